@@ -1,0 +1,10 @@
+// The Python module uncore._native: one bind_* function per part, each in its own file here.
+//
+// Interface: importing the module registers every part's classes.  A part adds two lines below.
+// Invariant: this folder is the only one that knows Python.
+
+#include <nanobind/nanobind.h>
+
+NB_MODULE(_native, module) {
+  module.doc() = "uncore's native engine";
+}
