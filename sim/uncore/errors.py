@@ -1,7 +1,12 @@
-"""The one exception that means "the user can mend this".
+"""The exceptions that are not our mistakes, each with its exit status.
 
-Its text is the whole message: it names the file and line, what was read, what was expected and what
-to write instead.  The command line prints it and exits 2; a traceback is always our mistake.
+    UserError      2   what the user wrote; the text says where, what was read, what was expected and
+                       what to write instead
+    GuestError     1   the simulated program trapped, left its memory or waits forever
+    OutsideError   3   another simulator failed
+
+Each one's text is the whole message: the command line prints it and exits.  A traceback on a user's
+screen is always our mistake.
 """
 
 from __future__ import annotations
@@ -10,13 +15,30 @@ import difflib
 from collections.abc import Iterable
 
 
-class UserError(Exception):
-    """A mistake in what the user wrote; the text says where, what, and what to write instead."""
+class UncoreError(Exception):
+    """Common base: printed as it stands, never with a traceback."""
+
+    status = 1
+
+
+class UserError(UncoreError):
+    """A mistake in what the user wrote."""
+
+    status = 2
+
+
+class GuestError(UncoreError):
+    """The simulated program went wrong; the text names hart, pc, symbol and source line."""
+
+
+class OutsideError(UncoreError):
+    """A simulator that is not ours failed."""
+
+    status = 3
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """` Did you mean 'x'?` for the known word most like `word`, or nothing where none is alike."""
-    names = list(known)
-    close = difflib.get_close_matches(word.lower(), [n.lower() for n in names], n=1, cutoff=0.5)
-    match = next((n for n in names if close and n.lower() == close[0]), None)
-    return f" Did you mean '{match}'?" if match else ""
+    names = {name.lower(): name for name in known}
+    close = difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.5)
+    return f" Did you mean '{names[close[0]]}'?" if close else ""
