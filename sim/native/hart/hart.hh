@@ -1,0 +1,158 @@
+// A RISC-V hart: RV64IMAC, Zicsr, Zicntr, Zifencei, Zihintpause, Zacas, Zabha; machine mode only.
+//
+// A library of its own: no event queue, no cache. It decodes, executes and counts; whatever orders
+// memory is its port (port.hh). An environment drives it:
+//
+//     Code code(text_base, text_size);           // decoded text, shared by all harts of a machine
+//     Hart<MyPort> hart(port, code, hart_id);    // pc, cost, horizon are plain fields: set them
+//     switch (hart.run()) { ... }                // runs until one of Stop, see below
+//
+// Time. An instruction starts at `clock`; its port access happens then; when it retires the clock
+// advances by cost.instruction (a pause: by cost.pause instead), plus cost.mispredict for a
+// conditional branch that was predicted wrongly, plus whatever the port added. An instruction that
+// raises an exception costs cost.instruction and does not count. An interrupt is taken at the first
+// boundary and costs nothing here: the port hears trapped() and charges it.
+//
+// Misaligned accesses trap (cause 4 or 6), whatever they touch.
+//
+// Spin loops. run() returns Stop::spin when the guest repeats itself: it came back to a place with
+// registers and branch predictor unchanged, without any effect in between (see spin.hh), twice in a
+// row at equal cost. As long as the memory the loop reads does not change, skip(n) is exactly what
+// executing n more periods would do. Unless skipped away from, the next run() executes one more
+// period and reports it again.
+//
+// Invariant: between calls of run() the hart is at an instruction boundary, or suspended on the one
+// access that was answered `later`.
+#pragma once
+
+#include <cstdint>
+
+#include "csr.hh"
+#include "instruction.hh"
+#include "code.hh"
+#include "port.hh"
+#include "predictor.hh"
+#include "spin.hh"
+
+namespace uncore {
+
+// In the unit of Hart::clock, whatever that is.
+struct Cost {
+  uint64_t instruction = 1, mispredict = 0, pause = 1;
+};
+
+// Why run() returned.
+enum class Stop : uint8_t {
+  horizon,   // the next instruction would start after the horizon
+  later,     // the port answered `later`: call resume(), then run()
+  retry,     // the port answered `retry`: the next run() executes the same instruction again
+  wfi,       // asleep (pc is behind the wfi) until wakes(); run() before that returns wfi again
+  semihost,  // pc at the srai of a semihosting call: read x[10], x[11], set x[10], run()
+  spin,      // the guest repeats itself: spin_period and its companions are set
+  fatal,     // a trap that has no handler: see Hart::fatal
+};
+
+// A trap that could not be delivered: mtvec is 0 or outside RAM, the handler cannot be fetched, or
+// its first instruction raises the next exception.
+struct Fatal {
+  uint64_t cause, tval, pc;
+};
+
+template <class Port>
+class Hart {
+ public:
+  Hart(Port& port, Code& code, uint64_t id) : port_(port), code_(code) { csr_.mhartid = id; }
+  Hart(const Hart&) = delete;
+  Hart& operator=(const Hart&) = delete;
+
+  uint64_t x[kRegisters] = {};  // x[0] is always 0; x[kSink] swallows writes to it
+  uint64_t pc = 0;
+  uint64_t clock = 0;
+  uint64_t horizon = 0;  // run() stops before an instruction that would start with clock > horizon
+  uint64_t instructions = 0, branches = 0, mispredicts = 0;  // retired; conditional; of those wrong
+  Cost cost;
+  bool spin_enabled = true;
+
+  // One period of the loop, valid after Stop::spin.
+  uint64_t spin_period = 0, spin_instructions = 0, spin_branches = 0, spin_mispredicts = 0;
+  Fatal fatal = {};  // valid after Stop::fatal
+
+  Stop run();
+
+  // Completes the access that was answered `later` (a load, amo, lr or mmio read: its value; sc: 1 if
+  // it failed; store, fence: anything). The instruction retires at the present clock.
+  void resume(uint64_t value, uint64_t high = 0);
+  bool suspended() const { return suspended_; }
+
+  // After Stop::spin: what executing n more periods would do.
+  void skip(uint64_t n);
+
+  // Sets or clears a bit of mip: 3 = MSIP, 7 = MTIP, 11 = MEIP.
+  void interrupt(unsigned bit, bool level);
+  // Would an interrupt be taken at the next boundary?
+  bool interruptible() const { return csr_.interruptible(); }
+  // Would a wfi fall through? (Pending and enabled in mie; mstatus.MIE does not matter.)
+  bool wakes() const { return csr_.wakes(); }
+  bool waiting() const { return waiting_; }
+
+  // As the instructions would see them; false = no such CSR (or, to write, a read-only one).
+  bool read_csr(unsigned number, uint64_t& value);
+  bool write_csr(unsigned number, uint64_t value);
+
+ private:
+  // What resume() does with the value: where it lands, and how many bytes are sign-extended.
+  struct Landing {
+    uint8_t rd = kSink, rd_high = kSink;
+    uint8_t sign_size = 8, length = 4;
+  };
+
+  // Each of these executes one instruction. True: the hart goes on. False: run() returns stop_.
+  template <class T>
+  bool load(const Instruction& in);
+  template <class T>
+  bool store(const Instruction& in);
+  bool atomic(const Instruction& in);
+  bool atomic_pair(const Instruction& in);
+  bool load_reserved(const Instruction& in);
+  bool store_conditional(const Instruction& in);
+  bool fence(const Instruction& in);
+  bool branch(const Instruction& in, bool taken);
+  bool jump(const Instruction& in, uint64_t target);
+  bool csr(const Instruction& in);
+  bool wfi(const Instruction& in);
+  bool ebreak(const Instruction& in);
+  bool illegal();
+
+  bool decode_at(uint64_t address, Instruction& in);
+  bool admit(uint64_t address, unsigned size, bool write, bool& going);
+  bool unfinished(Answer answer, Landing landing, uint64_t fault, uint64_t address);
+  bool arrived();
+  bool interrupted();
+  bool trap(uint64_t cause, uint64_t tval, bool interrupt = false);
+  void land(Landing landing, uint64_t value, uint64_t high);
+  void retire(unsigned length, uint64_t duration) {
+    pc += length;
+    clock += duration;
+    ++instructions;
+  }
+  bool stop(Stop why) {
+    stop_ = why;
+    return false;
+  }
+
+  Port& port_;
+  Code& code_;
+  Csr csr_;
+  Predictor predictor_;
+  SpinDetector spin_;
+  Instruction outside_;  // the instruction at a pc outside the decoded range
+  Landing landing_;
+  Stop stop_ = Stop::horizon;
+  bool suspended_ = false, waiting_ = false;
+  bool attention_ = false;  // an interrupt is to be taken: csr_.interruptible(), kept at each change
+  bool handling_ = false;   // between a trap and its mret
+};
+
+}  // namespace uncore
+
+#include "execute.hh"  // IWYU pragma: export
