@@ -1,0 +1,137 @@
+// The whole interface between a workload and the machine it runs on.
+//
+// A workload is one C file: it includes this header, uses C11 atomics directly, and defines
+//
+//     void uc_setup(unsigned n);              hart 0, alone, before the others start   (optional)
+//     void uc_main(unsigned id, unsigned n);  every hart, id 0 to n-1
+//     void uc_finish(unsigned n);             hart 0, after all have returned          (optional)
+//
+// The program ends when uc_main has returned on every hart: with success if every uc_check held.
+//
+// Waiting for memory is a plain loop of load, compare and uc_pause(). Engines recognise such a loop
+// and pass over it at no cost, so it must not read the time nor count its turns.
+#ifndef UNCORE_H_
+#define UNCORE_H_
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "uncore_abi.h"
+
+void uc_setup(unsigned n);
+void uc_main(unsigned id, unsigned n);
+void uc_finish(unsigned n);
+
+// ---- What a program says about itself -----------------------------------------------------------
+
+// One sentence for the list of workloads.
+#define UC_WORKLOAD(summary) \
+  static const char uc_summary[] __attribute__((section(".uc.summary"), used)) = summary
+
+typedef int64_t uc_i64;
+typedef uint64_t uc_u64;
+typedef uint64_t uc_bool;
+typedef uint64_t uc_duration;  // nanoseconds
+typedef uint64_t uc_choice;    // position of the word in the unit "first|second|..."
+
+// A value the user may set without compiling; the workload reads the variable `name`. Values share
+// lines only with each other and are never written while harts run.
+#define UC_PARAM(type, name, initial, unit, help)                    \
+  uc_##type name __attribute__((section(".uc.values"))) = (initial); \
+  static const struct uc_param uc_param_##name __attribute__((       \
+      section(".uc.params"), used, aligned(8))) = {#name, #type, unit, help, (uint64_t*)&name}
+
+// A matrix of numbers that the engine reads after the run. Make it in uc_setup, then store cells.
+#define UC_TABLE(name, unit, help) \
+  struct uc_table name             \
+      __attribute__((section(".uc.tables"), used, aligned(8))) = {#name, unit, help, 0, 0, 0}
+void uc_table_make(struct uc_table* table, uint64_t rows, uint64_t cols);
+static inline uint64_t* uc_cell(const struct uc_table* table, uint64_t row, uint64_t col) {
+  return &table->cells[row * table->cols + col];
+}
+
+// Alone on its lines: for a variable, or the first member of a struct.
+#define UC_ALIGNED _Alignas(UC_BLOCK)
+
+// ---- Identity, time, memory ---------------------------------------------------------------------
+
+static inline unsigned uc_id(void) {
+  unsigned long id;
+  __asm__("csrr %0, mhartid" : "=r"(id));
+  return (unsigned)id;
+}
+
+// Nanoseconds on a clock common to all harts.
+uint64_t uc_now(void);
+
+// Lets `ns` nanoseconds pass; interrupts are served meanwhile.
+void uc_delay(uint64_t ns);
+
+// Executes about n instructions that touch no memory.
+static inline void uc_work(int64_t n) {
+  __asm__ volatile("1: addi %0, %0, -2\n\tbgtz %0, 1b" : "+r"(n));
+}
+
+// Zeroed memory on a node, rounded up to whole blocks of UC_BLOCK bytes and never given back. Any
+// hart may call it at any time.
+void* uc_alloc(size_t size, unsigned node);
+unsigned uc_nodes(void);
+
+// ---- Waiting and waking -------------------------------------------------------------------------
+
+// Inside a loop that waits for memory. Zihintpause; written as a word so that any assembler and any
+// engine takes it.
+static inline void uc_pause(void) { __asm__ volatile(".word 0x0100000f" ::: "memory"); }
+
+// Returns when all harts have called it: a static tree, so one round costs O(n) messages and
+// O(log n) time.
+void uc_barrier(void);
+
+// Sends an interprocessor interrupt; stores made before it are visible to its handler.
+void uc_ipi(unsigned hart);
+
+// What this hart runs when an IPI arrives, with interrupts off. Null: only wake up.
+void uc_on_ipi(void (*handler)(void));
+
+// Sleeps until an IPI has been taken that no earlier uc_wait has returned for. An IPI taken just
+// before the call counts: there is no lost wake-up, and IPIs merged by the hardware wake once.
+void uc_wait(void);
+
+// ---- What is counted and checked ----------------------------------------------------------------
+
+extern struct uc_record_block { UC_ALIGNED struct uc_record record; } uc_record[UC_MAX_HARTS];
+
+// tp points to this hart's record.
+static inline struct uc_record* uc_self(void) {
+  return (struct uc_record*)__builtin_thread_pointer();
+}
+
+#define UC_MARK(mark, value) __asm__ volatile("sltiu x0, %0, %1" ::"r"(value), "I"(mark) : "memory")
+
+// An operation starts; optional, for its latency.
+static inline void uc_start(void) { UC_MARK(UC_MARK_START, 0); }
+
+// An operation is done.
+static inline void uc_op(void) {
+  uc_self()->ops++;
+  UC_MARK(UC_MARK_OP, 0);
+}
+
+// Opens (true) and closes the region of interest: throughput is operations over this time.
+void uc_roi(bool on);
+
+// Sum of operations over harts 0 to n-1: for uc_finish.
+uint64_t uc_total_ops(unsigned n);
+
+#define UC_TEXT_(x) #x
+#define UC_TEXT(x) UC_TEXT_(x)
+// States what must hold; a failure is recorded with its place, and fails the run at its end.
+#define uc_check(ok, why)                                                               \
+  do {                                                                                  \
+    if (__builtin_expect(!(ok), 0)) uc_failed(__FILE__ ":" UC_TEXT(__LINE__) ": " why); \
+  } while (0)
+void uc_failed(const char* why);
+
+#endif  // UNCORE_H_

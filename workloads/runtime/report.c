@@ -1,0 +1,57 @@
+// What a program says at its end: failed checks always; records and tables only for engines that
+// cannot read guest memory (boot block, `report`). One `uc: key=value ...` line each.
+#include "runtime.h"
+
+#define MOST_FAILURES_TOLD 8
+
+uint64_t uc_report_failures(unsigned harts) {
+  uint64_t failed_harts = 0;
+  for (unsigned hart = 0; hart < harts; hart++) {
+    const struct uc_record* record = &uc_record[hart].record;
+    if (!record->failures || ++failed_harts > MOST_FAILURES_TOLD) continue;
+    uc_put("uc: check failed hart=");
+    uc_put_number(hart);
+    uc_put(" times=");
+    uc_put_number(record->failures);
+    uc_put(" ");
+    uc_put(record->why);
+    uc_put("\n");
+  }
+  if (failed_harts > MOST_FAILURES_TOLD) {
+    uc_put("uc: check failed on harts in all: ");
+    uc_put_number(failed_harts);
+    uc_put("\n");
+  }
+  return failed_harts;
+}
+
+static void put_field(const char* key, uint64_t value) {
+  uc_put(key);
+  uc_put_number(value);
+}
+
+static void put_table(const struct uc_table* table) {
+  for (uint64_t row = 0; row < table->rows; row++) {
+    uc_put("uc: table=");
+    uc_put(table->name);
+    put_field(" row=", row);
+    uc_put(" cells=");
+    for (uint64_t col = 0; col < table->cols; col++)
+      put_field(col ? "," : "", *uc_cell(table, row, col));
+    uc_put("\n");
+  }
+}
+
+void uc_report(unsigned harts) {
+  for (unsigned hart = 0; hart < harts; hart++) {
+    const struct uc_record* record = &uc_record[hart].record;
+    put_field("uc: hart=", hart);
+    put_field(" ops=", record->ops);
+    put_field(" begin=", record->begin_ns);
+    put_field(" end=", record->end_ns);
+    put_field(" failures=", record->failures);
+    uc_put("\n");
+  }
+  for (const struct uc_table* table = uc_tables_begin; table < uc_tables_end; table++)
+    put_table(table);
+}

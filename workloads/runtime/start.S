@@ -1,0 +1,39 @@
+// First instructions of every hart: all of them enter here at once, in machine mode, knowing only
+// their mhartid. Gives the hart its trap vector, its record (tp) and its stack, and calls uc_run.
+#include "uncore_abi.h"
+
+  .section .text.start, "ax"
+  .globl _start
+_start:
+  csrr a0, mhartid
+  li t0, UC_MAX_HARTS
+  bgeu a0, t0, uc_park
+  csrw mie, zero
+  la t0, uc_trap
+  csrw mtvec, t0
+
+  // Some machines reset mtimecmp to 0: the timer interrupt would pend for ever and wfi never sleep.
+  li t0, UC_CLINT_BASE + UC_CLINT_MTIMECMP
+  slli t1, a0, 3
+  add t0, t0, t1
+  li t1, -1
+  sd t1, 0(t0)
+
+  la tp, uc_record
+  slli t0, a0, UC_BLOCK_SHIFT
+  add tp, tp, t0
+
+  la sp, uc_stacks
+  addi t0, a0, 1
+  li t1, UC_STACK_STRIDE
+  mul t0, t0, t1
+  add sp, sp, t0
+  tail uc_run
+
+// The end of a hart: nothing can wake it.
+  .globl uc_park
+uc_park:
+  csrw mie, zero
+1:
+  wfi
+  j 1b

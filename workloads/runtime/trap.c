@@ -1,0 +1,65 @@
+// Interrupts and exceptions. The only interrupt is the IPI (machine software interrupt). The only
+// exception expected is the breakpoint of a semihosting call on a machine that has none.
+#include "runtime.h"
+
+#define CAUSE_INTERRUPT (1ul << 63)
+#define CAUSE_IPI (CAUSE_INTERRUPT | 3)
+#define CAUSE_BREAKPOINT 3
+
+static volatile uint32_t* msip(unsigned hart) {
+  return (volatile uint32_t*)(UC_CLINT_BASE + 4ul * hart);
+}
+
+static void take_ipi(void) {
+  struct uc_hart* self = uc_hart();
+  *msip(uc_id()) = 0;  // first: an IPI sent from here on must pend again
+  self->ipis_taken = self->ipis_taken + 1;
+  if (self->on_ipi) self->on_ipi();
+}
+
+static _Noreturn void die(uint64_t cause, uint64_t pc) {
+  uint64_t value;
+  __asm__ volatile("csrr %0, mtval" : "=r"(value));
+  uc_put("uc: trap hart=");
+  uc_put_number(uc_id());
+  uc_put(" mcause=");
+  uc_put_hex(cause);
+  uc_put(" mepc=");
+  uc_put_hex(pc);
+  uc_put(" mtval=");
+  uc_put_hex(value);
+  uc_put("\n");
+  uc_exit(UC_EXIT_TRAPPED);
+}
+
+__attribute__((interrupt("machine"), aligned(4))) void uc_trap(void) {
+  uint64_t cause, pc;
+  __asm__ volatile("csrr %0, mcause" : "=r"(cause));
+  if (__builtin_expect(cause == CAUSE_IPI, 1)) {
+    take_ipi();
+    return;
+  }
+  __asm__ volatile("csrr %0, mepc" : "=r"(pc));
+  if (cause != CAUSE_BREAKPOINT) die(cause, pc);
+  uc_hart()->no_semihosting = true;
+  __asm__ volatile("csrw mepc, %0" ::"r"(pc + 4));
+}
+
+void uc_ipi(unsigned hart) {
+  __asm__ volatile("fence w, o" ::: "memory");
+  *msip(hart) = 1;
+}
+
+void uc_on_ipi(void (*handler)(void)) { uc_hart()->on_ipi = handler; }
+
+void uc_wait(void) {
+  struct uc_hart* self = uc_hart();
+  while (self->ipis_taken == self->ipis_waited) {
+    // With interrupts off, so that none is taken between the test and the wfi; wfi wakes for a
+    // pending one all the same, and it is taken when interrupts are on again.
+    __asm__ volatile("csrc mstatus, %0" ::"r"(1ul << 3) : "memory");
+    if (self->ipis_taken == self->ipis_waited) __asm__ volatile("wfi" ::: "memory");
+    __asm__ volatile("csrs mstatus, %0" ::"r"(1ul << 3) : "memory");
+  }
+  self->ipis_waited = self->ipis_taken;
+}
