@@ -1,0 +1,108 @@
+"""The Python interface, and the one way from words to a Job for the command line too.
+
+    run(machine, workload, threads=[1, 2, 4], parameters={"hold": "50ns"}) -> Result
+    load_result(path) -> Result
+    make_job(...) -> Job          what run would execute
+    job_again(result) -> Job      the job a result came from
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import msgspec
+
+from uncore import program, topology
+from uncore.errors import UserError
+from uncore.execute import execute
+from uncore.job import Job
+from uncore.placement import place, thread_counts
+from uncore.program import Program
+from uncore.result import Result, load
+from uncore.topology.machine import Machine
+
+NOTHING: Mapping[str, str] = {}
+
+
+def run(
+    machine: str | Machine,
+    workload: str | Path | Program,
+    threads: str | Iterable[int] = (1,),
+    *,
+    cores: int = 1,
+    **options: Any,
+) -> Result:
+    """Runs a workload at each thread count; interrupted, returns what is finished, marked partial.
+
+    `options` are those of `make_job`; `cores` is how many of the host's cores may work.
+    """
+    job = make_job(machine, workload, threads, **options)
+    result = execute([job], cores)[0]
+    if not result.points:
+        raise KeyboardInterrupt
+    return result
+
+
+def make_job(
+    machine: str | Machine,
+    workload: str | Path | Program,
+    threads: str | Iterable[int] = (1,),
+    *,
+    parameters: Mapping[str, Any] = NOTHING,
+    overrides: Mapping[str, str] = NOTHING,
+    **policies: Any,
+) -> Job:
+    """A Job from names; `policies` are the other fields of Job (placement, smt, home, ...)."""
+    if isinstance(machine, str):
+        machine = topology.load(machine, overrides)
+    elif overrides:
+        raise UserError("overrides apply to a machine given by name, not to one already resolved")
+    found = find_program(workload)
+    room = len(place(machine, policies.get("placement", "compact"), policies.get("smt", True)))
+    return Job(
+        machine=machine,
+        program=found,
+        threads=thread_counts(threads, room) if isinstance(threads, str) else tuple(threads),
+        parameters=tuple(sorted(found.canonical(parameters).items())),
+        overrides=tuple(sorted(overrides.items())),
+        **policies,
+    )
+
+
+def find_program(workload: str | Path | Program) -> Program:
+    """A shipped workload's name, an ELF file, or a C file (compiled, and kept for the next time)."""
+    if isinstance(workload, Program):
+        return workload
+    path = Path(workload)
+    if path.suffix == ".c":
+        return program.compile(path)
+    if path.suffix == ".elf" or path.is_file():
+        return program.load(path)
+    return program.find(str(workload))
+
+
+def load_result(path: str | Path) -> Result:
+    """Reads a saved result."""
+    return load(Path(path))
+
+
+def job_again(result: Result) -> Job:
+    """The job of a result: its machine as recorded, its program found again and compared."""
+    recorded = result.job["program"]
+    shipped = recorded["name"] in {p.name for p in program.shipped()}
+    found = find_program(recorded["name"] if shipped else result.host.program)
+    if found.sha256 != recorded["sha256"]:
+        raise UserError(
+            f"{found.path}: the program is not the one of the result (SHA-256 {found.sha256[:12]},"
+            f" recorded {recorded['sha256'][:12]}): the outcome cannot be reproduced from it"
+        )
+    fields = {name: value for name, value in result.job.items() if name != "program"}
+    if result.outcome.partial:
+        fields["threads"] = [point.threads for point in result.points]
+    types = get_type_hints(Job, localns={"Machine": Machine, "Program": Program})
+    return Job(
+        program=found,
+        **{name: msgspec.convert(value, types[name]) for name, value in fields.items()},
+    )

@@ -1,0 +1,69 @@
+"""Engines: ways to execute a Job.  One contract, whoever computes.
+
+An engine is a module of this package with
+
+    ABOUT: str                               one line for `uncore engines`
+    GIVES: frozenset[str]                    the fields of `result.Point` it can know
+    missing() -> str                         what must be installed to use it here; "" when usable
+    run(job: Job, probes: Probes) -> dict    the fields of one Point, builtin types, integers
+
+`run` executes a job of one thread count (`Job.at`).  What the engine cannot know it leaves out and
+explains in `absent`.  It raises GuestError when the guest goes wrong, UserError when it is asked for
+something it cannot do, KeyboardInterrupt when the user has had enough.  Invariant: equal jobs give
+equal dictionaries.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import TYPE_CHECKING, Any, Protocol
+
+from uncore.errors import UserError, nearest
+
+if TYPE_CHECKING:
+    from uncore.job import Job
+
+# Name -> module.  Engines load when used: an outside simulator's absence costs the others nothing.
+ENGINES = {
+    "native": "uncore.engine.native",
+    "reference": "uncore.engine.reference",
+    "gem5": "uncore.engine.gem5",
+    "sst": "uncore.engine.sst",
+}
+
+Probes = frozenset[str]  # names of optional observations: "log" (transaction log), "trace"
+
+
+class Engine(Protocol):
+    """What the modules of this package look like."""
+
+    ABOUT: str
+    GIVES: frozenset[str]
+
+    def missing(self) -> str: ...
+
+    def run(self, job: Job, probes: Probes) -> dict[str, Any]: ...
+
+
+def names() -> list[str]:
+    """The engines this copy of uncore carries."""
+    return [n for n, module in ENGINES.items() if importlib.util.find_spec(module)]
+
+
+def load(name: str) -> Engine:
+    """The engine's module, whether or not it is usable here (ask `missing`)."""
+    if name not in names():
+        raise UserError(
+            f"no engine is called '{name}': there are {', '.join(names())}.{nearest(name, names())}"
+        )
+    module: Any = importlib.import_module(ENGINES[name])
+    return module  # type: ignore[no-any-return]
+
+
+def usable(name: str) -> Engine:
+    """The engine, or a UserError that says what to install."""
+    engine = load(name)
+    if what := engine.missing():
+        raise UserError(f"engine '{name}' cannot run here: {what}")
+    return engine

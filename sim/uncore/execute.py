@@ -1,0 +1,114 @@
+"""Runs jobs, point by point, on as many of the host's cores as asked, and keeps what is finished.
+
+Interface: `execute(jobs, cores, done)`.  A point is one job at one thread count; points are
+independent, so they run in any order on any core and the results come back in the jobs' order.
+Invariant: an interrupted execution returns every finished point, in results marked partial.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import platform
+import signal
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from uncore import __version__, engine
+from uncore.engine import Probes
+from uncore.job import Job
+from uncore.result.schema import Host, Outcome, Point, Result
+
+Done = Callable[[Job, Point], None]  # called after each point, in the order of finishing
+Finished = tuple[int, Point, float]  # number of the point, the point, host seconds
+
+
+def execute(
+    jobs: Sequence[Job],
+    cores: int = 1,
+    done: Done = lambda job, point: None,
+    probes: Probes = frozenset(),
+) -> list[Result]:
+    """One Result per job; a result that misses points is marked partial."""
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    for name in {job.engine for job in jobs}:
+        engine.usable(name)
+    owners = [job for job in jobs for _ in job.threads]
+    points = [job.at(threads) for job in jobs for threads in job.threads]
+    finished: dict[int, tuple[Point, float]] = {}
+    try:
+        for number, point, seconds in _runs(points, cores, probes):
+            finished[number] = (point, seconds)
+            done(points[number], point)
+    except KeyboardInterrupt:
+        pass  # what is finished is the answer
+    return [
+        _result(job, [finished[n] for n in sorted(finished) if owners[n] is job], started)
+        for job in jobs
+    ]
+
+
+def _runs(points: Sequence[Job], cores: int, probes: Probes) -> Iterator[Finished]:
+    if min(cores, len(points)) > 1:
+        return _pooled(points, cores, probes)
+    return (_point(number, job, probes) for number, job in enumerate(points))
+
+
+def _pooled(points: Sequence[Job], cores: int, probes: Probes) -> Iterator[Finished]:
+    context = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(min(cores, len(points)), context, _ignore_interrupt) as pool:
+        # Most threads first: the longest point must not be the last one to start.
+        order = sorted(range(len(points)), key=lambda n: -points[n].threads[0])
+        futures = [pool.submit(_point, n, points[n], probes) for n in order]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in multiprocessing.active_children():
+                child.terminate()
+            raise
+
+
+def _ignore_interrupt() -> None:
+    """Ctrl-C reaches every process of the terminal: the parent alone answers it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _point(number: int, job: Job, probes: Probes) -> Finished:
+    start = time.perf_counter()
+    outcome = engine.load(job.engine).run(job, probes)
+    return number, msgspec.convert(outcome, Point), time.perf_counter() - start
+
+
+def _result(job: Job, finished: Iterable[tuple[Point, float]], started: str) -> Result:
+    points, seconds = [p for p, _ in finished], [round(s, 3) for _, s in finished]
+    return Result(
+        job=job.document(),
+        outcome=Outcome(points=points, partial=len(points) < len(job.threads)),
+        host=Host(
+            uncore=__version__,
+            engine=engine.load(job.engine).ABOUT,
+            python=platform.python_version(),
+            system=f"{platform.system()} {platform.machine()}",
+            cpu=_cpu(),
+            started=started,
+            seconds=seconds,
+            program=str(job.program.path),
+        ),
+    )
+
+
+@cache
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or "unknown"
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{names[0]} ({len(names)} CPUs)" if names else platform.machine()

@@ -1,0 +1,92 @@
+"""A Job: everything that decides an outcome, as one value.
+
+    Machine + Program + placement + parameters + policies = Job
+
+Interface: `Job` (frozen, hashable), `Job.at(n)` for the job of one point, `Job.document()` for its
+canonical form.  Invariant: two jobs with equal documents have equal outcomes on any host, so nothing
+in here knows a path, a clock or a host.  There is no seed: nothing in a run is random.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from uncore.errors import UserError, nearest
+from uncore.placement import place
+
+if TYPE_CHECKING:
+    from uncore.program import Program
+    from uncore.topology.machine import Machine
+
+HOMES = {
+    "node<K>": "all memory on node K",
+    "interleave": "pages dealt out over the nodes",
+    "first-touch": "a page on the node of the hart that touches it first",
+    "pair": "the measured line on the node of the pair's first hart",
+}
+
+
+@dataclass(frozen=True)
+class Job:
+    """One curve: a program on a machine, at each thread count of `threads`."""
+
+    machine: Machine
+    program: Program
+    threads: tuple[int, ...]
+    placement: str = "compact"
+    smt: bool = True
+    home: str = "node0"
+    slices: str = "hash"  # or the number of the slice that owns every line
+    parameters: tuple[tuple[str, str], ...] = ()  # as the program canonicalises them, sorted
+    overrides: tuple[tuple[str, str], ...] = ()  # --with, already part of the machine
+    engine: str = "native"
+
+    def __post_init__(self) -> None:
+        if not self.threads:
+            raise UserError("a job needs at least one thread count; write --threads 1,2,4..8")
+        most = len(self.harts)
+        if max(self.threads) > most:
+            without = " without SMT" if not self.smt and self.machine.threads_per_core > 1 else ""
+            raise UserError(
+                f"--threads {max(self.threads)}: {self.machine.id} placed '{self.placement}'"
+                f"{without} has room for {most} threads; write at most {most}"
+            )
+        _check_home(self.home, len(self.machine.memories))
+        if self.slices != "hash" and not self.slices.isdigit():
+            raise UserError(f"--slices {self.slices}: write 'hash' or the number of a slice")
+
+    @cached_property
+    def harts(self) -> tuple[int, ...]:
+        """Harts in order of use: thread t runs on harts[t]."""
+        return place(self.machine, self.placement, self.smt)
+
+    def at(self, threads: int) -> Job:
+        """The job of one point of this curve."""
+        return dataclasses.replace(self, threads=(threads,))
+
+    def document(self) -> dict[str, Any]:
+        """Builtin types only; the machine without the provenance of its numbers."""
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        machine = dataclasses.replace(self.machine, numbers=())
+        fields["machine"] = machine
+        fields["program"] = {"name": self.program.name, "sha256": self.program.sha256}
+        document: dict[str, Any] = msgspec.to_builtins(fields)
+        return document
+
+
+def _check_home(home: str, nodes: int) -> None:
+    if home in HOMES:
+        return
+    match = re.fullmatch(r"node(\d+)", home)
+    if not match:
+        raise UserError(
+            f"--home {home}: no such policy; write one of {', '.join(HOMES)}.{nearest(home, HOMES)}"
+        )
+    if int(match[1]) >= nodes:
+        raise UserError(f"--home {home}: the machine's memory nodes are node0 to node{nodes - 1}")

@@ -1,0 +1,115 @@
+"""The core-to-core matrix: one guest run measures every pair of harts.
+
+Interface: `measure(machine, ipi, ...)` -> Matrix; `show`, `write_csv`, `panel` are its reports.
+The latency of a pair is one way: half a round trip of the CAS ping-pong, or the time from sending an
+interprocessor interrupt to its handler.  Row = from, column = to, both hart numbers.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from uncore.api import make_job
+from uncore.distance import boundaries, classes, distance
+from uncore.errors import UserError
+from uncore.execute import execute
+from uncore.report import plot
+from uncore.report.table import Column, console, emit
+from uncore.result import Result
+from uncore.topology.machine import Machine
+
+WORKLOADS = {False: "latency/pingpong", True: "ipi/pingpong"}
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Latencies in ns between all harts; the diagonal is 0."""
+
+    machine: Machine
+    what: str
+    ns: list[list[float]]
+    result: Result
+
+    def by_class(self) -> list[dict[str, Any]]:
+        """One row per distance class that occurs, nearest first."""
+        found: dict[str, list[float]] = {}
+        for a, row in enumerate(self.ns):
+            for b, value in enumerate(row):
+                if a != b:
+                    found.setdefault(distance(self.machine, a, b), []).append(value)
+        return [
+            {
+                "machine": self.machine.id,
+                "class": name,
+                "pairs": len(values),
+                "min_ns": min(values),
+                "median_ns": round(statistics.median(values), 2),
+                "max_ns": max(values),
+            }
+            for name in classes(self.machine)
+            if (values := found.get(name))
+        ]
+
+
+def measure(
+    machine: str, *, ipi: bool, overrides: Mapping[str, str], smt: bool, **policies: Any
+) -> Matrix:
+    """Runs the ping-pong over all pairs."""
+    # `siblings` is tree order: thread t is hart t, or without SMT the first hart of core t.
+    policies |= {"smt": smt, "placement": "siblings"}
+    job = make_job(machine, WORKLOADS[ipi], "max", overrides=overrides, **policies)
+    result = execute([job])[0]
+    if not result.points:
+        raise KeyboardInterrupt
+    table = next(iter(result.points[0].tables.values()), None)
+    if table is None:
+        raise UserError(f"{WORKLOADS[ipi]} published no table on engine '{job.engine}'")
+    ns = [[value / 1000 for value in row] for row in table]
+    return Matrix(job.machine, "one-way IPI latency" if ipi else "one-way latency", ns, result)
+
+
+def show(matrix: Matrix, as_json: bool) -> None:
+    """Classes as a table, and the matrix itself where it fits a screen."""
+    rows = matrix.by_class()
+    if as_json:
+        document = {"machine": matrix.machine.id, "unit": "ns", "classes": rows, "ns": matrix.ns}
+        print(msgspec.json.encode(document).decode())
+        return
+    if len(matrix.ns) <= 16:
+        heads = [Column(str(b), str(b), lambda v: f"{v:.1f}" if v else "") for b in range(len(matrix.ns))]
+        lines = [{"": a, **{str(b): v for b, v in enumerate(row)}} for a, row in enumerate(matrix.ns)]
+        emit(lines, False, [Column("hart", ""), *heads], f"{matrix.machine.name}: {matrix.what}, ns")
+    emit(
+        rows,
+        False,
+        [
+            Column("within one", "class", left=True),
+            Column("pairs", "pairs"),
+            Column("min ns", "min_ns", "{:.1f}".format),
+            Column("median ns", "median_ns", "{:.1f}".format),
+            Column("max ns", "max_ns", "{:.1f}".format),
+        ],
+        f"{matrix.machine.name}: {matrix.what} by distance, {len(matrix.ns)} harts",
+    )
+
+
+def write_csv(matrix: Matrix, path: Path) -> None:
+    """The matrix in ns: row = from, column = to."""
+    lines = [",".join(f"{v:.3f}" for v in row) for row in matrix.ns]
+    try:
+        path.write_text("\n".join(lines) + "\n")
+    except OSError as error:
+        raise UserError(f"{path}: cannot write the matrix: {error.strerror}") from None
+    console().print(f"matrix: {path}", markup=False)
+
+
+def panel(matrix: Matrix) -> plot.Panel:
+    """The heat map."""
+    title = f"{matrix.machine.name}: {matrix.what}"
+    return plot.heat_map(matrix.ns, boundaries(matrix.machine), title, "ns")

@@ -1,0 +1,101 @@
+"""Which thread runs on which hart: thread lists as users write them, and placement policies.
+
+    thread_counts("1,2,4..128", room=128)  -> (1, 2, 4, 8, ..., 128)
+    place(machine, "compact", smt=True)   -> every hart of the machine in order of use
+
+Thread t of a run of n threads runs on the t-th hart of `place`, so a smaller run is always a prefix
+of a larger one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from uncore.errors import UserError, nearest
+
+if TYPE_CHECKING:
+    from uncore.topology.machine import Machine
+
+# Order of the cores; in all but `siblings` a core's second thread comes after every core's first.
+POLICIES = {
+    "compact": "fill one core complex, die and socket after the other; siblings last",
+    "scatter": "deal out over sockets, then dies, then complexes; siblings last",
+    "siblings": "both threads of a core, then the next core",
+}
+
+
+def thread_counts(text: str, room: int) -> tuple[int, ...]:
+    """Parses `1,2,4..128`: a..b doubles from a and always ends with b; `max` is `room`."""
+    counts: list[int] = []
+    for item in text.split(","):
+        first, dots, last = item.strip().partition("..")
+        low = _count(first, text, room)
+        high = _count(last, text, room) if dots else low
+        if high < low:
+            raise UserError(f"--threads {text}: '{item}' runs downwards; write {high}..{low}")
+        while low < high:
+            counts.append(low)
+            low *= 2
+        counts.append(high)
+    return tuple(dict.fromkeys(counts))
+
+
+def place(machine: Machine, policy: str, smt: bool = True) -> tuple[int, ...]:
+    """All harts a run may use, in order of use."""
+    per_core = machine.threads_per_core
+    if policy not in POLICIES:
+        return _listed(policy, machine)
+    threads = range(per_core if smt else 1)
+    cores = range(machine.cores)
+    if policy == "siblings":
+        return tuple(c * per_core + t for c in cores for t in threads)
+    if policy == "scatter":
+        position = _positions(machine)
+        cores = sorted(cores, key=lambda c: position[c][::-1])  # type: ignore[assignment]
+    return tuple(c * per_core + t for t in threads for c in cores)
+
+
+def _count(text: str, whole: str, room: int) -> int:
+    if text == "max":
+        return room
+    if not text.isascii() or not text.isdigit() or int(text) == 0:
+        raise UserError(
+            f"--threads {whole}: '{text}' is not a number of threads;"
+            " write counts and doubling ranges, such as 1,2,4..128"
+        )
+    return int(text)
+
+
+def _positions(machine: Machine) -> list[tuple[int, ...]]:
+    """Per core: its rank among its siblings at each level, outermost first."""
+    ranks: dict[tuple[int, ...], dict[int, int]] = {}
+    positions = []
+    for ancestors in machine.shape:
+        ranked = []
+        for depth, index in enumerate(ancestors):
+            siblings = ranks.setdefault(ancestors[:depth], {})
+            ranked.append(siblings.setdefault(index, len(siblings)))
+        positions.append(tuple(ranked))
+    return positions
+
+
+def _listed(text: str, machine: Machine) -> tuple[int, ...]:
+    """An explicit list of harts: `0-3,8,12`."""
+    harts: list[int] = []
+    for item in text.split(","):
+        first, dash, last = item.partition("-")
+        if not first.isdigit() or (dash and not last.isdigit()):
+            raise UserError(
+                f"--place {text}: '{item}' is neither a policy ({', '.join(POLICIES)}) nor harts"
+                f" such as 0-3,8.{nearest(text, POLICIES)}"
+            )
+        harts += range(int(first), int(last if dash else first) + 1)
+    outside = [h for h in harts if h >= machine.harts]
+    if outside:
+        raise UserError(
+            f"--place {text}: {machine.id} has harts 0 to {machine.harts - 1}, and no {outside[0]}"
+        )
+    twice = sorted({h for h in harts if harts.count(h) > 1})
+    if twice:
+        raise UserError(f"--place {text}: hart {twice[0]} is listed twice; a hart runs one thread")
+    return tuple(harts)

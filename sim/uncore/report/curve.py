@@ -1,0 +1,91 @@
+"""What `run` and `sweep` print and draw: results over thread counts.
+
+Interface: `show(results, as_json)` and `plot(results, path)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from uncore.report import plot as plots
+from uncore.report import units
+from uncore.report.table import Column, Row, console, emit
+from uncore.result import Result, to_rows
+
+JOB = ("machine", "workload", "placement", "home", "engine")
+
+
+def show(results: Sequence[Result], as_json: bool) -> None:
+    """One table of all points; what is the same for all of them stands in the title."""
+    rows = to_rows(results)
+    heads = [*JOB, *dict.fromkeys(k for row in rows for k in row if k.startswith(("set.", "with.")))]
+    same = [k for k in heads if len({row.get(k) for row in rows}) == 1]
+    varying = [Column(k, k, left=True) for k in heads if k not in same]
+    emit(rows, as_json, varying + _columns(rows), _title(rows[0], same) if rows else "")
+    if as_json:
+        return
+    for result in results:
+        for point in result.points:
+            for failure in point.failures:
+                console().print(f"check failed at {point.threads} threads: {failure}", markup=False)
+        if result.outcome.partial:
+            done, asked = len(result.points), len(result.job["threads"])
+            console().print(f"partial: interrupted after {done} of {asked} points")
+    if len(results) == 1:
+        console().print(f"result {results[0].result_hash[:16]}", style="dim")
+
+
+def plot(results: Sequence[Result], path: Path) -> Path:
+    """Throughput over threads, one line per result."""
+    rows = [to_rows([result]) for result in results if result.points]
+    distinct = [k for k in rows[0][0] if len({str(r[0].get(k)) for r in rows}) > 1 and _names(k)]
+    series = {
+        ", ".join(str(r[0].get(k)) for k in distinct) or r[0]["machine"]: [
+            (row["threads"], (row["throughput"] or 0) / 1e6) for row in r
+        ]
+        for r in rows
+    }
+    same = [rows[0][0][k] for k in ("workload", "machine") if k not in distinct]
+    title = " on ".join(same)
+    panel = plots.curves(series, title, "threads", "million operations per second")
+    return plots.picture(path, panel)
+
+
+def _names(key: str) -> bool:
+    return key in JOB or key.startswith(("set.", "with."))
+
+
+def _title(row: Row, same: Sequence[str]) -> str:
+    policies = [f"{k.partition('.')[2] or k} {row[k]}" for k in same if k not in JOB[:2]]
+    return "  ".join([row[k] for k in JOB[:2] if k in same] + policies)
+
+
+def _columns(rows: Sequence[Row]) -> list[Column]:
+    transfers = dict.fromkeys(k for row in rows for k in row if k.startswith("transfers."))
+    per_op = [
+        Column("to " + k.removeprefix("transfers."), _share(k), lambda v: f"{v:.2f}")
+        for k in transfers
+        if any(row.get(k) for row in rows)
+    ]
+    return [
+        Column("threads", "threads"),
+        Column("ops/s", "throughput", units.rate),
+        Column("p50", "latency.p50_ps", units.duration),
+        Column("p99", "latency.p99_ps", units.duration),
+        Column("least/most ops", _fairness),
+        *per_op,
+        Column("busiest link", "busiest_link_ppm", units.percent),
+        Column("resolver", "busiest_resolver_ppm", units.percent),
+        Column("instructions", "instructions", units.count),
+    ]
+
+
+def _share(key: str) -> Any:
+    return lambda row: (row.get(key) or 0) / max(row["ops"], 1)
+
+
+def _fairness(row: Row) -> str:
+    most = max(row["thread_ops"], default=0)
+    return f"{min(row['thread_ops']) / most:.2f}" if most else "-"

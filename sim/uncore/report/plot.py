@@ -1,0 +1,136 @@
+"""Pictures: panels (heat map, curves, bars) side by side in one file.
+
+    picture(path, heat_map(matrix, boundaries, ...), curves(series, ...))
+
+A panel is a function that draws on matplotlib axes.  matplotlib is loaded when the first panel is
+drawn, without a display.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from uncore.errors import UserError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Panel = Callable[["Axes"], None]
+Series = Mapping[str, Sequence[tuple[float, float]]]  # label -> (x, y) points
+
+# Distinct for colour-blind readers too (Okabe and Ito).
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31"]
+MARKERS = "os^Dvp*X"
+STYLE: dict[str, Any] = {
+    "font.size": 9.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#e4e4e4",
+    "axes.axisbelow": True,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "legend.frameon": False,
+    "figure.dpi": 130,
+}
+
+
+def picture(path: Path, *panels: Panel) -> Path:
+    """Draws the panels side by side into `path` (.png, .svg or .pdf) and returns it."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+
+    with pyplot.rc_context(STYLE):
+        figure, axes = pyplot.subplots(
+            1, len(panels), figsize=(6.8 * len(panels), 5.2), squeeze=False, layout="constrained"
+        )
+        for panel, axis in zip(panels, axes[0], strict=True):
+            panel(axis)
+        try:
+            figure.savefig(path)
+        except (OSError, ValueError) as error:
+            raise UserError(f"{path}: cannot write the picture: {error}") from None
+        finally:
+            pyplot.close(figure)
+    return path.resolve()
+
+
+def heat_map(
+    matrix: Sequence[Sequence[float]],
+    boundaries: Mapping[str, Sequence[int]],
+    title: str,
+    unit: str,
+) -> Panel:
+    """A square matrix by colour; `boundaries` per level, outermost first: where a member begins."""
+
+    def draw(axes: Axes) -> None:
+        values = np.asarray(matrix, dtype=float)
+        shown = np.ma.masked_where(np.eye(len(values), dtype=bool) | np.isnan(values), values)
+        image = axes.imshow(shown, cmap="viridis", interpolation="nearest")
+        for depth, starts in enumerate(boundaries.values()):
+            for start in starts[1:]:
+                for line in (axes.axhline, axes.axvline):
+                    line(start - 0.5, color="white", linewidth=max(1.6 - 0.5 * depth, 0.3))
+        axes.grid(False)
+        axes.set(title=title, xlabel="hart", ylabel="hart")
+        axes.figure.colorbar(image, ax=axes, label=unit, shrink=0.85)
+        named = [level for level, starts in boundaries.items() if len(starts) > 1]
+        if named:
+            axes.set_xlabel(f"hart   (lines: {', '.join(named)})")
+
+    return draw
+
+
+def curves(
+    series: Series, title: str, x: str, y: str, dashed: Sequence[str] = (), bottom: float | None = 0
+) -> Panel:
+    """Lines over a logarithmic x; the series named in `dashed` are measurements to compare with."""
+
+    def draw(axes: Axes) -> None:
+        for number, (label, points) in enumerate(series.items()):
+            xs, ys = [p[0] for p in points], [p[1] for p in points]
+            axes.plot(
+                xs,
+                ys,
+                label=label,
+                color=COLOURS[number % len(COLOURS)],
+                marker=MARKERS[number % len(MARKERS)],
+                markersize=4.5,
+                linestyle="--" if label in dashed else "-",
+            )
+        ticks = sorted({p[0] for points in series.values() for p in points})
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(ticks, [f"{t:g}" for t in ticks])
+        axes.minorticks_off()
+        axes.set(title=title, xlabel=x, ylabel=y)
+        axes.set_ylim(bottom=bottom)
+        if len(series) > 1:
+            axes.legend()
+
+    return draw
+
+
+def bars(values: Mapping[str, Mapping[str, float]], title: str, y: str) -> Panel:
+    """Groups of bars: group -> label -> height."""
+
+    def draw(axes: Axes) -> None:
+        labels = list(dict.fromkeys(label for group in values.values() for label in group))
+        width = 0.8 / max(len(labels), 1)
+        for number, label in enumerate(labels):
+            heights = [group.get(label, np.nan) for group in values.values()]
+            places = np.arange(len(values)) + (number - (len(labels) - 1) / 2) * width
+            colour = COLOURS[number % len(COLOURS)]
+            axes.bar(places, heights, width * 0.92, label=label, color=colour)
+        axes.set_xticks(range(len(values)), list(values))
+        axes.grid(axis="x", visible=False)
+        axes.set(title=title, ylabel=y)
+        if len(labels) > 1:
+            axes.legend()
+
+    return draw

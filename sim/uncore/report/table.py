@@ -1,0 +1,55 @@
+"""Tables: the same rows for people (rich, on a terminal or piped) and for programs (JSON).
+
+Interface: `emit(rows, as_json, columns, title)`.  The keys of the rows are the documented, stable
+ones (docs/cli.md); `columns` says which of them people see, and how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+Row = Mapping[str, Any]
+
+
+class Column(NamedTuple):
+    """One column people see: its head, the key or function of the row, and how a value is written."""
+
+    head: str
+    value: str | Callable[[Row], Any]
+    write: Callable[[Any], str] = lambda v: "-" if v is None else str(v)
+    left: bool = False
+
+
+def emit(rows: Sequence[Row], as_json: bool, columns: Sequence[Column], title: str = "") -> None:
+    """Prints the rows on standard output."""
+    if as_json:
+        print(msgspec.json.format(msgspec.json.encode(rows), indent=1).decode())
+        return
+    table = Table(title=title or None, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    for column in columns:
+        table.add_column(
+            column.head,
+            justify="left" if column.left else "right",
+            overflow="fold",
+            no_wrap=not column.left,
+        )
+    for row in rows:
+        table.add_row(*(_cell(column, row) for column in columns))
+    console().print(table)
+
+
+def console() -> Console:
+    """Standard output; piped, lines are as long as they need to be."""
+    out = Console(highlight=False)
+    return out if out.is_terminal else Console(highlight=False, width=200)
+
+
+def _cell(column: Column, row: Row) -> str:
+    value = column.value(row) if callable(column.value) else row.get(column.value)
+    return column.write(value).replace("[", "\\[")

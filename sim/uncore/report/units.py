@@ -1,0 +1,33 @@
+"""Numbers as people read them: three significant digits and a unit."""
+
+from __future__ import annotations
+
+
+def scaled(value: float, units: list[str], step: float = 1000.0) -> str:
+    """`value` in the largest of `units` (each `step` times the one before) that it reaches."""
+    scale = 0
+    while abs(value) >= step * 0.9995 and scale < len(units) - 1:
+        value /= step
+        scale += 1
+    digits = 0 if abs(value) >= 99.95 or value == int(value) else 1 if abs(value) >= 9.995 else 2
+    return f"{value:.{digits}f} {units[scale]}".rstrip()
+
+
+def rate(per_second: float | None) -> str:
+    """Operations a second."""
+    return "-" if per_second is None else scaled(per_second, ["/s", "k/s", "M/s", "G/s"])
+
+
+def duration(ps: float | None) -> str:
+    """A time given in picoseconds."""
+    return "-" if ps is None else scaled(ps, ["ps", "ns", "us", "ms", "s"])
+
+
+def count(number: float | None) -> str:
+    """A plain count."""
+    return "-" if number is None else scaled(number, ["", "k", "M", "G"])
+
+
+def percent(ppm: float | None) -> str:
+    """A share given in millionths."""
+    return "-" if ppm is None else f"{ppm / 10_000:.0f} %"

@@ -1,0 +1,50 @@
+"""docs/result.md, derived from the schema:  python -m uncore.result.describe > docs/result.md"""
+
+from __future__ import annotations
+
+import typing
+from typing import Any
+
+from msgspec import Meta, Struct
+
+from uncore.result import frame, schema
+
+PARTS = (schema.Result, schema.Outcome, schema.Point, schema.Latency, schema.Host)
+
+HEAD = f"""# The result of a run
+
+This page is derived from `sim/uncore/result/schema.py`; change it there.
+
+A result file is JSON (`run --output FILE.json`) or Parquet (`FILE.parquet`: one row per thread count,
+and the whole result in the metadata entry `uncore.result`). Layout: `{schema.SCHEMA}`.
+"""
+
+
+def describe() -> str:
+    """The whole page."""
+    return "\n".join([HEAD, *(_section(part) for part in PARTS), _columns()])
+
+
+def _section(part: type[Struct]) -> str:
+    hints = typing.get_type_hints(part, include_extras=True)
+    rows = [f"| `{name}` | {_type(hint)} | {_meaning(hint)} |" for name, hint in hints.items()]
+    title = f"## {part.__name__}\n\n{part.__doc__}\n"
+    return "\n".join([title, "| field | type | meaning |", "|---|---|---|", *rows, ""])
+
+
+def _meaning(hint: Any) -> str:
+    return next(m.description or "" for m in hint.__metadata__ if isinstance(m, Meta))
+
+
+def _type(hint: Any) -> str:
+    text = str(hint.__origin__) if not isinstance(hint.__origin__, type) else ""
+    text = text or getattr(hint.__origin__, "__name__", "")
+    return "`" + text.replace("uncore.result.schema.", "").replace("|", "or") + "`"
+
+
+def _columns() -> str:
+    return f"## Columns\n\n{(frame.__doc__ or '').strip()}\n"
+
+
+if __name__ == "__main__":
+    print(describe(), end="")

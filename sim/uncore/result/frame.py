@@ -1,0 +1,68 @@
+"""Results as tables: one row per point, the same columns for `--json`, polars and Parquet.
+
+Interface: `to_rows` (builtin types) and `to_polars`.  Columns of a parameter are `set.NAME`, of an
+override `with.KEY`, of a distance class `transfers.CLASS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from uncore.result.schema import Point, Result
+
+if TYPE_CHECKING:
+    import polars
+
+
+def to_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
+    """One dictionary per point of all results."""
+    return [
+        _job_columns(result) | _point_columns(point) | {"result_hash": result.result_hash}
+        for result in results
+        for point in result.points
+    ]
+
+
+def to_polars(results: Iterable[Result]) -> polars.DataFrame:
+    """One row per point of all results; a column a result does not have is null there."""
+    import polars
+
+    frames = [polars.DataFrame([row], infer_schema_length=None) for row in to_rows(results)]
+    return polars.concat(frames, how="diagonal_relaxed") if frames else polars.DataFrame()
+
+
+def _job_columns(result: Result) -> dict[str, Any]:
+    job = result.job
+    return {
+        "machine": job["machine"]["id"],
+        "workload": job["program"]["name"],
+        "engine": job["engine"],
+        "placement": job["placement"],
+        "home": job["home"],
+        **{f"with.{key}": value for key, value in job["overrides"]},
+        **{f"set.{name}": value for name, value in job["parameters"]},
+    }
+
+
+def _point_columns(point: Point) -> dict[str, Any]:
+    latency = point.latency
+    return {
+        "threads": point.threads,
+        "ops": point.ops,
+        "elapsed_ps": point.elapsed_ps,
+        "throughput": point.throughput,
+        "latency.p50_ps": latency and latency.p50,
+        "latency.p90_ps": latency and latency.p90,
+        "latency.p99_ps": latency and latency.p99,
+        "latency.max_ps": latency and latency.max,
+        **{f"transfers.{name}": count for name, count in (point.transfers or {}).items()},
+        "invalidations": point.invalidations,
+        "busiest_link_ppm": point.links[0][1] if point.links else None,
+        "busiest_resolver_ppm": point.resolvers[0][1] if point.resolvers else None,
+        "instructions": point.instructions,
+        "transactions": point.transactions,
+        "events": point.events,
+        "thread_ops": point.thread_ops,
+        "failures": point.failures,
+    }

@@ -1,0 +1,158 @@
+"""What a Result is.
+
+Three parts: `job` (what was asked), `outcome` (what happened: integers, the same on any host) and
+`host` (what it cost here).  `result_hash` covers job and outcome.
+
+Invariants: an outcome holds no floating-point number; a field an engine cannot know is None and
+`Point.absent` says why; never a zero that means "unknown".  The descriptions below are the
+documentation: docs/result.md is derived from them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+if TYPE_CHECKING:
+    import polars
+
+SCHEMA = "uncore.result/1"
+
+
+class Latency(Struct, frozen=True, forbid_unknown_fields=True):
+    """Percentiles of the time between two operations of one thread, in ps."""
+
+    p50: Annotated[int, Meta(description="half of the operations took at most this long")]
+    p90: Annotated[int, Meta(description="nine of ten")]
+    p99: Annotated[int, Meta(description="99 of 100")]
+    max: Annotated[int, Meta(description="the longest")]
+
+
+class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One run: the job at one thread count."""
+
+    threads: Annotated[int, Meta(description="threads (harts) that ran")]
+    ops: Annotated[int, Meta(description="operations the workload counted, all threads")]
+    elapsed_ps: Annotated[
+        int, Meta(description="simulated time in the region of interest, first start to last end")
+    ]
+    thread_ops: Annotated[list[int], Meta(description="operations of each thread")]
+    latency: Annotated[Latency | None, Meta(description="percentiles of operation latency")] = None
+    transfers: Annotated[
+        dict[str, int] | None,
+        Meta(
+            description="lines that moved from one core to another, by distance class: the"
+            " innermost level that holds both"
+        ),
+    ] = None
+    lines: Annotated[
+        list[tuple[int, int]] | None,
+        Meta(description="(address of the line, transfers), most first"),
+    ] = None
+    invalidations: Annotated[
+        int | None, Meta(description="copies taken away by another core's write")
+    ] = None
+    links: Annotated[
+        list[tuple[str, int]] | None,
+        Meta(description="(link, busy millionths of the run), busiest first"),
+    ] = None
+    resolvers: Annotated[
+        list[tuple[str, int]] | None,
+        Meta(description="(resolver, busy millionths of the run), busiest first"),
+    ] = None
+    instructions: Annotated[int | None, Meta(description="instructions retired, all threads")] = (
+        None
+    )
+    transactions: Annotated[int | None, Meta(description="coherence transactions closed")] = None
+    events: Annotated[int | None, Meta(description="events the engine executed")] = None
+    tables: Annotated[
+        dict[str, list[list[int]]],
+        Meta(description="tables the workload published: name to rows of columns"),
+    ] = {}
+    failures: Annotated[
+        list[str], Meta(description="self-checks that failed; empty when all held")
+    ] = []
+    absent: Annotated[
+        dict[str, str], Meta(description="why a field is None: field to reason")
+    ] = {}
+
+    def __post_init__(self) -> None:
+        unknown = [f for f in self.__struct_fields__ if getattr(self, f) is None]
+        silent = [f for f in unknown if f not in self.absent]
+        if silent:
+            raise ValueError(f"the engine gave no {', '.join(silent)} and no reason in 'absent'")
+
+    @property
+    def throughput(self) -> int | None:
+        """Operations per second of simulated time; None where no time passed."""
+        return self.ops * 10**12 // self.elapsed_ps if self.elapsed_ps else None
+
+
+class Outcome(Struct, frozen=True, kw_only=True):
+    """What happened: integers only, bit for bit the same on any host."""
+
+    points: Annotated[list[Point], Meta(description="one per thread count, in the job's order")]
+    partial: Annotated[
+        bool, Meta(description="true when the run was interrupted: points are missing")
+    ] = False
+
+
+class Host(Struct, frozen=True, kw_only=True):
+    """What the outcome cost, and where: never part of the hash."""
+
+    uncore: Annotated[str, Meta(description="version of uncore")]
+    engine: Annotated[str, Meta(description="the engine, as it describes itself")]
+    python: Annotated[str, Meta(description="version of Python")]
+    system: Annotated[str, Meta(description="operating system and architecture")]
+    cpu: Annotated[str, Meta(description="the host's processor")]
+    started: Annotated[str, Meta(description="date and time, UTC")]
+    seconds: Annotated[list[float], Meta(description="host seconds of each point")]
+    program: Annotated[str, Meta(description="the file the program was read from")]
+
+
+class Result(Struct, frozen=True, kw_only=True):
+    """One job and what came of it."""
+
+    schema: Annotated[str, Meta(description="name and version of this layout")] = SCHEMA
+    job: Annotated[
+        dict[str, Any],
+        Meta(
+            description="the job: resolved machine, program (name and SHA-256), threads, placement,"
+            " parameters, policies, overrides, engine"
+        ),
+    ]
+    outcome: Annotated[Outcome, Meta(description="what happened")]
+    host: Annotated[Host, Meta(description="what it cost, and where")]
+    result_hash: Annotated[
+        str, Meta(description="SHA-256 of the canonical JSON of job and outcome")
+    ] = ""
+
+    def __post_init__(self) -> None:
+        if not self.result_hash:
+            msgspec.structs.force_setattr(self, "result_hash", self.computed_hash())
+
+    def computed_hash(self) -> str:
+        """The hash as it follows from job and outcome."""
+        return hashlib.sha256(canonical({"job": self.job, "outcome": self.outcome})).hexdigest()
+
+    @property
+    def points(self) -> list[Point]:
+        return self.outcome.points
+
+    @property
+    def failed(self) -> bool:
+        return any(point.failures for point in self.points)
+
+    def to_polars(self) -> polars.DataFrame:
+        """One row per point."""
+        from uncore.result.frame import to_polars
+
+        return to_polars([self])
+
+
+def canonical(value: Any) -> bytes:
+    """The JSON text equal values share: sorted keys, no spaces."""
+    return msgspec.json.encode(value, order="sorted")
