@@ -27,12 +27,12 @@
 
 #include <cstdint>
 
-#include "csr.hh"
-#include "instruction.hh"
-#include "code.hh"
-#include "port.hh"
-#include "predictor.hh"
-#include "spin.hh"
+#include "hart/csr.hh"
+#include "hart/instruction.hh"
+#include "hart/code.hh"
+#include "hart/port.hh"
+#include "hart/predictor.hh"
+#include "hart/spin.hh"
 
 namespace uncore {
 
@@ -118,18 +118,22 @@ class Hart {
   bool fence(const Instruction& in);
   bool branch(const Instruction& in, bool taken);
   bool jump(const Instruction& in, uint64_t target);
-  bool csr(const Instruction& in);
-  bool wfi(const Instruction& in);
+  bool csr(const Instruction& in, uint64_t operand, bool writes);
+  bool wfi();
   bool ebreak(const Instruction& in);
   bool illegal();
-
-  bool decode_at(uint64_t address, Instruction& in);
-  bool admit(uint64_t address, unsigned size, bool write, bool& going);
-  bool unfinished(Answer answer, Landing landing, uint64_t fault, uint64_t address);
-  bool arrived();
   bool interrupted();
   bool trap(uint64_t cause, uint64_t tval, bool interrupt = false);
-  void land(Landing landing, uint64_t value, uint64_t high);
+  bool arrived(const Instruction& by);
+  bool finish(Answer answer, Landing to, uint64_t fault, uint64_t address, uint64_t value,
+              uint64_t high = 0);
+
+  void leave_trap();
+  void land(Landing to, uint64_t value, uint64_t high);
+  bool decode_at(uint64_t address, Instruction& in);
+  uint64_t refused(uint64_t address, unsigned size, Cause misaligned, Cause fault) const;
+  uint64_t source(unsigned r) const { return r == kSink ? 0 : x[r]; }
+  SpinDetector::Meter meter() const { return {clock, instructions, branches, mispredicts}; }
   void retire(unsigned length, uint64_t duration) {
     pc += length;
     clock += duration;
@@ -151,8 +155,9 @@ class Hart {
   bool suspended_ = false, waiting_ = false;
   bool attention_ = false;  // an interrupt is to be taken: csr_.interruptible(), kept at each change
   bool handling_ = false;   // between a trap and its mret
+  uint64_t cycle_offset_ = 0, instret_offset_ = 0;  // what the guest wrote to mcycle, minstret
 };
 
 }  // namespace uncore
 
-#include "execute.hh"  // IWYU pragma: export
+#include "hart/execute.hh"  // IWYU pragma: export

@@ -1,0 +1,57 @@
+// The decoded text of a program, shared by all harts of a machine.
+//
+// Each instruction is decoded when a hart first comes to it, once for all harts. Memory is taken
+// only where code was decoded: the table is zeroed pages of the operating system until then.
+//
+// Interface: find(pc) is the place of an instruction (perhaps still Op::undecoded), or null outside
+// the range; drop() forgets everything decoded, which is fence.i.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "hart/instruction.hh"
+
+namespace uncore {
+
+class Code {
+ public:
+  Code(uint64_t base, uint64_t size) : base_(base), size_(size & ~uint64_t{1}) {
+    // calloc, not new: large zeroed blocks come from the system untouched.
+    table_.reset(static_cast<Instruction*>(std::calloc(size_ / 2 + 1, sizeof(Instruction))));
+    if (!table_) throw std::bad_alloc();
+  }
+
+  Instruction* find(uint64_t pc) {
+    const uint64_t offset = pc - base_;
+    return offset < size_ ? &table_[offset / 2] : nullptr;
+  }
+
+  // Called by the hart that decoded the instruction at `in`.
+  void decoded(const Instruction* in) {
+    const auto index = static_cast<uint64_t>(in - table_.get());
+    first_ = std::min(first_, index);
+    last_ = std::max(last_, index + 1);
+  }
+
+  // Only the span that was decoded is touched, so a guest may do this often.
+  void drop() {
+    for (uint64_t i = first_; i < last_; ++i) table_[i].op = Op::undecoded;
+    first_ = ~uint64_t{0};
+    last_ = 0;
+  }
+
+ private:
+  struct Free {
+    void operator()(Instruction* table) const { std::free(table); }
+  };
+
+  uint64_t base_, size_;
+  std::unique_ptr<Instruction[], Free> table_;
+  uint64_t first_ = ~uint64_t{0}, last_ = 0;  // the span of table_ that holds decoded code
+};
+
+}  // namespace uncore

@@ -1,0 +1,239 @@
+#include "hart/flat.hh"
+
+#include <algorithm>
+
+namespace uncore {
+namespace {
+
+constexpr uint64_t kLine = 64;
+
+uint64_t read(std::span<const uint8_t> bytes) {
+  uint64_t value = 0;
+  std::memcpy(&value, bytes.data(), bytes.size());
+  return value;
+}
+
+void write(std::span<uint8_t> bytes, uint64_t value) {
+  std::memcpy(bytes.data(), &value, bytes.size());
+}
+
+}  // namespace
+
+// ---- the port
+
+// Under Answer::retry, every access is refused once.
+bool FlatPort::refuses() {
+  refused_ = machine_.answers == Answer::retry && !refused_;
+  return refused_;
+}
+
+Answer FlatPort::done(Pair result) {
+  deferred = result;
+  return machine_.answers == Answer::later ? Answer::later : Answer::now;
+}
+
+bool FlatPort::mapped(uint64_t address, unsigned size) const {
+  return machine_.mapped(address, size);
+}
+
+bool FlatPort::fetch(uint64_t address, uint32_t& word) {
+  if (!machine_.mapped(address, 2)) return false;
+  const unsigned size = machine_.mapped(address, 4) ? 4 : 2;
+  word = static_cast<uint32_t>(read(machine_.memory(address, size)));
+  return true;
+}
+
+Answer FlatPort::load(uint64_t address, unsigned size, uint64_t& value) {
+  if (refuses()) return Answer::retry;
+  value = read(machine_.memory(address, size));
+  return done({value, 0});
+}
+
+Answer FlatPort::store(uint64_t address, unsigned size, uint64_t value) {
+  if (refuses()) return Answer::retry;
+  write(machine_.memory(address, size), value);
+  machine_.written(address, this);
+  return done({});
+}
+
+Answer FlatPort::amo(Amo op, uint64_t address, unsigned size, uint64_t operand, uint64_t expected,
+                     uint64_t& old, unsigned) {
+  if (refuses()) return Answer::retry;
+  const auto bytes = machine_.memory(address, size);
+  old = read(bytes);
+  write(bytes, amo_apply(op, size, old, operand, expected));
+  machine_.written(address, this);
+  return done({old, 0});
+}
+
+Answer FlatPort::cas_pair(uint64_t address, Pair operand, Pair expected, Pair& old, unsigned) {
+  if (refuses()) return Answer::retry;
+  const auto low = machine_.memory(address, 8), high = machine_.memory(address + 8, 8);
+  old = {read(low), read(high)};
+  if (old == expected) {
+    write(low, operand.low);
+    write(high, operand.high);
+    machine_.written(address, this);
+  }
+  return done(old);
+}
+
+Answer FlatPort::lr(uint64_t address, unsigned size, uint64_t& value, unsigned) {
+  if (refuses()) return Answer::retry;
+  value = read(machine_.memory(address, size));
+  reservation = address / kLine;
+  return done({value, 0});
+}
+
+Answer FlatPort::sc(uint64_t address, unsigned size, uint64_t value, uint64_t& failed, unsigned) {
+  if (refuses()) return Answer::retry;
+  failed = reservation != address / kLine;
+  reservation = kNone;
+  if (!failed) {
+    write(machine_.memory(address, size), value);
+    machine_.written(address, this);
+  }
+  return done({failed, 0});
+}
+
+void FlatPort::marker(unsigned code, uint64_t value) {
+  machine_.markers.push_back({id_, code, value});
+}
+
+// CLINT and UART, whole registers only.
+Answer FlatPort::mmio(uint64_t address, unsigned size, bool write, uint64_t& value) {
+  constexpr uint64_t kClint = 0x02000000, kTimers = kClint + 0x4000, kTime = kClint + 0xBFF8;
+  constexpr uint64_t kUart = 0x10000000, kLineStatus = kUart + 5, kTransmitterEmpty = 0x60;
+  if (refuses()) return Answer::retry;
+  const uint64_t harts = machine_.harts();
+  if (size == 4 && address >= kClint && address < kClint + 4 * harts) {
+    Hart<FlatPort>& target = machine_.hart(static_cast<unsigned>((address - kClint) / 4));
+    if (write) target.interrupt(3, value & 1);
+    if (uint64_t mip = 0; !write && target.read_csr(CsrNumber::mip, mip)) value = mip >> 3 & 1;
+  } else if (size == 8 && address >= kTimers && address < kTimers + 8 * harts) {
+    FlatPort& target = machine_.port(static_cast<unsigned>((address - kTimers) / 8));
+    if (write) {
+      target.timer = value;
+      target.hart.interrupt(7, hart.clock >= value);
+    }
+    value = target.timer;
+  } else if (size == 8 && address == kTime && !write) {
+    value = hart.clock;
+  } else if (size == 1 && address >= kUart && address < kUart + 8) {
+    if (write && address == kUart) machine_.console += static_cast<char>(value);
+    if (!write) value = address == kLineStatus ? kTransmitterEmpty : 0;
+  } else {
+    return Answer::fault;
+  }
+  return done({value, 0});
+}
+
+// ---- the machine
+
+void FlatMachine::written(uint64_t address, const FlatPort* by) {
+  for (const auto& port : ports_) {
+    if (port.get() != by && port->reservation == address / kLine) port->reservation = FlatPort::kNone;
+  }
+}
+
+FlatMachine::End FlatMachine::run(uint64_t ticks) {
+  const uint64_t end = now_ + ticks;
+  while (now_ < end) {
+    if (asleep()) {
+      const auto next = std::min_element(ports_.begin(), ports_.end(), [](auto& a, auto& b) {
+        return a->timer < b->timer;
+      });
+      if ((*next)->timer == FlatPort::kNone || (*next)->timer <= now_) return End::idle;
+      now_ = std::min((*next)->timer, end);
+    }
+    timers(now_);
+    if (const End why = turn(std::min(now_ + quantum_, end)); why != End::time) return why;
+  }
+  return End::time;
+}
+
+// Every hart in turn executes what starts before `end`.
+FlatMachine::End FlatMachine::turn(uint64_t end) {
+  for (const auto& port : ports_) {
+    Hart<FlatPort>& hart = port->hart;
+    hart.clock = std::max(hart.clock, now_);
+    hart.horizon = end - 1;
+    End why = End::time;
+    while (hart.clock < end) {
+      const Stop stop = hart.run();
+      if (!serve(*port, stop, why)) return why;
+      if (stop == Stop::wfi) break;
+    }
+  }
+  now_ = end;
+  return End::time;
+}
+
+// Answers a stop. False: the guest has ended, and how.
+bool FlatMachine::serve(FlatPort& port, Stop why, End& end) {
+  Hart<FlatPort>& hart = port.hart;
+  switch (why) {
+    case Stop::later: hart.resume(port.deferred.low, port.deferred.high); break;
+    case Stop::semihost: semihost(hart); break;
+    case Stop::spin:
+      if (hart.clock <= hart.horizon) {
+        const uint64_t n = (hart.horizon - hart.clock) / hart.spin_period;
+        hart.skip(n);
+        periods_skipped += n;
+      }
+      break;
+    case Stop::fatal: end = End::fatal; return false;
+    case Stop::horizon:
+    case Stop::retry:
+    case Stop::wfi: break;
+  }
+  end = End::exit;
+  return !exit_code;
+}
+
+bool FlatMachine::step(unsigned id) {
+  FlatPort& port = *ports_.at(id);
+  Hart<FlatPort>& hart = port.hart;
+  if (exit_code) return false;
+  timers(hart.clock);
+  const uint64_t start = hart.clock;
+  hart.horizon = start;
+  while (hart.clock == start) {
+    End end = End::time;
+    const Stop stop = hart.run();
+    if (!serve(port, stop, end) || stop == Stop::wfi) return false;
+  }
+  return true;
+}
+
+void FlatMachine::timers(uint64_t now) {
+  for (const auto& port : ports_) port->hart.interrupt(7, now >= port->timer);
+}
+
+bool FlatMachine::asleep() {
+  return std::all_of(ports_.begin(), ports_.end(),
+                     [](auto& port) { return port->hart.waiting() && !port->hart.wakes(); });
+}
+
+void FlatMachine::semihost(Hart<FlatPort>& hart) {
+  enum : uint64_t { kWriteC = 0x03, kWrite0 = 0x04, kExit = 0x18, kExitExtended = 0x20 };
+  constexpr uint64_t kApplicationExit = 0x20026;
+  const uint64_t argument = hart.x[11];
+  uint64_t result = 0;
+  switch (hart.x[10]) {
+    case kWriteC: console += static_cast<char>(memory(argument, 1)[0]); break;
+    case kWrite0:
+      for (uint64_t at = argument; const uint8_t letter = memory(at, 1)[0]; ++at) {
+        console += static_cast<char>(letter);
+      }
+      break;
+    case kExit:
+    case kExitExtended:
+      exit_code = read(memory(argument, 8)) == kApplicationExit ? read(memory(argument + 8, 8)) : 1;
+      break;
+    default: result = ~uint64_t{0}; break;
+  }
+  hart.x[10] = result;
+}
+
+}  // namespace uncore

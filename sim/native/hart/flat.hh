@@ -1,0 +1,124 @@
+// The plainest machine: harts on flat memory that answers at once. For lockstep tests of the hart
+// against other implementations, and an example of an environment that drives harts.
+//
+// RAM from kRamBase, a CLINT (MSIP, mtimecmp, mtime) at 0x02000000, the transmitter of a UART at
+// 0x10000000, semihosting console and exit. Harts take turns of `quantum` ticks; an instruction is
+// a tick, and so is mtime.
+//
+// Interface: FlatMachine: run(), step(), the harts, memory, what was printed.
+//
+// Invariant: now() is the start of the turn; no hart has executed an instruction that would start
+// after the end of it. `answers` makes every access answered `later` or first `retry`, which must
+// change nothing at all.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "hart/hart.hh"
+
+namespace uncore {
+
+class FlatMachine;
+
+class FlatPort {
+ public:
+  FlatPort(FlatMachine& machine, Code& code, unsigned id)
+      : hart(*this, code, id), machine_(machine), id_(id) {}
+
+  Answer load(uint64_t address, unsigned size, uint64_t& value);
+  Answer store(uint64_t address, unsigned size, uint64_t value);
+  Answer amo(Amo op, uint64_t address, unsigned size, uint64_t operand, uint64_t expected,
+             uint64_t& old, unsigned order);
+  Answer cas_pair(uint64_t address, Pair operand, Pair expected, Pair& old, unsigned order);
+  Answer lr(uint64_t address, unsigned size, uint64_t& value, unsigned order);
+  Answer sc(uint64_t address, unsigned size, uint64_t value, uint64_t& failed, unsigned order);
+  Answer fence(unsigned, unsigned) { return Answer::now; }
+  void fence_i() {}
+  Answer mmio(uint64_t address, unsigned size, bool write, uint64_t& value);
+  bool mapped(uint64_t address, unsigned size) const;
+  bool fetch(uint64_t address, uint32_t& word);
+  uint64_t time() { return hart.clock; }
+  uint64_t cycle() { return hart.clock; }
+  void marker(unsigned code, uint64_t value);
+  void trapped(uint64_t, bool) { reservation = kNone; }
+  void returned() {}
+
+  static constexpr uint64_t kNone = ~uint64_t{0};
+  Hart<FlatPort> hart;
+  uint64_t reservation = kNone;  // the line an lr has reserved
+  uint64_t timer = kNone;        // mtimecmp
+  Pair deferred = {};            // the result of an access that was answered `later`
+
+ private:
+  bool refuses();
+  Answer done(Pair result);
+
+  FlatMachine& machine_;
+  unsigned id_;
+  bool refused_ = false;
+};
+
+class FlatMachine {
+ public:
+  enum class End : uint8_t { time, exit, fatal, idle };
+  struct Marker {
+    unsigned hart, code;
+    uint64_t value;
+  };
+
+  FlatMachine(unsigned harts, uint64_t ram_size, uint64_t entry, uint64_t quantum, Answer answers)
+      : answers(answers), ram_(ram_size), code_(kRamBase, ram_size), quantum_(quantum) {
+    for (unsigned id = 0; id < harts; ++id) {
+      ports_.push_back(std::make_unique<FlatPort>(*this, code_, id));
+      ports_.back()->hart.pc = entry;
+    }
+  }
+
+  // Runs all harts, turn by turn, for `ticks` or until the guest ends.
+  End run(uint64_t ticks);
+  // One instruction (or one trap) of one hart. False: it is asleep, or the guest has ended.
+  bool step(unsigned id);
+
+  unsigned harts() const { return static_cast<unsigned>(ports_.size()); }
+  FlatPort& port(unsigned id) { return *ports_.at(id); }
+  Hart<FlatPort>& hart(unsigned id) { return port(id).hart; }
+  uint64_t now() const { return now_; }
+
+  bool mapped(uint64_t address, uint64_t size) const {
+    return address >= kRamBase && size <= ram_.size() && address - kRamBase <= ram_.size() - size;
+  }
+  // Host access to RAM, for loading programs and reading results.
+  std::span<uint8_t> memory(uint64_t address, uint64_t size) {
+    if (!mapped(address, size)) throw std::out_of_range("no RAM at this address");
+    return std::span(ram_).subspan(address - kRamBase, size);
+  }
+
+  // An exclusive write by hart `id`: other harts lose their reservation of that line.
+  void written(uint64_t address, const FlatPort* by);
+
+  const Answer answers;  // now, later, or retry: what every access is answered
+  std::string console;
+  std::vector<Marker> markers;
+  std::optional<uint64_t> exit_code;
+  uint64_t periods_skipped = 0;
+
+ private:
+  End turn(uint64_t end);
+  bool serve(FlatPort& port, Stop why, End& end);
+  void semihost(Hart<FlatPort>& hart);
+  void timers(uint64_t now);
+  bool asleep();
+
+  std::vector<uint8_t> ram_;
+  Code code_;
+  std::vector<std::unique_ptr<FlatPort>> ports_;
+  uint64_t quantum_, now_ = 0;
+};
+
+}  // namespace uncore

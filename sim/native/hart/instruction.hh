@@ -1,0 +1,47 @@
+// A decoded instruction, and decoding.
+//
+// Interface: decode(word) makes an Instruction of the 32 bits found at an address (of a compressed
+// instruction only the lower 16 count); Op::illegal if they are none.
+//
+// Invariant: rd is never 0: writes to x0 are decoded to go to x[kSink], so executing needs no test
+// and x[0] stays zero.
+#pragma once
+
+#include <cstdint>
+
+#include "hart/port.hh"
+
+namespace uncore {
+
+inline constexpr unsigned kSink = 32;       // swallows what is written to x0
+inline constexpr unsigned kRegisters = 33;  // x0 to x31, and the sink
+
+enum class Op : uint8_t {
+  undecoded,  // 0, so that fresh memory is undecoded code
+  illegal,
+  amo,
+#define ALU(name, match, mask, format, value) name,
+#define LOAD(name, match, mask, type) name,
+#define STORE(name, match, mask, type) name,
+#define BRANCH(name, match, mask, taken) name,
+#define AMO(name, funct5, operation)
+#define OTHER(name, match, mask, format) name,
+#include "hart/instructions.def"
+};
+
+struct Instruction {
+  Op op = Op::undecoded;
+  uint8_t rd = kSink, rs1 = 0, rs2 = 0;
+  uint8_t length = 4;   // bytes: 2 or 4
+  uint8_t size = 0;     // atomics: bytes accessed
+  Amo amo = Amo::swap;  // Op::amo: which
+  int64_t imm = 0;      // immediate; CSR number; pred and succ of a fence; aq and rl of an atomic
+};
+static_assert(sizeof(Instruction) == 16);
+
+Instruction decode(uint32_t word);
+
+// The 32-bit instruction a compressed one stands for; 0 (which is illegal) if it is reserved.
+uint32_t expand(uint16_t compressed);
+
+}  // namespace uncore

@@ -1,0 +1,36 @@
+// The branch predictor of a hart: 256 two-bit counters indexed by pc, conditional branches only.
+//
+// A counter that was never used starts weakly taken for a backward branch and weakly not taken for
+// a forward one, so that loops are right from their first iteration.
+//
+// Invariant: the table is the whole state; equal tables predict equally from then on.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace uncore {
+
+class Predictor {
+ public:
+  // Learns the outcome; true if it had predicted otherwise.
+  bool wrong(uint64_t pc, bool backward, bool taken) {
+    uint8_t& counter = table[pc / 4 % table.size()];
+    if (counter == kUnused) counter = backward ? kWeaklyTaken : kWeaklyNot;
+    const bool predicted = counter >= kWeaklyTaken;
+    if (taken) {
+      if (counter < kStronglyTaken) ++counter;
+    } else {
+      if (counter > kStronglyNot) --counter;
+    }
+    return predicted != taken;
+  }
+
+  using Table = std::array<uint8_t, 256>;
+  Table table = {};
+
+ private:
+  enum : uint8_t { kUnused, kStronglyNot, kWeaklyNot, kWeaklyTaken, kStronglyTaken };
+};
+
+}  // namespace uncore

@@ -1,0 +1,88 @@
+// Finds out that a guest waits: that its execution is a fixed point.
+//
+// A hart *arrives* at the target of every taken backward branch or jump. If it arrives with the same
+// pc, registers and predictor as before, and had no *effect* in between, it will do so for ever, as
+// long as the memory it reads stays as it is. Effects are: stores, amo, lr, sc, every CSR access
+// (time reads included), mmio, markers, fence.i, wfi, traps, and an access answered `later`.
+//
+// The search is Brent's: a snapshot is taken at arrival 8, 16, 32, ... since the last effect, and
+// later arrivals are compared with the latest one. So a loop of any shape is found (delay loops and
+// calls inside the waiting loop included), and a loop that computes pays almost nothing. Two periods
+// of equal cost are required, because the first may still have warmed a cache.
+//
+// Invariant: fewer than kFirst arrivals since the last effect means there is no snapshot.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "hart/instruction.hh"
+#include "hart/predictor.hh"
+
+namespace uncore {
+
+class SpinDetector {
+ public:
+  // The counters a period is measured in.
+  struct Meter {
+    uint64_t clock, instructions, branches, mispredicts;
+    bool operator==(const Meter&) const = default;
+    Meter operator-(const Meter& o) const {
+      return {clock - o.clock, instructions - o.instructions, branches - o.branches,
+              mispredicts - o.mispredicts};
+    }
+  };
+
+  void effect() { arrivals_ = 0; }
+
+  // The hart has arrived at pc `by` a branch or jump. True: a steady loop; one turn is period().
+  bool arrive(uint64_t pc, const uint64_t* x, const Predictor& predictor, const Instruction& by,
+              const Meter& now) {
+    if (arrivals_ >= kFirst) {
+      // The registers a loop branch compares are those most likely to differ.
+      const bool maybe = pc == pc_ && x[by.rs1] == x_[by.rs1] && x[by.rs2] == x_[by.rs2];
+      if (maybe && same(x, predictor)) return measure(now);
+      if (settled_) arrivals_ = 0, settled_ = false;
+    }
+    if (++arrivals_ >= kFirst && (arrivals_ & (arrivals_ - 1)) == 0) look(pc, x, predictor, now);
+    return false;
+  }
+
+  const Meter& period() const { return period_; }
+
+  // The hart was moved on by whole periods: measure the next turn from there.
+  void moved(const Meter& now) { mark_ = now; }
+
+ private:
+  static constexpr uint64_t kFirst = 8;
+
+  bool same(const uint64_t* x, const Predictor& predictor) const {
+    return std::memcmp(x, x_, sizeof x_) == 0 && predictor.table == table_;
+  }
+
+  bool measure(const Meter& now) {
+    const Meter turn = now - mark_;
+    settled_ = turn == period_;
+    period_ = turn;
+    mark_ = now;
+    return settled_;
+  }
+
+  void look(uint64_t pc, const uint64_t* x, const Predictor& predictor, const Meter& now) {
+    pc_ = pc;
+    std::memcpy(x_, x, sizeof x_);
+    table_ = predictor.table;
+    mark_ = now;
+    period_ = {};
+    settled_ = false;
+  }
+
+  uint64_t arrivals_ = 0;  // since the last effect
+  uint64_t pc_ = 0, x_[kSink] = {};
+  Predictor::Table table_ = {};
+  Meter mark_ = {}, period_ = {};
+  bool settled_ = false;  // the last two turns were equal
+};
+
+}  // namespace uncore
