@@ -1,5 +1,7 @@
 """The Python interface, and the one way from words to a Job for the command line too.
 
+Interface:
+
     run(machine, workload, threads=[1, 2, 4], parameters={"hold": "50ns"}) -> Result
     load_result(path) -> Result
     make_job(...) -> Job          what run would execute
@@ -56,13 +58,15 @@ def make_job(
 ) -> Job:
     """A Job from names; `policies` are the other fields of Job (placement, smt, home, ...)."""
     if isinstance(machine, str):
-        machine = topology.load(machine, overrides)
+        resolved = topology.load(machine, overrides)
     elif overrides:
         raise UserError("overrides apply to a machine given by name, not to one already resolved")
+    else:
+        resolved = machine
     found = find_program(workload)
-    room = len(place(machine, policies.get("placement", "compact"), policies.get("smt", True)))
+    room = len(place(resolved, policies.get("placement", "compact"), policies.get("smt", True)))
     return Job(
-        machine=machine,
+        machine=resolved,
         program=found,
         threads=thread_counts(threads, room) if isinstance(threads, str) else tuple(threads),
         parameters=tuple(sorted(found.canonical(parameters).items())),
@@ -72,7 +76,7 @@ def make_job(
 
 
 def find_program(workload: str | Path | Program) -> Program:
-    """A shipped workload's name, an ELF file, or a C file (compiled, and kept for the next time)."""
+    """A shipped workload's name, an ELF file, or a C file (compiled once, and kept)."""
     if isinstance(workload, Program):
         return workload
     path = Path(workload)

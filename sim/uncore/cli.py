@@ -24,7 +24,9 @@ from uncore.errors import UncoreError, UserError
 
 OK, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
 
-app = App(name="uncore", help="A cache-coherence and topology simulator.", version=uncore.__version__)
+app = App(
+    name="uncore", help="A cache-coherence and topology simulator.", version=uncore.__version__
+)
 
 Threads = Annotated[str, Parameter(help="thread counts: 1,2,4..128 (4..128 doubles), or max")]
 Set = Annotated[list[str], Parameter(name="--set", help="NAME=VALUE: a workload's parameter")]
@@ -47,9 +49,7 @@ def list_(*, json: Json = False) -> int:
 
     rows = [{"kind": "topology", "name": n, "about": about} for n, about in topology.shipped()]
     rows += [{"kind": "workload", "name": p.name, "about": p.summary} for p in program.shipped()]
-    rows += [
-        {"kind": "engine", "name": n, "about": engine.load(n).ABOUT} for n in engine.names()
-    ]
+    rows += [{"kind": "engine", "name": n, "about": engine.load(n).ABOUT} for n in engine.names()]
     emit(rows, json, [Column(key, key, left=True) for key in ("kind", "name", "about")])
     return OK
 
@@ -79,7 +79,9 @@ def engines(*, json: Json = False) -> int:
 def show(
     machine: str,
     *,
-    keys: Annotated[bool, Parameter(negative="", help="only the numbers --with can change")] = False,
+    keys: Annotated[
+        bool, Parameter(negative="", help="only the numbers --with can change")
+    ] = False,
     with_: With = [],  # noqa: B006
     json: Json = False,
 ) -> int:
@@ -198,12 +200,12 @@ def matrix(
     json: Json = False,
 ) -> int:
     """The latency between all pairs of harts, as measured by a CAS ping-pong."""
-    from uncore import matrix as matrices
+    from uncore import matrix as measurement
     from uncore.report.plot import picture
     from uncore.report.progress import progress
 
     with progress(1, f"{machine}: all pairs", "matrix") as advance:
-        measured = matrices.measure(
+        measured = measurement.measure(
             machine,
             ipi=ipi,
             overrides=pairs("--with", with_),
@@ -213,11 +215,11 @@ def matrix(
             engine=engine,
         )
         advance(1)
-    matrices.show(measured, json)
+    measurement.show(measured, json)
     if csv:
-        matrices.write_csv(measured, csv)
+        measurement.write_csv(measured, csv)
     if plot:
-        note(f"picture: {picture(plot, matrices.panel(measured))}")
+        note(f"picture: {picture(plot, measurement.panel(measured))}")
     return FAILED if measured.result.failed else OK
 
 
@@ -230,7 +232,7 @@ def validate(
     """Simulated against measured, with errors; exit status 1 past the stated bounds."""
     from uncore import validate as validation
 
-    return validation.main(machines, matrices=matrices, json=json)
+    return int(validation.main(machines, matrices=matrices, json=json))
 
 
 @app.command
@@ -238,7 +240,7 @@ def demo(*, plot: Plot = None) -> int:
     """The demonstration: core-to-core matrix and lock scaling of a 2x EPYC 7601."""
     from uncore import demo as demonstration
 
-    return demonstration.main(plot)
+    return int(demonstration.main(plot))
 
 
 def finish(
@@ -291,7 +293,9 @@ def pairs(option: str, words: Sequence[str]) -> dict[str, str]:
     for word in words:
         key, equals, value = word.partition("=")
         if not (key and equals and value):
-            raise UserError(f"{option} {word}: expected NAME=VALUE, such as {option} {key or 'x'}=1")
+            raise UserError(
+                f"{option} {word}: expected NAME=VALUE, such as {option} {key or 'x'}=1"
+            )
         if key in found:
             raise UserError(f"{option} {word}: '{key}' is given twice")
         found[key] = value

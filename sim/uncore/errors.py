@@ -1,7 +1,7 @@
 """The exceptions that are not our mistakes, each with its exit status.
 
-    UserError      2   what the user wrote; the text says where, what was read, what was expected and
-                       what to write instead
+    UserError      2   what the user wrote; the text says where, what was read, what was expected
+                       and what to write instead
     GuestError     1   the simulated program trapped, left its memory or waits forever
     OutsideError   3   another simulator failed
 

@@ -3,8 +3,9 @@
     Machine + Program + placement + parameters + policies = Job
 
 Interface: `Job` (frozen, hashable), `Job.at(n)` for the job of one point, `Job.document()` for its
-canonical form.  Invariant: two jobs with equal documents have equal outcomes on any host, so nothing
-in here knows a path, a clock or a host.  There is no seed: nothing in a run is random.
+canonical form.
+Invariant: two jobs with equal documents have equal outcomes on any host, so nothing in here knows a
+path, a clock or a host.  There is no seed: nothing in a run is random.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The core-to-core matrix: one guest run measures every pair of harts.
 
 Interface: `measure(machine, ipi, ...)` -> Matrix; `show`, `write_csv`, `panel` are its reports.
-The latency of a pair is one way: half a round trip of the CAS ping-pong, or the time from sending an
-interprocessor interrupt to its handler.  Row = from, column = to, both hart numbers.
+The latency of a pair is one way: half a round trip of the CAS ping-pong, or the time from sending
+an interprocessor interrupt to its handler.  Row = from, column = to, both hart numbers.
 """
 
 from __future__ import annotations
@@ -82,9 +82,7 @@ def show(matrix: Matrix, as_json: bool) -> None:
         print(msgspec.json.encode(document).decode())
         return
     if len(matrix.ns) <= 16:
-        heads = [Column(str(b), str(b), lambda v: f"{v:.1f}" if v else "") for b in range(len(matrix.ns))]
-        lines = [{"": a, **{str(b): v for b, v in enumerate(row)}} for a, row in enumerate(matrix.ns)]
-        emit(lines, False, [Column("hart", ""), *heads], f"{matrix.machine.name}: {matrix.what}, ns")
+        _show_pairs(matrix)
     emit(
         rows,
         False,
@@ -97,6 +95,14 @@ def show(matrix: Matrix, as_json: bool) -> None:
         ],
         f"{matrix.machine.name}: {matrix.what} by distance, {len(matrix.ns)} harts",
     )
+
+
+def _show_pairs(matrix: Matrix) -> None:
+    harts = [str(hart) for hart in range(len(matrix.ns))]
+    rows = [{"hart": a, **dict(zip(harts, row, strict=True))} for a, row in enumerate(matrix.ns)]
+    columns = [Column(hart, hart, lambda v: f"{v:.1f}" if v else "") for hart in harts]
+    title = f"{matrix.machine.name}: {matrix.what}, ns"
+    emit(rows, False, [Column("hart", "hart"), *columns], title)
 
 
 def write_csv(matrix: Matrix, path: Path) -> None:

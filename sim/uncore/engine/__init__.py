@@ -8,9 +8,9 @@ An engine is a module of this package with
     run(job: Job, probes: Probes) -> dict    the fields of one Point, builtin types, integers
 
 `run` executes a job of one thread count (`Job.at`).  What the engine cannot know it leaves out and
-explains in `absent`.  It raises GuestError when the guest goes wrong, UserError when it is asked for
-something it cannot do, KeyboardInterrupt when the user has had enough.  Invariant: equal jobs give
-equal dictionaries.
+explains in `absent`.  It raises GuestError when the guest goes wrong, UserError when it is asked
+for something it cannot do, KeyboardInterrupt when the user has had enough.
+Invariant: equal jobs give equal dictionaries.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Reports: what people look at.
 
+The files:
+
     units.py     numbers as people read them (12.3 M/s, 1.25 us)
     table.py     tables on a terminal, or the same rows as JSON
     plot.py      heat map, curves and bars, as panels of one picture

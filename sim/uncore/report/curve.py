@@ -20,7 +20,7 @@ JOB = ("machine", "workload", "placement", "home", "engine")
 def show(results: Sequence[Result], as_json: bool) -> None:
     """One table of all points; what is the same for all of them stands in the title."""
     rows = to_rows(results)
-    heads = [*JOB, *dict.fromkeys(k for row in rows for k in row if k.startswith(("set.", "with.")))]
+    heads = list(dict.fromkeys(k for row in rows for k in row if _names(k)))
     same = [k for k in heads if len({row.get(k) for row in rows}) == 1]
     varying = [Column(k, k, left=True) for k in heads if k not in same]
     emit(rows, as_json, varying + _columns(rows), _title(rows[0], same) if rows else "")

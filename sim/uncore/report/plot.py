@@ -25,7 +25,7 @@ Series = Mapping[str, Sequence[tuple[float, float]]]  # label -> (x, y) points
 # Distinct for colour-blind readers too (Okabe and Ito).
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31"]
 MARKERS = "os^Dvp*X"
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "font.size": 9.5,
     "axes.spines.top": False,
     "axes.spines.right": False,

@@ -18,7 +18,7 @@ Row = Mapping[str, Any]
 
 
 class Column(NamedTuple):
-    """One column people see: its head, the key or function of the row, and how a value is written."""
+    """One column people see: its head, key or function of the row, and how a value is written."""
 
     head: str
     value: str | Callable[[Row], Any]

@@ -1,5 +1,7 @@
 """Results: the one schema every engine fills and every report reads.
 
+The files:
+
     schema.py     what a Result is; the descriptions in it are the documentation (docs/result.md)
     files.py      JSON and Parquet
     frame.py      a Result as a table

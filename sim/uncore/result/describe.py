@@ -15,8 +15,8 @@ HEAD = f"""# The result of a run
 
 This page is derived from `sim/uncore/result/schema.py`; change it there.
 
-A result file is JSON (`run --output FILE.json`) or Parquet (`FILE.parquet`: one row per thread count,
-and the whole result in the metadata entry `uncore.result`). Layout: `{schema.SCHEMA}`.
+A result file is JSON (`run --output FILE.json`) or Parquet (`FILE.parquet`: one row per thread
+count, and the whole result in the metadata entry `uncore.result`). Layout: `{schema.SCHEMA}`.
 """
 
 

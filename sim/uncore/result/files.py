@@ -45,7 +45,9 @@ def load(path: Path) -> Result:
     if result.schema != SCHEMA:
         raise UserError(f"{path}: its schema is '{result.schema}'; this version reads '{SCHEMA}'")
     if result.result_hash != result.computed_hash():
-        raise UserError(f"{path}: job or outcome were changed after it was saved (the hash differs)")
+        raise UserError(
+            f"{path}: its job or outcome was changed after it was saved (the hash differs)"
+        )
     return result
 
 

@@ -75,9 +75,7 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     failures: Annotated[
         list[str], Meta(description="self-checks that failed; empty when all held")
     ] = []
-    absent: Annotated[
-        dict[str, str], Meta(description="why a field is None: field to reason")
-    ] = {}
+    absent: Annotated[dict[str, str], Meta(description="why a field is None: field to reason")] = {}
 
     def __post_init__(self) -> None:
         unknown = [f for f in self.__struct_fields__ if getattr(self, f) is None]
