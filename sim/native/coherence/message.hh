@@ -1,0 +1,70 @@
+// What controllers say to each other about one line.
+//
+// A message is addressed to an agent (a core, a resolver or the memory of a root). `id` names the
+// request it belongs to (counted by its requester); a probe's `grant` names the request whose grant
+// it revokes, so that a client knows a probe that ran ahead of its own grant from one that is late.
+#pragma once
+
+#include <cstdint>
+
+#include "coherence/protocol.hh"
+
+namespace uncore {
+
+using Agent = int32_t;
+inline constexpr Agent kNobody = -1;
+
+// In the order in which messages of equal time are served (rule T2 of docs/model.md): probes, data,
+// completions, requests. Put is a request that carries data.
+enum class Kind : uint8_t {
+  ProbeS,
+  ProbeM,
+  Inv,
+  Data,
+  Grant,
+  PutAck,
+  Answer,
+  Done,
+  GetS,
+  GetM,
+  Upg,
+  Put
+};
+
+inline constexpr bool is_probe(Kind k) { return k <= Kind::Inv; }
+inline constexpr bool is_request(Kind k) { return k >= Kind::GetS; }
+inline constexpr Request request_of(Kind k) {
+  return static_cast<Request>(static_cast<int>(k) - static_cast<int>(Kind::GetS));
+}
+// Rule T2's classes: 0 probe, 1 data, 2 completion, 3 request.
+inline constexpr unsigned class_of(Kind k) {
+  if (is_probe(k)) return 0;
+  if (k <= Kind::Grant) return 1;
+  return is_request(k) ? 3 : 2;
+}
+
+// Flags of an Answer.
+struct Flag {
+  static constexpr uint8_t gave = 1;      // the data went to the requester, or are carried here
+  static constexpr uint8_t dirty = 2;     // and differ from the level below
+  static constexpr uint8_t shared = 4;    // a copy stays
+  static constexpr uint8_t own = 8;       // ownership stays
+  static constexpr uint8_t carries = 16;  // the data are in this message
+};
+
+template <class Data>
+struct Message {
+  Kind kind = Kind::Inv;
+  uint8_t flags = 0;        // Answer
+  State right = State::I;   // Data: what is granted; probes: what the owner is to hand over
+  bool wants_done = false;  // Data, Grant, probes: the requester is to tell `resolver`
+  bool carries = false;     // `data` is meaningful (decides the message's size)
+  Agent from = kNobody, to = kNobody;
+  Agent requester = kNobody;  // probes: to whom the data go; kNobody: back to the resolver
+  Agent resolver = kNobody;   // Data, Grant, probes: whose transaction this is
+  uint32_t id = 0, grant = 0;
+  uint64_t line = 0;
+  Data data{};
+};
+
+}  // namespace uncore

@@ -1,0 +1,139 @@
+// The protocol tables as the engines and the checker execute them.
+//
+// Python parses, checks and packs the tables of sim/uncore/protocol; here they are only looked up.
+// The lists below are the one source of the names: Python asks for them (`names()`) and packs in
+// this order. A cell is 32 bits: the next state in the low byte, an action bit each above.
+// Invariant: a cell with the bit `impossible` is never executed; meeting one is an engine error.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace uncore {
+
+#define UNCORE_STATES(X) X(I) X(S) X(F) X(E) X(M) X(O) X(IS) X(IM) X(SM) X(OM) X(MI) X(II)
+#define UNCORE_CLIENT_EVENTS(X)                                                             \
+  X(Load)                                                                                   \
+  X(Store) X(Evict) X(ProbeS) X(ProbeM) X(Inv) X(Early) X(DataS) X(DataF) X(DataE) X(DataM) \
+      X(Grant) X(PutAck)
+#define UNCORE_CLIENT_ACTIONS(X)                                                                \
+  X(stall)                                                                                      \
+  X(hit) X(GetS) X(GetM) X(Upg) X(Put) X(drop) X(ack) X(give) X(dirty) X(shared) X(own) X(fill) \
+      X(done)
+#define UNCORE_CHILDREN(X) X(N) X(S) X(W) X(R) X(U)
+#define UNCORE_REQUESTS(X) X(GetS) X(GetM) X(Upg) X(Put) X(Evict)
+#define UNCORE_RESOLVER_ACTIONS(X) \
+  X(supply) X(probeS) X(probeM) X(inv) X(lost) X(take) X(ask) X(ack) X(forget)
+#define UNCORE_ANSWERS(X) X(nobody) X(shared) X(given) X(dirty) X(own)
+#define UNCORE_PHASES(X) X(idle) X(below) X(above) X(put)
+#define UNCORE_PROBES(X) X(ProbeS) X(ProbeM) X(Inv)
+#define UNCORE_JOIN_ACTIONS(X) X(answer) X(wait) X(probeS) X(probeM) X(inv)
+
+#define UNCORE_NAME(n) n,
+#define UNCORE_STRING(n) #n,
+
+enum class State : uint8_t { UNCORE_STATES(UNCORE_NAME) };
+enum class ClientEvent : uint8_t { UNCORE_CLIENT_EVENTS(UNCORE_NAME) };
+enum class Children : uint8_t { UNCORE_CHILDREN(UNCORE_NAME) };
+enum class Request : uint8_t { UNCORE_REQUESTS(UNCORE_NAME) };
+enum class Answers : uint8_t { UNCORE_ANSWERS(UNCORE_NAME) };
+enum class Phase : uint8_t { UNCORE_PHASES(UNCORE_NAME) };
+enum class Probe : uint8_t { UNCORE_PROBES(UNCORE_NAME) };
+
+namespace name {
+inline constexpr std::array states =
+    std::to_array<std::string_view>({UNCORE_STATES(UNCORE_STRING)});
+inline constexpr std::array client_events =
+    std::to_array<std::string_view>({UNCORE_CLIENT_EVENTS(UNCORE_STRING)});
+inline constexpr std::array client_actions =
+    std::to_array<std::string_view>({UNCORE_CLIENT_ACTIONS(UNCORE_STRING)});
+inline constexpr std::array children =
+    std::to_array<std::string_view>({UNCORE_CHILDREN(UNCORE_STRING)});
+inline constexpr std::array requests =
+    std::to_array<std::string_view>({UNCORE_REQUESTS(UNCORE_STRING)});
+inline constexpr std::array resolver_actions =
+    std::to_array<std::string_view>({UNCORE_RESOLVER_ACTIONS(UNCORE_STRING)});
+inline constexpr std::array answers =
+    std::to_array<std::string_view>({UNCORE_ANSWERS(UNCORE_STRING)});
+inline constexpr std::array phases =
+    std::to_array<std::string_view>({UNCORE_PHASES(UNCORE_STRING)});
+inline constexpr std::array probes =
+    std::to_array<std::string_view>({UNCORE_PROBES(UNCORE_STRING)});
+inline constexpr std::array join_actions =
+    std::to_array<std::string_view>({UNCORE_JOIN_ACTIONS(UNCORE_STRING)});
+}  // namespace name
+
+// An action's bit in a cell: `Act::give`, `Plan::inv`, `Ask::wait`.
+#define UNCORE_INDEX(n) n##_,
+#define UNCORE_BIT(n) n = 1u << (8 + static_cast<unsigned>(Index::n##_)),
+struct Act {
+  enum class Index : uint8_t { UNCORE_CLIENT_ACTIONS(UNCORE_INDEX) };
+  enum Bit : uint32_t { UNCORE_CLIENT_ACTIONS(UNCORE_BIT) };
+};
+struct Plan {
+  enum class Index : uint8_t { UNCORE_RESOLVER_ACTIONS(UNCORE_INDEX) };
+  enum Bit : uint32_t { UNCORE_RESOLVER_ACTIONS(UNCORE_BIT) };
+};
+struct Ask {
+  enum class Index : uint8_t { UNCORE_JOIN_ACTIONS(UNCORE_INDEX) };
+  enum Bit : uint32_t { UNCORE_JOIN_ACTIONS(UNCORE_BIT) };
+};
+
+struct Cell {
+  static constexpr uint32_t impossible = 1u << 31;
+  uint32_t bits = impossible;
+  bool has(uint32_t action) const { return (bits & action) != 0; }
+  bool possible() const { return (bits & impossible) == 0; }
+  State next() const { return static_cast<State>(bits & 0xff); }
+};
+
+// The four packed tables of one protocol.
+class Protocol {
+ public:
+  static constexpr std::size_t kStates = name::states.size();
+  static constexpr std::size_t kClientEvents = name::client_events.size();
+  static constexpr std::size_t kChildren = name::children.size();
+  static constexpr std::size_t kRequests = name::requests.size();
+  static constexpr std::size_t kAnswers = name::answers.size();
+  static constexpr std::size_t kPhases = name::phases.size();
+  static constexpr std::size_t kProbes = name::probes.size();
+  static constexpr std::size_t kCells = kStates * kClientEvents + kChildren * kRequests +
+                                        kRequests * kAnswers + kChildren * kPhases * kProbes;
+
+  Protocol() = default;
+  // `cells`: client, resolver, grant and join in that order, row by row; kCells of them.
+  explicit Protocol(const std::vector<uint32_t>& cells);
+
+  Cell client(State s, ClientEvent e) const {
+    return client_[static_cast<std::size_t>(s) * kClientEvents + static_cast<std::size_t>(e)];
+  }
+  Cell resolver(Children c, Request r) const {
+    return resolver_[static_cast<std::size_t>(c) * kRequests + static_cast<std::size_t>(r)];
+  }
+  // The right granted, as a state; Cell::impossible where the table says so.
+  Cell grant(Request r, Answers a) const {
+    return grant_[static_cast<std::size_t>(r) * kAnswers + static_cast<std::size_t>(a)];
+  }
+  Cell join(Children c, Phase p, Probe e) const {
+    return join_[(static_cast<std::size_t>(c) * kPhases + static_cast<std::size_t>(p)) * kProbes +
+                 static_cast<std::size_t>(e)];
+  }
+
+ private:
+  std::array<Cell, kStates * kClientEvents> client_{};
+  std::array<Cell, kChildren * kRequests> resolver_{};
+  std::array<Cell, kRequests * kAnswers> grant_{};
+  std::array<Cell, kChildren * kPhases * kProbes> join_{};
+};
+
+// What an engine throws when a machine meets a cell declared impossible, or loses dirty data.
+struct ProtocolError {
+  std::string what;
+};
+[[noreturn]] void protocol_error(std::string_view controller, std::string_view state,
+                                 std::string_view event, uint64_t line);
+
+}  // namespace uncore
