@@ -1,0 +1,88 @@
+// Two harts send each other interprocessor interrupts: what one IPI costs, one way.
+//
+// The IPI is how one processor makes another do something: TLB shootdown, wake-up, remote call.
+// Kernels have measured its round trip since the first multiprocessor Unix systems; on one clock
+// common to all harts the way there and the way back can be told apart. The hardware writes the
+// receiver's pending bit (RISC-V: MSIP; x86: the local APIC), the receiver leaves what it does at
+// an instruction boundary, saves its state and reaches the handler.
+//
+// One way is: from just before the sender's store to the first instruction of the receiver's C
+// handler. The two times are kept where they are taken, each in its hart's own line, and compared
+// after the pair is done: no line moves between the harts while a message is under way.
+//
+// Check: every IPI sent was taken, exactly once, and none before it was sent.
+#include "pairs.h"
+#include "uncore.h"
+
+UC_WORKLOAD("One-way latency of an interprocessor interrupt");
+UC_PARAM(u64, rounds, 20, "round trips", "measured round trips per pair");
+UC_PARAM(u64, warmup, 2, "round trips", "round trips before them, not measured");
+UC_TABLE(one_way, "ps", "IPI from hart of the row to hart of the column");
+
+// What one hart knows of its current pair; its own line, reset while no IPI is under way.
+static struct player {
+  UC_ALIGNED volatile uint64_t taken;  // IPIs taken
+  volatile uint64_t sum_taken;         // sum of the times the measured ones were taken at
+  uint64_t sum_sent;                   // sum of the times ours were sent at
+  _Atomic uint32_t done;
+} * players;
+
+void uc_setup(unsigned n) {
+  players = uc_alloc(n * sizeof *players, 0);
+  uc_table_make(&one_way, n, n);
+  pairs_setup(n);
+}
+
+static void on_ipi(void) {
+  uint64_t now = uc_now();
+  struct player* self = &players[uc_id()];
+  if (self->taken++ >= warmup) self->sum_taken += now;
+}
+
+static void send(struct player* self, unsigned to, bool measured) {
+  if (measured) self->sum_sent += uc_now();
+  uc_ipi(to);
+}
+
+// One hart's side of all round trips; the one that serves sends first.
+static void exchange(struct player* self, unsigned other, bool serves) {
+  for (uint64_t round = 0; round < warmup + rounds; round++) {
+    if (serves) send(self, other, round >= warmup);
+    uc_wait();
+    uc_check(self->taken == round + 1, "an IPI was lost or taken twice");
+    if (!serves) send(self, other, round >= warmup);
+  }
+}
+
+static void note(unsigned from, unsigned to) {
+  uint64_t sent = players[from].sum_sent, taken = players[to].sum_taken;
+  uc_check(taken >= sent, "an IPI was taken before it was sent");
+  *uc_cell(&one_way, from, to) = rounds ? (taken - sent) * 1000 / rounds : 0;
+}
+
+static void reset(struct player* player) {
+  player->taken = player->sum_taken = player->sum_sent = 0;
+  atomic_store_explicit(&player->done, 0, memory_order_relaxed);
+}
+
+static void play(unsigned first, unsigned second) {
+  bool serves = uc_id() == first;
+  exchange(&players[uc_id()], serves ? second : first, serves);
+  uc_self()->ops += rounds;
+  if (!serves) {
+    atomic_store_explicit(&players[second].done, 1, memory_order_release);
+    return;
+  }
+  while (!atomic_load_explicit(&players[second].done, memory_order_acquire)) uc_pause();
+  note(first, second);
+  note(second, first);
+  reset(&players[first]);
+  reset(&players[second]);
+}
+
+void uc_main(unsigned id, unsigned n) {
+  uc_on_ipi(on_ipi);
+  uc_roi(true);
+  pairs_run(id, n, play);
+  uc_roi(false);
+}

@@ -1,0 +1,77 @@
+// Two harts hand one line back and forth with compare-and-swap: what one handoff costs.
+//
+// The procedure behind most published core-to-core matrices: two pinned threads alternate a
+// compare-and-swap on one flag, PING to PONG and back; the latency is elapsed time / round trips
+// / 2. Both spin with the compare-and-swap itself, so the loser asks for the line again at once and
+// its request is already waiting where ownership is resolved when the winner's answer passes: the
+// policy of that place, not only the distance, decides the figure. On x86 a failing
+// compare-and-swap takes the line exclusively too; here it is LR/SC, and the core model says what
+// an LR asks for.
+//
+// All pairs of a run use the same flag, that is one physical line with one home, as the measured
+// matrices did. PING is even and PONG odd: the flag counts, so every handoff expects another value
+// and none can be lost, repeated or served from a stale copy unseen.
+//
+// Check: whoever waits sees the flag at most one handoff behind, and the count is complete.
+#include "pairs.h"
+#include "uncore.h"
+
+UC_WORKLOAD("Core-to-core latency: two harts hand one line over with compare-and-swap");
+UC_PARAM(u64, rounds, 100, "round trips", "measured round trips per pair");
+UC_PARAM(u64, warmup, 5, "round trips", "round trips before them, at least one, not measured");
+UC_PARAM(u64, flag_node, 0, "node", "memory node of the flag's line");
+UC_TABLE(handoff, "ps", "one-way handoff between hart of the row and hart of the column");
+
+static _Atomic uint32_t* flag;
+
+void uc_setup(unsigned n) {
+  flag = uc_alloc(sizeof *flag, (unsigned)flag_node);
+  uc_table_make(&handoff, n, n);
+  if (warmup == 0) warmup = 1;
+  pairs_setup(n);
+}
+
+// Waits for the flag to be `ours` and hands it over. False: the flag holds what it cannot hold.
+static inline bool hand_over(uint32_t ours) {
+  uint32_t seen;
+  do {
+    seen = ours;
+    if (atomic_compare_exchange_strong(flag, &seen, ours + 1)) return true;
+  } while (seen == ours - 1);
+  return false;
+}
+
+static bool hand_over_often(uint32_t ours, uint64_t times) {
+  for (; times; times--, ours += 2)
+    if (!hand_over(ours)) return false;
+  return true;
+}
+
+// The first hart holds the even values, and the watch.
+static void measure(unsigned first, unsigned second) {
+  uint32_t start = 2 * (uint32_t)warmup, end = start + 2 * (uint32_t)rounds;
+  bool right = hand_over_often(0, warmup);
+  uint64_t begin = uc_now();
+  right = right && hand_over_often(start, rounds);
+  uint64_t elapsed = uc_now() - begin;
+  while (right && atomic_load_explicit(flag, memory_order_acquire) != end) uc_pause();
+  uc_check(right, "the flag was seen in a state that the other hart had left");
+  uint64_t picoseconds = rounds ? elapsed * 1000 / (2 * rounds) : 0;
+  *uc_cell(&handoff, first, second) = *uc_cell(&handoff, second, first) = picoseconds;
+  atomic_store_explicit(flag, 0, memory_order_relaxed);  // ordered by the next pair's mailboxes
+}
+
+static void play(unsigned first, unsigned second) {
+  if (uc_id() == first)
+    measure(first, second);
+  else
+    uc_check(hand_over_often(1, warmup + rounds),
+             "the flag was seen in a state that the other hart had left");
+  uc_self()->ops += rounds;
+}
+
+void uc_main(unsigned id, unsigned n) {
+  uc_roi(true);
+  pairs_run(id, n, play);
+  uc_roi(false);
+}

@@ -1,0 +1,33 @@
+// Ticket lock: take a number, wait until it is called.
+//
+// Described as "ticket lock" by Mellor-Crummey and Scott (1991), after Reed and Kanodia's
+// eventcounts and sequencers (1979) and Lamport's bakery; Linux used it from 2008 to 2015. Two
+// words: the next free ticket and the ticket being served. It is fair, and it is small; but all
+// waiters read the served word, so each release invalidates every waiter's copy and each of them
+// fetches the line again: one handoff costs traffic proportional to the waiters. With both words on
+// one line, as here and in Linux, an arriving ticket disturbs the waiters as well.
+#include "contend.h"
+
+UC_WORKLOAD("Ticket lock: fair, one line, every release seen by every waiter");
+
+static struct {
+  _Atomic uint32_t next;
+  _Atomic uint32_t served;
+} * lock;
+
+static void lock_setup(unsigned n) {
+  (void)n;
+  lock = uc_alloc(sizeof *lock, (unsigned)lock_node);
+}
+
+static void lock_acquire(unsigned id) {
+  (void)id;
+  uint32_t ticket = atomic_fetch_add_explicit(&lock->next, 1, memory_order_relaxed);
+  while (atomic_load_explicit(&lock->served, memory_order_acquire) != ticket) uc_pause();
+}
+
+static void lock_release(unsigned id) {
+  (void)id;
+  uint32_t ticket = atomic_load_explicit(&lock->served, memory_order_relaxed);
+  atomic_store_explicit(&lock->served, ticket + 1, memory_order_release);
+}
