@@ -24,9 +24,12 @@ UC_TABLE(grace, "ns", "time from retirement to freeing, one column per update");
 
 #define RING 16  // objects; at most RING - 1 wait to be freed
 
-enum state { FREED = 0, LIVE = 0x11fe };
+#define FREED 0
 
-static struct object { UC_ALIGNED _Atomic uint64_t state; } * objects;
+static struct object {
+  UC_ALIGNED _Atomic uint64_t
+      life;  // FREED, or one plus the number of the update that published it
+} * objects;
 
 // A hart's announcement: the epoch it entered in, times two plus one; 0 outside.
 static struct reader { UC_ALIGNED _Atomic uint64_t announced; } * readers;
