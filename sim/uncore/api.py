@@ -58,7 +58,7 @@ def make_job(
 ) -> Job:
     """A Job from names; `policies` are the other fields of Job (placement, smt, home, ...)."""
     if isinstance(machine, str):
-        resolved = topology.load(machine, overrides)
+        resolved = topology.load(machine, [f"{key}={value}" for key, value in overrides.items()])
     elif overrides:
         raise UserError("overrides apply to a machine given by name, not to one already resolved")
     else:

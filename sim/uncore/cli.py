@@ -47,7 +47,9 @@ def list_(*, json: Json = False) -> int:
     from uncore import engine, program, topology
     from uncore.report.table import Column, emit
 
-    rows = [{"kind": "topology", "name": n, "about": about} for n, about in topology.shipped()]
+    rows = [
+        {"kind": "topology", "name": n, "about": about} for n, about in topology.list_machines()
+    ]
     rows += [{"kind": "workload", "name": p.name, "about": p.summary} for p in program.shipped()]
     rows += [{"kind": "engine", "name": n, "about": engine.load(n).ABOUT} for n in engine.names()]
     emit(rows, json, [Column(key, key, left=True) for key in ("kind", "name", "about")])
@@ -89,7 +91,7 @@ def show(
     from uncore import topology
     from uncore.report.table import Column, emit
 
-    resolved = topology.load(machine, pairs("--with", with_))
+    resolved = topology.load(machine, with_)
     if not (keys or json):
         print(topology.draw(resolved))
     rows = [
@@ -251,6 +253,7 @@ def finish(
 
     from uncore.execute import execute
     from uncore.report import curve
+    from uncore.report.plot import picture
     from uncore.report.progress import progress
     from uncore.result import save
 
@@ -263,7 +266,7 @@ def finish(
         save(results[0], output)
         note(f"result: {output}")
     if plot and any(result.points for result in results):
-        note(f"picture: {curve.plot(results, plot)}")
+        note(f"picture: {picture(plot, curve.panel(results))}")
     if any(result.outcome.partial for result in results):
         return INTERRUPTED
     return FAILED if any(result.failed for result in results) else OK

@@ -1,12 +1,11 @@
 """What `run` and `sweep` print and draw: results over thread counts.
 
-Interface: `show(results, as_json)` and `plot(results, path)`.
+Interface: `show(results, as_json)` prints, `panel(results)` draws.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from uncore.report import plot as plots
@@ -37,20 +36,19 @@ def show(results: Sequence[Result], as_json: bool) -> None:
         console().print(f"result {results[0].result_hash[:16]}", style="dim")
 
 
-def plot(results: Sequence[Result], path: Path) -> Path:
-    """Throughput over threads, one line per result."""
+def panel(results: Sequence[Result]) -> plots.Panel:
+    """Throughput over threads, one line per result, named by what differs between them."""
     rows = [to_rows([result]) for result in results if result.points]
-    distinct = [k for k in rows[0][0] if len({str(r[0].get(k)) for r in rows}) > 1 and _names(k)]
+    heads = dict.fromkeys(k for r in rows for k in r[0] if _names(k))
+    distinct = [k for k in heads if len({r[0].get(k) for r in rows}) > 1]
     series = {
         ", ".join(str(r[0].get(k)) for k in distinct) or r[0]["machine"]: [
             (row["threads"], (row["throughput"] or 0) / 1e6) for row in r
         ]
         for r in rows
     }
-    same = [rows[0][0][k] for k in ("workload", "machine") if k not in distinct]
-    title = " on ".join(same)
-    panel = plots.curves(series, title, "threads", "million operations per second")
-    return plots.picture(path, panel)
+    title = " on ".join(rows[0][0][k] for k in ("workload", "machine") if k not in distinct)
+    return plots.curves(series, title, "threads", "million operations per second")
 
 
 def _names(key: str) -> bool:

@@ -1,0 +1,50 @@
+"""Is every mistake one clear message, exit status 2, with nothing written and no traceback?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+RUN = ("run", "ccx:2x2", "lock/ticket", "--engine", "toy")
+
+MISTAKES = {
+    "no command of that name": (("rnu", "ccx:2x2"), "rnu"),
+    "an option that does not exist": ((*RUN, "--thread", "2"), "--thread"),
+    "an unknown machine": (("run", "ccz:2x2", *RUN[2:]), "ccz:2x2"),
+    "an unknown workload": (("run", "ccx:2x2", "lock/tickt"), "lock/ticket"),
+    "an unknown engine": ((*RUN[:3], "--engine", "nativ"), "Did you mean 'native'"),
+    "too few words": (("run", "ccx:2x2"), "a machine and a workload"),
+    "more threads than harts": ((*RUN, "--threads", "5"), "room for 4 threads"),
+    "threads that are no number": ((*RUN, "--threads", "1,two"), "'two'"),
+    "no threads at all": ((*RUN, "--threads", "0"), "'0'"),
+    "a range that runs downwards": ((*RUN, "--threads", "4..2"), "2..4"),
+    "an unknown placement": ((*RUN, "--place", "scater"), "Did you mean 'scatter'"),
+    "a hart that does not exist": ((*RUN, "--place", "0-9"), "harts 0 to 3"),
+    "a hart twice": ((*RUN, "--place", "1,1"), "hart 1"),
+    "a home that does not exist": ((*RUN, "--home", "node99"), "node99"),
+    "an unknown home policy": ((*RUN, "--home", "interleaf"), "Did you mean 'interleave'"),
+    "a parameter without a value": ((*RUN, "--set", "hold"), "expected NAME=VALUE"),
+    "a parameter given twice": ((*RUN, "--set", "hold=1ns", "--set", "hold=2ns"), "twice"),
+    "a parameter that does not exist": ((*RUN, "--set", "hodl=1ns"), "hold"),
+    "an unknown kind of result file": ((*RUN, "--output", "r.xml"), ".json or .parquet"),
+    "a result that is not there": (("run", "--again", "gone.json"), "gone.json"),
+    "one file for two results": (
+        (*RUN[:2], "bus:4", *RUN[2:], "--output", "r.json"),
+        "one machine",
+    ),
+    "an engine that is not installed": (RUN, "install toys"),
+}
+
+
+@pytest.mark.parametrize("what", MISTAKES)
+def test_is_it_one_clear_message(uncore, monkeypatch, what):
+    words, expected = MISTAKES[what]
+    if "not installed" in what:
+        monkeypatch.setenv("TOY_MISSING", "install toys")
+    run = uncore(*words)
+    assert run.status == 2
+    assert expected in run.err
+    assert run.err.startswith("uncore: ") and "Traceback" not in run.err
+    assert run.out == ""
+    assert not list(Path().iterdir())

@@ -1,0 +1,107 @@
+"""Does `uncore run` do what its words say, and save what it did?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars
+import pytest
+
+from uncore.result import load
+
+TOY = ("run", "ccx:2x2", "lock/ticket", "--engine", "toy")
+
+
+def test_is_there_one_row_per_thread_count(uncore):
+    rows = json.loads(uncore(*TOY, "--threads", "1,2..4", "--json").out)
+    assert [row["threads"] for row in rows] == [1, 2, 4]
+    assert rows[2]["throughput"] == 400 * 10**12 // 4_000_000
+    assert rows[2]["transfers.ccx"] == 40
+
+
+def test_does_the_table_show_throughput_and_what_is_unknown(uncore):
+    out = uncore(*TOY, "--threads", "2").out
+    assert "100 M/s" in out
+    assert "ccx:2x2" in out and "lock/ticket" in out
+
+
+def test_do_several_machines_share_one_table_and_one_picture(uncore):
+    run = uncore("run", "ccx:2x2", "bus:4", *TOY[2:], "--threads", "1,2,4", "--plot", "p.png")
+    assert run.status == 0, run.err
+    assert "ccx:2x2" in run.out and "bus:4" in run.out
+    assert Path("p.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_does_a_failed_self_check_fail_the_run(uncore, monkeypatch):
+    monkeypatch.setenv("TOY_FAIL", "2")
+    run = uncore(*TOY, "--threads", "1,2,4")
+    assert run.status == 1
+    assert "lock.c:7: not excluded" in run.out
+
+
+@pytest.mark.parametrize("name", ["r.json", "r.parquet"])
+def test_does_a_saved_result_come_back_equal(uncore, name):
+    assert uncore(*TOY, "--threads", "1,2", "--output", name).status == 0
+    again = uncore("run", "--again", name)
+    assert again.status == 0, again.err
+    assert "reproduced bit for bit" in again.out and load(Path(name)).result_hash in again.out
+
+
+def test_does_again_notice_another_outcome(uncore, monkeypatch):
+    uncore(*TOY, "--threads", "1,2", "--output", "r.json")
+    monkeypatch.setenv("TOY_DRIFT", "1")
+    again = uncore("run", "--again", "r.json")
+    assert again.status == 1
+    assert "differs at 1 threads: ops" in again.out
+
+
+def test_is_a_changed_result_file_refused(uncore):
+    uncore(*TOY, "--output", "r.json")
+    text = Path("r.json").read_text()
+    Path("r.json").write_text(text.replace('"ops": 100', '"ops": 101'))
+    again = uncore("run", "--again", "r.json")
+    assert again.status == 2
+    assert "r.json" in again.err and "changed" in again.err
+
+
+def test_is_parquet_the_table_with_the_result_in_it(uncore):
+    uncore(*TOY, "--threads", "1,2", "--output", "r.parquet")
+    frame = polars.read_parquet("r.parquet")
+    assert frame["threads"].to_list() == [1, 2]
+    assert frame["ops"].to_list() == [100, 200]
+
+
+@pytest.mark.parametrize("cores", ["1", "2"])
+def test_does_an_interruption_keep_what_is_finished(uncore, monkeypatch, cores):
+    monkeypatch.setenv("TOY_INTERRUPT", "4")
+    run = uncore(*TOY, "--threads", "1,2,4", "--output", "r.json", "--cores", cores)
+    assert run.status == 130
+    result = load(Path("r.json"))
+    assert result.outcome.partial
+    assert {p.threads for p in result.points} <= {1, 2}
+    assert "partial" in run.out
+
+
+def test_is_the_hash_the_same_on_one_core_and_on_two(uncore):
+    uncore(*TOY, "--threads", "1,2,4", "--output", "a.json", "--cores", "1")
+    uncore(*TOY, "--threads", "1,2,4", "--output", "b.json", "--cores", "2")
+    assert load(Path("a.json")).result_hash == load(Path("b.json")).result_hash
+
+
+def test_is_the_sweep_a_product(uncore):
+    words = ("sweep", "ccx:2x2", "bus:4", "lock/ticket", "--engine", "toy", "--threads", "1,2")
+    run = uncore(*words, "--set", "hold=10ns,20ns", "--json")
+    assert run.status == 0, run.err
+    rows = json.loads(run.out)
+    keys = {(r["machine"], r["set.hold"], r["threads"]) for r in rows}
+    assert len(rows) == len(keys) == 2 * 2 * 2
+
+
+def test_is_the_matrix_of_all_pairs_with_its_classes(uncore):
+    run = uncore("matrix", "ccx:2x2", "--engine", "toy", "--csv", "m.csv", "--json")
+    assert run.status == 0, run.err
+    document = json.loads(run.out)
+    assert document["ns"][1][2] == 3.0
+    assert {c["class"]: c["pairs"] for c in document["classes"]} == {"ccx": 4, "system": 8}
+    assert Path("m.csv").read_text().splitlines()[0] == "0.000,1.000,2.000,3.000"

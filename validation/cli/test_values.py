@@ -1,0 +1,76 @@
+"""Do thread lists, placements and units mean what the manual says?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import uncore.result.describe
+from uncore import topology
+from uncore.distance import boundaries, classes, distance
+from uncore.paths import CHECKOUT
+from uncore.placement import place, thread_counts
+from uncore.report import units
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("1", (1,)),
+        ("1,2,4..128", (1, 2, 4, 8, 16, 32, 64, 128)),
+        ("3..20", (3, 6, 12, 20)),
+        ("8..8,max", (8, 96)),
+        ("4,4..8", (4, 8)),
+    ],
+)
+def test_what_is_a_thread_list(text, counts):
+    assert thread_counts(text, room=96) == counts
+
+
+@pytest.fixture(scope="module")
+def smt_machine(tmp_path_factory) -> topology.Machine:
+    """2 complexes of 2 cores of 2 threads: the ccx teaching machine with siblings."""
+    path: Path = tmp_path_factory.mktemp("machines") / "smt.toml"
+    path.write_text('extends = "ccx"\nname = "smt"\ntree = "ccx:2 core:2 thread:2"\n')
+    return topology.load(path)
+
+
+@pytest.mark.parametrize(
+    ("policy", "smt", "harts"),
+    [
+        ("compact", True, (0, 2, 4, 6, 1, 3, 5, 7)),
+        ("compact", False, (0, 2, 4, 6)),
+        ("scatter", True, (0, 4, 2, 6, 1, 5, 3, 7)),
+        ("siblings", True, (0, 1, 2, 3, 4, 5, 6, 7)),
+        ("5,0-2", True, (5, 0, 1, 2)),
+    ],
+)
+def test_which_hart_does_a_thread_run_on(smt_machine, policy, smt, harts):
+    assert place(smt_machine, policy, smt) == harts
+
+
+def test_how_far_apart_are_two_harts(smt_machine):
+    assert [distance(smt_machine, 0, b) for b in (1, 2, 4)] == ["core", "ccx", "system"]
+    assert classes(smt_machine) == ["core", "ccx", "system"]
+    assert boundaries(smt_machine) == {"ccx": [0, 4]}
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        (units.rate(12_345_678), "12.3 M/s"),
+        (units.rate(999_700), "1.00 M/s"),
+        (units.duration(1_250_000), "1.25 us"),
+        (units.duration(480), "480 ps"),
+        (units.percent(125_000), "12 %"),
+        (units.count(None), "-"),
+    ],
+)
+def test_are_numbers_written_for_people(written, text):
+    assert written == text
+
+
+def test_is_the_page_on_results_the_schema():
+    assert CHECKOUT
+    assert (CHECKOUT / "docs/result.md").read_text() == uncore.result.describe.describe()

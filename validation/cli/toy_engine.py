@@ -1,0 +1,40 @@
+"""An engine for tests of everything around engines: it counts, it does not simulate.
+
+An operation takes 10 ns, whatever the number of threads.  How it misbehaves comes from the
+environment, which reaches worker processes too: TOY_FAIL (a failing check at that many threads),
+TOY_INTERRUPT (Ctrl-C at that many), TOY_DRIFT (another outcome), TOY_MISSING (not installed).
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from uncore.engine import Probes
+from uncore.job import Job
+
+ABOUT = "counts, for tests"
+GIVES = frozenset({"ops", "transfers"})
+
+
+def missing() -> str:
+    return os.environ.get("TOY_MISSING", "")
+
+
+def run(job: Job, probes: Probes) -> dict[str, Any]:
+    n = job.threads[0]
+    if os.environ.get("TOY_INTERRUPT") == str(n):
+        raise KeyboardInterrupt
+    unknown = ("latency", "lines", "invalidations", "links", "resolvers", "instructions")
+    return {
+        "threads": n,
+        "ops": 100 * n + int(os.environ.get("TOY_DRIFT", 0)),
+        "elapsed_ps": 1_000_000 * n,
+        "thread_ops": [100] * n,
+        "transfers": {"core": 0, "ccx": 10 * n},
+        "tables": {
+            "latency": [[0 if a == b else 1000 * (a + b) for b in range(n)] for a in range(n)]
+        },
+        "failures": ["lock.c:7: not excluded"] if os.environ.get("TOY_FAIL") == str(n) else [],
+        "absent": dict.fromkeys((*unknown, "transactions", "events"), "this engine only counts"),
+    }
