@@ -27,10 +27,14 @@ Answer answer(const std::string& name) {
 
 const char* name(FlatMachine::End end) {
   switch (end) {
-    case FlatMachine::End::time: return "time";
-    case FlatMachine::End::exit: return "exit";
-    case FlatMachine::End::fatal: return "fatal";
-    case FlatMachine::End::idle: return "idle";
+    case FlatMachine::End::time:
+      return "time";
+    case FlatMachine::End::exit:
+      return "exit";
+    case FlatMachine::End::fatal:
+      return "fatal";
+    case FlatMachine::End::idle:
+      return "idle";
   }
   return "";
 }
@@ -48,8 +52,7 @@ nb::bytes read(FlatMachine& machine, uint64_t address, uint64_t size) {
 FlatMachine* make(const Segments& segments, uint64_t entry, unsigned harts, uint64_t ram_size,
                   uint64_t quantum, const std::string& answers, bool spin, uint64_t mispredict,
                   uint64_t pause) {
-  auto machine =
-      std::make_unique<FlatMachine>(harts, ram_size, entry, quantum, answer(answers));
+  auto machine = std::make_unique<FlatMachine>(harts, ram_size, entry, quantum, answer(answers));
   for (const auto& [address, data] : segments) write(*machine, address, data);
   for (unsigned id = 0; id < harts; ++id) {
     machine->hart(id).cost = {.instruction = 1, .mispredict = mispredict, .pause = pause};
@@ -91,22 +94,29 @@ void bind_hart(nb::module_& module) {
   using namespace nb::literals;
   nb::class_<FlatMachine>(module, "FlatMachine", "Harts on flat memory, for tests of the hart.")
       .def(nb::new_(&make), "segments"_a, "entry"_a, "harts"_a = 1, "ram_size"_a = 1 << 20,
-           "quantum"_a = 1, "answers"_a = "now", "spin"_a = true, "mispredict"_a = 0,
-           "pause"_a = 1)
-      .def("run", [](FlatMachine& m, uint64_t ticks) { return name(m.run(ticks)); }, "ticks"_a,
-           "Runs all harts: 'exit', 'fatal', 'idle' (all asleep for good) or 'time'.")
+           "quantum"_a = 1, "answers"_a = "now", "spin"_a = true, "mispredict"_a = 0, "pause"_a = 1)
+      .def(
+          "run", [](FlatMachine& m, uint64_t ticks) { return name(m.run(ticks)); }, "ticks"_a,
+          "Runs all harts: 'exit', 'fatal', 'idle' (all asleep for good) or 'time'.")
       .def("step", &FlatMachine::step, "hart"_a = 0)
       .def("registers", &registers, "hart"_a = 0)
-      .def("pc", [](FlatMachine& m, unsigned hart) { return m.hart(hart).pc; }, "hart"_a = 0)
+      .def(
+          "pc", [](FlatMachine& m, unsigned hart) { return m.hart(hart).pc; }, "hart"_a = 0)
       .def("counters", &counters, "hart"_a = 0)
       .def("csr", &csr, "hart"_a, "number"_a)
-      .def("interrupt", [](FlatMachine& m, unsigned hart, unsigned bit, bool level) {
-             m.hart(hart).interrupt(bit, level);
-           }, "hart"_a, "bit"_a, "level"_a)
-      .def("fatal", [](FlatMachine& m, unsigned hart) {
-             const Fatal& f = m.hart(hart).fatal;
-             return std::tuple(f.cause, f.tval, f.pc);
-           }, "hart"_a = 0, "cause, tval and pc of the trap that ended the run")
+      .def(
+          "interrupt",
+          [](FlatMachine& m, unsigned hart, unsigned bit, bool level) {
+            m.hart(hart).interrupt(bit, level);
+          },
+          "hart"_a, "bit"_a, "level"_a)
+      .def(
+          "fatal",
+          [](FlatMachine& m, unsigned hart) {
+            const Fatal& f = m.hart(hart).fatal;
+            return std::tuple(f.cause, f.tval, f.pc);
+          },
+          "hart"_a = 0, "cause, tval and pc of the trap that ended the run")
       .def("read", &read, "address"_a, "size"_a)
       .def("write", &write, "address"_a, "data"_a)
       .def("markers", &markers)

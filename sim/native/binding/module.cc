@@ -5,6 +5,11 @@
 
 #include <nanobind/nanobind.h>
 
+namespace uncore {
+void bind_hart(nanobind::module_& module);
+}  // namespace uncore
+
 NB_MODULE(_native, module) {
   module.doc() = "uncore's native engine";
+  uncore::bind_hart(module);
 }

@@ -24,13 +24,36 @@ inline constexpr uint64_t kInterruptBit = uint64_t{1} << 63;
 
 struct CsrNumber {
   enum : unsigned {
-    mstatus = 0x300, misa = 0x301, mie = 0x304, mtvec = 0x305, mcountinhibit = 0x320,
-    mscratch = 0x340, mepc = 0x341, mcause = 0x342, mtval = 0x343, mip = 0x344,
-    pmpcfg0 = 0x3A0, pmpcfg15 = 0x3AF, pmpaddr0 = 0x3B0, pmpaddr63 = 0x3EF,
-    mhpmevent3 = 0x323, mhpmevent31 = 0x33F, mcycle = 0xB00, minstret = 0xB02,
-    mhpmcounter3 = 0xB03, mhpmcounter31 = 0xB1F, cycle = 0xC00, time = 0xC01, instret = 0xC02,
-    hpmcounter3 = 0xC03, hpmcounter31 = 0xC1F, mvendorid = 0xF11, marchid = 0xF12, mimpid = 0xF13,
-    mhartid = 0xF14, mconfigptr = 0xF15,
+    mstatus = 0x300,
+    misa = 0x301,
+    mie = 0x304,
+    mtvec = 0x305,
+    mcountinhibit = 0x320,
+    mscratch = 0x340,
+    mepc = 0x341,
+    mcause = 0x342,
+    mtval = 0x343,
+    mip = 0x344,
+    pmpcfg0 = 0x3A0,
+    pmpcfg15 = 0x3AF,
+    pmpaddr0 = 0x3B0,
+    pmpaddr63 = 0x3EF,
+    mhpmevent3 = 0x323,
+    mhpmevent31 = 0x33F,
+    mcycle = 0xB00,
+    minstret = 0xB02,
+    mhpmcounter3 = 0xB03,
+    mhpmcounter31 = 0xB1F,
+    cycle = 0xC00,
+    time = 0xC01,
+    instret = 0xC02,
+    hpmcounter3 = 0xC03,
+    hpmcounter31 = 0xC1F,
+    mvendorid = 0xF11,
+    marchid = 0xF12,
+    mimpid = 0xF13,
+    mhartid = 0xF14,
+    mconfigptr = 0xF15,
   };
   // The two top bits of a CSR number say whether it can be written.
   static constexpr bool read_only(unsigned number) { return number >> 10 == 3; }
@@ -77,17 +100,39 @@ struct Csr {
   // False: there is no such CSR.
   bool read(unsigned number, uint64_t& value) const {
     switch (number) {
-      case CsrNumber::mstatus: value = status(); return true;
-      case CsrNumber::misa: value = kMisa; return true;
-      case CsrNumber::mie: value = mie; return true;
-      case CsrNumber::mtvec: value = mtvec; return true;
-      case CsrNumber::mscratch: value = mscratch; return true;
-      case CsrNumber::mepc: value = mepc; return true;
-      case CsrNumber::mcause: value = mcause; return true;
-      case CsrNumber::mtval: value = mtval; return true;
-      case CsrNumber::mip: value = mip; return true;
-      case CsrNumber::mhartid: value = mhartid; return true;
-      default: value = 0; return zero(number);
+      case CsrNumber::mstatus:
+        value = status();
+        return true;
+      case CsrNumber::misa:
+        value = kMisa;
+        return true;
+      case CsrNumber::mie:
+        value = mie;
+        return true;
+      case CsrNumber::mtvec:
+        value = mtvec;
+        return true;
+      case CsrNumber::mscratch:
+        value = mscratch;
+        return true;
+      case CsrNumber::mepc:
+        value = mepc;
+        return true;
+      case CsrNumber::mcause:
+        value = mcause;
+        return true;
+      case CsrNumber::mtval:
+        value = mtval;
+        return true;
+      case CsrNumber::mip:
+        value = mip;
+        return true;
+      case CsrNumber::mhartid:
+        value = mhartid;
+        return true;
+      default:
+        value = 0;
+        return zero(number);
     }
   }
 
@@ -99,23 +144,35 @@ struct Csr {
         status_mie = value >> 3 & 1;
         status_mpie = value >> 7 & 1;
         return true;
-      case CsrNumber::mie: mie = value & kInterrupts; return true;
+      case CsrNumber::mie:
+        mie = value & kInterrupts;
+        return true;
       case CsrNumber::mtvec:
         if ((value & 3) < 2) mtvec = value;  // the other modes are reserved: keep what was there
         return true;
-      case CsrNumber::mscratch: mscratch = value; return true;
-      case CsrNumber::mepc: mepc = value & ~uint64_t{1}; return true;
-      case CsrNumber::mcause: mcause = value; return true;
-      case CsrNumber::mtval: mtval = value; return true;
+      case CsrNumber::mscratch:
+        mscratch = value;
+        return true;
+      case CsrNumber::mepc:
+        mepc = value & ~uint64_t{1};
+        return true;
+      case CsrNumber::mcause:
+        mcause = value;
+        return true;
+      case CsrNumber::mtval:
+        mtval = value;
+        return true;
       case CsrNumber::misa:
-      case CsrNumber::mip: return true;  // all bits we have are wired to devices
-      default: return zero(number);
+      case CsrNumber::mip:
+        return true;  // all bits we have are wired to devices
+      default:
+        return zero(number);
     }
   }
 
  private:
-  static constexpr uint64_t kMisa = uint64_t{2} << 62 | 1 << ('I' - 'A') | 1 << ('M' - 'A') |
-                                    1 << ('A' - 'A') | 1 << ('C' - 'A');
+  static constexpr uint64_t kMisa =
+      uint64_t{2} << 62 | 1 << ('I' - 'A') | 1 << ('M' - 'A') | 1 << ('A' - 'A') | 1 << ('C' - 'A');
 
   // MPP reads as M: there is no other mode to return to.
   uint64_t status() const {

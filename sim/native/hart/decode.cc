@@ -41,19 +41,26 @@ constexpr int64_t with_sign(uint32_t word, unsigned width, uint32_t below) {
 
 int64_t immediate(Format format, uint32_t w) {
   switch (format) {
-    case Format::I: return with_sign(w, 11, bits(w, 30, 20));
-    case Format::S: return with_sign(w, 11, bits(w, 30, 25) << 5 | bits(w, 11, 7));
+    case Format::I:
+      return with_sign(w, 11, bits(w, 30, 20));
+    case Format::S:
+      return with_sign(w, 11, bits(w, 30, 25) << 5 | bits(w, 11, 7));
     case Format::B:
       return with_sign(w, 12, bits(w, 7, 7) << 11 | bits(w, 30, 25) << 5 | bits(w, 11, 8) << 1);
-    case Format::U: return static_cast<int32_t>(w & 0xfffff000);
+    case Format::U:
+      return static_cast<int32_t>(w & 0xfffff000);
     case Format::J:
       return with_sign(w, 20, bits(w, 19, 12) << 12 | bits(w, 20, 20) << 11 | bits(w, 30, 21) << 1);
-    case Format::Shift: return bits(w, 25, 20);
+    case Format::Shift:
+      return bits(w, 25, 20);
     case Format::Csr:
-    case Format::Fence: return bits(w, 31, 20);
-    case Format::Atomic: return bits(w, 26, 25);
+    case Format::Fence:
+      return bits(w, 31, 20);
+    case Format::Atomic:
+      return bits(w, 26, 25);
     case Format::R:
-    case Format::None: return 0;
+    case Format::None:
+      return 0;
   }
   return 0;
 }

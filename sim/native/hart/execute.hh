@@ -54,7 +54,8 @@ Stop Hart<Port>::run() {
   waiting_ = false;
   for (;;) {
     if (clock > horizon) return Stop::horizon;
-    if (attention_ && !interrupted()) [[unlikely]] return stop_;
+    if (attention_ && !interrupted()) [[unlikely]]
+      return stop_;
     Instruction* in = code_.find(pc);
     if (in == nullptr) in = &(outside_ = {});
   dispatch:
@@ -64,23 +65,23 @@ Stop Hart<Port>::run() {
         if (!trap(kFetchFault, pc)) return stop_;
         continue;
 
-#define ALU(name, match, mask, format, value)                    \
-  case Op::name: {                                               \
+#define ALU(name, match, mask, format, value)                       \
+  case Op::name: {                                                  \
     [[maybe_unused]] const uint64_t a = x[in->rs1], b = x[in->rs2]; \
-    [[maybe_unused]] const int64_t imm = in->imm;                \
-    x[in->rd] = value;                                           \
-    retire(in->length, cost.instruction);                        \
-    continue;                                                    \
+    [[maybe_unused]] const int64_t imm = in->imm;                   \
+    x[in->rd] = value;                                              \
+    retire(in->length, cost.instruction);                           \
+    continue;                                                       \
   }
-#define BRANCH(name, match, mask, condition)                     \
-  case Op::name: {                                               \
-    const uint64_t a = x[in->rs1], b = x[in->rs2];               \
-    if (!branch(*in, condition)) return stop_;                   \
-    continue;                                                    \
+#define BRANCH(name, match, mask, condition)       \
+  case Op::name: {                                 \
+    const uint64_t a = x[in->rs1], b = x[in->rs2]; \
+    if (!branch(*in, condition)) return stop_;     \
+    continue;                                      \
   }
-#define EXECUTE(name, call)                                      \
-  case Op::name:                                                 \
-    if (!call) return stop_;                                     \
+#define EXECUTE(name, call)  \
+  case Op::name:             \
+    if (!call) return stop_; \
     continue;
 #define LOAD(name, match, mask, type) EXECUTE(name, load<type>(*in))
 #define STORE(name, match, mask, type) EXECUTE(name, store<type>(*in))
@@ -88,23 +89,23 @@ Stop Hart<Port>::run() {
 #define OTHER(name, match, mask, format)
 #include "hart/instructions.def"
 
-      EXECUTE(jal, jump(*in, pc + u(in->imm)))
-      EXECUTE(jalr, jump(*in, (x[in->rs1] + u(in->imm)) & ~uint64_t{1}))
-      EXECUTE(amo, atomic(*in))
-      EXECUTE(amocas_q, atomic_pair(*in))
-      EXECUTE(lr, load_reserved(*in))
-      EXECUTE(sc, store_conditional(*in))
-      EXECUTE(fence, fence(*in))
-      EXECUTE(wfi, wfi())
-      EXECUTE(ecall, trap(kMachineEcall, 0))
-      EXECUTE(ebreak, ebreak(*in))
-      EXECUTE(illegal, illegal())
-      EXECUTE(csrrw, csr(*in, x[in->rs1], true))
-      EXECUTE(csrrs, csr(*in, x[in->rs1], in->rs1 != 0))
-      EXECUTE(csrrc, csr(*in, x[in->rs1], in->rs1 != 0))
-      EXECUTE(csrrwi, csr(*in, in->rs1, true))
-      EXECUTE(csrrsi, csr(*in, in->rs1, in->rs1 != 0))
-      EXECUTE(csrrci, csr(*in, in->rs1, in->rs1 != 0))
+        EXECUTE(jal, jump(*in, pc + u(in->imm)))
+        EXECUTE(jalr, jump(*in, (x[in->rs1] + u(in->imm)) & ~uint64_t{1}))
+        EXECUTE(amo, atomic(*in))
+        EXECUTE(amocas_q, atomic_pair(*in))
+        EXECUTE(lr, load_reserved(*in))
+        EXECUTE(sc, store_conditional(*in))
+        EXECUTE(fence, fence(*in))
+        EXECUTE(wfi, wfi())
+        EXECUTE(ecall, trap(kMachineEcall, 0))
+        EXECUTE(ebreak, ebreak(*in))
+        EXECUTE(illegal, illegal())
+        EXECUTE(csrrw, csr(*in, x[in->rs1], true))
+        EXECUTE(csrrs, csr(*in, x[in->rs1], in->rs1 != 0))
+        EXECUTE(csrrc, csr(*in, x[in->rs1], in->rs1 != 0))
+        EXECUTE(csrrwi, csr(*in, in->rs1, true))
+        EXECUTE(csrrsi, csr(*in, in->rs1, in->rs1 != 0))
+        EXECUTE(csrrci, csr(*in, in->rs1, in->rs1 != 0))
 #undef EXECUTE
 
       case Op::pause:
@@ -342,11 +343,18 @@ template <class Port>
 bool Hart<Port>::read_csr(unsigned number, uint64_t& value) {
   switch (number) {
     case CsrNumber::mcycle:
-    case CsrNumber::cycle: value = port_.cycle() + cycle_offset_; return true;
+    case CsrNumber::cycle:
+      value = port_.cycle() + cycle_offset_;
+      return true;
     case CsrNumber::minstret:
-    case CsrNumber::instret: value = instructions + instret_offset_; return true;
-    case CsrNumber::time: value = port_.time(); return true;
-    default: return csr_.read(number, value);
+    case CsrNumber::instret:
+      value = instructions + instret_offset_;
+      return true;
+    case CsrNumber::time:
+      value = port_.time();
+      return true;
+    default:
+      return csr_.read(number, value);
   }
 }
 

@@ -132,7 +132,8 @@ Answer FlatPort::mmio(uint64_t address, unsigned size, bool write, uint64_t& val
 
 void FlatMachine::written(uint64_t address, const FlatPort* by) {
   for (const auto& port : ports_) {
-    if (port.get() != by && port->reservation == address / kLine) port->reservation = FlatPort::kNone;
+    if (port.get() != by && port->reservation == address / kLine)
+      port->reservation = FlatPort::kNone;
   }
 }
 
@@ -140,9 +141,8 @@ FlatMachine::End FlatMachine::run(uint64_t ticks) {
   const uint64_t end = now_ + ticks;
   while (now_ < end) {
     if (asleep()) {
-      const auto next = std::min_element(ports_.begin(), ports_.end(), [](auto& a, auto& b) {
-        return a->timer < b->timer;
-      });
+      const auto next = std::min_element(ports_.begin(), ports_.end(),
+                                         [](auto& a, auto& b) { return a->timer < b->timer; });
       if ((*next)->timer == FlatPort::kNone || (*next)->timer <= now_) return End::idle;
       now_ = std::min((*next)->timer, end);
     }
@@ -173,8 +173,12 @@ FlatMachine::End FlatMachine::turn(uint64_t end) {
 bool FlatMachine::serve(FlatPort& port, Stop why, End& end) {
   Hart<FlatPort>& hart = port.hart;
   switch (why) {
-    case Stop::later: hart.resume(port.deferred.low, port.deferred.high); break;
-    case Stop::semihost: semihost(hart); break;
+    case Stop::later:
+      hart.resume(port.deferred.low, port.deferred.high);
+      break;
+    case Stop::semihost:
+      semihost(hart);
+      break;
     case Stop::spin:
       if (hart.clock <= hart.horizon) {
         const uint64_t n = (hart.horizon - hart.clock) / hart.spin_period;
@@ -182,10 +186,13 @@ bool FlatMachine::serve(FlatPort& port, Stop why, End& end) {
         periods_skipped += n;
       }
       break;
-    case Stop::fatal: end = End::fatal; return false;
+    case Stop::fatal:
+      end = End::fatal;
+      return false;
     case Stop::horizon:
     case Stop::retry:
-    case Stop::wfi: break;
+    case Stop::wfi:
+      break;
   }
   end = End::exit;
   return !exit_code;
@@ -221,7 +228,9 @@ void FlatMachine::semihost(Hart<FlatPort>& hart) {
   const uint64_t argument = hart.x[11];
   uint64_t result = 0;
   switch (hart.x[10]) {
-    case kWriteC: console += static_cast<char>(memory(argument, 1)[0]); break;
+    case kWriteC:
+      console += static_cast<char>(memory(argument, 1)[0]);
+      break;
     case kWrite0:
       for (uint64_t at = argument; const uint8_t letter = memory(at, 1)[0]; ++at) {
         console += static_cast<char>(letter);
@@ -231,7 +240,9 @@ void FlatMachine::semihost(Hart<FlatPort>& hart) {
     case kExitExtended:
       exit_code = read(memory(argument, 8)) == kApplicationExit ? read(memory(argument + 8, 8)) : 1;
       break;
-    default: result = ~uint64_t{0}; break;
+    default:
+      result = ~uint64_t{0};
+      break;
   }
   hart.x[10] = result;
 }

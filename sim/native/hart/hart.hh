@@ -27,9 +27,9 @@
 
 #include <cstdint>
 
+#include "hart/code.hh"
 #include "hart/csr.hh"
 #include "hart/instruction.hh"
-#include "hart/code.hh"
 #include "hart/port.hh"
 #include "hart/predictor.hh"
 #include "hart/spin.hh"
@@ -79,8 +79,8 @@ class Hart {
 
   Stop run();
 
-  // Completes the access that was answered `later` (a load, amo, lr or mmio read: its value; sc: 1 if
-  // it failed; store, fence: anything). The instruction retires at the present clock.
+  // Completes the access that was answered `later` (a load, amo, lr or mmio read: its value; sc: 1
+  // if it failed; store, fence: anything). The instruction retires at the present clock.
   void resume(uint64_t value, uint64_t high = 0);
   bool suspended() const { return suspended_; }
 
@@ -153,8 +153,9 @@ class Hart {
   Landing landing_;
   Stop stop_ = Stop::horizon;
   bool suspended_ = false, waiting_ = false;
-  bool attention_ = false;  // an interrupt is to be taken: csr_.interruptible(), kept at each change
-  bool handling_ = false;   // between a trap and its mret
+  bool attention_ =
+      false;               // an interrupt is to be taken: csr_.interruptible(), kept at each change
+  bool handling_ = false;  // between a trap and its mret
   uint64_t cycle_offset_ = 0, instret_offset_ = 0;  // what the guest wrote to mcycle, minstret
 };
 

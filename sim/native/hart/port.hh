@@ -54,16 +54,26 @@ constexpr uint64_t amo_apply(Amo op, unsigned size, uint64_t old, uint64_t opera
   const auto sa = static_cast<int64_t>(sign_extend(old, size));
   const auto sb = static_cast<int64_t>(sign_extend(operand, size));
   switch (op) {
-    case Amo::swap: return b;
-    case Amo::add: return zero_extend(a + b, size);
-    case Amo::exclusive_or: return a ^ b;
-    case Amo::bit_and: return a & b;
-    case Amo::bit_or: return a | b;
-    case Amo::min: return sa < sb ? a : b;
-    case Amo::max: return sa > sb ? a : b;
-    case Amo::minu: return a < b ? a : b;
-    case Amo::maxu: return a > b ? a : b;
-    case Amo::cas: return a == zero_extend(expected, size) ? b : a;
+    case Amo::swap:
+      return b;
+    case Amo::add:
+      return zero_extend(a + b, size);
+    case Amo::exclusive_or:
+      return a ^ b;
+    case Amo::bit_and:
+      return a & b;
+    case Amo::bit_or:
+      return a | b;
+    case Amo::min:
+      return sa < sb ? a : b;
+    case Amo::max:
+      return sa > sb ? a : b;
+    case Amo::minu:
+      return a < b ? a : b;
+    case Amo::maxu:
+      return a > b ? a : b;
+    case Amo::cas:
+      return a == zero_extend(expected, size) ? b : a;
   }
   return a;
 }

@@ -1,14 +1,14 @@
 // Finds out that a guest waits: that its execution is a fixed point.
 //
-// A hart *arrives* at the target of every taken backward branch or jump. If it arrives with the same
-// pc, registers and predictor as before, and had no *effect* in between, it will do so for ever, as
-// long as the memory it reads stays as it is. Effects are: stores, amo, lr, sc, every CSR access
-// (time reads included), mmio, markers, fence.i, wfi, traps, and an access answered `later`.
+// A hart *arrives* at the target of every taken backward branch or jump. If it arrives with the
+// same pc, registers and predictor as before, and had no *effect* in between, it will do so for
+// ever, as long as the memory it reads stays as it is. Effects are: stores, amo, lr, sc, every CSR
+// access (time reads included), mmio, markers, fence.i, wfi, traps, and an access answered `later`.
 //
 // The search is Brent's: a snapshot is taken at arrival 8, 16, 32, ... since the last effect, and
 // later arrivals are compared with the latest one. So a loop of any shape is found (delay loops and
-// calls inside the waiting loop included), and a loop that computes pays almost nothing. Two periods
-// of equal cost are required, because the first may still have warmed a cache.
+// calls inside the waiting loop included), and a loop that computes pays almost nothing. Two
+// periods of equal cost are required, because the first may still have warmed a cache.
 //
 // Invariant: fewer than kFirst arrivals since the last effect means there is no snapshot.
 #pragma once
