@@ -1,17 +1,17 @@
 """The resolved machine: every number an engine may read, and nothing left to decide.
 
-A `Machine` is what `topology.load` returns: a frozen value in integers (picoseconds, bytes, counts).
-Policy, defaults, units, families and names of clock domains are gone; engines execute these numbers
-and know no machine by name.
+A `Machine` is what `topology.load` returns: a frozen value in integers (picoseconds, bytes,
+counts). Policy, defaults, units, families and names of clock domains are gone; engines execute these
+numbers and know no machine by name.
 
 Agents are numbered once: core c is agent c, resolver r is agent `len(cores) + r`. The fabric is one
-flat directed graph: stops joined by links. Every agent sits at a stop (a resolver: one stop a slice).
-A route is the path of least summed `control` latency; among equal ones each stop takes the
+flat directed graph: stops joined by links. Every agent sits at a stop (a resolver: one for each
+slice). A route is the path of least summed `control` latency; among equal ones each stop takes the
 lowest-numbered link, so the numbering of links *is* the tie-break (x before y in a mesh gives
 dimension order, clockwise first in a ring).
 
-Invariants (checked in `Machine.__post_init__`): every stop reaches every other; every core has a
-chain of resolvers that ends at a root; exactly the root level has parents == ().
+Invariants: every stop reaches every other (`resolve` checks it); every core has a chain of
+resolvers that ends at a root; exactly the root level has parents == () (`Machine.__post_init__`).
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Interrupt:
-    """IPI costs in ps: sender's occupation, receiver's controller, entry to and exit from the trap."""
+    """IPI costs in ps: sender busy, receiver's controller, entry to and exit from the trap."""
 
     send: int
     accept: int
@@ -138,6 +138,18 @@ class Machine:
     numbers: tuple[Number, ...] = field(default=(), compare=False)
     # Declared unknowns of the real machine (home, slice, order of cores): validation uses them.
     unknowns: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        """The invariants of the module's head; `resolve` words what a user can do about them."""
+        stops = range(len(self.stops))
+        seats = [*self.core_stops, *(memory.stop for memory in self.memories)]
+        seats += [stop for resolver in self.resolvers for stop in resolver.slices]
+        assert all(seat in stops for seat in seats)
+        for agent, resolver in enumerate(self.resolvers, start=self.cores):
+            assert resolver.slices and all(child < agent for child in resolver.children)
+        assert len({r.level for r in self.resolvers if not r.parents}) == 1
+        children = {child for resolver in self.resolvers for child in resolver.children}
+        assert children.issuperset(range(self.cores))
 
     @property
     def cores(self) -> int:

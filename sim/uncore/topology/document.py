@@ -1,0 +1,205 @@
+"""Machine files as trees of values that know where they stand.
+
+`read_chain(path)` reads a TOML file and the families it extends into one tree of `Branch` (a table)
+and `Leaf` (a value with its source, file and line); what is nearer to the machine wins.  `overlay`
+makes such a tree of `--with KEY=VALUE`.  Short forms ("crossbar 9cy 32B/cy", "32KiB 8-way 4cy") are
+written out into tables here, so that merging and overriding see one form only.
+
+A table that states its `kind` replaces what it inherits: the keys of a ring mean nothing to a mesh.
+`source = "..."` in a table, or at the head of a file, is the source of every number below it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from uncore.errors import UserError, nearest
+from uncore.paths import TOPOLOGIES
+from uncore.topology.positions import key_lines
+from uncore.topology.shorthand import written_out
+from uncore.topology.units import UnitError
+
+DEEPEST = 16  # files in a chain of extends
+
+
+@dataclass(frozen=True)
+class Place:
+    file: str
+    line: int  # 0: not from a file
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+@dataclass(frozen=True)
+class Leaf:
+    value: Any
+    source: str
+    place: Place
+
+
+@dataclass
+class Branch:
+    place: Place
+    items: dict[str, Node] = field(default_factory=dict)
+    asked: set[str] = field(default_factory=set)  # keys a reader wanted; the others are unknown
+
+
+Node: TypeAlias = Leaf | Branch
+
+
+def wrong(place: Place, message: str) -> UserError:
+    return UserError(f"{place}: {message}")
+
+
+def read_chain(path: Path) -> Branch:
+    return _chain(path, (), Place(str(path), 0))
+
+
+def _chain(path: Path, below: tuple[Path, ...], asked_at: Place) -> Branch:
+    path = path.resolve()
+    if path in below:
+        circle = " -> ".join(p.name for p in (*below[below.index(path) :], path))
+        raise wrong(asked_at, f"'extends' goes round in a circle: {circle}; remove one of them")
+    if len(below) >= DEEPEST:
+        raise wrong(asked_at, f"more than {DEEPEST} files extend one another; expected fewer")
+    tree = read_file(path, asked_at)
+    extends = tree.items.pop("extends", None)
+    if extends is None:
+        return tree
+    if not isinstance(extends, Leaf) or not isinstance(extends.value, str):
+        raise wrong(extends.place, "'extends' expects one name of a file, like \"families/zen1\"")
+    parent = find_file(extends.value, path.parent, extends.place)
+    return merged(_chain(parent, (*below, path), extends.place), tree)
+
+
+def find_file(name: str, beside: Path, asked_at: Place) -> Path:
+    """A file named in `extends`: beside the file that names it, else among the shipped ones."""
+    file = name if name.endswith(".toml") else name + ".toml"
+    for folder in (beside, TOPOLOGIES):
+        try:
+            if (folder / file).is_file():
+                return folder / file
+        except (OSError, ValueError):  # a name no file can have
+            break
+    shipped = (str(p.relative_to(TOPOLOGIES))[:-5] for p in TOPOLOGIES.rglob("*.toml"))
+    raise wrong(asked_at, f"extends {name!r}: there is no such file.{nearest(name, shipped)}")
+
+
+def display(path: Path) -> str:
+    """A shipped file by its short name, any other as it is."""
+    if path.is_relative_to(TOPOLOGIES):
+        return str(Path("topologies") / path.relative_to(TOPOLOGIES))
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
+def read_file(path: Path, asked_at: Place) -> Branch:
+    name = display(path)
+    try:
+        text = path.read_bytes().decode()
+    except OSError as error:
+        raise wrong(asked_at, f"cannot read {name}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{name}: byte {error.start} is not UTF-8 text; expected TOML") from None
+    source = f"family {path.stem}" if path.parent.name == "families" else "unstated"
+    return parse(text, name, source)
+
+
+def parse(text: str, file: str, source: str = "unstated") -> Branch:
+    try:
+        values = tomllib.loads(text)
+        lines = key_lines(text)
+        return _branch(values, (), _Origin(file, lines), source)
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(_broken(file, str(error))) from None
+    except RecursionError:
+        raise UserError(f"{file}: brackets nested too deep; no machine needs that") from None
+    except ValueError as error:
+        raise UserError(f"{file}: broken TOML: {error}") from None
+
+
+def _broken(file: str, message: str) -> str:
+    what, _, at = message.rpartition(" (at ")
+    line = at.removeprefix("line ").split(",")[0]
+    where = f"{file}:{line}" if line.isdigit() else f"{file}: at its end"
+    return f"{where}: broken TOML: {what or message}"
+
+
+@dataclass(frozen=True)
+class _Origin:
+    file: str
+    lines: dict[tuple[str | int, ...], int]
+
+    def at(self, path: tuple[str, ...]) -> Place:
+        return Place(self.file, self.lines.get(path, 1))
+
+
+def _branch(values: dict[str, Any], path: tuple[str, ...], origin: _Origin, source: str) -> Branch:
+    if isinstance(values.get("source"), str):
+        source = values["source"]
+        values = {key: value for key, value in values.items() if key != "source"}
+    branch = Branch(origin.at(path))
+    for key, value in values.items():
+        node = _node(value, (*path, key), origin, source)
+        branch.items[key] = _expanded((*path, key), node)
+    return branch
+
+
+def _node(value: Any, path: tuple[str, ...], origin: _Origin, source: str) -> Node:
+    if not isinstance(value, dict):
+        return Leaf(value, source, origin.at(path))
+    if "value" not in value:
+        return _branch(value, path, origin, source)
+    for key in value:
+        if key not in ("value", "source"):
+            place = origin.at((*path, key))
+            raise wrong(place, f"unknown key '{key}' beside 'value'; expected only 'source'")
+    return Leaf(value["value"], str(value.get("source", source)), origin.at(path))
+
+
+def _expanded(path: tuple[str, ...], node: Node) -> Node:
+    """A short form written out: each part a leaf at the short form's place."""
+    if not isinstance(node, Leaf) or not isinstance(node.value, str):
+        return node
+    try:
+        parts = written_out(path, node.value)
+    except UnitError as error:
+        raise wrong(node.place, f"'{'.'.join(path)} = {node.value}': {error}") from None
+    if parts is None:
+        return node
+    return Branch(node.place, {k: Leaf(v, node.source, node.place) for k, v in parts.items()})
+
+
+def merged(base: Branch, over: Branch) -> Branch:
+    """`base` with every key of `over` put over it."""
+    items = dict(base.items)
+    for key, node in over.items.items():
+        old = items.get(key)
+        if isinstance(old, Branch) and isinstance(node, Branch) and "kind" not in node.items:
+            node = merged(old, node)
+        items[key] = node
+    return Branch(over.place, items)
+
+
+def overlay(settings: Iterable[str]) -> Branch:
+    """The tree of `KEY=VALUE` texts, each with source "--with"."""
+    tree = Branch(Place("--with", 0))
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        path = tuple(part.strip() for part in key.split("."))
+        place = Place(f"--with {setting}", 0)
+        if not equals or not value.strip() or not all(path):
+            raise wrong(place, "expected KEY=VALUE, like socket.join.latency=32ns")
+        if len(path) > DEEPEST:
+            raise wrong(place, f"expected a key of at most {DEEPEST} parts")
+        node = _expanded(path, Leaf(value.strip(), "--with", place))
+        for part in reversed(path):
+            node = Branch(place, {part: node})
+        assert isinstance(node, Branch)
+        tree = merged(tree, node)
+    return tree

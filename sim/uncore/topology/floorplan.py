@@ -1,0 +1,97 @@
+"""Where the agents of a join sit: a floorplan drawn as words.
+
+    map = '''              a line is a row of crosspoints, a ring, or the row of a ladder
+      0   1   m   2       member 0 (and its slice), member 1, the memory port, member 2
+      3+4 u   .   x       two members at one stop; the uplink; a bare crosspoint; a hole
+    '''
+
+Words: a number is a member (a child in the tree, from 0) with its slice; `s` is a slice alone; when
+any `s` stands in the map, members bring none.  `m` is the memory port, `u` the port to the level
+above, `b0`, `b1` the two ends of bridge 0, 1 between rings; `.` is a stop without agents, `x` no
+stop at all.  Invariant: every member stands once.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from uncore.topology.units import UnitError
+
+Spot = tuple[int, int]  # column, row
+WIDEST = 128
+WORD = re.compile(r"\d{1,4}|[smu.]|b\d{1,2}")
+
+
+@dataclass
+class Floorplan:
+    spots: list[Spot] = field(default_factory=list)  # in reading order
+    members: dict[int, Spot] = field(default_factory=dict)
+    slices: list[Spot] = field(default_factory=list)
+    bridges: dict[str, list[Spot]] = field(default_factory=dict)
+    memory: Spot | None = None
+    uplink: Spot | None = None
+
+    def row(self, row: int) -> list[Spot]:
+        return [spot for spot in self.spots if spot[1] == row]
+
+
+def parse_map(text: str, members: int) -> Floorplan:
+    plan = Floorplan()
+    rows = [line.split() for line in text.splitlines() if line.strip()]
+    if not rows or len(rows) > WIDEST or max(map(len, rows)) > WIDEST:
+        raise UnitError(f"expected 1 to {WIDEST} lines of 1 to {WIDEST} words each")
+    for y, row in enumerate(rows):
+        for x, word in enumerate(row):
+            if word != "x":
+                plan.spots.append((x, y))
+                for agent in word.split("+"):
+                    _place(plan, agent, (x, y))
+    _complete(plan, members)
+    return plan
+
+
+def _place(plan: Floorplan, agent: str, spot: Spot) -> None:
+    if not WORD.fullmatch(agent):
+        raise UnitError(
+            f"'{agent}' is no agent of a map: expected a member's number, s, m, u, b0, '.' or 'x',"
+            " joined by '+' where several share a stop"
+        )
+    if agent.isdigit():
+        if int(agent) in plan.members:
+            raise UnitError(f"member {agent} stands twice in the map; expected once")
+        plan.members[int(agent)] = spot
+    elif agent == "s":
+        plan.slices.append(spot)
+    elif agent == "m":
+        plan.memory = plan.memory or spot
+    elif agent == "u":
+        plan.uplink = plan.uplink or spot
+    elif agent.startswith("b"):
+        plan.bridges.setdefault(agent, []).append(spot)
+
+
+def _complete(plan: Floorplan, members: int) -> None:
+    for number in range(members):
+        if number not in plan.members:
+            raise UnitError(f"member {number} is not in the map; expected 0 to {members - 1}")
+    if len(plan.members) > members:
+        extra = max(plan.members)
+        raise UnitError(f"the map has a member {extra}, the tree only 0 to {members - 1}")
+    for name, ends in plan.bridges.items():
+        if len(ends) != 2 or ends[0][1] == ends[1][1]:
+            raise UnitError(f"bridge '{name}' needs two ends, one in each ring")
+
+
+def row_of(members: int) -> Floorplan:
+    return grid_of(members, members, 1)
+
+
+def grid_of(members: int, width: int, height: int) -> Floorplan:
+    """Members one a crosspoint, row by row; with more members than crosspoints, in equal blocks."""
+    if not 0 < width <= WIDEST**2 or not 0 < height <= WIDEST or width * height > WIDEST**2:
+        raise UnitError(f"{width}x{height} is no size: expected at most {WIDEST}x{WIDEST}")
+    spots = [(x, y) for y in range(height) for x in range(width)]
+    share = -(-members // len(spots))
+    places = {m: spots[m // share] for m in range(members)}
+    return Floorplan(spots, places)

@@ -1,0 +1,58 @@
+"""The one way in: a name, a file or a shape becomes a `Machine`."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+
+from uncore.errors import UserError, nearest
+from uncore.paths import TOPOLOGIES
+from uncore.topology.document import Branch, merged, overlay, read_chain
+from uncore.topology.machine import Machine
+from uncore.topology.resolve import resolve
+from uncore.topology.shapes import EXAMPLES, is_shape, read_shape
+
+
+def load(name_or_path: str | Path, overrides: Iterable[str] = ()) -> Machine:
+    """A shipped machine's id, a path to a TOML file, or a shape; `overrides` are KEY=VALUE."""
+    name = str(name_or_path)
+    tree, identifier = _read(name)
+    settings = list(overrides)
+    if settings:
+        tree = merged(tree, overlay(settings))
+    return resolve(tree, identifier)
+
+
+def _read(name: str) -> tuple[Branch, str]:
+    if name.endswith(".toml") or "/" in name:
+        return read_chain(Path(name)), Path(name).stem
+    if is_shape(name):
+        return read_shape(name), name
+    path = TOPOLOGIES / f"{name}.toml"
+    if name not in shipped():
+        known = [*shipped(), *EXAMPLES.values()]
+        raise UserError(
+            f"unknown machine '{name}'.{nearest(name, known)} Expected a name from `uncore list`,"
+            f" a shape ({' '.join(EXAMPLES.values())}) or a file, like ./{name}.toml"
+        )
+    return read_chain(path), name
+
+
+def shipped() -> list[str]:
+    return sorted(path.stem for path in TOPOLOGIES.glob("*.toml"))
+
+
+def list_machines() -> list[tuple[str, str]]:
+    """(id, one line) of each shipped machine, then of the shapes."""
+    lines = []
+    for name in shipped():
+        values = tomllib.loads((TOPOLOGIES / f"{name}.toml").read_text())
+        lines.append((name, f"{values['name']}: {values['tree']}"))
+    kinds = {
+        "bus:N": "N cores on a snooping bus",
+        "ring:N": "N cores and slices on a ring",
+        "mesh:WxH": "a core and a slice at each crosspoint of a mesh",
+        "ccx:NxM": "N complexes of M cores on an IO die with a home directory",
+    }
+    return lines + list(kinds.items())

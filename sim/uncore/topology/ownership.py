@@ -1,0 +1,172 @@
+"""Who resolves ownership: the resolvers of all levels, their children, parents and stops.
+
+The topmost level with a resolver is the root.  `at` says where a resolver stands: at "slices" of
+its level's join, at its "hub" (bus, crossbar; elsewhere the stop of the uplink), or, root only, at
+"home": one resolver for each memory node, at the memory's stop.  Numbering: inner levels first, the
+root last; agents are cores, then resolvers (see `machine.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from uncore.topology.core import sets_and_ways
+from uncore.topology.fabric import ps
+from uncore.topology.joins import Sites
+from uncore.topology.machine import Resolver
+from uncore.topology.shorthand import POLICIES
+from uncore.topology.table import Table
+from uncore.topology.tree import Group, Tree
+
+KNOWS = ("snoop", "shadow-tags", "directory", "inclusive")
+PLACES = ("slices", "hub", "home")
+
+
+@dataclass
+class Seats:
+    cores: list[int]
+    sites: dict[str, Sites]
+    ports: dict[str, list[int]]
+
+    def memory(self, group: Group) -> int | None:
+        """The memory port of a group's join, or the one stop of a group without."""
+        if group.path in self.sites:
+            return self.sites[group.path].memory
+        if group.level == "core":
+            return self.cores[group.index]
+        ports = self.ports.get(group.path, []) if group.path else sorted(set(self.cores))
+        return ports[0] if len(ports) == 1 else None
+
+
+def read_resolvers(
+    levels: dict[str, Table], tree: Tree, seats: Seats, homes: Sequence[int]
+) -> list[Resolver]:
+    made: list[Resolver] = []
+    below = {core.index: [core.index] for core in tree.groups("core")}  # core: its newest agents
+    tables = {level: table.table("resolver") for level, table in levels.items()}
+    with_one = [level for level in reversed(list(levels)) if tables[level]]
+    if not with_one:
+        raise levels["system"].wrong(
+            "resolver", "no level has a resolver; expected at least one, like [system.resolver]"
+        )
+    for level in with_one:
+        resolver = tables[level]
+        assert resolver is not None
+        _refuse_data_alone(levels, with_one)
+        reader = _Reader(levels[level], resolver, level == with_one[-1])
+        first = len(seats.cores) + len(made)
+        instances = reader.instances(tree.groups(level), seats, homes, below)
+        for offset, (resolver_, group) in enumerate(instances):
+            made.append(resolver_)
+            _adopt(made, resolver_, first + offset, len(seats.cores))
+            for core in group.cores() if resolver_.memory < 0 else ():
+                below[core.index] = [first + offset]
+    return made
+
+
+def _refuse_data_alone(levels: dict[str, Table], with_one: list[str]) -> None:
+    for level, table in levels.items():
+        if level not in with_one and table.table("data"):
+            raise table.wrong(
+                "data", f"[{level}] has data but no resolver; expected [{level}.resolver] too"
+            )
+
+
+def _adopt(made: list[Resolver], parent: Resolver, agent: int, cores: int) -> None:
+    for child in parent.children:
+        if child >= cores:
+            old = made[child - cores]
+            made[child - cores] = replace(old, parents=(*old.parents, agent))
+
+
+class _Reader:
+    """One level's resolver and storage, read once; its instances differ in place and family."""
+
+    def __init__(self, level: Table, table: Table, is_root: bool) -> None:
+        self.level, self.table = level, table
+        data = level.table("data")
+        policy = data.word("policy", POLICIES) if data else "none"
+        sets, ways, hit = 0, 0, Fraction(0)
+        if data and policy != "none":
+            sets, ways = sets_and_ways(data)
+            hit = data.duration("latency")
+        self.at = table.word("at", PLACES)
+        if self.at == "home" and not is_root:
+            raise table.wrong(
+                "at", f"'{table.key}.at = home': only the topmost resolver is; expected 'slices'"
+            )
+        knows = table.word("knows", KNOWS)
+        lines = sets * ways if knows == "inclusive" else 0
+        self.count = table.count("slices", 1, 1024, 0)
+        self.pattern = Resolver(
+            name="",
+            level=level.key,
+            knows=knows,
+            children=(),
+            parents=(),
+            slices=(),
+            reply=table.word("reply", ("direct", "via")),
+            unblock=table.word("unblock", ("response", "completion")),
+            service=ps(table.duration("service")),
+            grants=table.count("grants", 1, 1 << 16),
+            entries=table.count("entries", 0, 1 << 32, lines),
+            ways=table.count("ways", 0, 1 << 16, ways if lines else 0),
+            data=policy,
+            data_sets=sets,
+            data_ways=ways,
+            data_hit=ps(hit),
+            memory=-1,
+        )
+
+    def instances(
+        self,
+        groups: list[Group],
+        seats: Seats,
+        homes: Sequence[int],
+        below: dict[int, list[int]],
+    ) -> list[tuple[Resolver, Group]]:
+        if self.at == "home":
+            agents = _agents(below, [core for group in groups for core in group.cores()])
+            return [
+                (
+                    replace(
+                        self.pattern,
+                        name=f"home{node}",
+                        children=agents,
+                        slices=(stop,) * (self.count or 1),
+                        memory=node,
+                    ),
+                    groups[0],
+                )
+                for node, stop in enumerate(homes)
+            ]
+        return [
+            (
+                replace(
+                    self.pattern,
+                    name=f"{group.level}{group.index}",
+                    children=_agents(below, group.cores()),
+                    slices=self.slices(group, seats),
+                ),
+                group,
+            )
+            for group in groups
+        ]
+
+    def slices(self, group: Group, seats: Seats) -> tuple[int, ...]:
+        sites = seats.sites.get(group.path)
+        if sites is None:
+            raise self.table.wrong(
+                "at", f"[{group.level}] has a resolver but no join for it to stand at; write one"
+            )
+        if self.at == "hub":
+            return (sites.hub,) * (self.count or 1)
+        stops = sites.slices
+        return tuple(stops[i % len(stops)] for i in range(self.count or len(stops)))
+
+
+def _agents(below: dict[int, list[int]], cores: list[Group]) -> tuple[int, ...]:
+    """The next lower agents over these cores, each once, in order."""
+    return tuple(dict.fromkeys(agent for core in cores for agent in below[core.index]))

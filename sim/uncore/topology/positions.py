@@ -1,0 +1,162 @@
+"""Where each key of a TOML text stands: tomllib gives values, this gives their lines.
+
+Interface: `key_lines(text)`, a map from key path to line number, for text that tomllib accepts (so
+the scanner need not judge, only follow).  A path is a tuple of keys; an element of an array of
+tables or of an array adds its index.  Invariant (tested against tomllib): every key path of the
+parsed document is in the map.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+
+Path = tuple[str | int, ...]
+
+TOKEN = re.compile(
+    r'"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}'  # strings over several lines
+    r'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\''
+    r"|#[^\n]*|\n|\[\[|\]\]|[\[\]{}=,.]|[^\s\[\]{}=,.#\"']+",
+    re.DOTALL,
+)
+
+
+def key_lines(text: str) -> dict[Path, int]:
+    scanner = _Scanner(text.replace("\r\n", "\n"))
+    scanner.document()
+    return scanner.lines
+
+
+class _Scanner:
+    """Follows the grammar over the tokens; in a value, `[[` is two brackets."""
+
+    def __init__(self, text: str) -> None:
+        self.lines: dict[Path, int] = {}
+        self.counts: dict[Path, int] = {}  # elements of each array of tables so far
+        self.tokens = self._tokenize(text)
+        self.token, self.line = "", 1
+        self.advance()
+
+    @staticmethod
+    def _tokenize(text: str) -> Iterator[tuple[str, int]]:
+        line, at = 1, 0
+        for match in TOKEN.finditer(text):
+            line += text.count("\n", at, match.start())
+            at = match.start()
+            if not match[0].startswith("#"):
+                yield match[0], line
+        while True:
+            yield "", line
+
+    def advance(self) -> str:
+        taken = self.token
+        self.token, self.line = next(self.tokens)
+        return taken
+
+    def skip_newlines(self) -> None:
+        while self.token == "\n":
+            self.advance()
+
+    def document(self) -> None:
+        here: Path = ()
+        while True:
+            self.skip_newlines()
+            if not self.token:
+                return
+            if self.token in ("[", "[["):
+                here = self.header()
+            else:
+                self.pair(here)
+
+    def header(self) -> Path:
+        many, line = self.advance() == "[[", self.line
+        path = self.absolute(self.key())
+        self.advance()
+        if many:
+            index = self.counts[path] = self.counts.get(path, -1) + 1
+            self.lines.setdefault(path, line)
+            path = (*path, index)
+        self.mark(path, line)
+        return path
+
+    def absolute(self, keys: list[str]) -> Path:
+        """A header names an array of tables by its key alone and means its newest element."""
+        path: Path = ()
+        for key in keys[:-1]:
+            path = (*path, key)
+            if path in self.counts:
+                path = (*path, self.counts[path])
+        return (*path, keys[-1])
+
+    def pair(self, here: Path) -> None:
+        line = self.line
+        path = (*here, *self.key())
+        self.advance()  # the equals sign
+        self.mark(path, line)
+        self.value(path)
+
+    def key(self) -> list[str]:
+        keys = [_plain(self.advance())]
+        while self.token == ".":
+            self.advance()
+            keys.append(_plain(self.advance()))
+        return keys
+
+    def mark(self, path: Path, line: int) -> None:
+        for length in range(1, len(path) + 1):
+            self.lines.setdefault(path[:length], line)
+
+    def value(self, path: Path) -> None:
+        """Values inside a value are not nested deeper than tomllib itself can follow."""
+        if self.token == "{":
+            self.inline_table(path)
+        elif self.token in ("[", "[["):
+            self.array(path)
+        else:
+            while self.token not in ("", "\n", ",", "]", "]]", "}"):
+                self.advance()  # a scalar: 1.5 and 1979-05-27 07:32:00 are several tokens
+
+    def inline_table(self, path: Path) -> None:
+        self.advance()
+        self.skip_newlines()
+        while self.token not in ("}", ""):
+            self.pair(path)
+            self.separator()
+        self.advance()
+
+    def array(self, path: Path) -> None:
+        self.open_bracket()
+        index = 0
+        self.skip_newlines()
+        while self.token not in ("]", "]]", ""):
+            self.mark((*path, index), self.line)
+            self.value((*path, index))
+            self.separator()
+            index += 1
+        self.close_bracket()
+
+    def separator(self) -> None:
+        self.skip_newlines()
+        if self.token == ",":
+            self.advance()
+            self.skip_newlines()
+
+    def open_bracket(self) -> None:
+        """Takes one bracket; of a pair the second stays."""
+        if self.token == "[[":
+            self.token = "["
+        else:
+            self.advance()
+
+    def close_bracket(self) -> None:
+        if self.token == "]]":
+            self.token = "]"
+        else:
+            self.advance()
+
+
+def _plain(key: str) -> str:
+    if key[:1] in ("'", '"'):
+        return next(iter(tomllib.loads(f"{key} = 0")))
+    return key

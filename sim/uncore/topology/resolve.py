@@ -1,0 +1,184 @@
+"""From a machine's tree of values to a `Machine`: everything decided, everything in integers.
+
+`resolve(root, id)` reads the tree of levels, builds the fabric bottom-up (children first, then the
+join that holds them), seats agents and resolvers, and refuses keys nobody asked for.  The parts:
+
+    core.py       costs of a core, interrupts            joins.py     stops and links of one group
+    ownership.py  resolvers: who owns what               this file    the order, and the seating
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from uncore.topology.core import read_core, read_interrupt
+from uncore.topology.cpus import check_cpus
+from uncore.topology.document import Branch, Leaf, wrong
+from uncore.topology.fabric import Fabric, ps
+from uncore.topology.joins import Join, Messages, Sites, read_join
+from uncore.topology.machine import Machine, Memory
+from uncore.topology.ownership import Seats, read_resolvers
+from uncore.topology.table import Ledger, Table, refuse_unknown
+from uncore.topology.tree import Group, Tree, parse_tree
+
+PROTOCOLS = ("msi", "mesi", "mesif", "moesi")
+LINE = 64  # bytes
+
+
+def resolve(root: Branch, identifier: str) -> Machine:
+    ledger = Ledger(root)
+    top = Table(root, "", ledger)
+    clocks = top.table("clocks")
+    if clocks:
+        clocks.branch.asked.update(clocks.branch.items)
+    tree = top.read("tree", parse_tree)
+    levels = {level: top.level(level) for level in tree.levels[:-2]}
+    core = read_core(top.level("core"), tree.threads)
+    plan = Plan(tree, read_joins(levels, _messages(top)))
+    seats = plan.seat(top)
+    memories = read_memories(top.level("memory"), tree, seats)
+    resolvers = read_resolvers(levels, tree, seats, [m.stop for m in memories])
+    interrupt = read_interrupt(top.level("interrupt"))
+    machine = Machine(
+        id=identifier,
+        name=top.text("name"),
+        protocol=top.word("protocol", PROTOCOLS),
+        levels=tree.levels,
+        shape=tuple((*c.ancestors, c.index) for c in tree.groups("core")),
+        threads_per_core=tree.threads,
+        core=core,
+        core_stops=tuple(seats.cores),
+        resolvers=tuple(resolvers),
+        memories=tuple(memories),
+        interrupt=interrupt,
+        stops=tuple(plan.fabric.stops),
+        links=tuple(plan.fabric.links),
+        cpus=top.read("cpus", lambda text: check_cpus(text, len(seats.cores) * tree.threads), "i"),
+        unknowns=_unknowns(top),
+        numbers=tuple(ledger.numbers.values()),
+    )
+    refuse_unknown(root)
+    return machine
+
+
+def _messages(top: Table) -> Messages:
+    table = top.level("messages")
+    return Messages(table.size("control"), table.size("data"))
+
+
+def _unknowns(top: Table) -> tuple[tuple[str, str], ...]:
+    table = top.table("unknowns")
+    return tuple((key, table.text(key)) for key in table.branch.items) if table else ()
+
+
+def read_joins(levels: dict[str, Table], messages: Messages) -> dict[str, Join]:
+    joins = {}
+    for level, table in levels.items():
+        join = table.table("join")
+        if join:
+            joins[level] = read_join(join, level, messages)
+    return joins
+
+
+@dataclass(frozen=True)
+class Port:
+    """Where a group, or a core not yet seated, meets the join above."""
+
+    group: Group
+    stop: int | None
+
+
+@dataclass
+class Plan:
+    tree: Tree
+    joins: dict[str, Join]
+    fabric: Fabric = field(default_factory=Fabric)
+    sites: dict[str, Sites] = field(default_factory=dict)  # by a group's path
+    cores: dict[int, int] = field(default_factory=dict)
+
+    def seat(self, top: Table) -> Seats:
+        ports = self.build(self.tree.root)
+        if len(ports) == 1 and ports[0].stop is None:
+            self.cores[0] = self.fabric.stop(ports[0].group.path)
+        elif len(ports) > 1:
+            node = top.branch.items["tree"]
+            names = ", ".join(port.group.path for port in ports[:3])
+            raise wrong(
+                node.place,
+                f"{len(ports)} parts ({names} ...) cannot reach one another: no level above them"
+                " has a join; write one, like [system] join = \"crossbar 20ns 32B/1ns\"",
+            )  # fmt: skip
+        self.refuse_islands(top)
+        cores = [self.cores[c] for c in range(len(self.cores))]
+        return Seats(cores, self.sites, self.fabric.ports)
+
+    def refuse_islands(self, top: Table) -> None:
+        """Every stop must reach every other; wires run both ways, so one search tells."""
+        names, beside = self.fabric.stops, [list[int]() for _ in self.fabric.stops]
+        for link in self.fabric.links:
+            beside[link.source].append(link.target)
+        found, waiting = {0}, [0]
+        while waiting:
+            fresh = set(beside[waiting.pop()]) - found
+            found |= fresh
+            waiting.extend(fresh)
+        for stop in range(len(names)):
+            if stop not in found:
+                suspects = [j for j in self.joins.values() if j.kind in ("links", "mesh")]
+                place = suspects[0].table.branch.place if suspects else top.branch.place
+                raise wrong(
+                    place,
+                    f"stop '{names[stop]}' cannot be reached from '{names[0]}';"
+                    " expected links, or a map, that leave no island",
+                )
+
+    def build(self, group: Group) -> list[Port]:
+        """The group's own ports: one where it has a join, else those of its children."""
+        if group.level == "core":
+            return [Port(group, None)]
+        inner = [self.build(child) for child in group.children]
+        join = self.joins.get(group.level)
+        if join is None:
+            ports = [port for child in inner for port in child]
+        else:
+            sites = self.sites[group.path] = join.build(self.fabric, group)
+            for stop, child in zip(sites.members, inner, strict=True):
+                for port in child:
+                    self.attach(port, stop, sites, join.level)
+            ports = [Port(group, sites.uplink)]
+        if group.path:
+            self.fabric.ports[group.path] = [p.stop for p in ports if p.stop is not None]
+        return ports
+
+    def attach(self, port: Port, stop: int, sites: Sites, level: str) -> None:
+        """A core shares the stop where the way there is free; a group is always linked to it."""
+        mine = port.stop
+        if mine is None:
+            free = sites.enter.is_free and sites.leave.is_free
+            mine = stop if free else self.fabric.stop(port.group.path)
+            self.cores[port.group.index] = mine
+        if mine != stop:
+            self.fabric.link(mine, stop, sites.enter, level)
+            self.fabric.link(stop, mine, sites.leave, level)
+
+
+def read_memories(table: Table, tree: Tree, seats: Seats) -> list[Memory]:
+    level = table.word("node", tree.levels[:-1])
+    latency, size = ps(table.duration("latency")), table.size("size")
+    rate = table.rate("bandwidth")
+    assert rate is not None
+    if size % 4096:
+        raise table.wrong("size", "'memory.size': expected a multiple of 4KiB, like 1GiB")
+    memories = []
+    for group in tree.groups(level):
+        stop = seats.memory(group)
+        if stop is None:
+            leaf = table.leaf("node")
+            assert isinstance(leaf, Leaf)
+            raise wrong(
+                leaf.place,
+                f"'memory.node = {level}': {group.path or 'the system'} has no one stop to put"
+                " memory at; expected a level with a join",
+            )
+        memories.append(Memory(stop, latency, ps(LINE / rate), size))
+    return memories

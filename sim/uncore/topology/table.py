@@ -1,0 +1,199 @@
+"""Reading a machine's tree: typed, with the unit's domain, every number on record.
+
+A `Table` wraps a `Branch` under its dotted key.  Its readers convert one key each, answer what is
+wrong with file and line, and note each number used in the `Ledger`.  Whatever key was never asked
+for when a machine is resolved is unknown: `refuse_unknown` says so and names the nearest that is
+known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from uncore.errors import UserError, nearest
+from uncore.topology import units
+from uncore.topology.document import Branch, Leaf, wrong
+from uncore.topology.machine import Number
+
+T = TypeVar("T")
+D = TypeVar("D", Fraction, None)
+MISSING: Any = object()
+
+
+@dataclass
+class Ledger:
+    """The clock domains a quantity may name, and the numbers used so far."""
+
+    root: Branch
+    numbers: dict[str, Number] = field(default_factory=dict)
+
+    def note(self, key: str, leaf: Leaf) -> None:
+        place = leaf.place
+        text = str(leaf.value)
+        self.numbers[key] = Number(key, text, leaf.source, place.file, place.line)
+
+    def period(self, domain: str) -> Fraction:
+        """Of `[clocks] domain`, or of a table that states its own `clock`."""
+        for table, key in (("clocks", domain), (domain, "clock")):
+            branch = self.root.items.get(table)
+            leaf = branch.items.get(key) if isinstance(branch, Branch) else None
+            if isinstance(leaf, Leaf) and _is_frequency(leaf):
+                self.note(f"{table}.{key}", leaf)
+                return _converted(f"{table}.{key}", leaf, units.frequency)
+        known = ", ".join(self.domains()) or "none"
+        raise units.UnitError(f"there is no clock '{domain}': known clocks are {known}")
+
+    def domains(self) -> list[str]:
+        clocks = self.root.items.get("clocks")
+        named = list(clocks.items) if isinstance(clocks, Branch) else []
+        for table, branch in self.root.items.items():
+            own = branch.items.get("clock") if isinstance(branch, Branch) else None
+            if isinstance(own, Leaf) and _is_frequency(own):
+                named.append(table)
+        return named
+
+
+def _is_frequency(leaf: Leaf) -> bool:
+    return str(leaf.value)[:1].isdigit()
+
+
+def _converted(key: str, leaf: Leaf, convert: Callable[[str], T]) -> T:
+    if isinstance(leaf.value, bool) or not isinstance(leaf.value, (str, int, float)):
+        raise wrong(leaf.place, f"'{key}': expected a text or a number, not {_kind(leaf.value)}")
+    try:
+        return convert(str(leaf.value).strip())
+    except units.UnitError as error:
+        raise wrong(leaf.place, f"'{key} = {leaf.value}': {error}") from None
+
+
+def _kind(value: object) -> str:
+    names = {bool: "true or false", list: "a list", dict: "a table"}
+    return names.get(type(value), "a " + type(value).__name__)
+
+
+class Table:
+    def __init__(self, branch: Branch, key: str, ledger: Ledger, domain: str = "core") -> None:
+        self.branch, self.key, self.ledger, self.domain = branch, key, ledger, domain
+
+    def name(self, key: str) -> str:
+        return f"{self.key}.{key}" if self.key else key
+
+    def __contains__(self, key: str) -> bool:
+        self.branch.asked.add(key)
+        return key in self.branch.items
+
+    def wrong(self, key: str, message: str) -> UserError:
+        node = self.branch.items.get(key, self.branch)
+        return wrong(node.place, message)
+
+    def leaf(self, key: str) -> Leaf | None:
+        self.branch.asked.add(key)
+        node = self.branch.items.get(key)
+        if isinstance(node, Branch):
+            raise wrong(node.place, f"'{self.name(key)}' expects a value, not a table")
+        return node
+
+    def absent(self, key: str) -> UserError:
+        """A required key is not there: perhaps it is, misspelt."""
+        spare = [k for k in self.branch.items if k not in self.branch.asked]
+        likely = nearest(key, spare)
+        if likely:
+            spelt = likely.split("'")[1]
+            return self.wrong(spelt, f"unknown key '{self.name(spelt)}'. Did you mean '{key}'?")
+        return wrong(self.branch.place, f"[{self.key}] lacks '{key}'; write {key} = ...")
+
+    def read(self, key: str, convert: Callable[[str], T], default: T = MISSING) -> T:
+        leaf = self.leaf(key)
+        if leaf is None:
+            if default is MISSING:
+                raise self.absent(key)
+            return default
+        return _converted(self.name(key), leaf, convert)
+
+    def number(self, key: str, convert: Callable[[str], T], default: T = MISSING) -> T:
+        value = self.read(key, convert, default)
+        leaf = self.leaf(key)
+        if leaf is not None:
+            self.ledger.note(self.name(key), leaf)
+        return value
+
+    def period(self, domain: str | None) -> Fraction:
+        return self.ledger.period(domain or self.domain)
+
+    def duration(self, key: str, default: D = MISSING) -> Fraction | D:
+        return self.number(key, lambda text: units.duration(text, self.period), default)
+
+    def rate(self, key: str, default: Fraction | None = MISSING) -> Fraction | None:
+        return self.number(key, lambda text: units.rate(text, self.period), default)
+
+    def size(self, key: str, default: int = MISSING) -> int:
+        return self.number(key, units.size, default)
+
+    def count(self, key: str, low: int, high: int, default: int = MISSING) -> int:
+        def whole(text: str) -> int:
+            if text.isdecimal() and len(text) < 16 and low <= int(text) <= high:
+                return int(text)
+            raise units.UnitError(f"expected a whole number from {low} to {high}")
+
+        return self.number(key, whole, default)
+
+    def share(self, key: str, high: int = 1, default: Fraction = MISSING) -> Fraction:
+        def fraction(text: str) -> Fraction:
+            plain = text.replace(".", "", 1).isdecimal() and len(text) < 16
+            if plain and 0 < (value := Fraction(text)) <= high:
+                return value
+            raise units.UnitError(f"expected a plain number above 0, at most {high}, like 0.6")
+
+        return self.number(key, fraction, default)
+
+    def word(self, key: str, choices: Sequence[str], default: str = MISSING) -> str:
+        def chosen(text: str) -> str:
+            if text in choices:
+                return text
+            raise units.UnitError(
+                f"expected {' or '.join(repr(c) for c in choices)}.{nearest(text, choices)}"
+            )
+
+        return self.read(key, chosen, default)
+
+    def text(self, key: str, default: str = MISSING) -> str:
+        return self.read(key, str, default)
+
+    def table(self, key: str) -> Table | None:
+        self.branch.asked.add(key)
+        node = self.branch.items.get(key)
+        if isinstance(node, Leaf):
+            raise wrong(node.place, f"'{self.name(key)} = {node.value}': expected a table of keys")
+        return Table(node, self.name(key), self.ledger, self.domain) if node else None
+
+    def level(self, key: str) -> Table:
+        """A table at the top; its quantities are in the clock domain it names, has, or core's."""
+        table = self.table(key) or Table(Branch(self.branch.place), key, self.ledger)
+        clock = table.leaf("clock")
+        known = self.ledger.domains()
+        if clock is None or _is_frequency(clock):
+            table.domain = key if key in known else "core"
+        elif str(clock.value) in known:
+            table.domain = str(clock.value)
+        else:
+            raise wrong(
+                clock.place,
+                f"'{key}.clock = {clock.value}': expected a frequency, like \"4.0GHz\", or one of"
+                f" the clocks {', '.join(known) or '(none is stated)'}",
+            )
+        return table
+
+
+def refuse_unknown(branch: Branch, key: str = "") -> None:
+    """The first key, in the order of the file, that nobody asked for."""
+    for name, node in branch.items.items():
+        full = f"{key}.{name}" if key else name
+        if name not in branch.asked:
+            known = ", ".join(sorted(branch.asked)) or "nothing"
+            hint = nearest(name, branch.asked)
+            raise wrong(node.place, f"unknown key '{full}'.{hint or f' Known here: {known}.'}")
+        if isinstance(node, Branch):
+            refuse_unknown(node, full)

@@ -1,0 +1,105 @@
+"""The tree of levels: "socket:2 die:4 ccx:2 core:4 thread:2", outermost first.
+
+`parse_tree(text)` gives the root `Group`; the level `system` stands over all, written or not.
+A count is per parent; "core:4,4,3,3" lists it parent by parent (uneven dies, fused-off cores), the
+list repeating where it divides the parents evenly.  Cores are leaves; threads are a count, equal
+for every core.  Numbering is the position in the tree: the i-th group of a level, counted over the
+whole machine, has index i.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from uncore.topology.units import UnitError
+
+MOST_HARTS = 4096
+# Keys at the head of a file that are not levels.
+RESERVED = {"name", "protocol", "tree", "extends", "source", "cpus"}
+RESERVED |= {"clocks", "messages", "memory", "interrupt", "unknowns"}
+EXAMPLE = 'like "socket:2 die:4 ccx:2 core:4 thread:2"'
+WORD = re.compile(r"([A-Za-z][\w-]*):(\d{1,5}(?:,\d{1,5})*)")
+
+
+@dataclass
+class Group:
+    level: str
+    index: int  # among all of its level
+    path: str  # "socket0.die1": position in the parent, and so on up; "" for the system
+    ancestors: tuple[int, ...]  # indices of the groups above, outermost first
+    children: list[Group] = field(default_factory=list)
+
+    def groups(self) -> Iterator[Group]:
+        """Itself and all below it, in order."""
+        yield self
+        for child in self.children:
+            yield from child.groups()
+
+    def cores(self) -> list[Group]:
+        return [group for group in self.groups() if group.level == "core"]
+
+
+@dataclass(frozen=True)
+class Tree:
+    root: Group
+    levels: tuple[str, ...]  # system ... core, thread
+    threads: int
+
+    def groups(self, level: str) -> list[Group]:
+        return [group for group in self.root.groups() if group.level == level]
+
+
+def parse_tree(text: str) -> Tree:
+    counts = _counts(text)
+    threads = _threads(counts.pop("thread", [1]))
+    if "system" in counts and counts.pop("system") != [1]:
+        raise UnitError("there is one system: expected system:1, or nothing")
+    if list(counts)[-1:] != ["core"]:
+        raise UnitError(f"expected 'core' innermost, followed by 'thread' alone, {EXAMPLE}")
+    root = Group("system", 0, "", ())
+    parents = [root]
+    for level, listed in counts.items():
+        parents = _children(level, listed, parents)
+    if len(parents) * threads > MOST_HARTS:
+        raise UnitError(f"{len(parents) * threads} harts; expected at most {MOST_HARTS}")
+    return Tree(root, ("system", *counts, "thread"), threads)
+
+
+def _counts(text: str) -> dict[str, list[int]]:
+    counts: dict[str, list[int]] = {}
+    for word in text.split():
+        match = WORD.fullmatch(word)
+        if not match or match[1] in RESERVED:
+            raise UnitError(f"'{word}' is no level: expected NAME:COUNT words, {EXAMPLE}")
+        if match[1] in counts or "thread" in counts:
+            raise UnitError(f"'{word}' is misplaced: expected each level once, thread innermost")
+        counts[match[1]] = [int(n) for n in match[2].split(",")]
+        if 0 in counts[match[1]]:
+            raise UnitError(f"'{word}' counts none: expected 1 or more")
+    return counts
+
+
+def _threads(listed: list[int]) -> int:
+    if len(listed) > 1:
+        raise UnitError("expected one count of threads, the same for every core")
+    return listed[0]
+
+
+def _children(level: str, listed: list[int], parents: list[Group]) -> list[Group]:
+    if len(parents) % len(listed):
+        raise UnitError(
+            f"'{level}' lists {len(listed)} counts for {len(parents)} parents: expected one for"
+            " each, or a list that repeats evenly"
+        )
+    if sum(listed) * len(parents) // len(listed) > MOST_HARTS:
+        raise UnitError(f"more than {MOST_HARTS} of '{level}'; expected at most {MOST_HARTS} harts")
+    made: list[Group] = []
+    for position, parent in enumerate(parents):
+        for local in range(listed[position % len(listed)]):
+            path = f"{parent.path}.{level}{local}" if parent.path else f"{level}{local}"
+            group = Group(level, len(made), path, (*parent.ancestors, parent.index))
+            parent.children.append(group)
+            made.append(group)
+    return made

@@ -1,0 +1,110 @@
+"""Quantities as people write them, turned into exact numbers.
+
+    duration    "9cy"  "12ns"  "3cy + 12ns"  "9cy@fabric"      picoseconds (Fraction)
+    frequency   "4.0GHz"                                       the period in picoseconds
+    size        "32KiB"  "16MiB"                               bytes
+    rate        "32B/cy"  "32B/1.2ns"  "40GB/s"                bytes per picosecond
+    cache       "32KiB 8-way 4cy"                              its parts, still text (`cache_parts`)
+
+Every reader takes text and raises `UnitError` whose text says what was expected and what to write
+instead; where the text stands is the caller's knowledge.  Numbers stay exact: rounding happens
+once, when a machine is resolved.  A clock domain is asked for by name (`Period`), None meaning the
+domain of the table the text stands in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+
+Period = Callable[[str | None], Fraction]
+
+TIME = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
+FREQUENCY = {"kHz": 10**9, "MHz": 10**6, "GHz": 10**3}  # period in ps of one unit
+SIZE = {"B": 1} | {
+    prefix + binary + "B": base**power
+    for power, prefix in enumerate("KMGT", start=1)
+    for binary, base in (("i", 1024), ("", 1000))
+}
+
+NUMBER = r"(\d{1,12}(?:\.\d{1,12})?)"
+QUANTITY = re.compile(rf"{NUMBER}\s*([A-Za-z]+)(?:@([A-Za-z][\w-]*))?")
+PER = rf"(?:{NUMBER}\s*)?([A-Za-z]+)(?:@([A-Za-z][\w-]*))?"
+RATE = re.compile(rf"{NUMBER}\s*([A-Za-z]+)\s*/\s*{PER}")
+DURATION_EXAMPLES = 'a duration, like "12ns", "9cy", "9cy@fabric" or "3cy + 12ns"'
+LONGEST = 10**12  # ps: a second; no part of a machine is slower
+
+
+class UnitError(ValueError):
+    """What was expected, as the end of a sentence that starts with what was read."""
+
+
+def duration(text: str, period: Period) -> Fraction:
+    """The sum of its parts in ps."""
+    total = sum((_part(part.strip(), period) for part in text.split("+")), Fraction(0))
+    if total > LONGEST:
+        raise UnitError("expected a duration of at most one second")
+    return total
+
+
+def _part(text: str, period: Period) -> Fraction:
+    match = QUANTITY.fullmatch(text)
+    if not match:
+        raise UnitError(f"expected {DURATION_EXAMPLES}")
+    value, unit, domain = match.groups()
+    return Fraction(value) * _time_unit(unit, domain, period)
+
+
+def _time_unit(unit: str, domain: str | None, period: Period) -> Fraction:
+    if unit == "cy":
+        return period(domain)
+    if domain or unit not in TIME:
+        wrong = f"'{unit}@{domain}'" if domain else f"'{unit}'"
+        raise UnitError(f"{wrong} is no unit of time: expected {DURATION_EXAMPLES}")
+    return Fraction(TIME[unit])
+
+
+def frequency(text: str) -> Fraction:
+    """The period in ps."""
+    match = QUANTITY.fullmatch(text)
+    if not match or match[3] or match[2] not in FREQUENCY or not Fraction(match[1]):
+        raise UnitError('expected a frequency above zero, like "4.0GHz" or "1600MHz"')
+    period = Fraction(FREQUENCY[match[2]]) / Fraction(match[1])
+    if period > LONGEST:
+        raise UnitError("expected a frequency of at least one hertz")
+    return period
+
+
+def size(text: str) -> int:
+    match = QUANTITY.fullmatch(text)
+    if not match or match[3] or match[2] not in SIZE:
+        raise UnitError('expected a size, like "64B", "512KiB" or "16MiB"')
+    value = Fraction(match[1]) * SIZE[match[2]]
+    if value.denominator != 1 or not 0 < value <= 1 << 50:
+        raise UnitError("expected a whole number of bytes from 1B to 1024TiB")
+    return int(value)
+
+
+def rate(text: str, period: Period) -> Fraction:
+    """Bytes per picosecond."""
+    match = RATE.fullmatch(text)
+    if not match or match[2] not in SIZE or not Fraction(match[1]):
+        raise UnitError('expected a width or rate, like "32B/cy", "32B/1.2ns" or "40GB/s"')
+    amount, unit, count, per, domain = match.groups()
+    time = Fraction(count or 1) * _time_unit(per, domain, period)
+    if not time:
+        raise UnitError("expected a rate per some time above zero")
+    value: Fraction = Fraction(amount) * SIZE[unit] / time
+    if value < Fraction(1, 10**6):  # a message must leave the link within the longest duration
+        raise UnitError("expected a rate of at least 1MB/s")
+    return value
+
+
+def cache_parts(text: str) -> dict[str, str]:
+    """`size`, `ways` and `latency` of "32KiB 8-way 4cy" (the latency may be left out)."""
+    match = re.fullmatch(r"\s*(\S+)\s+(\d{1,6})-way(?:\s+(.+?))?\s*", text)
+    if not match:
+        raise UnitError('expected size, ways and latency of a cache, like "32KiB 8-way 4cy"')
+    parts = {"size": match[1], "ways": match[2]}
+    return parts | ({"latency": match[3]} if match[3] else {})
