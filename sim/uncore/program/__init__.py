@@ -1,0 +1,29 @@
+"""Guest programs: build them, find them, read them, prepare their memory, read what they leave.
+
+find(name)   load(path)   compile(path)   shipped()     -> Program            shelf.py
+Program                                                 the value             program.py
+Parameter                                               its settings          parameter.py
+readback                                                records and tables    readback.py
+build                                                   the compile command   build.py
+abi                                                     uncore_abi.h          abi.py
+"""
+
+from uncore.program import abi, build, readback
+from uncore.program.parameter import Parameter
+from uncore.program.program import Program, Table
+from uncore.program.readback import Record
+from uncore.program.shelf import compile, find, load, shipped
+
+__all__ = [
+    "Parameter",
+    "Program",
+    "Record",
+    "Table",
+    "abi",
+    "build",
+    "compile",
+    "find",
+    "load",
+    "readback",
+    "shipped",
+]

@@ -1,0 +1,59 @@
+"""From a pc to `file:line`, by the line tables of DWARF.
+
+table = line_table(elf_bytes)        sorted; empty where there is no debug information
+find(table, pc) -> "lock/ticket.c:26" or None
+"""
+
+from __future__ import annotations
+
+import bisect
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from elftools.elf.elffile import ELFFile
+
+Row = tuple[int, str | None]  # first pc, place; None: nothing is known from this pc on
+Table = tuple[Row, ...]
+
+
+def line_table(data: bytes) -> Table:
+    """All line tables of a program as one; debug information that cannot be read is none."""
+    try:
+        file = ELFFile(io.BytesIO(data))
+        if not file.has_dwarf_info():
+            return ()
+        dwarf = file.get_dwarf_info()
+        rows = [row for unit in dwarf.iter_CUs() for row in _unit_rows(dwarf, unit)]
+    except Exception:  # damaged debug information must not stop a run
+        return ()
+    # Where one sequence ends and another begins at the same pc, the one that begins counts.
+    return tuple(sorted(rows, key=lambda row: (row[0], row[1] is not None)))
+
+
+def _unit_rows(dwarf: Any, unit: Any) -> Iterator[Row]:
+    program = dwarf.line_program_for_CU(unit)
+    if program is None:
+        return
+    names = [_file_name(program, entry) for entry in program["file_entry"]]
+    first = 0 if program["version"] >= 5 else 1
+    for entry in program.get_entries():
+        state = entry.state
+        if state is None:
+            continue
+        place = None if state.end_sequence else f"{names[state.file - first]}:{state.line}"
+        yield state.address, place
+
+
+def _file_name(program: Any, entry: Any) -> str:
+    name: str = entry.name.decode()
+    folders = program["include_directory"]
+    index = entry.dir_index - (0 if program["version"] >= 5 else 1)
+    folder = folders[index].decode() if 0 <= index < len(folders) else ""
+    return name if folder in ("", ".") or name.startswith("/") else f"{folder}/{name}"
+
+
+def find(table: Table, pc: int) -> str | None:
+    """The place of the instruction at pc."""
+    at = bisect.bisect_right(table, pc, key=lambda row: row[0]) - 1
+    return table[at][1] if at >= 0 else None

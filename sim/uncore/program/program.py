@@ -1,0 +1,201 @@
+"""A guest program as a value: what its ELF says, and the memory it starts with.
+
+    patched(harts=64, values={"hold": "50ns"})  -> [(address, bytes), ...]   initial memory
+    patched_elf(...)                            the same as an ELF, for engines that load a file
+    canonical({"hold": "0.05us"})               -> {"hold": "50ns"}
+    symbol_at(pc), source_line(pc)              names for people
+
+Invariant: a Program never changes; two with equal `sha256` behave the same.
+"""
+
+from __future__ import annotations
+
+import bisect
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+from uncore.errors import UserError, nearest
+from uncore.program import abi, elf, lines
+from uncore.program.elf import Segment, Symbol
+from uncore.program.parameter import TYPES, Parameter
+
+T = TypeVar("T")
+Image = list[tuple[int, bytes]]
+NOTHING: Mapping[str, object] = {}
+
+
+@dataclass(frozen=True)
+class Table:
+    """One UC_TABLE; the numbers exist after a run (readback.tables)."""
+
+    name: str
+    unit: str
+    help: str
+    address: int  # of its descriptor
+
+
+@dataclass(frozen=True)
+class Program:
+    """A guest ELF."""
+
+    name: str
+    path: Path
+    data: bytes = field(repr=False)
+
+    def __post_init__(self) -> None:
+        _ = self._elf, self.params, self.tables  # all complaints now
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of the ELF's bytes."""
+        return hashlib.sha256(self.data).hexdigest()
+
+    @cached_property
+    def _elf(self) -> elf.Elf:
+        return elf.read(self.data, str(self.path))
+
+    @property
+    def entry(self) -> int:
+        """First pc of every hart."""
+        return self._elf.entry
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """The loaded parts."""
+        return self._elf.segments
+
+    @property
+    def symbols(self) -> tuple[Symbol, ...]:
+        """Functions and objects by address."""
+        return self._elf.symbols
+
+    def symbol(self, name: str) -> Symbol:
+        """A symbol by its name; KeyError if there is none."""
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Symbol]:
+        return {symbol.name: symbol for symbol in self.symbols}
+
+    @cached_property
+    def summary(self) -> str:
+        """One sentence (UC_WORKLOAD), or nothing."""
+        start, _ = self._elf.sections.get(".uc.summary", (0, 0))
+        try:
+            return self._elf.text_at(start)
+        except ValueError:
+            return ""
+
+    @cached_property
+    def params(self) -> tuple[Parameter, ...]:
+        """In the order of the source."""
+        return tuple(self._described(".uc.params", "uc_param", self._parameter))
+
+    @cached_property
+    def tables(self) -> tuple[Table, ...]:
+        """In the order of the source."""
+        return tuple(self._described(".uc.tables", "uc_table", self._table))
+
+    def _described(
+        self, section: str, structure: str, make: Callable[[int, Mapping[str, int]], T]
+    ) -> list[T]:
+        try:
+            return [make(at, words) for at, words in self._elf.structures(section, structure)]
+        except ValueError as error:
+            raise UserError(
+                f"{self.path}: its section {section} is damaged ({error}); compile its C file again"
+            ) from error
+
+    def _texts(self, words: Mapping[str, int]) -> dict[str, str]:
+        return {key: self._elf.text_at(words[key]) for key in ("name", "unit", "help")}
+
+    def _parameter(self, _: int, words: Mapping[str, int]) -> Parameter:
+        kind = self._elf.text_at(words["type"])
+        if kind not in TYPES:
+            raise ValueError(f"type '{kind}' is not one of {', '.join(sorted(TYPES))}")
+        raw = self._elf.bytes_at(words["value"], abi.WORD)
+        default = int.from_bytes(raw, "little", signed=kind == "i64")
+        return Parameter(**self._texts(words), type=kind, default=default, address=words["value"])
+
+    def _table(self, address: int, words: Mapping[str, int]) -> Table:
+        return Table(**self._texts(words), address=address)
+
+    # ---- Before a run ---------------------------------------------------------------------------
+
+    def parameter(self, name: str) -> Parameter:
+        """A parameter by its name, or a UserError that lists what exists."""
+        known = {param.name: param for param in self.params}
+        if name in known:
+            return known[name]
+        shown = ", ".join(f"{p.name} ({p.help}; {p.show(p.default)})" for p in self.params)
+        has = f"{self.name} has: {shown}" if shown else f"{self.name} has no parameters"
+        raise UserError(f"no parameter is called '{name}'.{nearest(name, known)} {has}")
+
+    def canonical(self, values: Mapping[str, object]) -> dict[str, str]:
+        """The values as this program would write them; the same text for the same number."""
+        parameters = {name: self.parameter(name) for name in values}
+        return {name: p.show(p.parse(values[name])) for name, p in parameters.items()}
+
+    def patches(
+        self,
+        *,
+        harts: int,
+        nodes: int = 1,
+        node_size: int = 0,
+        timebase_hz: int = 1_000_000_000,
+        clock: int = abi.CONSTANTS["UC_CLOCK_TIME"],
+        report: bool = False,
+        values: Mapping[str, object] = NOTHING,
+    ) -> Image:
+        """What differs from the ELF: the boot block and the parameters."""
+        boot = {"harts": harts, "nodes": nodes, "node_size": node_size, "clock": clock}
+        boot |= {"timebase_hz": timebase_hz, "report": int(report)}
+        start, _ = self._elf.sections[".uc.boot"]
+        words = [abi.MAGIC, *(abi.pack(boot[name]) for name in abi.FIELDS["uc_boot"][1:])]
+        image = [(start, b"".join(words))]
+        for name, value in values.items():
+            parameter = self.parameter(name)
+            image.append((parameter.address, abi.pack(parameter.parse(value))))
+        return image
+
+    def patched(self, **boot: object) -> Image:
+        """Initial memory, for the arguments of `patches`; everything else is zero."""
+        image = [(s.address, bytearray(s.data)) for s in self.segments if s.data]
+        for address, new in self.patches(**boot):  # type: ignore[arg-type]
+            start, data = next((a, d) for a, d in image if a <= address < a + len(d))
+            data[address - start : address - start + len(new)] = new
+        return [(address, bytes(data)) for address, data in image]
+
+    def patched_elf(self, **boot: object) -> bytes:
+        """The ELF with the patches in it, for the arguments of `patches`."""
+        data = bytearray(self.data)
+        for address, new in self.patches(**boot):  # type: ignore[arg-type]
+            segment = next(s for s in self.segments if address in s)
+            offset = segment.offset + address - segment.address
+            data[offset : offset + len(new)] = new
+        return bytes(data)
+
+    # ---- For people -----------------------------------------------------------------------------
+
+    def symbol_at(self, address: int) -> str | None:
+        """`name` or `name+offset` of the function or object at an address."""
+        at = bisect.bisect_right(self.symbols, address, key=lambda symbol: symbol.address) - 1
+        while at >= 0:
+            symbol = self.symbols[at]
+            offset = address - symbol.address
+            if offset < max(symbol.size, 1):
+                return symbol.name + (f"+{offset:#x}" if offset else "")
+            at -= 1
+        return None
+
+    def source_line(self, pc: int) -> str | None:
+        """`lock/ticket.c:26` of the instruction at pc, if the debug information knows it."""
+        return lines.find(self._lines, pc)
+
+    @cached_property
+    def _lines(self) -> lines.Table:
+        return lines.line_table(self.data)

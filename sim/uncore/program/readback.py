@@ -1,0 +1,96 @@
+"""What a guest leaves behind: a record per hart and its tables, from memory or from its console.
+
+    records(program, read, harts), tables(program, read)    read(address, size) -> bytes
+    records_from_text(console), tables_from_text(console)   where memory cannot be read
+
+Both ways give the same values.  `read` must return the newest bytes, wherever a cache holds them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from uncore.errors import GuestError
+from uncore.program import abi
+from uncore.program.program import Program
+
+Read = Callable[[int, int], bytes]
+Cells = tuple[tuple[int, ...], ...]
+
+MOST_TEXT = 4096
+MOST_CELLS = abi.CONSTANTS["UC_MAX_HARTS"] ** 2
+
+
+@dataclass(frozen=True)
+class Record:
+    """What one hart did."""
+
+    ops: int
+    begin_ns: int
+    end_ns: int
+    failures: int
+    why: str = ""  # the first failed check: "file:line: reason"
+
+
+def records(program: Program, read: Read, harts: int) -> list[Record]:
+    """One per hart, in order."""
+    stride, base = abi.CONSTANTS["UC_BLOCK"], program.symbol("uc_record").address
+    block = read(base, harts * stride)
+    return [_record(read, block[h * stride : (h + 1) * stride]) for h in range(harts)]
+
+
+def _record(read: Read, block: bytes) -> Record:
+    words = abi.unpack("uc_record", block)
+    why = _text(read, words["why"]) if words["why"] else ""
+    return Record(words["ops"], words["begin_ns"], words["end_ns"], words["failures"], why)
+
+
+def _text(read: Read, address: int) -> str:
+    text = bytearray()
+    while len(text) < MOST_TEXT:
+        text += read(address + len(text), 16)
+        if 0 in text:
+            break
+    return text.partition(b"\0")[0].decode(errors="replace")
+
+
+def tables(program: Program, read: Read) -> dict[str, Cells]:
+    """The rows of each table that the guest has made."""
+    found = {}
+    for table in program.tables:
+        words = abi.unpack("uc_table", read(table.address, abi.size("uc_table")))
+        rows, cols = words["rows"], words["cols"]
+        if not words["cells"]:
+            continue
+        if rows * cols > MOST_CELLS:
+            raise GuestError(f"{program.name}: table {table.name} claims {rows} x {cols} cells")
+        data = memoryview(read(words["cells"], rows * cols * abi.WORD)).cast("Q")
+        found[table.name] = tuple(tuple(data[r * cols : (r + 1) * cols]) for r in range(rows))
+    return found
+
+
+_RECORD = re.compile(
+    r"^uc: hart=\d+ ops=(\d+) begin=(\d+) end=(\d+) failures=(\d+)\r?$", re.MULTILINE
+)
+_WHY = re.compile(r"^uc: check failed hart=(\d+) times=\d+ (.*?)\r?$", re.MULTILINE)
+_ROW = re.compile(r"^uc: table=(\w+) row=\d+ cells=([\d,]*)\r?$", re.MULTILINE)
+
+
+def records_from_text(console: str) -> list[Record]:
+    """The records a guest has printed; only the first harts that fail say why."""
+    why = {int(hart): text for hart, text in _WHY.findall(console)}
+    found = []
+    for hart, fields in enumerate(_RECORD.findall(console)):
+        ops, begin, end, failures = map(int, fields)
+        found.append(Record(ops, begin, end, failures, why.get(hart, "")))
+    return found
+
+
+def tables_from_text(console: str) -> dict[str, Cells]:
+    """The tables a guest has printed."""
+    found: dict[str, Cells] = {}
+    for name, cells in _ROW.findall(console):
+        found[name] = (*found.get(name, ()), tuple(map(int, filter(None, cells.split(",")))))
+    return found

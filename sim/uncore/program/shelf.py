@@ -1,0 +1,68 @@
+"""Finds programs: shipped ones by name, any ELF by path, a user's own C file by compiling it.
+
+find("lock/ticket")   load("x.elf")   compile("my_lock.c")   shipped() -> all, by name
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from uncore import paths
+from uncore.errors import UserError, nearest
+from uncore.program import build
+from uncore.program.program import Program
+
+LARGEST = 1 << 28  # bytes; no guest comes near, and a mistaken path may name a disk image
+
+
+def load(path: str | Path) -> Program:
+    """Reads an ELF file."""
+    path = Path(path)
+    return Program(path.stem, path, _contents(path))
+
+
+def _contents(path: Path) -> bytes:
+    try:
+        if path.is_file() and path.stat().st_size > LARGEST:
+            raise UserError(f"{path}: too large for a guest program ({path.stat().st_size} bytes)")
+        return path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _names() -> dict[str, Path]:
+    elves = sorted(paths.GUESTS.glob("*/*.elf"))
+    return {elf.relative_to(paths.GUESTS).with_suffix("").as_posix(): elf for elf in elves}
+
+
+def shipped() -> list[Program]:
+    """Every shipped workload."""
+    return [find(name) for name in _names()]
+
+
+def find(name: str) -> Program:
+    """A shipped workload by its name."""
+    names = _names()
+    if not names:
+        raise UserError(
+            f"no workload '{name}': the guest programs are not built; run scripts/run, or in a"
+            " checkout: python -m SCons workloads"
+        )
+    if name not in names:
+        raise UserError(
+            f"no workload is called '{name}': there are {', '.join(names)}.{nearest(name, names)}"
+            " A C file or an ELF is given by its path"
+        )
+    return Program(name, names[name], _contents(names[name]))
+
+
+def compile(path: str | Path) -> Program:
+    """Compiles a C file; what has not changed since the last time is taken from the cache."""
+    path = Path(path)
+    _contents(path)  # a missing file is our message, not the compiler's
+    source = path.resolve()
+    place = hashlib.sha256(str(source).encode()).hexdigest()[:16]
+    elf = paths.CACHE / "guests" / place / f"{path.stem}.elf"
+    build.build(source, elf)
+    return Program(path.stem, path, _contents(elf))
