@@ -1,0 +1,88 @@
+"""Bare guests for the ISA tests: assembly text in, an ELF or a flat machine out.
+
+    assemble(text, path)       -> Image: the bytes of the text and the addresses of its labels
+    machine(text, path, ...)   -> a FlatMachine with the program in it; keywords as FlatMachine's
+
+Invariant: a program starts at BASE with its first line.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from elftools.elf.elffile import ELFFile
+
+from uncore._native import FlatMachine
+
+BASE = 0x80000000
+CANONICAL = "generic_rv64+m+a+zicsr+zifencei"
+EVERYTHING = CANONICAL + "+c+zacas+zabha"
+
+LINK = f"""
+ENTRY(start)
+SECTIONS {{ . = {BASE:#x}; .text : {{ *(.text*) *(.data*) }} }}
+"""
+
+# What the tests need from the C library of an assembler.
+MACROS = """
+.macro semihost
+    .option push
+    .option norvc
+    .balign 16
+    slli x0, x0, 0x1f
+    ebreak
+    srai x0, x0, 7
+    .option pop
+.endm
+.macro exit code
+    li a0, 0x20
+    la a1, exit_block
+    li t0, \\code
+    sd t0, 8(a1)
+    semihost
+.endm
+.macro pause_
+    .word 0x0100000f
+.endm
+.globl start
+start:
+"""
+TAIL = """
+.balign 16
+exit_block: .dword 0x20026, 0
+"""
+
+
+@dataclass(frozen=True)
+class Image:
+    path: Path
+    text: bytes
+    labels: dict[str, int]
+
+
+def assemble(text: str, folder: Path, cpu: str = EVERYTHING) -> Image:
+    source, script, elf = folder / "guest.S", folder / "link.ld", folder / "guest.elf"
+    source.write_text(MACROS + text + TAIL)
+    script.write_text(LINK)
+    command = [sys.executable, "-m", "ziglang", "cc", "-target", "riscv64-freestanding-none"]
+    command += [f"-mcpu={cpu}", "-mabi=lp64", "-nostdlib", "-static"]
+    command += ["-T", str(script), str(source), "-o", str(elf)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    with elf.open("rb") as file:
+        read = ELFFile(file)
+        symbols = read.get_section_by_name(".symtab").iter_symbols()
+        labels = {symbol.name: symbol["st_value"] for symbol in symbols}
+        return Image(elf, read.get_section_by_name(".text").data(), labels)
+
+
+def boot(image: Image, **options: Any) -> FlatMachine:
+    return FlatMachine([(BASE, image.text)], BASE, **options)
+
+
+def machine(text: str, folder: Path, **options: Any) -> FlatMachine:
+    return boot(assemble(text, folder), **options)

@@ -1,0 +1,344 @@
+"""Random programs that any RV64IMAC machine must execute alike.
+
+    random_program(seed, compressed) -> assembly text
+
+A program is a row of blocks; after each, all registers are appended to a log in memory. Every trap
+is appended too, and skipped. So two machines are compared by the bytes of their logs, and a
+difference names the block. The log is RECORD bytes a record, the first eight bytes an address.
+
+Invariant: a program writes only to its data page, its log and its own registers, and terminates.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+DATA, LOG, RECORD = 0x80100000, 0x80110000, 256
+BLOCKS = 300
+
+# x31 log, x30 data page, x29 link and scratch: deterministic, but not for the generator to write.
+FREE = [f"x{n}" for n in range(1, 29)]
+POPULAR = [f"x{n}" for n in range(8, 16)]
+
+REGISTER = """add sub sll slt sltu xor srl sra or and addw subw sllw srlw sraw mul mulh mulhsu mulhu
+div divu rem remu mulw divw divuw remw remuw""".split()
+IMMEDIATE = "addi slti sltiu xori ori andi addiw".split()
+SHIFT = {"slli": 64, "srli": 64, "srai": 64, "slliw": 32, "srliw": 32, "sraiw": 32}
+LOADS = {"lb": 1, "lbu": 1, "lh": 2, "lhu": 2, "lw": 4, "lwu": 4, "ld": 8}
+STORES = {"sb": 1, "sh": 2, "sw": 4, "sd": 8}
+BRANCHES = "beq bne blt bge bltu bgeu".split()
+AMOS = "amoswap amoadd amoxor amoand amoor amomin amomax amominu amomaxu".split()
+PAIRS = "c.sub c.xor c.or c.and c.subw c.addw".split()
+INTERESTING = [0, 1, -1, 2, 0x7FFFFFFF, -0x80000000, 0x80000000, 2**63 - 1, -(2**63), 0xFFFFFFFF]
+SCRATCH_CSRS = ["mscratch", "mtval", "mcause"]
+NO_CSRS = [0x5C0, 0x8FF, 0xBC0, 0xFC0]
+READ_ONLY_CSRS = ["mhartid", "cycle", "instret"]
+NOWHERE = [0x08000000, 0x70000000000]  # neither device nor memory, on both machines
+
+START = f"""
+    la x29, trapped
+    csrw mtvec, x29
+    csrw mie, x0
+    li x31, {LOG:#x}
+    li x30, {DATA:#x}
+"""
+
+# The registers that matter are dumped; x29 is the address behind the block.
+END = f"""
+    exit_guest:
+    li a0, 1
+    la a1, open_block
+    semihost
+    la a1, write_block
+    sd a0, 0(a1)
+    li x29, {LOG:#x}
+    sub x29, x31, x29
+    sd x29, 16(a1)
+    li a0, 5
+    semihost
+    exit 0
+
+dump:
+    sd x29, 0(x31)
+    {"; ".join(f"sd x{n}, {8 * n}(x31)" for n in range(1, 29))}
+    sd x30, 232(x31)
+    addi x31, x31, {RECORD}
+    jr x29
+
+.balign 4
+trapped:
+    csrr x29, mepc
+    sd x29, 0(x31)
+    csrr x29, mcause
+    sd x29, 8(x31)
+    csrr x29, mtval
+    sd x29, 16(x31)
+    csrr x29, mstatus
+    andi x29, x29, 0x88
+    sd x29, 24(x31)
+    addi x31, x31, {RECORD}
+    csrr x29, mcause
+    addi x29, x29, -1       # a fetch fault: go on where the caller said
+    beqz x29, 2f
+    bltz x29, 3f            # an interrupt: silence it, and go on
+    csrr x29, mepc
+    lhu x29, 0(x29)
+    andi x29, x29, 3
+    addi x29, x29, -3
+    seqz x29, x29
+    slli x29, x29, 1        # two bytes more for a whole instruction
+    addi x29, x29, 2
+    csrr x28, mepc
+    add x29, x29, x28
+1:  csrw mepc, x29
+    mret
+2:  csrw mepc, x1
+    mret
+3:  li x29, 0x02000000
+    sw x0, 0(x29)
+    mret
+
+.balign 8
+open_block: .dword name, 5, 3
+write_block: .dword 0, {LOG:#x}, 0
+name: .asciz "log"
+"""
+
+
+class Writer:
+    def __init__(self, seed: int, compressed: bool) -> None:
+        self.random = random.Random(seed)
+        self.compressed = compressed
+        self.labels = 0
+
+    def pick(self, *choices: list[str]) -> str:
+        return self.random.choice([c for group in choices for c in group])
+
+    def rd(self) -> str:
+        return self.pick(FREE, ["x0"])
+
+    def rs(self) -> str:
+        return self.pick(FREE, ["x0", "x30", "x31"])
+
+    def imm(self, low: int = -2048, high: int = 2047) -> int:
+        return self.random.choice([self.random.randint(low, high), low, high, 1])
+
+    def offset(self, size: int, top: int = 2048) -> int:
+        return self.random.randrange(0, top, size)
+
+    # ---- kinds of lines
+
+    def arithmetic(self) -> str:
+        kind = self.random.randrange(5)
+        if kind < 2:
+            return f"{self.pick(REGISTER)} {self.rd()}, {self.rs()}, {self.rs()}"
+        if kind == 2:
+            return f"{self.pick(IMMEDIATE)} {self.pick(FREE)}, {self.rs()}, {self.imm()}"
+        if kind == 3:
+            name = self.pick(list(SHIFT))
+            return f"{name} {self.rd()}, {self.rs()}, {self.random.randrange(SHIFT[name])}"
+        return f"{self.pick(['lui', 'auipc'])} {self.rd()}, {self.random.randrange(1 << 20)}"
+
+    def constant(self) -> str:
+        wide = self.random.getrandbits(64) - 2**63
+        return f"li {self.pick(FREE)}, {self.random.choice([*INTERESTING, wide])}"
+
+    def load(self) -> str:
+        name = self.pick(list(LOADS))
+        return f"{name} {self.rd()}, {self.offset(LOADS[name])}(x30)"
+
+    def store(self) -> str:
+        name = self.pick(list(STORES))
+        return f"{name} {self.rs()}, {self.offset(STORES[name])}(x30)"
+
+    def atomic(self) -> str:
+        size, order = self.pick(["w", "d"]), self.pick(["", ".aq", ".rl", ".aqrl"])
+        place = f"addi x29, x30, {self.offset(8)}\n"
+        if self.random.random() < 0.7:
+            return place + f"{self.pick(AMOS)}.{size}{order} {self.rd()}, {self.rs()}, (x29)"
+        reserve = f"lr.{size}{order} {self.rd()}, (x29)\n" if self.random.random() < 0.8 else ""
+        # A conditional store fails for certain without a reservation, the second time.
+        store = f"sc.{size} {self.pick(FREE)}, {self.rs()}, (x29)\n"
+        return place + (reserve + store + store if reserve else "")
+
+    def branch(self) -> str:
+        label = self.label()
+        name, left, right = self.pick(BRANCHES), self.rs(), self.rs()
+        skipped = "\n".join(self.arithmetic() for _ in range(self.random.randint(1, 3)))
+        return f"{name} {left}, {right}, {label}\n{skipped}\n{label}:"
+
+    def loop(self) -> str:
+        label, counter = self.label(), self.pick(FREE)
+        others = [name for name in FREE if name != counter]
+        work = self.random.choice(
+            [
+                "",
+                f"{self.store()}\nld {self.pick(others)}, {self.offset(8)}(x30)",
+                f"{self.pick(REGISTER)} {self.pick(others)}, {self.rs()}, {self.rs()}",
+            ]
+        )
+        turns = f"li {counter}, {self.random.randint(1, 20)}"
+        return f"{turns}\n{label}: {work}\naddi {counter}, {counter}, -1\nbnez {counter}, {label}"
+
+    def jump(self) -> str:
+        label, link = self.label(), self.pick(FREE)
+        if self.random.random() < 0.5:
+            return f"jal {link}, {label}\n{self.arithmetic()}\n{label}:"
+        odd = self.random.randint(0, 1)  # jalr clears bit 0
+        return (
+            f"la {link}, {label}\naddi {link}, {link}, {odd}\n"
+            f"jalr {link}, 0({link})\n{self.arithmetic()}\n{label}:"
+        )
+
+    def csr(self) -> str:
+        verb = self.pick(["rw", "rs", "rc"])
+        kind = self.random.randrange(5)
+        if kind == 0:
+            bits = self.random.choice([0x88, 0x80, 0x8, 0])
+            rd = self.pick(FREE)
+            change = self.pick(["csrrs", "csrrc"])
+            return f"li x29, {bits}\n{change} {rd}, mstatus, x29\nandi {rd}, {rd}, 0x88"
+        if kind == 1:
+            return f"csrr {self.rd()}, mhartid\ncsrr {self.rd()}, misa\nli x29, 0\nfence.i"
+        csr = self.pick(SCRATCH_CSRS)
+        if self.random.random() < 0.5:
+            return f"csr{verb} {self.rd()}, {csr}, {self.rs()}"
+        return f"csr{verb}i {self.rd()}, {csr}, {self.random.randrange(32)}"
+
+    def trap(self) -> str:
+        link = "la x1, {0}\njr x29\n{0}:"
+        return self.random.choice(
+            [
+                lambda: "ecall",
+                lambda: ".option push\n.option norvc\nebreak\n.option pop",
+                lambda: f"csrw {self.random.choice(NO_CSRS)}, x1",
+                lambda: f"csrr x1, {self.random.choice(NO_CSRS)}",
+                lambda: f"csrw {self.pick(READ_ONLY_CSRS)}, x1",
+                lambda: f"li x29, {self.random.choice(NOWHERE)}\n{self.outside()}",
+                lambda: f"li x29, {self.random.choice(NOWHERE)}\n{link.format(self.label())}",
+                lambda: ".word 0xffffffff",
+                self.interrupt,
+            ]
+        )()
+
+    def outside(self) -> str:
+        return self.random.choice(
+            [
+                f"{self.pick(list(LOADS))} {self.rd()}, 0(x29)",
+                f"{self.pick(list(STORES))} {self.rs()}, 0(x29)",
+                f"lr.d {self.rd()}, (x29)",  # not an amo: QEMU reports those as loads
+            ]
+        )
+
+    def interrupt(self) -> str:
+        """A software interrupt to oneself, taken at the instruction behind the one that allows it."""
+        return """li x29, 0x02000000
+            csrci mstatus, 8
+            csrsi mie, 8
+            sw x30, 0(x29)
+            li x28, 1
+            sw x28, 0(x29)
+            csrsi mstatus, 8
+            csrw mie, x0"""
+
+    def fuzz(self) -> str:
+        """Words and parcels at random, among those that can do no harm wherever they come from."""
+        word = self.random.getrandbits(32)
+        if self.compressed and self.random.random() < 0.6:
+            parcel = word & 0xFFFF
+            return f".half {parcel:#x}" if harmless_parcel(parcel) else ""
+        word |= 3
+        if self.random.random() < 0.7:
+            word = word & ~0x7F | self.random.choice([0x13, 0x1B, 0x33, 0x3B])
+            if self.random.random() < 0.5:
+                word &= ~0xFC000000 | self.random.choice([0, 1 << 30, 1 << 25])
+        return f".word {word:#x}" if harmless_word(word) else ""
+
+    def compressed_line(self) -> str:
+        low, any_, r = self.pick(POPULAR), self.pick(FREE), self.random
+        return r.choice(
+            [
+                f"{self.pick(PAIRS)} {low}, {self.pick(POPULAR)}",
+                f"c.addi {any_}, {r.choice([-32, -1, 1, 31])}",
+                f"c.addiw {any_}, {r.randint(-32, 31)}",
+                f"c.li {any_}, {r.randint(-32, 31)}",
+                f"c.lui {self.pick([f for f in FREE if f != 'x2'])}, {r.randint(1, 31)}",
+                f"c.andi {low}, {r.randint(-32, 31)}",
+                f"{self.pick(['c.srli', 'c.srai'])} {low}, {r.randint(1, 63)}",
+                f"c.slli {any_}, {r.randint(1, 63)}",
+                f"c.mv {any_}, {self.pick(FREE)}",
+                f"c.add {any_}, {self.pick(FREE)}",
+                f"c.addi4spn {low}, x2, {4 * r.randint(1, 255)}",
+                f"c.addi16sp x2, {16 * r.choice([-32, -1, 1, 7, 31])}",
+                f"mv x2, x30\nc.sdsp {any_}, {8 * r.randrange(64)}(x2)",
+                f"mv x2, x30\nc.swsp {any_}, {4 * r.randrange(64)}(x2)",
+                f"mv x2, x30\nc.ldsp {any_}, {8 * r.randrange(64)}(x2)",
+                f"mv x2, x30\nc.lwsp {any_}, {4 * r.randrange(64)}(x2)",
+                f"mv x9, x30\nc.sd {low}, {8 * r.randrange(32)}(x9)",
+                f"mv x9, x30\nc.sw {low}, {4 * r.randrange(32)}(x9)",
+                f"mv x9, x30\nc.ld {low}, {8 * r.randrange(32)}(x9)",
+                f"mv x9, x30\nc.lw {low}, {4 * r.randrange(32)}(x9)",
+                self.compressed_jump(),
+            ]
+        )
+
+    def compressed_jump(self) -> str:
+        label, r = self.label(), self.pick(FREE)
+        skipped = f"{self.arithmetic()}\n{label}:"
+        return self.random.choice(
+            [
+                f"c.j {label}\n{skipped}",
+                f"c.beqz {self.pick(POPULAR)}, {label}\n{skipped}",
+                f"c.bnez {self.pick(POPULAR)}, {label}\n{skipped}",
+                f"la {r}, {label}\nc.jr {r}\n{skipped}",
+                f"la {r}, {label}\nc.jalr {r}\n{skipped}",
+                "c.ebreak",
+                "c.nop",
+            ]
+        )
+
+    def label(self) -> str:
+        self.labels += 1
+        return f"l{self.labels}"
+
+    def block(self) -> str:
+        kinds: dict[Callable[[], str], int] = {
+            self.arithmetic: 8,
+            self.constant: 3,
+            self.load: 3,
+            self.store: 3,
+            self.atomic: 2,
+            self.branch: 2,
+            self.loop: 1,
+            self.jump: 1,
+            self.csr: 1,
+            self.trap: 1,
+            self.fuzz: 4,
+            self.compressed_line: 8 if self.compressed else 0,
+        }
+        lines = self.random.choices(list(kinds), list(kinds.values()), k=8)
+        return "\n".join(line() for line in lines) + "\njal x29, dump\n"
+
+
+def random_program(seed: int, compressed: bool) -> str:
+    writer = Writer(seed, compressed)
+    seeds = "\n".join(f"li x{n}, {writer.random.getrandbits(64) - 2**63}" for n in range(1, 29))
+    return START + seeds + "\n" + "".join(writer.block() for _ in range(BLOCKS)) + END
+
+
+def harmless_word(word: int) -> bool:
+    """No jump, no access, nothing that touches x29 to x31 or a CSR, nothing beyond RV64IMAC."""
+    opcode = word & 0x7F
+    quiet = opcode in (0x13, 0x1B, 0x33, 0x3B, 0x17, 0x37, 0x0B, 0x2B, 0x5B, 0x7B, 0x6B, 0x77)
+    return quiet and word >> 7 & 31 < 29
+
+
+def harmless_parcel(parcel: int) -> bool:
+    quadrant, funct3, rd = parcel & 3, parcel >> 13, parcel >> 7 & 31
+    if quadrant == 0:
+        return funct3 in (0, 1, 4, 5)  # no access; addi4spn and what is reserved
+    if quadrant == 1:
+        return funct3 < 5 and rd < 29
+    # shifts and register moves, but not jr, jalr
+    return quadrant == 2 and rd < 29 and (funct3 == 0 or (funct3 == 4 and parcel >> 2 & 31 != 0))
