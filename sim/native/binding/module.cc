@@ -7,9 +7,11 @@
 
 namespace uncore {
 void bind_hart(nanobind::module_& module);
+void bind_check(nanobind::module_& module);
 }  // namespace uncore
 
 NB_MODULE(_native, module) {
   module.doc() = "uncore's native engine";
   uncore::bind_hart(module);
+  uncore::bind_check(module);
 }
