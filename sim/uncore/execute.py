@@ -99,7 +99,7 @@ def _result(job: Job, finished: Iterable[tuple[Point, float]], started: str) -> 
             cpu=_cpu(),
             started=started,
             seconds=seconds,
-            program=str(job.program.path),
+            program=str(job.program.path.resolve()),
         ),
     )
 

@@ -12,7 +12,10 @@ from typing import Any, NamedTuple
 import msgspec
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
+
+from uncore.report.units import EMPTY
 
 Row = Mapping[str, Any]
 
@@ -22,17 +25,18 @@ class Column(NamedTuple):
 
     head: str
     value: str | Callable[[Row], Any]
-    write: Callable[[Any], str] = lambda v: "-" if v is None else str(v)
+    write: Callable[[Any], str] = lambda v: EMPTY if v is None else str(v)
     left: bool = False
 
 
 def emit(rows: Sequence[Row], as_json: bool, columns: Sequence[Column], title: str = "") -> None:
-    """Prints the rows on standard output."""
+    """Prints the rows on standard output; a column in which nothing is known is left out."""
     if as_json:
         print(msgspec.json.format(msgspec.json.encode(rows), indent=1).decode())
         return
-    table = Table(title=title or None, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
-    for column in columns:
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    shown = [column for column in columns if any(_cell(column, row) != EMPTY for row in rows)]
+    for column in shown:
         table.add_column(
             column.head,
             justify="left" if column.left else "right",
@@ -40,8 +44,11 @@ def emit(rows: Sequence[Row], as_json: bool, columns: Sequence[Column], title: s
             no_wrap=not column.left,
         )
     for row in rows:
-        table.add_row(*(_cell(column, row) for column in columns))
+        table.add_row(*(_cell(column, row) for column in shown))
+    if title:
+        console().print(title, style="bold", markup=False)
     console().print(table)
+    console().print()
 
 
 def console() -> Console:
@@ -52,4 +59,4 @@ def console() -> Console:
 
 def _cell(column: Column, row: Row) -> str:
     value = column.value(row) if callable(column.value) else row.get(column.value)
-    return column.write(value).replace("[", "\\[")
+    return escape(column.write(value))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+EMPTY = "-"  # what is not known
+
 
 def scaled(value: float, units: list[str], step: float = 1000.0) -> str:
     """`value` in the largest of `units` (each `step` times the one before) that it reaches."""
@@ -15,19 +17,19 @@ def scaled(value: float, units: list[str], step: float = 1000.0) -> str:
 
 def rate(per_second: float | None) -> str:
     """Operations a second."""
-    return "-" if per_second is None else scaled(per_second, ["/s", "k/s", "M/s", "G/s"])
+    return EMPTY if per_second is None else scaled(per_second, ["/s", "k/s", "M/s", "G/s"])
 
 
 def duration(ps: float | None) -> str:
     """A time given in picoseconds."""
-    return "-" if ps is None else scaled(ps, ["ps", "ns", "us", "ms", "s"])
+    return EMPTY if ps is None else scaled(ps, ["ps", "ns", "us", "ms", "s"])
 
 
 def count(number: float | None) -> str:
     """A plain count."""
-    return "-" if number is None else scaled(number, ["", "k", "M", "G"])
+    return EMPTY if number is None else scaled(number, ["", "k", "M", "G"])
 
 
 def percent(ppm: float | None) -> str:
     """A share given in millionths."""
-    return "-" if ppm is None else f"{ppm / 10_000:.0f} %"
+    return EMPTY if ppm is None else f"{ppm / 10_000:.0f} %"
