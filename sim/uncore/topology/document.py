@@ -5,7 +5,8 @@ and `Leaf` (a value with its source, file and line); what is nearer to the machi
 makes such a tree of `--with KEY=VALUE`.  Short forms ("crossbar 9cy 32B/cy", "32KiB 8-way 4cy") are
 written out into tables here, so that merging and overriding see one form only.
 
-A table that states its `kind` replaces what it inherits: the keys of a ring mean nothing to a mesh.
+`extends` names one file or a list of files, the later over the earlier.  A table that
+states its `kind` replaces what it inherits: the keys of a ring mean nothing to a mesh.
 `source = "..."` in a table, or at the head of a file, is the source of every number below it.
 """
 
@@ -23,7 +24,8 @@ from uncore.topology.positions import key_lines
 from uncore.topology.shorthand import written_out
 from uncore.topology.units import UnitError
 
-DEEPEST = 16  # files in a chain of extends
+MOST_FILES = 32  # of one machine
+DEEPEST = 16  # parts of an overriding key
 
 
 @dataclass(frozen=True)
@@ -57,24 +59,35 @@ def wrong(place: Place, message: str) -> UserError:
 
 
 def read_chain(path: Path) -> Branch:
-    return _chain(path, (), Place(str(path), 0))
+    return _chain(path, (), Place(str(path), 0), [])
 
 
-def _chain(path: Path, below: tuple[Path, ...], asked_at: Place) -> Branch:
+def _chain(path: Path, below: tuple[Path, ...], asked_at: Place, read: list[Path]) -> Branch:
     path = path.resolve()
     if path in below:
         circle = " -> ".join(p.name for p in (*below[below.index(path) :], path))
         raise wrong(asked_at, f"'extends' goes round in a circle: {circle}; remove one of them")
-    if len(below) >= DEEPEST:
-        raise wrong(asked_at, f"more than {DEEPEST} files extend one another; expected fewer")
+    read.append(path)
+    if len(read) > MOST_FILES:
+        raise wrong(asked_at, f"more than {MOST_FILES} files extend one another; expected fewer")
     tree = read_file(path, asked_at)
     extends = tree.items.pop("extends", None)
-    if extends is None:
-        return tree
-    if not isinstance(extends, Leaf) or not isinstance(extends.value, str):
-        raise wrong(extends.place, "'extends' expects one name of a file, like \"families/zen1\"")
-    parent = find_file(extends.value, path.parent, extends.place)
-    return merged(_chain(parent, (*below, path), extends.place), tree)
+    base = Branch(tree.place)
+    for name in _parents(extends) if extends else ():
+        parent = find_file(name, path.parent, extends.place)
+        base = merged(base, _chain(parent, (*below, path), extends.place, read))
+    return merged(base, tree)
+
+
+def _parents(extends: Node) -> list[str]:
+    names = extends.value if isinstance(extends, Leaf) else None
+    names = [names] if isinstance(names, str) else names
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise wrong(
+            extends.place,
+            "'extends' expects a file's name, like \"families/zen1\", or a list of such",
+        )
+    return names
 
 
 def find_file(name: str, beside: Path, asked_at: Place) -> Path:

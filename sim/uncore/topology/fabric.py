@@ -13,6 +13,7 @@ from fractions import Fraction
 from uncore.topology.machine import Link
 
 UNLIMITED = -1
+SHORTEST = 1  # ps: a wire without latency could lead a route in circles
 
 
 def ps(time: Fraction) -> int:
@@ -80,9 +81,9 @@ class Fabric:
             Link(
                 source=source,
                 target=target,
-                control=cost.control,
-                data=cost.data,
-                snoop=cost.control,
+                control=max(cost.control, SHORTEST),
+                data=max(cost.data, SHORTEST),
+                snoop=max(cost.control, SHORTEST),
                 control_busy=cost.control_busy,
                 data_busy=cost.data_busy,
                 snoop_busy=cost.control_busy if snoop_is_busy else 0,

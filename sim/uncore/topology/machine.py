@@ -23,10 +23,11 @@ from dataclasses import dataclass, field
 class Link:
     """One direction of a wire between two stops.
 
-    A message's head needs `control`, `data` or `snoop` ps to cross (by its kind) and keeps the
-    link's `channel` busy for the `*_busy` ps of its kind. Links that share a channel share one
-    medium (a bus); channel -1 has no limit. `snoop` is the kind of probes and of answers without
-    data: dedicated wires on a bus (busy 0), equal to `control` elsewhere.
+    A message's head needs `control`, `data` or `snoop` ps to cross (by its kind; never 0, so that
+    no route leads in circles) and keeps the link's `channel` busy for the `*_busy` ps of its kind.
+    Links that share a channel share one medium (a bus); channel -1 has no limit. `snoop` is the
+    kind of probes and of answers without data: dedicated wires on a bus (busy 0), equal to
+    `control` elsewhere.
     """
 
     source: int

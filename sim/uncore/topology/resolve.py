@@ -20,6 +20,7 @@ from uncore.topology.machine import Machine, Memory
 from uncore.topology.ownership import Seats, read_resolvers
 from uncore.topology.table import Ledger, Table, refuse_unknown
 from uncore.topology.tree import Group, Tree, parse_tree
+from uncore.topology.units import UnitError
 
 PROTOCOLS = ("msi", "mesi", "mesif", "moesi")
 LINE = 64  # bytes
@@ -169,8 +170,11 @@ def read_memories(table: Table, tree: Tree, seats: Seats) -> list[Memory]:
     assert rate is not None
     if size % 4096:
         raise table.wrong("size", "'memory.size': expected a multiple of 4KiB, like 1GiB")
+    groups = tree.groups(level)
+    if "groups" in table:
+        groups = [groups[i] for i in table.read("groups", lambda text: _indices(text, len(groups)))]
     memories = []
-    for group in tree.groups(level):
+    for group in groups:
         stop = seats.memory(group)
         if stop is None:
             leaf = table.leaf("node")
@@ -182,3 +186,13 @@ def read_memories(table: Table, tree: Tree, seats: Seats) -> list[Memory]:
             )
         memories.append(Memory(stop, latency, ps(LINE / rate), size))
     return memories
+
+
+def _indices(text: str, below: int) -> list[int]:
+    """`groups = "0 2"`: only these groups of the level have memory, nodes in this order."""
+    words = text.split()
+    if not words or not all(w.isdecimal() and len(w) < 6 and int(w) < below for w in words):
+        raise UnitError(f'expected indices from 0 to {below - 1}, like "0 2"')
+    if len(set(words)) < len(words):
+        raise UnitError("expected each index once")
+    return [int(word) for word in words]

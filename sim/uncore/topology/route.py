@@ -1,0 +1,126 @@
+"""Ways through a machine's fabric, and what a handoff should cost on an empty one.
+
+    routes = Routes(machine)
+    routes.path(a, b)               link numbers from stop a to stop b
+    routes.message("data", a, b)    ps an uncontended message takes: heads, and the slowest wire once
+    Handoff(machine).estimate(i, j, node=0, slice=0)    ps from core j's copy to core i's
+
+Engines find the same paths on their own; this is the plain statement they are compared with.  The
+estimate is a closed form for checking numbers by eye, not a simulation: it knows the law of a
+resolver, but no queue, and nothing of a core except `hold`.
+"""
+
+from __future__ import annotations
+
+import heapq
+from functools import cached_property
+from itertools import pairwise
+
+from uncore.topology.machine import Link, Machine, Resolver
+
+KINDS = ("control", "data", "snoop")
+
+
+class Routes:
+    def __init__(self, machine: Machine) -> None:
+        self.links = machine.links
+        self._to: dict[int, list[int]] = {}
+        self._into: list[list[int]] = [[] for _ in machine.stops]
+        self._out: list[list[int]] = [[] for _ in machine.stops]
+        for number, link in enumerate(self.links):
+            self._into[link.target].append(number)
+            self._out[link.source].append(number)
+
+    def distances(self, target: int) -> list[int]:
+        """Least summed control latency from every stop to `target` (Dijkstra, backwards)."""
+        if target not in self._to:
+            best = [-1] * len(self._into)
+            waiting = [(0, target)]
+            while waiting:
+                distance, stop = heapq.heappop(waiting)
+                if best[stop] < 0:
+                    best[stop] = distance
+                    for number in self._into[stop]:
+                        link = self.links[number]
+                        if best[link.source] < 0:
+                            heapq.heappush(waiting, (distance + link.control, link.source))
+            self._to[target] = best
+        return self._to[target]
+
+    def path(self, source: int, target: int) -> list[int]:
+        """Among equal ways each stop takes its lowest-numbered link."""
+        distance, path = self.distances(target), []
+        while source != target:
+            number = next(n for n in self._out[source] if self._leads(n, distance))
+            path.append(number)
+            source = self.links[number].target
+        return path
+
+    def _leads(self, number: int, distance: list[int]) -> bool:
+        link = self.links[number]
+        return distance[link.source] == link.control + distance[link.target]
+
+    def message(self, kind: str, source: int, target: int) -> int:
+        path = [self.links[number] for number in self.path(source, target)]
+        busy = max((getattr(link, f"{kind}_busy") for link in path), default=0)
+        return sum(_head(link, kind) for link in path) + busy
+
+
+def _head(link: Link, kind: str) -> int:
+    assert kind in KINDS
+    return int(getattr(link, kind))
+
+
+class Handoff:
+    """Closed forms of one M-to-M transfer between cores that both spin on the line."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.routes = Routes(machine)
+
+    @cached_property
+    def _above(self) -> list[list[int]]:
+        """For each agent, the resolvers that have it as a child."""
+        above: list[list[int]] = [
+            [] for _ in range(self.machine.cores + len(self.machine.resolvers))
+        ]
+        for number, resolver in enumerate(self.machine.resolvers):
+            for child in resolver.children:
+                above[child].append(number)
+        return above
+
+    def chain(self, core: int, node: int) -> list[Resolver]:
+        """Resolvers a request of `core` for a line of `node` may meet, inner first."""
+        agent, chain = core, []
+        while above := self._above[agent]:
+            resolvers = [self.machine.resolvers[n] for n in above]
+            number = above[node] if resolvers[0].memory >= 0 else above[0]
+            chain.append(self.machine.resolvers[number])
+            agent = self.machine.cores + number
+        return chain
+
+    def estimate(self, i: int, j: int, node: int = 0, slice: int = 0) -> int:
+        """The mean of both directions, as a ping-pong between the cores shows it."""
+        chains = self.chain(i, node), self.chain(j, node)
+        common = next(r for r in chains[0] if r in chains[1])
+        seats = self.machine.core_stops[i], self.machine.core_stops[j]
+        ways = [
+            [seat, *(r.slices[slice % len(r.slices)] for r in chain[: chain.index(common) + 1])]
+            for seat, chain in zip(seats, chains, strict=True)
+        ]
+        data = (self.routes.message("data", *seats) + self.routes.message("data", *seats[::-1])) / 2
+        if common.unblock == "completion":
+            around = sum(self._up(way, "control") + self._down(way, "snoop") for way in ways) / 2
+            if common.reply == "via":
+                data = sum(self._up(way, "data") + self._down(way, "data") for way in ways) / 2
+            return round(data + around) + common.service
+        answer = "data" if common.reply == "via" else "control"
+        around = sum(self._up(way, answer) + self._down(way, "snoop") for way in ways) / 2
+        hold = self.machine.core.hold
+        return round(max(around + common.service, data + hold))
+
+    def _up(self, way: list[int], kind: str) -> int:
+        return sum(self.routes.message(kind, a, b) for a, b in pairwise(way))
+
+    def _down(self, way: list[int], kind: str) -> int:
+        return self._up(way[::-1], kind)
