@@ -82,6 +82,7 @@ static void play(unsigned first, unsigned second) {
 
 void uc_main(unsigned id, unsigned n) {
   uc_on_ipi(on_ipi);
+  uc_barrier();  // nobody sends before everybody can take
   uc_roi(true);
   pairs_run(id, n, play);
   uc_roi(false);

@@ -27,7 +27,7 @@ TARGET = [
     "-mabi=lp64",
     "-mcmodel=medany",
 ]  # fmt: skip
-LANGUAGE = ["-std=c17", "-O2", "-Wall", "-Wextra", "-Werror"]
+LANGUAGE = ["-std=c17", "-O2"]
 BARE = [
     "-ffreestanding",
     "-nostdlib",
@@ -48,11 +48,14 @@ ZIG_CACHE = paths.CHECKOUT / "build/zig" if paths.CHECKOUT else paths.CACHE / "z
 def command(source: Path, elf: Path, defines: Iterable[str] = ()) -> list[str]:
     """The command line that compiles `source` and the runtime into `elf`."""
     runtime = paths.WORKLOADS / "runtime"
-    strict = LANGUAGE if source.is_relative_to(paths.WORKLOADS) else LANGUAGE[:2]
+    ours = source.is_relative_to(paths.WORKLOADS)
+    strict = ["-Wall", "-Wextra", "-Werror"] if ours else []
+    # Names in messages and debug information: lock/ticket.c, runtime/trap.c, my_lock.c.
+    roots = [paths.WORKLOADS] if ours else [paths.WORKLOADS, source.parent]
     return [
         sys.executable, "-P", "-m", "ziglang", "cc",
-        *TARGET, *strict, *BARE, *DEBUG,
-        *_path_maps(source),
+        *TARGET, *LANGUAGE, *strict, *BARE, *DEBUG,
+        *(f"-ffile-prefix-map={root}/=" for root in roots),
         *(f"-D{define}" for define in defines),
         f"-I{paths.WORKLOADS / 'include'}",
         "-T", str(runtime / "link.ld"),
@@ -60,12 +63,6 @@ def command(source: Path, elf: Path, defines: Iterable[str] = ()) -> list[str]:
         str(source),
         "-o", str(elf),
     ]  # fmt: skip
-
-
-def _path_maps(source: Path) -> list[str]:
-    """Names in messages and debug information: lock/ticket.c, runtime/trap.c, my_lock.c."""
-    roots = source.parent, paths.WORKLOADS  # the last one that fits is taken
-    return [f"-ffile-prefix-map={root}/=" for root in roots]
 
 
 def _compiler_folder() -> Path:
