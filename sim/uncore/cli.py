@@ -1,6 +1,6 @@
 """The uncore command: words in, tables and pictures out.
 
-    list  engines  show  run  matrix  validate  sweep  check  demo
+    list  engines  show  run  sweep  matrix  validate  demo
 
 Exit status: 0 ok, 1 a check or bound failed, 2 the user's mistake, 3 an outside simulator failed,
 130 interrupted with the finished part written.  Commands hold no knowledge of their own: they turn
@@ -10,7 +10,7 @@ words into a Job, execute it and hand the Result to a report.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -206,6 +206,7 @@ def matrix(
     from uncore.report.plot import picture
     from uncore.report.progress import progress
 
+    check_endings({"--csv": csv, "--plot": plot})
     with progress(1, f"{machine}: all pairs", "matrix") as advance:
         measured = measurement.measure(
             machine,
@@ -220,6 +221,7 @@ def matrix(
     measurement.show(measured, json)
     if csv:
         measurement.write_csv(measured, csv)
+        note(f"matrix: {csv}")
     if plot:
         note(f"picture: {picture(plot, measurement.panel(measured))}")
     return FAILED if measured.result.failed else OK
@@ -257,6 +259,7 @@ def finish(
     from uncore.report.progress import progress
     from uncore.result import save
 
+    check_endings({"--output": output, "--plot": plot})
     with progress(sum(sum(job.threads) for job in jobs), "simulating") as advance:
         results = execute(
             jobs, cores or os.cpu_count() or 1, lambda job, point: advance(point.threads)
@@ -312,6 +315,24 @@ def axes(option: str, words: Sequence[str]) -> list[dict[str, str]]:
         dict(zip(named, values, strict=True))
         for values in product(*(text.split(",") for text in named.values()))
     ]
+
+
+ENDINGS = {
+    "--output": (".json", ".parquet"),
+    "--plot": (".png", ".svg", ".pdf"),
+    "--csv": (".csv",),
+}
+
+
+def check_endings(files: Mapping[str, Path | None]) -> None:
+    """Complains before the work about a file that could not be written after it."""
+    for option, path in files.items():
+        if path and path.suffix not in ENDINGS[option]:
+            raise UserError(
+                f"{option} {path}: expected a name ending in {', '.join(ENDINGS[option])}"
+            )
+        if path and not path.absolute().parent.is_dir():
+            raise UserError(f"{option} {path}: there is no directory {path.parent}")
 
 
 def note(text: str) -> None:

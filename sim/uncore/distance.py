@@ -11,31 +11,24 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from uncore.topology.machine import Machine
 
-OUTERMOST = "system"
-
 
 def distance(machine: Machine, a: int, b: int) -> str:
     """The innermost level that holds harts a and b."""
     per_core = machine.threads_per_core
     one, other = machine.shape[a // per_core], machine.shape[b // per_core]
-    shared = OUTERMOST
-    for level, mine, its in zip(machine.levels, one, other, strict=False):
-        if mine != its:
-            break
-        shared = level
-    return shared
+    together = [mine == its for mine, its in zip(one, other, strict=True)]
+    return machine.levels[together.count(True) - 1]
 
 
 def classes(machine: Machine) -> list[str]:
     """Every class two harts of a machine may have, nearest first."""
-    return [*reversed(machine.levels[:-1]), OUTERMOST]
+    return [*reversed(machine.levels[:-1])]
 
 
 def boundaries(machine: Machine) -> dict[str, list[int]]:
-    """Per level but the innermost: the first hart of each member; for the lines of a heat map."""
+    """Per level between system and core: the first hart of each member; lines of a heat map."""
     starts: dict[str, list[int]] = {}
-    for depth, level in enumerate(machine.levels[:-2]):
-        members = [shape[: depth + 1] for shape in machine.shape]
-        first = [c for c, member in enumerate(members) if c == 0 or member != members[c - 1]]
-        starts[level] = [c * machine.threads_per_core for c in first]
+    for depth, level in list(enumerate(machine.levels))[1:-2]:
+        members = [ancestors[depth] for ancestors in machine.shape]
+        starts[level] = [members.index(m) * machine.threads_per_core for m in sorted({*members})]
     return starts

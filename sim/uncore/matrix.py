@@ -20,7 +20,7 @@ from uncore.distance import boundaries, classes, distance
 from uncore.errors import UserError
 from uncore.execute import execute
 from uncore.report import plot
-from uncore.report.table import Column, console, emit
+from uncore.report.table import Column, emit
 from uncore.result import Result
 from uncore.topology.machine import Machine
 
@@ -112,7 +112,6 @@ def write_csv(matrix: Matrix, path: Path) -> None:
         path.write_text("\n".join(lines) + "\n")
     except OSError as error:
         raise UserError(f"{path}: cannot write the matrix: {error.strerror}") from None
-    console().print(f"matrix: {path}", markup=False)
 
 
 def panel(matrix: Matrix) -> plot.Panel:

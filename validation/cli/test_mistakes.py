@@ -13,7 +13,7 @@ MISTAKES = {
     "an option that does not exist": ((*RUN, "--thread", "2"), "--thread"),
     "an unknown machine": (("run", "ccz:2x2", *RUN[2:]), "ccz:2x2"),
     "an unknown workload": (("run", "ccx:2x2", "lock/tickt"), "lock/ticket"),
-    "an unknown engine": ((*RUN[:3], "--engine", "nativ"), "Did you mean 'native'"),
+    "an unknown engine": ((*RUN[:3], "--engine", "toi"), "Did you mean 'toy'"),
     "too few words": (("run", "ccx:2x2"), "a machine and a workload"),
     "more threads than harts": ((*RUN, "--threads", "5"), "room for 4 threads"),
     "threads that are no number": ((*RUN, "--threads", "1,two"), "'two'"),
@@ -27,7 +27,7 @@ MISTAKES = {
     "a parameter without a value": ((*RUN, "--set", "hold"), "expected NAME=VALUE"),
     "a parameter given twice": ((*RUN, "--set", "hold=1ns", "--set", "hold=2ns"), "twice"),
     "a parameter that does not exist": ((*RUN, "--set", "hodl=1ns"), "hold"),
-    "an unknown kind of result file": ((*RUN, "--output", "r.xml"), ".json or .parquet"),
+    "an unknown kind of result file": ((*RUN, "--output", "r.xml"), ".json, .parquet"),
     "a result that is not there": (("run", "--again", "gone.json"), "gone.json"),
     "one file for two results": (
         (*RUN[:2], "bus:4", *RUN[2:], "--output", "r.json"),

@@ -28,7 +28,7 @@ def save(result: Result, path: Path) -> None:
             metadata = {KEY: document.decode()}
             result.to_polars().write_parquet(unfinished, metadata=metadata)
         else:
-            raise UserError(f"{path}: results are saved as .json or .parquet, not '{path.suffix}'")
+            raise UserError(f"{path}: expected a name ending in .json or .parquet")
         unfinished.replace(path)
     except OSError as error:
         raise UserError(f"{path}: cannot write the result: {error.strerror}") from None
