@@ -1,39 +1,63 @@
 """Every check of the project, with its seconds: `python -m validation.suites [--all] [SUITE...]`.
 
-Style and types come first, because they are quick.  Then pytest runs the suites in one process; the
+Style and types come first, because they are quick; `--all` then runs the suites once more with the
+native module built for AddressSanitizer and UBSan.  Last, pytest runs the suites in one process; the
 plugin below prints what each folder of validation/ took.  Exit status: 0 when all passed, else 1.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 TOP = Path(__file__).resolve().parent.parent
-PYTHON = ["sim", "validation", "hatch_build.py", "SConstruct"]
+TOOL = [sys.executable, "-m"]
+QUICK = ["-m", "not long"]
 
 
-def tracked(*patterns: str) -> list[str]:
-    """Files of the project by pattern; outside a git checkout, by looking."""
-    found = (p for pattern in patterns for p in TOP.glob(f"sim/**/{pattern}"))
-    return sorted(str(p.relative_to(TOP)) for p in found)
+def run(name: str, command: Sequence[str], environment: Mapping[str, str] | None = None) -> bool:
+    """Runs one command, prints its seconds, and says whether it passed."""
+    start = time.perf_counter()
+    passed = subprocess.run(command, cwd=TOP, env=environment).returncode == 0
+    seconds = time.perf_counter() - start
+    print(f"{name:<16} {seconds:7.1f} s   {'passed' if passed else 'FAILED'}", flush=True)
+    return passed
 
 
-def checks() -> dict[str, list[str]]:
-    """Name -> command of everything that is not a test."""
-    tool = [sys.executable, "-m"]
-    return {
-        "ruff format": [*tool, "ruff", "format", "--check", "--quiet", *PYTHON],
-        "ruff check": [*tool, "ruff", "check", "--quiet", *PYTHON],
-        "types": [*tool, "mypy"],
-        "clang-format": ["clang-format", "--dry-run", "--Werror", *tracked("*.cc", "*.hh")],
+def style() -> list[bool]:
+    """Format, lint and types of Python; format of C++."""
+    python = ["sim", "validation", "hatch_build.py", "SConstruct", "sim/native/SConscript"]
+    native = sorted(str(p) for end in ("cc", "hh") for p in (TOP / "sim/native").rglob(f"*.{end}"))
+    clang_format = str(Path(sys.executable).with_name("clang-format"))  # the locked one
+    return [
+        run("ruff format", [*TOOL, "ruff", "format", "--check", "--quiet", *python]),
+        run("ruff check", [*TOOL, "ruff", "check", "--quiet", *python]),
+        run("types", [*TOOL, "mypy"]),
+        run("clang-format", [clang_format, "--dry-run", "--Werror", *native]),
+    ]
+
+
+def sanitized() -> list[bool]:
+    """The suites on the native module with sanitizers, which Python must have loaded first."""
+    build = [*TOOL, "SCons", "-Q", "-s", "--sanitize", "native"]
+    if not run("sanitizer build", [*build, f"-j{os.cpu_count()}"]):
+        return [False]
+    compiler = os.environ.get("CXX", "g++")
+    library = subprocess.check_output([compiler, "-print-file-name=libasan.so"], text=True).strip()
+    environment = {
+        **os.environ,
+        "UNCORE_NATIVE": "native-sanitize",
+        "LD_PRELOAD": library,
+        "ASAN_OPTIONS": "detect_leaks=0",  # Python never frees everything
     }
+    return [run("sanitizers", [*TOOL, "pytest", "--quiet", *QUICK, "validation"], environment)]
 
 
 class Seconds:
@@ -59,17 +83,11 @@ class Seconds:
 def main(words: Sequence[str]) -> int:
     everything = "--all" in words
     suites = [f"validation/{word}" for word in words if word != "--all"]
-    failed = []
-    for name, command in ({} if suites else checks()).items():
-        start = time.perf_counter()
-        status = subprocess.run(command, cwd=TOP).returncode
-        print(
-            f"{name:<16} {time.perf_counter() - start:7.1f} s   {'failed' if status else 'passed'}"
-        )
-        failed += [name] if status else []
-    selection = [] if everything else ["-m", "not long"]
-    status = pytest.main([*selection, *suites], plugins=[Seconds()])
-    return 1 if failed or status else 0
+    passed = [] if suites else style()
+    if everything:
+        passed += sanitized()
+    tests = pytest.main([*([] if everything else QUICK), *suites], plugins=[Seconds()])
+    return 0 if all(passed) and tests == 0 else 1
 
 
 if __name__ == "__main__":
