@@ -121,7 +121,9 @@ void bind_hart(nb::module_& module) {
       .def("write", &write, "address"_a, "data"_a)
       .def("markers", &markers)
       .def_ro("console", &FlatMachine::console)
-      .def_ro("periods_skipped", &FlatMachine::periods_skipped)
+      .def(
+          "periods_skipped", [](FlatMachine& m, unsigned id) { return m.port(id).periods_skipped; },
+          "hart"_a = 0)
       .def_prop_ro("now", &FlatMachine::now)
       .def_prop_ro("exit_code", [](const FlatMachine& m) -> nb::object {
         return m.exit_code ? nb::cast(*m.exit_code) : nb::none();

@@ -183,7 +183,7 @@ bool FlatMachine::serve(FlatPort& port, Stop why, End& end) {
       if (hart.clock <= hart.horizon) {
         const uint64_t n = (hart.horizon - hart.clock) / hart.spin_period;
         hart.skip(n);
-        periods_skipped += n;
+        port.periods_skipped += n;
       }
       break;
     case Stop::fatal:

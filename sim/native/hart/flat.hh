@@ -53,7 +53,8 @@ class FlatPort {
   Hart<FlatPort> hart;
   uint64_t reservation = kNone;  // the line an lr has reserved
   uint64_t timer = kNone;        // mtimecmp
-  Pair deferred = {};            // the result of an access that was answered `later`
+  uint64_t periods_skipped = 0;
+  Pair deferred = {};  // the result of an access that was answered `later`
 
  private:
   bool refuses();
@@ -106,7 +107,6 @@ class FlatMachine {
   std::string console;
   std::vector<Marker> markers;
   std::optional<uint64_t> exit_code;
-  uint64_t periods_skipped = 0;
 
  private:
   End turn(uint64_t end);

@@ -17,9 +17,9 @@
 //
 // Spin loops. run() returns Stop::spin when the guest repeats itself: it came back to a place with
 // registers and branch predictor unchanged, without any effect in between (see spin.hh), twice in a
-// row at equal cost. As long as the memory the loop reads does not change, skip(n) is exactly what
-// executing n more periods would do. Unless skipped away from, the next run() executes one more
-// period and reports it again.
+// row at equal cost, the second time within one run(). As long as the memory the loop reads does
+// not change, skip(n) is exactly what executing n more periods would do. The next run() executes
+// two periods or so before it reports again; it need not be told whether memory changed meanwhile.
 //
 // Invariant: between calls of run() the hart is at an instruction boundary, or suspended on the one
 // access that was answered `later`.

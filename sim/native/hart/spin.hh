@@ -7,8 +7,10 @@
 //
 // The search is Brent's: a snapshot is taken at arrival 8, 16, 32, ... since the last effect, and
 // later arrivals are compared with the latest one. So a loop of any shape is found (delay loops and
-// calls inside the waiting loop included), and a loop that computes pays almost nothing. Two
-// periods of equal cost are required, because the first may still have warmed a cache.
+// calls inside the waiting loop included), and a loop that computes pays almost nothing. Two turns
+// of equal cost are required, because the first may still have warmed a cache. The second must lie
+// within one run(): between two runs memory may change, and a turn that read some of it before and
+// the rest after proves nothing.
 //
 // Invariant: fewer than kFirst arrivals since the last effect means there is no snapshot.
 #pragma once
@@ -36,6 +38,9 @@ class SpinDetector {
 
   void effect() { arrivals_ = 0; }
 
+  // A run begins: memory may have changed since the last one.
+  void begin() { whole_ = false; }
+
   // The hart has arrived at pc `by` a branch or jump. True: a steady loop; one turn is period().
   bool arrive(uint64_t pc, const uint64_t* x, const Predictor& predictor, const Instruction& by,
               const Meter& now) {
@@ -43,7 +48,6 @@ class SpinDetector {
       // The registers a loop branch compares are those most likely to differ.
       const bool maybe = pc == pc_ && x[by.rs1] == x_[by.rs1] && x[by.rs2] == x_[by.rs2];
       if (maybe && same(x, predictor)) return measure(now);
-      if (settled_) arrivals_ = 0, settled_ = false;
     }
     if (++arrivals_ >= kFirst && (arrivals_ & (arrivals_ - 1)) == 0) look(pc, x, predictor, now);
     return false;
@@ -63,10 +67,11 @@ class SpinDetector {
 
   bool measure(const Meter& now) {
     const Meter turn = now - mark_;
-    settled_ = turn == period_;
+    const bool steady = whole_ && turn == period_;
     period_ = turn;
     mark_ = now;
-    return settled_;
+    whole_ = true;
+    return steady;
   }
 
   void look(uint64_t pc, const uint64_t* x, const Predictor& predictor, const Meter& now) {
@@ -75,14 +80,14 @@ class SpinDetector {
     table_ = predictor.table;
     mark_ = now;
     period_ = {};
-    settled_ = false;
+    whole_ = true;
   }
 
   uint64_t arrivals_ = 0;  // since the last effect
   uint64_t pc_ = 0, x_[kSink] = {};
   Predictor::Table table_ = {};
   Meter mark_ = {}, period_ = {};
-  bool settled_ = false;  // the last two turns were equal
+  bool whole_ = false;  // no run began during the present turn
 };
 
 }  // namespace uncore
