@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from elftools.elf.elffile import ELFFile
-
 from uncore._native import FlatMachine
 
 BASE = 0x80000000
@@ -75,9 +74,9 @@ def assemble(text: str, folder: Path, cpu: str = EVERYTHING) -> Image:
     assert done.returncode == 0, done.stderr
     with elf.open("rb") as file:
         read = ELFFile(file)
-        symbols = read.get_section_by_name(".symtab").iter_symbols()
-        labels = {symbol.name: symbol["st_value"] for symbol in symbols}
-        return Image(elf, read.get_section_by_name(".text").data(), labels)
+        sections: dict[str, Any] = {section.name: section for section in read.iter_sections()}
+        labels = {symbol.name: symbol["st_value"] for symbol in sections[".symtab"].iter_symbols()}
+        return Image(elf, sections[".text"].data(), labels)
 
 
 def boot(image: Image, **options: Any) -> FlatMachine:

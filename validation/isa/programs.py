@@ -21,15 +21,20 @@ BLOCKS = 300
 FREE = [f"x{n}" for n in range(1, 29)]
 POPULAR = [f"x{n}" for n in range(8, 16)]
 
-REGISTER = """add sub sll slt sltu xor srl sra or and addw subw sllw srlw sraw mul mulh mulhsu mulhu
-div divu rem remu mulw divw divuw remw remuw""".split()
-IMMEDIATE = "addi slti sltiu xori ori andi addiw".split()
+
+def names(text: str) -> list[str]:
+    return text.split()
+
+
+REGISTER = names("""add sub sll slt sltu xor srl sra or and addw subw sllw srlw sraw mul mulh mulhsu
+mulhu div divu rem remu mulw divw divuw remw remuw""")
+IMMEDIATE = names("addi slti sltiu xori ori andi addiw")
 SHIFT = {"slli": 64, "srli": 64, "srai": 64, "slliw": 32, "srliw": 32, "sraiw": 32}
 LOADS = {"lb": 1, "lbu": 1, "lh": 2, "lhu": 2, "lw": 4, "lwu": 4, "ld": 8}
 STORES = {"sb": 1, "sh": 2, "sw": 4, "sd": 8}
-BRANCHES = "beq bne blt bge bltu bgeu".split()
-AMOS = "amoswap amoadd amoxor amoand amoor amomin amomax amominu amomaxu".split()
-PAIRS = "c.sub c.xor c.or c.and c.subw c.addw".split()
+BRANCHES = names("beq bne blt bge bltu bgeu")
+AMOS = names("amoswap amoadd amoxor amoand amoor amomin amomax amominu amomaxu")
+PAIRS = names("c.sub c.xor c.or c.and c.subw c.addw")
 INTERESTING = [0, 1, -1, 2, 0x7FFFFFFF, -0x80000000, 0x80000000, 2**63 - 1, -(2**63), 0xFFFFFFFF]
 SCRATCH_CSRS = ["mscratch", "mtval", "mcause"]
 NO_CSRS = [0x5C0, 0x8FF, 0xBC0, 0xFC0]
@@ -232,7 +237,7 @@ class Writer:
         )
 
     def interrupt(self) -> str:
-        """A software interrupt to oneself, taken at the instruction behind the one that allows it."""
+        """A software interrupt to oneself, taken right behind the instruction that allows it."""
         return """li x29, 0x02000000
             csrci mstatus, 8
             csrsi mie, 8

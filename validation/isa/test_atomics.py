@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from validation.isa import guest
 
 WIDTHS = {"b": 1, "h": 2, "w": 4, "d": 8}
 OPERANDS = [0, 1, 5, -1, 0x7F, 0x80, 0x7FFF, 0x8000, 0x7FFFFFFF, 1 << 31, (1 << 63) - 1, 1 << 63]
-MEANING = {
+MEANING: dict[str, Callable[[int, int], int]] = {
     "amoswap": lambda old, b: b,
     "amoadd": lambda old, b: old + b,
     "amoxor": lambda old, b: old ^ b,

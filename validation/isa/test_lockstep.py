@@ -8,7 +8,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from validation.isa import guest, programs
 
 QEMU = shutil.which("qemu-system-riscv64")
@@ -30,7 +29,8 @@ def on_hart(image: guest.Image, **options: object) -> bytes:
     machine = guest.boot(image, ram_size=16 << 20, **options)
     assert machine.run(10_000_000) == "exit", f"{machine.fatal()} at {machine.pc():#x}"
     length = machine.read(image.labels["write_block"] + 16, 8)
-    return machine.read(programs.LOG, int.from_bytes(length, "little"))
+    log: bytes = machine.read(programs.LOG, int.from_bytes(length, "little"))
+    return log
 
 
 def difference(ours: bytes, theirs: bytes, image: guest.Image) -> str:

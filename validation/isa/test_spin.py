@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from validation.isa import guest
 
 FLAG = 0x80080000
 
-# Hart 0 waits; hart 1 works for a while, then raises the flag. Each is the body of `wait:`, with the
-# address of the flag in s0; it falls through when the flag is up.
+# Hart 0 waits; hart 1 works for a while, then raises the flag. Each is the body of `wait:`, with
+# the address of the flag in s0; it falls through when the flag is up.
 WAITS = {
     "load": "ld t0, (s0)\n beqz t0, wait",
     "pause": "pause_\n ld t0, (s0)\n beqz t0, wait",

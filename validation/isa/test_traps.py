@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from validation.isa import guest
 
 LOG = 0x80080000
