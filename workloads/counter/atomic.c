@@ -23,12 +23,11 @@ void uc_setup(unsigned n) {
 }
 
 static void add_one(void) {
-#ifdef UC_SABOTAGE  // load, add, store: additions get lost
-  uint64_t seen = atomic_load_explicit(counter, memory_order_relaxed);
-  atomic_store_explicit(counter, seen + 1, memory_order_relaxed);
-#else
-  atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
-#endif
+  if (UC_SABOTAGE)  // load, add, store: additions get lost
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+  else
+    atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
 
 void uc_main(unsigned id, unsigned n) {

@@ -134,4 +134,10 @@ uint64_t uc_total_ops(unsigned n);
   } while (0)
 void uc_failed(const char* why);
 
+// Tests compile variants with UC_SABOTAGE=1: there a workload leaves out what makes it right, and
+// its checks must notice.
+#ifndef UC_SABOTAGE
+#define UC_SABOTAGE 0
+#endif
+
 #endif  // UNCORE_H_

@@ -44,13 +44,9 @@ static void critical_section(unsigned id) {
 
 static void operation(unsigned id) {
   uc_start();
-#ifdef UC_SABOTAGE  // the lock left out: the checks must notice
+  if (!UC_SABOTAGE) lock_acquire(id);
   critical_section(id);
-#else
-  lock_acquire(id);
-  critical_section(id);
-  lock_release(id);
-#endif
+  if (!UC_SABOTAGE) lock_release(id);
   uc_op();
 }
 

@@ -34,14 +34,11 @@ void uc_setup(unsigned n) {
 
 // Adds to the count and returns what it was.
 static uint64_t count(int64_t change, memory_order order) {
-#ifdef UC_SABOTAGE  // load, add, store: the count drifts
+  if (!UC_SABOTAGE) return atomic_fetch_add_explicit(&object->references, (uint64_t)change, order);
+  // Load, add, store: the count drifts.
   uint64_t was = atomic_load_explicit(&object->references, memory_order_relaxed);
   atomic_store_explicit(&object->references, was + (uint64_t)change, memory_order_relaxed);
-  (void)order;
   return was;
-#else
-  return atomic_fetch_add_explicit(&object->references, (uint64_t)change, order);
-#endif
 }
 
 static void get(void) {

@@ -1,0 +1,133 @@
+"""Is every wrong file answered with one clear sentence, and never with a traceback?"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from uncore.errors import UserError
+from uncore.program import Program, abi, compile, find, load
+
+
+@pytest.fixture
+def whole() -> bytes:
+    return find("lock/ticket").data
+
+
+@pytest.fixture
+def refusal(tmp_path: Path) -> Callable[[bytes], str]:
+    """The one-line message for a file of these bytes."""
+
+    def refusal_of(data: bytes) -> str:
+        path = tmp_path / "bad.elf"
+        path.write_bytes(data)
+        with pytest.raises(UserError) as error:
+            load(path)
+        message = str(error.value)
+        assert message.startswith(str(path)) and "\n" not in message
+        return message
+
+    return refusal_of
+
+
+def patch(data: bytes, at: int, new: bytes) -> bytes:
+    return data[:at] + new + data[at + len(new) :]
+
+
+def test_not_an_elf(refusal) -> None:
+    assert "not an ELF file" in refusal(b"")
+    assert "not an ELF file" in refusal(b"#!/bin/sh\n" * 100)
+
+
+def test_another_processor(refusal, whole: bytes) -> None:
+    assert "RISC-V" in refusal(patch(whole, 18, b"\x3e\x00"))
+    assert "32-bit" in refusal(patch(whole, 4, b"\x01"))
+
+
+def test_object_file(refusal, whole: bytes) -> None:
+    assert "an object or a library" in refusal(patch(whole, 16, b"\x01\x00"))
+
+
+def test_truncated_anywhere(refusal, whole: bytes) -> None:
+    for length in [5, 40, 63, 64, 65, *range(100, len(whole), len(whole) // 40), len(whole) - 1]:
+        assert "truncated" in refusal(whole[:length])
+
+
+def test_not_ours(refusal, whole: bytes) -> None:
+    assert "no boot block" in refusal(whole.replace(b".uc.boot", b".xx.boot"))
+    assert "another version" in refusal(whole.replace(abi.MAGIC, b"uncore9\0"))
+    assert "no symbols" in refusal(whole.replace(b"uc_record\0", b"xx_record\0"))
+    assert "type 'u46'" in refusal(whole.replace(b"\0u64\0", b"\0u46\0"))
+
+
+def test_random_damage_is_refused_or_harmless(tmp_path: Path, whole: bytes) -> None:
+    """Whatever is still accepted can also be patched, named and traced."""
+    dice = random.Random(1)
+    refused = 0
+    for _ in range(200):
+        data = bytearray(whole)
+        headers = dice.choice([64, 400, len(data)])
+        for _ in range(dice.choice([1, 1, 2, 8])):
+            at = dice.randrange(4, headers)
+            at = len(data) - at if dice.random() < 0.3 else at  # the section headers are at the end
+            data[at] = dice.randrange(256)
+        try:
+            use(Program("bad", tmp_path / "bad.elf", bytes(data)))
+        except UserError:
+            refused += 1
+    assert 20 < refused < 190
+
+
+def use(program: Program) -> None:
+    program.patched_elf(harts=2, values={p.name: p.show(p.default) for p in program.params})
+    assert program.patched(harts=2)
+    for pc in range(program.entry, program.entry + 64, 4):
+        program.symbol_at(pc)
+        program.source_line(pc)
+    assert program.summary is not None and program.sha256
+
+
+@pytest.mark.parametrize("path", ["/nonexistent/lock.elf", "/nonexistent/lock.c", "/"])
+def test_unreadable_file(path: str) -> None:
+    with pytest.raises(UserError, match=rf"{path}: cannot be read: "):
+        compile(path) if path.endswith(".c") else load(path)
+
+
+def test_unknown_workload_has_a_nearest_name() -> None:
+    with pytest.raises(UserError, match=r"'lock/tiket'.*there are .*Did you mean 'lock/ticket'"):
+        find("lock/tiket")
+
+
+def test_a_c_file_that_does_not_compile(tmp_path: Path) -> None:
+    source = tmp_path / "mine.c"
+    source.write_text('#include "uncore.h"\nvoid uc_main(unsigned id, unsigned n) { oops; }\n')
+    with pytest.raises(UserError) as error:
+        compile(source)
+    message = str(error.value)
+    assert message.count("undeclared identifier 'oops'") == 1
+    assert f"{source}:2:" in message
+    assert "Traceback" not in message and "zig" not in message
+
+
+def test_a_c_file_without_a_program(tmp_path: Path) -> None:
+    source = tmp_path / "mine.c"
+    source.write_text('#include "uncore.h"\n')
+    with pytest.raises(UserError, match="uc_main"):
+        compile(source)
+
+
+def test_own_c_file_and_its_own_header(tmp_path: Path) -> None:
+    (tmp_path / "own.h").write_text('UC_PARAM(u64, own, 1, "things", "of my own");\n')
+    source = tmp_path / "mine.c"
+    source.write_text(
+        '#include "uncore.h"\n#include "own.h"\nvoid uc_main(unsigned id, unsigned n) {'
+        " (void)id; (void)n; }\n"
+    )
+    first = compile(source)
+    assert (first.name, first.path) == ("mine", source)
+    assert compile(source).sha256 == first.sha256
+    (tmp_path / "own.h").write_text('UC_PARAM(u64, own, 2, "things", "of my own");\n')
+    assert compile(source).parameter("own").default == 2
