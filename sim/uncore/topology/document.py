@@ -63,7 +63,10 @@ def read_chain(path: Path) -> Branch:
 
 
 def _chain(path: Path, below: tuple[Path, ...], asked_at: Place, read: list[Path]) -> Branch:
-    path = path.resolve()
+    try:
+        path = path.resolve()
+    except (OSError, RuntimeError, ValueError) as error:  # a circle of links, a NUL in the name
+        raise wrong(asked_at, f"cannot read {str(path)!r}: {error}") from None
     if path in below:
         circle = " -> ".join(p.name for p in (*below[below.index(path) :], path))
         raise wrong(asked_at, f"'extends' goes round in a circle: {circle}; remove one of them")
@@ -72,8 +75,10 @@ def _chain(path: Path, below: tuple[Path, ...], asked_at: Place, read: list[Path
         raise wrong(asked_at, f"more than {MOST_FILES} files extend one another; expected fewer")
     tree = read_file(path, asked_at)
     extends = tree.items.pop("extends", None)
+    if extends is None:
+        return tree
     base = Branch(tree.place)
-    for name in _parents(extends) if extends else ():
+    for name in _parents(extends):
         parent = find_file(name, path.parent, extends.place)
         base = merged(base, _chain(parent, (*below, path), extends.place, read))
     return merged(base, tree)

@@ -1,8 +1,8 @@
 """The resolved machine: every number an engine may read, and nothing left to decide.
 
 A `Machine` is what `topology.load` returns: a frozen value in integers (picoseconds, bytes,
-counts). Policy, defaults, units, families and names of clock domains are gone; engines execute these
-numbers and know no machine by name.
+counts). Policy, defaults, units, families and names of clock domains are gone; engines execute
+these numbers and know no machine by name.
 
 Agents are numbered once: core c is agent c, resolver r is agent `len(cores) + r`. The fabric is one
 flat directed graph: stops joined by links. Every agent sits at a stop (a resolver: one for each

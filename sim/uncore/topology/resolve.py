@@ -19,11 +19,12 @@ from uncore.topology.joins import Join, Messages, Sites, read_join
 from uncore.topology.machine import Machine, Memory
 from uncore.topology.ownership import Seats, read_resolvers
 from uncore.topology.table import Ledger, Table, refuse_unknown
-from uncore.topology.tree import Group, Tree, parse_tree
+from uncore.topology.tree import RESERVED, Group, Tree, parse_tree
 from uncore.topology.units import UnitError
 
 PROTOCOLS = ("msi", "mesi", "mesif", "moesi")
 LINE = 64  # bytes
+HEAD = RESERVED - {"extends", "source"}  # those two are read before this file's turn
 
 
 def resolve(root: Branch, identifier: str) -> Machine:
@@ -33,6 +34,8 @@ def resolve(root: Branch, identifier: str) -> Machine:
     if clocks:
         clocks.branch.asked.update(clocks.branch.items)
     tree = top.read("tree", parse_tree)
+    root.asked.update(HEAD, tree.levels[:-1])
+    refuse_unknown(root, deep=False)  # first: a table under a wrong name leads every reader astray
     levels = {level: top.level(level) for level in tree.levels[:-2]}
     core = read_core(top.level("core"), tree.threads)
     plan = Plan(tree, read_joins(levels, _messages(top)))

@@ -2,7 +2,7 @@
 
     routes = Routes(machine)
     routes.path(a, b)               link numbers from stop a to stop b
-    routes.message("data", a, b)    ps an uncontended message takes: heads, and the slowest wire once
+    routes.message("data", a, b)    ps of an uncontended message: its heads, the slowest wire once
     Handoff(machine).estimate(i, j, node=0, slice=0)    ps from core j's copy to core i's
 
 Engines find the same paths on their own; this is the plain statement they are compared with.  The

@@ -103,7 +103,8 @@ class Table:
         if likely:
             spelt = likely.split("'")[1]
             return self.wrong(spelt, f"unknown key '{self.name(spelt)}'. Did you mean '{key}'?")
-        return wrong(self.branch.place, f"[{self.key}] lacks '{key}'; write {key} = ...")
+        where = f"[{self.key}]" if self.key else "the file"
+        return wrong(self.branch.place, f"{where} lacks '{key}'; write {key} = ...")
 
     def read(self, key: str, convert: Callable[[str], T], default: T = MISSING) -> T:
         leaf = self.leaf(key)
@@ -187,7 +188,7 @@ class Table:
         return table
 
 
-def refuse_unknown(branch: Branch, key: str = "") -> None:
+def refuse_unknown(branch: Branch, key: str = "", deep: bool = True) -> None:
     """The first key, in the order of the file, that nobody asked for."""
     for name, node in branch.items.items():
         full = f"{key}.{name}" if key else name
@@ -195,5 +196,5 @@ def refuse_unknown(branch: Branch, key: str = "") -> None:
             known = ", ".join(sorted(branch.asked)) or "nothing"
             hint = nearest(name, branch.asked)
             raise wrong(node.place, f"unknown key '{full}'.{hint or f' Known here: {known}.'}")
-        if isinstance(node, Branch):
+        if deep and isinstance(node, Branch):
             refuse_unknown(node, full)

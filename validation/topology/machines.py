@@ -1,0 +1,53 @@
+"""Small machines for the tests of this suite, as text a test may cut and change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from uncore.topology import Machine, load
+
+SMALL = """\
+extends = "families/teaching"
+name = "small"
+tree = "socket:1 core:6 thread:2"
+
+[clocks]
+fabric = "2GHz"
+
+[socket]
+clock = "fabric"
+
+[socket.join]
+kind = "ring"
+latency = "3cy + 1ns"
+inject = "2ns"
+width = "32B/cy"
+
+[system.resolver]
+knows = "directory"
+at = "home"
+reply = "direct"
+unblock = "completion"
+service = "4cy"
+grants = 2
+
+[memory]
+node = "socket"
+"""
+
+
+def write(folder: Path, text: str, name: str = "small.toml") -> str:
+    (folder / name).write_text(text)
+    return str(folder / name)
+
+
+def load_text(folder: Path, text: str, *overrides: str) -> Machine:
+    return load(write(folder, text), overrides)
+
+
+def with_join(join: str, tree: str) -> str:
+    """SMALL with another join (a TOML table's body) and tree."""
+    head, rest = SMALL.split("[socket.join]\n")
+    _, tail = rest.split("\n\n", 1)
+    head = head.replace('tree = "socket:1 core:6 thread:2"', f'tree = "{tree}"')
+    return f"{head}[socket.join]\n{join}\n\n{tail}"

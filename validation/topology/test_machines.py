@@ -1,0 +1,134 @@
+"""Does every shipped machine resolve, and to the structure its maker published?"""
+
+from __future__ import annotations
+
+import pytest
+
+from uncore.topology import Machine, list_machines, load
+from uncore.topology.cpus import hart_of_cpu
+from uncore.topology.load import shipped
+from uncore.topology.route import Handoff
+
+HARTS = {
+    "atomd510": 4,
+    "core2q9550": 4,
+    "e52690x2": 32,
+    "e52695v4x2": 72,
+    "epyc7302x2": 64,
+    "epyc7601x2": 128,
+    "epyc7742x2": 256,
+    "i54590": 4,
+    "r2700x": 16,
+    "r5950x": 32,
+    "tr1950x": 32,
+    "tr2990wx": 64,
+    "w2150b": 20,
+    "x5650x2": 24,
+    "x6130x2": 64,
+    "x8180": 56,
+    "x8275clx2": 96,
+}
+SHAPES = {"bus:8": 8, "ring:16": 16, "mesh:16x8": 128, "ccx:32x8": 256, "mesh:32x32": 1024}
+
+
+@pytest.mark.parametrize(("name", "harts"), (HARTS | SHAPES).items())
+def test_has_the_machine_the_harts_its_maker_says(name: str, harts: int) -> None:
+    machine = load(name)
+    assert machine.harts == harts
+    assert sorted(hart_of_cpu(machine)) == list(range(harts))
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_has_every_number_of_a_shipped_machine_a_source_and_a_line(name: str) -> None:
+    machine = load(name)
+    assert machine.numbers
+    for number in machine.numbers:
+        assert number.source not in ("", "unstated"), number
+        assert number.line > 0 and number.file.startswith("topologies/"), number
+
+
+def test_is_every_shipped_machine_listed_in_one_line() -> None:
+    listed = dict(list_machines())
+    assert set(HARTS) | {"bus", "ring", "mesh", "ccx"} <= set(listed)
+    assert all(line and "\n" not in line for line in listed.values())
+
+
+@pytest.mark.parametrize("name", [*shipped(), *SHAPES])
+def test_is_every_core_under_resolvers_that_end_at_a_root(name: str) -> None:
+    machine = load(name)
+    handoff = Handoff(machine)
+    for node in range(len(machine.memories)):
+        for core in range(machine.cores):
+            chain = handoff.chain(core, node)
+            assert not chain[-1].parents
+            assert chain[-1].memory in (-1, node)
+            assert all(r.parents for r in chain[:-1])
+
+
+@pytest.mark.parametrize("name", [*shipped(), *SHAPES])
+def test_are_parents_and_children_of_one_mind(name: str) -> None:
+    machine = load(name)
+    for agent, resolver in enumerate(machine.resolvers, start=machine.cores):
+        for child in resolver.children:
+            if child >= machine.cores:
+                assert agent in machine.resolvers[child - machine.cores].parents
+
+
+def agents_of(machine: Machine, level: str) -> list[str]:
+    return [resolver.name for resolver in machine.resolvers if resolver.level == level]
+
+
+def test_is_ownership_resolved_where_the_maker_resolves_it() -> None:
+    naples, skylake, desktop = load("epyc7601x2"), load("x6130x2"), load("w2150b")
+    assert len(agents_of(naples, "ccx")) == 16
+    assert agents_of(naples, "system") == [f"home{node}" for node in range(8)]
+    assert agents_of(skylake, "socket") == ["socket0", "socket1"]
+    assert agents_of(skylake, "system") == ["home0", "home1"]
+    assert agents_of(desktop, "socket") == ["socket0"] and not agents_of(desktop, "system")
+    assert desktop.resolvers[0].memory == -1
+
+
+def test_do_two_complexes_of_a_rome_die_meet_only_on_the_io_die() -> None:
+    machine = load("epyc7302x2")
+    handoff = Handoff(machine)
+    one, other = machine.core_stops[0], machine.core_stops[2]
+    way = [machine.links[n].target for n in handoff.routes.path(one, other)]
+    assert "socket0.q0" in [machine.stops[stop] for stop in way]
+
+
+def test_have_two_dies_of_the_2990wx_no_memory() -> None:
+    machine = load("tr2990wx")
+    assert [machine.stops[m.stop] for m in machine.memories] == [
+        "socket0.die0.hub",
+        "socket0.die2.hub",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "i", "j", "node", "nanoseconds"),
+    [
+        ("tr1950x", 0, 1, 1, 25.1),
+        ("tr1950x", 0, 4, 0, 90.5),
+        ("tr1950x", 0, 4, 1, 157.9),
+        ("tr1950x", 0, 8, 1, 154.6),
+        ("epyc7302x2", 0, 1, 0, 25.4),
+        ("epyc7302x2", 0, 2, 0, 104.1),
+        ("epyc7302x2", 0, 16, 0, 230.3),
+        ("epyc7302x2", 0, 4, 1, 233.5),
+        ("r2700x", 0, 4, 0, 92.1),
+        ("x5650x2", 0, 1, 0, 37.2),
+        ("atomd510", 0, 1, 0, 86.7),
+    ],
+)
+def test_is_a_handoff_near_the_measured_class(
+    name: str, i: int, j: int, node: int, nanoseconds: float
+) -> None:
+    """Medians of public core-to-core matrices; the closed form should be within a tenth or so."""
+    estimate = Handoff(load(name)).estimate(i, j, node) / 1000
+    assert estimate == pytest.approx(nanoseconds, rel=0.12)
+
+
+def test_costs_a_pair_on_the_wrong_socket_two_crossings() -> None:
+    handoff = Handoff(load("epyc7302x2"))
+    crossing = handoff.estimate(0, 4, node=1) - handoff.estimate(0, 4, node=0)
+    assert crossing == pytest.approx(2 * 54_000, rel=0.01)
