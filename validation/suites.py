@@ -2,7 +2,9 @@
 
 Style and types come first, because they are quick; `--all` then runs the suites once more on the
 native module built for AddressSanitizer and UBSan.  Last, pytest runs the suites in one process;
-the plugin below prints what each folder of validation/ took.  Exit status: 0 when all passed, else 1.
+the plugin below prints what each folder of validation/ took.
+
+Exit status: 0 when all passed, else 1.
 """
 
 from __future__ import annotations

@@ -254,7 +254,7 @@ def finish(
     import os
 
     from uncore.execute import execute
-    from uncore.report import curve
+    from uncore.report import curve, lines
     from uncore.report.plot import picture
     from uncore.report.progress import progress
     from uncore.result import save
@@ -265,6 +265,8 @@ def finish(
             jobs, cores or os.cpu_count() or 1, lambda job, point: advance(point.threads)
         )
     curve.show(results, json)
+    if len(jobs) == 1 and results[0].points and not json:
+        lines.show(jobs[0].program, results[0].points[-1])
     if output:
         save(results[0], output)
         note(f"result: {output}")

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import polars
@@ -81,6 +85,35 @@ def test_does_an_interruption_keep_what_is_finished(uncore, monkeypatch, cores):
     assert result.outcome.partial
     assert {p.threads for p in result.points} <= {1, 2}
     assert "partial" in run.out
+
+
+@pytest.mark.parametrize("cores", ["1", "2"])
+def test_does_a_real_ctrl_c_end_it_at_once(tmp_path, cores):
+    start = "from uncore import cli, engine; engine.ENGINES['toy'] = 'toy_engine'; cli.main()"
+    words = [*TOY, "--threads", "1,2,4", "--output", "r.json", "--cores", cores]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent), "TOY_SLEEP": "4"}
+    with subprocess.Popen(
+        [sys.executable, "-c", start, *words],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stderr
+        assert process.stderr.readline() == "sleeping\n"
+        os.killpg(process.pid, signal.SIGINT)  # what a terminal does: every process of the group
+        out, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert "partial" in out
+    assert load(tmp_path / "r.json").outcome.partial
+
+
+def test_are_the_lines_that_moved_named(uncore):
+    out = uncore(*TOY, "--threads", "4").out
+    assert "uc_record" in out and "0.10" in out
 
 
 def test_is_the_hash_the_same_on_one_core_and_on_two(uncore):

@@ -2,12 +2,15 @@
 
 An operation takes 10 ns, whatever the number of threads.  How it misbehaves comes from the
 environment, which reaches worker processes too: TOY_FAIL (a failing check at that many threads),
-TOY_INTERRUPT (Ctrl-C at that many), TOY_DRIFT (another outcome), TOY_MISSING (not installed).
+TOY_INTERRUPT (Ctrl-C at that many), TOY_SLEEP (hangs at that many), TOY_DRIFT (another outcome),
+TOY_MISSING (not installed).
 """
 
 from __future__ import annotations
 
 import os
+import sys
+import time
 from typing import Any
 
 from uncore.engine import Probes
@@ -25,12 +28,16 @@ def run(job: Job, probes: Probes) -> dict[str, Any]:
     n = job.threads[0]
     if os.environ.get("TOY_INTERRUPT") == str(n):
         raise KeyboardInterrupt
-    unknown = ("latency", "lines", "invalidations", "links", "resolvers", "instructions")
+    if os.environ.get("TOY_SLEEP") == str(n):
+        print("sleeping", file=sys.stderr, flush=True)
+        time.sleep(60)
+    unknown = ("latency", "invalidations", "links", "resolvers", "instructions")
     return {
         "threads": n,
         "ops": 100 * n + int(os.environ.get("TOY_DRIFT", 0)),
         "elapsed_ps": 1_000_000 * n,
         "thread_ops": [100] * n,
+        "lines": [(job.program.symbol("uc_record").address, 10 * n)],
         "transfers": {"core": 0, "ccx": 10 * n},
         "tables": {
             "latency": [[0 if a == b else 1000 * (a + b) for b in range(n)] for a in range(n)]

@@ -6,6 +6,7 @@ Interface: `show(results, as_json)` prints, `panel(results)` draws.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from uncore.report import plot as plots
@@ -23,17 +24,26 @@ def show(results: Sequence[Result], as_json: bool) -> None:
     same = [k for k in heads if len({row.get(k) for row in rows}) == 1]
     varying = [Column(k, k, left=True) for k in heads if k not in same]
     emit(rows, as_json, varying + _columns(rows), _title(rows[0], same) if rows else "")
-    if as_json:
-        return
-    for result in results:
-        for point in result.points:
-            for failure in point.failures:
-                console().print(f"check failed at {point.threads} threads: {failure}", markup=False)
-        if result.outcome.partial:
-            done, asked = len(result.points), len(result.job["threads"])
-            console().print(f"partial: interrupted after {done} of {asked} points")
-    if len(results) == 1:
+    if not as_json:
+        for result in results:
+            _remarks(result)
+    if len(results) == 1 and not as_json:
         console().print(f"result {results[0].result_hash[:16]}", style="dim")
+
+
+def _remarks(result: Result) -> None:
+    """What a reader of the table must know: failed checks, missing points, unknown fields."""
+    remark = partial(console().print, markup=False, soft_wrap=True)
+    for point in result.points:
+        for failure in point.failures:
+            remark(f"check failed at {point.threads} threads: {failure}")
+    if result.outcome.partial:
+        done, asked = len(result.points), len(result.job["threads"])
+        remark(f"partial: interrupted after {done} of {asked} points")
+    absent = result.points[0].absent if result.points else {}
+    for reason in dict.fromkeys(absent.values()):
+        names = ", ".join(field for field, why in absent.items() if why == reason)
+        remark(f"not known: {names} ({reason})", style="dim")
 
 
 def panel(results: Sequence[Result]) -> plots.Panel:

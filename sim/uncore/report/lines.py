@@ -1,0 +1,56 @@
+"""Which cache lines moved, by the names the program gives them: where a lock's time goes.
+
+Interface: `show(program, point)` prints the lines with the most transfers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from uncore.report import units
+from uncore.report.table import Column, emit
+
+if TYPE_CHECKING:
+    from uncore.program import Program
+    from uncore.result import Point
+
+LINE = 64
+SHOWN = 5
+
+
+def show(program: Program, point: Point) -> None:
+    """The few lines that moved most, at the thread count of the point."""
+    if not point.lines:
+        return
+    total = sum(moved for _, moved in point.lines)
+    rows = [
+        {
+            "line": f"{address:#x}",
+            "holds": holds(program, address),
+            "transfers": moved,
+            "per_op": moved / max(point.ops, 1),
+            "share": moved * 10**6 // max(total, 1),
+        }
+        for address, moved in point.lines[:SHOWN]
+    ]
+    columns = [
+        Column("line", "line", left=True),
+        Column("holds", "holds", left=True),
+        Column("transfers", "transfers", units.count),
+        Column("per operation", "per_op", "{:.2f}".format),
+        Column("share", "share", units.percent),
+    ]
+    more = f", {SHOWN} of {len(point.lines)}" if len(point.lines) > SHOWN else ""
+    emit(rows, False, columns, f"lines that moved, at {point.threads} threads{more}")
+
+
+def holds(program: Program, address: int) -> str:
+    """The program's objects in the line, or where unnamed memory comes from."""
+    names = [
+        symbol.name
+        for symbol in program.symbols
+        if symbol.size
+        and symbol.address < address + LINE
+        and address < symbol.address + symbol.size
+    ]
+    return ", ".join(names) or "(allocated)"
