@@ -54,7 +54,8 @@ struct Copy {
   }
 };
 
-inline Cell client_cell(const Protocol& p, State s, ClientEvent e, uint64_t line) {
+template <class Tables>
+Cell client_cell(const Tables& p, State s, ClientEvent e, uint64_t line) {
   const Cell cell = p.client(s, e);
   if (!cell.possible())
     protocol_error("client", name::states[static_cast<std::size_t>(s)],

@@ -63,7 +63,8 @@ struct Entry {
   uint8_t answers = 0;       // flags collected
   bool carried = false;      // `in_hand` holds data for this transaction
   Data in_hand{};
-  int open_reads = 0;  // shared grants not yet completed
+  int open_reads = 0;  // shared grants not yet completed; -1: the owner handed the data over, and
+                       // the requester's completion overtook the owner's answer
 
   bool probed = false;   // a probe from above waits
   bool probing = false;  // or is being answered
@@ -444,13 +445,19 @@ class Resolver {
         e.owner_grant = e.request.id;
       }
     }
-    if (right == State::M) {  // the child answers for the data from now on
+    // The child answers for the data from now on. But a snooping resolver cannot know whether an
+    // upgrader still holds its copy: if it does not, it asks again, and for these very data.
+    if (right == State::M && !(env.policy().snoop && e.holder)) {
       e.dirty = false;
       if (e.stored && !env.policy().inclusive) drop_data(env, e);
     }
     e.carried = false;
     if (shared && !env.policy().snoop) ++e.open_reads;
-    const bool closes_later = env.policy().snoop || (!shared && env.policy().completion);
+    bool closes_later = env.policy().snoop || (!shared && env.policy().completion);
+    if (closes_later && e.open_reads < 0) {  // it has been completed already
+      ++e.open_reads;
+      closes_later = false;
+    }
     e.step = closes_later ? Step::closing : Step::idle;
     if (!closes_later) env.closed(e);
   }
