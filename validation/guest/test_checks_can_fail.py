@@ -8,11 +8,11 @@ import pytest
 from uncore import paths
 
 SABOTAGE = [
-    ("lock/ticket", {"ops": 3000, "hold": 1000}, "contend.h"),
-    ("lock/mcs", {"ops": 3000, "hold": 1000}, "contend.h"),
-    ("counter/atomic", {"ops": 200_000}, "additions were lost"),
-    ("refcount/atomic", {"ops": 100_000}, "refcount/atomic.c"),
-    ("epoch/ebr", {"ops": 3000, "hold": 2000, "updates": 3000}, "epoch/ebr.c"),
+    ("lock/ticket", {"ops": 100_000, "hold": 2000}, "contend.h"),
+    ("lock/mcs", {"ops": 100_000, "hold": 2000}, "contend.h"),
+    ("counter/atomic", {"ops": 3_000_000}, "additions were lost"),
+    ("refcount/atomic", {"ops": 1_000_000}, "refcount/atomic.c"),
+    ("epoch/ebr", {"ops": 100_000, "hold": 2000, "updates": 4000, "period": 50_000}, "epoch/ebr.c"),
 ]
 
 

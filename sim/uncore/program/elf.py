@@ -19,6 +19,7 @@ from uncore.errors import UserError
 from uncore.program import abi
 
 _WRITE_INSTEAD = "; write the path of an ELF that `uncore` has compiled, or of a C file"
+LARGEST_IMAGE = 1 << 30  # code and static data, of which only touched lines cost anything
 _CLASS_64, _LITTLE_ENDIAN, _RISCV, _EXECUTABLE = 2, 1, 243, 2
 
 
@@ -159,6 +160,13 @@ def _check_ours(elf: Elf, name: str) -> None:
             f"{name}: made for another version of uncore.h (boot block {magic!r}, expected"
             f" {abi.MAGIC!r}); compile its C file again"
         )
+    low, high = abi.CONSTANTS["UC_RAM_BASE"], abi.CONSTANTS["UC_RAM_BASE"] + LARGEST_IMAGE
+    for segment in elf.segments:
+        if not low <= segment.address <= segment.address + segment.size <= high:
+            raise UserError(
+                f"{name}: loads {segment.size} bytes at {segment.address:#x}, expected at most"
+                f" {LARGEST_IMAGE >> 20} MiB from {low:#x}{_WRITE_INSTEAD}"
+            )
     if not any(elf.entry in segment for segment in elf.segments):
         raise UserError(f"{name}: its entry {elf.entry:#x} is outside the program{_WRITE_INSTEAD}")
     if not any(symbol.name == "uc_record" for symbol in elf.symbols):
