@@ -8,10 +8,12 @@
 namespace uncore {
 void bind_hart(nanobind::module_& module);
 void bind_check(nanobind::module_& module);
+void bind_engine(nanobind::module_& module);
 }  // namespace uncore
 
 NB_MODULE(_native, module) {
   module.doc() = "uncore's native engine";
   uncore::bind_hart(module);
   uncore::bind_check(module);
+  uncore::bind_engine(module);
 }

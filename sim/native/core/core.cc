@@ -1,0 +1,619 @@
+#include "core/core.hh"
+
+#include <algorithm>
+
+#include "engine/engine.hh"
+
+namespace uncore {
+namespace {
+
+// Where a device register is, as on QEMU's `virt` machine.
+constexpr uint64_t kClint = 0x02000000, kMtimecmp = kClint + 0x4000, kMtime = kClint + 0xBFF8;
+constexpr uint64_t kUart = 0x10000000;
+constexpr unsigned kSoftware = 3, kTimer = 7;  // bits of mip
+
+// An LR keeps probes off for this many instructions at most (rule C6).
+constexpr Time kLockInstructions = 64;
+
+constexpr ClientEvent wish_of(const Access& a, bool lr_exclusive) {
+  if (a.kind == Access::Kind::load) return ClientEvent::Load;
+  if (a.kind == Access::Kind::lr && !lr_exclusive) return ClientEvent::Load;
+  return ClientEvent::Store;
+}
+
+}  // namespace
+
+// --- the port's fast path ---------------------------------------------------------------------
+
+inline Answer Thread::load(uint64_t address, unsigned size, uint64_t& value) {
+  if (buffer.empty()) [[likely]] {
+    Line* line = core.lines.recent(address >> kLineShift);
+    if (line && core.engine.may_load(line->copy.state)) [[likely]] {
+      core.lines.touch(*line);
+      hart.clock += core.spec.l1_hit;
+      value = line->data.read(address % kLineBytes, size);
+      return Answer::now;
+    }
+  }
+  Outcome out;
+  const Answer answer = issue({.kind = Access::Kind::load,
+                               .size = static_cast<uint8_t>(size),
+                               .address = address},
+                              out);
+  value = out.value;
+  return answer;
+}
+
+inline Answer Thread::store(uint64_t address, unsigned size, uint64_t value) {
+  if (buffer.empty()) [[likely]] {
+    Line* line = core.lines.recent(address >> kLineShift);
+    if (line && core.engine.may_store(line->copy.state)) [[likely]] {
+      core.lines.touch(*line);
+      line->copy.state = core.engine.stored(line->copy.state);
+      line->data.write(address % kLineBytes, size, value);
+      return Answer::now;
+    }
+  }
+  Outcome out;
+  return issue({.kind = Access::Kind::store,
+                .size = static_cast<uint8_t>(size),
+                .address = address,
+                .value = value},
+               out);
+}
+
+inline Answer Thread::amo(Amo op, uint64_t address, unsigned size, uint64_t operand,
+                          uint64_t expected, uint64_t& old, unsigned) {
+  Outcome out;
+  const Answer answer = issue({.kind = Access::Kind::amo,
+                               .op = op,
+                               .size = static_cast<uint8_t>(size),
+                               .address = address,
+                               .value = operand,
+                               .expected = expected},
+                              out);
+  old = out.value;
+  return answer;
+}
+
+inline Answer Thread::cas_pair(uint64_t address, Pair operand, Pair expected, Pair& old, unsigned) {
+  Outcome out;
+  const Answer answer = issue({.kind = Access::Kind::cas_pair,
+                               .size = 16,
+                               .address = address,
+                               .value = operand.low,
+                               .expected = expected.low,
+                               .value_high = operand.high,
+                               .expected_high = expected.high},
+                              out);
+  old = {out.value, out.high};
+  return answer;
+}
+
+inline Answer Thread::lr(uint64_t address, unsigned size, uint64_t& value, unsigned) {
+  Outcome out;
+  const Answer answer = issue(
+      {.kind = Access::Kind::lr, .size = static_cast<uint8_t>(size), .address = address}, out);
+  value = out.value;
+  return answer;
+}
+
+inline Answer Thread::sc(uint64_t address, unsigned size, uint64_t value, uint64_t& failed,
+                         unsigned) {
+  Outcome out;
+  const Answer answer = issue({.kind = Access::Kind::sc,
+                               .size = static_cast<uint8_t>(size),
+                               .address = address,
+                               .value = value},
+                              out);
+  failed = out.value;
+  return answer;
+}
+
+inline Answer Thread::fence(unsigned, unsigned) {
+  if (buffer.empty()) return Answer::now;
+  Outcome out;
+  return issue({.kind = Access::Kind::fence}, out);
+}
+
+inline Answer Thread::issue(const Access& access, Outcome& outcome) {
+  if (core.perform(*this, access, hart.clock, outcome)) {
+    hart.clock += outcome.cost;
+    return Answer::now;
+  }
+  pending = access;
+  return Answer::later;
+}
+
+inline Answer Thread::mmio(uint64_t address, unsigned, bool write, uint64_t& value) {
+  const uint64_t harts = core.engine.threads();
+  if (address >= kClint && address < kClint + 4 * harts) {
+    const uint64_t target = (address - kClint) / 4;
+    if (write && (value & 1)) {
+      Outcome out;
+      return issue({.kind = Access::Kind::ipi, .value = target}, out);
+    }
+    if (write) core.engine.clear_software(target, hart.clock);
+    else value = core.engine.software_pending(target);
+    return Answer::now;
+  }
+  if (address >= kMtimecmp && address < kMtimecmp + 8 * harts) {
+    Thread& target = core.engine.thread((address - kMtimecmp) / 8);
+    if (write) core.engine.set_timer(target, value, hart.clock);
+    else value = target.timer;
+    return Answer::now;
+  }
+  if (address == kMtime) {
+    value = time();
+    return Answer::now;
+  }
+  if (address >= kUart && address < kUart + 8) {
+    if (write && address == kUart) core.engine.console.push_back(static_cast<char>(value));
+    if (!write) value = address == kUart + 5 ? 0x60 : 0;  // line status: transmitter empty
+    return Answer::now;
+  }
+  return Answer::fault;
+}
+
+inline bool Thread::mapped(uint64_t address, unsigned size) const {
+  return address - kRamBase + size <= core.engine.ram_size();
+}
+
+inline bool Thread::fetch(uint64_t address, uint32_t& word) {
+  return core.engine.fetch(address, word);
+}
+
+inline uint64_t Thread::cycle() { return hart.clock / std::max<Time>(1, core.spec.instruction); }
+
+inline void Thread::marker(unsigned code, uint64_t value) {
+  core.engine.marker(*this, code, value);
+}
+
+inline void Thread::trapped(uint64_t, bool interrupt) {
+  if (interrupt) hart.clock += core.engine.machine.interrupt.entry;
+  reservation = kNoLine;
+  core.unlock(*this, hart.clock);
+}
+
+inline void Thread::returned() { hart.clock += core.engine.machine.interrupt.exit; }
+
+// --- running ahead ----------------------------------------------------------------------------
+
+Core::Core(Engine& e, Agent a, int32_t s)
+    : engine(e), agent(a), stop(s), spec(e.machine.core),
+      lines(spec.l1_sets, spec.l1_ways, spec.l2_sets, spec.l2_ways) {}
+
+void Core::add_thread(Code& code, uint32_t id) {
+  threads.push_back(
+      std::make_unique<Thread>(*this, code, id, static_cast<uint32_t>(threads.size())));
+}
+
+void Core::start() {
+  share_issue();
+  schedule_next();
+}
+
+bool Core::others_active(const Thread& thread) const {
+  return std::any_of(threads.begin(), threads.end(), [&](const auto& t) {
+    return t.get() != &thread && t->mode == Thread::Mode::running;
+  });
+}
+
+// Harts that execute (spinning ones too) share the issue width; a waiting one gives its share back.
+void Core::share_issue() {
+  int active = 0;
+  for (const auto& t : threads)
+    active += t->mode == Thread::Mode::running || t->mode == Thread::Mode::spinning;
+  const Time share = active > 1 ? spec.smt_share : 1000;
+  for (const auto& t : threads)
+    t->hart.cost = {spec.instruction * 1000 / share, spec.mispredict, spec.pause};
+}
+
+void Core::schedule_next() {
+  Time next = kNever;
+  for (const auto& t : threads)
+    if (t->mode == Thread::Mode::running) next = std::min(next, t->hart.clock);
+  if (next == kNever || next >= scheduled) return;
+  scheduled = next;
+  engine.schedule_core(*this, next);
+}
+
+void Core::run(Time now) {
+  if (now != scheduled) return;
+  scheduled = kNever;
+  Time horizon = std::max(now, engine.horizon(*this, now));
+  for (;;) {
+    Thread* first = nullptr;
+    Time other = kNever;  // the clock of the next running hart
+    for (const auto& t : threads) {
+      if (t->mode != Thread::Mode::running) continue;
+      if (!first) first = t.get();
+      else if (t->hart.clock < first->hart.clock) other = first->hart.clock, first = t.get();
+      else other = std::min(other, t->hart.clock);
+    }
+    if (!first || first->hart.clock > horizon) break;
+    horizon = std::min(horizon, run_thread(*first, std::min(horizon, other)));
+    if (engine.stopped()) return;
+  }
+  schedule_next();
+}
+
+// Runs one hart up to `horizon` and says how far the core may go after what it did.
+Time Core::run_thread(Thread& thread, Time horizon) {
+  Hart<Thread>& hart = thread.hart;
+  hart.horizon = horizon;
+  hart.spin_enabled = !others_active(thread);
+  executing_ = &thread;
+  const Stop stop = hart.run();
+  executing_ = nullptr;
+  const bool shortened = hart.horizon < horizon;
+  const Time limit = shortened ? hart.horizon : kNever;
+  const Thread::Mode before = thread.mode;
+  switch (stop) {
+    case Stop::horizon:
+    case Stop::retry: break;
+    case Stop::later: thread.mode = Thread::Mode::waiting; break;
+    case Stop::wfi: thread.mode = Thread::Mode::idle; break;
+    case Stop::spin: thread.mode = Thread::Mode::spinning; break;
+    case Stop::semihost: engine.semihost(thread); break;
+    case Stop::fatal:
+      thread.mode = Thread::Mode::stopped;
+      engine.fatal(thread);
+      break;
+  }
+  if (thread.mode != before) share_issue();
+  return limit;
+}
+
+// Brings sleeping spinners up to just before `now`, so that a message at `now` finds them where
+// executing every turn would have brought them.
+void Core::settle(Time now) {
+  bool changed = false;
+  for (const auto& t : threads) {
+    if (t->mode != Thread::Mode::spinning) continue;
+    Hart<Thread>& hart = t->hart;
+    if (now > hart.clock + hart.spin_period && hart.spin_period > 0)
+      hart.skip((now - 1 - hart.clock) / hart.spin_period);
+    t->mode = Thread::Mode::running;
+    hart.horizon = now == 0 ? 0 : now - 1;
+    hart.spin_enabled = false;
+    if (hart.clock < now) hart.run();
+    changed = true;
+  }
+  if (changed) schedule_next();
+}
+
+// --- performing accesses ----------------------------------------------------------------------
+
+// The line with the right that `wish` needs, or null: requested, or in a state that must pass.
+Line* Core::ready(uint64_t number, ClientEvent wish, Time now, Time& cost) {
+  Line* line = lines.find(number);
+  const State state = line ? line->copy.state : State::I;
+  const Cell cell = client_cell(engine.protocol(), state, wish, number);
+  if (cell.has(Act::stall)) return nullptr;
+  if (!line) line = &lines.insert(number);
+  if (!cell.has(Act::hit)) {
+    request(*line, cell, now + spec.l2_hit);
+    return nullptr;
+  }
+  line->copy.state = cell.next();
+  cost = line->in_l1 ? 0 : spec.l2_hit;
+  lines.touch(*line);
+  lines.enter_l1(*line);
+  return line;
+}
+
+void Core::request(Line& line, Cell cell, Time now) {
+  line.copy.state = cell.next();
+  line.copy.request = ++requests_;
+  Msg m;
+  m.kind = request_kind(cell);
+  m.from = m.requester = agent;
+  m.to = m.resolver = engine.resolver_above(agent, line.number, agent);
+  m.line = line.number;
+  m.id = line.copy.request;
+  send_time_ = now;
+  send(m);
+}
+
+bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
+  using K = Access::Kind;
+  if (a.atomic() && !thread.buffer.empty()) return false;
+  switch (a.kind) {
+    case K::none:
+    case K::fence: return true;
+    case K::ipi:
+      send_ipi(thread, a.value, now);
+      out.cost = engine.machine.interrupt.send;
+      return true;
+    case K::store: {
+      Time cost = 0;
+      if (thread.buffer.empty())
+        if (Line* line = ready(a.line(), ClientEvent::Store, now, cost)) {
+          line->data.write(a.address % kLineBytes, a.size, a.value);
+          return true;
+        }
+      const std::size_t capacity =
+          std::max<std::size_t>(1, spec.store_buffer / engine.threads_per_core());
+      if (thread.buffer.size() >= capacity) return false;
+      thread.buffer.push({a.address, a.value, a.size});
+      return true;
+    }
+    case K::load: {
+      const auto found = thread.buffer.search(a.address, a.size, out.value);
+      out.cost = spec.l1_hit;
+      if (found == StoreBuffer::Found::value) return true;
+      if (found == StoreBuffer::Found::conflict) return false;
+      break;
+    }
+    case K::sc:
+      out.cost = spec.atomic;
+      if (thread.reservation != a.line()) {
+        out.value = 1;
+        unlock(thread, now);
+        return true;
+      }
+      break;
+    default: out.cost = spec.atomic;
+  }
+  Time lookup = 0;
+  Line* line = ready(a.line(), wish_of(a, spec.lr_exclusive), now, lookup);
+  if (!line) return false;
+  out.cost += lookup;
+  Bytes& data = line->data;
+  const unsigned offset = a.address % kLineBytes;
+  switch (a.kind) {
+    case K::load: out.value = data.read(offset, a.size); break;
+    case K::amo:
+      out.value = data.read(offset, a.size);
+      data.write(offset, a.size, amo_apply(a.op, a.size, out.value, a.value, a.expected));
+      break;
+    case K::cas_pair:
+      out.value = data.read(offset, 8);
+      out.high = data.read(offset + 8, 8);
+      if (out.value == a.expected && out.high == a.expected_high) {
+        data.write(offset, 8, a.value);
+        data.write(offset + 8, 8, a.value_high);
+      }
+      break;
+    case K::lr:
+      out.value = data.read(offset, a.size);
+      thread.reservation = a.line();
+      if (thread.pending.kind == K::lr && writable(line->copy.state)) {  // it has just won the line
+        thread.locked = a.line();
+        line->locked_until = now + kLockInstructions * spec.instruction;
+      }
+      break;
+    case K::sc:
+      data.write(offset, a.size, a.value);
+      out.value = 0;
+      thread.reservation = Thread::kNoLine;
+      unlock(thread, now);
+      break;
+    default: break;
+  }
+  return true;
+}
+
+// Probes that the LR kept off may ask again.
+void Core::unlock(Thread& thread, Time now) {
+  if (thread.locked == Thread::kNoLine) return;
+  const uint64_t number = thread.locked;
+  thread.locked = Thread::kNoLine;
+  Line* line = lines.find(number);
+  if (!line || line->locked_until <= now) return;
+  line->locked_until = now;
+  for (PacketId id : stalled_) {
+    const Packet& packet = engine.packets[id];
+    if (packet.message.line == number && packet.retry != kNever)
+      defer(id, line, std::max(now + 1, line->held_until));
+  }
+}
+
+void Core::send(const Msg& m) {
+  engine.send(m, stop, send_time_, agent, sent);
+  if (executing_) {
+    Hart<Thread>& hart = executing_->hart;
+    hart.horizon = std::min(hart.horizon, send_time_ + reach - 1);
+  }
+}
+
+void Core::send_ipi(Thread& thread, uint64_t target, Time now) {
+  engine.send_ipi(thread, static_cast<uint32_t>(target), now + engine.machine.interrupt.send);
+  if (executing_) {
+    Hart<Thread>& hart = executing_->hart;
+    hart.horizon = std::min(hart.horizon, now);  // it may be sent to this core
+  }
+}
+
+// --- messages ---------------------------------------------------------------------------------
+
+void Core::receive(PacketId id, Time now) {
+  --in_flight;
+  settle(now);
+  Packet& packet = engine.packets[id];
+  const Msg& m = packet.message;
+  Line* line = lines.find(m.line);
+  if (is_probe(m.kind)) return probe(id, line, now);
+  if (!line) throw ProtocolError{"a core was answered about a line it did not ask for"};
+  if (m.kind == Kind::PutAck) {
+    const uint64_t number = m.line;
+    client_cell(engine.protocol(), line->copy.state, ClientEvent::PutAck, number);
+    lines.erase(*line);
+    engine.packets.drop(id);
+    progress(number, now);
+    return;
+  }
+  fill(packet, *line, now);
+  engine.packets.drop(id);
+}
+
+// How long a probe of an owned line waits: the winner's hold, or an LR that waits for its SC.
+Time Core::deferral(const Msg& m, const Line* line) const {
+  if (!line || m.kind == Kind::Inv || !writable(line->copy.state)) return 0;
+  return std::max(line->held_until, line->locked_until);
+}
+
+void Core::defer(PacketId id, Line* line, Time until) {
+  Packet& packet = engine.packets[id];
+  if (packet.retry == 0) {  // newly stalled
+    stalled_.push_back(id);
+    ++line->stalled;
+    ++in_flight;
+  }
+  if (packet.retry == until) return;
+  packet.retry = until;
+  if (until != kNever) engine.schedule_retry(id, until);
+}
+
+void Core::probe(PacketId id, Line* line, Time now) {
+  const Msg m = engine.packets[id].message;
+  const Copy copy = line ? line->copy : Copy{};
+  const ClientEvent event = copy.event(m);
+  const Cell cell = client_cell(engine.protocol(), copy.state, event, m.line);
+  if (cell.has(Act::stall)) return defer(id, line, kNever);
+  const Time until = deferral(m, line);
+  if (until > now) return defer(id, line, until);
+  const bool has = line && !(copy.state == State::IS || copy.state == State::IM ||
+                             copy.state == State::II || copy.state == State::I);
+  send_time_ = now + spec.l2_hit;
+  if (has) engine.note_probed(m.kind);
+  answer_probe(*this, agent, m, cell, has ? &line->data : nullptr, true);
+  engine.packets.drop(id);
+  if (!line) return;
+  line->copy.state = cell.next();
+  const State s = line->copy.state;
+  if (s == State::I || s == State::IM || s == State::II) lost(m.line);
+  if (s == State::I && line->stalled == 0) lines.erase(*line);
+  else if (s == State::IM) lines.unsettle(*line);
+}
+
+void Core::lost(uint64_t number) {
+  for (const auto& t : threads)
+    if (t->reservation == number) t->reservation = Thread::kNoLine;
+}
+
+void Core::reconsider(PacketId id, Time now) {
+  Packet& packet = engine.packets[id];
+  if (!packet.live || packet.retry != now) return;
+  settle(now);
+  packet.retry = 0;
+  std::erase(stalled_, id);
+  --in_flight;
+  Line* line = lines.find(packet.message.line);
+  if (line) --line->stalled;
+  probe(id, line, now);
+}
+
+void Core::retry_stalled(uint64_t number, Time now) {
+  for (std::size_t i = 0; i < stalled_.size(); ++i) {
+    const PacketId id = stalled_[i];
+    Packet& packet = engine.packets[id];
+    if (packet.message.line != number || packet.retry != kNever) continue;
+    Line* line = lines.find(number);
+    const Time until = std::max(now + 1, deferral(packet.message, line));
+    packet.retry = until;
+    engine.schedule_retry(id, until);
+  }
+}
+
+void Core::fill(Packet& packet, Line& line, Time now) {
+  const Msg& m = packet.message;
+  const Cell cell = client_cell(engine.protocol(), line.copy.state, line.copy.event(m), m.line);
+  if (cell.has(Act::fill)) {
+    line.data = m.data;
+    engine.note_transfer(*this, packet.origin, m.line);
+  }
+  send_time_ = now;
+  if (cell.has(Act::done)) complete(*this, agent, m);
+  line.copy.state = cell.next();
+  if (cell.has(Act::GetM)) return request(line, cell, now);
+  if (!line.resident) {
+    make_room(line, now);
+    lines.settle(line);
+  }
+  lines.touch(line);
+  lines.enter_l1(line);
+  if (line.copy.state == State::M) line.held_until = now + spec.hold;
+  const uint64_t number = m.line;
+  progress(number, now);
+  retry_stalled(number, now);
+}
+
+// Evicts the least recently used line of the set, if the set is full.
+void Core::make_room(Line& incoming, Time now) {
+  const auto may_go = [&](const Line& l) {
+    return l.copy.state != State::I && l.copy.state <= State::O && l.stalled == 0 &&
+           l.held_until <= now && l.locked_until <= now;
+  };
+  Line* victim = lines.victim(incoming.number, may_go);
+  if (!victim) return;
+  const Cell cell =
+      client_cell(engine.protocol(), victim->copy.state, ClientEvent::Evict, victim->number);
+  lost(victim->number);
+  if (cell.has(Act::drop)) return lines.erase(*victim);
+  victim->copy.state = cell.next();
+  lines.unsettle(*victim);
+  Msg m;
+  m.kind = Kind::Put;
+  m.from = m.requester = agent;
+  m.to = m.resolver = engine.resolver_above(agent, victim->number, agent);
+  m.line = victim->number;
+  m.id = ++requests_;
+  m.carries = true;
+  m.data = victim->data;
+  send_time_ = now + spec.l2_hit;
+  send(m);
+}
+
+// The state of a line changed: drain what can drain, perform what can be performed.
+void Core::progress(uint64_t number, Time now) {
+  for (const auto& t : threads) {
+    if (!t->buffer.empty() && t->buffer.head().address >> kLineShift == number) drain(*t, now);
+    if (t->mode == Thread::Mode::waiting && t->pending.kind != Access::Kind::none &&
+        (t->pending.line() == number || t->pending.kind == Access::Kind::ipi))
+      attempt(*t, now);
+  }
+  schedule_next();
+}
+
+// Makes the oldest stores visible, as many as have their lines; asks for the next one's.
+bool Core::drain(Thread& thread, Time now) {
+  while (!thread.buffer.empty()) {
+    const Store s = thread.buffer.head();
+    Time cost = 0;
+    Line* line = ready(s.address >> kLineShift, ClientEvent::Store, now, cost);
+    if (!line) break;
+    line->data.write(s.address % kLineBytes, s.size, s.value);
+    thread.buffer.pop();
+  }
+  // Whoever waited for the buffer (a full one, an empty one, a conflict) looks again.
+  if (thread.mode == Thread::Mode::waiting) attempt(thread, now);
+  return thread.buffer.empty();
+}
+
+void Core::attempt(Thread& thread, Time now) {
+  if (thread.pending.kind == Access::Kind::none) return;
+  Outcome out;
+  const Time then = std::max(now, thread.hart.clock);
+  if (!perform(thread, thread.pending, then, out)) return;
+  thread.pending = Access{};
+  thread.hart.clock = then + out.cost;
+  thread.hart.resume(out.value, out.high);
+  thread.mode = Thread::Mode::running;
+  share_issue();
+}
+
+void Core::interrupt(uint32_t index, unsigned bit, bool level, Time now) {
+  settle(now);
+  Thread& thread = *threads[index];
+  thread.hart.interrupt(bit, level);
+  if (thread.mode == Thread::Mode::idle && thread.hart.wakes()) {
+    thread.hart.clock = std::max(thread.hart.clock, now);
+    thread.mode = Thread::Mode::running;
+    share_issue();
+  }
+  schedule_next();
+}
+
+}  // namespace uncore

@@ -1,0 +1,81 @@
+// A core: harts that share private caches, and the client of the coherence protocol.
+//
+// It orders memory: store buffers drain in order (TSO), AMO, LR, SC and fences wait for them; a line
+// just won exclusively is held for `hold`; an LR that won its line keeps probes off until its SC.
+// It owns its harts' time: a hart runs ahead of the engine only as far as no message can reach this
+// core (rule R1), and a hart that spins on unchanged lines sleeps until one changes (rule R3).
+//
+// Invariant: an access at time t sees exactly the messages that reached the core at or before t.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/lines.hh"
+#include "core/thread.hh"
+
+namespace uncore {
+
+class Engine;
+
+class Core {
+ public:
+  using Msg = Message<Bytes>;
+
+  Core(Engine& engine, Agent agent, int32_t stop);
+
+  Engine& engine;
+  const Agent agent;
+  const int32_t stop;
+  const CoreSpec& spec;
+  std::vector<std::unique_ptr<Thread>> threads;
+  Lines lines;
+  uint32_t in_flight = 0;   // messages under way to this core, deferred probes included
+  uint64_t sent = 0;        // the sender's count of rule T2
+  Time reach = 1;           // least time any message takes to get here
+  Time scheduled = kNever;  // when the queue runs this core next
+
+  void add_thread(Code& code, uint32_t id);
+  void start();
+
+  void run(Time now);                        // executes as far as the horizon allows
+  void receive(PacketId id, Time now);       // a message reached the core
+  void reconsider(PacketId id, Time now);    // a deferred probe's time has come
+  void interrupt(uint32_t index, unsigned bit, bool level, Time now);
+
+  // What the port's slow path needs. True: performed; false: it stays pending.
+  bool perform(Thread& thread, const Access& access, Time now, Outcome& outcome);
+  void send_ipi(Thread& thread, uint64_t target, Time now);
+  void unlock(Thread& thread, Time now);  // the LR's lock ends: SC, trap
+
+  // --- the client's environment (coherence/client.hh) ---
+  using Data = Bytes;
+  void send(const Msg& message);
+
+ private:
+  Line* ready(uint64_t number, ClientEvent wish, Time now, Time& cost);
+  void request(Line& line, Cell cell, Time now);
+  void probe(PacketId id, Line* line, Time now);
+  Time deferral(const Msg& m, const Line* line) const;
+  void defer(PacketId id, Line* line, Time until);
+  void fill(Packet& packet, Line& line, Time now);
+  void make_room(Line& incoming, Time now);
+  void lost(uint64_t number);
+  void progress(uint64_t number, Time now);  // a line changed: whoever waits for it tries again
+  bool drain(Thread& thread, Time now);
+  void attempt(Thread& thread, Time now);
+  void retry_stalled(uint64_t number, Time now);
+
+  void settle(Time now);
+  void share_issue();
+  void schedule_next();
+  Time run_thread(Thread& thread, Time horizon);
+  bool others_active(const Thread& thread) const;
+
+  Time send_time_ = 0;              // when messages sent now leave the core
+  Thread* executing_ = nullptr;     // whose horizon a message sent now shortens
+  uint32_t requests_ = 0;
+  std::vector<PacketId> stalled_;   // probes that wait for a line's state or hold
+};
+
+}  // namespace uncore

@@ -1,0 +1,134 @@
+// A core's private caches: which lines it holds, in which state, with which bytes.
+//
+// One coherence controller with two lookup times: the L2 holds every line, the L1 is a filter on it
+// that only decides the time of a hit. Both evict the least recently used. Lines are allocated when
+// touched, never by configured size; addresses stay until a line is erased.
+//
+// Interface: find, l1 (the fast path), insert, victim, erase, enter_l1, touch.
+// Invariant: a line is in the L1 only if it is resident in the L2; a line whose writeback is under
+// way (MI, II) is in neither, but stays findable.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+#include "coherence/client.hh"
+#include "engine/packet.hh"
+
+namespace uncore {
+
+struct Line {
+  uint64_t number = 0;
+  Copy copy;
+  bool resident = false;  // occupies a way of the L2
+  bool in_l1 = false;
+  uint32_t stalled = 0;   // probes waiting for this line
+  Time held_until = 0;    // an exclusively won line stays until then
+  Time locked_until = 0;  // an LR that won the line waits for its SC
+  uint64_t used = 0;      // stamp for LRU
+  Bytes data;
+};
+
+inline constexpr bool readable(State s) {
+  return s != State::I && (s <= State::O || s == State::SM || s == State::OM);
+}
+inline constexpr bool writable(State s) { return s == State::M || s == State::E; }
+
+class Lines {
+ public:
+  Lines(uint32_t l1_sets, uint32_t l1_ways, uint32_t l2_sets, uint32_t l2_ways)
+      : l1_sets_(l1_sets), l1_ways_(l1_ways), l2_sets_(l2_sets), l2_ways_(l2_ways) {}
+
+  // The line if it is in the L1 and was used lately: the path of nearly every access.
+  Line* recent(uint64_t number) const {
+    Line* line = recent_[number % kRecent];
+    return line && line->number == number ? line : nullptr;
+  }
+  Line* find(uint64_t number) {
+    const auto found = by_number_.find(number);
+    return found == by_number_.end() ? nullptr : found->second;
+  }
+  Line& insert(uint64_t number) {
+    Line* line;
+    if (free_.empty()) {
+      line = &pool_.emplace_back();
+    } else {
+      line = free_.back();
+      free_.pop_back();
+      *line = Line{};
+    }
+    line->number = number;
+    by_number_.emplace(number, line);
+    return *line;
+  }
+  void touch(Line& line) { line.used = ++clock_; }
+
+  // Gives the line a way of its L2 set; `victim` must have made room.
+  void settle(Line& line) {
+    line.resident = true;
+    l2_[line.number % l2_sets_].push_back(&line);
+  }
+  // The resident line that must go before `number` can come; null: there is room. `may_go` tells
+  // lines that cannot be evicted now; if none can, the set overflows for a while.
+  template <class MayGo>
+  Line* victim(uint64_t number, MayGo may_go) {
+    std::vector<Line*>& set = l2_[number % l2_sets_];
+    if (set.size() < l2_ways_) return nullptr;
+    Line* oldest = nullptr;
+    for (Line* line : set)
+      if (may_go(*line) && (!oldest || line->used < oldest->used)) oldest = line;
+    return oldest;
+  }
+  // Takes the line out of both caches; it stays findable.
+  void unsettle(Line& line) {
+    leave_l1(line);
+    if (!line.resident) return;
+    std::erase(l2_[line.number % l2_sets_], &line);
+    line.resident = false;
+  }
+  void erase(Line& line) {
+    unsettle(line);
+    by_number_.erase(line.number);
+    free_.push_back(&line);
+  }
+  void enter_l1(Line& line) {
+    if (!line.in_l1) {
+      std::vector<Line*>& set = l1_[line.number % l1_sets_];
+      if (set.size() >= l1_ways_) leave_l1(**oldest(set));
+      set.push_back(&line);
+      line.in_l1 = true;
+    }
+    recent_[line.number % kRecent] = &line;
+  }
+  void leave_l1(Line& line) {
+    if (recent_[line.number % kRecent] == &line) recent_[line.number % kRecent] = nullptr;
+    if (!line.in_l1) return;
+    std::erase(l1_[line.number % l1_sets_], &line);
+    line.in_l1 = false;
+  }
+  template <class F>
+  void each(F f) const {
+    for (const auto& [number, line] : by_number_) f(*line);
+  }
+
+ private:
+  static constexpr std::size_t kRecent = 64;
+  static std::vector<Line*>::iterator oldest(std::vector<Line*>& set) {
+    return std::min_element(set.begin(), set.end(),
+                            [](const Line* a, const Line* b) { return a->used < b->used; });
+  }
+
+  uint32_t l1_sets_, l1_ways_, l2_sets_, l2_ways_;
+  uint64_t clock_ = 0;
+  std::array<Line*, kRecent> recent_{};
+  std::unordered_map<uint64_t, Line*> by_number_;
+  std::unordered_map<uint64_t, std::vector<Line*>> l1_, l2_;  // sets, made when touched
+  std::deque<Line> pool_;
+  std::vector<Line*> free_;
+};
+
+}  // namespace uncore

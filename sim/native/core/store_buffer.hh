@@ -1,0 +1,47 @@
+// A hart's store buffer: stores that have executed but are not yet globally visible, oldest first.
+//
+// TSO: it drains in order, and the hart's own loads see it first. Invariant: entries never cross a
+// line, because misaligned accesses trap.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "core/lines.hh"
+
+namespace uncore {
+
+struct Store {
+  uint64_t address;
+  uint64_t value;
+  uint8_t size;
+};
+
+class StoreBuffer {
+ public:
+  enum class Found : uint8_t { nothing, value, conflict };
+
+  bool empty() const { return stores_.empty(); }
+  std::size_t size() const { return stores_.size(); }
+  const Store& head() const { return stores_.front(); }
+  void push(const Store& s) { stores_.push_back(s); }
+  void pop() { stores_.pop_front(); }
+
+  // The youngest store that covers the load gives its value; one that overlaps it in part is a
+  // conflict: the load waits until it has drained.
+  Found search(uint64_t address, unsigned size, uint64_t& value) const {
+    for (auto s = stores_.rbegin(); s != stores_.rend(); ++s) {
+      if (address + size <= s->address || s->address + s->size <= address) continue;
+      if (address < s->address || s->address + s->size < address + size) return Found::conflict;
+      const unsigned shift = static_cast<unsigned>(address - s->address) * 8;
+      value = s->value >> shift & (size == 8 ? ~uint64_t{0} : (uint64_t{1} << 8 * size) - 1);
+      return Found::value;
+    }
+    return Found::nothing;
+  }
+
+ private:
+  std::deque<Store> stores_;
+};
+
+}  // namespace uncore

@@ -1,0 +1,81 @@
+// A thread: one hart and the port it sees the world through.
+//
+// The port's fast path is here, inlined into the interpreter: a load or store that hits the L1 with
+// sufficient rights while the store buffer is empty. Everything else is the core's.
+#pragma once
+
+#include <optional>
+
+#include "core/store_buffer.hh"
+#include "hart/hart.hh"
+
+namespace uncore {
+
+class Core;
+
+// A memory operation as the core performs it, now or when it can.
+struct Access {
+  enum class Kind : uint8_t { none, load, store, amo, cas_pair, lr, sc, fence, ipi };
+  Kind kind = Kind::none;
+  Amo op = Amo::swap;
+  uint8_t size = 0;
+  uint64_t address = 0;
+  uint64_t value = 0, expected = 0;            // operands; ipi: the target hart
+  uint64_t value_high = 0, expected_high = 0;  // cas_pair
+
+  uint64_t line() const { return address >> kLineShift; }
+  bool atomic() const { return kind >= Kind::amo; }  // drains the store buffer first
+};
+
+struct Outcome {
+  uint64_t value = 0, high = 0;
+  Time cost = 0;
+};
+
+class Thread {
+ public:
+  enum class Mode : uint8_t { running, waiting, spinning, idle, stopped };
+  static constexpr uint64_t kNoLine = ~uint64_t{0};
+
+  Thread(Core& core, Code& code, uint32_t id, uint32_t index)
+      : hart(*this, code, id), core(core), id(id), index(index) {}
+
+  Hart<Thread> hart;
+  Core& core;
+  const uint32_t id;     // mhartid: the job's thread number
+  const uint32_t index;  // among the core's threads
+  Mode mode = Mode::running;
+  StoreBuffer buffer;
+  Access pending;                          // what the hart waits for
+  uint64_t reservation = kNoLine;          // of the last LR
+  uint64_t locked = kNoLine;               // the line its LR won and keeps probes off
+  uint64_t timer = ~uint64_t{0};           // mtimecmp, ns
+  // Latency of operations, from marker to marker.
+  Time operation_began = 0;
+  bool measuring = false;
+
+  // The port (hart/port.hh).
+  Answer load(uint64_t address, unsigned size, uint64_t& value);
+  Answer store(uint64_t address, unsigned size, uint64_t value);
+  Answer amo(Amo op, uint64_t address, unsigned size, uint64_t operand, uint64_t expected,
+             uint64_t& old, unsigned order);
+  Answer cas_pair(uint64_t address, Pair operand, Pair expected, Pair& old, unsigned order);
+  Answer lr(uint64_t address, unsigned size, uint64_t& value, unsigned order);
+  Answer sc(uint64_t address, unsigned size, uint64_t value, uint64_t& failed, unsigned order);
+  Answer fence(unsigned predecessor, unsigned successor);
+  void fence_i() {}
+  Answer mmio(uint64_t address, unsigned size, bool write, uint64_t& value);
+  bool mapped(uint64_t address, unsigned size) const;
+  bool fetch(uint64_t address, uint32_t& word);
+  uint64_t time() { return hart.clock / 1000; }  // the time base of the native engine is 1 GHz
+  uint64_t cycle();
+  void marker(unsigned code, uint64_t value);
+  void trapped(uint64_t cause, bool interrupt);
+  void returned();
+
+ private:
+  // Performs the access now, or leaves it pending.
+  Answer issue(const Access& access, Outcome& outcome);
+};
+
+}  // namespace uncore

@@ -1,0 +1,164 @@
+#include "engine/directory.hh"
+
+#include <algorithm>
+
+#include "engine/engine.hh"
+
+namespace uncore {
+
+Directory::Directory(Engine& engine, Agent agent, const ResolverSpec& spec)
+    : busy(spec.slices.size(), 0), engine_(engine), agent_(agent), spec_(spec),
+      free_(spec.slices.size(), 0) {
+  policy_.root = spec.parents.empty();
+  policy_.snoop = spec.knows == "snoop";
+  policy_.direct = spec.reply == "direct";
+  policy_.completion = spec.unblock == "completion";
+  policy_.keeps_data = spec.data != "none";
+  policy_.inclusive = spec.data == "inclusive" || spec.knows == "inclusive";
+  policy_.grants = spec.grants;
+}
+
+const Protocol& Directory::protocol() const { return engine_.protocol(); }
+int Directory::ordinal(Agent a) const { return a == kNobody ? kNobody : engine_.ordinal(a); }
+Agent Directory::above(uint64_t line) const {
+  return engine_.resolver_above(agent_, line, kNobody);
+}
+
+std::size_t Directory::slice(uint64_t line) const {
+  return engine_.slice_of(line, spec_.slices.size());
+}
+
+Directory::Slot& Directory::entry(uint64_t line) {
+  std::unique_ptr<Slot>& s = entries_[line];
+  if (!s) {
+    s = std::make_unique<Slot>(*this, line);
+    Resolver<Directory>::init(*this, *s);
+  }
+  Slot& found = *s;
+  if (spec_.entries > 0) take_tag(found);
+  return found;
+}
+
+uint64_t Directory::tag_set(uint64_t line) const {
+  return line % std::max(1u, spec_.entries / std::max(1u, spec_.ways));
+}
+
+void Directory::take_tag(Slot& s) {
+  s.used = ++clock_;
+  if (s.in_tags) return;
+  std::vector<Slot*>& set = tags_[tag_set(s.line)];
+  set.push_back(&s);
+  s.in_tags = true;
+  evict_if_full(set, spec_.ways, s, true);
+}
+
+void Directory::forget_if_blank(Slot& s) {
+  // Forgetting changes nothing but memory, so a few blank entries may stay for the next request.
+  constexpr std::size_t kFew = 4096;
+  if (spec_.entries == 0 && entries_.size() < kFew) return;
+  if (!s.blank(policy_.root)) return;
+  if (s.in_tags) std::erase(tags_[tag_set(s.line)], &s);
+  entries_.erase(s.line);
+}
+
+// Makes room in a set by evicting its least recently used quiet entry.
+void Directory::evict_if_full(std::vector<Slot*>& set, uint32_t ways, Slot& keep, bool recall) {
+  if (set.size() <= ways) return;
+  Slot* oldest = nullptr;
+  for (Slot* s : set)
+    if (s != &keep && s->quiet() && (!oldest || s->used < oldest->used)) oldest = s;
+  if (!oldest) return;
+  if (recall) {
+    std::erase(set, oldest);
+    oldest->in_tags = false;
+    Resolver<Directory>::recall(*this, *oldest);
+  } else {
+    Resolver<Directory>::evict(*this, *oldest);
+  }
+  forget_if_blank(*oldest);
+}
+
+void Directory::send(const Msg& m) { engine_.send(m, stop(m.line), now_, agent_, sent); }
+
+void Directory::send_stored(Record& e, const Msg& m) {
+  slot(e).origin = agent_;
+  slot(e).used = ++clock_;
+  engine_.send(m, stop(m.line), now_ + spec_.data_hit, agent_, sent);
+}
+
+void Directory::memory_read(Record& e) {
+  Msg m;
+  m.kind = Kind::GetS;
+  m.from = m.requester = agent_;
+  m.to = engine_.memory_agent(e.line, spec_.memory);
+  m.line = e.line;
+  send(m);
+}
+
+// The resolver is the point of order: the image changes now, the transfer only takes its time.
+void Directory::memory_write(Record& e, const Bytes& data) {
+  engine_.image.line(e.line) = data;
+  Msg m;
+  m.kind = Kind::Put;
+  m.from = m.requester = agent_;
+  m.to = engine_.memory_agent(e.line, spec_.memory);
+  m.line = e.line;
+  m.carries = true;
+  send(m);
+}
+
+void Directory::keep(Record& e) {
+  Slot& s = slot(e);
+  s.used = ++clock_;
+  if (s.in_store) return;
+  std::vector<Slot*>& set = store_[e.line % std::max(1u, spec_.data_sets)];
+  set.push_back(&s);
+  s.in_store = true;
+  evict_if_full(set, spec_.data_ways, s, false);
+}
+
+void Directory::discard(Record& e) {
+  Slot& s = slot(e);
+  if (!s.in_store) return;
+  std::erase(store_[e.line % std::max(1u, spec_.data_sets)], &s);
+  s.in_store = false;
+}
+
+void Directory::opened(Record&) { ++requests; }
+void Directory::closed(Record&) { ++engine_.counters.transactions; }
+
+void Directory::arrive(PacketId id, Time now) {
+  const Msg& m = engine_.packets[id].message;
+  if (spec_.service == 0 || !(is_request(m.kind) || is_probe(m.kind))) return act(id, now);
+  const std::size_t s = slice(m.line);
+  const Time start = std::max(now, free_[s]);
+  free_[s] = start + spec_.service;
+  busy[s] += spec_.service;
+  engine_.schedule_act(id, free_[s]);
+}
+
+void Directory::act(PacketId id, Time now) {
+  now_ = now;
+  const Msg m = engine_.packets[id].message;
+  const Agent origin = engine_.packets[id].origin;
+  engine_.packets.drop(id);
+  Slot& s = entry(m.line);
+  if (m.carries) s.origin = origin;
+  engine_.origin = s.origin;
+  if (m.kind == Kind::Data && engine_.is_memory(m.from)) {
+    Resolver<Directory>::memory_data(*this, s, m.data);
+  } else {
+    Resolver<Directory>::receive(*this, s, m);
+  }
+  forget_if_blank(s);
+}
+
+const Bytes* Directory::stored_data(uint64_t line) const {
+  const auto found = entries_.find(line);
+  if (found == entries_.end()) return nullptr;
+  const Record& e = *found->second;
+  const bool valid = (e.stored && e.dirty) || e.step == Record::Step::put;
+  return valid ? &e.data : nullptr;
+}
+
+}  // namespace uncore

@@ -1,0 +1,478 @@
+#include "engine/engine.hh"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "uncore_abi.h"
+
+namespace uncore {
+namespace {
+
+constexpr uint64_t kRamLine = kRamBase >> kLineShift;
+constexpr unsigned kPageLines = 64;  // home policies place 4 KiB pages
+constexpr unsigned kInterruptClass = 3, kCoreClass = 4;
+
+Size size_of(const Message<Bytes>& m) {
+  if (m.carries) return Size::data;
+  const bool snoop = is_probe(m.kind) || m.kind == Kind::Answer || m.kind == Kind::Done;
+  return snoop ? Size::snoop : Size::control;
+}
+
+// The same mixing for slices on every host.
+uint64_t mix(uint64_t line) { return (line * 0x9E3779B97F4A7C15u) >> 32; }
+
+}  // namespace
+
+void Latencies::add(Time latency) {
+  // 32 buckets an octave: the top six bits decide.
+  const int width = std::bit_width(latency);
+  const int shift = std::max(0, width - 6);
+  ++buckets_[latency >> shift << shift];
+}
+
+Engine::Engine(MachineSpec m, JobSpec j)
+    : machine(std::move(m)), job(std::move(j)), protocol_(machine.protocol),
+      fabric_(machine.stops, machine.links), code_(job.text_begin, job.text_size) {
+  for (std::size_t s = 0; s < Protocol::kStates; ++s) {
+    const Cell load = protocol_.client(static_cast<State>(s), ClientEvent::Load);
+    const Cell store = protocol_.client(static_cast<State>(s), ClientEvent::Store);
+    if (load.possible() && load.has(Act::hit)) may_load_ |= 1u << s;
+    if (store.possible() && store.has(Act::hit)) may_store_ |= 1u << s;
+    stored_[s] = store.next();
+  }
+  first_resolver_ = static_cast<Agent>(machine.core_stops.size());
+  first_memory_ = first_resolver_ + static_cast<Agent>(machine.resolvers.size());
+  ordinals_.assign(static_cast<std::size_t>(first_memory_), 0);
+  parents_.resize(static_cast<std::size_t>(first_memory_));
+  for (std::size_t r = 0; r < machine.resolvers.size(); ++r) {
+    const ResolverSpec& spec = machine.resolvers[r];
+    const auto agent = first_resolver_ + static_cast<Agent>(r);
+    directories_.push_back(std::make_unique<Directory>(*this, agent, spec));
+    for (std::size_t c = 0; c < spec.children.size(); ++c) {
+      ordinals_[spec.children[c]] = static_cast<int>(c);
+      parents_[spec.children[c]].push_back(agent);
+    }
+  }
+  for (const MemorySpec& memory : machine.memories) ram_size_ += memory.size;
+  memory_free_.assign(machine.memories.size(), 0);
+  memory_sent_.assign(machine.memories.size(), 0);
+  counters.transfers_between.assign(machine.shape.empty() ? 1 : machine.shape[0].size() + 1, 0);
+  counters.transfers_stored.assign(machine.resolvers.size(), 0);
+  for (std::size_t c = 0; c < machine.core_stops.size(); ++c)
+    cores_.push_back(std::make_unique<Core>(*this, static_cast<Agent>(c), machine.core_stops[c]));
+  for (const Segment& segment : job.segments)
+    for (std::size_t i = 0; i < segment.bytes.size(); ++i) {
+      const uint64_t address = segment.address + i;
+      image.line(address >> kLineShift).at[address % kLineBytes] = segment.bytes[i];
+    }
+  place_threads();
+  compute_reach();
+  for (const auto& core : cores_) core->start();
+}
+
+void Engine::place_threads() {
+  software_.assign(job.placement.size(), false);
+  for (std::size_t t = 0; t < job.placement.size(); ++t) {
+    Core& core = *cores_[job.placement[t] / machine.threads_per_core];
+    core.add_thread(code_, static_cast<uint32_t>(t));
+    Thread& thread = *core.threads.back();
+    thread.hart.pc = job.entry;
+    threads_.push_back(&thread);
+  }
+}
+
+// The least time after which something that happens elsewhere can reach a core.
+void Engine::compute_reach() {
+  std::vector<bool> sources(machine.stops, false);
+  for (int32_t stop : machine.core_stops) sources[stop] = true;
+  for (const ResolverSpec& r : machine.resolvers)
+    for (int32_t stop : r.slices) sources[stop] = true;
+  std::vector<int> agents(machine.stops, 0);
+  for (const auto& core : cores_) ++agents[core->stop];
+  for (const ResolverSpec& r : machine.resolvers)
+    for (int32_t stop : r.slices) ++agents[stop];
+  for (const auto& core : cores_) {
+    if (core->threads.empty() || agents[core->stop] > 1) continue;
+    const Time least = fabric_.nearest(sources, core->stop);
+    core->reach = least == kNever ? 1 : std::max<Time>(1, least);
+  }
+}
+
+// --- time -------------------------------------------------------------------------------------
+
+bool Engine::step(uint64_t events) {
+  try {
+    for (; events > 0 && end_ == End::running; --events) {
+      if (queue_.empty()) {
+        finish(End::stuck, stuck_report());
+        break;
+      }
+      const Event event = queue_.top();
+      queue_.pop();
+      now_ = event.time;
+      if (job.watchdog && now_ > last_progress_ + job.watchdog) {
+        finish(End::watchdog, stuck_report());
+        break;
+      }
+      ++counters.events;
+      dispatch(event);
+    }
+  } catch (const ProtocolError& error) {
+    finish(End::protocol, error.what);
+  }
+  return end_ == End::running;
+}
+
+void Engine::dispatch(const Event& e) {
+  switch (e.action) {
+    case kHop: return cross(e.argument, e.time);
+    case kArrive: return arrive(e.argument, e.time);
+    case kAct:
+      return directories_[packets[e.argument].message.to - first_resolver_]->act(e.argument, e.time);
+    case kRun: return cores_[e.argument]->run(e.time);
+    case kRetry: {
+      Packet& p = packets[e.argument];
+      if (p.live && p.message.to < first_resolver_) cores_[p.message.to]->reconsider(e.argument, e.time);
+      return;
+    }
+    case kInterrupt: {
+      Packet& p = packets[e.argument];
+      const uint32_t target = p.message.id;
+      Core& core = *cores_[p.message.to];
+      --core.in_flight;
+      packets.drop(e.argument);
+      software_[target] = true;
+      return core.interrupt(threads_[target]->index, 3, true, e.time);
+    }
+    case kTimer: {
+      Thread& thread = *threads_[e.argument];
+      if (thread.timer * 1000 == e.time) thread.core.interrupt(thread.index, 7, true, e.time);
+      return;
+    }
+    default: return;
+  }
+}
+
+Time Engine::horizon(const Core& core, Time now) const {
+  const Time next = queue_.next_time();
+  if (core.in_flight > 0) return next == 0 ? 0 : next - 1;
+  const Time free = next == kNever ? kNever - 1 : next + core.reach - 1;
+  return job.lookahead == kNever ? free : std::min(free, now + job.lookahead);
+}
+
+void Engine::schedule_core(Core& core, Time when) {
+  const auto agent = static_cast<uint64_t>(core.agent);
+  queue_.push({when, event_place(agent, kCoreClass, 0), 0, kRun, static_cast<uint32_t>(agent)});
+}
+
+void Engine::schedule_act(PacketId id, Time when) {
+  const Packet& p = packets[id];
+  queue_.push({when, p.place, p.sender, kAct, id});
+}
+
+void Engine::schedule_retry(PacketId id, Time when) {
+  const Packet& p = packets[id];
+  queue_.push({when, p.place, p.sender, kRetry, id});
+}
+
+// --- messages ---------------------------------------------------------------------------------
+
+int32_t Engine::stop_of(Agent a, uint64_t line) const {
+  if (a < first_resolver_) return machine.core_stops[a];
+  if (a < first_memory_) return directories_[a - first_resolver_]->stop(line);
+  return machine.memories[a - first_memory_].stop;
+}
+
+void Engine::send(const Message<Bytes>& m, int32_t from, Time when, Agent sender, uint64_t& sent) {
+  const PacketId id = packets.take();
+  Packet& p = packets[id];
+  p.message = m;
+  p.interrupt = false;
+  p.origin = sender < first_resolver_ || sender >= first_memory_ ? sender : origin;
+  p.route = &fabric_.route(from, stop_of(m.to, m.line));
+  p.hop = 0;
+  p.retry = 0;
+  p.place = event_place(static_cast<uint64_t>(m.to), class_of(m.kind), m.line);
+  p.sender = event_sender(static_cast<uint64_t>(sender), ++sent);
+  ++counters.packets;
+  if (m.to < first_resolver_) ++cores_[m.to]->in_flight;
+  travel(id, when);
+}
+
+void Engine::send_ipi(Thread& from, uint32_t target, Time when) {
+  if (target >= threads_.size()) return;  // a hart the job does not have
+  Core& to = threads_[target]->core;
+  const PacketId id = packets.take();
+  Packet& p = packets[id];
+  p.message = Message<Bytes>{};
+  p.message.to = to.agent;
+  p.message.id = target;
+  p.interrupt = true;
+  p.route = &fabric_.route(from.core.stop, to.stop);
+  p.hop = 0;
+  p.place = event_place(static_cast<uint64_t>(to.agent), kInterruptClass, target);
+  p.sender = event_sender(static_cast<uint64_t>(from.core.agent), ++from.core.sent);
+  ++counters.packets;
+  ++to.in_flight;
+  travel(id, when);
+}
+
+void Engine::travel(PacketId id, Time head) {
+  Packet& p = packets[id];
+  const auto size = static_cast<std::size_t>(p.interrupt ? Size::control : size_of(p.message));
+  if (p.hop < p.route->count) {
+    const Hop& hop = fabric_.hop(*p.route, p.hop);
+    queue_.push({head + hop.reach[size], p.place, p.sender, kHop, id});
+    return;
+  }
+  Time whole = head + p.route->rest[size] + p.route->tail[size];
+  if (p.interrupt) whole += machine.interrupt.accept;
+  queue_.push({whole, p.place, p.sender, p.interrupt ? kInterrupt : kArrive, id});
+}
+
+void Engine::cross(PacketId id, Time now) {
+  Packet& p = packets[id];
+  const auto size = static_cast<std::size_t>(p.interrupt ? Size::control : size_of(p.message));
+  const Hop& hop = fabric_.hop(*p.route, p.hop);
+  Channel& channel = fabric_.channels[hop.channel];
+  const Time start = std::max(now, channel.free);
+  channel.free = start + hop.busy[size];
+  channel.used += hop.busy[size];
+  ++p.hop;
+  travel(id, start);
+}
+
+void Engine::arrive(PacketId id, Time now) {
+  const Agent to = packets[id].message.to;
+  if (to < first_resolver_) return cores_[to]->receive(id, now);
+  if (to < first_memory_) return directories_[to - first_resolver_]->arrive(id, now);
+  at_memory(id, now);
+}
+
+void Engine::at_memory(PacketId id, Time now) {
+  const Message<Bytes> m = packets[id].message;
+  packets.drop(id);
+  const auto node = static_cast<std::size_t>(m.to - first_memory_);
+  const MemorySpec& memory = machine.memories[node];
+  const Time start = std::max(now, memory_free_[node]);
+  memory_free_[node] = start + memory.busy;
+  if (m.kind != Kind::GetS) return;
+  Message<Bytes> data;
+  data.kind = Kind::Data;
+  data.right = State::M;
+  data.from = m.to;
+  data.to = data.resolver = m.from;
+  data.line = m.line;
+  data.carries = true;
+  data.data = image.line(m.line);
+  send(data, memory.stop, start + memory.latency, m.to, memory_sent_[node]);
+}
+
+// --- where lines live -------------------------------------------------------------------------
+
+std::size_t Engine::slice_of(uint64_t line, std::size_t slices) const {
+  if (slices == 1) return 0;
+  if (job.slice >= 0) return static_cast<std::size_t>(job.slice) % slices;
+  return mix(line) % slices;
+}
+
+Agent Engine::resolver_above(Agent child, uint64_t line, Agent toucher) {
+  const std::vector<Agent>& parents = parents_[child];
+  return parents.size() == 1 ? parents[0] : parents[home(line, toucher)];
+}
+
+Agent Engine::memory_agent(uint64_t line, int32_t fixed) {
+  return first_memory_ + static_cast<Agent>(fixed >= 0 ? static_cast<uint32_t>(fixed)
+                                                       : home(line, kNobody));
+}
+
+uint32_t Engine::home(uint64_t line, Agent toucher) {
+  const auto nodes = static_cast<uint32_t>(machine.memories.size());
+  if (nodes == 1) return 0;
+  switch (job.home.kind) {
+    case HomePolicy::Kind::node: return job.home.node;
+    case HomePolicy::Kind::interleave: return static_cast<uint32_t>(line / kPageLines % nodes);
+    case HomePolicy::Kind::first_touch: {
+      const auto [page, first] = pages_.try_emplace(line / kPageLines, 0);
+      if (first && toucher != kNobody) page->second = nearest_node(toucher);
+      return page->second;
+    }
+    default: break;
+  }
+  uint64_t offset = (line - kRamLine) << kLineShift;
+  for (uint32_t k = 0; k < nodes; ++k) {
+    if (offset < machine.memories[k].size) return k;
+    offset -= machine.memories[k].size;
+  }
+  return 0;
+}
+
+uint32_t Engine::nearest_node(Agent core) {
+  uint32_t nearest = 0;
+  Time least = kNever;
+  for (uint32_t k = 0; k < machine.memories.size(); ++k) {
+    const Time t =
+        fabric_.latency(machine.core_stops[core], machine.memories[k].stop, Size::control);
+    if (t < least) least = t, nearest = k;
+  }
+  return nearest;
+}
+
+// --- devices and markers ----------------------------------------------------------------------
+
+void Engine::semihost(Thread& thread) {
+  constexpr uint64_t kWrite0 = 4, kGetCommandLine = 0x15, kExit = 0x18, kExitExtended = 0x20;
+  uint64_t* x = thread.hart.x;
+  last_progress_ = now_;
+  switch (x[10]) {
+    case kWrite0:
+      for (uint64_t a = x[11];; ++a) {
+        uint8_t c = 0;
+        read(a, 1, &c);
+        if (c == 0) break;
+        console.push_back(static_cast<char>(c));
+      }
+      x[10] = 0;
+      break;
+    case kExit: finish(End::exited, ""); break;
+    case kExitExtended: {
+      uint64_t block[2] = {0, 0};
+      read(x[11], sizeof block, reinterpret_cast<uint8_t*>(block));
+      exit_code_ = static_cast<int>(block[1]);
+      finish(End::exited, "");
+      break;
+    }
+    case kGetCommandLine:
+    default: x[10] = ~uint64_t{0};
+  }
+}
+
+void Engine::fatal(const Thread& t) {
+  finish(End::fatal, "hart " + std::to_string(t.id) + " trapped without a handler, cause " +
+                         std::to_string(t.hart.fatal.cause));
+}
+
+void Engine::marker(Thread& thread, unsigned code, uint64_t value) {
+  const Time clock = thread.hart.clock;
+  switch (code) {
+    case UC_MARK_START:
+      thread.operation_began = clock;
+      thread.measuring = true;
+      break;
+    case UC_MARK_OP:
+      last_progress_ = std::max(last_progress_, now_);
+      if (thread.measuring) latencies_.add(clock - thread.operation_began);
+      thread.operation_began = clock;
+      break;
+    case UC_MARK_ROI_ON:
+      thread.operation_began = clock;
+      thread.measuring = true;
+      break;
+    case UC_MARK_ROI_OFF: thread.measuring = false; break;
+    case UC_MARK_DELAY: thread.hart.clock += value * 1000; break;
+    default: break;
+  }
+}
+
+void Engine::set_timer(Thread& thread, uint64_t value, Time now) {
+  thread.timer = value;
+  const bool due = value <= now / 1000;
+  thread.hart.interrupt(7, due);
+  if (due || value > kNever / 1000) return;
+  queue_.push({value * 1000, event_place(static_cast<uint64_t>(thread.core.agent), kInterruptClass, 0),
+               event_sender(static_cast<uint64_t>(thread.core.agent), ++thread.core.sent), kTimer,
+               thread.id});
+}
+
+void Engine::clear_software(uint64_t target, Time) {
+  software_[target] = false;
+  threads_[target]->hart.interrupt(3, false);
+}
+
+// --- functional reads -------------------------------------------------------------------------
+
+bool Engine::fetch(uint64_t address, uint32_t& word) {
+  if (address < kRamBase || address - kRamBase + 2 > ram_size_) return false;
+  uint8_t bytes[4] = {0, 0, 0, 0};
+  read(address, address - kRamBase + 4 > ram_size_ ? 2 : 4, bytes);
+  std::memcpy(&word, bytes, 4);
+  return true;
+}
+
+void Engine::read(uint64_t address, std::size_t size, uint8_t* to) {
+  while (size > 0) {
+    const std::size_t offset = address % kLineBytes;
+    const std::size_t part = std::min(size, kLineBytes - offset);
+    std::memcpy(to, valid_line(address >> kLineShift).at.data() + offset, part);
+    address += part, to += part, size -= part;
+  }
+}
+
+// The bytes that answer for the line: a message that carries ownership, an owner, a level that
+// writes it back, or memory.
+const Bytes& Engine::valid_line(uint64_t number) {
+  for (const auto& core : cores_) {
+    const Line* line = core->lines.find(number);
+    if (!line) continue;
+    const State s = line->copy.state;
+    if (s == State::M || s == State::O || s == State::OM || s == State::MI || s == State::E)
+      return line->data;
+  }
+  for (const Packet& p : packets.all()) {
+    const Message<Bytes>& m = p.message;
+    if (!p.live || p.interrupt || !m.carries || m.line != number) continue;
+    const bool dirty = m.kind == Kind::Put || (m.kind == Kind::Data && m.right == State::M) ||
+                       (m.flags & Flag::dirty);
+    if (dirty && !is_memory(m.to)) return m.data;
+  }
+  for (const auto& directory : directories_)
+    if (const Bytes* data = directory->stored_data(number)) return *data;
+  return image.line(number);
+}
+
+// --- the end ----------------------------------------------------------------------------------
+
+void Engine::finish(End end, std::string reason) {
+  if (end_ != End::running) return;
+  end_ = end;
+  reason_ = std::move(reason);
+}
+
+std::string Engine::stuck_report() const {
+  std::string report;
+  const auto line_of = [](uint64_t line) {
+    char text[32];
+    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(line << kLineShift));
+    return std::string(text);
+  };
+  for (const Thread* t : threads_) {
+    if (t->mode == Thread::Mode::waiting)
+      report += "hart " + std::to_string(t->id) + " waits for line " + line_of(t->pending.line()) + "\n";
+  }
+  for (const auto& d : directories_)
+    d->each([&](const Directory::Record& e) {
+      if (!e.busy() && e.queue.empty()) return;
+      report += "resolver " + std::to_string(d->self() - first_resolver_) + ": line " +
+                line_of(e.line) + " waits for " + std::to_string(e.waiting) + " answers, " +
+                std::to_string(e.queue.size()) + " requests queued\n";
+    });
+  return report;
+}
+
+void Engine::note_transfer(const Core& to, Agent from, uint64_t line) {
+  ++counters.transfers_by_line[line];
+  if (from < 0 || is_memory(from)) {
+    ++counters.transfers_memory;
+  } else if (from >= first_resolver_) {
+    ++counters.transfers_stored[from - first_resolver_];
+  } else {
+    const auto& a = machine.shape[to.agent];
+    const auto& b = machine.shape[from];
+    std::size_t depth = 0;
+    while (depth < a.size() && a[depth] == b[depth]) ++depth;
+    ++counters.transfers_between[depth];
+  }
+}
+
+}  // namespace uncore

@@ -1,0 +1,153 @@
+// The engine: one machine, one program, one run.
+//
+// It owns time (the queue), the fabric with its packets, the agents (cores, resolvers, memories), the
+// memory image and the counters, and carries messages between agents. Agents decide; the engine
+// only delivers, in the order of rule T2.
+//
+// Interface: construct from a machine and a job, step() until it says so, then read the outcome.
+// Invariant: the outcome is a function of machine and job alone, whatever the lookahead.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/core.hh"
+#include "engine/directory.hh"
+#include "engine/image.hh"
+#include "engine/packet.hh"
+#include "engine/spec.hh"
+#include "fabric/fabric.hh"
+#include "kernel/queue.hh"
+
+namespace uncore {
+
+enum class End : uint8_t { running, exited, fatal, stuck, watchdog, protocol };
+
+struct Counters {
+  uint64_t events = 0, packets = 0, transactions = 0;
+  uint64_t invalidations = 0;  // copies taken away by ProbeM or Inv
+  uint64_t downgrades = 0;     // owners asked to share
+  std::vector<uint64_t> transfers_between;  // fills from another core, by depth of the common level
+  std::vector<uint64_t> transfers_stored;   // fills from a resolver's data, by resolver
+  uint64_t transfers_memory = 0;
+  std::unordered_map<uint64_t, uint64_t> transfers_by_line;  // fills, by line
+};
+
+// Latencies of operations, in buckets of about 3 %: exact counts of rounded values.
+class Latencies {
+ public:
+  void add(Time latency);
+  // Bucket's lower bound in ps, count; ascending.
+  const std::map<Time, uint64_t>& buckets() const { return buckets_; }
+
+ private:
+  std::map<Time, uint64_t> buckets_;
+};
+
+class Engine {
+ public:
+  Engine(MachineSpec machine, JobSpec job);
+
+  // Runs at most `events` events; false when the run has ended.
+  bool step(uint64_t events);
+  End end() const { return end_; }
+  int exit_code() const { return exit_code_; }
+  const std::string& reason() const { return reason_; }
+  Time now() const { return now_; }
+  bool stopped() const { return end_ != End::running; }
+
+  // --- for cores and resolvers ---
+  const MachineSpec machine;
+  const JobSpec job;
+  Packets packets;
+  Image image;
+  Counters counters;
+  std::string console;
+  Agent origin = kNobody;  // who supplied the data the acting resolver has in hand
+
+  const Protocol& protocol() const { return protocol_; }
+  bool may_load(State s) const { return may_load_ >> static_cast<unsigned>(s) & 1; }
+  bool may_store(State s) const { return may_store_ >> static_cast<unsigned>(s) & 1; }
+  State stored(State s) const { return stored_[static_cast<std::size_t>(s)]; }
+  uint32_t threads_per_core() const { return machine.threads_per_core; }
+  uint64_t threads() const { return threads_.size(); }
+  Thread& thread(uint64_t id) { return *threads_[id]; }
+  uint64_t ram_size() const { return ram_size_; }
+
+  void send(const Message<Bytes>& m, int32_t from, Time when, Agent sender, uint64_t& sent);
+  void send_ipi(Thread& from, uint32_t target, Time when);
+  void schedule_core(Core& core, Time when);
+  void schedule_act(PacketId id, Time when);
+  void schedule_retry(PacketId id, Time when);
+  // How far `core` may run at `now` without missing a message (rule R1).
+  Time horizon(const Core& core, Time now) const;
+
+  Agent resolver_above(Agent child, uint64_t line, Agent toucher);
+  Agent memory_agent(uint64_t line, int32_t fixed);
+  bool is_memory(Agent a) const { return a >= first_memory_; }
+  int ordinal(Agent a) const { return ordinals_[a]; }
+  std::size_t slice_of(uint64_t line, std::size_t slices) const;
+
+  void semihost(Thread& thread);
+  void fatal(const Thread& thread);
+  void marker(Thread& thread, unsigned code, uint64_t value);
+  void set_timer(Thread& thread, uint64_t value, Time now);
+  void clear_software(uint64_t target, Time now);
+  bool software_pending(uint64_t target) const { return software_[target]; }
+  bool fetch(uint64_t address, uint32_t& word);
+  void note_probed(Kind kind) { ++(kind == Kind::ProbeS ? counters.downgrades : counters.invalidations); }
+  void note_transfer(const Core& to, Agent from, uint64_t line);
+
+  // --- for the outcome ---
+  // Bytes as the machine would read them: from the owner, wherever it is.
+  void read(uint64_t address, std::size_t size, uint8_t* to);
+  std::vector<std::unique_ptr<Core>>& cores() { return cores_; }
+  const std::vector<std::unique_ptr<Directory>>& directories() const { return directories_; }
+  Fabric& fabric() { return fabric_; }
+  const Latencies& latencies() const { return latencies_; }
+
+ private:
+  enum Action : uint32_t { kHop, kArrive, kAct, kRun, kRetry, kInterrupt, kTimer };
+
+  void dispatch(const Event& event);
+  void travel(PacketId id, Time head);  // towards the next channel, or to its destination
+  void cross(PacketId id, Time now);
+  void arrive(PacketId id, Time now);
+  void at_memory(PacketId id, Time now);
+  int32_t stop_of(Agent a, uint64_t line) const;
+  uint32_t home(uint64_t line, Agent toucher);
+  uint32_t nearest_node(Agent core);
+  const Bytes& valid_line(uint64_t number);
+  void finish(End end, std::string reason);
+  void place_threads();
+  void compute_reach();
+  std::string stuck_report() const;
+
+  Protocol protocol_;
+  uint32_t may_load_ = 0, may_store_ = 0;
+  std::array<State, Protocol::kStates> stored_{};
+  Fabric fabric_;
+  EventQueue queue_;
+  Code code_;
+  std::vector<std::unique_ptr<Core>> cores_;
+  std::vector<std::unique_ptr<Directory>> directories_;
+  std::vector<Time> memory_free_;
+  std::vector<uint64_t> memory_sent_;
+  std::vector<Thread*> threads_;
+  std::vector<int> ordinals_;                   // of every agent among its parent's children
+  std::vector<std::vector<Agent>> parents_;     // of every agent
+  std::vector<bool> software_;
+  std::unordered_map<uint64_t, uint32_t> pages_;  // first touch: home by page
+  Agent first_resolver_ = 0, first_memory_ = 0;
+  uint64_t ram_size_ = 0;
+  Time now_ = 0, last_progress_ = 0;
+  Latencies latencies_;
+  End end_ = End::running;
+  int exit_code_ = 0;
+  std::string reason_;
+};
+
+}  // namespace uncore

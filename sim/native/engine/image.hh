@@ -1,0 +1,29 @@
+// The memory image: what memory itself holds. A page is allocated when it is first written.
+//
+// It is not an always-right memory: a line owned by a cache is stale here until it is written back.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+
+#include "engine/packet.hh"
+
+namespace uncore {
+
+class Image {
+ public:
+  Bytes& line(uint64_t number) {
+    std::unique_ptr<Page>& page = pages_[number >> kLinesShift];
+    if (!page) page = std::make_unique<Page>();
+    return (*page)[number & ((1u << kLinesShift) - 1)];
+  }
+
+ private:
+  static constexpr unsigned kLinesShift = 6;  // 64 lines of 64 bytes: a 4 KiB page
+  using Page = std::array<Bytes, 1u << kLinesShift>;
+  std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
+};
+
+}  // namespace uncore

@@ -1,0 +1,72 @@
+// A message under way: the protocol's message, and where it is on its route.
+//
+// Packets live in a pool and are named by index; nothing is allocated per message once the pool has
+// grown, and addresses stay.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <vector>
+
+#include "coherence/message.hh"
+#include "fabric/fabric.hh"
+
+namespace uncore {
+
+inline constexpr unsigned kLineBytes = 64;
+inline constexpr unsigned kLineShift = 6;
+
+struct Bytes {
+  alignas(8) std::array<uint8_t, kLineBytes> at{};
+
+  uint64_t read(unsigned offset, unsigned size) const {
+    uint64_t value = 0;
+    std::memcpy(&value, at.data() + offset, size);
+    return value;
+  }
+  void write(unsigned offset, unsigned size, uint64_t value) {
+    std::memcpy(at.data() + offset, &value, size);
+  }
+};
+
+struct Packet {
+  Message<Bytes> message;
+  bool live = false;
+  bool interrupt = false;   // an IPI: message.to is the core, message.id the thread within it
+  Agent origin = kNobody;   // who last held the data, for the statistics
+  const Route* route = nullptr;
+  uint32_t hop = 0;
+  uint64_t place = 0, sender = 0;  // its keys among events of equal time
+  Time retry = 0;           // a deferred probe: when it asks again
+  uint32_t next = 0;        // in a waiting queue
+};
+
+using PacketId = uint32_t;
+
+class Packets {
+ public:
+  PacketId take() {
+    if (free_.empty()) {
+      packets_.emplace_back();
+      free_.push_back(static_cast<PacketId>(packets_.size() - 1));
+    }
+    const PacketId id = free_.back();
+    free_.pop_back();
+    packets_[id].live = true;
+    return id;
+  }
+  void drop(PacketId id) {
+    packets_[id].live = false;
+    free_.push_back(id);
+  }
+  Packet& operator[](PacketId id) { return packets_[id]; }
+  const std::deque<Packet>& all() const { return packets_; }
+
+ private:
+  std::deque<Packet> packets_;
+  std::vector<PacketId> free_;
+};
+
+}  // namespace uncore

@@ -1,0 +1,128 @@
+#include "fabric/fabric.hh"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <stdexcept>
+#include <utility>
+
+namespace uncore {
+namespace {
+
+Costs plus(const Costs& a, const Costs& b) { return {a[0] + b[0], a[1] + b[1], a[2] + b[2]}; }
+Costs greater(const Costs& a, const Costs& b) {
+  return {std::max(a[0], b[0]), std::max(a[1], b[1]), std::max(a[2], b[2])};
+}
+
+// Least control latency first, then fewest links: a link of no latency still counts, so that routes
+// never go in circles.
+Time weight(const LinkSpec& link) { return (link.control << 12) + 1; }
+
+}  // namespace
+
+Fabric::Fabric(uint32_t stops, const std::vector<LinkSpec>& links)
+    : links_(links), leaving_(stops), entering_(stops), toward_(stops), known_(stops) {
+  int32_t last = -1;
+  for (std::size_t l = 0; l < links.size(); ++l) {
+    leaving_[links[l].source].push_back(static_cast<int32_t>(l));
+    entering_[links[l].target].push_back(static_cast<int32_t>(l));
+    last = std::max(last, links[l].channel);
+  }
+  channels.resize(static_cast<std::size_t>(last + 1));
+}
+
+// Dijkstra from the target against the links; then every stop takes its lowest-numbered link that
+// lies on a shortest way.
+const std::vector<int32_t>& Fabric::toward(int32_t target) {
+  std::vector<int32_t>& next = toward_[target];
+  if (!next.empty()) return next;
+  std::vector<Time> distance(leaving_.size(), kNever);
+  using Reached = std::pair<Time, int32_t>;
+  std::priority_queue<Reached, std::vector<Reached>, std::greater<>> open;
+  distance[target] = 0;
+  open.emplace(0, target);
+  while (!open.empty()) {
+    const auto [far, stop] = open.top();
+    open.pop();
+    if (far > distance[stop]) continue;
+    for (int32_t l : entering_[stop]) {
+      const Time through = far + weight(links_[l]);
+      if (through >= distance[links_[l].source]) continue;
+      distance[links_[l].source] = through;
+      open.emplace(through, links_[l].source);
+    }
+  }
+  next.assign(leaving_.size(), -1);
+  for (std::size_t stop = 0; stop < leaving_.size(); ++stop)
+    for (int32_t l : leaving_[stop]) {
+      const Time beyond = distance[links_[l].target];
+      if (beyond == kNever || beyond + weight(links_[l]) != distance[stop]) continue;
+      next[stop] = l;
+      break;
+    }
+  return next;
+}
+
+Route Fabric::compile(int32_t source, int32_t target) {
+  Route route;
+  route.first = static_cast<uint32_t>(hops_.size());
+  const std::vector<int32_t>& next = toward(target);
+  for (int32_t stop = source; stop != target;) {
+    const int32_t l = next[stop];
+    if (l < 0) throw std::logic_error("fabric: a stop cannot reach another");
+    const LinkSpec& link = links_[l];
+    if (link.channel >= 0) {
+      const Costs busy{link.control_busy, link.data_busy, link.snoop_busy};
+      hops_.push_back({route.rest, busy, link.channel});
+      ++route.count;
+      route.rest = {};
+      route.tail = greater(route.tail, busy);
+    }
+    route.rest = plus(route.rest, {link.control, link.data, link.snoop});
+    stop = link.target;
+  }
+  return route;
+}
+
+const Route& Fabric::route(int32_t source, int32_t target) {
+  std::vector<int32_t>& known = known_[source];
+  if (known.empty()) known.assign(leaving_.size(), -1);
+  int32_t& number = known[target];
+  if (number < 0) {
+    routes_.push_back(compile(source, target));
+    number = static_cast<int32_t>(routes_.size() - 1);
+  }
+  return routes_[number];
+}
+
+Time Fabric::latency(int32_t source, int32_t target, Size size) {
+  const Route& r = route(source, target);
+  const auto s = static_cast<std::size_t>(size);
+  Time total = r.rest[s] + r.tail[s];
+  for (uint32_t h = 0; h < r.count; ++h) total += hop(r, h).reach[s];
+  return total;
+}
+
+Time Fabric::nearest(const std::vector<bool>& sources, int32_t target) const {
+  std::vector<Time> distance(leaving_.size(), kNever);
+  using Reached = std::pair<Time, int32_t>;
+  std::priority_queue<Reached, std::vector<Reached>, std::greater<>> open;
+  distance[target] = 0;
+  open.emplace(0, target);
+  while (!open.empty()) {
+    const auto [far, stop] = open.top();
+    open.pop();
+    if (far > distance[stop]) continue;
+    if (stop != target && sources[stop]) return far;
+    for (int32_t l : entering_[stop]) {
+      const LinkSpec& link = links_[l];
+      const Time through = far + std::min({link.control, link.data, link.snoop});
+      if (through >= distance[link.source]) continue;
+      distance[link.source] = through;
+      open.emplace(through, link.source);
+    }
+  }
+  return kNever;
+}
+
+}  // namespace uncore

@@ -1,0 +1,189 @@
+"""The native engine: fast, exact, deterministic; the default.
+
+Everything that happens is decided in C++ (sim/native/engine); this module hands it a resolved
+machine and a program's initial memory, lets it run in slices so that Ctrl-C is heard, and turns
+what it counted into the fields of a Point.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from uncore.engine import Probes
+from uncore.errors import GuestError, UserError
+from uncore.program import readback
+from uncore.protocol import tables
+
+if TYPE_CHECKING:
+    from uncore._native import Run
+    from uncore.job import Job
+
+ABOUT = "our own: fast, exact, deterministic (C++)"
+GIVES = frozenset(
+    "threads ops elapsed_ps thread_ops latency transfers lines invalidations links resolvers"
+    " instructions transactions events tables failures".split()
+)
+
+TIMEBASE = 1_000_000_000  # Hz: the engine's CSR time counts nanoseconds
+WATCHDOG = 10**12  # simulated ps without an operation after which a run is given up: one second
+NO_LIMIT = 2**64 - 1
+SLICE = 200_000  # events between two looks at the keyboard
+MOST_LINES = 64  # hottest lines kept in a result
+HOME_KINDS = {"addressed": 0, "node": 1, "interleave": 2, "first-touch": 3}
+
+
+def missing() -> str:
+    """What is needed to run here: nothing, it is part of the package."""
+    return ""
+
+
+def run(job: Job, probes: Probes, *, lookahead: int = NO_LIMIT) -> dict[str, Any]:
+    """One point.  `lookahead` bounds how far a core runs ahead (ps); outcomes do not depend on it."""
+    harts = job.threads[0]
+    engine = start(job, lookahead=lookahead)
+    while engine.step(SLICE):
+        pass
+    return _point(job, engine, harts)
+
+
+def start(job: Job, *, lookahead: int = NO_LIMIT) -> Run:
+    """A run of the job's first thread count that has not begun."""
+    from uncore._native import Run
+
+    machine, guest, harts = job.machine, job.program, job.threads[0]
+    memory = guest.patched(
+        harts=harts,
+        nodes=len(machine.memories),
+        node_size=machine.memories[0].size,
+        timebase_hz=TIMEBASE,
+        values=dict(job.parameters),
+    )
+    text = [s for s in guest.segments if guest.entry in s][0]
+    kind, node = _home(job.home)
+    description = {
+        "placement": list(job.harts[:harts]),
+        "entry": guest.entry,
+        "text_begin": text.address,
+        "text_size": len(text.data),
+        "home_kind": kind,
+        "home_node": node,
+        "slice": -1 if job.slices == "hash" else int(job.slices),
+        "watchdog": WATCHDOG,
+        "lookahead": lookahead,
+    }
+    return Run(machine, tables.pack(tables.load(machine.protocol)), description, memory)
+
+
+def _home(text: str) -> tuple[int, int]:
+    if text.startswith("node"):
+        return HOME_KINDS["node"], int(text.removeprefix("node"))
+    if text not in HOME_KINDS:
+        raise UserError(f"--home {text}: the native engine has no such policy yet; write node<K>,"
+                        " interleave or first-touch")
+    return HOME_KINDS[text], 0
+
+
+# ---- What came of it -----------------------------------------------------------------------------
+
+
+def _point(job: Job, engine: Run, harts: int) -> dict[str, Any]:
+    if engine.end != "exited":
+        raise GuestError(_why(job, engine))
+    guest = job.program
+    records = readback.records(guest, engine.read, harts)
+    failures = [record.why for record in records if record.failures]
+    if engine.exit_code and not failures:
+        raise GuestError(f"{guest.name} ended with status {engine.exit_code}: {engine.console}")
+    counts = engine.counters()
+    begin = min(record.begin_ns for record in records)
+    end = max(record.end_ns for record in records)
+    point: dict[str, Any] = {
+        "threads": harts,
+        "ops": sum(record.ops for record in records),
+        "elapsed_ps": (end - begin) * 1000,
+        "thread_ops": [record.ops for record in records],
+        "latency": _latency(counts["latencies"]),
+        "transfers": _transfers(job, counts),
+        "lines": counts["lines"][:MOST_LINES],
+        "invalidations": counts["invalidations"],
+        "links": _busy(_channels(job), counts["channel_busy"], engine.now),
+        "resolvers": _busy(
+            [r.name for r in job.machine.resolvers], counts["resolver_busy"], engine.now
+        ),
+        "instructions": sum(hart["instructions"] for hart in engine.harts()),
+        "transactions": counts["transactions"],
+        "events": counts["events"],
+        "tables": {
+            name: [list(row) for row in rows]
+            for name, rows in readback.tables(guest, engine.read).items()
+        },
+        "failures": failures,
+        "absent": {},
+    }
+    if point["latency"] is None:
+        point["absent"]["latency"] = "the workload marks no operations"
+    return point
+
+
+def _latency(buckets: list[tuple[int, int]]) -> dict[str, int] | None:
+    total = sum(count for _, count in buckets)
+    if not total:
+        return None
+
+    def percentile(per_cent: int) -> int:
+        rest = -(-total * per_cent // 100)
+        for latency, count in buckets:
+            rest -= count
+            if rest <= 0:
+                return latency
+        return buckets[-1][0]
+
+    return {"p50": percentile(50), "p90": percentile(90), "p99": percentile(99),
+            "max": buckets[-1][0]}
+
+
+def _transfers(job: Job, counts: dict[str, Any]) -> dict[str, int]:
+    """Fills by where they came from: the common level, a level's data, or memory."""
+    levels = ("system", *(level for level in job.machine.levels if level != "thread"))
+    out: Counter[str] = Counter()
+    for level, count in zip(levels[-len(counts["between"]) :], counts["between"], strict=True):
+        out[level] += count
+    for resolver, count in zip(job.machine.resolvers, counts["stored"], strict=True):
+        out[f"{resolver.level} data"] += count
+    out["memory"] += counts["memory"]
+    return {name: count for name, count in out.items() if count}
+
+
+def _channels(job: Job) -> list[str]:
+    """A name per channel: its first link's ends."""
+    stops, names = job.machine.stops, {}
+    for link in job.machine.links:
+        if link.channel >= 0:
+            names.setdefault(link.channel, f"{stops[link.source]}>{stops[link.target]}")
+    return [names[channel] for channel in sorted(names)]
+
+
+def _busy(names: list[str], busy: list[int], elapsed: int) -> list[tuple[str, int]]:
+    shares = [(name, used * 10**6 // max(elapsed, 1)) for name, used in zip(names, busy)]
+    return sorted((s for s in shares if s[1]), key=lambda s: (-s[1], s[0]))
+
+
+def _why(job: Job, engine: Run) -> str:
+    """The run ended badly: who was where, in the words of the source."""
+    guest = job.program
+    heads = {
+        "fatal": f"{guest.name}: {engine.reason}",
+        "stuck": f"{guest.name}: every hart waits and nothing is under way",
+        "watchdog": f"{guest.name}: no operation finished in {WATCHDOG // 10**9} simulated ms",
+        "protocol": f"protocol {job.machine.protocol}: {engine.reason}",
+    }
+    lines = [heads[engine.end]]
+    for number, hart in enumerate(engine.harts()[:16]):
+        where = guest.symbol_at(hart["pc"]) or "no symbol"
+        source = guest.source_line(hart["pc"]) or "no line known"
+        waits = f", waits for the line of {hart['address']:#x}" if hart["address"] else ""
+        lines.append(f"  hart {number} {hart['mode']} at {hart['pc']:#x} {where} ({source}){waits}")
+    if engine.end in ("stuck", "watchdog"):
+        lines += ["  " + line for line in engine.reason.splitlines()[:16]]
+    return "\n".join(lines)
