@@ -58,6 +58,7 @@ struct Entry {
   Msg request{};             // of the transaction under way
   bool evicting = false;     // the transaction is an eviction (no requester unless a Put)
   bool asked_owner = false;  // the owner is among the children asked
+  bool direct = false;       // the owner was told to answer the requester itself
   bool holder = false;       // the upgrading child holds a copy
   int waiting = 0;           // answers outstanding
   uint8_t answers = 0;       // flags collected
@@ -277,11 +278,24 @@ class Resolver {
     }
     e.holder = e.request.kind == Kind::Upg &&
                (env.policy().snoop || e.owner == requester || e.sharers.has(requester));
-    const Agent to = env.policy().direct ? e.request.from : kNobody;
+    e.direct = env.policy().direct && !(cell.has(Plan::probeM) && others_read(env, e));
     ask_children(env, e, {cell.has(Plan::probeS), cell.has(Plan::probeM), cell.has(Plan::inv)},
-                 requester, to);
+                 requester, e.direct ? e.request.from : kNobody);
     if (e.waiting == 0) return conclude(env, e);
     e.step = Step::asking;
+  }
+
+  // Whether sharers other than the requester may stand beside the owner. Then a writer gets the
+  // data from this resolver, once the sharers have answered: the owner would be too early, and one
+  // core would read the old value after another has written the new one. A snooping resolver knows
+  // only whether the protocol has such owners: F among sharers, or O.
+  static bool others_read(Env& env, const E& e) {
+    if (env.policy().snoop)
+      return env.protocol().grant(Request::GetS, Answers::given).next() == State::F ||
+             env.protocol().client(State::M, ClientEvent::ProbeS).has(Act::own);
+    bool others = false;
+    e.sharers.each([&](int c) { others |= c != env.ordinal(e.request.from); });
+    return others;
   }
 
   struct Probes {
@@ -399,7 +413,7 @@ class Resolver {
 
   // Sends data or a grant to the requester, unless the owner did; fetches them if nobody has them.
   static void deliver(Env& env, E& e) {
-    const bool handed = env.policy().direct && (e.answers & (Flag::gave | Flag::own));
+    const bool handed = e.direct && (e.answers & (Flag::gave | Flag::own));
     if (!handed) {
       if (!e.carried && !e.holder && !e.stored) return fetch(env, e);
       Msg m;
