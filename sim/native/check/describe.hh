@@ -1,0 +1,68 @@
+// A system and its steps in words: a counterexample is read by people.
+#pragma once
+
+#include "check/system.hh"
+
+namespace uncore::check {
+
+inline std::string agent_name(const Tree& tree, Agent a) {
+  if (a == kNobody) return "-";
+  if (tree.is_core(a)) return "core" + std::to_string(a);
+  if (a == tree.agents() - 1) return "root";
+  return "join" + std::to_string(a - tree.cores);
+}
+
+inline constexpr std::array kind_names =
+    std::to_array<std::string_view>({"ProbeS", "ProbeM", "Inv", "Data", "Grant", "PutAck", "Answer",
+                                     "Done", "GetS", "GetM", "Upg", "Put"});
+
+template <class Data>
+std::string describe(const Tree& tree, const Message<Data>& m) {
+  std::string out(kind_names[static_cast<std::size_t>(m.kind)]);
+  if (m.kind == Kind::Data) out.append("-").append(name::states[static_cast<std::size_t>(m.right)]);
+  if (m.kind == Kind::Answer) {
+    constexpr std::array flags = {"gave", "dirty", "shared", "own", "carries"};
+    out += "(";
+    for (std::size_t f = 0; f < flags.size(); ++f)
+      if (m.flags >> f & 1) out.append(out.back() == '(' ? "" : "+").append(flags[f]);
+    out += ")";
+  }
+  out += " " + agent_name(tree, m.from) + " to " + agent_name(tree, m.to);
+  if (is_probe(m.kind) && m.requester != kNobody) out += " for " + agent_name(tree, m.requester);
+  return out;
+}
+
+template <int kCores, int kNodes, int kMessages, int kWords>
+std::string System<kCores, kNodes, kMessages, kWords>::describe(const Step& s) const {
+  switch (s.what) {
+    case Step::What::deliver:
+      return check::describe(*tree, messages[s.at]);
+    case Step::What::memory:
+      return "the memory answers";
+    case Step::What::load:
+      return agent_name(*tree, s.at) + " loads";
+    case Step::What::store:
+      return agent_name(*tree, s.at) + " stores";
+    case Step::What::evict:
+      return agent_name(*tree, s.at) + " evicts";
+    case Step::What::evict_data:
+      return agent_name(*tree, s.at) + " evicts its data";
+    case Step::What::recall:
+      return agent_name(*tree, s.at) + " recalls the line";
+  }
+  return "";
+}
+
+// The rights held: core0=M core1=I join0=M ...
+template <class System>
+std::string rights(const System& system) {
+  std::string out;
+  for (Agent a = 0; a < system.tree->agents(); ++a) {
+    const auto state = static_cast<std::size_t>(system.copy(a).state);
+    out.append(a ? " " : "").append(agent_name(*system.tree, a)).append("=");
+    out.append(name::states[state]);
+  }
+  return out;
+}
+
+}  // namespace uncore::check

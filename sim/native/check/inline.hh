@@ -1,0 +1,61 @@
+// Small containers without allocation, so that a whole system is one block of memory to copy.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <stdexcept>
+
+namespace uncore::check {
+
+// A queue of at most N.
+template <class T, int N>
+class Few {
+ public:
+  bool empty() const { return size_ == 0; }
+  int size() const { return size_; }
+  const T& front() const { return at_[0]; }
+  void push(const T& item) {
+    if (size_ == N) throw std::length_error("check: more messages than the system has room for");
+    at_[static_cast<std::size_t>(size_++)] = item;
+  }
+  void pop() { remove(0); }
+  // Keeps the order of the others.
+  void remove(int index) {
+    for (int i = index + 1; i < size_; ++i) (*this)[i - 1] = (*this)[i];
+    --size_;
+  }
+  // The last one takes the place of the one that goes.
+  void replace_by_last(int index) { (*this)[index] = (*this)[--size_]; }
+  void clear() { size_ = 0; }
+  T& operator[](int i) { return at_[static_cast<std::size_t>(i)]; }
+  const T& operator[](int i) const { return at_[static_cast<std::size_t>(i)]; }
+  T* begin() { return at_.data(); }
+  T* end() { return at_.data() + size_; }
+  const T* begin() const { return at_.data(); }
+  const T* end() const { return at_.data() + size_; }
+
+ private:
+  std::array<T, N> at_{};
+  int size_ = 0;
+};
+
+// A set of children by ordinal.
+class Bits {
+ public:
+  explicit Bits(int /*children*/ = 0) {}
+  bool any() const { return bits_ != 0; }
+  bool has(int i) const { return (bits_ >> i & 1) != 0; }
+  void add(int i) { bits_ |= 1u << i; }
+  void remove(int i) { bits_ &= ~(1u << i); }
+  void clear() { bits_ = 0; }
+  template <class Do>
+  void each(Do&& act) const {
+    for (uint32_t left = bits_; left != 0; left &= left - 1) act(std::countr_zero(left));
+  }
+
+ private:
+  uint32_t bits_ = 0;
+};
+
+}  // namespace uncore::check

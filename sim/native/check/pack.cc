@@ -1,0 +1,27 @@
+// The automorphisms of a tree.
+#include "check/pack.hh"
+
+namespace uncore::check {
+
+// Every order of the cores is tried; it carries over to the resolvers if siblings stay siblings.
+std::vector<Renaming> renamings(const Tree& tree) {
+  std::vector<Agent> order(static_cast<std::size_t>(tree.cores));
+  std::iota(order.begin(), order.end(), 0);
+  std::vector<Renaming> found;
+  do {
+    std::vector<Agent> to(static_cast<std::size_t>(tree.agents()), kNobody);
+    std::copy(order.begin(), order.end(), to.begin());
+    bool fits = true;
+    for (Agent a = 0; a + 1 < tree.agents(); ++a) {
+      Agent& parent = to[static_cast<std::size_t>(tree.parent(a))];
+      const Agent wanted = tree.parent(to[static_cast<std::size_t>(a)]);
+      fits = fits && (parent == kNobody || parent == wanted) &&
+             tree.node(tree.parent(a)).children == tree.node(wanted).children;
+      parent = wanted;
+    }
+    if (fits) found.emplace_back(tree, to);
+  } while (std::next_permutation(order.begin(), order.end()));
+  return found;
+}
+
+}  // namespace uncore::check

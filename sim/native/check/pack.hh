@@ -1,0 +1,314 @@
+// A system of one-word lines as a few 64-bit words: what tells two states apart, and nothing else.
+//
+//   Packer<System> packer(tree, watched);
+//   packer.pack(system, words);        the canonical words: equal for states that behave alike
+//   packer.unpack(words, system);
+//
+// Three things are abstracted. Values: the logic copies data and never looks at them, so a value is
+// the newest or it is old. Request ids are only ever compared with the one a client waits for: an
+// id is that one or it is old. Cores: renaming the cores of a level, or the levels, changes nothing
+// (every automorphism of the tree); of all renamings the one with the smallest words is taken.
+// Fields that are written before they are next read are left out (`settle`).
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "check/system.hh"
+
+namespace uncore::check {
+
+using Words = std::vector<uint64_t>;
+
+// A renaming of agents that leaves the tree as it is.
+class Renaming {
+ public:
+  Renaming(const Tree& tree, std::vector<Agent> to) : tree_(tree), to_(std::move(to)) {}
+  Agent agent(Agent a) const { return a == kNobody ? kNobody : to_[static_cast<std::size_t>(a)]; }
+  int ordinal(Agent resolver, int child) const {
+    if (child == kNobody) return kNobody;
+    return tree_.ordinal(agent(tree_.node(resolver).first + child));
+  }
+  Agent origin(Agent a) const {
+    return static_cast<Agent>(std::find(to_.begin(), to_.end(), a) - to_.begin());
+  }
+
+ private:
+  const Tree& tree_;
+  std::vector<Agent> to_;
+};
+
+// All of them; the first is the identity.
+std::vector<Renaming> renamings(const Tree& tree);
+
+// Puts fields into words, renamed.
+class Writer {
+ public:
+  Writer(Words& out, const Renaming& r) : out_(out), renaming_(r) {}
+  void bits(const auto& value, unsigned width) {
+    const auto v = static_cast<uint64_t>(value);
+    if (v >> width != 0) throw Violation{"a count is out of range"};
+    if (used_ + width > 64) flush();
+    word_ |= v << used_;
+    used_ += width;
+  }
+  void count(int from_minus_one, unsigned width) { bits(from_minus_one + 1, width); }
+  void agent(Agent a) { bits(renaming_.agent(a) + 1, 4); }
+  void child(Agent resolver, int ordinal) { bits(renaming_.ordinal(resolver, ordinal) + 1, 3); }
+  void set(Agent resolver, const Bits& set) {
+    uint64_t renamed = 0;
+    set.each([&](int c) { renamed |= 1u << renaming_.ordinal(resolver, c); });
+    bits(renamed, 4);
+  }
+  void flush() {
+    if (used_ > 0) out_.push_back(word_);
+    word_ = used_ = 0;
+  }
+
+ private:
+  Words& out_;
+  const Renaming& renaming_;
+  uint64_t word_ = 0, used_ = 0;
+};
+
+// Takes them out again.
+class Reader {
+ public:
+  explicit Reader(const uint64_t* from) : next_(from) {}
+  template <class T>
+  void bits(T& value, unsigned width) {
+    if (left_ < width) {
+      word_ = *next_++;
+      left_ = 64;
+    }
+    value = static_cast<T>(word_ & ((uint64_t{1} << width) - 1));
+    word_ >>= width;
+    left_ -= width;
+  }
+  void count(int& from_minus_one, unsigned width) { bits(from_minus_one, width), --from_minus_one; }
+  void agent(Agent& a) { bits(a, 4), --a; }
+  void child(Agent, int& ordinal) { bits(ordinal, 3), --ordinal; }
+  void set(Agent, Bits& set) {
+    uint32_t in = 0;
+    bits(in, 4);
+    set.clear();
+    for (int c = 0; c < 4; ++c)
+      if (in >> c & 1) set.add(c);
+  }
+  void flush() { left_ = 0; }
+
+ private:
+  const uint64_t* next_;
+  uint64_t word_ = 0;
+  unsigned left_ = 0;
+};
+
+template <class System>
+class Packer {
+ public:
+  using Msg = typename System::Msg;
+  using Line = typename System::Line;
+  using Step = typename Line::Step;
+
+  Packer(const Tree& t, const Watched& w) : tree_(t), blank_(t, w), renamings_(renamings(t)) {}
+
+  void pack(const System& system, Words& out) {
+    System settled = system;
+    settle(settled);
+    out.clear();
+    const auto best = smallest_keys(settled);
+    for (const Renaming& r : renamings_) {
+      if (keys(settled, r) != best) continue;
+      write(settled, r, other_);
+      if (out.empty() || other_ < out) out.swap(other_);
+    }
+  }
+
+  void unpack(const uint64_t* words, System& system) {
+    system = blank_;
+    system.golden = {1};
+    system.ids.fill(1);
+    Reader in(words);
+    fields(in, system);
+    for (Agent a = 0; a < tree_.cores; ++a) unpack_few(in, system.core(a).deferred);
+    for (Agent a = tree_.cores; a < tree_.agents(); ++a) unpack_few(in, system.line(a).queue);
+    unpack_few(in, system.messages);
+  }
+
+ private:
+  // What pack and unpack agree on, but for the lists of messages: one function for both ways.
+  template <class Archive, class Sys>
+  void fields(Archive& ar, Sys& s, const Renaming& r) {
+    for (Agent to = 0; to < tree_.cores; ++to) {
+      auto& core = s.core(r.origin(to));
+      ar.bits(core.copy.state, 4);
+      ar.bits(core.copy.request, 1);
+      ar.bits(core.data[0], 1);
+    }
+    ar.bits(s.memory[0], 1);
+    ar.bits(s.reading, 1);
+    for (Agent to = tree_.cores; to < tree_.agents(); ++to) {
+      const Agent a = r.origin(to);
+      entry(ar, a, s.line(a));
+    }
+  }
+  void fields(Reader& in, System& s) { fields(in, s, renamings_.front()); }
+
+  template <class Archive, class L>
+  void entry(Archive& ar, Agent a, L& l) {
+    ar.bits(l.up.state, 4);
+    ar.bits(l.up.request, 1);
+    ar.child(a, l.owner);
+    ar.bits(l.owner_grant, 1);
+    ar.set(a, l.sharers);
+    for (auto* flag : {&l.stored, &l.dirty, &l.evicting, &l.asked_owner, &l.direct, &l.holder,
+                       &l.carried, &l.probed, &l.probing})
+      ar.bits(*flag, 1);
+    ar.bits(l.data[0], 1);
+    ar.bits(l.in_hand[0], 1);
+    ar.bits(l.step, 3);
+    ar.bits(l.waiting, 3);
+    ar.bits(l.answers, 5);
+    ar.count(l.open_reads, 4);
+    ar.bits(l.served, 3);
+    if (l.step != Step::idle) message(ar, l.request);
+    if (l.probed || l.probing) message(ar, l.probe);
+  }
+
+  template <class Archive, class M>
+  void message(Archive& ar, M& m) {
+    ar.bits(m.kind, 4);
+    ar.bits(m.flags, 5);
+    ar.bits(m.right, 4);
+    ar.bits(m.wants_done, 1);
+    ar.bits(m.carries, 1);
+    ar.bits(m.data[0], 1);
+    ar.agent(m.from);
+    ar.agent(m.to);
+    ar.agent(m.requester);
+    ar.agent(m.resolver);
+    ar.bits(m.id, 1);
+    ar.bits(m.grant, 1);
+  }
+
+  void write(const System& s, const Renaming& r, Words& out) {
+    out.clear();
+    Writer ar(out, r);
+    fields(ar, s, r);
+    for (Agent to = 0; to < tree_.cores; ++to) list(ar, s.core(r.origin(to)).deferred);
+    for (Agent to = tree_.cores; to < tree_.agents(); ++to) list(ar, s.line(r.origin(to)).queue);
+    list(ar, s.messages);
+    ar.flush();
+    std::sort(out.end() - s.messages.size(), out.end());  // the network keeps no order
+  }
+
+  // A list's length, then a word for each message.
+  template <class Few>
+  void list(Writer& ar, const Few& few) {
+    ar.bits(few.size(), 5);
+    if (few.empty()) return;
+    for (const Msg& m : few) {
+      ar.flush();
+      message(ar, m);
+    }
+    ar.flush();
+  }
+
+  template <class Few>
+  void unpack_few(Reader& in, Few& few) {
+    int size = 0;
+    in.bits(size, 5);
+    few.clear();
+    for (int i = 0; i < size; ++i) {
+      in.flush();
+      Msg m;
+      message(in, m);
+      few.push(m);
+    }
+    if (size > 0) in.flush();
+  }
+
+  // --- what does not matter ---------------------------------------------------------------------
+
+  static bool readable(State s) {
+    return s != State::I && (s < State::IS || s > State::IM) && s != State::II;
+  }
+
+  void settle(System& s) {
+    for (Agent a = 0; a < tree_.cores; ++a)
+      for (Msg& m : s.core(a).deferred) settle(s, m);
+    for (Msg& m : s.messages) settle(s, m);
+    for (Agent a = tree_.cores; a < tree_.agents(); ++a) settle(s, a, s.line(a));
+    for (Agent a = 0; a < tree_.cores; ++a) {
+      auto& core = s.core(a);
+      if (!readable(core.copy.state)) core.data = {};
+      settle(s, core.data);
+    }
+    settle(s, s.memory);
+    for (Agent a = 0; a < tree_.agents(); ++a) {  // last: the others compare with it
+      Copy& copy = tree_.is_core(a) ? s.core(a).copy : s.line(a).up;
+      copy.request = waits_for_grant(copy.state);
+    }
+  }
+
+  void settle(const System& s, Agent a, Line& l) {
+    if (l.waiting == 0) l.answers = 0, l.asked_owner = l.direct = false;
+    if (l.step == Step::idle || l.step == Step::closing) l.evicting = l.holder = false;
+    if (!l.carried) l.in_hand = {};
+    if (!l.stored && l.step != Step::put) l.data = {};
+    if (!l.probed) l.served = 0;
+    l.owner_grant = l.owner != kNobody && current(s, tree_.node(a).first + l.owner, l.owner_grant);
+    settle(s, l.data);
+    settle(s, l.in_hand);
+    settle(s, l.request);
+    settle(s, l.probe);
+    for (Msg& m : l.queue) settle(s, m);
+  }
+
+  void settle(const System& s, Msg& m) {
+    const bool asks = m.kind == Kind::GetS || m.kind == Kind::GetM || m.kind == Kind::Upg;
+    m.id = asks && current(s, m.from, m.id);
+    m.grant = m.grant != 0 && current(s, m.to, m.grant);
+    if (is_probe(m.kind) && m.requester == kNobody) m.right = State::I, m.wants_done = false;
+    if (!m.carries) m.data = {};
+    settle(s, m.data);
+  }
+
+  static void settle(const System& s, typename System::Data& data) { data[0] = data == s.golden; }
+
+  static bool current(const System& s, Agent a, uint32_t id) {
+    const Copy& copy = s.copy(a);
+    return waits_for_grant(copy.state) && copy.request == id;
+  }
+
+  // --- which renaming ---------------------------------------------------------------------------
+
+  // What is known of each core without naming another: few renamings give the smallest list.
+  using Keys = std::array<uint32_t, 8>;
+  Keys keys(const System& s, const Renaming& r) const {
+    Keys out{};
+    for (Agent a = 0; a < tree_.cores; ++a) out[static_cast<std::size_t>(r.agent(a))] = key(s, a);
+    return out;
+  }
+  uint32_t key(const System& s, Agent a) const {
+    const auto& core = s.core(a);
+    const Line& l = s.line(tree_.parent(a));
+    const int ordinal = tree_.ordinal(a);
+    return static_cast<uint32_t>(core.copy.state) << 4 | core.data[0] << 3 |
+           static_cast<uint32_t>(l.owner == ordinal) << 2 |
+           static_cast<uint32_t>(l.sharers.has(ordinal)) << 1 |
+           static_cast<uint32_t>(!core.deferred.empty());
+  }
+  Keys smallest_keys(const System& s) const {
+    Keys best = keys(s, renamings_.front());
+    for (const Renaming& r : renamings_) best = std::min(best, keys(s, r));
+    return best;
+  }
+
+  const Tree& tree_;
+  System blank_;
+  std::vector<Renaming> renamings_;
+  Words other_;
+};
+
+}  // namespace uncore::check

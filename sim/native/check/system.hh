@@ -1,0 +1,301 @@
+// One line in a whole machine: its cores, its resolvers, its memory and the messages under way.
+//
+// A core here is a row of the client table, the line's data, and the rule by which accesses use
+// them: a cell with `hit` performs the access, one with a request sends it and the access is
+// performed when the grant arrives, `stall` waits. Resolvers are the very templates of the engine.
+// The network keeps no order: every message may be the next to arrive.
+//
+//   for (const Step& s : system.steps()) { System next = system; next.take(s); }
+//
+// Each store writes a new version into one word of the line and `golden` holds the newest ones.
+// Invariants, checked on every step, else Violation: a core with a right above S is alone with it
+// (an F or O among sharers), and every readable copy equals `golden`: a load returns the last
+// store. A line in memory or in a resolver's store is checked when somebody is given it.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "check/inline.hh"
+#include "check/tree.hh"
+#include "check/watched.hh"
+
+namespace uncore::check {
+
+struct Violation {
+  std::string what;
+};
+
+// What may happen next.
+struct Step {
+  enum class What : uint8_t { deliver, memory, load, store, evict, evict_data, recall };
+  What what;
+  int at = 0;    // the message, core or resolver
+  int word = 0;  // of the line, of a store
+
+  // Work under way goes on; the other steps begin some.
+  bool progress() const { return what <= What::memory; }
+};
+
+template <int kCores, int kNodes, int kMessages, int kWords>
+class System {
+ public:
+  using Data = std::array<uint32_t, kWords>;
+  using Msg = Message<Data>;
+
+  // What a resolver is told about its surroundings (coherence/resolver.hh).
+  struct Env {
+    using Data = System::Data;
+    using Set = Bits;
+    using Queue = Few<Msg, kCores>;
+
+    System* system = nullptr;
+    Agent agent = kNobody;
+
+    const Watched& protocol() const { return *system->watched; }
+    const Policy& policy() const { return node().policy; }
+    Agent self() const { return agent; }
+    int children() const { return system ? node().children : 0; }
+    Agent child(int ordinal) const { return node().first + ordinal; }
+    int ordinal(Agent a) const { return a - node().first; }
+    Agent above(uint64_t) const { return node().parent; }
+    uint32_t next_request() { return ++system->ids[static_cast<std::size_t>(agent)]; }
+    void send(const Msg& m) { system->messages.push(m); }
+    void send_stored(const Entry<Env>&, const Msg& m) { send(m); }
+    void memory_read(Entry<Env>&) { system->reading = true; }
+    void memory_write(Entry<Env>&, const Data& data) { system->memory = data; }
+    void keep(Entry<Env>&) {}
+    void touch(Entry<Env>&) {}
+    void discard(Entry<Env>&) {}
+    void opened(Entry<Env>&) {}
+    void closed(Entry<Env>&) {}
+
+   private:
+    const Node& node() const { return system->tree->node(agent); }
+  };
+  using Line = Entry<Env>;
+  using Logic = Resolver<Env>;
+
+  struct Core {
+    Copy copy;
+    Data data{};
+    Few<Msg, 2> deferred;  // probes that wait for the state to change
+  };
+
+  System(const Tree& t, const Watched& w) : tree(&t), watched(&w) {
+    if (t.cores > kCores || t.agents() - t.cores > kNodes)
+      throw std::invalid_argument("check: this tree has more cores or resolvers than supported");
+    golden.fill(1);
+    memory = golden;
+    for (Agent a = t.cores; a < t.agents(); ++a) forget(a);
+  }
+
+  const Tree* tree;
+  const Watched* watched;
+  std::array<Core, kCores> cores{};
+  Few<Msg, kMessages> messages;
+  std::array<uint32_t, kCores + kNodes> ids{};  // the newest request of every agent
+  Data memory{}, golden{};
+  bool reading = false;  // the memory is asked by the root
+
+  Line& line(Agent a) { return lines_[static_cast<std::size_t>(a - tree->cores)].line; }
+  const Line& line(Agent a) const { return lines_[static_cast<std::size_t>(a - tree->cores)].line; }
+  const Copy& copy(Agent a) const { return tree->is_core(a) ? core(a).copy : line(a).up; }
+  Core& core(Agent a) { return cores[static_cast<std::size_t>(a)]; }
+  const Core& core(Agent a) const { return cores[static_cast<std::size_t>(a)]; }
+
+  // Completions of `a` that are still under way. Where one may be delayed for ever, an agent could
+  // read, drop silently and read again without end; so agents wait for all but two of them.
+  bool ahead(Agent a) const {
+    const auto late = [a](const Msg& m) { return m.kind == Kind::Done && m.from == a; };
+    return std::count_if(messages.begin(), messages.end(), late) >= 2;
+  }
+
+  // Nothing is under way.
+  bool quiet() const {
+    if (!messages.empty() || reading) return false;
+    for (Agent a = 0; a < tree->cores; ++a)
+      if (core(a).copy.state >= State::IS || !core(a).deferred.empty()) return false;
+    for (Agent a = tree->cores; a < tree->agents(); ++a)
+      if (!line(a).quiet()) return false;
+    return true;
+  }
+
+  void steps(std::vector<Step>& out) const {
+    out.clear();
+    for (int m = 0; m < messages.size(); ++m)
+      if (!is_request(messages[m].kind) || !ahead(messages[m].to))
+        out.push_back({Step::What::deliver, m});
+    if (reading) out.push_back({Step::What::memory});
+    for (Agent c = 0; c < tree->cores; ++c) {
+      if (ahead(c)) continue;
+      for (const auto what : {Step::What::load, Step::What::store, Step::What::evict})
+        if (begins(watched->client(core(c).copy.state, event(what)))) out.push_back({what, c});
+    }
+    for (Agent a = tree->cores; a < tree->agents(); ++a) {
+      const Line& l = line(a);
+      if (!l.quiet() || l.blank(tree->node(a).policy.root)) continue;
+      if (l.stored) out.push_back({Step::What::evict_data, a});
+      if (!tree->node(a).policy.snoop) out.push_back({Step::What::recall, a});
+    }
+  }
+
+  void take(const Step& s) {
+    switch (s.what) {
+      case Step::What::deliver: {
+        const Msg m = messages[s.at];
+        messages.replace_by_last(s.at);
+        deliver(m);
+        break;
+      }
+      case Step::What::memory:
+        reading = false;
+        with(tree->agents() - 1, [&](Env& env, Line& l) { Logic::memory_data(env, l, memory); });
+        break;
+      case Step::What::evict_data:
+        with(s.at, [](Env& env, Line& l) { Logic::evict(env, l); });
+        break;
+      case Step::What::recall:
+        with(s.at, [](Env& env, Line& l) { Logic::recall(env, l); });
+        break;
+      default:
+        access(s.at, event(s.what), s.word);
+        reconsider(s.at);
+    }
+    check_rights();
+  }
+
+  std::string describe(const Step& s) const;
+
+ private:
+  struct Slot {
+    Line line{Env{}, 0};
+  };
+  std::array<Slot, kNodes> lines_{};
+  std::array<uint8_t, kCores> word_{};  // which word the store under way writes
+
+  static ClientEvent event(Step::What what) {
+    return what == Step::What::load    ? ClientEvent::Load
+           : what == Step::What::store ? ClientEvent::Store
+                                       : ClientEvent::Evict;
+  }
+
+  // An access that stalls is tried again later; until then nothing changes.
+  static bool begins(Cell cell) { return cell.possible() && !cell.has(Act::stall); }
+
+  Cell cell(Agent c, ClientEvent e) const {
+    return client_cell(*watched, core(c).copy.state, e, 0);
+  }
+
+  // --- resolvers --------------------------------------------------------------------------------
+
+  void forget(Agent a) {
+    Env env{this, a};
+    line(a) = Line(env, 0);
+    Logic::init(env, line(a));
+  }
+
+  template <class Act>
+  void with(Agent a, Act&& act) {
+    Env env{this, a};
+    act(env, line(a));
+    if (line(a).blank(tree->node(a).policy.root)) forget(a);  // as an engine does
+  }
+
+  void deliver(const Msg& m) {
+    if (!tree->is_core(m.to))
+      return with(m.to, [&m](Env& env, Line& l) { Logic::receive(env, l, m); });
+    receive(m.to, m);
+    reconsider(m.to);
+  }
+
+  // --- cores ------------------------------------------------------------------------------------
+
+  void access(Agent c, ClientEvent e, int word) {
+    Core& own = core(c);
+    const Cell cell = this->cell(c, e);
+    if (cell.has(Act::hit)) perform(c, e, word);
+    own.copy.state = cell.next();
+    if (cell.has(Act::GetS | Act::GetM | Act::Upg)) {
+      word_[static_cast<std::size_t>(c)] = static_cast<uint8_t>(word);
+      request(c, request_kind(cell));
+    }
+    if (cell.has(Act::Put)) request(c, Kind::Put);
+  }
+
+  void request(Agent c, Kind kind) {
+    Core& own = core(c);
+    Msg m;
+    m.kind = kind;
+    m.from = m.requester = c;
+    m.to = m.resolver = tree->parent(c);
+    m.id = ++ids[static_cast<std::size_t>(c)];
+    if (kind == Kind::Put) {
+      m.carries = true;
+      m.data = own.data;
+    } else {
+      own.copy.request = m.id;
+    }
+    messages.push(m);
+  }
+
+  void perform(Agent c, ClientEvent e, int word) {
+    Core& own = core(c);
+    if (own.data != golden)
+      throw Violation{std::string(e == ClientEvent::Load ? "a load" : "a store") + " of core " +
+                      std::to_string(c) + " found old data"};
+    if (e == ClientEvent::Store) {
+      ++golden[static_cast<std::size_t>(word)];
+      own.data = golden;
+    }
+  }
+
+  void receive(Agent c, const Msg& m) {
+    Core& own = core(c);
+    const Cell cell = this->cell(c, own.copy.event(m));
+    if (cell.has(Act::stall)) return own.deferred.push(m);
+    Env env{this, c};
+    const State before = own.copy.state;
+    if (is_probe(m.kind)) answer_probe(env, c, m, cell, &own.data, true);
+    if (cell.has(Act::fill)) own.data = m.data;
+    own.copy.state = cell.next();
+    if (cell.has(Act::done)) complete(env, c, m);
+    if (cell.has(Act::GetM)) return request(c, Kind::GetM);
+    if (waits_for_grant(before) && !waits_for_grant(own.copy.state))
+      perform(c, before == State::IS ? ClientEvent::Load : ClientEvent::Store,
+              word_[static_cast<std::size_t>(c)]);
+  }
+
+  // Probes that waited are served in order, as far as the state they meet now allows.
+  void reconsider(Agent c) {
+    Core& own = core(c);
+    while (!own.deferred.empty()) {
+      const Msg m = own.deferred.front();
+      if (cell(c, own.copy.event(m)).has(Act::stall)) return;
+      own.deferred.pop();
+      receive(c, m);
+    }
+  }
+
+  // --- what must hold ---------------------------------------------------------------------------
+
+  void check_rights() const {
+    int readers = 0, owners = 0, writers = 0;
+    for (Agent a = 0; a < tree->cores; ++a) {
+      const State s = core(a).copy.state;
+      if (s == State::I || s >= State::IS) continue;
+      ++readers;
+      if (s != State::S) ++owners;
+      if (s == State::E || s == State::M) ++writers;
+      if (core(a).data != golden)
+        throw Violation{"core " + std::to_string(a) + " can read old data"};
+    }
+    if (owners > 1 || (writers > 0 && readers > 1))
+      throw Violation{"two cores hold rights that exclude each other"};
+  }
+};
+
+}  // namespace uncore::check
+
+#include "check/describe.hh"

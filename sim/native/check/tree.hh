@@ -1,0 +1,65 @@
+// The machine the proofs run on: a tree of cores, joins and a root, without time or distance.
+//
+//   Tree({{2, 1}, {2}}, {join, root})     two joins of 2 and 1 cores under a root
+//
+// Agents are numbered cores first, then resolvers level by level; the root is the last one.
+// Invariant: the children of a resolver stand together, in order.
+#pragma once
+
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+#include "coherence/resolver.hh"
+
+namespace uncore::check {
+
+struct Node {
+  Policy policy;
+  int level = 0;
+  Agent parent = kNobody;
+  Agent first = 0;  // child
+  int children = 0;
+};
+
+struct Tree {
+  int cores = 0;
+  std::vector<Node> nodes;
+  std::vector<Agent> parents;  // of every agent
+
+  // `levels`: from the cores up, how many children each resolver has; one policy a level.
+  Tree(const std::vector<std::vector<int>>& levels, const std::vector<Policy>& policies) {
+    if (levels.empty() || levels.size() != policies.size() || levels.back().size() != 1)
+      throw std::invalid_argument("tree: one policy a level, and one resolver at the last");
+    cores = std::accumulate(levels[0].begin(), levels[0].end(), 0);
+    parents.resize(static_cast<std::size_t>(cores), kNobody);
+    Agent first = 0;
+    for (std::size_t level = 0; level < levels.size(); ++level) {
+      for (const int children : levels[level]) {
+        Node node{policies[level], static_cast<int>(level), kNobody, first, children};
+        node.policy.root = level + 1 == levels.size();
+        for (int c = 0; c < children; ++c) adopt(first++);
+        nodes.push_back(node);
+        parents.push_back(kNobody);
+      }
+    }
+    if (first + 1 != agents()) throw std::invalid_argument("tree: a level counts other children");
+    for (std::size_t a = static_cast<std::size_t>(cores); a < parents.size(); ++a)
+      nodes[a - static_cast<std::size_t>(cores)].parent = parents[a];
+  }
+
+  int agents() const { return cores + static_cast<int>(nodes.size()); }
+  bool is_core(Agent a) const { return a < cores; }
+  const Node& node(Agent a) const { return nodes[static_cast<std::size_t>(a - cores)]; }
+  Agent parent(Agent a) const { return parents[static_cast<std::size_t>(a)]; }
+  int ordinal(Agent a) const { return a - node(parent(a)).first; }
+
+ private:
+  void adopt(Agent child) {
+    if (child >= static_cast<Agent>(parents.size()))
+      throw std::invalid_argument("tree: a level counts other children");
+    parents[static_cast<std::size_t>(child)] = cores + static_cast<Agent>(nodes.size());
+  }
+};
+
+}  // namespace uncore::check

@@ -1,0 +1,156 @@
+// Breadth first, so that a counterexample is a shortest one.
+#include "check/walk.hh"
+
+#include <algorithm>
+
+#include "check/pack.hh"
+#include "check/states.hh"
+
+namespace uncore::check {
+namespace {
+
+using Small = System<4, 3, 28, 1>;
+using Number = States::Number;
+
+class Walker {
+ public:
+  Walker(const Protocol& p, const Tree& t, const Limits& l)
+      : watched_(p), tree_(t), limits_(l), packer_(t, watched_), system_(t, watched_) {}
+
+  Walk run(const std::function<bool(uint64_t)>& tick) {
+    packer_.pack(Small(tree_, watched_), words_);
+    states_.insert(words_);
+    parents_.push_back(0);
+    std::size_t level_end = 1;
+    for (Number n = 0; n < states_.size() && result_.violation.empty(); ++n) {
+      if (n == level_end) {
+        ++result_.depth;
+        level_end = states_.size();
+      }
+      const bool enough = states_.size() > limits_.states || result_.depth >= limits_.depth;
+      if (enough || ((n & 0xfff) == 0 && !tick(states_.size()))) {
+        result_.complete = false;
+        break;
+      }
+      expand(n);
+    }
+    result_.states = states_.size();
+    if (result_.violation.empty()) find_stuck();
+    for (std::size_t cell = 0; cell < Protocol::kCells; ++cell)
+      if (watched_.reached()[cell]) result_.reached.push_back(static_cast<uint32_t>(cell));
+    return std::move(result_);
+  }
+
+ private:
+  void expand(Number n) {
+    packer_.unpack(states_.words(n), system_);
+    rest_.push_back(system_.quiet());
+    system_.steps(steps_);
+    for (const Step& s : steps_) {
+      Small next = system_;
+      std::string wrong = attempt(next, s);
+      if (!wrong.empty()) return violated(n, std::move(wrong));
+      ++result_.transitions;
+      const auto [to, is_new] = states_.insert(words_);
+      if (is_new) parents_.push_back(n);
+      if (s.progress()) edges_.emplace_back(to, n);
+    }
+  }
+
+  // Takes a step and packs what follows from it; says what is wrong, or nothing.
+  std::string attempt(Small& system, const Step& s) {
+    try {
+      system.take(s);
+      packer_.pack(system, words_);
+      return {};
+    } catch (const Violation& v) {
+      return v.what;
+    } catch (const ProtocolError& e) {
+      return e.what;
+    } catch (const std::length_error& e) {
+      return e.what();
+    }
+  }
+
+  // States from which work under way cannot come to rest by itself. States not expanded count as
+  // good: they are beyond a limit.
+  void find_stuck() {
+    std::vector<bool> good(states_.size(), false);
+    std::vector<Number> queue;
+    for (Number n = 0; n < states_.size(); ++n) {
+      good[n] = n >= rest_.size() || rest_[n];
+      if (good[n]) queue.push_back(n);
+    }
+    std::sort(edges_.begin(), edges_.end());
+    while (!queue.empty()) {
+      const Number to = queue.back();
+      queue.pop_back();
+      auto edge = std::lower_bound(edges_.begin(), edges_.end(), std::pair(to, Number{0}));
+      for (; edge != edges_.end() && edge->first == to; ++edge) {
+        if (good[edge->second]) continue;
+        good[edge->second] = true;
+        queue.push_back(edge->second);
+      }
+    }
+    const auto stuck = std::find(good.begin(), good.end(), false) - good.begin();
+    if (static_cast<std::size_t>(stuck) < good.size())
+      violated(static_cast<Number>(stuck), "the work under way can never come to rest");
+  }
+
+  // Tells how state n is reached, and the step that fails there.
+  void violated(Number n, std::string what) {
+    result_.violation = std::move(what);
+    std::vector<Number> path;
+    for (Number at = n; at != 0; at = parents_[at]) path.push_back(at);
+    Small system(tree_, watched_);
+    for (auto to = path.rbegin(); to != path.rend(); ++to) follow(system, *to);
+    system.steps(steps_);
+    for (const Step& s : steps_) {
+      Small next = system;
+      if (attempt(next, s) == result_.violation) return tell(system, s, next);
+    }
+    for (const auto& m : system.messages)
+      result_.trace.push_back("under way: " + check::describe(tree_, m));
+  }
+
+  // Takes the step that leads to state `to`, whatever cores are called there.
+  void follow(Small& system, Number to) {
+    system.steps(steps_);
+    for (const Step& s : steps_) {
+      Small next = system;
+      attempt(next, s);
+      if (!std::equal(words_.begin(), words_.end(), states_.words(to))) continue;
+      tell(system, s, next);
+      system = next;
+      return;
+    }
+  }
+
+  void tell(const Small& before, const Step& s, const Small& after) {
+    std::string text = before.describe(s);
+    text.resize(std::max<std::size_t>(text.size() + 2, 44), ' ');
+    result_.trace.push_back(text + rights(after));
+  }
+
+  Watched watched_;
+  const Tree& tree_;
+  Limits limits_;
+  Packer<Small> packer_;
+  Small system_;
+  States states_;
+  std::vector<Number> parents_;
+  std::vector<bool> rest_;
+  std::vector<std::pair<Number, Number>> edges_;  // to, from; of steps that are progress
+  std::vector<Step> steps_;
+  Words words_;
+  Walk result_;
+};
+
+}  // namespace
+
+Walk walk(const Protocol& protocol, const Tree& tree, const Limits& limits,
+          const std::function<bool(uint64_t)>& tick) {
+  return Walker(protocol, tree, limits).run(tick);
+}
+
+}  // namespace uncore::check

@@ -1,0 +1,49 @@
+// The protocol's tables, remembering which cells were looked up: what the proofs have covered.
+#pragma once
+
+#include <bitset>
+
+#include "coherence/protocol.hh"
+
+namespace uncore::check {
+
+class Watched {
+ public:
+  explicit Watched(const Protocol& p) : protocol_(p) {}
+
+  Cell client(State s, ClientEvent e) const {
+    mark(0, Protocol::kClientEvents, s, e);
+    return protocol_.client(s, e);
+  }
+  Cell resolver(Children c, Request r) const {
+    mark(kResolver, Protocol::kRequests, c, r);
+    return protocol_.resolver(c, r);
+  }
+  Cell grant(Request r, Answers a) const {
+    mark(kGrant, Protocol::kAnswers, r, a);
+    return protocol_.grant(r, a);
+  }
+  Cell join(Children c, Phase p, Probe e) const {
+    mark(kJoin + static_cast<std::size_t>(c) * Protocol::kPhases * Protocol::kProbes,
+         Protocol::kProbes, p, e);
+    return protocol_.join(c, p, e);
+  }
+
+  // By position in the packed tables.
+  const std::bitset<Protocol::kCells>& reached() const { return reached_; }
+
+ private:
+  static constexpr std::size_t kResolver = Protocol::kStates * Protocol::kClientEvents;
+  static constexpr std::size_t kGrant = kResolver + Protocol::kChildren * Protocol::kRequests;
+  static constexpr std::size_t kJoin = kGrant + Protocol::kRequests * Protocol::kAnswers;
+
+  template <class Row, class Column>
+  void mark(std::size_t table, std::size_t width, Row row, Column column) const {
+    reached_.set(table + static_cast<std::size_t>(row) * width + static_cast<std::size_t>(column));
+  }
+
+  const Protocol& protocol_;
+  mutable std::bitset<Protocol::kCells> reached_;
+};
+
+}  // namespace uncore::check
