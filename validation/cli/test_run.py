@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import polars
 import pytest
 
+from uncore.program import find
 from uncore.result import load
 
 TOY = ("run", "ccx:2x2", "lock/ticket", "--engine", "toy")
@@ -60,6 +62,16 @@ def test_does_again_notice_another_outcome(uncore, monkeypatch):
     assert "differs at 1 threads: ops" in again.out
 
 
+def test_is_another_program_under_the_same_path_refused(uncore):
+    shutil.copy(find("lock/ticket").path, "mine.elf")
+    assert uncore("run", "ccx:2x2", "mine.elf", *TOY[3:], "--output", "r.json").status == 0
+    assert uncore("run", "--again", "r.json").status == 0
+    shutil.copy(find("lock/mcs").path, "mine.elf")
+    again = uncore("run", "--again", "r.json")
+    assert again.status == 2
+    assert "mine.elf" in again.err and "cannot be reproduced" in again.err
+
+
 def test_is_a_changed_result_file_refused(uncore):
     uncore(*TOY, "--output", "r.json")
     text = Path("r.json").read_text()
@@ -91,7 +103,8 @@ def test_does_an_interruption_keep_what_is_finished(uncore, monkeypatch, cores):
 def test_does_a_real_ctrl_c_end_it_at_once(tmp_path, cores):
     start = "from uncore import cli, engine; engine.ENGINES['toy'] = 'toy_engine'; cli.main()"
     words = [*TOY, "--threads", "1,2,4", "--output", "r.json", "--cores", cores]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent), "TOY_SLEEP": "4"}
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    environment = {**os.environ, "PYTHONPATH": path, "TOY_SLEEP": "4"}
     with subprocess.Popen(
         [sys.executable, "-c", start, *words],
         cwd=tmp_path,
