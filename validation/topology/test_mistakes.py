@@ -1,4 +1,4 @@
-"""Does every mistake in a machine file get one message that names the place, the word, the remedy?"""
+"""Does every mistake in a machine file get one message naming place, word and remedy?"""
 
 from __future__ import annotations
 

@@ -1,0 +1,174 @@
+"""Where to draw the stops of a machine: boxes in boxes, as its tree is.
+
+`layout(machine)` gives a point for every stop and a frame for every group, in units of one stop.
+The names of stops tell where they belong ("socket0.die1.x2y3"): a group's own stops are laid out as
+its join is (grid, ring as a racetrack, hub), and the parts that hang on a stop stand below it.
+Nothing here is read by an engine.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import ceil, sqrt
+
+from uncore.topology.machine import Machine
+
+GAP = 1.0
+GRID = re.compile(r"x(\d+)y(\d+)")
+QUADRANT = re.compile(r"q([0-3])")
+Point = tuple[float, float]
+
+
+@dataclass
+class Box:
+    width: float = 1.0
+    height: float = 1.0
+    points: dict[str, Point] = field(default_factory=dict)  # y grows downwards
+    frames: list[tuple[str, Point, Point]] = field(default_factory=list)  # label, corner, size
+
+    def take(self, other: Box, x: float, y: float) -> None:
+        for name, (px, py) in other.points.items():
+            self.points[name] = (x + px, y + py)
+        for label, (fx, fy), size in other.frames:
+            self.frames.append((label, (x + fx, y + fy), size))
+        self.width, self.height = (
+            max(self.width, x + other.width),
+            max(self.height, y + other.height),
+        )
+
+
+@dataclass
+class _Group:
+    path: str
+    own: list[str] = field(default_factory=list)  # names of stops
+    parts: dict[str, _Group] = field(default_factory=dict)
+
+
+def layout(machine: Machine) -> Box:
+    root = _Group("")
+    for stop in machine.stops:
+        _insert(root, stop, set(machine.levels))
+    beside: dict[str, set[str]] = {stop: set() for stop in machine.stops}
+    for link in machine.links:
+        beside[machine.stops[link.source]].add(machine.stops[link.target])
+    return _box(root, beside)
+
+
+def _insert(root: _Group, stop: str, levels: set[str]) -> None:
+    """A name's parts are groups, as long as they are called after a level."""
+    group = root
+    for word in stop.split("."):
+        if re.sub(r"\d+$", "", word) not in levels:
+            break
+        path = f"{group.path}.{word}" if group.path else word
+        group = group.parts.setdefault(word, _Group(path))
+    group.own.append(stop)
+
+
+def _box(group: _Group, beside: dict[str, set[str]]) -> Box:
+    if not group.parts and len(group.own) == 1:
+        return Box(1, 1, {group.own[0]: (0.5, 0.5)})
+    hung = _hung(group, beside)
+    cells = [(stop, _cell(stop, hung.get(stop, []), beside)) for stop in group.own]
+    free = [_box(part, beside) for part in hung.get("", [])]
+    inner = _arranged(cells, free, beside)
+    box = Box()
+    box.take(inner, GAP / 2, GAP / 2 + (0.5 if group.path else 0))
+    box.width, box.height = box.width + GAP / 2, box.height + GAP / 2
+    if group.path:
+        box.frames.append((group.path.split(".")[-1], (0, 0), (box.width, box.height)))
+    return box
+
+
+def _hung(group: _Group, beside: dict[str, set[str]]) -> dict[str, list[_Group]]:
+    """Parts by the first stop of the group they are wired to; "" holds those wired to none."""
+    hung: dict[str, list[_Group]] = {}
+    for part in group.parts.values():
+        near = {n for stop in _stops(part) for n in beside[stop]}
+        hung.setdefault(next((s for s in group.own if s in near), ""), []).append(part)
+    return hung
+
+
+def _stops(group: _Group) -> list[str]:
+    return group.own + [stop for part in group.parts.values() for stop in _stops(part)]
+
+
+def _cell(stop: str, parts: list[_Group], beside: dict[str, set[str]]) -> Box:
+    """A stop above the parts that hang on it."""
+    return _above(Box(1, 1, {stop: (0.5, 0.5)}), _rows([_box(part, beside) for part in parts]))
+
+
+def _above(top: Box, below: Box) -> Box:
+    both = Box(1, 1)
+    both.take(top, max(0, (below.width - top.width) / 2), 0)
+    both.take(below, 0, top.height)
+    return both
+
+
+def _rows(boxes: list[Box]) -> Box:
+    """Side by side, in full rows where the number allows, a little wider than high."""
+    ideal = sqrt(1.8 * len(boxes))
+    full = [
+        n for n in range(1, len(boxes) + 1) if len(boxes) % n == 0 and ideal / 2 < n < 2 * ideal
+    ]
+    columns = min(full, key=lambda n: abs(n - ideal)) if full else max(1, ceil(ideal))
+    return _grid(list(enumerate(boxes)), columns)
+
+
+def _grid(numbered: list[tuple[int, Box]], columns: int) -> Box:
+    widths, heights = [0.0] * columns, [0.0] * (1 + max((n for n, _ in numbered), default=0))
+    for number, box in numbered:
+        x, y = number % columns, number // columns
+        widths[x], heights[y] = max(widths[x], box.width), max(heights[y], box.height)
+    all_ = Box(0, 0)
+    for number, box in numbered:
+        x, y = number % columns, number // columns
+        all_.take(box, sum(widths[:x]) + GAP / 2 * x, sum(heights[:y]) + GAP / 2 * y)
+    return all_
+
+
+def _arranged(cells: list[tuple[str, Box]], free: list[Box], beside: dict[str, set[str]]) -> Box:
+    """As the names of the stops tell: a grid, a racetrack for each ring, a hub over the rest."""
+    boxes = [cell for _, cell in cells]
+    spots = [spot for stop, _ in cells if (spot := _spot(stop))]
+    if cells and len(spots) == len(cells):
+        columns = 1 + max(x for x, _ in spots)
+        places = (x + columns * y for x, y in spots)
+        return _grid(list(zip(places, boxes, strict=True)), columns)
+    if cells and re.search(r"\bs\d+$", cells[0][0]):
+        tracks = [_racetrack([box for _, box in ring]) for ring in _rings(cells, beside)]
+        return _grid(list(enumerate(tracks)), 1)
+    if len(cells) > 1 and cells[0][0].endswith("bus"):
+        return _above(boxes[0], _grid(list(enumerate(boxes[1:] + free)), min(len(cells), 17) - 1))
+    return _rows(boxes + free)
+
+
+def _rings(
+    cells: list[tuple[str, Box]], beside: dict[str, set[str]]
+) -> list[list[tuple[str, Box]]]:
+    """Stops of a ring follow one another; where two do not touch, another ring begins."""
+    rings = [[cells[0]]]
+    for before, cell in pairwise(cells):
+        if cell[0] in beside[before[0]]:
+            rings[-1].append(cell)
+        else:
+            rings.append([cell])
+    return rings
+
+
+def _spot(stop: str) -> tuple[int, int] | None:
+    name = stop.split(".")[-1]
+    if match := GRID.fullmatch(name):
+        return int(match[1]), int(match[2])
+    if match := QUADRANT.fullmatch(name):
+        return int(match[1]) % 2, int(match[1]) // 2
+    return None
+
+
+def _racetrack(boxes: list[Box]) -> Box:
+    """A ring: the first half from left to right, the second back below it."""
+    half = ceil(len(boxes) / 2)
+    numbered = [(i if i < half else 2 * half - 1 - (i - half), box) for i, box in enumerate(boxes)]
+    return _grid(numbered, half)

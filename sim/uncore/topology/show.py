@@ -1,0 +1,93 @@
+"""A machine as text: what `uncore show` prints.
+
+tree_text(machine)          the tree, alike parts folded, with joins, caches and resolvers
+draw(machine, picture)      the same; with a path, also the picture there, named in the last line
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from uncore.topology.machine import Machine, Resolver
+
+LINE = 64  # bytes
+
+
+def draw(machine: Machine, picture: Path | None = None) -> str:
+    text = tree_text(machine)
+    if picture:
+        from uncore.topology.picture import save_picture  # matplotlib is slow to import
+
+        save_picture(machine, picture)
+        text += f"\n\ndrawn in {picture}"
+    return text
+
+
+def tree_text(machine: Machine) -> str:
+    head = [
+        f"{machine.name} ({machine.id})",
+        f"{machine.cores} cores, {machine.harts} harts, {len(machine.memories)} memory"
+        f" node{'s' * (len(machine.memories) > 1)}, {machine.protocol.upper()}",
+    ]
+    lines = list(head)
+    for depth, level in enumerate(machine.levels[:-2]):
+        lines += [f"{'  ' * depth}{line}" for line in _level(machine, depth, level)]
+    lines.append(f"{'  ' * (len(machine.levels) - 2)}{_core(machine)}")
+    return "\n".join(lines)
+
+
+def _level(machine: Machine, depth: int, level: str) -> list[str]:
+    """The level's groups in one line, then what stands at the level, one line each."""
+    sizes = Counter(core[depth] for core in machine.shape)
+    per_group = sorted(set(sizes.values()))
+    count = f"{len(sizes)} x {level}" if len(sizes) > 1 else level
+    cores = f"{per_group[0]} to {per_group[-1]}" if len(per_group) > 1 else str(per_group[0])
+    lines = [f"{count}: {cores} core{'s' * (cores != '1')}{_links(machine, level)}"]
+    resolvers = [r for r in machine.resolvers if r.level == level]
+    return lines + ([f"  resolver {_resolver(resolvers, machine)}"] if resolvers else [])
+
+
+def _links(machine: Machine, level: str) -> str:
+    """The join by what it is made of: its links, one for each direction, and their latencies."""
+    mine = [link for link in machine.links if link.level == level]
+    if not mine:
+        return ""
+    low, high = min(link.control for link in mine), max(link.data for link in mine)
+    span = " to ".join(dict.fromkeys((_ns(low), _ns(high))))
+    return f", {len(mine)} links of {span}"
+
+
+def _resolver(alike: list[Resolver], machine: Machine) -> str:
+    first = alike[0]
+    name = first.name if len(alike) == 1 else f"{first.name} .. {alike[-1].name}"
+    slices = f", {len(first.slices)} slices" if len(first.slices) > 1 else ""
+    root = ", root" if not first.parents else ""
+    size = first.data_sets * first.data_ways * LINE
+    data = f", {first.data} {_bytes(size)} {first.data_ways}-way" if size else ""
+    return (
+        f"{name}: {first.knows}{root}{slices}{data}; reply {first.reply}, unblock on"
+        f" {first.unblock}, service {_ns(first.service)}, grants {first.grants}"
+    )
+
+
+def _core(machine: Machine) -> str:
+    core = machine.core
+    l1 = f"L1 {_bytes(core.l1_sets * core.l1_ways * LINE)} {_ns(core.l1_hit)}"
+    l2 = f", L2 {_bytes(core.l2_sets * core.l2_ways * LINE)} {_ns(core.l2_hit)}"
+    threads = machine.threads_per_core
+    return (
+        f"{machine.cores} x core: {threads} thread{'s' * (threads > 1)}, {l1}"
+        f"{l2 if core.l2_sets else ''}, atomic {_ns(core.atomic)}, hold {_ns(core.hold)}"
+    )
+
+
+def _ns(ps: int) -> str:
+    return f"{ps / 1000:.3g} ns"
+
+
+def _bytes(size: int) -> str:
+    for unit, base in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size >= base:
+            return f"{size / base:g} {unit}"
+    return f"{size} B"
