@@ -10,8 +10,8 @@ from uncore import paths
 SABOTAGE = [
     ("lock/ticket", {"ops": 100_000, "hold": 2000}, "contend.h"),
     ("lock/mcs", {"ops": 100_000, "hold": 2000}, "contend.h"),
-    ("counter/atomic", {"ops": 3_000_000}, "additions were lost"),
-    ("refcount/atomic", {"ops": 1_000_000}, "refcount/atomic.c"),
+    ("counter/atomic", {"ops": 50_000, "think": 2000}, "additions were lost"),
+    ("refcount/atomic", {"ops": 10}, "refcount/atomic.c"),
     ("epoch/ebr", {"ops": 100_000, "hold": 2000, "updates": 4000, "period": 50_000}, "epoch/ebr.c"),
 ]
 

@@ -23,11 +23,13 @@ void uc_setup(unsigned n) {
 }
 
 static void add_one(void) {
-  if (UC_SABOTAGE)  // load, add, store: additions get lost
-    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
-  else
+  if (!UC_SABOTAGE) {
     atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+    return;
+  }
+  uint64_t seen = atomic_load_explicit(counter, memory_order_relaxed);
+  uc_delay(think);  // meanwhile others add, and their additions get lost
+  atomic_store_explicit(counter, seen + 1, memory_order_relaxed);
 }
 
 void uc_main(unsigned id, unsigned n) {
