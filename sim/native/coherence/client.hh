@@ -15,6 +15,11 @@ namespace uncore {
 
 inline constexpr bool waits_for_grant(State s) { return s >= State::IS && s <= State::OM; }
 
+// Whether a core in this state has the line's data.
+inline constexpr bool holds_copy(State s) {
+  return s != State::I && s != State::IS && s != State::IM && s != State::II;
+}
+
 inline constexpr ClientEvent data_event(State right) {
   switch (right) {
     case State::F:
@@ -69,7 +74,8 @@ inline Kind request_kind(Cell c) {
 }
 
 // What an owner or sharer says to a probe, by its cell. `data`: the copy's bytes, null if it has
-// none to give. Sends the Answer to the resolver and, where asked, the data to the requester.
+// none to give. `shared`: it, or a child, has a copy. Sends the Answer to the resolver and, where
+// asked, the data to the requester.
 template <class Env, class Data>
 void answer_probe(Env& env, Agent self, const Message<Data>& probe, Cell cell, const Data* data,
                   bool shared) {

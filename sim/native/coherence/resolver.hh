@@ -236,8 +236,8 @@ class Resolver {
     if (e.request.kind == Kind::Put) return plan(env, e);
     const Cell cell = client_cell(env.protocol(), e.up.state, wish(e.request), e.line);
     const bool has_data = has_data_for_requester(env, e);
+    if (cell.has(Act::hit)) return plan(env, e);  // E becomes M when the child is granted M
     e.up.state = cell.next();
-    if (cell.has(Act::hit)) return plan(env, e);
     const Kind kind = request_kind(cell);
     ask_above(env, e, kind == Kind::Upg && !has_data ? Kind::GetM : kind);
   }
@@ -461,6 +461,8 @@ class Resolver {
     }
     // The child answers for the data from now on. But a snooping resolver cannot know whether an
     // upgrader still holds its copy: if it does not, it asks again, and for these very data.
+    if (right == State::M)
+      e.up.state = client_cell(env.protocol(), e.up.state, ClientEvent::Store, e.line).next();
     if (right == State::M && !(env.policy().snoop && e.holder)) {
       e.dirty = false;
       if (e.stored && !env.policy().inclusive) drop_data(env, e);
