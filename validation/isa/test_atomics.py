@@ -161,23 +161,36 @@ def test_compare_and_swap_of_a_pair(tmp_path: Path) -> None:
         trial 11, 13
         trial 11, 12
         trial 11, 12
-        li a2, 1
-        li a3, 1
-        amocas.q x0, x0, (s0)   # expected 0, 0: x0 means a pair of zeros
-        sd x0, 0(s0)
-        sd x0, 8(s0)
-        amocas.q x0, a2, (s0)
+        li ra, 99               # x0 means a pair of zeros, not x0 and x1
+        amocas.q a0, x0, (s0)
         ld a4, 0(s0)
         ld a5, 8(s0)
         sd a4, 0(s1)
         sd a5, 8(s1)
-        sd x1, 16(s1)
+        li a2, 1
+        li a3, 1
+        amocas.q x0, a2, (s0)
+        ld a4, 0(s0)
+        ld a5, 8(s0)
+        sd a4, 16(s1)
+        sd a5, 24(s1)
+        sd ra, 32(s1)
         exit 0"""
     words = results(text, 64, tmp_path)
     assert words[0:4] == [11, 12, 11, 12]
     assert words[16:20] == [11, 12, 21, 22]
     assert words[32:36] == [21, 22, 21, 22]
-    assert words[48:51] == [1, 1, 0]
+    assert words[48:53] == [0, 0, 1, 1, 99]
+
+
+def test_x0_as_the_expected_value_is_zero_whatever_was_written_to_it(tmp_path: Path) -> None:
+    text = f"""
+        li s0, {DATA}
+        li t0, 7
+        addi x0, t0, 1
+        amocas.d x0, t0, (s0)
+        exit 0"""
+    assert results(text, 1, tmp_path) == [7]
 
 
 @pytest.mark.parametrize(

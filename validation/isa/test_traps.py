@@ -86,6 +86,13 @@ def test_an_exception_names_its_cause_place_and_value(
     assert seen["status"] == 0x1800  # MPP machine, MIE and MPIE clear
 
 
+def test_an_exception_takes_time_but_is_no_instruction(tmp_path: Path) -> None:
+    text = SETUP.format(mode=0) + "rdcycle s6\n rdinstret s7\n ecall" + VECTORS
+    text = text.replace("li s1, 1", "rdcycle s8\n rdinstret s9")
+    x = run(text, tmp_path).registers()
+    assert (x[24] - x[22], x[25] - x[23]) == (4, 3)  # rdcycle, rdinstret, (ecall), j, rdcycle
+
+
 def test_a_jump_to_nowhere_traps_at_its_target(tmp_path: Path) -> None:
     seen = trapped("li a0, 0x70000000\n jr a0", tmp_path)
     assert (seen["cause"], seen["epc"], seen["tval"]) == (1, 0x70000000, 0x70000000)
@@ -181,6 +188,13 @@ def test_wfi_sleeps_until_an_interrupt_is_pending_even_if_masked(tmp_path: Path)
     assert x[9] == 0  # no trap
     assert 500 <= x[22] <= 502
     assert machine.counters()["instructions"] < 60  # asleep, not looping
+
+
+def test_wfi_does_not_sleep_while_an_interrupt_is_pending(tmp_path: Path) -> None:
+    before = "sd x0, (t0)\n rdcycle s7"
+    text = SETUP.format(mode=0) + WAIT.format(enable=1 << MTI, before=before) + VECTORS
+    x = run(text, tmp_path, quantum=100).registers()
+    assert x[22] - x[23] == 2
 
 
 def test_an_interrupt_that_ends_a_wfi_returns_behind_it(tmp_path: Path) -> None:
@@ -280,6 +294,33 @@ def test_changed_code_is_executed_after_fence_i(far: bool, tmp_path: Path) -> No
         addi s1, s1, 1
         ret"""
     assert run(text, tmp_path).registers()[9] == 1 + 2 + 3
+
+
+REACH = {
+    "c.j {}": 11, "c.beqz a0, {}": 8, "c.bnez a1, {}": 8, "beq x0, x0, {}": 12, "j {}": 18,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("line", REACH)
+def test_a_jump_reaches_every_distance_its_bits_can_say(line: str, tmp_path: Path) -> None:
+    """From here to a place and back, with nothing but illegal instructions in between."""
+    text = "li a0, 0\n li a1, 1\n li s1, 0\n"
+    for bit in range(5, REACH[line]):
+        space = f".space {(1 << bit) - 8}"
+        text += f"""
+            {line.format(f"there{bit}")}
+            {space}
+        back{bit}:
+            addi s1, s1, 1
+            j end{bit}
+        there{bit}:
+            addi s1, s1, 1
+            j 1f
+        1:  {line.format(f"back{bit}")}
+            .half 0
+        end{bit}:"""
+    machine = run(text + "\nexit 0", tmp_path)
+    assert machine.registers()[9] == 2 * (REACH[line] - 5)
 
 
 def test_markers_carry_their_code_and_value(tmp_path: Path) -> None:

@@ -179,7 +179,6 @@ void Hart<Port>::skip(uint64_t n) {
   instructions += n * spin_instructions;
   branches += n * spin_branches;
   mispredicts += n * spin_mispredicts;
-  spin_.moved(meter());
 }
 
 // ---- memory

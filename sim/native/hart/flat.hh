@@ -18,6 +18,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "hart/hart.hh"
@@ -59,9 +60,11 @@ class FlatPort {
  private:
   bool refuses();
   Answer done(Pair result);
+  void touch(uint64_t address);
 
   FlatMachine& machine_;
   unsigned id_;
+  std::unordered_set<uint64_t> touched_;  // lines
   bool refused_ = false;
 };
 
@@ -103,7 +106,8 @@ class FlatMachine {
   // An exclusive write by hart `id`: other harts lose their reservation of that line.
   void written(uint64_t address, const FlatPort* by);
 
-  const Answer answers;  // now, later, or retry: what every access is answered
+  const Answer answers;  // later: every access is; retry: every access is at first
+  uint64_t miss = 0;     // ticks that a hart's first load from a line costs
   std::string console;
   std::vector<Marker> markers;
   std::optional<uint64_t> exit_code;

@@ -55,9 +55,6 @@ class SpinDetector {
 
   const Meter& period() const { return period_; }
 
-  // The hart was moved on by whole periods: measure the next turn from there.
-  void moved(const Meter& now) { mark_ = now; }
-
  private:
   static constexpr uint64_t kFirst = 8;
 
