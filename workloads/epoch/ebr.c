@@ -29,10 +29,12 @@ UC_TABLE(grace, "ns", "time from retirement to freeing, one column per update");
 static struct object {
   UC_ALIGNED _Atomic uint64_t
       life;  // FREED, or one plus the number of the update that published it
-} * objects;
+}* objects;
 
 // A hart's announcement: the epoch it entered in, times two plus one; 0 outside.
-static struct reader { UC_ALIGNED _Atomic uint64_t announced; } * readers;
+static struct reader {
+  UC_ALIGNED _Atomic uint64_t announced;
+}* readers;
 
 static UC_ALIGNED _Atomic uint64_t epoch;
 static UC_ALIGNED _Atomic(struct object*) current;

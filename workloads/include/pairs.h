@@ -20,7 +20,7 @@ UC_PARAM(u64, b, 1, "hart", "with pairs=one: the other");
 
 static struct mailbox {
   UC_ALIGNED _Atomic unsigned partner;  // whom to play next, plus one
-} * mailboxes;
+}* mailboxes;
 
 static inline void pairs_call(unsigned first, unsigned second) {
   atomic_store_explicit(&mailboxes[first].partner, second + 1, memory_order_release);
@@ -28,8 +28,8 @@ static inline void pairs_call(unsigned first, unsigned second) {
 }
 
 static inline void pairs_await(unsigned id, unsigned partner) {
-  while (atomic_load_explicit(&mailboxes[id].partner, memory_order_acquire) != partner + 1)
-    uc_pause();
+  _Atomic unsigned* mine = &mailboxes[id].partner;
+  while (atomic_load_explicit(mine, memory_order_acquire) != partner + 1) uc_pause();
 }
 
 static inline unsigned pairs_first(void) { return (unsigned)(a < b ? a : b); }

@@ -83,7 +83,7 @@ unsigned uc_nodes(void);
 
 // Inside a loop that waits for memory. Zihintpause; written as a word so that any assembler and any
 // engine takes it.
-static inline void uc_pause(void) { __asm__ volatile(".word 0x0100000f" ::: "memory"); }
+static inline void uc_pause(void) { __asm__ volatile(".word 0x0100000f"); }
 
 // Returns when all harts have called it: a static tree, so one round costs O(n) messages and
 // O(log n) time.
@@ -101,7 +101,9 @@ void uc_wait(void);
 
 // ---- What is counted and checked ----------------------------------------------------------------
 
-extern struct uc_record_block { UC_ALIGNED struct uc_record record; } uc_record[UC_MAX_HARTS];
+extern struct uc_record_block {
+  UC_ALIGNED struct uc_record record;
+} uc_record[UC_MAX_HARTS];
 
 // tp points to this hart's record.
 static inline struct uc_record* uc_self(void) {

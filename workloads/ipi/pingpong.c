@@ -25,7 +25,7 @@ static struct player {
   volatile uint64_t sum_taken;         // sum of the times the measured ones were taken at
   uint64_t sum_sent;                   // sum of the times ours were sent at
   _Atomic uint32_t done;
-} * players;
+}* players;
 
 void uc_setup(unsigned n) {
   players = uc_alloc(n * sizeof *players, 0);
@@ -73,7 +73,8 @@ static void play(unsigned first, unsigned second) {
     atomic_store_explicit(&players[second].done, 1, memory_order_release);
     return;
   }
-  while (!atomic_load_explicit(&players[second].done, memory_order_acquire)) uc_pause();
+  _Atomic uint32_t* done = &players[second].done;
+  while (!atomic_load_explicit(done, memory_order_acquire)) uc_pause();
   note(first, second);
   note(second, first);
   reset(&players[first]);

@@ -25,7 +25,7 @@ static void lock_release(unsigned id);
 static struct guarded {
   UC_ALIGNED volatile uint64_t entries;
   volatile uint64_t owner;  // hart plus one; 0 while nobody is inside
-} * guarded;
+}* guarded;
 
 void uc_setup(unsigned n) {
   guarded = uc_alloc(sizeof *guarded, (unsigned)lock_node);

@@ -13,7 +13,7 @@ UC_WORKLOAD("Ticket lock: fair, one line, every release seen by every waiter");
 static struct {
   _Atomic uint32_t next;
   _Atomic uint32_t served;
-} * lock;
+}* lock;
 
 static void lock_setup(unsigned n) {
   (void)n;
@@ -23,7 +23,8 @@ static void lock_setup(unsigned n) {
 static void lock_acquire(unsigned id) {
   (void)id;
   uint32_t ticket = atomic_fetch_add_explicit(&lock->next, 1, memory_order_relaxed);
-  while (atomic_load_explicit(&lock->served, memory_order_acquire) != ticket) uc_pause();
+  _Atomic uint32_t* served = &lock->served;
+  while (atomic_load_explicit(served, memory_order_acquire) != ticket) uc_pause();
 }
 
 static void lock_release(unsigned id) {

@@ -23,7 +23,7 @@ enum state { ALIVE = 0x600d0b1ec7, FREED = 0xdead0b1ec7 };
 static struct object {
   UC_ALIGNED _Atomic uint64_t references;
   _Atomic uint64_t state;
-} * object;
+}* object;
 static UC_ALIGNED _Atomic uint64_t times_freed;
 
 void uc_setup(unsigned n) {

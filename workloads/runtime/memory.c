@@ -4,7 +4,9 @@
 
 extern char uc_stacks[];  // link.ld
 
-static struct { UC_ALIGNED _Atomic uint64_t next; } nodes[UC_MAX_NODES];
+static struct {
+  UC_ALIGNED _Atomic uint64_t next;
+} nodes[UC_MAX_NODES];
 
 static uint64_t node_end(unsigned node) {
   return uc_boot.node_size ? UC_RAM_BASE + (node + 1) * uc_boot.node_size : UINT64_MAX;

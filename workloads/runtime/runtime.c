@@ -11,7 +11,9 @@ struct uc_hart uc_harts[UC_MAX_HARTS];
 struct uc_record_block uc_record[UC_MAX_HARTS];
 
 // Number of harts once hart 0 has prepared everything, 0 before; alone on its line.
-static UC_ALIGNED struct { _Atomic unsigned harts; } gate;
+static UC_ALIGNED struct {
+  _Atomic unsigned harts;
+} gate;
 
 __attribute__((weak)) void uc_setup(unsigned n) { (void)n; }
 __attribute__((weak)) void uc_finish(unsigned n) { (void)n; }
