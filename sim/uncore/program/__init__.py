@@ -5,16 +5,19 @@ Program                                                 the value             pr
 Parameter                                               its settings          parameter.py
 readback                                                records and tables    readback.py
 build                                                   the compile command   build.py
+Names                                                   what is where         names.py
 abi                                                     uncore_abi.h          abi.py
 """
 
 from uncore.program import abi, build, readback
+from uncore.program.names import Names
 from uncore.program.parameter import Parameter
 from uncore.program.program import Program, Table
 from uncore.program.readback import Record
 from uncore.program.shelf import compile, find, load, shipped
 
 __all__ = [
+    "Names",
     "Parameter",
     "Program",
     "Record",

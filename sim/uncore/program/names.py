@@ -1,0 +1,65 @@
+"""Names for addresses, so that a report says `lock` and not 0x80e48080.
+
+    names = Names.of(program, read, harts)      read(address, size) -> bytes, after a run
+    names.at(address)                           "counter", "nodes+0x180", "stack of hart 3"
+
+The program's objects have symbols.  Allocated memory has none, but the program holds it by pointers
+with names: each variable of pointer size whose value lies beyond the image names what starts there.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from uncore.program import abi
+from uncore.program.program import Program
+
+Place = tuple[int, int, str]  # first address, end, name
+
+
+@dataclass(frozen=True)
+class Names:
+    """Where things are in one run."""
+
+    program: Program
+    places: tuple[Place, ...]  # by address, disjoint
+
+    @classmethod
+    def of(cls, program: Program, read: Callable[[int, int], bytes], harts: int) -> Names:
+        """Follows the program's pointers as they are now."""
+        stacks, stride = program.symbol("uc_stacks").address, abi.CONSTANTS["UC_STACK_STRIDE"]
+        heap = stacks + harts * stride
+        places = [(stacks + h * stride, stacks + (h + 1) * stride, h) for h in range(harts)]
+        named = [(start, end, f"stack of hart {hart}") for start, end, hart in places]
+        pointers = sorted(_pointers(program, read, heap))
+        ends = [start for start, _ in pointers[1:]] + [1 << 64]
+        named += [(start, end, name) for (start, name), end in zip(pointers, ends, strict=True)]
+        return cls(program, tuple(named))
+
+    def at(self, address: int) -> str:
+        """The best name there is; the address itself if there is none."""
+        index = bisect.bisect_right(self.places, address, key=lambda place: place[0]) - 1
+        if index < 0 or address >= self.places[index][1]:
+            return self.program.symbol_at(address) or f"{address:#x}"
+        start, _, name = self.places[index]
+        if name.startswith("stack of"):
+            return name
+        return name + (f"+{address - start:#x}" if address > start else "")
+
+
+def _pointers(
+    program: Program, read: Callable[[int, int], bytes], heap: int
+) -> list[tuple[int, str]]:
+    found: dict[int, str] = {}
+    for symbol in program.symbols:
+        if symbol.size == abi.WORD and not symbol.name.startswith("uc_"):
+            value = int.from_bytes(read(symbol.address, abi.WORD), "little")
+            if value >= heap and value % abi.CONSTANTS["UC_BLOCK"] == 0:
+                found.setdefault(value, symbol.name)
+    for table in program.tables:
+        cells = abi.unpack("uc_table", read(table.address, abi.size("uc_table")))["cells"]
+        if cells:
+            found.setdefault(cells, f"table {table.name}")
+    return list(found.items())
