@@ -139,7 +139,7 @@ def _segments(file: Any, data: bytes) -> Iterator[Segment]:
 def _symbols(table: Any) -> Iterator[Symbol]:
     for symbol in table.iter_symbols():
         if symbol["st_info"]["type"] in ("STT_FUNC", "STT_OBJECT", "STT_NOTYPE") and symbol.name:
-            if symbol["st_shndx"] in ("SHN_UNDEF", "SHN_ABS") or symbol.name.startswith((".", "$")):
+            if symbol["st_shndx"] == "SHN_UNDEF" or symbol.name.startswith((".", "$")):
                 continue
             yield Symbol(symbol["st_value"], symbol["st_size"], symbol.name)
 
