@@ -73,6 +73,26 @@ def test_is_an_edited_machine_a_machine_or_a_message(
 @FIXED
 @given(
     text=st.sampled_from(FILES),
+    edits=st.lists(
+        st.tuples(
+            st.integers(0, 999), st.integers(0, 2), st.sampled_from("\n".join(FILES).splitlines())
+        ),
+        max_size=3,
+    ),
+)
+def test_is_a_machine_with_lines_of_another_a_machine_or_a_message(
+    text: str, edits: list[tuple[int, int, str]], tmp_path: Path
+) -> None:
+    lines = text.splitlines()
+    for at, removed, line in edits:
+        at %= len(lines)
+        lines[at : at + removed] = [line]
+    outcome(write(tmp_path, "\n".join(lines)))
+
+
+@FIXED
+@given(
+    text=st.sampled_from(FILES),
     choice=st.randoms(use_true_random=False),
     scrap=st.sampled_from(SCRAPS),
 )

@@ -102,33 +102,3 @@ def test_have_two_dies_of_the_2990wx_no_memory() -> None:
         "socket0.die0.hub",
         "socket0.die2.hub",
     ]
-
-
-@pytest.mark.parametrize(
-    ("name", "i", "j", "node", "nanoseconds"),
-    [
-        ("tr1950x", 0, 1, 1, 25.1),
-        ("tr1950x", 0, 4, 0, 90.5),
-        ("tr1950x", 0, 4, 1, 157.9),
-        ("tr1950x", 0, 8, 1, 154.6),
-        ("epyc7302x2", 0, 1, 0, 25.4),
-        ("epyc7302x2", 0, 2, 0, 104.1),
-        ("epyc7302x2", 0, 16, 0, 230.3),
-        ("epyc7302x2", 0, 4, 1, 233.5),
-        ("r2700x", 0, 4, 0, 92.1),
-        ("x5650x2", 0, 1, 0, 37.2),
-        ("atomd510", 0, 1, 0, 86.7),
-    ],
-)
-def test_is_a_handoff_near_the_measured_class(
-    name: str, i: int, j: int, node: int, nanoseconds: float
-) -> None:
-    """Medians of public core-to-core matrices; the closed form should be within a tenth or so."""
-    estimate = Handoff(load(name)).estimate(i, j, node) / 1000
-    assert estimate == pytest.approx(nanoseconds, rel=0.12)
-
-
-def test_costs_a_pair_on_the_wrong_socket_two_crossings() -> None:
-    handoff = Handoff(load("epyc7302x2"))
-    crossing = handoff.estimate(0, 4, node=1) - handoff.estimate(0, 4, node=0)
-    assert crossing == pytest.approx(2 * 54_000, rel=0.01)

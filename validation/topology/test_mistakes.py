@@ -105,6 +105,13 @@ def test_are_ends_of_links_checked(tmp_path: Path) -> None:
         load_text(tmp_path, with_join(join.replace("die2", "die0"), tree) + die)
 
 
+def test_are_links_between_parts_that_nothing_joins_refused(tmp_path: Path) -> None:
+    text = SMALL.replace("socket:1", "socket:2").replace("[socket.join]", "[system.join]")
+    text = text.replace('inject = "2ns"', 'links = [["socket0", "socket1"]]')
+    with pytest.raises(UserError, match=r":12: .*nothing joins the cores of 'socket0'"):
+        load_text(tmp_path, text.replace('kind = "ring"', 'kind = "links"'))
+
+
 def test_is_memory_without_a_stop_refused(tmp_path: Path) -> None:
     tree = "socket:1 die:2 core:3 thread:2"
     join = 'kind = "crossbar"\nlatency = "1ns"'

@@ -262,11 +262,11 @@ def _ports(join: Join, fabric: Fabric, group: Group) -> Sites:
         own = fabric.ports.get(child.path)
         if own is None:
             own = [fabric.stop(child.path)]
-        if len(own) > 1:
+        if len(own) != 1:
             raise join.refuse(
-                "kind", f"'{child.path}' has {len(own)} ports because nothing joins its members;"
-                " give its level a join"
-            )  # fmt: skip
+                "kind",
+                f"nothing joins the cores of '{child.path}'; give its level a join of its own",
+            )
         stops.append(own[0])
     return Sites(stops, stops, stops[0], stops[0], stops[0])
 
