@@ -112,8 +112,8 @@ class Packer {
 
   Packer(const Tree& t, const Watched& w) : tree_(t), blank_(t, w), renamings_(renamings(t)) {}
 
-  void pack(const System& system, Words& out) {
-    System settled = system;
+  // Settles the system, too: it behaves as before.
+  void pack(System& settled, Words& out) {
     settle(settled);
     out.clear();
     const auto best = smallest_keys(settled);
@@ -230,10 +230,6 @@ class Packer {
 
   // --- what does not matter ---------------------------------------------------------------------
 
-  static bool readable(State s) {
-    return s != State::I && (s < State::IS || s > State::IM) && s != State::II;
-  }
-
   void settle(System& s) {
     for (Agent a = 0; a < tree_.cores; ++a)
       for (Msg& m : s.core(a).deferred) settle(s, m);
@@ -241,7 +237,7 @@ class Packer {
     for (Agent a = tree_.cores; a < tree_.agents(); ++a) settle(s, a, s.line(a));
     for (Agent a = 0; a < tree_.cores; ++a) {
       auto& core = s.core(a);
-      if (!readable(core.copy.state)) core.data = {};
+      if (!holds_copy(core.copy.state)) core.data = {};
       settle(s, core.data);
     }
     settle(s, s.memory);
@@ -249,6 +245,8 @@ class Packer {
       Copy& copy = tree_.is_core(a) ? s.core(a).copy : s.line(a).up;
       copy.request = waits_for_grant(copy.state);
     }
+    s.golden = {1};
+    s.ids.fill(1);
   }
 
   void settle(const System& s, Agent a, Line& l) {

@@ -12,7 +12,7 @@ class States {
  public:
   using Number = uint32_t;
 
-  States() : slots_(1u << 16, kFree) {}
+  States() : slots_(1u << 16) {}
 
   std::size_t size() const { return starts_.size() - 1; }
   const uint64_t* words(Number n) const { return words_.data() + starts_[n]; }
@@ -22,10 +22,11 @@ class States {
     if (size() * 2 > slots_.size()) grow();
     const uint64_t hash = hash_of(state);
     std::size_t slot = hash & (slots_.size() - 1);
-    for (; slots_[slot] != kFree; slot = (slot + 1) & (slots_.size() - 1))
-      if (equal(slots_[slot], state)) return {slots_[slot], false};
+    for (; slots_[slot].number != kFree; slot = (slot + 1) & (slots_.size() - 1))
+      if (slots_[slot].tag == tag(hash) && equal(slots_[slot].number, state))
+        return {slots_[slot].number, false};
     const auto number = static_cast<Number>(size());
-    slots_[slot] = number;
+    slots_[slot] = {number, tag(hash)};
     words_.insert(words_.end(), state.begin(), state.end());
     starts_.push_back(words_.size());
     return {number, true};
@@ -33,6 +34,11 @@ class States {
 
  private:
   static constexpr Number kFree = ~Number{0};
+  struct Slot {
+    Number number = kFree;
+    uint32_t tag = 0;  // more of the hash: most other states are told apart without a look at them
+  };
+  static uint32_t tag(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
 
   std::span<const uint64_t> at(Number n) const {
     return {words_.data() + starts_[n], words_.data() + starts_[n + 1]};
@@ -47,23 +53,24 @@ class States {
     uint64_t hash = 0x9e3779b97f4a7c15;
     for (const uint64_t w : words) {
       hash = (hash ^ w) * 0xff51afd7ed558ccd;
-      hash ^= hash >> 32;
+      hash ^= hash >> 29;
     }
     return hash;
   }
 
   void grow() {
-    slots_.assign(slots_.size() * 2, kFree);
+    slots_.assign(slots_.size() * 2, Slot{});
     for (Number n = 0; n < size(); ++n) {
-      std::size_t slot = hash_of(at(n)) & (slots_.size() - 1);
-      while (slots_[slot] != kFree) slot = (slot + 1) & (slots_.size() - 1);
-      slots_[slot] = n;
+      const uint64_t hash = hash_of(at(n));
+      std::size_t slot = hash & (slots_.size() - 1);
+      while (slots_[slot].number != kFree) slot = (slot + 1) & (slots_.size() - 1);
+      slots_[slot] = {n, tag(hash)};
     }
   }
 
   std::vector<uint64_t> words_;
   std::vector<std::size_t> starts_{0};
-  std::vector<Number> slots_;
+  std::vector<Slot> slots_;
 };
 
 }  // namespace uncore::check

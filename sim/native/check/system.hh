@@ -107,9 +107,10 @@ class System {
 
   // Completions of `a` that are still under way. Where one may be delayed for ever, an agent could
   // read, drop silently and read again without end; so agents wait for all but two of them.
+  static inline int kAhead = getenv("AHEAD") ? atoi(getenv("AHEAD")) : 2;
   bool ahead(Agent a) const {
     const auto late = [a](const Msg& m) { return m.kind == Kind::Done && m.from == a; };
-    return std::count_if(messages.begin(), messages.end(), late) >= 2;
+    return std::count_if(messages.begin(), messages.end(), late) >= kAhead;
   }
 
   // Nothing is under way.
@@ -137,7 +138,7 @@ class System {
       const Line& l = line(a);
       if (!l.quiet() || l.blank(tree->node(a).policy.root)) continue;
       if (l.stored) out.push_back({Step::What::evict_data, a});
-      if (!tree->node(a).policy.snoop) out.push_back({Step::What::recall, a});
+      if (tree->node(a).recalls) out.push_back({Step::What::recall, a});
     }
   }
 
@@ -257,7 +258,7 @@ class System {
     if (cell.has(Act::stall)) return own.deferred.push(m);
     Env env{this, c};
     const State before = own.copy.state;
-    if (is_probe(m.kind)) answer_probe(env, c, m, cell, &own.data, true);
+    if (is_probe(m.kind)) answer_probe(env, c, m, cell, &own.data, holds_copy(before));
     if (cell.has(Act::fill)) own.data = m.data;
     own.copy.state = cell.next();
     if (cell.has(Act::done)) complete(env, c, m);

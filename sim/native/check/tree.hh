@@ -16,6 +16,7 @@ namespace uncore::check {
 
 struct Node {
   Policy policy;
+  bool recalls = false;  // it has few entries: it may recall a line at any time
   int level = 0;
   Agent parent = kNobody;
   Agent first = 0;  // child
@@ -36,7 +37,7 @@ struct Tree {
     Agent first = 0;
     for (std::size_t level = 0; level < levels.size(); ++level) {
       for (const int children : levels[level]) {
-        Node node{policies[level], static_cast<int>(level), kNobody, first, children};
+        Node node{policies[level], policies[level].inclusive, static_cast<int>(level), kNobody, first, children};
         node.policy.root = level + 1 == levels.size();
         for (int c = 0; c < children; ++c) adopt(first++);
         nodes.push_back(node);

@@ -9,7 +9,7 @@
 namespace uncore::check {
 namespace {
 
-using Small = System<4, 3, 28, 1>;
+using Small = System<4, 3, 20, 1>;
 using Number = States::Number;
 
 class Walker {
@@ -18,7 +18,8 @@ class Walker {
       : watched_(p), tree_(t), limits_(l), packer_(t, watched_), system_(t, watched_) {}
 
   Walk run(const std::function<bool(uint64_t)>& tick) {
-    packer_.pack(Small(tree_, watched_), words_);
+    Small start(tree_, watched_);
+    packer_.pack(start, words_);
     states_.insert(words_);
     parents_.push_back(0);
     std::size_t level_end = 1;
