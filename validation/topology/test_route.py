@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from machines import load_text, with_join
+
 from uncore.topology import Machine, load
 from uncore.topology.route import Handoff, Routes
 
