@@ -51,14 +51,14 @@ nb::bytes read(FlatMachine& machine, uint64_t address, uint64_t size) {
 
 FlatMachine* make(const Segments& segments, uint64_t entry, unsigned harts, uint64_t ram_size,
                   uint64_t quantum, const std::string& answers, bool spin, uint64_t mispredict,
-                  uint64_t pause, uint64_t miss) {
+                  uint64_t pause, uint64_t settling) {
   auto machine = std::make_unique<FlatMachine>(harts, ram_size, entry, quantum, answer(answers));
   for (const auto& [address, data] : segments) write(*machine, address, data);
   for (unsigned id = 0; id < harts; ++id) {
     machine->hart(id).cost = {.instruction = 1, .mispredict = mispredict, .pause = pause};
     machine->hart(id).spin_enabled = spin;
   }
-  machine->miss = miss;
+  machine->settling = settling;
   return machine.release();
 }
 
@@ -96,7 +96,7 @@ void bind_hart(nb::module_& module) {
   nb::class_<FlatMachine>(module, "FlatMachine", "Harts on flat memory, for tests of the hart.")
       .def(nb::new_(&make), "segments"_a, "entry"_a, "harts"_a = 1, "ram_size"_a = 1 << 20,
            "quantum"_a = 1, "answers"_a = "now", "spin"_a = true, "mispredict"_a = 0, "pause"_a = 1,
-           "miss"_a = 0)
+           "settling"_a = 0)
       .def(
           "run", [](FlatMachine& m, uint64_t ticks) { return name(m.run(ticks)); }, "ticks"_a,
           "Runs all harts: 'exit', 'fatal', 'idle' (all asleep for good) or 'time'.")

@@ -43,13 +43,15 @@ bool FlatPort::fetch(uint64_t address, uint32_t& word) {
   return true;
 }
 
-void FlatPort::touch(uint64_t address) {
-  if (machine_.miss != 0 && touched_.insert(address / kLine).second) hart.clock += machine_.miss;
+void FlatPort::settle(uint64_t address) {
+  if (machine_.settling == 0) return;
+  uint64_t& loads = loads_[address / kLine];
+  if (loads < machine_.settling) hart.clock += machine_.settling - loads++;
 }
 
 Answer FlatPort::load(uint64_t address, unsigned size, uint64_t& value) {
   if (refuses()) return Answer::retry;
-  touch(address);
+  settle(address);
   value = read(machine_.memory(address, size));
   return done({value, 0});
 }

@@ -18,7 +18,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include "hart/hart.hh"
@@ -60,11 +60,11 @@ class FlatPort {
  private:
   bool refuses();
   Answer done(Pair result);
-  void touch(uint64_t address);
+  void settle(uint64_t address);
 
   FlatMachine& machine_;
   unsigned id_;
-  std::unordered_set<uint64_t> touched_;  // lines
+  std::unordered_map<uint64_t, uint64_t> loads_;  // of each line, while they are not settled
   bool refused_ = false;
 };
 
@@ -107,7 +107,8 @@ class FlatMachine {
   void written(uint64_t address, const FlatPort* by);
 
   const Answer answers;  // later: every access is; retry: every access is at first
-  uint64_t miss = 0;     // ticks that a hart's first load from a line costs
+  // A hart's n-th load from a line costs settling - n ticks more, while that is positive.
+  uint64_t settling = 0;
   std::string console;
   std::vector<Marker> markers;
   std::optional<uint64_t> exit_code;
