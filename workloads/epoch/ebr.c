@@ -27,8 +27,7 @@ UC_TABLE(grace, "ns", "time from retirement to freeing, one column per update");
 #define FREED 0
 
 static struct object {
-  UC_ALIGNED _Atomic uint64_t
-      life;  // FREED, or one plus the number of the update that published it
+  UC_ALIGNED _Atomic uint64_t life;  // FREED, or the number of the update that published it
 }* objects;
 
 // A hart's announcement: the epoch it entered in, times two plus one; 0 outside.
@@ -36,36 +35,40 @@ static struct reader {
   UC_ALIGNED _Atomic uint64_t announced;
 }* readers;
 
-static UC_ALIGNED _Atomic uint64_t epoch;
-static UC_ALIGNED _Atomic(struct object*) current;
+static _Atomic uint64_t* epoch;
+static _Atomic(struct object*)* current;
 
 // The updater's own book of retired objects. Update number u publishes objects[u % RING] and so
-// retires the one of u - 1: [freed, published) are retired and not yet free.
-static UC_ALIGNED struct {
-  uint64_t published, freed;
+// retires the one of u - 1: [freed, published) are retired and not yet free. The first is number 1.
+static struct book {
+  uint64_t published, freed;  // numbers of updates
   struct {
     uint64_t epoch, time;
   } retired[RING];
-} book;
+}* book;
 
 static void publish(uint64_t number) {
   struct object* object = &objects[number % RING];
-  atomic_store_explicit(&object->life, number + 1, memory_order_relaxed);
-  atomic_store(&current, object);
+  atomic_store_explicit(&object->life, number, memory_order_relaxed);
+  atomic_store(current, object);
 }
 
 void uc_setup(unsigned n) {
   objects = uc_alloc(RING * sizeof *objects, 0);
   readers = uc_alloc(n * sizeof *readers, 0);
+  epoch = uc_alloc(sizeof *epoch, 0);
+  current = uc_alloc(sizeof *current, 0);
+  book = uc_alloc(sizeof *book, 0);
   uc_table_make(&grace, 1, updates);
-  publish(0);
+  book->published = book->freed = 1;
+  publish(1);
 }
 
 // ---- Readers ------------------------------------------------------------------------------------
 
 static void enter(struct reader* self) {
   if (UC_SABOTAGE) return;  // unannounced: objects are freed under the reader's hands
-  uint64_t now = atomic_load_explicit(&epoch, memory_order_relaxed);
+  uint64_t now = atomic_load_explicit(epoch, memory_order_relaxed);
   atomic_store_explicit(&self->announced, 2 * now + 1, memory_order_relaxed);
   atomic_thread_fence(memory_order_seq_cst);  // announced before anything is looked at
 }
@@ -81,7 +84,7 @@ static uint64_t life(struct object* object) {
 static void read_once(unsigned id) {
   uc_start();
   enter(&readers[id]);
-  struct object* object = atomic_load_explicit(&current, memory_order_acquire);
+  struct object* object = atomic_load_explicit(current, memory_order_acquire);
   uint64_t found = life(object);
   uc_check(found != FREED, "a reader was given a freed object");
   uc_delay(hold);
@@ -108,7 +111,7 @@ static bool lags(unsigned hart, uint64_t now) {
 
 // Advances the epoch if no reader lags; with `wait`, when none does any more.
 static bool advance(unsigned n, bool wait) {
-  uint64_t now = atomic_load_explicit(&epoch, memory_order_relaxed);
+  uint64_t now = atomic_load_explicit(epoch, memory_order_relaxed);
   atomic_thread_fence(memory_order_seq_cst);  // what was retired is out of sight before we look
   for (unsigned hart = 1; hart < n; hart++) {
     while (lags(hart, now)) {
@@ -116,30 +119,30 @@ static bool advance(unsigned n, bool wait) {
       uc_pause();
     }
   }
-  atomic_store_explicit(&epoch, now + 1, memory_order_release);
+  atomic_store_explicit(epoch, now + 1, memory_order_release);
   return true;
 }
 
 static void free_old_enough(void) {
-  uint64_t now = atomic_load_explicit(&epoch, memory_order_relaxed);
-  for (; book.freed < book.published; book.freed++) {
-    uint64_t slot = book.freed % RING;
-    if (book.retired[slot].epoch + 2 > now) return;
+  uint64_t now = atomic_load_explicit(epoch, memory_order_relaxed);
+  for (; book->freed < book->published; book->freed++) {
+    uint64_t slot = book->freed % RING;
+    if (book->retired[slot].epoch + 2 > now) return;
     atomic_store_explicit(&objects[slot].life, FREED, memory_order_relaxed);
-    *uc_cell(&grace, 0, book.freed) = uc_now() - book.retired[slot].time;
+    *uc_cell(&grace, 0, book->freed - 1) = uc_now() - book->retired[slot].time;
   }
 }
 
 static void update(unsigned n) {
-  while (book.published + 1 - book.freed >= RING) {  // the ring is full: now we must wait
+  while (book->published + 1 - book->freed >= RING) {  // the ring is full: now we must wait
     advance(n, true);
     free_old_enough();
   }
-  uint64_t retired = book.published % RING;
-  publish(book.published + 1);
-  book.retired[retired].epoch = atomic_load_explicit(&epoch, memory_order_relaxed);
-  book.retired[retired].time = uc_now();
-  book.published++;
+  uint64_t retired = book->published % RING;
+  publish(book->published + 1);
+  book->retired[retired].epoch = atomic_load_explicit(epoch, memory_order_relaxed);
+  book->retired[retired].time = uc_now();
+  book->published++;
   if (advance(n, false)) free_old_enough();
 }
 
@@ -153,7 +156,7 @@ static void update_often(unsigned n) {
     uc_delay(period);
   }
   uc_roi(false);
-  while (book.freed < book.published) {
+  while (book->freed < book->published) {
     advance(n, true);
     free_old_enough();
   }
@@ -168,5 +171,5 @@ void uc_main(unsigned id, unsigned n) {
 
 void uc_finish(unsigned n) {
   (void)n;
-  uc_check(book.freed == updates, "retired objects were never freed");
+  uc_check(book->freed == updates + 1, "retired objects were never freed");
 }

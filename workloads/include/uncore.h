@@ -52,7 +52,9 @@ static inline uint64_t* uc_cell(const struct uc_table* table, uint64_t row, uint
   return &table->cells[row * table->cols + col];
 }
 
-// Alone on its lines: for a variable, or the first member of a struct.
+// Starts a block, for the first member of a struct: the struct's size is then whole blocks, and no
+// two of them share a line. A variable's size is not: what harts share belongs into uc_alloc's
+// memory.
 #define UC_ALIGNED _Alignas(UC_BLOCK)
 
 // ---- Identity, time, memory ---------------------------------------------------------------------
@@ -119,6 +121,12 @@ static inline void uc_start(void) { UC_MARK(UC_MARK_START, 0); }
 static inline void uc_op(void) {
   uc_self()->ops++;
   UC_MARK(UC_MARK_OP, 0);
+}
+
+// A batch of operations is done: for loops too tight to count in.
+static inline void uc_ops(uint64_t batch) {
+  uc_self()->ops += batch;
+  UC_MARK(UC_MARK_OP, batch);
 }
 
 // Opens (true) and closes the region of interest: throughput is operations over this time.

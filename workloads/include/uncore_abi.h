@@ -29,9 +29,9 @@
 #define UC_BLOCK 128
 #define UC_BLOCK_SHIFT 7
 
-// Distance between two stacks. An odd number of blocks, so that the hot lines of a thousand stacks
-// do not all fall into the same few sets of a shared cache.
-#define UC_STACK_STRIDE (16384 + UC_BLOCK)
+// Distance between two stacks, 16 KiB and a block. An odd number of blocks, so that the hot lines
+// of a thousand stacks do not all fall into the same few sets of a shared cache.
+#define UC_STACK_STRIDE 16512
 
 // Exit codes of a guest program.
 #define UC_EXIT_OK 0
@@ -41,7 +41,7 @@
 
 // Markers: `sltiu x0, rs1, imm`, a HINT set aside for custom use. An engine that knows them takes
 // no time for them; everywhere else they are no-ops.
-#define UC_MARK_OP 1            // one operation of the workload is done
+#define UC_MARK_OP 1            // one operation is done, or as many as rs1 says if it is not 0
 #define UC_MARK_ROI_ON 2        // this hart enters the region of interest
 #define UC_MARK_ROI_OFF 3       // this hart leaves it
 #define UC_MARK_CHECK_FAILED 4  // rs1 = address of the message, a C string

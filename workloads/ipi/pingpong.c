@@ -67,8 +67,9 @@ static void reset(struct player* player) {
 
 static void play(unsigned first, unsigned second) {
   bool serves = uc_id() == first;
+  uc_start();
   exchange(&players[uc_id()], serves ? second : first, serves);
-  uc_self()->ops += rounds;
+  uc_ops(rounds);
   if (!serves) {
     atomic_store_explicit(&players[second].done, 1, memory_order_release);
     return;

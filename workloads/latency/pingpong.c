@@ -63,12 +63,13 @@ static void measure(unsigned first, unsigned second) {
 }
 
 static void play(unsigned first, unsigned second) {
+  uc_start();
   if (uc_id() == first)
     measure(first, second);
   else
     uc_check(hand_over_often(1, warmup + rounds),
              "the flag was seen in a state that the other hart had left");
-  uc_self()->ops += rounds;
+  uc_ops(rounds);
 }
 
 void uc_main(unsigned id, unsigned n) {

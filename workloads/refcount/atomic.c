@@ -24,7 +24,7 @@ static struct object {
   UC_ALIGNED _Atomic uint64_t references;
   _Atomic uint64_t state;
 }* object;
-static UC_ALIGNED _Atomic uint64_t times_freed;
+static _Atomic uint64_t times_freed;
 
 void uc_setup(unsigned n) {
   object = uc_alloc(sizeof *object, (unsigned)object_node);

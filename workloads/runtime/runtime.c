@@ -10,10 +10,7 @@ struct uc_boot uc_boot __attribute__((section(".uc.boot"), used)) = {
 struct uc_hart uc_harts[UC_MAX_HARTS];
 struct uc_record_block uc_record[UC_MAX_HARTS];
 
-// Number of harts once hart 0 has prepared everything, 0 before; alone on its line.
-static UC_ALIGNED struct {
-  _Atomic unsigned harts;
-} gate;
+struct uc_gate uc_gate;
 
 __attribute__((weak)) void uc_setup(unsigned n) { (void)n; }
 __attribute__((weak)) void uc_finish(unsigned n) { (void)n; }
@@ -24,12 +21,12 @@ static void prepare(void) {
   uc_clock_start();
   uc_memory_start(harts);
   uc_setup(harts);
-  atomic_store_explicit(&gate.harts, harts, memory_order_release);
+  atomic_store_explicit(&uc_gate.harts, harts, memory_order_release);
 }
 
 static unsigned wait_for_gate(void) {
   unsigned harts;
-  while (!(harts = atomic_load_explicit(&gate.harts, memory_order_acquire))) uc_pause();
+  while (!(harts = atomic_load_explicit(&uc_gate.harts, memory_order_acquire))) uc_pause();
   return harts;
 }
 
@@ -54,8 +51,6 @@ _Noreturn void uc_run(unsigned id) {
   if (id == 0) finish(harts);
   uc_park();
 }
-
-unsigned uc_hart_count(void) { return atomic_load_explicit(&gate.harts, memory_order_relaxed); }
 
 _Noreturn void uc_fatal(const char* why, uint64_t number) {
   uc_put("uc: ");

@@ -16,6 +16,19 @@ struct uc_hart {
   volatile bool no_semihosting;
 };
 
+// Number of harts once hart 0 has prepared everything, 0 before. These two structures are not
+// static, or the compiler would reduce them to bare variables that share their lines with others.
+extern struct uc_gate {
+  UC_ALIGNED _Atomic unsigned harts;
+} uc_gate;
+
+// Read-only once harts run: nanoseconds per tick as a 32.32 fixed-point number, exact for every
+// frequency that divides 1 GHz.
+extern struct uc_clock {
+  UC_ALIGNED uint64_t ns_per_tick;
+  uint64_t source;
+} uc_clock;
+
 extern struct uc_hart uc_harts[UC_MAX_HARTS];
 extern struct uc_boot uc_boot;
 extern const struct uc_param uc_params_begin[], uc_params_end[];
@@ -23,10 +36,13 @@ extern struct uc_table uc_tables_begin[], uc_tables_end[];
 
 static inline struct uc_hart* uc_hart(void) { return &uc_harts[uc_id()]; }
 
+static inline unsigned uc_hart_count(void) {
+  return atomic_load_explicit(&uc_gate.harts, memory_order_relaxed);
+}
+
 // start.S
 _Noreturn void uc_park(void);
 // runtime.c
-unsigned uc_hart_count(void);
 _Noreturn void uc_fatal(const char* why, uint64_t number);
 // barrier.c
 void uc_gather(unsigned id);
