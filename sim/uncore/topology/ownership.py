@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from uncore.topology.builders import Sites
 from uncore.topology.core import sets_and_ways
 from uncore.topology.fabric import ps
-from uncore.topology.joins import Sites
 from uncore.topology.machine import Resolver
 from uncore.topology.shorthand import POLICIES
 from uncore.topology.table import Table

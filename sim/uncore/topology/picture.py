@@ -52,7 +52,7 @@ def _frames(axes: Axes, box: Box) -> None:
 def _links(axes: Axes, machine: Machine, box: Box) -> dict[str, str]:
     """One line for both directions; a line bends where others stand between its ends."""
     levels = [level for level in machine.levels if any(k.level == level for k in machine.links)]
-    colours = dict(zip(levels, COLOURS * len(levels), strict=False))
+    colours: dict[str, str] = dict(zip(levels, COLOURS * len(levels), strict=False))
     drawn: set[frozenset[int]] = set()
     for link in machine.links:
         ends = frozenset((link.source, link.target))

@@ -3,19 +3,22 @@
 `resolve(root, id)` reads the tree of levels, builds the fabric bottom-up (children first, then the
 join that holds them), seats agents and resolvers, and refuses keys nobody asked for.  The parts:
 
-    core.py       costs of a core, interrupts            joins.py     stops and links of one group
-    ownership.py  resolvers: who owns what               this file    the order, and the seating
+    core.py       costs of a core, interrupts            joins.py     what a level's join costs
+    ownership.py  resolvers: who owns what               builders.py  its stops and links, per group
+    this file     the order, and the seating
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from uncore.topology.builders import Sites
+from uncore.topology.builders import build as build_join
 from uncore.topology.core import read_core, read_interrupt
 from uncore.topology.cpus import check_cpus
 from uncore.topology.document import Branch, Leaf, wrong
 from uncore.topology.fabric import Fabric, ps
-from uncore.topology.joins import Join, Messages, Sites, read_join
+from uncore.topology.joins import Join, Messages, read_join
 from uncore.topology.machine import Machine, Memory
 from uncore.topology.ownership import Seats, read_resolvers
 from uncore.topology.table import Ledger, Table, refuse_unknown
@@ -145,7 +148,7 @@ class Plan:
         if join is None:
             ports = [port for child in inner for port in child]
         else:
-            sites = self.sites[group.path] = join.build(self.fabric, group)
+            sites = self.sites[group.path] = build_join(join, self.fabric, group)
             for stop, child in zip(sites.members, inner, strict=True):
                 for port in child:
                     self.attach(port, stop, sites, join.level)
