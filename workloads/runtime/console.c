@@ -11,6 +11,8 @@
 static bool semihost(uint64_t call, const void* argument, int64_t* answer) {
   register uint64_t a0 __asm__("a0") = call;
   register uint64_t a1 __asm__("a1") = (uint64_t)argument;
+  // The other side reads memory past the core: what we stored must have left the store buffer.
+  atomic_thread_fence(memory_order_seq_cst);
   __asm__ volatile(
       ".balign 16\n\t"
       "slli x0, x0, 0x1f\n\t"
