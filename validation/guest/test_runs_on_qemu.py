@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from uncore import paths
 from uncore.program import find
 
 # At 64 harts few operations: with two host cores under 64 spinning harts, every handoff of a fair
@@ -136,3 +137,11 @@ def test_wake_up_just_before_the_wait_is_not_lost(qemu, compile_guest) -> None:
         }
     """)
     assert qemu(program.path, 2).status == 0
+
+
+def test_the_lock_of_the_readme_runs(qemu, compile_guest) -> None:
+    text = (paths.WORKLOADS / "README.md").read_text()
+    program = compile_guest(text.split("```c\n")[1].split("```")[0])
+    assert program.summary == "Test-and-test-and-set lock"
+    outcome = qemu(program.path, 4, ops=200)
+    assert (outcome.status, sum(record.ops for record in outcome.records)) == (0, 800)
