@@ -42,6 +42,7 @@ const char* name(FlatMachine::End end) {
 void write(FlatMachine& machine, uint64_t address, const nb::bytes& data) {
   const auto to = machine.memory(address, data.size());
   std::copy_n(static_cast<const uint8_t*>(data.data()), data.size(), to.begin());
+  ++machine.changes;
 }
 
 nb::bytes read(FlatMachine& machine, uint64_t address, uint64_t size) {
@@ -81,6 +82,10 @@ nb::dict counters(FlatMachine& machine, unsigned id) {
   out["branches"] = hart.branches;
   out["mispredicts"] = hart.mispredicts;
   return out;
+}
+
+std::pair<uint64_t, uint64_t> spins(FlatMachine& machine, unsigned hart) {
+  return {machine.port(hart).spins, machine.port(hart).periods_skipped};
 }
 
 std::vector<std::tuple<unsigned, unsigned, uint64_t>> markers(const FlatMachine& machine) {
@@ -123,9 +128,7 @@ void bind_hart(nb::module_& module) {
       .def("write", &write, "address"_a, "data"_a)
       .def("markers", &markers)
       .def_ro("console", &FlatMachine::console)
-      .def(
-          "periods_skipped", [](FlatMachine& m, unsigned id) { return m.port(id).periods_skipped; },
-          "hart"_a = 0)
+      .def("spins", &spins, "hart"_a = 0, "Times seen to spin, and periods skipped.")
       .def_prop_ro("now", &FlatMachine::now)
       .def_prop_ro("exit_code", [](const FlatMachine& m) -> nb::object {
         return m.exit_code ? nb::cast(*m.exit_code) : nb::none();

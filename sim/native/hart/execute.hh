@@ -52,7 +52,7 @@ Stop Hart<Port>::run() {
   if (suspended_) return Stop::later;
   if (waiting_ && !wakes()) return Stop::wfi;
   waiting_ = false;
-  spin_.begin();
+  if (!undisturbed) spin_.disturb();
   for (;;) {
     if (clock > horizon) return Stop::horizon;
     if (attention_ && !interrupted()) [[unlikely]]

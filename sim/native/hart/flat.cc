@@ -138,6 +138,7 @@ Answer FlatPort::mmio(uint64_t address, unsigned size, bool write, uint64_t& val
 // ---- the machine
 
 void FlatMachine::written(uint64_t address, const FlatPort* by) {
+  ++changes;
   for (const auto& port : ports_) {
     if (port.get() != by && port->reservation == address / kLine)
       port->reservation = FlatPort::kNone;
@@ -167,13 +168,20 @@ FlatMachine::End FlatMachine::turn(uint64_t end) {
     hart.horizon = end - 1;
     End why = End::time;
     while (hart.clock < end) {
-      const Stop stop = hart.run();
+      const Stop stop = run(*port);
       if (!serve(*port, stop, why)) return why;
       if (stop == Stop::wfi) break;
     }
   }
   now_ = end;
   return End::time;
+}
+
+Stop FlatMachine::run(FlatPort& port) {
+  port.hart.undisturbed = port.seen == changes;
+  const Stop stop = port.hart.run();
+  port.seen = changes;
+  return stop;
 }
 
 // Answers a stop. False: the guest has ended, and how.
@@ -187,6 +195,7 @@ bool FlatMachine::serve(FlatPort& port, Stop why, End& end) {
       semihost(hart);
       break;
     case Stop::spin:
+      ++port.spins;
       if (hart.clock <= hart.horizon) {
         const uint64_t n = (hart.horizon - hart.clock) / hart.spin_period;
         hart.skip(n);
@@ -214,7 +223,7 @@ bool FlatMachine::step(unsigned id) {
   hart.horizon = start;
   while (hart.clock == start) {
     End end = End::time;
-    const Stop stop = hart.run();
+    const Stop stop = run(port);
     if (!serve(port, stop, end) || stop == Stop::wfi) return false;
   }
   return true;

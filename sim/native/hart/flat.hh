@@ -54,7 +54,8 @@ class FlatPort {
   Hart<FlatPort> hart;
   uint64_t reservation = kNone;  // the line an lr has reserved
   uint64_t timer = kNone;        // mtimecmp
-  uint64_t periods_skipped = 0;
+  uint64_t seen = 0;             // FlatMachine::changes at the hart's last run
+  uint64_t spins = 0, periods_skipped = 0;
   Pair deferred = {};  // the result of an access that was answered `later`
 
  private:
@@ -109,12 +110,14 @@ class FlatMachine {
   const Answer answers;  // later: every access is; retry: every access is at first
   // A hart's n-th load from a line costs settling - n ticks more, while that is positive.
   uint64_t settling = 0;
+  uint64_t changes = 0;  // of memory; the host counts its own
   std::string console;
   std::vector<Marker> markers;
   std::optional<uint64_t> exit_code;
 
  private:
   End turn(uint64_t end);
+  Stop run(FlatPort& port);
   bool serve(FlatPort& port, Stop why, End& end);
   void semihost(Hart<FlatPort>& hart);
   void timers(uint64_t now);

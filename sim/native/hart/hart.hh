@@ -17,9 +17,9 @@
 //
 // Spin loops. run() returns Stop::spin when the guest repeats itself: it came back to a place with
 // registers and branch predictor unchanged, without any effect in between (see spin.hh), twice in a
-// row at equal cost, the second time within one run(). As long as the memory the loop reads does
-// not change, skip(n) is exactly what executing n more periods would do. The next run() executes
-// two periods or so before it reports again; it need not be told whether memory changed meanwhile.
+// row at equal cost. As long as the memory the loop reads does not change, skip(n) is exactly what
+// executing n more periods would do. Between two runs memory may change unseen, so a turn counts
+// only if it lies within one run, unless the environment says otherwise (`undisturbed`).
 //
 // Invariant: between calls of run() the hart is at an instruction boundary, or suspended on the one
 // access that was answered `later`.
@@ -72,6 +72,9 @@ class Hart {
   uint64_t instructions = 0, branches = 0, mispredicts = 0;  // retired; conditional; of those wrong
   Cost cost;
   bool spin_enabled = true;
+  // The environment vouches, before each run(), that nothing this hart may read has changed since
+  // the last one, so that a turn of a waiting loop may span the two (harts that share a core).
+  bool undisturbed = false;
 
   // One period of the loop, valid after Stop::spin.
   uint64_t spin_period = 0, spin_instructions = 0, spin_branches = 0, spin_mispredicts = 0;

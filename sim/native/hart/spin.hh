@@ -9,8 +9,8 @@
 // later arrivals are compared with the latest one. So a loop of any shape is found (delay loops and
 // calls inside the waiting loop included), and a loop that computes pays almost nothing. Two turns
 // of equal cost are required, because the first may still have warmed a cache. The second must lie
-// within one run(): between two runs memory may change, and a turn that read some of it before and
-// the rest after proves nothing.
+// within one run(), or within runs between which nothing changed: a turn that read some memory
+// before a change and the rest after it proves nothing.
 //
 // Invariant: fewer than kFirst arrivals since the last effect means there is no snapshot.
 #pragma once
@@ -38,8 +38,8 @@ class SpinDetector {
 
   void effect() { arrivals_ = 0; }
 
-  // A run begins: memory may have changed since the last one.
-  void begin() { whole_ = false; }
+  // Memory may have changed.
+  void disturb() { whole_ = false; }
 
   // The hart has arrived at pc `by` a branch or jump. True: a steady loop; one turn is period().
   bool arrive(uint64_t pc, const uint64_t* x, const Predictor& predictor, const Instruction& by,
@@ -84,7 +84,7 @@ class SpinDetector {
   uint64_t pc_ = 0, x_[kSink] = {};
   Predictor::Table table_ = {};
   Meter mark_ = {}, period_ = {};
-  bool whole_ = false;  // no run began during the present turn
+  bool whole_ = false;  // the present turn was not disturbed
 };
 
 }  // namespace uncore
