@@ -85,15 +85,17 @@ def show(
         bool, Parameter(negative="", help="only the numbers --with can change")
     ] = False,
     with_: With = [],  # noqa: B006
+    plot: Plot = None,
     json: Json = False,
 ) -> int:
     """A machine as a tree, its resolved numbers with their sources, and a drawing."""
     from uncore import topology
     from uncore.report.table import Column, emit
 
+    check_endings({"--plot": plot})
     resolved = topology.load(machine, with_)
     if not (keys or json):
-        print(topology.draw(resolved))
+        print(topology.draw(resolved, plot), end="\n\n")
     rows = [
         {"key": n.key, "value": n.text, "source": n.source, "file": n.file, "line": n.line}
         for n in resolved.numbers

@@ -126,7 +126,7 @@ def test_does_a_real_ctrl_c_end_it_at_once(tmp_path, cores):
 
 def test_are_the_lines_that_moved_named(uncore):
     out = uncore(*TOY, "--threads", "4").out
-    assert "uc_record" in out and "0.10" in out
+    assert "uc_record" in out and "0.10" in out and "the lock" in out
 
 
 def test_is_the_hash_the_same_on_one_core_and_on_two(uncore):

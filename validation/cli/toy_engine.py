@@ -16,6 +16,8 @@ from typing import Any
 from uncore.engine import Probes
 from uncore.job import Job
 
+HEAP = 0x9000_0000
+
 ABOUT = "counts, for tests"
 GIVES = frozenset({"ops", "transfers"})
 
@@ -37,7 +39,8 @@ def run(job: Job, probes: Probes) -> dict[str, Any]:
         "ops": 100 * n + int(os.environ.get("TOY_DRIFT", 0)),
         "elapsed_ps": 1_000_000 * n,
         "thread_ops": [100] * n,
-        "lines": [(job.program.symbol("uc_record").address, 10 * n)],
+        "lines": [(job.program.symbol("uc_record").address, 10 * n), (HEAP, n)],
+        "names": [(HEAP, "the lock")],
         "transfers": {"core": 0, "ccx": 10 * n},
         "tables": {
             "latency": [[0 if a == b else 1000 * (a + b) for b in range(n)] for a in range(n)]

@@ -5,9 +5,8 @@ Interface: `show(results, as_json)` prints, `panel(results)` draws.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 from uncore.report import plot as plots
 from uncore.report import units
@@ -18,7 +17,10 @@ JOB = ("machine", "workload", "placement", "home", "engine")
 
 
 def show(results: Sequence[Result], as_json: bool) -> None:
-    """One table of all points; what is the same for all of them stands in the title."""
+    """One table of all points; what is the same for all of them stands in the title.
+
+    The columns "from ..." are lines fetched per operation, by where they came from.
+    """
     rows = to_rows(results)
     heads = list(dict.fromkeys(k for row in rows for k in row if _names(k)))
     same = [k for k in heads if len({row.get(k) for row in rows}) == 1]
@@ -72,10 +74,10 @@ def _title(row: Row, same: Sequence[str]) -> str:
 
 def _columns(rows: Sequence[Row]) -> list[Column]:
     transfers = dict.fromkeys(k for row in rows for k in row if k.startswith("transfers."))
-    per_op = [
-        Column("to " + k.removeprefix("transfers."), _share(k), lambda v: f"{v:.2f}")
+    fetched = [
+        Column("from " + k.removeprefix("transfers."), _per_op(k), "{:.2f}".format)
         for k in transfers
-        if any(row.get(k) for row in rows)
+        if any(_per_op(k)(row) >= 0.005 for row in rows)
     ]
     return [
         Column("threads", "threads"),
@@ -83,14 +85,14 @@ def _columns(rows: Sequence[Row]) -> list[Column]:
         Column("p50", "latency.p50_ps", units.duration),
         Column("p99", "latency.p99_ps", units.duration),
         Column("least/most ops", _fairness),
-        *per_op,
+        *fetched,
         Column("busiest link", "busiest_link_ppm", units.percent),
         Column("resolver", "busiest_resolver_ppm", units.percent),
         Column("instructions", "instructions", units.count),
     ]
 
 
-def _share(key: str) -> Any:
+def _per_op(key: str) -> Callable[[Row], float]:
     return lambda row: (row.get(key) or 0) / max(row["ops"], 1)
 
 

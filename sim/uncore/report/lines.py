@@ -22,11 +22,12 @@ def show(program: Program, point: Point) -> None:
     """The few lines that moved most, at the thread count of the point."""
     if not point.lines:
         return
+    allocated = dict(point.names)
     total = sum(moved for _, moved in point.lines)
     rows = [
         {
             "line": f"{address:#x}",
-            "holds": holds(program, address),
+            "holds": holds(program, address) or allocated.get(address, "(allocated)"),
             "transfers": moved,
             "per_op": moved / max(point.ops, 1),
             "share": moved * 10**6 // max(total, 1),
@@ -45,7 +46,7 @@ def show(program: Program, point: Point) -> None:
 
 
 def holds(program: Program, address: int) -> str:
-    """The program's objects in the line, or where unnamed memory comes from."""
+    """The program's objects in the line; empty for memory it has allocated."""
     names = [
         symbol.name
         for symbol in program.symbols
@@ -53,4 +54,4 @@ def holds(program: Program, address: int) -> str:
         and symbol.address < address + LINE
         and address < symbol.address + symbol.size
     ]
-    return ", ".join(names) or "(allocated)"
+    return ", ".join(names)

@@ -44,14 +44,20 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     transfers: Annotated[
         dict[str, int] | None,
         Meta(
-            description="lines that moved from one core to another, by distance class: the"
-            " innermost level that holds both"
+            description="lines fetched, by where they came from: another core (the innermost level"
+            " that holds both), the data of a level (`ccx data`), or `memory`"
         ),
     ] = None
     lines: Annotated[
         list[tuple[int, int]] | None,
         Meta(description="(address of the line, transfers), most first"),
     ] = None
+    names: Annotated[
+        list[tuple[int, str]],
+        Meta(
+            description="(address of a line, what the program keeps there), for memory it allocated"
+        ),
+    ] = []
     invalidations: Annotated[
         int | None, Meta(description="copies taken away by another core's write")
     ] = None
