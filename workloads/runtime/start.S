@@ -4,6 +4,7 @@
 
   .section .text.start, "ax"
   .globl _start
+  .type _start, @function
 _start:
   csrr a0, mhartid
   li t0, UC_MAX_HARTS
@@ -29,11 +30,14 @@ _start:
   mul t0, t0, t1
   add sp, sp, t0
   tail uc_run
+  .size _start, . - _start
 
 // The end of a hart: nothing can wake it.
   .globl uc_park
+  .type uc_park, @function
 uc_park:
   csrw mie, zero
 1:
   wfi
   j 1b
+  .size uc_park, . - uc_park

@@ -2,6 +2,7 @@
 
     records(program, read, harts), tables(program, read)    read(address, size) -> bytes
     records_from_text(console), tables_from_text(console)   where memory cannot be read
+    trap_from_text(program, console)                        an exception, told by symbol and line
 
 Both ways give the same values.  `read` must return the newest bytes, wherever a cache holds them.
 """
@@ -86,6 +87,30 @@ def records_from_text(console: str) -> list[Record]:
         ops, begin, end, failures = map(int, fields)
         found.append(Record(ops, begin, end, failures, why.get(hart, "")))
     return found
+
+
+# The exceptions of the privileged architecture, by mcause.
+_EXCEPTIONS = {
+    0: "instruction address misaligned",
+    1: "instruction access fault",
+    2: "illegal instruction",
+    4: "load address misaligned",
+    5: "load access fault",
+    6: "store or atomic address misaligned",
+    7: "store or atomic access fault",
+}
+_TRAP = re.compile(r"^uc: trap hart=(\d+) mcause=(\w+) mepc=(\w+) mtval=(\w+)", re.MULTILINE)
+
+
+def trap_from_text(program: Program, console: str) -> str | None:
+    """The exception that ended a run, in the words of the source; None if there was none."""
+    if not (trap := _TRAP.search(console)):
+        return None
+    cause, pc, value = (int(trap[i], 16) for i in (2, 3, 4))
+    what = _EXCEPTIONS.get(cause, f"exception with mcause {cause:#x}")
+    where = program.symbol_at(pc) or "no symbol"
+    source = program.source_line(pc) or "no line known"
+    return f"hart {trap[1]}: {what} at {pc:#x} {where} ({source}), mtval {value:#x}"
 
 
 def tables_from_text(console: str) -> dict[str, Cells]:
