@@ -1,5 +1,5 @@
-// The engine for Python: class Run. Reads a resolved machine attribute by attribute, so the names in
-// spec.hh and in sim/uncore/topology/machine.py are the same ones.
+// The engine for Python: class Run. Reads a resolved machine attribute by attribute, so the names
+// in spec.hh and in sim/uncore/topology/machine.py are the same ones.
 #include "engine/engine.hh"
 
 #include <nanobind/nanobind.h>
@@ -113,8 +113,8 @@ nb::list harts(Engine& engine) {
     one["clock"] = thread.hart.clock;
     one["instructions"] = thread.hart.instructions;
     one["mode"] = word(thread.mode);
-    one["address"] = thread.mode == Thread::Mode::waiting ? nb::cast(thread.pending.address)
-                                                          : nb::none();
+    one["address"] =
+        thread.mode == Thread::Mode::waiting ? nb::cast(thread.pending.address) : nb::none();
     all.append(one);
   }
   return all;
@@ -137,8 +137,7 @@ nb::dict counters(Engine& engine) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
   });
   nb::list by_line;
-  for (const auto& [line, count] : lines)
-    by_line.append(nb::make_tuple(line << kLineShift, count));
+  for (const auto& [line, count] : lines) by_line.append(nb::make_tuple(line << kLineShift, count));
   d["lines"] = by_line;
   nb::list resolvers;
   for (const auto& r : engine.directories())

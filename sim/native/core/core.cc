@@ -36,10 +36,8 @@ inline Answer Thread::load(uint64_t address, unsigned size, uint64_t& value) {
     }
   }
   Outcome out;
-  const Answer answer = issue({.kind = Access::Kind::load,
-                               .size = static_cast<uint8_t>(size),
-                               .address = address},
-                              out);
+  const Answer answer = issue(
+      {.kind = Access::Kind::load, .size = static_cast<uint8_t>(size), .address = address}, out);
   value = out.value;
   return answer;
 }
@@ -50,6 +48,7 @@ inline Answer Thread::store(uint64_t address, unsigned size, uint64_t value) {
     if (line && core.engine.may_store(line->copy.state)) [[likely]] {
       core.lines.touch(*line);
       line->copy.state = core.engine.stored(line->copy.state);
+      ++core.disturbances;
       line->data.write(address % kLineBytes, size, value);
       return Answer::now;
     }
@@ -133,14 +132,18 @@ inline Answer Thread::mmio(uint64_t address, unsigned, bool write, uint64_t& val
       Outcome out;
       return issue({.kind = Access::Kind::ipi, .value = target}, out);
     }
-    if (write) core.engine.clear_software(target, hart.clock);
-    else value = core.engine.software_pending(target);
+    if (write)
+      core.engine.clear_software(target, hart.clock);
+    else
+      value = core.engine.software_pending(target);
     return Answer::now;
   }
   if (address >= kMtimecmp && address < kMtimecmp + 8 * harts) {
     Thread& target = core.engine.thread((address - kMtimecmp) / 8);
-    if (write) core.engine.set_timer(target, value, hart.clock);
-    else value = target.timer;
+    if (write)
+      core.engine.set_timer(target, value, hart.clock);
+    else
+      value = target.timer;
     return Answer::now;
   }
   if (address == kMtime) {
@@ -180,7 +183,10 @@ inline void Thread::returned() { hart.clock += core.engine.machine.interrupt.exi
 // --- running ahead ----------------------------------------------------------------------------
 
 Core::Core(Engine& e, Agent a, int32_t s)
-    : engine(e), agent(a), stop(s), spec(e.machine.core),
+    : engine(e),
+      agent(a),
+      stop(s),
+      spec(e.machine.core),
       lines(spec.l1_sets, spec.l1_ways, spec.l2_sets, spec.l2_ways) {}
 
 void Core::add_thread(Code& code, uint32_t id) {
@@ -193,14 +199,23 @@ void Core::start() {
   schedule_next();
 }
 
-bool Core::others_active(const Thread& thread) const {
-  return std::any_of(threads.begin(), threads.end(), [&](const auto& t) {
-    return t.get() != &thread && t->mode == Thread::Mode::running;
+// Does every running hart repeat itself, and has nothing happened in this core since it was seen
+// to?
+bool Core::all_repeat() const {
+  return std::all_of(threads.begin(), threads.end(), [&](const auto& t) {
+    return t->mode != Thread::Mode::running || t->repeats_since == disturbances;
   });
+}
+
+// Until a message arrives nothing can change: the spinning harts cost nothing.
+void Core::sleep() {
+  for (const auto& t : threads)
+    if (t->mode == Thread::Mode::running) t->mode = Thread::Mode::spinning;
 }
 
 // Harts that execute (spinning ones too) share the issue width; a waiting one gives its share back.
 void Core::share_issue() {
+  ++disturbances;  // the period of a spin loop changes, too
   int active = 0;
   for (const auto& t : threads)
     active += t->mode == Thread::Mode::running || t->mode == Thread::Mode::spinning;
@@ -227,9 +242,12 @@ void Core::run(Time now) {
     Time other = kNever;  // the clock of the next running hart
     for (const auto& t : threads) {
       if (t->mode != Thread::Mode::running) continue;
-      if (!first) first = t.get();
-      else if (t->hart.clock < first->hart.clock) other = first->hart.clock, first = t.get();
-      else other = std::min(other, t->hart.clock);
+      if (!first)
+        first = t.get();
+      else if (t->hart.clock < first->hart.clock)
+        other = first->hart.clock, first = t.get();
+      else
+        other = std::min(other, t->hart.clock);
     }
     if (!first || first->hart.clock > horizon) break;
     horizon = std::min(horizon, run_thread(*first, std::min(horizon, other)));
@@ -242,32 +260,45 @@ void Core::run(Time now) {
 Time Core::run_thread(Thread& thread, Time horizon) {
   Hart<Thread>& hart = thread.hart;
   hart.horizon = horizon;
-  hart.spin_enabled = !others_active(thread);
+  hart.spin_enabled = true;
   executing_ = &thread;
+  hart.undisturbed = thread.ran_at == disturbances;
   const Stop stop = hart.run();
   executing_ = nullptr;
+  thread.ran_at = disturbances;
   const bool shortened = hart.horizon < horizon;
   const Time limit = shortened ? hart.horizon : kNever;
   const Thread::Mode before = thread.mode;
   switch (stop) {
     case Stop::horizon:
-    case Stop::retry: break;
-    case Stop::later: thread.mode = Thread::Mode::waiting; break;
-    case Stop::wfi: thread.mode = Thread::Mode::idle; break;
-    case Stop::spin: thread.mode = Thread::Mode::spinning; break;
-    case Stop::semihost: engine.semihost(thread); break;
+    case Stop::retry:
+      break;
+    case Stop::later:
+      thread.mode = Thread::Mode::waiting;
+      break;
+    case Stop::wfi:
+      thread.mode = Thread::Mode::idle;
+      break;
+    case Stop::spin:
+      thread.repeats_since = disturbances;
+      break;
+    case Stop::semihost:
+      engine.semihost(thread);
+      break;
     case Stop::fatal:
       thread.mode = Thread::Mode::stopped;
       engine.fatal(thread);
       break;
   }
   if (thread.mode != before) share_issue();
+  if (all_repeat()) sleep();
   return limit;
 }
 
 // Brings sleeping spinners up to just before `now`, so that a message at `now` finds them where
 // executing every turn would have brought them.
 void Core::settle(Time now) {
+  ++disturbances;
   bool changed = false;
   for (const auto& t : threads) {
     if (t->mode != Thread::Mode::spinning) continue;
@@ -277,7 +308,8 @@ void Core::settle(Time now) {
     t->mode = Thread::Mode::running;
     hart.horizon = now == 0 ? 0 : now - 1;
     hart.spin_enabled = false;
-    if (hart.clock < now) hart.run();
+    if (hart.clock < now && hart.run() != Stop::horizon)
+      throw ProtocolError{"a sleeping hart did something"};
     changed = true;
   }
   if (changed) schedule_next();
@@ -321,7 +353,8 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
   if (a.atomic() && !thread.buffer.empty()) return false;
   switch (a.kind) {
     case K::none:
-    case K::fence: return true;
+    case K::fence:
+      return true;
     case K::ipi:
       send_ipi(thread, a.value, now);
       out.cost = engine.machine.interrupt.send;
@@ -330,6 +363,7 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
       Time cost = 0;
       if (thread.buffer.empty())
         if (Line* line = ready(a.line(), ClientEvent::Store, now, cost)) {
+          ++disturbances;
           line->data.write(a.address % kLineBytes, a.size, a.value);
           return true;
         }
@@ -354,8 +388,10 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
         return true;
       }
       break;
-    default: out.cost = spec.atomic;
+    default:
+      out.cost = spec.atomic;
   }
+  if (a.kind != K::load) ++disturbances;
   Time lookup = 0;
   Line* line = ready(a.line(), wish_of(a, spec.lr_exclusive), now, lookup);
   if (!line) return false;
@@ -363,7 +399,9 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
   Bytes& data = line->data;
   const unsigned offset = a.address % kLineBytes;
   switch (a.kind) {
-    case K::load: out.value = data.read(offset, a.size); break;
+    case K::load:
+      out.value = data.read(offset, a.size);
+      break;
     case K::amo:
       out.value = data.read(offset, a.size);
       data.write(offset, a.size, amo_apply(a.op, a.size, out.value, a.value, a.expected));
@@ -390,7 +428,8 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
       thread.reservation = Thread::kNoLine;
       unlock(thread, now);
       break;
-    default: break;
+    default:
+      break;
   }
   return true;
 }
@@ -484,8 +523,10 @@ void Core::probe(PacketId id, Line* line, Time now) {
   line->copy.state = cell.next();
   const State s = line->copy.state;
   if (s == State::I || s == State::IM || s == State::II) lost(m.line);
-  if (s == State::I && line->stalled == 0) lines.erase(*line);
-  else if (s == State::IM) lines.unsettle(*line);
+  if (s == State::I && line->stalled == 0)
+    lines.erase(*line);
+  else if (s == State::IM)
+    lines.unsettle(*line);
 }
 
 void Core::lost(uint64_t number) {

@@ -1,9 +1,9 @@
 // A core: harts that share private caches, and the client of the coherence protocol.
 //
-// It orders memory: store buffers drain in order (TSO), AMO, LR, SC and fences wait for them; a line
-// just won exclusively is held for `hold`; an LR that won its line keeps probes off until its SC.
-// It owns its harts' time: a hart runs ahead of the engine only as far as no message can reach this
-// core (rule R1), and a hart that spins on unchanged lines sleeps until one changes (rule R3).
+// It orders memory: store buffers drain in order (TSO), AMO, LR, SC and fences wait for them; a
+// line just won exclusively is held for `hold`; an LR that won its line keeps probes off until its
+// SC. It owns its harts' time: a hart runs ahead of the engine only as far as no message can reach
+// this core (rule R1), and a hart that spins on unchanged lines sleeps until one changes (rule R3).
 //
 // Invariant: an access at time t sees exactly the messages that reached the core at or before t.
 #pragma once
@@ -30,17 +30,18 @@ class Core {
   const CoreSpec& spec;
   std::vector<std::unique_ptr<Thread>> threads;
   Lines lines;
-  uint32_t in_flight = 0;   // messages under way to this core, deferred probes included
-  uint64_t sent = 0;        // the sender's count of rule T2
-  Time reach = 1;           // least time any message takes to get here
-  Time scheduled = kNever;  // when the queue runs this core next
+  uint32_t in_flight = 0;     // messages under way to this core, deferred probes included
+  uint64_t sent = 0;          // the sender's count of rule T2
+  Time reach = 1;             // least time any message takes to get here
+  uint64_t disturbances = 1;  // stores and messages: what may end a spin loop
+  Time scheduled = kNever;    // when the queue runs this core next
 
   void add_thread(Code& code, uint32_t id);
   void start();
 
-  void run(Time now);                        // executes as far as the horizon allows
-  void receive(PacketId id, Time now);       // a message reached the core
-  void reconsider(PacketId id, Time now);    // a deferred probe's time has come
+  void run(Time now);                      // executes as far as the horizon allows
+  void receive(PacketId id, Time now);     // a message reached the core
+  void reconsider(PacketId id, Time now);  // a deferred probe's time has come
   void interrupt(uint32_t index, unsigned bit, bool level, Time now);
 
   // What the port's slow path needs. True: performed; false: it stays pending.
@@ -70,12 +71,13 @@ class Core {
   void share_issue();
   void schedule_next();
   Time run_thread(Thread& thread, Time horizon);
-  bool others_active(const Thread& thread) const;
+  bool all_repeat() const;
+  void sleep();
 
-  Time send_time_ = 0;              // when messages sent now leave the core
-  Thread* executing_ = nullptr;     // whose horizon a message sent now shortens
+  Time send_time_ = 0;           // when messages sent now leave the core
+  Thread* executing_ = nullptr;  // whose horizon a message sent now shortens
   uint32_t requests_ = 0;
-  std::vector<PacketId> stalled_;   // probes that wait for a line's state or hold
+  std::vector<PacketId> stalled_;  // probes that wait for a line's state or hold
 };
 
 }  // namespace uncore

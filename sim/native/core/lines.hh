@@ -41,7 +41,11 @@ inline constexpr bool writable(State s) { return s == State::M || s == State::E;
 class Lines {
  public:
   Lines(uint32_t l1_sets, uint32_t l1_ways, uint32_t l2_sets, uint32_t l2_ways)
-      : l1_sets_(l1_sets), l1_ways_(l1_ways), l2_sets_(l2_sets), l2_ways_(l2_ways) {}
+      : l1_sets_(l1_sets),
+        l1_ways_(l1_ways),
+        // Without an L2 the L1 is all there is.
+        l2_sets_(l2_sets ? l2_sets : l1_sets),
+        l2_ways_(l2_sets ? l2_ways : l1_ways) {}
 
   // The line if it is in the L1 and was used lately: the path of nearly every access.
   Line* recent(uint64_t number) const {

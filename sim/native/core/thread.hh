@@ -46,10 +46,12 @@ class Thread {
   const uint32_t index;  // among the core's threads
   Mode mode = Mode::running;
   StoreBuffer buffer;
-  Access pending;                          // what the hart waits for
-  uint64_t reservation = kNoLine;          // of the last LR
-  uint64_t locked = kNoLine;               // the line its LR won and keeps probes off
-  uint64_t timer = ~uint64_t{0};           // mtimecmp, ns
+  Access pending;                  // what the hart waits for
+  uint64_t reservation = kNoLine;  // of the last LR
+  uint64_t locked = kNoLine;       // the line its LR won and keeps probes off
+  uint64_t timer = ~uint64_t{0};   // mtimecmp, ns
+  uint64_t repeats_since = 0;      // Core::disturbances when it was last seen to spin
+  uint64_t ran_at = 0;             // and when it ran last
   // Latency of operations, from marker to marker.
   Time operation_began = 0;
   bool measuring = false;

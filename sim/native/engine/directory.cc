@@ -7,7 +7,10 @@
 namespace uncore {
 
 Directory::Directory(Engine& engine, Agent agent, const ResolverSpec& spec)
-    : busy(spec.slices.size(), 0), engine_(engine), agent_(agent), spec_(spec),
+    : busy(spec.slices.size(), 0),
+      engine_(engine),
+      agent_(agent),
+      spec_(spec),
       free_(spec.slices.size(), 0) {
   policy_.root = spec.parents.empty();
   policy_.snoop = spec.knows == "snoop";

@@ -1,9 +1,9 @@
-// A resolver as an agent of the machine: the protocol of coherence/resolver.hh given time, positions
-// and capacities.
+// A resolver as an agent of the machine: the protocol of coherence/resolver.hh given time,
+// positions and capacities.
 //
-// Requests and probes from above wait for their slice and occupy it for `service`; answers, data and
-// completions do not. Data of this level leave `data_hit` later. Entries are made when a line is
-// first asked for and forgotten when nothing is known of it any more.
+// Requests and probes from above wait for their slice and occupy it for `service`; answers, data
+// and completions do not. Data of this level leave `data_hit` later. Entries are made when a line
+// is first asked for and forgotten when nothing is known of it any more.
 //
 // Invariant: only quiet entries are evicted; where none is quiet, a set overflows for a while.
 #pragma once
@@ -65,8 +65,10 @@ class WaitingQueue {
   const Msg& front() const { return waiting_[first_]; }
   void push(const Msg& m) { waiting_.push_back(m); }
   void pop() {
-    if (++first_ == waiting_.size()) waiting_.clear(), first_ = 0;
-    else if (first_ >= 64) drop_passed();
+    if (++first_ == waiting_.size())
+      waiting_.clear(), first_ = 0;
+    else if (first_ >= 64)
+      drop_passed();
   }
 
  private:
@@ -118,9 +120,9 @@ class Directory {
     for (const auto& [line, e] : entries_) f(*e);
   }
 
-  uint64_t sent = 0;            // the sender's count of rule T2
-  uint64_t requests = 0;        // served by all slices
-  std::vector<Time> busy;       // summed service time of each slice
+  uint64_t sent = 0;       // the sender's count of rule T2
+  uint64_t requests = 0;   // served by all slices
+  std::vector<Time> busy;  // summed service time of each slice
 
  private:
   struct Slot : Record {

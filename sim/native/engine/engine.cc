@@ -32,8 +32,11 @@ void Latencies::add(Time latency) {
 }
 
 Engine::Engine(MachineSpec m, JobSpec j)
-    : machine(std::move(m)), job(std::move(j)), protocol_(machine.protocol),
-      fabric_(machine.stops, machine.links), code_(job.text_begin, job.text_size) {
+    : machine(std::move(m)),
+      job(std::move(j)),
+      protocol_(machine.protocol),
+      fabric_(machine.stops, machine.links),
+      code_(job.text_begin, job.text_size) {
   for (std::size_t s = 0; s < Protocol::kStates; ++s) {
     const Cell load = protocol_.client(static_cast<State>(s), ClientEvent::Load);
     const Cell store = protocol_.client(static_cast<State>(s), ClientEvent::Store);
@@ -126,14 +129,19 @@ bool Engine::step(uint64_t events) {
 
 void Engine::dispatch(const Event& e) {
   switch (e.action) {
-    case kHop: return cross(e.argument, e.time);
-    case kArrive: return arrive(e.argument, e.time);
+    case kHop:
+      return cross(e.argument, e.time);
+    case kArrive:
+      return arrive(e.argument, e.time);
     case kAct:
-      return directories_[packets[e.argument].message.to - first_resolver_]->act(e.argument, e.time);
-    case kRun: return cores_[e.argument]->run(e.time);
+      return directories_[packets[e.argument].message.to - first_resolver_]->act(e.argument,
+                                                                                 e.time);
+    case kRun:
+      return cores_[e.argument]->run(e.time);
     case kRetry: {
       Packet& p = packets[e.argument];
-      if (p.live && p.message.to < first_resolver_) cores_[p.message.to]->reconsider(e.argument, e.time);
+      if (p.live && p.message.to < first_resolver_)
+        cores_[p.message.to]->reconsider(e.argument, e.time);
       return;
     }
     case kInterrupt: {
@@ -150,7 +158,8 @@ void Engine::dispatch(const Event& e) {
       if (thread.timer * 1000 == e.time) thread.core.interrupt(thread.index, 7, true, e.time);
       return;
     }
-    default: return;
+    default:
+      return;
   }
 }
 
@@ -283,22 +292,25 @@ Agent Engine::resolver_above(Agent child, uint64_t line, Agent toucher) {
 }
 
 Agent Engine::memory_agent(uint64_t line, int32_t fixed) {
-  return first_memory_ + static_cast<Agent>(fixed >= 0 ? static_cast<uint32_t>(fixed)
-                                                       : home(line, kNobody));
+  return first_memory_ +
+         static_cast<Agent>(fixed >= 0 ? static_cast<uint32_t>(fixed) : home(line, kNobody));
 }
 
 uint32_t Engine::home(uint64_t line, Agent toucher) {
   const auto nodes = static_cast<uint32_t>(machine.memories.size());
   if (nodes == 1) return 0;
   switch (job.home.kind) {
-    case HomePolicy::Kind::node: return job.home.node;
-    case HomePolicy::Kind::interleave: return static_cast<uint32_t>(line / kPageLines % nodes);
+    case HomePolicy::Kind::node:
+      return job.home.node;
+    case HomePolicy::Kind::interleave:
+      return static_cast<uint32_t>(line / kPageLines % nodes);
     case HomePolicy::Kind::first_touch: {
       const auto [page, first] = pages_.try_emplace(line / kPageLines, 0);
       if (first && toucher != kNobody) page->second = nearest_node(toucher);
       return page->second;
     }
-    default: break;
+    default:
+      break;
   }
   uint64_t offset = (line - kRamLine) << kLineShift;
   for (uint32_t k = 0; k < nodes; ++k) {
@@ -335,7 +347,9 @@ void Engine::semihost(Thread& thread) {
       }
       x[10] = 0;
       break;
-    case kExit: finish(End::exited, ""); break;
+    case kExit:
+      finish(End::exited, "");
+      break;
     case kExitExtended: {
       uint64_t block[2] = {0, 0};
       read(x[11], sizeof block, reinterpret_cast<uint8_t*>(block));
@@ -344,7 +358,8 @@ void Engine::semihost(Thread& thread) {
       break;
     }
     case kGetCommandLine:
-    default: x[10] = ~uint64_t{0};
+    default:
+      x[10] = ~uint64_t{0};
   }
 }
 
@@ -369,9 +384,14 @@ void Engine::marker(Thread& thread, unsigned code, uint64_t value) {
       thread.operation_began = clock;
       thread.measuring = true;
       break;
-    case UC_MARK_ROI_OFF: thread.measuring = false; break;
-    case UC_MARK_DELAY: thread.hart.clock += value * 1000; break;
-    default: break;
+    case UC_MARK_ROI_OFF:
+      thread.measuring = false;
+      break;
+    case UC_MARK_DELAY:
+      thread.hart.clock += value * 1000;
+      break;
+    default:
+      break;
   }
 }
 
@@ -380,7 +400,8 @@ void Engine::set_timer(Thread& thread, uint64_t value, Time now) {
   const bool due = value <= now / 1000;
   thread.hart.interrupt(7, due);
   if (due || value > kNever / 1000) return;
-  queue_.push({value * 1000, event_place(static_cast<uint64_t>(thread.core.agent), kInterruptClass, 0),
+  queue_.push({value * 1000,
+               event_place(static_cast<uint64_t>(thread.core.agent), kInterruptClass, 0),
                event_sender(static_cast<uint64_t>(thread.core.agent), ++thread.core.sent), kTimer,
                thread.id});
 }
@@ -447,8 +468,16 @@ std::string Engine::stuck_report() const {
     return std::string(text);
   };
   for (const Thread* t : threads_) {
-    if (t->mode == Thread::Mode::waiting)
-      report += "hart " + std::to_string(t->id) + " waits for line " + line_of(t->pending.line()) + "\n";
+    if (t->mode != Thread::Mode::waiting && t->buffer.empty()) continue;
+    const bool blocked = t->mode == Thread::Mode::waiting && t->pending.address != 0;
+    const uint64_t number =
+        t->buffer.empty() || blocked ? t->pending.line() : t->buffer.head().address >> kLineShift;
+    const Line* line = t->core.lines.find(number);
+    const State state = line ? line->copy.state : State::I;
+    report += "hart " + std::to_string(t->id) + " waits for line " + line_of(number) +
+              ", which its core holds in state " +
+              std::string(name::states[static_cast<std::size_t>(state)]) + ", with " +
+              std::to_string(t->buffer.size()) + " stores buffered\n";
   }
   for (const auto& d : directories_)
     d->each([&](const Directory::Record& e) {

@@ -1,7 +1,7 @@
 // The engine: one machine, one program, one run.
 //
-// It owns time (the queue), the fabric with its packets, the agents (cores, resolvers, memories), the
-// memory image and the counters, and carries messages between agents. Agents decide; the engine
+// It owns time (the queue), the fabric with its packets, the agents (cores, resolvers, memories),
+// the memory image and the counters, and carries messages between agents. Agents decide; the engine
 // only delivers, in the order of rule T2.
 //
 // Interface: construct from a machine and a job, step() until it says so, then read the outcome.
@@ -28,8 +28,8 @@ enum class End : uint8_t { running, exited, fatal, stuck, watchdog, protocol };
 
 struct Counters {
   uint64_t events = 0, packets = 0, transactions = 0;
-  uint64_t invalidations = 0;  // copies taken away by ProbeM or Inv
-  uint64_t downgrades = 0;     // owners asked to share
+  uint64_t invalidations = 0;               // copies taken away by ProbeM or Inv
+  uint64_t downgrades = 0;                  // owners asked to share
   std::vector<uint64_t> transfers_between;  // fills from another core, by depth of the common level
   std::vector<uint64_t> transfers_stored;   // fills from a resolver's data, by resolver
   uint64_t transfers_memory = 0;
@@ -98,7 +98,9 @@ class Engine {
   void clear_software(uint64_t target, Time now);
   bool software_pending(uint64_t target) const { return software_[target]; }
   bool fetch(uint64_t address, uint32_t& word);
-  void note_probed(Kind kind) { ++(kind == Kind::ProbeS ? counters.downgrades : counters.invalidations); }
+  void note_probed(Kind kind) {
+    ++(kind == Kind::ProbeS ? counters.downgrades : counters.invalidations);
+  }
   void note_transfer(const Core& to, Agent from, uint64_t line);
 
   // --- for the outcome ---
@@ -137,8 +139,8 @@ class Engine {
   std::vector<Time> memory_free_;
   std::vector<uint64_t> memory_sent_;
   std::vector<Thread*> threads_;
-  std::vector<int> ordinals_;                   // of every agent among its parent's children
-  std::vector<std::vector<Agent>> parents_;     // of every agent
+  std::vector<int> ordinals_;                // of every agent among its parent's children
+  std::vector<std::vector<Agent>> parents_;  // of every agent
   std::vector<bool> software_;
   std::unordered_map<uint64_t, uint32_t> pages_;  // first touch: home by page
   Agent first_resolver_ = 0, first_memory_ = 0;

@@ -34,13 +34,13 @@ struct Bytes {
 struct Packet {
   Message<Bytes> message;
   bool live = false;
-  bool interrupt = false;   // an IPI: message.to is the core, message.id the thread within it
-  Agent origin = kNobody;   // who last held the data, for the statistics
+  bool interrupt = false;  // an IPI: message.to is the core, message.id the thread within it
+  Agent origin = kNobody;  // who last held the data, for the statistics
   const Route* route = nullptr;
   uint32_t hop = 0;
   uint64_t place = 0, sender = 0;  // its keys among events of equal time
-  Time retry = 0;           // a deferred probe: when it asks again
-  uint32_t next = 0;        // in a waiting queue
+  Time retry = 0;                  // a deferred probe: when it asks again
+  uint32_t next = 0;               // in a waiting queue
 };
 
 using PacketId = uint32_t;

@@ -78,8 +78,8 @@ struct JobSpec {
   uint64_t entry = 0;
   uint64_t text_begin = 0, text_size = 0;
   HomePolicy home;
-  int32_t slice = -1;   // pins every line to one slice; -1: hashed
-  Time watchdog = 0;    // simulated time without an operation that ends the run
+  int32_t slice = -1;       // pins every line to one slice; -1: hashed
+  Time watchdog = 0;        // simulated time without an operation that ends the run
   Time lookahead = kNever;  // longest slice a core runs ahead; results do not depend on it
 };
 

@@ -61,7 +61,7 @@ class Fabric {
   std::vector<std::vector<int32_t>> leaving_, entering_;  // link numbers by stop, ascending
   std::vector<std::vector<int32_t>> toward_;              // by target, made when first asked for
   std::vector<std::vector<int32_t>> known_;               // route number by source, target
-  std::deque<Route> routes_;  // addresses stay
+  std::deque<Route> routes_;                              // addresses stay
   std::vector<Hop> hops_;
 };
 
