@@ -97,7 +97,8 @@ class System {
   Few<Msg, kMessages> messages;
   std::array<uint32_t, kCores + kNodes> ids{};  // the newest request of every agent
   Data memory{}, golden{};
-  bool reading = false;  // the memory is asked by the root
+  bool reading = false;    // the memory is asked by the root
+  uint64_t performed = 0;  // loads and stores
 
   Line& line(Agent a) { return lines_[static_cast<std::size_t>(a - tree->cores)].line; }
   const Line& line(Agent a) const { return lines_[static_cast<std::size_t>(a - tree->cores)].line; }
@@ -105,12 +106,10 @@ class System {
   Core& core(Agent a) { return cores[static_cast<std::size_t>(a)]; }
   const Core& core(Agent a) const { return cores[static_cast<std::size_t>(a)]; }
 
-  // Completions of `a` that are still under way. Where one may be delayed for ever, an agent could
-  // read, drop silently and read again without end; so agents wait for all but two of them.
-  static inline int kAhead = getenv("AHEAD") ? atoi(getenv("AHEAD")) : 2;
+  // Whether an agent has left too many completions under way (Tree::ahead).
   bool ahead(Agent a) const {
     const auto late = [a](const Msg& m) { return m.kind == Kind::Done && m.from == a; };
-    return std::count_if(messages.begin(), messages.end(), late) >= kAhead;
+    return std::count_if(messages.begin(), messages.end(), late) >= tree->ahead;
   }
 
   // Nothing is under way.
@@ -123,23 +122,34 @@ class System {
     return true;
   }
 
+  bool may_arrive(const Msg& m) const { return !is_request(m.kind) || !ahead(m.to); }
+
+  // Whether a step that is not progress is possible and changes anything.
+  bool may_begin(const Step& s) const {
+    if (s.what < Step::What::evict_data) {
+      const Cell cell = watched->client(core(s.at).copy.state, event(s.what));
+      // An access that stalls is tried again later; until then nothing changes.
+      return cell.possible() && !cell.has(Act::stall) && !ahead(s.at);
+    }
+    const Node& node = tree->node(s.at);
+    const Line& l = line(s.at);
+    if (!l.quiet() || l.blank(node.policy.root)) return false;
+    return s.what == Step::What::recall ? node.recalls : l.stored;
+  }
+
   void steps(std::vector<Step>& out) const {
     out.clear();
     for (int m = 0; m < messages.size(); ++m)
-      if (!is_request(messages[m].kind) || !ahead(messages[m].to))
-        out.push_back({Step::What::deliver, m});
+      if (may_arrive(messages[m])) out.push_back({Step::What::deliver, m});
     if (reading) out.push_back({Step::What::memory});
-    for (Agent c = 0; c < tree->cores; ++c) {
-      if (ahead(c)) continue;
+    const auto consider = [&](Step s) {
+      if (may_begin(s)) out.push_back(s);
+    };
+    for (Agent c = 0; c < tree->cores; ++c)
       for (const auto what : {Step::What::load, Step::What::store, Step::What::evict})
-        if (begins(watched->client(core(c).copy.state, event(what)))) out.push_back({what, c});
-    }
-    for (Agent a = tree->cores; a < tree->agents(); ++a) {
-      const Line& l = line(a);
-      if (!l.quiet() || l.blank(tree->node(a).policy.root)) continue;
-      if (l.stored) out.push_back({Step::What::evict_data, a});
-      if (tree->node(a).recalls) out.push_back({Step::What::recall, a});
-    }
+        consider({what, c});
+    for (Agent a = tree->cores; a < tree->agents(); ++a)
+      for (const auto what : {Step::What::evict_data, Step::What::recall}) consider({what, a});
   }
 
   void take(const Step& s) {
@@ -181,9 +191,6 @@ class System {
            : what == Step::What::store ? ClientEvent::Store
                                        : ClientEvent::Evict;
   }
-
-  // An access that stalls is tried again later; until then nothing changes.
-  static bool begins(Cell cell) { return cell.possible() && !cell.has(Act::stall); }
 
   Cell cell(Agent c, ClientEvent e) const {
     return client_cell(*watched, core(c).copy.state, e, 0);
@@ -246,6 +253,7 @@ class System {
     if (own.data != golden)
       throw Violation{std::string(e == ClientEvent::Load ? "a load" : "a store") + " of core " +
                       std::to_string(c) + " found old data"};
+    ++performed;
     if (e == ClientEvent::Store) {
       ++golden[static_cast<std::size_t>(word)];
       own.data = golden;

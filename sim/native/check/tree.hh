@@ -1,6 +1,6 @@
 // The machine the proofs run on: a tree of cores, joins and a root, without time or distance.
 //
-//   Tree({{2, 1}, {2}}, {join, root})     two joins of 2 and 1 cores under a root
+//   Tree({{2, 1}, {2}}, {join, root}, {false, true}, 2)     joins of 2 and 1 cores under a root
 //
 // Agents are numbered cores first, then resolvers level by level; the root is the last one.
 // Invariant: the children of a resolver stand together, in order.
@@ -27,17 +27,25 @@ struct Tree {
   int cores = 0;
   std::vector<Node> nodes;
   std::vector<Agent> parents;  // of every agent
+  // Completions an agent may leave under way and still begin something new. With messages that may
+  // be late for ever it could otherwise read, drop silently and read again without end.
+  int ahead;
 
-  // `levels`: from the cores up, how many children each resolver has; one policy a level.
-  Tree(const std::vector<std::vector<int>>& levels, const std::vector<Policy>& policies) {
-    if (levels.empty() || levels.size() != policies.size() || levels.back().size() != 1)
+  // `levels`: from the cores up, how many children each resolver has; for every level its policy,
+  // and whether its resolvers recall lines (they have few entries).
+  Tree(const std::vector<std::vector<int>>& levels, const std::vector<Policy>& policies,
+       const std::vector<bool>& recalls, int ahead)
+      : ahead(ahead) {
+    if (levels.empty() || levels.size() != policies.size() || levels.size() != recalls.size() ||
+        levels.back().size() != 1)
       throw std::invalid_argument("tree: one policy a level, and one resolver at the last");
     cores = std::accumulate(levels[0].begin(), levels[0].end(), 0);
     parents.resize(static_cast<std::size_t>(cores), kNobody);
     Agent first = 0;
     for (std::size_t level = 0; level < levels.size(); ++level) {
       for (const int children : levels[level]) {
-        Node node{policies[level], policies[level].inclusive, static_cast<int>(level), kNobody, first, children};
+        Node node{policies[level], recalls[level], static_cast<int>(level),
+                  kNobody,         first,          children};
         node.policy.root = level + 1 == levels.size();
         for (int c = 0; c < children; ++c) adopt(first++);
         nodes.push_back(node);

@@ -37,8 +37,7 @@ class Walker {
     }
     result_.states = states_.size();
     if (result_.violation.empty()) find_stuck();
-    for (std::size_t cell = 0; cell < Protocol::kCells; ++cell)
-      if (watched_.reached()[cell]) result_.reached.push_back(static_cast<uint32_t>(cell));
+    result_.reached = watched_.cells();
     return std::move(result_);
   }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bitset>
+#include <vector>
 
 #include "coherence/protocol.hh"
 
@@ -29,8 +30,13 @@ class Watched {
     return protocol_.join(c, p, e);
   }
 
-  // By position in the packed tables.
-  const std::bitset<Protocol::kCells>& reached() const { return reached_; }
+  // Those met, by position in the packed tables.
+  std::vector<uint32_t> cells() const {
+    std::vector<uint32_t> out;
+    for (std::size_t cell = 0; cell < Protocol::kCells; ++cell)
+      if (reached_[cell]) out.push_back(static_cast<uint32_t>(cell));
+    return out;
+  }
 
  private:
   static constexpr std::size_t kResolver = Protocol::kStates * Protocol::kClientEvents;

@@ -1,0 +1,153 @@
+// Steps are drawn without listing them all: a machine of 16 cores has many.
+#include "check/random.hh"
+
+#include <random>
+
+#include "check/system.hh"
+
+namespace uncore::check {
+namespace {
+
+constexpr int kWords = 4;
+using Large = System<16, 21, 400, kWords>;
+
+class Tester {
+ public:
+  Tester(const Protocol& p, const Tree& tree, int lines, uint64_t seed)
+      : watched_(p),
+        tree_(tree),
+        lines_(static_cast<std::size_t>(lines), Large(tree, watched_)),
+        draw_(seed) {}
+
+  // Tells the steps on line `line` from number `from` on.
+  void listen(std::size_t line, uint64_t from) {
+    told_ = line;
+    tell_from_ = from;
+  }
+
+  Trial run(uint64_t operations, const std::function<bool(uint64_t)>& tick) {
+    try {
+      while (trial_.operations < operations && tick(trial_.operations)) {
+        for (int i = 0; i < kBurst; ++i) step();
+        drain();
+        count();
+      }
+    } catch (const Violation& v) {
+      trial_.violation = v.what;
+    } catch (const ProtocolError& e) {
+      trial_.violation = e.what;
+    }
+    trial_.reached = watched_.cells();
+    return trial_;
+  }
+
+  std::size_t at() const { return at_; }  // the line of the last step
+
+ private:
+  static constexpr int kBurst = 20'000;  // steps between rests
+  static constexpr int kDrain = 100'000;
+
+  enum class Mood { any, newest, oldest, starve };
+
+  uint64_t below(uint64_t limit) { return draw_() % limit; }
+
+  void step() {
+    if (below(64) == 0) {
+      mood_ = static_cast<Mood>(below(4));
+      starved_ = static_cast<Agent>(below(static_cast<uint64_t>(tree_.agents())));
+      busy_ = 1 + below(7);
+    }
+    at_ = below(lines_.size());
+    Large& line = lines_[at_];
+    if (below(8) >= busy_ || !go_on(line)) begin(line);
+  }
+
+  void take(Large& line, const Step& s) {
+    ++trial_.steps;
+    if (at_ == told_ && trial_.steps >= tell_from_) {
+      std::string text = line.describe(s);
+      text.resize(std::max<std::size_t>(text.size() + 2, 44), ' ');
+      trial_.trace.push_back(text + rights(line));
+    }
+    line.take(s);
+  }
+
+  // Work under way; false if there is none, or none that may go on.
+  bool go_on(Large& line) {
+    const int messages = line.messages.size();
+    if (line.reading && below(static_cast<uint64_t>(messages) + 1) == 0)
+      return take(line, {Step::What::memory}), true;
+    if (messages == 0) return false;
+    const auto some = static_cast<int>(below(static_cast<uint64_t>(messages)));
+    for (int i = 0; i < messages; ++i) {
+      const int m = mood_ == Mood::newest   ? messages - 1 - i
+                    : mood_ == Mood::oldest ? i
+                                            : (some + i) % messages;
+      const auto& message = line.messages[m];
+      const bool starved = mood_ == Mood::starve && message.to == starved_;
+      if (starved || !line.may_arrive(message)) continue;
+      return take(line, {Step::What::deliver, m}), true;
+    }
+    return false;
+  }
+
+  // An access, or now and then an eviction.
+  void begin(Large& line) {
+    if (below(16) == 0) return evict(line);
+    const auto c = static_cast<Agent>(below(static_cast<uint64_t>(tree_.cores)));
+    constexpr std::array weights = {Step::What::load,  Step::What::load,  Step::What::load,
+                                    Step::What::store, Step::What::store, Step::What::evict};
+    const Step s{weights[below(weights.size())], c, static_cast<int>(below(kWords))};
+    if (line.may_begin(s)) take(line, s);
+  }
+
+  void evict(Large& line) {
+    const auto nodes = static_cast<uint64_t>(tree_.agents() - tree_.cores);
+    const Step s{below(2) == 0 ? Step::What::recall : Step::What::evict_data,
+                 tree_.cores + static_cast<Agent>(below(nodes))};
+    if (line.may_begin(s)) take(line, s);
+  }
+
+  // All work under way must end by itself.
+  void drain() {
+    mood_ = Mood::any;
+    for (at_ = 0; at_ < lines_.size(); ++at_) {
+      Large& line = lines_[at_];
+      for (int i = 0; !line.quiet(); ++i)
+        if (i == kDrain || (!go_on(line) && !line.reading))
+          throw Violation{"the work under way never comes to rest"};
+    }
+  }
+
+  void count() {
+    trial_.operations = 0;
+    for (const Large& line : lines_) trial_.operations += line.performed;
+  }
+
+  Watched watched_;
+  const Tree& tree_;
+  std::vector<Large> lines_;
+  std::mt19937_64 draw_;
+  Trial trial_;
+  Mood mood_ = Mood::any;
+  Agent starved_ = 0;
+  uint64_t busy_ = 4;  // of 8 steps, how many go on with work under way
+  std::size_t at_ = 0;
+  std::size_t told_ = ~std::size_t{0};
+  uint64_t tell_from_ = 0;
+};
+
+}  // namespace
+
+Trial trial(const Protocol& protocol, const Tree& tree, int lines, uint64_t operations,
+            uint64_t seed, const std::function<bool(uint64_t)>& tick) {
+  constexpr uint64_t kTold = 2'000;  // steps, on all lines
+  Tester tester(protocol, tree, lines, seed);
+  Trial result = tester.run(operations, tick);
+  if (result.violation.empty()) return result;
+  Tester again(protocol, tree, lines, seed);
+  again.listen(tester.at(), result.steps > kTold ? result.steps - kTold : 0);
+  return again.run(operations, [](uint64_t) { return true; });
+}
+
+}  // namespace uncore::check
