@@ -5,7 +5,7 @@ Interface: `show(results, as_json)` prints, `panel(results)` draws.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from uncore.report import plot as plots
@@ -17,15 +17,12 @@ JOB = ("machine", "workload", "placement", "home", "engine")
 
 
 def show(results: Sequence[Result], as_json: bool) -> None:
-    """One table of all points; what is the same for all of them stands in the title.
-
-    The columns "from ..." are lines fetched per operation, by where they came from.
-    """
+    """One table of all points; what is the same for all of them stands in the title."""
     rows = to_rows(results)
     heads = list(dict.fromkeys(k for row in rows for k in row if _names(k)))
     same = [k for k in heads if len({row.get(k) for row in rows}) == 1]
     varying = [Column(k, k, left=True) for k in heads if k not in same]
-    emit(rows, as_json, varying + _columns(rows), _title(rows[0], same) if rows else "")
+    emit(rows, as_json, varying + COLUMNS, _title(rows[0], same) if rows else "")
     if not as_json:
         for result in results:
             _remarks(result)
@@ -72,28 +69,27 @@ def _title(row: Row, same: Sequence[str]) -> str:
     return "  ".join([row[k] for k in JOB[:2] if k in same] + policies)
 
 
-def _columns(rows: Sequence[Row]) -> list[Column]:
-    transfers = dict.fromkeys(k for row in rows for k in row if k.startswith("transfers."))
-    fetched = [
-        Column("from " + k.removeprefix("transfers."), _per_op(k), "{:.2f}".format)
-        for k in transfers
-        if any(_per_op(k)(row) >= 0.005 for row in rows)
-    ]
-    return [
-        Column("threads", "threads"),
-        Column("ops/s", "throughput", units.rate),
-        Column("p50", "latency.p50_ps", units.duration),
-        Column("p99", "latency.p99_ps", units.duration),
-        Column("least/most ops", _fairness),
-        *fetched,
-        Column("busiest link", "busiest_link_ppm", units.percent),
-        Column("resolver", "busiest_resolver_ppm", units.percent),
-        Column("instructions", "instructions", units.count),
-    ]
+COLUMNS = [
+    Column("threads", "threads"),
+    Column("ops/s", "throughput", units.rate),
+    Column("p50", "latency.p50_ps", units.duration),
+    Column("p99", "latency.p99_ps", units.duration),
+    Column("least/most ops", lambda row: _fairness(row)),
+    Column("busiest link", "busiest_link_ppm", units.percent),
+    Column("resolver", "busiest_resolver_ppm", units.percent),
+    Column("instructions", "instructions", units.count),
+    Column("lines fetched per operation, from", lambda row: _fetched(row), left=True),
+]
 
 
-def _per_op(key: str) -> Callable[[Row], float]:
-    return lambda row: (row.get(key) or 0) / max(row["ops"], 1)
+def _fetched(row: Row) -> str:
+    prefix = "transfers."
+    per_op = {
+        key.removeprefix(prefix): count / max(row["ops"], 1)
+        for key, count in row.items()
+        if key.startswith(prefix)
+    }
+    return "  ".join(f"{name} {n:.2f}" for name, n in per_op.items() if n >= 0.005) or units.EMPTY
 
 
 def _fairness(row: Row) -> str:

@@ -25,6 +25,7 @@ Series = Mapping[str, Sequence[tuple[float, float]]]  # label -> (x, y) points
 # Distinct for colour-blind readers too (Okabe and Ito).
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31"]
 MARKERS = "os^Dvp*X"
+WIDE = 20  # a larger ratio of values is drawn on a logarithmic axis
 STYLE: Any = {
     "font.size": 9.5,
     "axes.spines.top": False,
@@ -87,10 +88,8 @@ def heat_map(
     return draw
 
 
-def curves(
-    series: Series, title: str, x: str, y: str, dashed: Sequence[str] = (), bottom: float | None = 0
-) -> Panel:
-    """Lines over a logarithmic x; the series named in `dashed` are measurements to compare with."""
+def curves(series: Series, title: str, x: str, y: str, dashed: Sequence[str] = ()) -> Panel:
+    """Lines over a logarithmic x, and y where it spans much; `dashed` series are measurements."""
 
     def draw(axes: Axes) -> None:
         for number, (label, points) in enumerate(series.items()):
@@ -109,7 +108,13 @@ def curves(
         axes.set_xticks(ticks, [f"{t:g}" for t in ticks])
         axes.minorticks_off()
         axes.set(title=title, xlabel=x, ylabel=y)
-        axes.set_ylim(bottom=bottom)
+        heights = [p[1] for points in series.values() for p in points]
+        if min(heights) > 0 and max(heights) > WIDE * min(heights):
+            axes.set_yscale("log")
+            axes.yaxis.set_major_formatter("{x:g}")
+            axes.grid(which="minor", axis="y", linewidth=0.4)
+        else:
+            axes.set_ylim(bottom=0)
         if len(series) > 1:
             axes.legend()
 
