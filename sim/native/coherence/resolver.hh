@@ -266,6 +266,7 @@ class Resolver {
     const int requester = env.ordinal(e.request.from);
     Cell cell = plan_cell(env, e, requester, request);
     if (cell.has(Plan::lost)) {
+      e.sharers.add(e.owner);  // a join keeps the sharers below it
       e.owner = kNobody;
       cell = plan_cell(env, e, requester, request);
     }
@@ -285,14 +286,17 @@ class Resolver {
     e.step = Step::asking;
   }
 
-  // Whether sharers other than the requester may stand beside the owner. Then a writer gets the
-  // data from this resolver, once the sharers have answered: the owner would be too early, and one
-  // core would read the old value after another has written the new one. A snooping resolver knows
-  // only whether the protocol has such owners: F among sharers, or O.
+  // Whether somebody may read beside the owner. Then a writer gets the data from this resolver,
+  // once the sharers have answered: the owner would be too early, and one core would read the old
+  // value after another has written the new one. A snooping resolver knows only whether the
+  // protocol has such owners: F among sharers, or O.
   static bool others_read(Env& env, const E& e) {
-    if (env.policy().snoop)
-      return env.protocol().grant(Request::GetS, Answers::given).next() == State::F ||
-             env.protocol().client(State::M, ClientEvent::ProbeS).has(Act::own);
+    if (!env.policy().snoop) return others_share(env, e);
+    return env.protocol().grant(Request::GetS, Answers::given).next() == State::F ||
+           env.protocol().client(State::M, ClientEvent::ProbeS).has(Act::own);
+  }
+
+  static bool others_share(const Env& env, const E& e) {
     bool others = false;
     e.sharers.each([&](int c) { others |= c != env.ordinal(e.request.from); });
     return others;
@@ -369,14 +373,17 @@ class Resolver {
       column = Answers::given;
     if (read) {
       settle_owner(e);
-      e.sharers.remove(env.ordinal(e.request.from));
       if (e.answers & (Flag::dirty | Flag::own)) promote(e);
       if (column == Answers::dirty) take_over(env, e);
-      if (column == Answers::nobody && (e.sharers.any() || (e.answers & Flag::shared)))
+      if (column == Answers::nobody && (others_share(env, e) || (e.answers & Flag::shared)))
         column = Answers::shared;
     } else {
+      // The requester keeps the copy it may have, or its children theirs, until it is granted more.
+      const int who = env.ordinal(e.request.from);
+      const bool stays = e.sharers.has(who);
       e.owner = kNobody;
       e.sharers.clear();
+      if (stays) e.sharers.add(who);
     }
     const Request request = request_of(e.request.kind);
     const Cell cell = env.protocol().grant(request, column);
@@ -455,6 +462,7 @@ class Resolver {
       if (right == State::S) {
         e.sharers.add(who);
       } else {
+        e.sharers.remove(who);
         e.owner = who;
         e.owner_grant = e.request.id;
       }
