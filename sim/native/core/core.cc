@@ -236,38 +236,42 @@ void Core::schedule_next() {
 void Core::run(Time now) {
   if (now != scheduled) return;
   scheduled = kNever;
-  Time horizon = std::max(now, engine.horizon(*this, now));
-  for (;;) {
-    Thread* first = nullptr;
-    Time other = kNever;  // the clock of the next running hart
-    for (const auto& t : threads) {
-      if (t->mode != Thread::Mode::running) continue;
-      if (!first)
-        first = t.get();
-      else if (t->hart.clock < first->hart.clock)
-        other = first->hart.clock, first = t.get();
-      else
-        other = std::min(other, t->hart.clock);
-    }
-    if (!first || first->hart.clock > horizon) break;
-    horizon = std::min(horizon, run_thread(*first, std::min(horizon, other)));
+  horizon_ = std::max(now, engine.horizon(*this, now));
+  while (Thread* next = next_to_run()) {
+    run_thread(*next);
     if (engine.stopped()) return;
   }
   schedule_next();
 }
 
-// Runs one hart up to `horizon` and says how far the core may go after what it did.
-Time Core::run_thread(Thread& thread, Time horizon) {
+// The hart whose turn it is, if it may still run: lowest clock first, lower thread on ties.
+Thread* Core::next_to_run() const {
+  Thread* next = nullptr;
+  for (const auto& t : threads)
+    if (t->mode == Thread::Mode::running && (!next || t->hart.clock < next->hart.clock))
+      next = t.get();
+  return next && next->hart.clock <= horizon_ ? next : nullptr;
+}
+
+// How far a hart may go before it is a sibling's turn.
+Time Core::turn_of(const Thread& thread) const {
+  Time turn = kNever;
+  for (const auto& t : threads)
+    if (t.get() != &thread && t->mode == Thread::Mode::running)
+      turn = std::min(turn, t->hart.clock - (t->index < thread.index));
+  return turn;
+}
+
+// Runs one hart up to the horizon, or until it is a sibling's turn.
+void Core::run_thread(Thread& thread) {
   Hart<Thread>& hart = thread.hart;
-  hart.horizon = horizon;
+  hart.horizon = std::min(horizon_, turn_of(thread));
   hart.spin_enabled = true;
-  executing_ = &thread;
   hart.undisturbed = thread.ran_at == disturbances;
+  executing_ = &thread;
   const Stop stop = hart.run();
   executing_ = nullptr;
   thread.ran_at = disturbances;
-  const bool shortened = hart.horizon < horizon;
-  const Time limit = shortened ? hart.horizon : kNever;
   const Thread::Mode before = thread.mode;
   switch (stop) {
     case Stop::horizon:
@@ -292,7 +296,13 @@ Time Core::run_thread(Thread& thread, Time horizon) {
   }
   if (thread.mode != before) share_issue();
   if (all_repeat()) sleep();
-  return limit;
+}
+
+// What a hart has just done may reach its core again at `then`: no hart of the core may pass it.
+void Core::shorten(Time then) {
+  if (!executing_) return;
+  horizon_ = std::min(horizon_, then);
+  executing_->hart.horizon = std::min(executing_->hart.horizon, then);
 }
 
 // Brings sleeping spinners up to just before `now`, so that a message at `now` finds them where
@@ -451,18 +461,12 @@ void Core::unlock(Thread& thread, Time now) {
 
 void Core::send(const Msg& m) {
   engine.send(m, stop, send_time_, agent, sent);
-  if (executing_) {
-    Hart<Thread>& hart = executing_->hart;
-    hart.horizon = std::min(hart.horizon, send_time_ + reach - 1);
-  }
+  shorten(send_time_ + reach - 1);
 }
 
 void Core::send_ipi(Thread& thread, uint64_t target, Time now) {
   engine.send_ipi(thread, static_cast<uint32_t>(target), now + engine.machine.interrupt.send);
-  if (executing_) {
-    Hart<Thread>& hart = executing_->hart;
-    hart.horizon = std::min(hart.horizon, now);  // it may be sent to this core
-  }
+  shorten(now);  // it may be sent to this core
 }
 
 // --- messages ---------------------------------------------------------------------------------

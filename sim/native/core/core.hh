@@ -43,6 +43,7 @@ class Core {
   void receive(PacketId id, Time now);     // a message reached the core
   void reconsider(PacketId id, Time now);  // a deferred probe's time has come
   void interrupt(uint32_t index, unsigned bit, bool level, Time now);
+  void settle(Time now);  // wakes the spinners, as if they had executed every turn until `now`
 
   // What the port's slow path needs. True: performed; false: it stays pending.
   bool perform(Thread& thread, const Access& access, Time now, Outcome& outcome);
@@ -67,15 +68,18 @@ class Core {
   void attempt(Thread& thread, Time now);
   void retry_stalled(uint64_t number, Time now);
 
-  void settle(Time now);
   void share_issue();
   void schedule_next();
-  Time run_thread(Thread& thread, Time horizon);
+  Thread* next_to_run() const;
+  Time turn_of(const Thread& thread) const;
+  void run_thread(Thread& thread);
+  void shorten(Time then);
   bool all_repeat() const;
   void sleep();
 
   Time send_time_ = 0;           // when messages sent now leave the core
-  Thread* executing_ = nullptr;  // whose horizon a message sent now shortens
+  Time horizon_ = 0;             // how far the harts may go in this run
+  Thread* executing_ = nullptr;  // the one that does
   uint32_t requests_ = 0;
   std::vector<PacketId> stalled_;  // probes that wait for a line's state or hold
 };

@@ -118,7 +118,7 @@ bool Engine::step(uint64_t events) {
         finish(End::watchdog, stuck_report());
         break;
       }
-      ++counters.events;
+      counters.events += event.action != kRun;  // how often a core is called depends on its slices
       dispatch(event);
     }
   } catch (const ProtocolError& error) {
@@ -158,6 +158,8 @@ void Engine::dispatch(const Event& e) {
       if (thread.timer * 1000 == e.time) thread.core.interrupt(thread.index, 7, true, e.time);
       return;
     }
+    case kEnd:
+      return end_run(e.time);
     default:
       return;
   }
@@ -165,9 +167,12 @@ void Engine::dispatch(const Event& e) {
 
 Time Engine::horizon(const Core& core, Time now) const {
   const Time next = queue_.next_time();
-  if (core.in_flight > 0) return next == 0 ? 0 : next - 1;
-  const Time free = next == kNever ? kNever - 1 : next + core.reach - 1;
-  return job.lookahead == kNever ? free : std::min(free, now + job.lookahead);
+  const Time slice = job.lookahead < kNever - now ? now + job.lookahead : kNever - 1;
+  // Who touches a page first is decided in the order of events.
+  const bool early = core.in_flight > 0 || job.home.kind == HomePolicy::Kind::first_touch;
+  const Time reach = early ? 0 : core.reach;
+  const Time free = next < kNever - reach ? next + reach : kNever;
+  return std::min({free == 0 ? 0 : free - 1, slice, exit_at_});
 }
 
 void Engine::schedule_core(Core& core, Time when) {
@@ -348,19 +353,33 @@ void Engine::semihost(Thread& thread) {
       x[10] = 0;
       break;
     case kExit:
-      finish(End::exited, "");
+      exit(thread, 0);
       break;
     case kExitExtended: {
       uint64_t block[2] = {0, 0};
       read(x[11], sizeof block, reinterpret_cast<uint8_t*>(block));
-      exit_code_ = static_cast<int>(block[1]);
-      finish(End::exited, "");
+      exit(thread, static_cast<int>(block[1]));
       break;
     }
     case kGetCommandLine:
     default:
       x[10] = ~uint64_t{0};
   }
+}
+
+// A run ends when the exit could have reached every core (rule T4): none has run further.
+void Engine::exit(Thread& thread, int code) {
+  thread.mode = Thread::Mode::stopped;
+  if (exit_at_ != kNever) return;
+  exit_code_ = code;
+  exit_at_ = thread.hart.clock;
+  for (const auto& core : cores_) exit_at_ = std::max(exit_at_, thread.hart.clock + core->reach);
+  queue_.push({exit_at_, ~uint64_t{0}, ~uint64_t{0}, kEnd, 0});
+}
+
+void Engine::end_run(Time now) {
+  for (const auto& core : cores_) core->settle(now + 1);
+  finish(End::exited, "");
 }
 
 void Engine::fatal(const Thread& t) {

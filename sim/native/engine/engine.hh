@@ -112,7 +112,7 @@ class Engine {
   const Latencies& latencies() const { return latencies_; }
 
  private:
-  enum Action : uint32_t { kHop, kArrive, kAct, kRun, kRetry, kInterrupt, kTimer };
+  enum Action : uint32_t { kHop, kArrive, kAct, kRun, kRetry, kInterrupt, kTimer, kEnd };
 
   void dispatch(const Event& event);
   void travel(PacketId id, Time head);  // towards the next channel, or to its destination
@@ -123,6 +123,8 @@ class Engine {
   uint32_t home(uint64_t line, Agent toucher);
   uint32_t nearest_node(Agent core);
   const Bytes& valid_line(uint64_t number);
+  void exit(Thread& thread, int code);
+  void end_run(Time now);
   void finish(End end, std::string reason);
   void place_threads();
   void compute_reach();
@@ -146,6 +148,7 @@ class Engine {
   Agent first_resolver_ = 0, first_memory_ = 0;
   uint64_t ram_size_ = 0;
   Time now_ = 0, last_progress_ = 0;
+  Time exit_at_ = kNever;  // when the run ends, once a hart has asked for it
   Latencies latencies_;
   End end_ = End::running;
   int exit_code_ = 0;
