@@ -5,7 +5,8 @@
 
 #include <string>
 
-#include "coherence/protocol.hh"
+#include "check/random.hh"
+#include "check/walk.hh"
 
 namespace nb = nanobind;
 
@@ -32,11 +33,88 @@ nb::dict protocol_names() {
   return out;
 }
 
+using Cells = std::vector<uint32_t>;
+
+// Lets Python's `tick(done) -> bool` decide whether to go on, and Ctrl-C end the work; without it
+// there is only Ctrl-C. The work itself runs without the interpreter's lock.
+class Tick {
+ public:
+  explicit Tick(nb::object tick) : tick_(std::move(tick)) {}
+  bool operator()(uint64_t done) const {
+    nb::gil_scoped_acquire lock;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    return tick_.is_none() || nb::cast<bool>(tick_(done));
+  }
+
+ private:
+  nb::object tick_;
+};
+
+template <class Work>
+auto without_lock(Work&& work) {
+  nb::gil_scoped_release released;
+  return work();
+}
+
+nb::dict walk(const Cells& cells, const check::Tree& tree, uint64_t states, nb::object tick) {
+  const Protocol protocol(cells);
+  const Tick ticks(std::move(tick));
+  const check::Walk w = without_lock(
+      [&] { return check::walk(protocol, tree, {.states = states}, std::ref(ticks)); });
+  nb::dict out;
+  out["states"] = w.states;
+  out["transitions"] = w.transitions;
+  out["depth"] = w.depth;
+  out["complete"] = w.complete;
+  out["violation"] = w.violation;
+  out["trace"] = w.trace;
+  out["reached"] = w.reached;
+  return out;
+}
+
+nb::dict trial(const Cells& cells, const check::Tree& tree, int lines, uint64_t operations,
+               uint64_t seed, nb::object tick) {
+  const Protocol protocol(cells);
+  const Tick ticks(std::move(tick));
+  const check::Trial t = without_lock(
+      [&] { return check::trial(protocol, tree, lines, operations, seed, std::ref(ticks)); });
+  nb::dict out;
+  out["operations"] = t.operations;
+  out["steps"] = t.steps;
+  out["violation"] = t.violation;
+  out["trace"] = t.trace;
+  out["reached"] = t.reached;
+  return out;
+}
+
+Policy* policy(bool snoop, bool direct, bool completion, bool keeps_data, bool inclusive,
+               int grants) {
+  return new Policy{.snoop = snoop,
+                    .direct = direct,
+                    .completion = completion,
+                    .keeps_data = keeps_data,
+                    .inclusive = inclusive,
+                    .grants = grants};
+}
+
 }  // namespace
 
 void bind_check(nb::module_& module) {
+  using namespace nb::literals;
   module.def("protocol_names", &protocol_names,
              "The names the protocol tables are made of, in the order in which cells are packed.");
+  nb::module_ proofs = module.def_submodule("check", "Proofs on the protocol tables.");
+  nb::class_<Policy>(proofs, "Policy", "What a resolver is, as far as the protocol is concerned.")
+      .def(nb::new_(&policy), nb::kw_only(), "snoop"_a, "direct"_a, "completion"_a, "keeps_data"_a,
+           "inclusive"_a, "grants"_a);
+  nb::class_<check::Tree>(proofs, "Tree", "Cores, joins and a root, for one line.")
+      .def(nb::init<const std::vector<std::vector<int>>&, const std::vector<Policy>&,
+                    const std::vector<bool>&, int>(),
+           "levels"_a, "policies"_a, "recalls"_a, "ahead"_a = 2);
+  proofs.def("walk", &walk, "cells"_a, "tree"_a, "states"_a, "tick"_a = nb::none(),
+             "Visits every state, up to a number of them.");
+  proofs.def("trial", &trial, "cells"_a, "tree"_a, "lines"_a, "operations"_a, "seed"_a,
+             "tick"_a = nb::none(), "Random steps until so many accesses have been checked.");
 }
 
 }  // namespace uncore

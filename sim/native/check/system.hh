@@ -8,9 +8,10 @@
 //   for (const Step& s : system.steps()) { System next = system; next.take(s); }
 //
 // Each store writes a new version into one word of the line and `golden` holds the newest ones.
-// Invariants, checked on every step, else Violation: a core with a right above S is alone with it
-// (an F or O among sharers), and every readable copy equals `golden`: a load returns the last
-// store. A line in memory or in a resolver's store is checked when somebody is given it.
+// Invariants, checked on every step, else Violation: a core in E or M is alone, one at most is in
+// O, one at most of the cores below a resolver is in F, and every readable copy equals `golden`: a
+// load returns the last store. A line in memory or in a resolver's store is checked when somebody
+// is given it.
 #pragma once
 
 #include <algorithm>
@@ -291,14 +292,18 @@ class System {
 
   void check_rights() const {
     int readers = 0, owners = 0, writers = 0;
+    Agent forwards = kNobody;  // the resolver whose F was met last; each may have its own
     for (Agent a = 0; a < tree->cores; ++a) {
       const State s = core(a).copy.state;
       if (s == State::I || s >= State::IS) continue;
       ++readers;
-      if (s != State::S) ++owners;
-      if (s == State::E || s == State::M) ++writers;
+      owners += s == State::E || s == State::M || s == State::O;
+      writers += s == State::E || s == State::M;
       if (core(a).data != golden)
         throw Violation{"core " + std::to_string(a) + " can read old data"};
+      if (s != State::F) continue;
+      if (forwards == tree->parent(a)) throw Violation{"two cores of one resolver hold F"};
+      forwards = tree->parent(a);
     }
     if (owners > 1 || (writers > 0 && readers > 1))
       throw Violation{"two cores hold rights that exclude each other"};

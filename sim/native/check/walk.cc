@@ -9,7 +9,7 @@
 namespace uncore::check {
 namespace {
 
-using Small = System<4, 3, 20, 1>;
+using Small = System<4, 4, 24, 1>;
 using Number = States::Number;
 
 class Walker {
