@@ -6,6 +6,7 @@ Interface: `distance(machine, a, b)` is the level's name ("core": siblings, then
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,10 +26,10 @@ def classes(machine: Machine) -> list[str]:
     return [*reversed(machine.levels[:-1])]
 
 
-def boundaries(machine: Machine) -> dict[str, list[int]]:
-    """Per level between system and core: the first hart of each member; lines of a heat map."""
+def boundaries(machine: Machine, harts: Sequence[int]) -> dict[str, list[int]]:
+    """Per level between system and core: where in `harts` each member begins."""
     starts: dict[str, list[int]] = {}
     for depth, level in list(enumerate(machine.levels))[1:-2]:
-        members = [ancestors[depth] for ancestors in machine.shape]
-        starts[level] = [members.index(m) * machine.threads_per_core for m in sorted({*members})]
+        members = [machine.shape[hart // machine.threads_per_core][depth] for hart in harts]
+        starts[level] = [members.index(m) for m in dict.fromkeys(members)]
     return starts

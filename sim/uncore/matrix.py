@@ -2,7 +2,8 @@
 
 Interface: `measure(machine, ipi, ...)` -> Matrix; `show`, `write_csv`, `panel` are its reports.
 The latency of a pair is one way: half a round trip of the CAS ping-pong, or the time from sending
-an interprocessor interrupt to its handler.  Row = from, column = to, both hart numbers.
+an interprocessor interrupt to its handler.  Row = from, column = to: the
+harts in tree order, without SMT the first hart of each core.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from uncore.api import make_job
 from uncore.distance import boundaries, classes, distance
@@ -21,28 +23,34 @@ from uncore.errors import UserError
 from uncore.execute import execute
 from uncore.report import plot
 from uncore.report.table import Column, emit
+from uncore.report.units import EMPTY
 from uncore.result import Result
 from uncore.topology.machine import Machine
 
+LINE, IPI = "one-way latency", "one-way IPI latency"
 WORKLOADS = {False: "latency/pingpong", True: "ipi/pingpong"}
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """Latencies in ns between all harts; the diagonal is 0."""
+    """Latencies in ns between harts; the diagonal is 0."""
 
     machine: Machine
+    harts: tuple[int, ...]  # of the rows and columns, in tree order
     what: str
     ns: list[list[float]]
     result: Result
 
     def by_class(self) -> list[dict[str, Any]]:
-        """One row per distance class that occurs, nearest first."""
+        """One row per distance class that occurs, nearest first, with the measured median."""
+        measured = published(self.machine) if self.what == LINE else {}
         found: dict[str, list[float]] = {}
         for a, row in enumerate(self.ns):
             for b, value in enumerate(row):
                 if a != b:
-                    found.setdefault(distance(self.machine, a, b), []).append(value)
+                    found.setdefault(
+                        distance(self.machine, self.harts[a], self.harts[b]), []
+                    ).append(value)
         return [
             {
                 "machine": self.machine.id,
@@ -51,6 +59,7 @@ class Matrix:
                 "min_ns": min(values),
                 "median_ns": round(statistics.median(values), 2),
                 "max_ns": max(values),
+                "measured_ns": measured.get(name),
             }
             for name in classes(self.machine)
             if (values := found.get(name))
@@ -71,7 +80,19 @@ def measure(
     if table is None:
         raise UserError(f"{WORKLOADS[ipi]} published no table on engine '{job.engine}'")
     ns = [[value / 1000 for value in row] for row in table]
-    return Matrix(job.machine, "one-way IPI latency" if ipi else "one-way latency", ns, result)
+    return Matrix(job.machine, job.harts, IPI if ipi else LINE, ns, result)
+
+
+def published(machine: Machine) -> dict[str, float]:
+    """Distance class -> median in ns on the real machine, where the project carries figures."""
+    from uncore.validate import hardware
+
+    if machine.id not in hardware.carried():
+        return {}
+    ns = hardware.carried_matrix(hardware.read(machine.id), machine)
+    levels = hardware.level_of_pairs(machine)
+    known = {name: ns[(levels == name) & ~np.isnan(ns)] for name in classes(machine)}
+    return {name: round(float(np.median(found)), 2) for name, found in known.items() if found.size}
 
 
 def show(matrix: Matrix, as_json: bool) -> None:
@@ -92,14 +113,18 @@ def show(matrix: Matrix, as_json: bool) -> None:
             Column("min ns", "min_ns", "{:.1f}".format),
             Column("median ns", "median_ns", "{:.1f}".format),
             Column("max ns", "max_ns", "{:.1f}".format),
+            Column("measured ns", "measured_ns", lambda v: f"{v:.1f}" if v else EMPTY),
         ],
         f"{matrix.machine.name}: {matrix.what} by distance, {len(matrix.ns)} harts",
     )
 
 
 def _show_pairs(matrix: Matrix) -> None:
-    harts = [str(hart) for hart in range(len(matrix.ns))]
-    rows = [{"hart": a, **dict(zip(harts, row, strict=True))} for a, row in enumerate(matrix.ns)]
+    harts = [str(hart) for hart in matrix.harts]
+    rows = [
+        {"hart": a, **dict(zip(harts, row, strict=True))}
+        for a, row in zip(harts, matrix.ns, strict=True)
+    ]
     columns = [Column(hart, hart, lambda v: f"{v:.1f}" if v else "") for hart in harts]
     title = f"{matrix.machine.name}: {matrix.what}, ns"
     emit(rows, False, [Column("hart", "hart"), *columns], title)
@@ -117,4 +142,14 @@ def write_csv(matrix: Matrix, path: Path) -> None:
 def panel(matrix: Matrix) -> plot.Panel:
     """The heat map."""
     title = f"{matrix.machine.name}: {matrix.what}"
-    return plot.heat_map(matrix.ns, boundaries(matrix.machine), title, "ns")
+    return plot.heat_map(matrix.ns, boundaries(matrix.machine, matrix.harts), title, "ns")
+
+
+def comparison(matrix: Matrix) -> plot.Panel:
+    """Bars per distance class: simulated, and measured where figures are carried."""
+    groups = {
+        row["class"]: {"simulated": row["median_ns"]}
+        | ({"measured": row["measured_ns"]} if row["measured_ns"] else {})
+        for row in matrix.by_class()
+    }
+    return plot.bars(groups, f"{matrix.machine.name}: {matrix.what}, median", "ns")

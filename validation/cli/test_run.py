@@ -144,6 +144,12 @@ def test_is_the_sweep_a_product(uncore):
     assert len(rows) == len(keys) == 2 * 2 * 2
 
 
+def test_are_pairs_classed_by_their_harts_without_smt(uncore):
+    run = uncore("matrix", "r2700x", "--engine", "toy", "--smt", "off", "--json")
+    classes = {c["class"]: c["pairs"] for c in json.loads(run.out)["classes"]}
+    assert classes == {"ccx": 2 * 4 * 3, "die": 2 * 4 * 4}
+
+
 def test_is_the_matrix_of_all_pairs_with_its_classes(uncore):
     run = uncore("matrix", "ccx:2x2", "--engine", "toy", "--csv", "m.csv", "--json")
     assert run.status == 0, run.err

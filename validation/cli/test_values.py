@@ -53,7 +53,8 @@ def test_which_hart_does_a_thread_run_on(smt_machine, policy, smt, harts):
 def test_how_far_apart_are_two_harts(smt_machine):
     assert [distance(smt_machine, 0, b) for b in (1, 2, 4)] == ["core", "ccx", "system"]
     assert classes(smt_machine) == ["core", "ccx", "system"]
-    assert boundaries(smt_machine) == {"ccx": [0, 4]}
+    assert boundaries(smt_machine, range(8)) == {"ccx": [0, 4]}
+    assert boundaries(smt_machine, (0, 2, 4, 6)) == {"ccx": [0, 2]}
 
 
 @pytest.mark.parametrize(
