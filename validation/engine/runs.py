@@ -1,0 +1,58 @@
+"""Runs of the native engine for the tests of this folder.
+
+    point(machine, workload, threads, ...)      the fields of one Point
+    run(machine, workload, threads, ...)        the engine after the run, however it ended
+    guest("random_sharing")                     a program of programs/, compiled once a session
+
+`machine` is a name or a Machine, `workload` a shipped name or a Program; keywords that are fields of
+a Job (placement, home, slices, smt, overrides) go to it, the others are the program's parameters.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from uncore import api, program
+from uncore.engine import native
+from uncore.job import Job
+from uncore.program import Program
+from uncore.topology import Machine
+
+if TYPE_CHECKING:
+    from uncore._native import Run
+
+PROGRAMS = Path(__file__).parent / "programs"
+OPTIONS = {f.name for f in dataclasses.fields(Job)}
+
+
+@cache
+def guest(name: str) -> Program:
+    return program.compile(PROGRAMS / f"{name}.c")
+
+
+def job(machine: str | Machine, workload: str | Program, threads: int, **words: Any) -> Job:
+    options = {key: value for key, value in words.items() if key in OPTIONS}
+    parameters = {key: value for key, value in words.items() if key not in OPTIONS}
+    return api.make_job(machine, workload, (threads,), parameters=parameters, **options)
+
+
+def point(
+    machine: str | Machine,
+    workload: str | Program,
+    threads: int,
+    *,
+    lookahead: int = native.NO_LIMIT,
+    **words: Any,
+) -> dict[str, Any]:
+    made = job(machine, workload, threads, **words)
+    return native.run(made, frozenset(), lookahead=lookahead)
+
+
+def run(machine: str | Machine, workload: str | Program, threads: int, **words: Any) -> Run:
+    engine = native.start(job(machine, workload, threads, **words))
+    while engine.step(native.SLICE):
+        pass
+    return engine
