@@ -1,0 +1,151 @@
+"""What was measured on a real machine: the figures the project carries, and a user's own matrix.
+
+`validation/hardware/ID.toml` holds a machine's class medians, the parts its cores add inside one L3
+where that was measured, and what had to be chosen because nobody recorded it (where the line was
+homed, which slice owned it).
+
+    read(machine) -> Hardware or None            a matrix by hart, in ns; NaN where unknown:
+    carried_matrix(hardware, machine)            the carried figures written out pair by pair
+    measured_matrix(path, machine)               a CSV of the core-to-core-latency collections
+
+Invariant: every pair of harts is in at most one class (`Hardware.masks`); no figure here is read by
+anything that simulates.
+"""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from uncore.distance import distance
+from uncore.errors import UserError
+from uncore.paths import HARDWARE
+from uncore.topology.cpus import hart_of_cpu
+from uncore.topology.machine import Machine
+
+Matrix = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+class Class(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A distance class: pairs whose innermost common level is `within`, on one side of the home."""
+
+    within: str
+    ns: float  # median
+    pairs: int
+    side: str = ""  # "home": both cores at the home's; "remote": neither
+
+
+class Hardware(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One file of `validation/hardware`; the keys are explained in its README."""
+
+    name: str
+    quality: str
+    source: str
+    home: str
+    classes: dict[str, Class]
+    slice: str = "hash"
+    side: str = ""  # the level whose members have a home side and a remote one
+    structure: float | None = None  # least share of the pairs' spread that must be explained
+    parts: dict[str, list[float]] = {}
+
+    def masks(self, machine: Machine) -> dict[str, Mask]:
+        """Per class, which pairs of harts (a > b) are in it."""
+        levels, sides = level_of_pairs(machine), self.sides(machine)
+        lower = np.tri(machine.harts, k=-1, dtype=bool)
+        return {
+            name: lower & (levels == c.within) & (sides[c.side] if c.side else True)
+            for name, c in self.classes.items()
+        }
+
+    def sides(self, machine: Machine) -> dict[str, Mask]:
+        if not self.side:
+            return {}
+        depth = machine.levels.index(self.side) - 1
+        at_home = np.array([a[depth] == self.node for a in _ancestors(machine)])
+        return {"home": np.logical_and.outer(at_home, at_home),
+                "remote": np.logical_and.outer(~at_home, ~at_home)}  # fmt: skip
+
+    @property
+    def node(self) -> int:
+        return int(self.home.removeprefix("node"))
+
+
+def _ancestors(machine: Machine) -> list[tuple[int, ...]]:
+    """Of each hart: the members of each level it is in, without the system."""
+    return [core[1:] for core in machine.shape for _ in range(machine.threads_per_core)]
+
+
+def level_of_pairs(machine: Machine) -> NDArray[np.str_]:
+    """The innermost level two harts share, for every pair."""
+    harts = range(machine.harts)
+    return np.array([[distance(machine, a, b) if a != b else "" for b in harts] for a in harts])
+
+
+def carried() -> list[str]:
+    """Machines with a file of figures."""
+    return sorted(path.stem for path in HARDWARE.glob("*.toml"))
+
+
+def read(name: str) -> Hardware:
+    path = HARDWARE / f"{name}.toml"
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text()), Hardware)
+    except (OSError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise UserError(f"{path}: no figures of a machine: {error}") from None
+
+
+def carried_matrix(hardware: Hardware, machine: Machine) -> Matrix:
+    """Each pair its class median, or inside an L3 with known parts the sum of its cores' parts."""
+    ns = np.full((machine.harts, machine.harts), np.nan)
+    for name, mask in hardware.masks(machine).items():
+        ns[mask] = hardware.classes[name].ns
+    for domain, parts in hardware.parts.items():
+        harts = _harts_of(machine, domain)
+        own = np.repeat(parts, machine.threads_per_core)
+        sums = np.add.outer(own, own)
+        block = np.ix_(harts, harts)
+        others = np.tri(len(harts), k=-1, dtype=bool) & (level_of_pairs(machine)[block] != "core")
+        ns[block] = np.where(others, sums, ns[block])
+    return ns
+
+
+def _harts_of(machine: Machine, domain: str) -> list[int]:
+    """Harts of "ccx1" or "socket0"."""
+    level = domain.rstrip("0123456789")
+    depth = machine.levels.index(level) - 1
+    member = int(domain.removeprefix(level))
+    return [h for h, above in enumerate(_ancestors(machine)) if above[depth] == member]
+
+
+def measured_matrix(path: Path, machine: Machine) -> Matrix:
+    """A lower triangle in ns, row and column the CPU numbers of the operating system."""
+    try:
+        rows = list(csv.reader(path.read_text().splitlines()))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot read the matrix: {error}") from None
+    if len(rows) != machine.harts:
+        raise UserError(
+            f"{path}: {len(rows)} rows, but {machine.id} has {machine.harts} harts; expected a row"
+            " and a column for each"
+        )
+    harts = hart_of_cpu(machine)
+    ns = np.full((machine.harts, machine.harts), np.nan)
+    for cpu, row in enumerate(rows):
+        for other, text in enumerate(row[:cpu]):
+            a, b = harts[cpu], harts[other]
+            value = _latency(path, cpu + 1, text)
+            ns[max(a, b), min(a, b)] = value if value > 0 else np.nan  # 0: below the clock's step
+    return ns
+
+
+def _latency(path: Path, line: int, text: str) -> float:
+    try:
+        return float(text or "nan")
+    except ValueError:
+        raise UserError(f"{path}:{line}: '{text}' is no latency; expected ns, like 87.5") from None

@@ -1,0 +1,131 @@
+"""Simulated against measured: the errors of one machine, and the bounds they must keep.
+
+    score(machine, hardware, measured, simulated) -> Score
+    broken(score, hardware) -> what is past its bound, in words
+
+Errors are relative to the measured figure.  A class's error compares medians.  `pair_err_const_pct`
+is what predicting each pair by the measured median of its level (home side or not) would have got;
+`structure` is the share of that error which the simulation does away with; `slice_r2` is the share
+of the measured variance inside one L3 it explains (1: all of it; 0 or less: none).
+"""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from uncore.topology.machine import Machine
+from uncore.validate.hardware import Hardware, Mask, Matrix, level_of_pairs
+
+CLASS_MEAN, CLASS_WORST = 4.0, 10.0  # per cent, on machines of quality A and B
+BOUND_QUALITIES = ("A", "A-", "B")
+
+
+class Score(msgspec.Struct, frozen=True):
+    machine: str
+    quality: str
+    classes: int
+    free_numbers: int
+    class_mean_err_pct: float
+    class_worst_err_pct: float
+    pair_mean_err_pct: float
+    pair_err_const_pct: float
+    structure: float | None
+    slice_r2: float | None
+    home: str
+    slice: str
+    pairs_from: str  # "matrix", or "carried figures"
+    order: list[int]  # cores of the first L3 as they sit, stop by stop; [] where stops are alike
+    medians: dict[str, tuple[float, float]]  # class: measured, simulated ns
+
+
+def score(
+    machine: Machine, hardware: Hardware, measured: Matrix, simulated: Matrix, pairs_from: str
+) -> Score:
+    masks = {
+        name: mask & ~np.isnan(measured) for name, mask in hardware.masks(machine).items()
+    }  # fmt: skip
+    medians = {
+        name: (float(np.median(measured[mask])), float(np.median(simulated[mask])))
+        for name, mask in masks.items()
+    }
+    errors = [100 * abs(simulated / measured - 1) for measured, simulated in medians.values()]
+    known = ~np.isnan(measured)
+    pair = _mean_error(simulated, measured, known)
+    const = _mean_error(by_level(machine, measured), measured, known)
+    return Score(
+        machine=machine.id,
+        quality=hardware.quality,
+        classes=len(medians),
+        free_numbers=len(free_numbers(machine)),
+        class_mean_err_pct=round(float(np.mean(errors)), 2),
+        class_worst_err_pct=round(max(errors), 2),
+        pair_mean_err_pct=round(pair, 2),
+        pair_err_const_pct=round(const, 2),
+        structure=round(1 - pair / const, 2) if const else None,
+        slice_r2=_slice_r2(machine, measured, simulated),
+        home=hardware.home,
+        slice=hardware.slice,
+        pairs_from=pairs_from,
+        order=_order(machine),
+        medians=medians,
+    )
+
+
+def free_numbers(machine: Machine) -> list[str]:
+    """Keys of the numbers that were fitted, in the machine's file or in one it extends."""
+    return [number.key for number in machine.numbers if number.source == "fitted"]
+
+
+def by_level(machine: Machine, ns: Matrix) -> Matrix:
+    """Every pair the median of its level."""
+    levels, constant = level_of_pairs(machine), np.full_like(ns, np.nan)
+    for level in np.unique(levels):
+        pairs = (levels == level) & ~np.isnan(ns)
+        if pairs.any():
+            constant[pairs] = np.median(ns[pairs])
+    return constant
+
+
+def _mean_error(guess: Matrix, truth: Matrix, pairs: Mask) -> float:
+    return 100 * float(np.mean(abs(guess[pairs] / truth[pairs] - 1)))
+
+
+def shared_cache(machine: Machine) -> str:
+    """The innermost level that resolves ownership: where an L3 is, if the machine has one."""
+    return machine.resolvers[0].level
+
+
+def _slice_r2(machine: Machine, measured: Matrix, simulated: Matrix) -> float | None:
+    pairs = (level_of_pairs(machine) == shared_cache(machine)) & ~np.isnan(measured)
+    if np.count_nonzero(pairs) < 3 or machine.resolvers[0].data == "none":
+        return None
+    truth = measured[pairs]
+    unexplained = np.sum((truth - simulated[pairs]) ** 2)
+    spread = np.sum((truth - truth.mean()) ** 2)
+    return round(1 - float(unexplained / spread), 2) if spread else None
+
+
+def _order(machine: Machine) -> list[int]:
+    if not any(key == "order" for key, _ in machine.unknowns):
+        return []
+    beyond = {link.source: link.target for link in reversed(machine.links)}
+    cores = [child for child in machine.resolvers[0].children if child < machine.cores]
+    return sorted(cores, key=lambda core: beyond[machine.core_stops[core]])
+
+
+def broken(score: Score, hardware: Hardware) -> list[str]:
+    """Bounds hold on machines measured well enough."""
+    if score.quality not in BOUND_QUALITIES:
+        return []
+    checks = [
+        (score.class_mean_err_pct <= CLASS_MEAN,
+         f"classes are {score.class_mean_err_pct} % off in the mean, more than {CLASS_MEAN} %"),
+        (score.class_worst_err_pct <= CLASS_WORST,
+         f"a class is {score.class_worst_err_pct} % off, more than {CLASS_WORST} %"),
+        (score.free_numbers <= score.classes,
+         f"{score.free_numbers} numbers were fitted to {score.classes} classes"),
+        (hardware.structure is None or (score.structure or 0) >= hardware.structure,
+         f"structure {score.structure} is less than {hardware.structure}"),
+    ]  # fmt: skip
+    return [message for holds, message in checks if not holds]
