@@ -1,6 +1,6 @@
 """The uncore command: words in, tables and pictures out.
 
-    list  engines  show  run  sweep  matrix  validate  demo
+    list  engines  show  run  sweep  matrix  validate  check  demo
 
 Exit status: 0 ok, 1 a check or bound failed, 2 the user's mistake, 3 an outside simulator failed,
 130 interrupted with the finished part written.  Commands hold no knowledge of their own: they turn
@@ -10,7 +10,8 @@ words into a Job, execute it and hand the Result to a report.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -19,6 +20,7 @@ from cyclopts import App, CycloptsError, Parameter
 
 import uncore
 from uncore.errors import UncoreError, UserError
+from uncore.words import axes, check_endings, pairs
 
 # Modules a command needs are imported inside it: `uncore list` should not load a plotting library.
 
@@ -29,16 +31,46 @@ app = App(
 )
 
 Threads = Annotated[str, Parameter(help="thread counts: 1,2,4..128 (4..128 doubles), or max")]
-Set = Annotated[list[str], Parameter(name="--set", help="NAME=VALUE: a workload's parameter")]
-With = Annotated[list[str], Parameter(name="--with", help="KEY=VALUE: a number of the machine")]
-Place = Annotated[str, Parameter(help="compact, scatter, siblings, or harts such as 0-3,8")]
-Smt = Annotated[Literal["on", "off"], Parameter(help="whether second hardware threads are used")]
-Home = Annotated[str, Parameter(help="where memory lives: node<K>, interleave, first-touch, pair")]
-Slices = Annotated[str, Parameter(help="hash, or the number of the slice that owns every line")]
-Engine = Annotated[str, Parameter(help="native, reference, ...: see `uncore engines`")]
+Set = Annotated[
+    list[str], Parameter(name="--set", negative="", help="NAME=VALUE: a workload's parameter")
+]
+With = Annotated[
+    list[str], Parameter(name="--with", negative="", help="KEY=VALUE: a number of the machine")
+]
 Json = Annotated[bool, Parameter(name="--json", negative="", help="rows as JSON, keys documented")]
 Plot = Annotated[Path | None, Parameter(help="draw into this file (.png, .svg, .pdf)")]
 Cores = Annotated[int, Parameter(help="cores of this host to use; 0: all of them")]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Choices:
+    """What every command that simulates lets the user choose."""
+
+    smt: Annotated[Literal["on", "off"], Parameter(help="second hardware threads")] = "on"
+    home: Annotated[
+        str, Parameter(help="where memory lives: node0, node1, ..., interleave, first-touch, pair")
+    ] = "node0"
+    slices: Annotated[str, Parameter(help="hash, or the slice that owns every line")] = "hash"
+    engine: Annotated[str, Parameter(help="one of `uncore engines`")] = "native"
+
+    def policies(self) -> dict[str, Any]:
+        """As fields of a Job."""
+        return {**asdict(self), "smt": self.smt == "on"}
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Placed(Choices):
+    """The same, and where threads run."""
+
+    placement: Annotated[
+        str,
+        Parameter(name="--place", help="compact, scatter, siblings, or harts such as 0-3,8"),
+    ] = "compact"
+
+
+CHOICES, PLACED = Choices(), Placed()
 
 
 @app.command(name="list")
@@ -115,11 +147,7 @@ def run(
     threads: Threads = "1",
     set_: Set = [],  # noqa: B006
     with_: With = [],  # noqa: B006
-    place: Place = "compact",
-    smt: Smt = "on",
-    home: Home = "node0",
-    slices: Slices = "hash",
-    engine: Engine = "native",
+    choices: Placed = PLACED,
     cores: Cores = 0,
     plot: Plot = None,
     output: Annotated[Path | None, Parameter(help="save the result (.json, .parquet)")] = None,
@@ -133,18 +161,9 @@ def run(
         return _again(again, cores)
     if len(words) < 2:
         raise UserError("run needs a machine and a workload: uncore run epyc7601x2 lock/ticket")
-    policies = {"placement": place, "smt": smt == "on", "home": home, "slices": slices}
-    overrides, parameters = pairs("--with", with_), pairs("--set", set_)
+    values = {"parameters": pairs("--set", set_), "overrides": pairs("--with", with_)}
     jobs = [
-        make_job(
-            machine,
-            words[-1],
-            threads,
-            parameters=parameters,
-            overrides=overrides,
-            engine=engine,
-            **policies,
-        )
+        make_job(machine, words[-1], threads, **values, **choices.policies())
         for machine in words[:-1]
     ]
     if output and len(jobs) > 1:
@@ -158,10 +177,7 @@ def sweep(
     threads: Threads = "1",
     set_: Set = [],  # noqa: B006
     with_: With = [],  # noqa: B006
-    place: Place = "compact",
-    smt: Smt = "on",
-    home: Home = "node0",
-    engine: Engine = "native",
+    choices: Placed = PLACED,
     cores: Cores = 0,
     plot: Plot = None,
     json: Json = False,
@@ -179,10 +195,7 @@ def sweep(
             threads,
             overrides=chosen,
             parameters=values,
-            placement=place,
-            smt=smt == "on",
-            home=home,
-            engine=engine,
+            **choices.policies(),
         )
         for machine, chosen, values in product(words[:-1], overrides, parameters)
     ]
@@ -195,10 +208,7 @@ def matrix(
     *,
     ipi: Annotated[bool, Parameter(negative="", help="interrupts instead of a line")] = False,
     with_: With = [],  # noqa: B006
-    smt: Smt = "on",
-    home: Home = "node0",
-    slices: Slices = "hash",
-    engine: Engine = "native",
+    choices: Choices = CHOICES,
     csv: Annotated[Path | None, Parameter(help="write the matrix, in ns")] = None,
     plot: Plot = None,
     json: Json = False,
@@ -214,10 +224,7 @@ def matrix(
             machine,
             ipi=ipi,
             overrides=pairs("--with", with_),
-            smt=smt == "on",
-            home=home,
-            slices=slices,
-            engine=engine,
+            **choices.policies(),
         )
         advance(1)
     measurement.show(measured, json)
@@ -239,6 +246,18 @@ def validate(
     from uncore import validate as validation
 
     return int(validation.main(machines, matrices=matrices, json=json))
+
+
+@app.command
+def check(
+    *protocols: Annotated[str, Parameter(help="msi, mesi, mesif, moesi; none: msi and mesi")],
+    all_: Annotated[bool, Parameter(name="--all", negative="", help="all, and longer")] = False,
+    json: Json = False,
+) -> int:
+    """Walk the protocol's tables exhaustively and at random; exit status 1 on a violation."""
+    from importlib import import_module
+
+    return int(import_module("uncore.protocol.check").main(protocols, everything=all_, json=json))
 
 
 @app.command
@@ -295,48 +314,6 @@ def _again(path: Path, cores: int) -> int:
             return FAILED
     print(f"reproduced bit for bit: {len(repeated.points)} points, {recorded.result_hash}")
     return OK
-
-
-def pairs(option: str, words: Sequence[str]) -> dict[str, str]:
-    """`KEY=VALUE` words as a dictionary."""
-    found: dict[str, str] = {}
-    for word in words:
-        key, equals, value = word.partition("=")
-        if not (key and equals and value):
-            raise UserError(
-                f"{option} {word}: expected NAME=VALUE, such as {option} {key or 'x'}=1"
-            )
-        if key in found:
-            raise UserError(f"{option} {word}: '{key}' is given twice")
-        found[key] = value
-    return found
-
-
-def axes(option: str, words: Sequence[str]) -> list[dict[str, str]]:
-    """The product of `KEY=A,B` words: one dictionary per combination."""
-    named = pairs(option, words)
-    return [
-        dict(zip(named, values, strict=True))
-        for values in product(*(text.split(",") for text in named.values()))
-    ]
-
-
-ENDINGS = {
-    "--output": (".json", ".parquet"),
-    "--plot": (".png", ".svg", ".pdf"),
-    "--csv": (".csv",),
-}
-
-
-def check_endings(files: Mapping[str, Path | None]) -> None:
-    """Complains before the work about a file that could not be written after it."""
-    for option, path in files.items():
-        if path and path.suffix not in ENDINGS[option]:
-            raise UserError(
-                f"{option} {path}: expected a name ending in {', '.join(ENDINGS[option])}"
-            )
-        if path and not path.absolute().parent.is_dir():
-            raise UserError(f"{option} {path}: there is no directory {path.parent}")
 
 
 def note(text: str) -> None:
