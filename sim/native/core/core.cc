@@ -7,11 +7,6 @@
 namespace uncore {
 namespace {
 
-// Where a device register is, as on QEMU's `virt` machine.
-constexpr uint64_t kClint = 0x02000000, kMtimecmp = kClint + 0x4000, kMtime = kClint + 0xBFF8;
-constexpr uint64_t kUart = 0x10000000;
-constexpr unsigned kSoftware = 3, kTimer = 7;  // bits of mip
-
 // An LR keeps probes off for this many instructions at most (rule C6).
 constexpr Time kLockInstructions = 64;
 
@@ -23,308 +18,6 @@ constexpr ClientEvent wish_of(const Access& a, bool lr_exclusive) {
 
 }  // namespace
 
-// --- the port's fast path ---------------------------------------------------------------------
-
-inline Answer Thread::load(uint64_t address, unsigned size, uint64_t& value) {
-  if (buffer.empty()) [[likely]] {
-    Line* line = core.lines.recent(address >> kLineShift);
-    if (line && core.engine.may_load(line->copy.state)) [[likely]] {
-      core.lines.touch(*line);
-      hart.clock += core.spec.l1_hit;
-      value = line->data.read(address % kLineBytes, size);
-      return Answer::now;
-    }
-  }
-  Outcome out;
-  const Answer answer = issue(
-      {.kind = Access::Kind::load, .size = static_cast<uint8_t>(size), .address = address}, out);
-  value = out.value;
-  return answer;
-}
-
-inline Answer Thread::store(uint64_t address, unsigned size, uint64_t value) {
-  if (buffer.empty()) [[likely]] {
-    Line* line = core.lines.recent(address >> kLineShift);
-    if (line && core.engine.may_store(line->copy.state)) [[likely]] {
-      core.lines.touch(*line);
-      line->copy.state = core.engine.stored(line->copy.state);
-      ++core.disturbances;
-      line->data.write(address % kLineBytes, size, value);
-      return Answer::now;
-    }
-  }
-  Outcome out;
-  return issue({.kind = Access::Kind::store,
-                .size = static_cast<uint8_t>(size),
-                .address = address,
-                .value = value},
-               out);
-}
-
-inline Answer Thread::amo(Amo op, uint64_t address, unsigned size, uint64_t operand,
-                          uint64_t expected, uint64_t& old, unsigned) {
-  Outcome out;
-  const Answer answer = issue({.kind = Access::Kind::amo,
-                               .op = op,
-                               .size = static_cast<uint8_t>(size),
-                               .address = address,
-                               .value = operand,
-                               .expected = expected},
-                              out);
-  old = out.value;
-  return answer;
-}
-
-inline Answer Thread::cas_pair(uint64_t address, Pair operand, Pair expected, Pair& old, unsigned) {
-  Outcome out;
-  const Answer answer = issue({.kind = Access::Kind::cas_pair,
-                               .size = 16,
-                               .address = address,
-                               .value = operand.low,
-                               .expected = expected.low,
-                               .value_high = operand.high,
-                               .expected_high = expected.high},
-                              out);
-  old = {out.value, out.high};
-  return answer;
-}
-
-inline Answer Thread::lr(uint64_t address, unsigned size, uint64_t& value, unsigned) {
-  Outcome out;
-  const Answer answer = issue(
-      {.kind = Access::Kind::lr, .size = static_cast<uint8_t>(size), .address = address}, out);
-  value = out.value;
-  return answer;
-}
-
-inline Answer Thread::sc(uint64_t address, unsigned size, uint64_t value, uint64_t& failed,
-                         unsigned) {
-  Outcome out;
-  const Answer answer = issue({.kind = Access::Kind::sc,
-                               .size = static_cast<uint8_t>(size),
-                               .address = address,
-                               .value = value},
-                              out);
-  failed = out.value;
-  return answer;
-}
-
-inline Answer Thread::fence(unsigned, unsigned) {
-  if (buffer.empty()) return Answer::now;
-  Outcome out;
-  return issue({.kind = Access::Kind::fence}, out);
-}
-
-inline Answer Thread::issue(const Access& access, Outcome& outcome) {
-  if (core.perform(*this, access, hart.clock, outcome)) {
-    hart.clock += outcome.cost;
-    return Answer::now;
-  }
-  pending = access;
-  return Answer::later;
-}
-
-inline Answer Thread::mmio(uint64_t address, unsigned, bool write, uint64_t& value) {
-  const uint64_t harts = core.engine.threads();
-  if (address >= kClint && address < kClint + 4 * harts) {
-    const uint64_t target = (address - kClint) / 4;
-    if (write && (value & 1)) {
-      Outcome out;
-      return issue({.kind = Access::Kind::ipi, .value = target}, out);
-    }
-    if (write)
-      core.engine.clear_software(target, hart.clock);
-    else
-      value = core.engine.software_pending(target);
-    return Answer::now;
-  }
-  if (address >= kMtimecmp && address < kMtimecmp + 8 * harts) {
-    Thread& target = core.engine.thread((address - kMtimecmp) / 8);
-    if (write)
-      core.engine.set_timer(target, value, hart.clock);
-    else
-      value = target.timer;
-    return Answer::now;
-  }
-  if (address == kMtime) {
-    value = time();
-    return Answer::now;
-  }
-  if (address >= kUart && address < kUart + 8) {
-    if (write && address == kUart) core.engine.console.push_back(static_cast<char>(value));
-    if (!write) value = address == kUart + 5 ? 0x60 : 0;  // line status: transmitter empty
-    return Answer::now;
-  }
-  return Answer::fault;
-}
-
-inline bool Thread::mapped(uint64_t address, unsigned size) const {
-  return address - kRamBase + size <= core.engine.ram_size();
-}
-
-inline bool Thread::fetch(uint64_t address, uint32_t& word) {
-  return core.engine.fetch(address, word);
-}
-
-inline uint64_t Thread::cycle() { return hart.clock / std::max<Time>(1, core.spec.instruction); }
-
-inline void Thread::marker(unsigned code, uint64_t value) {
-  core.engine.marker(*this, code, value);
-}
-
-inline void Thread::trapped(uint64_t, bool interrupt) {
-  if (interrupt) hart.clock += core.engine.machine.interrupt.entry;
-  reservation = kNoLine;
-  core.unlock(*this, hart.clock);
-}
-
-inline void Thread::returned() { hart.clock += core.engine.machine.interrupt.exit; }
-
-// --- running ahead ----------------------------------------------------------------------------
-
-Core::Core(Engine& e, Agent a, int32_t s)
-    : engine(e),
-      agent(a),
-      stop(s),
-      spec(e.machine.core),
-      lines(spec.l1_sets, spec.l1_ways, spec.l2_sets, spec.l2_ways) {}
-
-void Core::add_thread(Code& code, uint32_t id) {
-  threads.push_back(
-      std::make_unique<Thread>(*this, code, id, static_cast<uint32_t>(threads.size())));
-}
-
-void Core::start() {
-  share_issue();
-  schedule_next();
-}
-
-// Does every running hart repeat itself, and has nothing happened in this core since it was seen
-// to?
-bool Core::all_repeat() const {
-  return std::all_of(threads.begin(), threads.end(), [&](const auto& t) {
-    return t->mode != Thread::Mode::running || t->repeats_since == disturbances;
-  });
-}
-
-// Until a message arrives nothing can change: the spinning harts cost nothing.
-void Core::sleep() {
-  for (const auto& t : threads)
-    if (t->mode == Thread::Mode::running) t->mode = Thread::Mode::spinning;
-}
-
-// Harts that execute (spinning ones too) share the issue width; a waiting one gives its share back.
-void Core::share_issue() {
-  ++disturbances;  // the period of a spin loop changes, too
-  int active = 0;
-  for (const auto& t : threads)
-    active += t->mode == Thread::Mode::running || t->mode == Thread::Mode::spinning;
-  const Time share = active > 1 ? spec.smt_share : 1000;
-  for (const auto& t : threads)
-    t->hart.cost = {spec.instruction * 1000 / share, spec.mispredict, spec.pause};
-}
-
-void Core::schedule_next() {
-  Time next = kNever;
-  for (const auto& t : threads)
-    if (t->mode == Thread::Mode::running) next = std::min(next, t->hart.clock);
-  if (next == kNever || next >= scheduled) return;
-  scheduled = next;
-  engine.schedule_core(*this, next);
-}
-
-void Core::run(Time now) {
-  if (now != scheduled) return;
-  scheduled = kNever;
-  horizon_ = std::max(now, engine.horizon(*this, now));
-  while (Thread* next = next_to_run()) {
-    run_thread(*next);
-    if (engine.stopped()) return;
-  }
-  schedule_next();
-}
-
-// The hart whose turn it is, if it may still run: lowest clock first, lower thread on ties.
-Thread* Core::next_to_run() const {
-  Thread* next = nullptr;
-  for (const auto& t : threads)
-    if (t->mode == Thread::Mode::running && (!next || t->hart.clock < next->hart.clock))
-      next = t.get();
-  return next && next->hart.clock <= horizon_ ? next : nullptr;
-}
-
-// How far a hart may go before it is a sibling's turn.
-Time Core::turn_of(const Thread& thread) const {
-  Time turn = kNever;
-  for (const auto& t : threads)
-    if (t.get() != &thread && t->mode == Thread::Mode::running)
-      turn = std::min(turn, t->hart.clock - (t->index < thread.index));
-  return turn;
-}
-
-// Runs one hart up to the horizon, or until it is a sibling's turn.
-void Core::run_thread(Thread& thread) {
-  Hart<Thread>& hart = thread.hart;
-  hart.horizon = std::min(horizon_, turn_of(thread));
-  hart.spin_enabled = true;
-  hart.undisturbed = thread.ran_at == disturbances;
-  executing_ = &thread;
-  const Stop stop = hart.run();
-  executing_ = nullptr;
-  thread.ran_at = disturbances;
-  const Thread::Mode before = thread.mode;
-  switch (stop) {
-    case Stop::horizon:
-    case Stop::retry:
-      break;
-    case Stop::later:
-      thread.mode = Thread::Mode::waiting;
-      break;
-    case Stop::wfi:
-      thread.mode = Thread::Mode::idle;
-      break;
-    case Stop::spin:
-      thread.repeats_since = disturbances;
-      break;
-    case Stop::semihost:
-      engine.semihost(thread);
-      break;
-    case Stop::fatal:
-      thread.mode = Thread::Mode::stopped;
-      engine.fatal(thread);
-      break;
-  }
-  if (thread.mode != before) share_issue();
-  if (all_repeat()) sleep();
-}
-
-// What a hart has just done may reach its core again at `then`: no hart of the core may pass it.
-void Core::shorten(Time then) {
-  if (!executing_) return;
-  horizon_ = std::min(horizon_, then);
-  executing_->hart.horizon = std::min(executing_->hart.horizon, then);
-}
-
-// Brings sleeping spinners up to just before `now`, so that a message at `now` finds them where
-// executing every turn would have brought them.
-void Core::settle(Time now) {
-  ++disturbances;
-  bool changed = false;
-  for (const auto& t : threads) {
-    if (t->mode != Thread::Mode::spinning) continue;
-    Hart<Thread>& hart = t->hart;
-    if (now > hart.clock + hart.spin_period && hart.spin_period > 0)
-      hart.skip((now - 1 - hart.clock) / hart.spin_period);
-    t->mode = Thread::Mode::running;
-    hart.horizon = now == 0 ? 0 : now - 1;
-    hart.spin_enabled = false;
-    if (hart.clock < now && hart.run() != Stop::horizon)
-      throw ProtocolError{"a sleeping hart did something"};
-    changed = true;
-  }
-  if (changed) schedule_next();
-}
-
 // --- performing accesses ----------------------------------------------------------------------
 
 // The line with the right that `wish` needs, or null: requested, or in a state that must pass.
@@ -335,6 +28,7 @@ Line* Core::ready(uint64_t number, ClientEvent wish, Time now, Time& cost) {
   if (cell.has(Act::stall)) return nullptr;
   if (!line) line = &lines.insert(number);
   if (!cell.has(Act::hit)) {
+    if (line->watchers) wake_watchers(*line, now, executing_ ? executing_->index : 0);
     request(*line, cell, now + spec.l2_hit);
     return nullptr;
   }
@@ -358,6 +52,12 @@ void Core::request(Line& line, Cell cell, Time now) {
   send(m);
 }
 
+// A line is about to be written at `now`: by the hart that executes, or for a message.
+void Core::written(const Line& line, Time now) {
+  ++disturbances;
+  if (line.watchers) wake_watchers(line, now, executing_ ? executing_->index : 0);
+}
+
 bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
   using K = Access::Kind;
   if (a.atomic() && !thread.buffer.empty()) return false;
@@ -373,7 +73,7 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
       Time cost = 0;
       if (thread.buffer.empty())
         if (Line* line = ready(a.line(), ClientEvent::Store, now, cost)) {
-          ++disturbances;
+          written(*line, now);
           line->data.write(a.address % kLineBytes, a.size, a.value);
           return true;
         }
@@ -401,11 +101,14 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
     default:
       out.cost = spec.atomic;
   }
-  if (a.kind != K::load) ++disturbances;
   Time lookup = 0;
   Line* line = ready(a.line(), wish_of(a, spec.lr_exclusive), now, lookup);
   if (!line) return false;
   out.cost += lookup;
+  if (a.kind != K::load)
+    written(*line, now);
+  else if (thread.recording)
+    thread.watch(a.line());
   Bytes& data = line->data;
   const unsigned offset = a.address % kLineBytes;
   switch (a.kind) {
@@ -473,7 +176,6 @@ void Core::send_ipi(Thread& thread, uint64_t target, Time now) {
 
 void Core::receive(PacketId id, Time now) {
   --in_flight;
-  settle(now);
   Packet& packet = engine.packets[id];
   const Msg& m = packet.message;
   Line* line = lines.find(m.line);
@@ -524,6 +226,8 @@ void Core::probe(PacketId id, Line* line, Time now) {
   answer_probe(*this, agent, m, cell, has ? &line->data : nullptr, true);
   engine.packets.drop(id);
   if (!line) return;
+  ++disturbances;
+  if (line->watchers && !engine.may_load(cell.next())) wake_watchers(*line, now, 0);
   line->copy.state = cell.next();
   const State s = line->copy.state;
   if (s == State::I || s == State::IM || s == State::II) lost(m.line);
@@ -541,7 +245,6 @@ void Core::lost(uint64_t number) {
 void Core::reconsider(PacketId id, Time now) {
   Packet& packet = engine.packets[id];
   if (!packet.live || packet.retry != now) return;
-  settle(now);
   packet.retry = 0;
   std::erase(stalled_, id);
   --in_flight;
@@ -589,12 +292,13 @@ void Core::fill(Packet& packet, Line& line, Time now) {
 void Core::make_room(Line& incoming, Time now) {
   const auto may_go = [&](const Line& l) {
     return l.copy.state != State::I && l.copy.state <= State::O && l.stalled == 0 &&
-           l.held_until <= now && l.locked_until <= now;
+           l.held_until <= now && l.locked_until <= now && l.watchers == 0;
   };
   Line* victim = lines.victim(incoming.number, may_go);
   if (!victim) return;
   const Cell cell =
       client_cell(engine.protocol(), victim->copy.state, ClientEvent::Evict, victim->number);
+  ++disturbances;
   lost(victim->number);
   if (cell.has(Act::drop)) return lines.erase(*victim);
   victim->copy.state = cell.next();
@@ -629,6 +333,7 @@ bool Core::drain(Thread& thread, Time now) {
     Time cost = 0;
     Line* line = ready(s.address >> kLineShift, ClientEvent::Store, now, cost);
     if (!line) break;
+    written(*line, now);
     line->data.write(s.address % kLineBytes, s.size, s.value);
     thread.buffer.pop();
   }
@@ -646,19 +351,7 @@ void Core::attempt(Thread& thread, Time now) {
   thread.hart.clock = then + out.cost;
   thread.hart.resume(out.value, out.high);
   thread.mode = Thread::Mode::running;
-  share_issue();
-}
-
-void Core::interrupt(uint32_t index, unsigned bit, bool level, Time now) {
-  settle(now);
-  Thread& thread = *threads[index];
-  thread.hart.interrupt(bit, level);
-  if (thread.mode == Thread::Mode::idle && thread.hart.wakes()) {
-    thread.hart.clock = std::max(thread.hart.clock, now);
-    thread.mode = Thread::Mode::running;
-    share_issue();
-  }
-  schedule_next();
+  share_issue(now, 0);
 }
 
 }  // namespace uncore

@@ -33,7 +33,7 @@ class Core {
   uint32_t in_flight = 0;     // messages under way to this core, deferred probes included
   uint64_t sent = 0;          // the sender's count of rule T2
   Time reach = 1;             // least time any message takes to get here
-  uint64_t disturbances = 1;  // stores and messages: what may end a spin loop
+  uint64_t disturbances = 1;  // what may have changed what a hart reads, or how long it takes
   Time scheduled = kNever;    // when the queue runs this core next
 
   void add_thread(Code& code, uint32_t id);
@@ -43,12 +43,13 @@ class Core {
   void receive(PacketId id, Time now);     // a message reached the core
   void reconsider(PacketId id, Time now);  // a deferred probe's time has come
   void interrupt(uint32_t index, unsigned bit, bool level, Time now);
-  void settle(Time now);  // wakes the spinners, as if they had executed every turn until `now`
+  void settle(Time now);  // wakes the sleepers: what they did until `now` can be read
 
   // What the port's slow path needs. True: performed; false: it stays pending.
   bool perform(Thread& thread, const Access& access, Time now, Outcome& outcome);
   void send_ipi(Thread& thread, uint64_t target, Time now);
   void unlock(Thread& thread, Time now);  // the LR's lock ends: SC, trap
+  void written(const Line& line, Time now);
 
   // --- the client's environment (coherence/client.hh) ---
   using Data = Bytes;
@@ -68,19 +69,23 @@ class Core {
   void attempt(Thread& thread, Time now);
   void retry_stalled(uint64_t number, Time now);
 
-  void share_issue();
+  void share_issue(Time at, uint32_t by);
   void schedule_next();
   Thread* next_to_run() const;
   Time turn_of(const Thread& thread) const;
   void run_thread(Thread& thread);
   void shorten(Time then);
-  bool all_repeat() const;
-  void sleep();
+  static Time before(Time at, uint32_t by, const Thread& sleeper);
+  void spun(Thread& thread);
+  void advance(Thread& sleeper, Time horizon);
+  void wake(Thread& sleeper, Time horizon);
+  void wake_watchers(const Line& line, Time at, uint32_t by);
 
   Time send_time_ = 0;           // when messages sent now leave the core
   Time horizon_ = 0;             // how far the harts may go in this run
   Thread* executing_ = nullptr;  // the one that does
   uint32_t requests_ = 0;
+  int active_ = -1;                // harts that share the issue width
   std::vector<PacketId> stalled_;  // probes that wait for a line's state or hold
 };
 

@@ -27,6 +27,7 @@ struct Line {
   bool resident = false;  // occupies a way of the L2
   bool in_l1 = false;
   uint32_t stalled = 0;   // probes waiting for this line
+  uint32_t watchers = 0;  // sleeping harts that read it (core/run.cc)
   Time held_until = 0;    // an exclusively won line stays until then
   Time locked_until = 0;  // an LR that won the line waits for its SC
   uint64_t used = 0;      // stamp for LRU
@@ -122,8 +123,10 @@ class Lines {
  private:
   static constexpr std::size_t kRecent = 64;
   static std::vector<Line*>::iterator oldest(std::vector<Line*>& set) {
-    return std::min_element(set.begin(), set.end(),
-                            [](const Line* a, const Line* b) { return a->used < b->used; });
+    return std::min_element(set.begin(), set.end(), [](const Line* a, const Line* b) {
+      if ((a->watchers > 0) != (b->watchers > 0)) return b->watchers > 0;
+      return a->used < b->used;
+    });
   }
 
   uint32_t l1_sets_, l1_ways_, l2_sets_, l2_ways_;

@@ -40,6 +40,11 @@ class StoreBuffer {
     return Found::nothing;
   }
 
+  template <class F>
+  void each(F f) const {
+    for (const Store& s : stores_) f(s);
+  }
+
  private:
   std::deque<Store> stores_;
 };

@@ -4,7 +4,8 @@
 // sufficient rights while the store buffer is empty. Everything else is the core's.
 #pragma once
 
-#include <optional>
+#include <algorithm>
+#include <vector>
 
 #include "core/store_buffer.hh"
 #include "hart/hart.hh"
@@ -50,8 +51,10 @@ class Thread {
   uint64_t reservation = kNoLine;  // of the last LR
   uint64_t locked = kNoLine;       // the line its LR won and keeps probes off
   uint64_t timer = ~uint64_t{0};   // mtimecmp, ns
-  uint64_t repeats_since = 0;      // Core::disturbances when it was last seen to spin
-  uint64_t ran_at = 0;             // and when it ran last
+  uint64_t ran_at = 0;             // Core::disturbances when it ran last
+  bool recording = false;          // it seems to spin: note which lines it reads
+  std::vector<uint64_t> watched;   // those lines
+  Time delayed_until = 0;          // end of the delay it is in, or was in last
   // Latency of operations, from marker to marker.
   Time operation_began = 0;
   bool measuring = false;
@@ -74,6 +77,10 @@ class Thread {
   void marker(unsigned code, uint64_t value);
   void trapped(uint64_t cause, bool interrupt);
   void returned();
+
+  void watch(uint64_t line) {
+    if (std::find(watched.begin(), watched.end(), line) == watched.end()) watched.push_back(line);
+  }
 
  private:
   // Performs the access now, or leaves it pending.

@@ -24,11 +24,11 @@ uint64_t mix(uint64_t line) { return (line * 0x9E3779B97F4A7C15u) >> 32; }
 
 }  // namespace
 
-void Latencies::add(Time latency) {
+void Latencies::add(Time latency, uint64_t count) {
   // 32 buckets an octave: the top six bits decide.
   const int width = std::bit_width(latency);
   const int shift = std::max(0, width - 6);
-  ++buckets_[latency >> shift << shift];
+  buckets_[latency >> shift << shift] += count;
 }
 
 Engine::Engine(MachineSpec m, JobSpec j)
@@ -394,11 +394,13 @@ void Engine::marker(Thread& thread, unsigned code, uint64_t value) {
       thread.operation_began = clock;
       thread.measuring = true;
       break;
-    case UC_MARK_OP:
+    case UC_MARK_OP: {
+      const uint64_t batch = std::max<uint64_t>(1, value);
       last_progress_ = std::max(last_progress_, now_);
-      if (thread.measuring) latencies_.add(clock - thread.operation_began);
+      if (thread.measuring) latencies_.add((clock - thread.operation_began) / batch, batch);
       thread.operation_began = clock;
       break;
+    }
     case UC_MARK_ROI_ON:
       thread.operation_began = clock;
       thread.measuring = true;
@@ -408,6 +410,7 @@ void Engine::marker(Thread& thread, unsigned code, uint64_t value) {
       break;
     case UC_MARK_DELAY:
       thread.hart.clock += value * 1000;
+      thread.delayed_until = thread.hart.clock;
       break;
     default:
       break;
@@ -441,12 +444,26 @@ bool Engine::fetch(uint64_t address, uint32_t& word) {
 }
 
 void Engine::read(uint64_t address, std::size_t size, uint8_t* to) {
+  const uint64_t from = address;
+  const std::size_t all = size;
+  uint8_t* const first = to;
   while (size > 0) {
     const std::size_t offset = address % kLineBytes;
     const std::size_t part = std::min(size, kLineBytes - offset);
     std::memcpy(to, valid_line(address >> kLineShift).at.data() + offset, part);
     address += part, to += part, size -= part;
   }
+  read_buffered(from, all, first);
+}
+
+// What is still in a store buffer is newer than any line.
+void Engine::read_buffered(uint64_t address, std::size_t size, uint8_t* to) const {
+  for (const Thread* t : threads_)
+    t->buffer.each([&](const Store& s) {
+      for (unsigned i = 0; i < s.size; ++i)
+        if (s.address + i - address < size)
+          to[s.address + i - address] = static_cast<uint8_t>(s.value >> 8 * i);
+    });
 }
 
 // The bytes that answer for the line: a message that carries ownership, an owner, a level that

@@ -39,7 +39,7 @@ struct Counters {
 // Latencies of operations, in buckets of about 3 %: exact counts of rounded values.
 class Latencies {
  public:
-  void add(Time latency);
+  void add(Time latency, uint64_t count);
   // Bucket's lower bound in ps, count; ascending.
   const std::map<Time, uint64_t>& buckets() const { return buckets_; }
 
@@ -123,6 +123,7 @@ class Engine {
   uint32_t home(uint64_t line, Agent toucher);
   uint32_t nearest_node(Agent core);
   const Bytes& valid_line(uint64_t number);
+  void read_buffered(uint64_t address, std::size_t size, uint8_t* to) const;
   void exit(Thread& thread, int code);
   void end_run(Time now);
   void finish(End end, std::string reason);

@@ -110,6 +110,7 @@ Stop Hart<Port>::run() {
 #undef EXECUTE
 
       case Op::pause:
+        ++pauses;
         retire(in->length, cost.pause);
         continue;
       case Op::marker:
@@ -170,6 +171,7 @@ bool Hart<Port>::arrived(const Instruction& by) {
   spin_instructions = turn.instructions;
   spin_branches = turn.branches;
   spin_mispredicts = turn.mispredicts;
+  spin_pauses = turn.pauses;
   return stop(Stop::spin);
 }
 
@@ -179,6 +181,7 @@ void Hart<Port>::skip(uint64_t n) {
   instructions += n * spin_instructions;
   branches += n * spin_branches;
   mispredicts += n * spin_mispredicts;
+  pauses += n * spin_pauses;
 }
 
 // ---- memory

@@ -70,6 +70,7 @@ class Hart {
   uint64_t clock = 0;
   uint64_t horizon = 0;  // run() stops before an instruction that would start with clock > horizon
   uint64_t instructions = 0, branches = 0, mispredicts = 0;  // retired; conditional; of those wrong
+  uint64_t pauses = 0;                                       // of the instructions
   Cost cost;
   bool spin_enabled = true;
   // The environment vouches, before each run(), that nothing this hart may read has changed since
@@ -77,7 +78,8 @@ class Hart {
   bool undisturbed = false;
 
   // One period of the loop, valid after Stop::spin.
-  uint64_t spin_period = 0, spin_instructions = 0, spin_branches = 0, spin_mispredicts = 0;
+  uint64_t spin_period = 0, spin_instructions = 0, spin_branches = 0, spin_mispredicts = 0,
+           spin_pauses = 0;
   Fatal fatal = {};  // valid after Stop::fatal
 
   Stop run();
@@ -136,7 +138,7 @@ class Hart {
   bool decode_at(uint64_t address, Instruction& in);
   uint64_t refused(uint64_t address, unsigned size, Cause misaligned, Cause fault) const;
   uint64_t source(unsigned r) const { return r == kSink ? 0 : x[r]; }
-  SpinDetector::Meter meter() const { return {clock, instructions, branches, mispredicts}; }
+  SpinDetector::Meter meter() const { return {clock, instructions, branches, mispredicts, pauses}; }
   void retire(unsigned length, uint64_t duration) {
     pc += length;
     clock += duration;

@@ -28,11 +28,11 @@ class SpinDetector {
  public:
   // The counters a period is measured in.
   struct Meter {
-    uint64_t clock, instructions, branches, mispredicts;
+    uint64_t clock, instructions, branches, mispredicts, pauses;
     bool operator==(const Meter&) const = default;
     Meter operator-(const Meter& o) const {
       return {clock - o.clock, instructions - o.instructions, branches - o.branches,
-              mispredicts - o.mispredicts};
+              mispredicts - o.mispredicts, pauses - o.pauses};
     }
   };
 

@@ -157,7 +157,8 @@ def _transfers(job: Job, counts: dict[str, Any]) -> dict[str, int]:
 
 def _channels(job: Job) -> list[str]:
     """A name per channel: its first link's ends."""
-    stops, names = job.machine.stops, {}
+    stops = job.machine.stops
+    names: dict[int, str] = {}
     for link in job.machine.links:
         if link.channel >= 0:
             names.setdefault(link.channel, f"{stops[link.source]}>{stops[link.target]}")

@@ -1,0 +1,211 @@
+// A core in time: which hart runs, how far, and what waiting costs: nothing.
+//
+// A hart that spins on lines it can read sleeps (rule S1). While it sleeps those lines are
+// *watched*: whoever takes one away or writes to it first brings the sleeper to where executing
+// every turn would have brought it, and wakes it. Siblings may go on meanwhile; when the share of
+// the issue width changes, sleepers are brought up to that time and their period is corrected.
+#include <algorithm>
+
+#include "core/port.hh"
+
+namespace uncore {
+
+Core::Core(Engine& e, Agent a, int32_t s)
+    : engine(e),
+      agent(a),
+      stop(s),
+      spec(e.machine.core),
+      lines(spec.l1_sets, spec.l1_ways, spec.l2_sets, spec.l2_ways) {}
+
+void Core::add_thread(Code& code, uint32_t id) {
+  threads.push_back(
+      std::make_unique<Thread>(*this, code, id, static_cast<uint32_t>(threads.size())));
+}
+
+void Core::start() {
+  share_issue(0, 0);
+  schedule_next();
+}
+
+// Harts that execute (spinning ones too) share the issue width; a waiting one gives its share back.
+// `at`, `by`: when, and through which thread, the number of active harts may have changed.
+void Core::share_issue(Time at, uint32_t by) {
+  int active = 0;
+  for (const auto& t : threads)
+    active += t->mode == Thread::Mode::running || t->mode == Thread::Mode::spinning;
+  if (active == active_) return;
+  active_ = active;
+  ++disturbances;  // a turn of a loop no longer takes what it took
+  const Time instruction = spec.instruction * 1000 / (active > 1 ? spec.smt_share : 1000);
+  for (const auto& t : threads) {
+    Hart<Thread>& hart = t->hart;
+    if (t->mode == Thread::Mode::spinning) {
+      advance(*t, before(at, by, *t));
+      const uint64_t shared = hart.spin_instructions - hart.spin_pauses;
+      hart.spin_period += shared * instruction - shared * hart.cost.instruction;
+    }
+    hart.cost = {instruction, spec.mispredict, spec.pause};
+  }
+}
+
+void Core::schedule_next() {
+  Time next = kNever;
+  for (const auto& t : threads)
+    if (t->mode == Thread::Mode::running) next = std::min(next, t->hart.clock);
+  if (next == kNever || next >= scheduled) return;
+  scheduled = next;
+  engine.schedule_core(*this, next);
+}
+
+void Core::run(Time now) {
+  if (now != scheduled) return;
+  scheduled = kNever;
+  horizon_ = std::max(now, engine.horizon(*this, now));
+  while (Thread* next = next_to_run()) {
+    run_thread(*next);
+    if (engine.stopped()) return;
+  }
+  schedule_next();
+}
+
+// The hart whose turn it is, if it may still run: lowest clock first, lower thread on ties.
+Thread* Core::next_to_run() const {
+  Thread* next = nullptr;
+  for (const auto& t : threads)
+    if (t->mode == Thread::Mode::running && (!next || t->hart.clock < next->hart.clock))
+      next = t.get();
+  return next && next->hart.clock <= horizon_ ? next : nullptr;
+}
+
+// How far a hart may go before it is a sibling's turn.
+Time Core::turn_of(const Thread& thread) const {
+  Time turn = kNever;
+  for (const auto& t : threads)
+    if (t.get() != &thread && t->mode == Thread::Mode::running)
+      turn = std::min(turn, t->hart.clock - (t->index < thread.index));
+  return turn;
+}
+
+// Runs one hart up to the horizon, or until it is a sibling's turn.
+void Core::run_thread(Thread& thread) {
+  Hart<Thread>& hart = thread.hart;
+  hart.horizon = std::min(horizon_, turn_of(thread));
+  hart.spin_enabled = true;
+  hart.undisturbed = thread.ran_at == disturbances;
+  executing_ = &thread;
+  const Stop stop = hart.run();
+  executing_ = nullptr;
+  thread.ran_at = disturbances;
+  const Thread::Mode mode = thread.mode;
+  if (stop != Stop::spin && stop != Stop::horizon) thread.recording = false;
+  switch (stop) {
+    case Stop::horizon:
+    case Stop::retry:
+      break;
+    case Stop::later:
+      thread.mode = Thread::Mode::waiting;
+      break;
+    case Stop::wfi:
+      thread.mode = Thread::Mode::idle;
+      break;
+    case Stop::spin:
+      spun(thread);
+      break;
+    case Stop::semihost:
+      engine.semihost(thread);
+      break;
+    case Stop::fatal:
+      thread.mode = Thread::Mode::stopped;
+      engine.fatal(thread);
+      break;
+  }
+  if (thread.mode != mode) share_issue(hart.clock, thread.index);
+}
+
+// What a hart has just done may reach its core again at `then`: no hart of the core may pass it.
+void Core::shorten(Time then) {
+  if (!executing_) return;
+  horizon_ = std::min(horizon_, then);
+  executing_->hart.horizon = std::min(executing_->hart.horizon, then);
+}
+
+// The last time at which `sleeper` does not yet see what happens at `at` through thread `by`: a
+// lower thread goes first on ties (rule H6).
+Time Core::before(Time at, uint32_t by, const Thread& sleeper) {
+  return sleeper.index < by ? at : at - (at > 0);
+}
+
+// A hart repeats itself. One more turn shows which lines it reads; then it sleeps until one of them
+// changes.
+void Core::spun(Thread& thread) {
+  if (!thread.recording) {
+    thread.recording = true;
+    thread.watched.clear();
+    return;
+  }
+  thread.recording = false;
+  std::size_t watched = thread.watched.size();
+  for (const auto& t : threads)
+    if (t->mode == Thread::Mode::spinning) watched += t->watched.size();
+  // A watched line counts as just used; so it must not matter that it cannot be evicted.
+  if (!thread.buffer.empty() ||
+      watched >= std::min(spec.l1_ways, spec.l2_ways ? spec.l2_ways : spec.l1_ways))
+    return;
+  for (uint64_t number : thread.watched) {
+    const Line* line = lines.find(number);
+    if (!line || !engine.may_load(line->copy.state)) return;
+  }
+  for (uint64_t number : thread.watched) ++lines.find(number)->watchers;
+  thread.mode = Thread::Mode::spinning;
+}
+
+// Brings a sleeper to where executing every turn would have brought it at the end of `horizon`.
+void Core::advance(Thread& thread, Time horizon) {
+  Hart<Thread>& hart = thread.hart;
+  if (hart.clock > horizon) return;
+  hart.skip((horizon - hart.clock) / hart.spin_period);
+  hart.horizon = horizon;
+  hart.spin_enabled = false;
+  const Stop stop = hart.run();
+  hart.spin_enabled = true;
+  if (stop != Stop::horizon) throw ProtocolError{"a sleeping hart did something"};
+}
+
+void Core::wake(Thread& thread, Time horizon) {
+  advance(thread, horizon);
+  thread.mode = Thread::Mode::running;
+  for (uint64_t number : thread.watched) --lines.find(number)->watchers;
+  if (!executing_) return schedule_next();
+  const Time turn = thread.hart.clock - (thread.index < executing_->index);
+  executing_->hart.horizon = std::min(executing_->hart.horizon, turn);
+}
+
+// A watched line is about to change at `at`, through thread `by` (0: or a message).
+void Core::wake_watchers(const Line& line, Time at, uint32_t by) {
+  for (const auto& t : threads)
+    if (t->mode == Thread::Mode::spinning && std::ranges::count(t->watched, line.number))
+      wake(*t, before(at, by, *t));
+}
+
+void Core::settle(Time now) {
+  for (const auto& t : threads)
+    if (t->mode == Thread::Mode::spinning) wake(*t, before(now, 0, *t));
+}
+
+void Core::interrupt(uint32_t index, unsigned bit, bool level, Time now) {
+  Thread& thread = *threads[index];
+  if (thread.mode == Thread::Mode::spinning) wake(thread, before(now, 0, thread));
+  thread.hart.interrupt(bit, level);
+  // A delay ends early; the guest's loop then delays for the rest.
+  if (thread.mode == Thread::Mode::running && thread.hart.clock == thread.delayed_until &&
+      thread.hart.clock > now && thread.hart.interruptible())
+    thread.hart.clock = now;
+  if (thread.mode == Thread::Mode::idle && thread.hart.wakes()) {
+    thread.hart.clock = std::max(thread.hart.clock, now);
+    thread.mode = Thread::Mode::running;
+    share_issue(now, 0);
+  }
+  schedule_next();
+}
+
+}  // namespace uncore
