@@ -165,11 +165,11 @@ def order(fit: Fit, values: Values) -> dict[int, int]:
     All members of the level have the same floorplan, so their parts are averaged.
     """
     machine = fit.machine(values)
-    real, ours = (_parts(machine, ns) for ns in (fit.measured, fit.simulated(values)))
+    real, ours = (parts_of(machine, ns) for ns in (fit.measured, fit.simulated(values)))
     return {int(here): int(core) for here, core in zip(ours.argsort(), real.argsort(), strict=True)}
 
 
-def _parts(machine: Machine, ns: Matrix) -> NDArray[np.float64]:
+def parts_of(machine: Machine, ns: Matrix) -> NDArray[np.float64]:
     """Least squares of L(i, j) = part(i) + part(j) over the pairs inside one shared cache."""
     pairs = (figures.level_of_pairs(machine) == shared_cache(machine)) & ~np.isnan(ns)
     harts = np.argwhere(pairs)

@@ -53,6 +53,7 @@ class Hardware(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     side: str = ""  # the level whose members have a home side and a remote one
     structure: float | None = None  # least share of the pairs' spread that must be explained
     parts: dict[str, list[float]] = {}
+    between: dict[str, list[list[float]]] = {}
 
     def masks(self, machine: Machine) -> dict[str, Mask]:
         """Per class, which pairs of harts (a > b) are in it."""
@@ -101,18 +102,34 @@ def read(name: str) -> Hardware:
 
 
 def carried_matrix(hardware: Hardware, machine: Machine) -> Matrix:
-    """Each pair its class median, or inside an L3 with known parts the sum of its cores' parts."""
+    """Each pair its class median, or the finer figure that the file has for it."""
     ns = np.full((machine.harts, machine.harts), np.nan)
     for name, mask in hardware.masks(machine).items():
         ns[mask] = hardware.classes[name].ns
-    for domain, parts in hardware.parts.items():
+    for level, rows in hardware.between.items():
+        _write_between(ns, machine, level, rows)
+    _write_parts(ns, machine, hardware.parts)
+    return ns
+
+
+def _write_between(ns: Matrix, machine: Machine, level: str, rows: list[list[float]]) -> None:
+    """Pairs of two members of a level; on the diagonal, pairs that only this member holds both."""
+    depth = machine.levels.index(level) - 1
+    member = [above[depth] for above in _ancestors(machine)]
+    meets = machine.levels[: depth + 2]
+    for a, b in np.argwhere(np.isin(level_of_pairs(machine), meets) & ~np.isnan(ns)):
+        ns[a, b] = rows[member[a]][member[b]]
+
+
+def _write_parts(ns: Matrix, machine: Machine, known: dict[str, list[float]]) -> None:
+    """Inside a shared cache: the sum of two cores' parts."""
+    for domain, parts in known.items():
         harts = _harts_of(machine, domain)
         own = np.repeat(parts, machine.threads_per_core)
         sums = np.add.outer(own, own)
         block = np.ix_(harts, harts)
         others = np.tri(len(harts), k=-1, dtype=bool) & (level_of_pairs(machine)[block] != "core")
         ns[block] = np.where(others, sums, ns[block])
-    return ns
 
 
 def _harts_of(machine: Machine, domain: str) -> list[int]:

@@ -19,6 +19,7 @@ from uncore.validate.hardware import Hardware, Mask, Matrix, level_of_pairs
 
 CLASS_MEAN, CLASS_WORST = 4.0, 10.0  # per cent, on machines of quality A and B
 BOUND_QUALITIES = ("A", "A-", "B")
+SAME = 1e-6  # ns squared: figures that differ by less are one figure
 
 
 class Score(msgspec.Struct, frozen=True):
@@ -103,7 +104,7 @@ def _slice_r2(machine: Machine, measured: Matrix, simulated: Matrix) -> float | 
     truth = measured[pairs]
     unexplained = np.sum((truth - simulated[pairs]) ** 2)
     spread = np.sum((truth - truth.mean()) ** 2)
-    return round(1 - float(unexplained / spread), 2) if spread else None
+    return round(1 - float(unexplained / spread), 2) if spread > SAME * len(truth) else None
 
 
 def _order(machine: Machine) -> list[int]:

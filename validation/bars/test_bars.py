@@ -1,0 +1,126 @@
+"""Do the shipped machines hand lines over as the real ones do?
+
+Against the figures the project carries (`validation/hardware`); `uncore validate --matrices DIR`
+does the same with a user's own matrices.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from uncore import topology, validate
+from uncore.cli import main
+from uncore.errors import UserError
+from uncore.topology.cpus import hart_of_cpu
+from uncore.validate import hardware as figures
+from uncore.validate.score import broken, free_numbers, score
+from uncore.validate.simulate import handoffs
+
+
+@pytest.mark.parametrize("name", figures.carried())
+def test_does_the_machine_keep_its_bounds(name: str) -> None:
+    assert broken(validate.one(name), figures.read(name)) == []
+
+
+@pytest.mark.parametrize("name", figures.carried())
+def test_do_figures_and_machine_mean_the_same_pairs(name: str) -> None:
+    machine, hardware = topology.load(name), figures.read(name)
+    masks = hardware.masks(machine)
+    assert not np.any(np.sum(list(masks.values()), axis=0) > 1)
+    for label, mask in masks.items():
+        expected = hardware.classes[label].pairs
+        lost = 1 if name == "core2q9550" else 0  # a pair below the step of its clock
+        assert np.count_nonzero(mask) - lost * (label == "l3") == expected, label
+
+
+@pytest.mark.parametrize("name", figures.carried())
+def test_is_a_number_of_a_component_the_only_kind_that_was_fitted(name: str) -> None:
+    machine = topology.load(name)
+    components = ("core.", *(f"{level}." for level in machine.levels))
+    assert all(key.startswith(components) for key in free_numbers(machine))
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("tr1950x", "socket.join.latency=40ns"),  # the link between the dies
+        ("tr1950x", "system.resolver.unblock=response"),  # another law
+        ("epyc7302x2", "socket.join.memory=q3"),  # the wrong home quadrant
+        ("r5950x", "ccx.join.inject=6ns"),
+    ],
+)
+def test_does_a_wrong_machine_score_worse(name: str, change: str) -> None:
+    hardware = figures.read(name)
+    right, wrong = topology.load(name), topology.load(name, [change])
+    measured = figures.carried_matrix(hardware, right)
+    ours, theirs = (
+        score(m, hardware, measured, handoffs(m, hardware), "test") for m in (right, wrong)
+    )
+    assert theirs.pair_mean_err_pct > 1.5 * ours.pair_mean_err_pct
+
+
+def test_is_the_home_one_choice_that_matters() -> None:
+    hardware = figures.read("tr1950x")
+    machine = topology.load("tr1950x")
+    ns = handoffs(machine, hardware)
+    masks = hardware.masks(machine)
+    assert np.median(ns[masks["die-remote"]]) > 1.5 * np.median(ns[masks["die-home"]])
+
+
+# ---- A user's own matrix -------------------------------------------------------------------------
+
+
+def write_matrix(folder: Path, name: str, factor: float = 1.0) -> None:
+    """What the machine itself would measure, numbered as its operating system does."""
+    machine = topology.load(name)
+    ns = handoffs(machine, figures.read(name))
+    harts = hart_of_cpu(machine)
+    lines = [
+        ",".join(
+            f"{factor * ns[max(harts[i], harts[j]), min(harts[i], harts[j])]:.4f}" if j < i else ""
+            for j in range(machine.harts)
+        )
+        for i in range(machine.harts)
+    ]
+    (folder / f"{name}.csv").write_text("\n".join(lines) + "\n")
+
+
+def test_is_a_matrix_read_in_the_order_of_the_operating_system(tmp_path: Path) -> None:
+    write_matrix(tmp_path, "tr1950x")
+    exact = validate.one("tr1950x", tmp_path)
+    assert exact.pairs_from == "matrix"
+    assert exact.pair_mean_err_pct < 0.01 and exact.class_worst_err_pct < 0.01
+    assert exact.pair_err_const_pct > 5 and exact.structure == 1.0
+
+
+def test_does_a_machine_past_its_bound_end_with_status_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_matrix(tmp_path, "tr1950x", factor=1.2)
+    with pytest.raises(SystemExit) as end:
+        main(["validate", "tr1950x", "--matrices", str(tmp_path)])
+    assert end.value.code == 1
+    assert "past its bound: tr1950x: a class is" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1,2\n3,4\n", "2 rows, but tr1950x has 32 harts"),
+        ("\n" * 31 + "fast," * 31 + "\n", "32: 'fast' is no latency; expected ns, like 87.5"),
+    ],
+)
+def test_does_a_wrong_matrix_give_one_clear_message(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "tr1950x.csv").write_text(text)
+    with pytest.raises(UserError, match=words):
+        validate.one("tr1950x", tmp_path)
+
+
+def test_does_an_unknown_machine_name_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["validate", "tr1950"])
+    assert end.value.code == 2
+    assert "nothing was measured on 'tr1950'. Did you mean 'tr1950x'?" in capsys.readouterr().err
