@@ -52,9 +52,11 @@ void Core::request(Line& line, Cell cell, Time now) {
   send(m);
 }
 
-// A line is about to be written at `now`: by the hart that executes, or for a message.
-void Core::written(const Line& line, Time now) {
+// A hart is about to write a line at `now`. Its siblings lose their reservations of it (rule C7).
+void Core::written(const Line& line, Time now, const Thread& by) {
   ++disturbances;
+  for (const auto& t : threads)
+    if (t->reservation == line.number && t.get() != &by) t->reservation = Thread::kNoLine;
   if (line.watchers) wake_watchers(line, now, executing_ ? executing_->index : 0);
 }
 
@@ -73,7 +75,7 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
       Time cost = 0;
       if (thread.buffer.empty())
         if (Line* line = ready(a.line(), ClientEvent::Store, now, cost)) {
-          written(*line, now);
+          written(*line, now, thread);
           line->data.write(a.address % kLineBytes, a.size, a.value);
           return true;
         }
@@ -105,10 +107,8 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
   Line* line = ready(a.line(), wish_of(a, spec.lr_exclusive), now, lookup);
   if (!line) return false;
   out.cost += lookup;
-  if (a.kind != K::load)
-    written(*line, now);
-  else if (thread.recording)
-    thread.watch(a.line());
+  if (a.kind == K::load && thread.recording) thread.watch(a.line());
+  if (a.kind > K::store && a.kind != K::lr) written(*line, now, thread);
   Bytes& data = line->data;
   const unsigned offset = a.address % kLineBytes;
   switch (a.kind) {
@@ -333,7 +333,7 @@ bool Core::drain(Thread& thread, Time now) {
     Time cost = 0;
     Line* line = ready(s.address >> kLineShift, ClientEvent::Store, now, cost);
     if (!line) break;
-    written(*line, now);
+    written(*line, now, thread);
     line->data.write(s.address % kLineBytes, s.size, s.value);
     thread.buffer.pop();
   }

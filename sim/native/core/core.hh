@@ -49,7 +49,7 @@ class Core {
   bool perform(Thread& thread, const Access& access, Time now, Outcome& outcome);
   void send_ipi(Thread& thread, uint64_t target, Time now);
   void unlock(Thread& thread, Time now);  // the LR's lock ends: SC, trap
-  void written(const Line& line, Time now);
+  void written(const Line& line, Time now, const Thread& by);
 
   // --- the client's environment (coherence/client.hh) ---
   using Data = Bytes;

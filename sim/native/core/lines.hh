@@ -9,11 +9,12 @@
 // way (MI, II) is in neither, but stays findable.
 #pragma once
 
+#include <tsl/robin_map.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <unordered_map>
 #include <vector>
 
 #include "coherence/client.hh"
@@ -132,8 +133,8 @@ class Lines {
   uint32_t l1_sets_, l1_ways_, l2_sets_, l2_ways_;
   uint64_t clock_ = 0;
   std::array<Line*, kRecent> recent_{};
-  std::unordered_map<uint64_t, Line*> by_number_;
-  std::unordered_map<uint64_t, std::vector<Line*>> l1_, l2_;  // sets, made when touched
+  tsl::robin_map<uint64_t, Line*> by_number_;
+  tsl::robin_map<uint64_t, std::vector<Line*>> l1_, l2_;  // sets, made when touched
   std::deque<Line> pool_;
   std::vector<Line*> free_;
 };

@@ -38,7 +38,7 @@ inline Answer Thread::store(uint64_t address, unsigned size, uint64_t value) {
     if (line && core.engine.may_store(line->copy.state)) [[likely]] {
       core.lines.touch(*line);
       line->copy.state = core.engine.stored(line->copy.state);
-      core.written(*line, hart.clock);
+      core.written(*line, hart.clock, *this);
       line->data.write(address % kLineBytes, size, value);
       return Answer::now;
     }

@@ -173,6 +173,7 @@ void Core::advance(Thread& thread, Time horizon) {
 
 void Core::wake(Thread& thread, Time horizon) {
   advance(thread, horizon);
+  thread.hart.woken();
   thread.mode = Thread::Mode::running;
   for (uint64_t number : thread.watched) --lines.find(number)->watchers;
   if (!executing_) return schedule_next();

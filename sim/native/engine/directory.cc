@@ -142,9 +142,8 @@ void Directory::arrive(PacketId id, Time now) {
 
 void Directory::act(PacketId id, Time now) {
   now_ = now;
-  const Msg m = engine_.packets[id].message;
+  const Msg& m = engine_.packets[id].message;
   const Agent origin = engine_.packets[id].origin;
-  engine_.packets.drop(id);
   Slot& s = entry(m.line);
   if (m.carries) s.origin = origin;
   engine_.origin = s.origin;
@@ -153,6 +152,7 @@ void Directory::act(PacketId id, Time now) {
   } else {
     Resolver<Directory>::receive(*this, s, m);
   }
+  engine_.packets.drop(id);
   forget_if_blank(s);
 }
 

@@ -8,8 +8,9 @@
 // Invariant: only quiet entries are evicted; where none is quiet, a set overflows for a while.
 #pragma once
 
+#include <tsl/robin_map.h>
+
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "coherence/resolver.hh"
@@ -145,8 +146,8 @@ class Directory {
   const ResolverSpec& spec_;
   Policy policy_;
   std::vector<Time> free_;  // by slice
-  std::unordered_map<uint64_t, std::unique_ptr<Slot>> entries_;
-  std::unordered_map<uint64_t, std::vector<Slot*>> store_, tags_;  // sets, made when touched
+  tsl::robin_map<uint64_t, std::unique_ptr<Slot>> entries_;
+  tsl::robin_map<uint64_t, std::vector<Slot*>> store_, tags_;  // sets, made when touched
   uint32_t requests_ = 0;
   uint64_t clock_ = 0;
   Time now_ = 0;

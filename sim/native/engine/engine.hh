@@ -8,6 +8,8 @@
 // Invariant: the outcome is a function of machine and job alone, whatever the lookahead.
 #pragma once
 
+#include <tsl/robin_map.h>
+
 #include <map>
 #include <memory>
 #include <string>
@@ -33,7 +35,7 @@ struct Counters {
   std::vector<uint64_t> transfers_between;  // fills from another core, by depth of the common level
   std::vector<uint64_t> transfers_stored;   // fills from a resolver's data, by resolver
   uint64_t transfers_memory = 0;
-  std::unordered_map<uint64_t, uint64_t> transfers_by_line;  // fills, by line
+  tsl::robin_map<uint64_t, uint64_t> transfers_by_line;  // fills, by line
 };
 
 // Latencies of operations, in buckets of about 3 %: exact counts of rounded values.

@@ -89,6 +89,8 @@ class Hart {
   void resume(uint64_t value, uint64_t high = 0);
   bool suspended() const { return suspended_; }
 
+  // What it read while it waited has changed: look for a waiting loop anew.
+  void woken() { spin_.effect(); }
   // After Stop::spin: what executing n more periods would do.
   void skip(uint64_t n);
 

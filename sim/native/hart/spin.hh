@@ -48,6 +48,10 @@ class SpinDetector {
       // The registers a loop branch compares are those most likely to differ.
       const bool maybe = pc == pc_ && x[by.rs1] == x_[by.rs1] && x[by.rs2] == x_[by.rs2];
       if (maybe && same(x, predictor)) return measure(now);
+    } else if (arrivals_ == 0 && pc == known_) {
+      arrivals_ = kFirst;
+      look(pc, x, predictor, now);
+      return false;
     }
     if (++arrivals_ >= kFirst && (arrivals_ & (arrivals_ - 1)) == 0) look(pc, x, predictor, now);
     return false;
@@ -65,6 +69,7 @@ class SpinDetector {
   bool measure(const Meter& now) {
     const Meter turn = now - mark_;
     const bool steady = whole_ && turn == period_;
+    if (steady) known_ = pc_;
     period_ = turn;
     mark_ = now;
     whole_ = true;
@@ -81,6 +86,7 @@ class SpinDetector {
   }
 
   uint64_t arrivals_ = 0;  // since the last effect
+  uint64_t known_ = 1;     // where it was last found to wait; no pc is odd
   uint64_t pc_ = 0, x_[kSink] = {};
   Predictor::Table table_ = {};
   Meter mark_ = {}, period_ = {};
