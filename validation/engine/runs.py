@@ -4,8 +4,8 @@
     run(machine, workload, threads, ...)        the engine after the run, however it ended
     guest("random_sharing")                     a program of programs/, compiled once a session
 
-`machine` is a name or a Machine, `workload` a shipped name or a Program; keywords that are fields of
-a Job (placement, home, slices, smt, overrides) go to it, the others are the program's parameters.
+`machine` is a name or a Machine, `workload` a shipped name or a Program; keywords that are fields
+of a Job (placement, home, slices, smt, overrides) go to it, the others are the program's parameters.
 """
 
 from __future__ import annotations
