@@ -1,0 +1,139 @@
+"""How fast is the native engine on this host?  One row a question, in one run.
+
+    benchmarks/run [--json] [--only WORD]
+
+Times are CPU seconds of the engine alone: machines and programs are loaded before, results read
+after.  Each row
+runs in a process of its own, so that its peak memory is its own, and the best of three runs counts,
+because a shared host only ever makes a run slower.  `bar` is the first goal the project set itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import platform
+import resource
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from uncore import program, topology
+from uncore.engine import native
+from uncore.job import Job
+from uncore.report.table import Column, emit
+
+PROGRAMS = Path(__file__).parent / "programs"
+REPEATS = 3
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row: a job, and what of it is counted per host second."""
+
+    question: str
+    machine: str
+    workload: str
+    threads: int
+    settings: tuple[tuple[str, str], ...]
+    counts: str  # instructions | transactions | ops | pairs
+    bar: float | None = None
+
+
+CASES = (
+    Case("private data", "epyc7601x2", "private.c", 1, (("rounds", "8000"),), "instructions", 30e6),
+    Case("private data", "epyc7601x2", "private.c", 128, (("rounds", "80"),), "instructions", 30e6),
+    Case("one counter", "epyc7601x2", "counter/atomic", 128, (("ops", "4000"),), "transactions",
+         0.7e6),
+    Case("ticket lock", "epyc7601x2", "lock/ticket", 128, (("ops", "100"),), "ops", 10e3),
+    Case("MCS lock", "epyc7601x2", "lock/mcs", 128, (("ops", "1500"),), "ops", 150e3),
+    Case("MCS lock", "ccx:2x8", "lock/mcs", 16, (("ops", "4000"),), "transactions"),
+    Case("MCS lock", "ccx:16x8", "lock/mcs", 128, (("ops", "500"),), "transactions"),
+    Case("MCS lock", "ccx:128x8", "lock/mcs", 1024, (("ops", "60"),), "transactions"),
+    Case("matrix", "epyc7601x2", "latency/pingpong", 128, (), "pairs", 128 * 127 / 2 / 20),
+    Case("matrix", "epyc7742x2", "latency/pingpong", 256, (), "pairs", 256 * 255 / 2 / 90),
+)  # fmt: skip
+
+
+def job(case: Case) -> Job:
+    """The job of a row."""
+    own = PROGRAMS / case.workload
+    guest = program.compile(own) if own.exists() else program.find(case.workload)
+    machine = topology.load(case.machine)
+    return Job(machine, guest, (case.threads,), parameters=case.settings)
+
+
+def measure(case: Case) -> dict[str, object]:
+    """Runs a row and returns what the table shows."""
+    runs = [_run(case) for _ in range(1 if case.counts == "pairs" else REPEATS)]
+    best = min(runs, key=lambda run: run[0])
+    seconds, counts, instructions, ops = best
+    pairs = case.threads * (case.threads - 1) // 2
+    amount = {"instructions": instructions, "transactions": counts["transactions"], "ops": ops,
+              "pairs": pairs}[case.counts]  # fmt: skip
+    rate = amount / seconds
+    shares, transactions = case.counts != "instructions", counts["transactions"]
+    return {
+        "question": case.question,
+        "machine": case.machine,
+        "threads": case.threads,
+        "seconds": round(seconds, 3),
+        "counted": case.counts,
+        "per_second": round(rate),
+        "bar": round(case.bar) if case.bar else None,
+        "of_bar": round(rate / case.bar, 2) if case.bar else None,
+        "us_per_transaction": round(seconds / transactions * 1e6, 2) if shares else None,
+        "events_per_transaction": round(counts["events"] / transactions, 1) if shares else None,
+        "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+    }
+
+
+def _run(case: Case) -> tuple[float, dict[str, int], int, int]:
+    engine = native.start(job(case))
+    begin = time.process_time()
+    while engine.step(1_000_000):
+        pass
+    seconds = time.process_time() - begin
+    if engine.end != "exited" or engine.exit_code:
+        sys.exit(f"{case.workload} on {case.machine}: {engine.end} {engine.reason}")
+    ops = sum(r.ops for r in program.readback.records(job(case).program, engine.read, case.threads))
+    return seconds, engine.counters(), sum(h["instructions"] for h in engine.harts()), ops
+
+
+COLUMNS = [
+    Column("question", "question", left=True),
+    Column("machine", "machine", left=True),
+    Column("threads", "threads"),
+    Column("CPU s", "seconds"),
+    Column("counted", "counted", left=True),
+    Column("per CPU s", "per_second"),
+    Column("first bar", "bar"),
+    Column("of bar", "of_bar"),
+    Column("us/transaction", "us_per_transaction"),
+    Column("events/transaction", "events_per_transaction"),
+    Column("peak MiB", "peak_mib"),
+]
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--json", action="store_true", help="rows as JSON")
+    parser.add_argument("--only", default="", help="rows whose question or machine has this word")
+    options = parser.parse_args()
+    chosen = [c for c in CASES if options.only in f"{c.question} {c.machine}"]
+    context = multiprocessing.get_context("spawn")
+    rows = []
+    for case in chosen:
+        with context.Pool(1) as pool:
+            rows.append(pool.apply(measure, (case,)))
+    if options.json:
+        print(json.dumps({"host": platform.processor() or platform.machine(), "rows": rows}))
+    else:
+        emit(rows, False, COLUMNS)
+
+
+if __name__ == "__main__":
+    main()
