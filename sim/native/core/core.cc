@@ -7,7 +7,8 @@
 namespace uncore {
 namespace {
 
-// An LR keeps probes off for this many instructions at most (rule C6).
+// An LR keeps probes off for the time of so many instructions, two atomics and a misprediction at
+// most (rule C6): its SC, and the branch between them, must fit in.
 constexpr Time kLockInstructions = 64;
 
 constexpr ClientEvent wish_of(const Access& a, bool lr_exclusive) {
@@ -132,7 +133,8 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
       thread.reservation = a.line();
       if (thread.pending.kind == K::lr && writable(line->copy.state)) {  // it has just won the line
         thread.locked = a.line();
-        line->locked_until = now + kLockInstructions * spec.instruction;
+        line->locked_until =
+            now + kLockInstructions * spec.instruction + 2 * spec.atomic + spec.mispredict;
       }
       break;
     case K::sc:
