@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from machines import SMALL, load_text, with_join, write
 
+from uncore.paths import TOPOLOGIES
 from uncore.topology import Machine, load
 from uncore.topology.units import duration, frequency, rate, size
 
@@ -50,19 +51,19 @@ def test_does_each_number_carry_text_source_file_and_line(tmp_path: Path) -> Non
     machine = load_text(tmp_path, SMALL)
     assert number(machine, "socket.join.latency") == ("3cy + 1ns", "unstated", "small.toml", 13)
     assert number(machine, "clocks.fabric") == ("2GHz", "unstated", "small.toml", 6)
-    text, source, file, _ = number(machine, "core.atomic")
-    assert (text, source, file) == ("18cy", "teaching: a round number", "teaching.toml")
+    text, source, file, line = number(machine, "core.atomic")
+    assert (source, file) == ("teaching: a round number", "teaching.toml")
+    assert f'"{text}"' in (TOPOLOGIES / "families" / file).read_text().splitlines()[line - 1]
     assert ring_hop(machine) == 2500  # three cycles of the fabric, not of the core
 
 
 def test_does_an_override_win_and_sign() -> None:
-    plain, changed = load("tr1950x"), load("tr1950x", ["socket.join.latency=64ns"])
+    changed = load("tr1950x", ["socket.join.latency=64ns"])
     assert number(changed, "socket.join.latency")[:3] == (
         "64ns",
         "--with",
         "--with socket.join.latency=64ns",
     )
-    assert {link.control for link in plain.links if link.level == "socket"} == {32_000}
     assert {link.control for link in changed.links if link.level == "socket"} == {64_000}
 
 

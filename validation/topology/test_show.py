@@ -12,7 +12,7 @@ from uncore.topology.load import shipped
 
 
 def test_does_the_text_name_every_level_with_its_resolver() -> None:
-    text = draw(load("epyc7601x2"))
+    text = draw(load("epyc7601x2", ["socket.join.latency=32ns"]))
     for words in (
         "2x AMD EPYC 7601 (epyc7601x2)",
         "64 cores, 128 harts, 8 memory nodes, MOESI",
