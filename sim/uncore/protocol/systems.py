@@ -1,0 +1,140 @@
+"""The small machines on which the protocol tables are proved: no time, no distance, one line.
+
+    System("2+1 cores under joins", [[2, 1], [2]], [join, root]).tree()    what native walks
+    walks(tables, everything)        those whose every state is visited
+    trials(tables, seed, count)      larger ones, for random steps
+
+A Level says what its resolvers are in the words of a machine file (knows, reply, unblock, data).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+from uncore import _native
+from uncore.protocol.tables import Tables
+
+REPLY, UNBLOCK, DATA = (
+    ("direct", "via"),
+    ("completion", "response"),
+    ("none", "inclusive", "victim"),
+)
+PAIR, TRIPLE = "2 cores", "3 cores"
+JOINED = "2+1 cores, two levels"
+
+
+@dataclass(frozen=True)
+class Level:
+    """The resolvers of one level."""
+
+    knows: str
+    reply: str = "via"
+    unblock: str = "completion"
+    data: str = "none"
+    grants: int = 0
+
+    @property
+    def recalls(self) -> bool:
+        """It has entries and ways, so it may recall a line at any time."""
+        return self.knows == "directory"
+
+    def policy(self) -> Any:
+        return _native.check.Policy(
+            snoop=self.knows == "snoop",
+            direct=self.reply == "direct",
+            completion=self.unblock == "completion",
+            keeps_data=self.data != "none",
+            inclusive=self.data == "inclusive",
+            grants=self.grants,
+        )
+
+    def __str__(self) -> str:
+        words = [self.knows, self.reply, self.unblock, self.data]
+        return " ".join(words + ([f"grants={self.grants}"] if self.grants else []))
+
+
+@dataclass(frozen=True)
+class System:
+    """A tree: from the cores up, how many children each resolver has, and what a level is."""
+
+    group: str
+    fanout: tuple[tuple[int, ...], ...]
+    levels: tuple[Level, ...]
+    states: int = 20_000_000  # a walk ends there, and says how deep it came
+
+    @property
+    def cores(self) -> int:
+        return sum(self.fanout[0])
+
+    def tree(self) -> Any:
+        policies = [level.policy() for level in self.levels]
+        return _native.check.Tree(
+            [list(level) for level in self.fanout], policies, [lv.recalls for lv in self.levels]
+        )
+
+    def __str__(self) -> str:
+        shape = " / ".join("+".join(map(str, level)) for level in self.fanout)
+        return f"{shape}: {' / '.join(map(str, self.levels))}"
+
+
+def roots() -> list[Level]:
+    """Every kind of resolver there is at the root, those with few entries included."""
+    snoops = [Level("snoop", reply, data=data) for reply, data in product(REPLY, DATA)]
+    knowing = [Level("directory", *choice) for choice in product(REPLY, UNBLOCK, DATA)]
+    return snoops + knowing
+
+
+def joins(tables: Tables) -> list[Level]:
+    """Kinds of joins. One without data must not be given dirty data: that takes an O."""
+    complex_ = Level("shadow-tags", "via", "response", "victim", grants=2)
+    ring = Level("directory", "via", "response", "inclusive")
+    owned = "own" in tables.client["M", "ProbeS"].actions
+    return [complex_, ring, *([Level("shadow-tags", "direct", "completion")] if owned else [])]
+
+
+def walks(tables: Tables, everything: bool) -> list[System]:
+    home = Level("shadow-tags", "direct", "completion")
+    ring = Level("shadow-tags", "via", "response")
+    found = [System(PAIR, ((2,),), (root,)) for root in roots()]
+    found += [System(TRIPLE, ((3,),), (root,)) for root in roots()]
+    for join in joins(tables):
+        found += [System(JOINED, ((2, 1), (2,)), (join, home if not join.recalls else ring))]
+    return found + (deeper(tables) if everything else [])
+
+
+def deeper(tables: Tables) -> list[System]:
+    """Walks that take minutes; the largest are cut off and say how deep they came."""
+    home = Level("shadow-tags", "direct", "completion")
+    few = replace(home, knows="directory")
+    found = [System("4 cores", ((4,),), (root,), 4_000_000) for root in (home, few)]
+    for join in joins(tables):
+        direct = replace(join, reply="direct", unblock="completion")
+        found += [
+            System(JOINED, ((2, 1), (2,)), (direct, home)),
+            System(JOINED, ((2, 1), (2,)), (join, Level("snoop", "via", data="victim")), 4_000_000),
+            System("2+2 cores, two levels", ((2, 2), (2,)), (join, home), 4_000_000),
+            System("2+1 cores, three levels", ((2, 1), (2,), (1,)), (join, join, few), 4_000_000),
+        ]
+    return found
+
+
+def trials(tables: Tables, seed: int, count: int) -> Iterator[System]:
+    """Machines of 2 to 16 cores and one to three levels, drawn from all kinds of resolvers."""
+    draw = random.Random(seed)
+    for number in range(count):
+        fanout = [tuple(draw.choice((1, 2, 3, 4)) for _ in range(draw.choice((1, 2, 4))))]
+        depth = number % 3 + 1
+        if depth == 1:
+            fanout = [(draw.randint(2, 16),)]
+        if depth == 3:
+            middle = draw.randint(1, len(fanout[0]))
+            rest = len(fanout[0]) - middle
+            fanout.append((middle, rest) if rest else (middle,))
+        if depth > 1:
+            fanout.append((len(fanout[-1]),))
+        levels = [replace(draw.choice(joins(tables)), grants=draw.choice((0, 3)))] * (depth - 1)
+        yield System("random", tuple(fanout), (*levels, draw.choice(roots())))
