@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import App, CycloptsError, Parameter
 
 import uncore
-from uncore.errors import UncoreError, UserError
+from uncore.errors import GuestError, UncoreError, UserError
 from uncore.words import axes, check_endings, pairs
 
 # Modules a command needs are imported inside it: `uncore list` should not load a plotting library.
@@ -281,10 +281,16 @@ def finish(
     from uncore.result import save
 
     check_endings({"--output": output, "--plot": plot})
+    wrong: list[tuple[Any, GuestError]] = []
     with progress(sum(sum(job.threads) for job in jobs), "simulating") as advance:
         results = execute(
-            jobs, cores or os.cpu_count() or 1, lambda job, point: advance(point.threads)
+            jobs,
+            cores or os.cpu_count() or 1,
+            lambda job, point: advance(point.threads),
+            lambda job, error: wrong.append((job, error)),
         )
+    for job, error in wrong:
+        note(f"uncore: {job.machine.id} at {job.threads[0]} threads: {error}")
     curve.show(results, json)
     if len(jobs) == 1 and results[0].points and not json:
         lines.show(jobs[0].program, results[0].points[-1])
@@ -293,9 +299,9 @@ def finish(
         note(f"result: {output}")
     if plot and any(result.points for result in results):
         note(f"picture: {picture(plot, curve.panel(results))}")
-    if any(result.outcome.partial for result in results):
-        return INTERRUPTED
-    return FAILED if any(result.failed for result in results) else OK
+    if wrong or any(result.failed for result in results):
+        return FAILED
+    return INTERRUPTED if any(result.outcome.partial for result in results) else OK
 
 
 def _again(path: Path, cores: int) -> int:

@@ -2,7 +2,9 @@
 
 Interface: `execute(jobs, cores, done)`.  A point is one job at one thread count; points are
 independent, so they run in any order on any core and the results come back in the jobs' order.
-Invariant: an interrupted execution returns every finished point, in results marked partial.
+Invariant: every finished point is returned, in results marked partial, whether the user interrupted
+the execution or a guest went wrong at another point; the latter is told to `wrong`, or raised where
+nobody listens.
 """
 
 from __future__ import annotations
@@ -21,17 +23,24 @@ import msgspec
 
 from uncore import __version__, engine
 from uncore.engine import Probes
+from uncore.errors import GuestError
 from uncore.job import Job
 from uncore.result.schema import Host, Outcome, Point, Result
 
 Done = Callable[[Job, Point], None]  # called after each point, in the order of finishing
-Finished = tuple[int, Point, float]  # number of the point, the point, host seconds
+Wrong = Callable[[Job, GuestError], None]  # called for each point whose guest went wrong
+Finished = tuple[int, Point | GuestError, float]  # number of the point, what came, host seconds
+
+
+def _raise(_: Job, error: GuestError) -> None:
+    raise error
 
 
 def execute(
     jobs: Sequence[Job],
     cores: int = 1,
     done: Done = lambda job, point: None,
+    wrong: Wrong = _raise,
     probes: Probes = frozenset(),
 ) -> list[Result]:
     """One Result per job; a result that misses points is marked partial."""
@@ -43,6 +52,9 @@ def execute(
     finished: dict[int, tuple[Point, float]] = {}
     try:
         for number, point, seconds in _runs(points, cores, probes):
+            if isinstance(point, GuestError):
+                wrong(points[number], point)
+                continue
             finished[number] = (point, seconds)
             done(points[number], point)
     except KeyboardInterrupt:
@@ -82,8 +94,12 @@ def _ignore_interrupt() -> None:
 
 def _point(number: int, job: Job, probes: Probes) -> Finished:
     start = time.perf_counter()
-    outcome = engine.load(job.engine).run(job, probes)
-    return number, msgspec.convert(outcome, Point), time.perf_counter() - start
+    point: Point | GuestError
+    try:
+        point = msgspec.convert(engine.load(job.engine).run(job, probes), Point)
+    except GuestError as error:
+        point = error
+    return number, point, time.perf_counter() - start
 
 
 def _result(job: Job, finished: Iterable[tuple[Point, float]], started: str) -> Result:

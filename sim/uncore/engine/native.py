@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from uncore.engine import Probes
 from uncore.errors import GuestError, UserError
 from uncore.program import readback
+from uncore.program.names import Names
 from uncore.protocol import tables
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def missing() -> str:
 
 
 def run(job: Job, probes: Probes, *, lookahead: int = NO_LIMIT) -> dict[str, Any]:
-    """One point.  `lookahead` bounds how far a core runs ahead (ps); outcomes do not depend on it."""
+    """One point.  Outcomes do not depend on `lookahead` (ps): how far a core may run ahead."""
     harts = job.threads[0]
     engine = start(job, lookahead=lookahead)
     while engine.step(SLICE):
@@ -59,7 +60,7 @@ def start(job: Job, *, lookahead: int = NO_LIMIT) -> Run:
         timebase_hz=TIMEBASE,
         values=dict(job.parameters),
     )
-    text = [s for s in guest.segments if guest.entry in s][0]
+    text = next(segment for segment in guest.segments if guest.entry in segment)
     kind, node = _home(job.home)
     description = {
         "placement": list(job.harts[:harts]),
@@ -79,8 +80,10 @@ def _home(text: str) -> tuple[int, int]:
     if text.startswith("node"):
         return HOME_KINDS["node"], int(text.removeprefix("node"))
     if text not in HOME_KINDS:
-        raise UserError(f"--home {text}: the native engine has no such policy yet; write node<K>,"
-                        " interleave or first-touch")
+        raise UserError(
+            f"--home {text}: the native engine has no such policy yet; write node<K>,"
+            " interleave or first-touch"
+        )
     return HOME_KINDS[text], 0
 
 
@@ -94,8 +97,11 @@ def _point(job: Job, engine: Run, harts: int) -> dict[str, Any]:
     records = readback.records(guest, engine.read, harts)
     failures = [record.why for record in records if record.failures]
     if engine.exit_code and not failures:
-        raise GuestError(f"{guest.name} ended with status {engine.exit_code}: {engine.console}")
+        said = readback.trap_from_text(guest, engine.console) or engine.console.strip()
+        raise GuestError(f"{guest.name} ended with status {engine.exit_code}: {said}")
     counts = engine.counters()
+    lines = counts["lines"][:MOST_LINES]
+    names = Names.of(guest, engine.read, harts)
     begin = min(record.begin_ns for record in records)
     end = max(record.end_ns for record in records)
     point: dict[str, Any] = {
@@ -105,7 +111,8 @@ def _point(job: Job, engine: Run, harts: int) -> dict[str, Any]:
         "thread_ops": [record.ops for record in records],
         "latency": _latency(counts["latencies"]),
         "transfers": _transfers(job, counts),
-        "lines": counts["lines"][:MOST_LINES],
+        "lines": lines,
+        "names": [(address, names.at(address)) for address, _ in lines],
         "invalidations": counts["invalidations"],
         "links": _busy(_channels(job), counts["channel_busy"], engine.now),
         "resolvers": _busy(
@@ -139,8 +146,12 @@ def _latency(buckets: list[tuple[int, int]]) -> dict[str, int] | None:
                 return latency
         return buckets[-1][0]
 
-    return {"p50": percentile(50), "p90": percentile(90), "p99": percentile(99),
-            "max": buckets[-1][0]}
+    return {
+        "p50": percentile(50),
+        "p90": percentile(90),
+        "p99": percentile(99),
+        "max": buckets[-1][0],
+    }
 
 
 def _transfers(job: Job, counts: dict[str, Any]) -> dict[str, int]:
@@ -166,7 +177,9 @@ def _channels(job: Job) -> list[str]:
 
 
 def _busy(names: list[str], busy: list[int], elapsed: int) -> list[tuple[str, int]]:
-    shares = [(name, used * 10**6 // max(elapsed, 1)) for name, used in zip(names, busy)]
+    shares = [
+        (name, used * 10**6 // max(elapsed, 1)) for name, used in zip(names, busy, strict=True)
+    ]
     return sorted((s for s in shares if s[1]), key=lambda s: (-s[1], s[0]))
 
 

@@ -34,7 +34,7 @@ class Names:
         places = [(stacks + h * stride, stacks + (h + 1) * stride, h) for h in range(harts)]
         named = [(start, end, f"stack of hart {hart}") for start, end, hart in places]
         pointers = sorted(_pointers(program, read, heap))
-        ends = [start for start, _ in pointers[1:]] + [1 << 64]
+        ends = ([start for start, _ in pointers] + [1 << 64])[1:]  # each ends where the next starts
         named += [(start, end, name) for (start, name), end in zip(pointers, ends, strict=True)]
         return cls(program, tuple(named))
 
