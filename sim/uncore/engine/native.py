@@ -53,6 +53,7 @@ def start(job: Job, *, lookahead: int = NO_LIMIT) -> Run:
     from uncore._native import Run
 
     machine, guest, harts = job.machine, job.program, job.threads[0]
+    _refuse_what_is_missing(job)
     memory = guest.patched(
         harts=harts,
         nodes=len(machine.memories),
@@ -74,6 +75,19 @@ def start(job: Job, *, lookahead: int = NO_LIMIT) -> Run:
         "lookahead": lookahead,
     }
     return Run(machine, tables.pack(tables.load(machine.protocol)), description, memory)
+
+
+def _refuse_what_is_missing(job: Job) -> None:
+    if job.machine.core.far_atomics:
+        raise UserError(
+            f"{job.machine.id}: core.atomics = far: the native engine executes atomics in the core's"
+            " cache only; write core.atomics=near"
+        )
+    if job.machine.interrupt.multicast:
+        raise UserError(
+            f"{job.machine.id}: interrupt.multicast = yes: the native engine sends one interrupt at"
+            " a time; write interrupt.multicast=no"
+        )
 
 
 def _home(text: str) -> tuple[int, int]:
