@@ -168,16 +168,16 @@ class Resolver {
 
   // --- what starts when -------------------------------------------------------------------------
 
-  // Starts whatever may start: a waiting probe, or requests from the head of the queue.
+  // Starts whatever may start: a waiting probe, within a transaction too if its phase allows, or
+  // requests from the head of the queue.
   static void next(Env& env, E& e) {
-    if (e.probed && e.step != Step::idle && !probe_waits(env, e)) start_probe(env, e);
-    while (!e.busy()) {
-      if (e.probed && !children_first(env, e)) {
-        if (probe_waits(env, e)) return;
+    for (;;) {
+      const bool children = e.probed && e.step == Step::idle && children_first(env, e);
+      if (e.probed && !children && !probe_waits(env, e)) {
         start_probe(env, e);
         continue;
       }
-      if (e.queue.empty()) return;
+      if (e.busy() || e.queue.empty() || (e.probed && !children)) return;
       const bool overlaps = e.queue.front().kind == Kind::GetS && !env.policy().snoop;
       if (e.open_reads > 0 && !overlaps) return;
       e.request = e.queue.front();
