@@ -93,7 +93,11 @@ def joins(tables: Tables) -> list[Level]:
     complex_ = Level("shadow-tags", "via", "response", "victim", grants=2)
     ring = Level("directory", "via", "response", "inclusive")
     owned = "own" in tables.client["M", "ProbeS"].actions
-    return [complex_, ring, *([Level("shadow-tags", "direct", "completion")] if owned else [])]
+    return [
+        complex_,
+        ring,
+        *([Level("shadow-tags", "direct", "completion", grants=2)] if owned else []),
+    ]
 
 
 def walks(tables: Tables, everything: bool) -> list[System]:
