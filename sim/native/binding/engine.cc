@@ -147,8 +147,8 @@ nb::dict counters(Engine& engine) {
   for (const Channel& ch : engine.fabric().channels) channels.append(ch.used);
   d["channel_busy"] = channels;
   nb::list latencies;
-  for (const auto& [latency, count] : engine.latencies().buckets())
-    latencies.append(nb::make_tuple(latency, count));
+  engine.latencies().each(
+      [&](Time latency, uint64_t count) { latencies.append(nb::make_tuple(latency, count)); });
   d["latencies"] = latencies;
   return d;
 }

@@ -23,7 +23,8 @@ constexpr ClientEvent wish_of(const Access& a, bool lr_exclusive) {
 
 // The line with the right that `wish` needs, or null: requested, or in a state that must pass.
 Line* Core::ready(uint64_t number, ClientEvent wish, Time now, Time& cost) {
-  Line* line = lines.find(number);
+  Line* line = lines.recent(number);
+  if (!line) line = lines.find(number);
   const State state = line ? line->copy.state : State::I;
   const Cell cell = client_cell(engine.protocol(), state, wish, number);
   if (cell.has(Act::stall)) return nullptr;

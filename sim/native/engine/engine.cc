@@ -24,13 +24,6 @@ uint64_t mix(uint64_t line) { return (line * 0x9E3779B97F4A7C15u) >> 32; }
 
 }  // namespace
 
-void Latencies::add(Time latency, uint64_t count) {
-  // 32 buckets an octave: the top six bits decide.
-  const int width = std::bit_width(latency);
-  const int shift = std::max(0, width - 6);
-  buckets_[latency >> shift << shift] += count;
-}
-
 Engine::Engine(MachineSpec m, JobSpec j)
     : machine(std::move(m)),
       job(std::move(j)),

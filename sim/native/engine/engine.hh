@@ -10,7 +10,8 @@
 
 #include <tsl/robin_map.h>
 
-#include <map>
+#include <algorithm>
+#include <bit>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -41,12 +42,20 @@ struct Counters {
 // Latencies of operations, in buckets of about 3 %: exact counts of rounded values.
 class Latencies {
  public:
-  void add(Time latency, uint64_t count);
-  // Bucket's lower bound in ps, count; ascending.
-  const std::map<Time, uint64_t>& buckets() const { return buckets_; }
+  void add(Time latency, uint64_t count) {
+    const int shift = std::max(0, static_cast<int>(std::bit_width(latency)) - kBits);  // the top bits decide
+    counts_[static_cast<std::size_t>(shift) << kBits | latency >> shift] += count;
+  }
+  // f(lower bound in ps, count) of every bucket in use, ascending.
+  template <class F>
+  void each(F f) const {
+    for (std::size_t i = 0; i < counts_.size(); ++i)
+      if (counts_[i]) f(Time{i & ((1u << kBits) - 1)} << (i >> kBits), counts_[i]);
+  }
 
  private:
-  std::map<Time, uint64_t> buckets_;
+  static constexpr int kBits = 6;
+  std::vector<uint64_t> counts_ = std::vector<uint64_t>((64 - kBits + 1) << kBits);
 };
 
 class Engine {
