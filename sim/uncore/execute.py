@@ -22,7 +22,7 @@ from pathlib import Path
 import msgspec
 
 from uncore import __version__, engine
-from uncore.engine import Probes
+from uncore.engine import Probes, Tick
 from uncore.errors import GuestError
 from uncore.job import Job
 from uncore.result.schema import Host, Outcome, Point, Result
@@ -42,8 +42,12 @@ def execute(
     done: Done = lambda job, point: None,
     wrong: Wrong = _raise,
     probes: Probes = frozenset(),
+    tick: Tick = engine.silent,
 ) -> list[Result]:
-    """One Result per job; a result that misses points is marked partial."""
+    """One Result per job; a result that misses points is marked partial.
+
+    `tick` hears of the operations done within a point, where one process runs all points.
+    """
     started = datetime.now(UTC).isoformat(timespec="seconds")
     for name in {job.engine for job in jobs}:
         engine.usable(name)
@@ -51,7 +55,7 @@ def execute(
     points = [job.at(threads) for job in jobs for threads in job.threads]
     finished: dict[int, tuple[Point, float]] = {}
     try:
-        for number, point, seconds in _runs(points, cores, probes):
+        for number, point, seconds in _runs(points, cores, probes, tick):
             if isinstance(point, GuestError):
                 wrong(points[number], point)
                 continue
@@ -65,10 +69,10 @@ def execute(
     ]
 
 
-def _runs(points: Sequence[Job], cores: int, probes: Probes) -> Iterator[Finished]:
+def _runs(points: Sequence[Job], cores: int, probes: Probes, tick: Tick) -> Iterator[Finished]:
     if min(cores, len(points)) > 1:
         return _pooled(points, cores, probes)
-    return (_point(number, job, probes) for number, job in enumerate(points))
+    return (_point(number, job, probes, tick) for number, job in enumerate(points))
 
 
 def _pooled(points: Sequence[Job], cores: int, probes: Probes) -> Iterator[Finished]:
@@ -92,11 +96,11 @@ def _ignore_interrupt() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _point(number: int, job: Job, probes: Probes) -> Finished:
+def _point(number: int, job: Job, probes: Probes, tick: Tick = engine.silent) -> Finished:
     start = time.perf_counter()
     point: Point | GuestError
     try:
-        point = msgspec.convert(engine.load(job.engine).run(job, probes), Point)
+        point = msgspec.convert(engine.load(job.engine).run(job, probes, tick), Point)
     except GuestError as error:
         point = error
     return number, point, time.perf_counter() - start

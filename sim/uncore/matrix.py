@@ -22,6 +22,7 @@ from uncore.distance import boundaries, classes, distance
 from uncore.errors import UserError
 from uncore.execute import execute
 from uncore.report import plot
+from uncore.report.progress import progress
 from uncore.report.table import Column, emit
 from uncore.report.units import EMPTY
 from uncore.result import Result
@@ -73,7 +74,17 @@ def measure(
     # `siblings` is tree order: thread t is hart t, or without SMT the first hart of core t.
     policies |= {"smt": smt, "placement": "siblings"}
     job = make_job(machine, WORKLOADS[ipi], "max", overrides=overrides, **policies)
-    result = execute([job])[0]
+    rounds = job.program.parameter("rounds").default
+    harts = job.threads[0]
+    with progress(harts * (harts - 1) * rounds, "measuring", "round trips") as advance:
+        seen = 0
+
+        def tick(operations: int) -> None:
+            nonlocal seen
+            advance(operations - seen)
+            seen = operations
+
+        result = execute([job], tick=tick)[0]
     if not result.points:
         raise KeyboardInterrupt
     table = next(iter(result.points[0].tables.values()), None)

@@ -13,7 +13,7 @@ import sys
 import time
 from typing import Any
 
-from uncore.engine import Probes
+from uncore.engine import Probes, Tick, silent
 from uncore.job import Job
 
 HEAP = 0x9000_0000
@@ -26,7 +26,7 @@ def missing() -> str:
     return os.environ.get("TOY_MISSING", "")
 
 
-def run(job: Job, probes: Probes) -> dict[str, Any]:
+def run(job: Job, probes: Probes, tick: Tick = silent) -> dict[str, Any]:
     n = job.threads[0]
     if os.environ.get("TOY_INTERRUPT") == str(n):
         raise KeyboardInterrupt

@@ -389,6 +389,7 @@ void Engine::marker(Thread& thread, unsigned code, uint64_t value) {
       break;
     case UC_MARK_OP: {
       const uint64_t batch = std::max<uint64_t>(1, value);
+      counters.operations += batch;
       last_progress_ = std::max(last_progress_, now_);
       if (thread.measuring) latencies_.add((clock - thread.operation_began) / batch, batch);
       thread.operation_began = clock;

@@ -31,6 +31,7 @@ enum class End : uint8_t { running, exited, fatal, stuck, watchdog, protocol };
 
 struct Counters {
   uint64_t events = 0, packets = 0, transactions = 0;
+  uint64_t operations = 0;     // that the guest marked as done
   uint64_t invalidations = 0;               // copies taken away by ProbeM or Inv
   uint64_t downgrades = 0;                  // owners asked to share
   std::vector<uint64_t> transfers_between;  // fills from another core, by depth of the common level

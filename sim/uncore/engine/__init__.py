@@ -5,9 +5,11 @@ An engine is a module of this package with
     ABOUT: str                               one line for `uncore engines`
     GIVES: frozenset[str]                    the fields of `result.Point` it can know
     missing() -> str                         what must be installed to use it here; "" when usable
-    run(job: Job, probes: Probes) -> dict    the fields of one Point, builtin types, integers
+    run(job: Job, probes: Probes, tick: Tick) -> dict
+                                             the fields of one Point, builtin types, integers
 
-`run` executes a job of one thread count (`Job.at`).  What the engine cannot know it leaves out and
+`run` executes a job of one thread count (`Job.at`) and calls `tick` now and then with the number of
+operations done so far.  What the engine cannot know it leaves out and
 explains in `absent`.  It raises GuestError when the guest goes wrong, UserError when it is asked
 for something it cannot do, KeyboardInterrupt when the user has had enough.
 Invariant: equal jobs give equal dictionaries.
@@ -17,6 +19,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from uncore.errors import UserError, nearest
@@ -33,6 +36,11 @@ ENGINES = {
 }
 
 Probes = frozenset[str]  # names of optional observations: "log" (transaction log), "trace"
+Tick = Callable[[int], None]
+
+
+def silent(operations: int) -> None:
+    """The tick of a run that nobody watches."""
 
 
 class Engine(Protocol):
@@ -43,7 +51,7 @@ class Engine(Protocol):
 
     def missing(self) -> str: ...
 
-    def run(self, job: Job, probes: Probes) -> dict[str, Any]: ...
+    def run(self, job: Job, probes: Probes, tick: Tick = silent) -> dict[str, Any]: ...
 
 
 def names() -> list[str]:

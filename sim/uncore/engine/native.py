@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import Probes
+from uncore.engine import Probes, Tick, silent
 from uncore.errors import GuestError, UserError
 from uncore.program import readback
 from uncore.program.names import Names
@@ -39,12 +39,14 @@ def missing() -> str:
     return ""
 
 
-def run(job: Job, probes: Probes, *, lookahead: int = NO_LIMIT) -> dict[str, Any]:
+def run(
+    job: Job, probes: Probes, tick: Tick = silent, *, lookahead: int = NO_LIMIT
+) -> dict[str, Any]:
     """One point.  Outcomes do not depend on `lookahead` (ps): how far a core may run ahead."""
     harts = job.threads[0]
     engine = start(job, lookahead=lookahead)
     while engine.step(SLICE):
-        pass
+        tick(engine.operations)
     return _point(job, engine, harts)
 
 
@@ -80,7 +82,7 @@ def start(job: Job, *, lookahead: int = NO_LIMIT) -> Run:
 def _refuse_what_is_missing(job: Job) -> None:
     if job.machine.core.far_atomics:
         raise UserError(
-            f"{job.machine.id}: core.atomics = far: the native engine executes atomics in the core's"
+            f"{job.machine.id}: core.atomics = far: the native engine has atomics in the core's"
             " cache only; write core.atomics=near"
         )
     if job.machine.interrupt.multicast:
