@@ -5,7 +5,8 @@
     guest("random_sharing")                     a program of programs/, compiled once a session
 
 `machine` is a name or a Machine, `workload` a shipped name or a Program; keywords that are fields
-of a Job (placement, home, slices, smt, overrides) go to it, the others are the program's parameters.
+of a Job (placement, home, slices, smt, overrides) go to it, the others are the parameters of the
+program.
 """
 
 from __future__ import annotations

@@ -1,0 +1,101 @@
+"""Do values travel with the lines, or is there an always-right memory behind the caches (rule A2)?
+
+One cell of the protocol's tables is broken and nothing watches the protocol: the workload itself
+must notice, by its self-check, or, where the lost invalidation is the very signal it waits for, by
+waiting for ever.  With the shipped tables the same runs pass.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from runs import point
+
+from uncore.errors import GuestError
+from uncore.protocol import tables
+from uncore.topology import Machine, load
+
+# Caches of a few lines, so that the lines of the workload are evicted between its operations.
+SMALL = [
+    ("core.l1=512B 2-way 4cy", "core.l2=1KiB 2-way 14cy"),
+    ("core.l1=1KiB 2-way 4cy", "core.l2=2KiB 2-way 14cy", "ccx.data=inclusive 32MiB 16-way 10cy"),
+    ("core.l1=2KiB 2-way 4cy", "core.l2=4KiB 2-way 14cy", "ccx.data=inclusive 32MiB 16-way 10cy"),
+]
+THREADS = (2, 4)
+WORKLOADS = ("lock/ticket", "refcount/atomic")
+
+
+def broken(folder: Path, file: str, row: str, column: str, cell: str) -> Path:
+    """A directory of tables with one cell of the shipped ones replaced."""
+    columns: list[str] = []
+    lines = (tables.SHIPPED / file).read_text().splitlines()
+    changed = 0
+    for number, line in enumerate(lines):
+        head, bar, rest = line.partition("|")
+        cells = rest.replace("|", " ").split()
+        if not bar or line.startswith("#"):
+            columns = []
+        elif not columns:
+            columns = cells
+        elif " ".join(head.split()) == row and column in columns:
+            cells[columns.index(column)] = cell
+            lines[number] = f"{head}| {' '.join(cells)}"
+            changed += 1
+    assert changed == 1, f"{file} has no one row '{row}' with a column {column}"
+    (folder / file).write_text("\n".join(lines) + "\n")
+    return folder
+
+
+def with_protocol(machine: Machine, protocol: str) -> Machine:
+    return dataclasses.replace(machine, protocol=protocol)
+
+
+def failures(machine: Machine, workload: str, threads: int) -> list[str]:
+    return list(point(machine, workload, threads, ops=20, think="1us")["failures"])
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("protocol", tables.PROTOCOLS)
+def test_passes_a_workload_with_the_shipped_tables(workload: str, protocol: str) -> None:
+    for overrides in [(), *SMALL]:
+        machine = with_protocol(load("ccx", overrides), protocol)
+        assert not any(failures(machine, workload, threads) for threads in THREADS)
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_notices_a_workload_that_a_writeback_is_dropped(workload: str, tmp_path: Path) -> None:
+    """A modified line is evicted without a Put: what was written last is gone."""
+    place = broken(tmp_path, "client.table", "M", "Evict", "drop>I")
+    noticed = []
+    for overrides in SMALL:
+        machine = with_protocol(load("ccx", overrides), f"{place}:mesi")
+        for threads in THREADS:
+            with suppress(GuestError):  # the stack was lost as well, and the guest trapped
+                noticed += failures(machine, workload, threads)
+    assert noticed
+
+
+def test_notices_refcount_that_an_owner_keeps_its_copy(tmp_path: Path) -> None:
+    """An invalidation without effect: two harts own the count."""
+    place = broken(tmp_path, "client.table", "M", "ProbeM", "give+dirty>M")
+    machine = with_protocol(load("ccx"), f"{place}:mesi")
+    for threads in (2, 3, 8):
+        assert failures(machine, "refcount/atomic", threads)
+
+
+def test_notices_refcount_that_sharers_are_not_invalidated(tmp_path: Path) -> None:
+    place = broken(tmp_path, "resolver.table", "S", "Upg", "supply")
+    machine = load("ccx", ["core.l1=256B 2-way 4cy", "core.l2=512B 2-way 14cy"])
+    machine = with_protocol(machine, f"{place}:mesi")
+    assert failures(machine, "refcount/atomic", 2)
+
+
+def test_waits_ticket_for_ever_for_an_invalidation_that_is_not_sent(tmp_path: Path) -> None:
+    """The sharers beside an owner keep the old word; for a waiter it stays the old word."""
+    place = broken(tmp_path, "resolver.table", "W", "Upg", "probeM")
+    machine = with_protocol(load("ccx"), f"{place}:moesi")
+    with pytest.raises(GuestError, match=r"every hart waits(.|\n)*lock/ticket\.c:\d+"):
+        failures(machine, "lock/ticket", 4)
