@@ -216,17 +216,11 @@ def matrix(
     """The latency between all pairs of harts, as measured by a CAS ping-pong."""
     from uncore import matrix as measurement
     from uncore.report.plot import picture
-    from uncore.report.progress import progress
 
     check_endings({"--csv": csv, "--plot": plot})
-    with progress(1, f"{machine}: all pairs", "matrix") as advance:
-        measured = measurement.measure(
-            machine,
-            ipi=ipi,
-            overrides=pairs("--with", with_),
-            **choices.policies(),
-        )
-        advance(1)
+    measured = measurement.measure(
+        machine, ipi=ipi, overrides=pairs("--with", with_), **choices.policies()
+    )
     measurement.show(measured, json)
     if csv:
         measurement.write_csv(measured, csv)

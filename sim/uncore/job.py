@@ -29,7 +29,7 @@ HOMES = {
     "node<K>": "all memory on node K",
     "interleave": "pages dealt out over the nodes",
     "first-touch": "a page on the node of the hart that touches it first",
-    "pair": "the measured line on the node of the pair's first hart",
+    "pair": "first-touch, and a pair of harts uses a line that its first hart touched first",
 }
 
 

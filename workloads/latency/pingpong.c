@@ -9,7 +9,8 @@
 // an LR asks for.
 //
 // All pairs of a run use the same flag, that is one physical line with one home, as the measured
-// matrices did. PING is even and PONG odd: the flag counts, so every handoff expects another value
+// matrices did. With flags=own a pair uses the flag of its first hart, which that hart touched
+// first: so the home follows the pair, as on machines whose matrices show no home side. PING is even and PONG odd: the flag counts, so every handoff expects another value
 // and none can be lost, repeated or served from a stale copy unseen.
 //
 // Check: whoever waits sees the flag at most one handoff behind, and the count is complete.
@@ -20,12 +21,25 @@ UC_WORKLOAD("Core-to-core latency: two harts hand one line over with compare-and
 UC_PARAM(u64, rounds, 100, "round trips", "measured round trips per pair");
 UC_PARAM(u64, warmup, 5, "round trips", "round trips before them, at least one, not measured");
 UC_PARAM(u64, flag_node, 0, "node", "memory node of the flag's line");
+enum { FLAGS_ONE, FLAGS_OWN };
+UC_PARAM(choice, flags, FLAGS_ONE, "one|own", "one flag for all pairs, or a pair uses its first hart's");
 UC_TABLE(handoff, "ps", "one-way handoff between hart of the row and hart of the column");
 
-static _Atomic uint32_t* flag;
+#define PAGE 4096  // of a first-touch policy
+
+static char* flag;  // the first one; the others a page apart each
+
+static _Atomic uint32_t* flag_of(unsigned hart) {
+  return (_Atomic uint32_t*)(flags == FLAGS_OWN ? flag + (size_t)hart * PAGE : flag);
+}
 
 void uc_setup(unsigned n) {
-  flag = uc_alloc(sizeof *flag, (unsigned)flag_node);
+  if (flags == FLAGS_OWN) {
+    uintptr_t block = (uintptr_t)uc_alloc(((size_t)n + 1) * PAGE, (unsigned)flag_node);
+    flag = (char*)((block + PAGE - 1) & ~(uintptr_t)(PAGE - 1));
+  } else {
+    flag = uc_alloc(sizeof(_Atomic uint32_t), (unsigned)flag_node);
+  }
   uc_table_make(&handoff, n, n);
   if (warmup == 0) warmup = 1;
   pairs_setup(n);
@@ -41,8 +55,7 @@ static inline bool hand_over(_Atomic uint32_t* line, uint32_t ours) {
   return false;
 }
 
-static bool hand_over_often(uint32_t ours, uint64_t times) {
-  _Atomic uint32_t* line = flag;  // its address must not be loaded at every turn
+static bool hand_over_often(_Atomic uint32_t* line, uint32_t ours, uint64_t times) {
   for (; times; times--, ours += 2)
     if (!hand_over(line, ours)) return false;
   return true;
@@ -50,16 +63,17 @@ static bool hand_over_often(uint32_t ours, uint64_t times) {
 
 // The first hart holds the even values, and the watch.
 static void measure(unsigned first, unsigned second) {
+  _Atomic uint32_t* line = flag_of(first);
   uint32_t start = 2 * (uint32_t)warmup, end = start + 2 * (uint32_t)rounds;
-  bool right = hand_over_often(0, warmup);
+  bool right = hand_over_often(line, 0, warmup);
   uint64_t begin = uc_now();
-  right = right && hand_over_often(start, rounds);
+  right = right && hand_over_often(line, start, rounds);
   uint64_t elapsed = uc_now() - begin;
-  while (right && atomic_load_explicit(flag, memory_order_acquire) != end) uc_pause();
+  while (right && atomic_load_explicit(line, memory_order_acquire) != end) uc_pause();
   uc_check(right, "the flag was seen in a state that the other hart had left");
   uint64_t picoseconds = rounds ? elapsed * 1000 / (2 * rounds) : 0;
   *uc_cell(&handoff, first, second) = *uc_cell(&handoff, second, first) = picoseconds;
-  atomic_store_explicit(flag, 0, memory_order_relaxed);  // ordered by the next pair's mailboxes
+  atomic_store_explicit(line, 0, memory_order_relaxed);  // ordered by the next pair's mailboxes
 }
 
 static void play(unsigned first, unsigned second) {
@@ -67,12 +81,14 @@ static void play(unsigned first, unsigned second) {
   if (uc_id() == first)
     measure(first, second);
   else
-    uc_check(hand_over_often(1, warmup + rounds),
+    uc_check(hand_over_often(flag_of(first), 1, warmup + rounds),
              "the flag was seen in a state that the other hart had left");
   uc_ops(rounds);
 }
 
 void uc_main(unsigned id, unsigned n) {
+  if (flags == FLAGS_OWN) atomic_store_explicit(flag_of(id), 0, memory_order_relaxed);
+  uc_barrier();
   uc_roi(true);
   pairs_run(id, n, play);
   uc_roi(false);

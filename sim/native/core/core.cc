@@ -7,7 +7,7 @@
 namespace uncore {
 namespace {
 
-// An LR keeps probes off for the time of so many instructions, two atomics and a misprediction at
+// An LR keeps probes off for the time of so many instructions, an atomic and a misprediction at
 // most (rule C6): its SC, and the branch between them, must fit in.
 constexpr Time kLockInstructions = 64;
 
@@ -94,8 +94,7 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
       if (found == StoreBuffer::Found::conflict) return false;
       break;
     }
-    case K::sc:
-      out.cost = spec.atomic;
+    case K::sc:  // its LR has paid for both
       if (thread.reservation != a.line()) {
         out.value = 1;
         unlock(thread, now);
@@ -135,7 +134,7 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
       if (thread.pending.kind == K::lr && writable(line->copy.state)) {  // it has just won the line
         thread.locked = a.line();
         line->locked_until =
-            now + kLockInstructions * spec.instruction + 2 * spec.atomic + spec.mispredict;
+            now + kLockInstructions * spec.instruction + spec.atomic + spec.mispredict;
       }
       break;
     case K::sc:

@@ -286,6 +286,7 @@ std::size_t Engine::slice_of(uint64_t line, std::size_t slices) const {
 
 Agent Engine::resolver_above(Agent child, uint64_t line, Agent toucher) {
   const std::vector<Agent>& parents = parents_[child];
+  if (toucher != kNobody && job.home.kind == HomePolicy::Kind::first_touch) home(line, toucher);
   return parents.size() == 1 ? parents[0] : parents[home(line, toucher)];
 }
 

@@ -31,7 +31,7 @@ WATCHDOG = 10**12  # simulated ps without an operation after which a run is give
 NO_LIMIT = 2**64 - 1
 SLICE = 200_000  # events between two looks at the keyboard
 MOST_LINES = 64  # hottest lines kept in a result
-HOME_KINDS = {"addressed": 0, "node": 1, "interleave": 2, "first-touch": 3}
+HOME_KINDS = {"addressed": 0, "node": 1, "interleave": 2, "first-touch": 3, "pair": 3}
 
 
 def missing() -> str:
@@ -61,7 +61,7 @@ def start(job: Job, *, lookahead: int = NO_LIMIT) -> Run:
         nodes=len(machine.memories),
         node_size=machine.memories[0].size,
         timebase_hz=TIMEBASE,
-        values=dict(job.parameters),
+        values=_values(job),
     )
     text = next(segment for segment in guest.segments if guest.entry in segment)
     kind, node = _home(job.home)
@@ -92,14 +92,22 @@ def _refuse_what_is_missing(job: Job) -> None:
         )
 
 
+def _values(job: Job) -> dict[str, str]:
+    """The program's parameters; where the home follows the pair, each pair has a line to touch."""
+    values = dict(job.parameters)
+    if job.home != "pair":
+        return values
+    if "flags" not in {parameter.name for parameter in job.program.params}:
+        raise UserError(
+            f"--home pair: {job.program.name} has no pairs of harts with lines of their own"
+            " (parameter flags, as in latency/pingpong); write first-touch"
+        )
+    return values | {"flags": "own"}
+
+
 def _home(text: str) -> tuple[int, int]:
     if text.startswith("node"):
         return HOME_KINDS["node"], int(text.removeprefix("node"))
-    if text not in HOME_KINDS:
-        raise UserError(
-            f"--home {text}: the native engine has no such policy yet; write node<K>,"
-            " interleave or first-touch"
-        )
     return HOME_KINDS[text], 0
 
 
