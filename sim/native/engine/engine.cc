@@ -1,26 +1,15 @@
 #include "engine/engine.hh"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
-
-#include "uncore_abi.h"
 
 namespace uncore {
 namespace {
-
-constexpr uint64_t kRamLine = kRamBase >> kLineShift;
-constexpr unsigned kPageLines = 64;  // home policies place 4 KiB pages
-constexpr unsigned kInterruptClass = 3, kCoreClass = 4;
 
 Size size_of(const Message<Bytes>& m) {
   if (m.carries) return Size::data;
   const bool snoop = is_probe(m.kind) || m.kind == Kind::Answer || m.kind == Kind::Done;
   return snoop ? Size::snoop : Size::control;
 }
-
-// The same mixing for slices on every host.
-uint64_t mix(uint64_t line) { return (line * 0x9E3779B97F4A7C15u) >> 32; }
 
 }  // namespace
 
@@ -137,20 +126,10 @@ void Engine::dispatch(const Event& e) {
         cores_[p.message.to]->reconsider(e.argument, e.time);
       return;
     }
-    case kInterrupt: {
-      Packet& p = packets[e.argument];
-      const uint32_t target = p.message.id;
-      Core& core = *cores_[p.message.to];
-      --core.in_flight;
-      packets.drop(e.argument);
-      software_[target] = true;
-      return core.interrupt(threads_[target]->index, 3, true, e.time);
-    }
-    case kTimer: {
-      Thread& thread = *threads_[e.argument];
-      if (thread.timer * 1000 == e.time) thread.core.interrupt(thread.index, 7, true, e.time);
-      return;
-    }
+    case kInterrupt:
+      return accept_ipi(e.argument, e.time);
+    case kExpire:
+      return expire(*threads_[e.argument], e.time);
     case kEnd:
       return end_run(e.time);
     default:
@@ -207,24 +186,6 @@ void Engine::send(const Message<Bytes>& m, int32_t from, Time when, Agent sender
   travel(id, when);
 }
 
-void Engine::send_ipi(Thread& from, uint32_t target, Time when) {
-  if (target >= threads_.size()) return;  // a hart the job does not have
-  Core& to = threads_[target]->core;
-  const PacketId id = packets.take();
-  Packet& p = packets[id];
-  p.message = Message<Bytes>{};
-  p.message.to = to.agent;
-  p.message.id = target;
-  p.interrupt = true;
-  p.route = &fabric_.route(from.core.stop, to.stop);
-  p.hop = 0;
-  p.place = event_place(static_cast<uint64_t>(to.agent), kInterruptClass, target);
-  p.sender = event_sender(static_cast<uint64_t>(from.core.agent), ++from.core.sent);
-  ++counters.packets;
-  ++to.in_flight;
-  travel(id, when);
-}
-
 void Engine::travel(PacketId id, Time head) {
   Packet& p = packets[id];
   const auto size = static_cast<std::size_t>(p.interrupt ? Size::control : size_of(p.message));
@@ -274,213 +235,6 @@ void Engine::at_memory(PacketId id, Time now) {
   data.carries = true;
   data.data = image.line(m.line);
   send(data, memory.stop, start + memory.latency, m.to, memory_sent_[node]);
-}
-
-// --- where lines live -------------------------------------------------------------------------
-
-std::size_t Engine::slice_of(uint64_t line, std::size_t slices) const {
-  if (slices == 1) return 0;
-  if (job.slice >= 0) return static_cast<std::size_t>(job.slice) % slices;
-  return mix(line) % slices;
-}
-
-Agent Engine::resolver_above(Agent child, uint64_t line, Agent toucher) {
-  const std::vector<Agent>& parents = parents_[child];
-  if (toucher != kNobody && job.home.kind == HomePolicy::Kind::first_touch) home(line, toucher);
-  return parents.size() == 1 ? parents[0] : parents[home(line, toucher)];
-}
-
-Agent Engine::memory_agent(uint64_t line, int32_t fixed) {
-  return first_memory_ +
-         static_cast<Agent>(fixed >= 0 ? static_cast<uint32_t>(fixed) : home(line, kNobody));
-}
-
-uint32_t Engine::home(uint64_t line, Agent toucher) {
-  const auto nodes = static_cast<uint32_t>(machine.memories.size());
-  if (nodes == 1) return 0;
-  switch (job.home.kind) {
-    case HomePolicy::Kind::node:
-      return job.home.node;
-    case HomePolicy::Kind::interleave:
-      return static_cast<uint32_t>(line / kPageLines % nodes);
-    case HomePolicy::Kind::first_touch: {
-      const auto [page, first] = pages_.try_emplace(line / kPageLines, 0);
-      if (first && toucher != kNobody) page->second = nearest_node(toucher);
-      return page->second;
-    }
-    default:
-      break;
-  }
-  uint64_t offset = (line - kRamLine) << kLineShift;
-  for (uint32_t k = 0; k < nodes; ++k) {
-    if (offset < machine.memories[k].size) return k;
-    offset -= machine.memories[k].size;
-  }
-  return 0;
-}
-
-uint32_t Engine::nearest_node(Agent core) {
-  uint32_t nearest = 0;
-  Time least = kNever;
-  for (uint32_t k = 0; k < machine.memories.size(); ++k) {
-    const Time t =
-        fabric_.latency(machine.core_stops[core], machine.memories[k].stop, Size::control);
-    if (t < least) least = t, nearest = k;
-  }
-  return nearest;
-}
-
-// --- devices and markers ----------------------------------------------------------------------
-
-void Engine::semihost(Thread& thread) {
-  constexpr uint64_t kWrite0 = 4, kGetCommandLine = 0x15, kExit = 0x18, kExitExtended = 0x20;
-  uint64_t* x = thread.hart.x;
-  last_progress_ = now_;
-  switch (x[10]) {
-    case kWrite0:
-      for (uint64_t a = x[11];; ++a) {
-        uint8_t c = 0;
-        read(a, 1, &c);
-        if (c == 0) break;
-        console.push_back(static_cast<char>(c));
-      }
-      x[10] = 0;
-      break;
-    case kExit:
-      exit(thread, 0);
-      break;
-    case kExitExtended: {
-      uint64_t block[2] = {0, 0};
-      read(x[11], sizeof block, reinterpret_cast<uint8_t*>(block));
-      exit(thread, static_cast<int>(block[1]));
-      break;
-    }
-    case kGetCommandLine:
-    default:
-      x[10] = ~uint64_t{0};
-  }
-}
-
-// A run ends when the exit could have reached every core (rule T4): none has run further.
-void Engine::exit(Thread& thread, int code) {
-  thread.mode = Thread::Mode::stopped;
-  if (exit_at_ != kNever) return;
-  exit_code_ = code;
-  exit_at_ = thread.hart.clock;
-  for (const auto& core : cores_) exit_at_ = std::max(exit_at_, thread.hart.clock + core->reach);
-  queue_.push({exit_at_, ~uint64_t{0}, ~uint64_t{0}, kEnd, 0});
-}
-
-void Engine::end_run(Time now) {
-  for (const auto& core : cores_) core->settle(now + 1);
-  finish(End::exited, "");
-}
-
-void Engine::fatal(const Thread& t) {
-  finish(End::fatal, "hart " + std::to_string(t.id) + " trapped without a handler, cause " +
-                         std::to_string(t.hart.fatal.cause));
-}
-
-void Engine::marker(Thread& thread, unsigned code, uint64_t value) {
-  const Time clock = thread.hart.clock;
-  switch (code) {
-    case UC_MARK_START:
-      thread.operation_began = clock;
-      thread.measuring = true;
-      break;
-    case UC_MARK_OP: {
-      const uint64_t batch = std::max<uint64_t>(1, value);
-      counters.operations += batch;
-      last_progress_ = std::max(last_progress_, now_);
-      if (thread.measuring) latencies_.add((clock - thread.operation_began) / batch, batch);
-      thread.operation_began = clock;
-      break;
-    }
-    case UC_MARK_ROI_ON:
-      thread.operation_began = clock;
-      thread.measuring = true;
-      break;
-    case UC_MARK_ROI_OFF:
-      thread.measuring = false;
-      break;
-    case UC_MARK_DELAY:
-      thread.hart.clock += value * 1000;
-      thread.delayed_until = thread.hart.clock;
-      break;
-    default:
-      break;
-  }
-}
-
-void Engine::set_timer(Thread& thread, uint64_t value, Time now) {
-  thread.timer = value;
-  const bool due = value <= now / 1000;
-  thread.hart.interrupt(7, due);
-  if (due || value > kNever / 1000) return;
-  queue_.push({value * 1000,
-               event_place(static_cast<uint64_t>(thread.core.agent), kInterruptClass, 0),
-               event_sender(static_cast<uint64_t>(thread.core.agent), ++thread.core.sent), kTimer,
-               thread.id});
-}
-
-void Engine::clear_software(uint64_t target, Time) {
-  software_[target] = false;
-  threads_[target]->hart.interrupt(3, false);
-}
-
-// --- functional reads -------------------------------------------------------------------------
-
-bool Engine::fetch(uint64_t address, uint32_t& word) {
-  if (address < kRamBase || address - kRamBase + 2 > ram_size_) return false;
-  uint8_t bytes[4] = {0, 0, 0, 0};
-  read(address, address - kRamBase + 4 > ram_size_ ? 2 : 4, bytes);
-  std::memcpy(&word, bytes, 4);
-  return true;
-}
-
-void Engine::read(uint64_t address, std::size_t size, uint8_t* to) {
-  const uint64_t from = address;
-  const std::size_t all = size;
-  uint8_t* const first = to;
-  while (size > 0) {
-    const std::size_t offset = address % kLineBytes;
-    const std::size_t part = std::min(size, kLineBytes - offset);
-    std::memcpy(to, valid_line(address >> kLineShift).at.data() + offset, part);
-    address += part, to += part, size -= part;
-  }
-  read_buffered(from, all, first);
-}
-
-// What is still in a store buffer is newer than any line.
-void Engine::read_buffered(uint64_t address, std::size_t size, uint8_t* to) const {
-  for (const Thread* t : threads_)
-    t->buffer.each([&](const Store& s) {
-      for (unsigned i = 0; i < s.size; ++i)
-        if (s.address + i - address < size)
-          to[s.address + i - address] = static_cast<uint8_t>(s.value >> 8 * i);
-    });
-}
-
-// The bytes that answer for the line: a message that carries ownership, an owner, a level that
-// writes it back, or memory.
-const Bytes& Engine::valid_line(uint64_t number) {
-  for (const auto& core : cores_) {
-    const Line* line = core->lines.find(number);
-    if (!line) continue;
-    const State s = line->copy.state;
-    if (s == State::M || s == State::O || s == State::OM || s == State::MI || s == State::E)
-      return line->data;
-  }
-  for (const Packet& p : packets.all()) {
-    const Message<Bytes>& m = p.message;
-    if (!p.live || p.interrupt || !m.carries || m.line != number) continue;
-    const bool dirty = m.kind == Kind::Put || (m.kind == Kind::Data && m.right == State::M) ||
-                       (m.flags & Flag::dirty);
-    if (dirty && !is_memory(m.to)) return m.data;
-  }
-  for (const auto& directory : directories_)
-    if (const Bytes* data = directory->stored_data(number)) return *data;
-  return image.line(number);
 }
 
 // --- the end ----------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ enum class End : uint8_t { running, exited, fatal, stuck, watchdog, protocol };
 
 struct Counters {
   uint64_t events = 0, packets = 0, transactions = 0;
-  uint64_t operations = 0;     // that the guest marked as done
+  uint64_t operations = 0;                  // that the guest marked as done
   uint64_t invalidations = 0;               // copies taken away by ProbeM or Inv
   uint64_t downgrades = 0;                  // owners asked to share
   std::vector<uint64_t> transfers_between;  // fills from another core, by depth of the common level
@@ -44,7 +44,8 @@ struct Counters {
 class Latencies {
  public:
   void add(Time latency, uint64_t count) {
-    const int shift = std::max(0, static_cast<int>(std::bit_width(latency)) - kBits);  // the top bits decide
+    const int shift =
+        std::max(0, static_cast<int>(std::bit_width(latency)) - kBits);  // the top bits decide
     counts_[static_cast<std::size_t>(shift) << kBits | latency >> shift] += count;
   }
   // f(lower bound in ps, count) of every bucket in use, ascending.
@@ -58,6 +59,9 @@ class Latencies {
   static constexpr int kBits = 6;
   std::vector<uint64_t> counts_ = std::vector<uint64_t>((64 - kBits + 1) << kBits);
 };
+
+// The classes of rule T2 that messages do not have of themselves.
+inline constexpr unsigned kInterruptClass = 3, kCoreClass = 4;
 
 class Engine {
  public:
@@ -124,11 +128,13 @@ class Engine {
   const Latencies& latencies() const { return latencies_; }
 
  private:
-  enum Action : uint32_t { kHop, kArrive, kAct, kRun, kRetry, kInterrupt, kTimer, kEnd };
+  enum Action : uint32_t { kHop, kArrive, kAct, kRun, kRetry, kInterrupt, kExpire, kEnd };
 
   void dispatch(const Event& event);
   void travel(PacketId id, Time head);  // towards the next channel, or to its destination
   void cross(PacketId id, Time now);
+  void accept_ipi(PacketId id, Time now);
+  void expire(Thread& thread, Time now);
   void arrive(PacketId id, Time now);
   void at_memory(PacketId id, Time now);
   int32_t stop_of(Agent a, uint64_t line) const;
