@@ -3,6 +3,7 @@
     point(machine, workload, threads, ...)      the fields of one Point
     run(machine, workload, threads, ...)        the engine after the run, however it ended
     guest("random_sharing")                     a program of programs/, compiled once a session
+    broken(folder, file, row, column, cell)     protocol tables with one cell replaced
 
 `machine` is a name or a Machine, `workload` a shipped name or a Program; keywords that are fields
 of a Job (placement, home, slices, smt, overrides) go to it, the others are the parameters of the
@@ -20,6 +21,7 @@ from uncore import api, program
 from uncore.engine import native
 from uncore.job import Job
 from uncore.program import Program
+from uncore.protocol import tables
 from uncore.topology import Machine
 
 if TYPE_CHECKING:
@@ -57,3 +59,24 @@ def run(machine: str | Machine, workload: str | Program, threads: int, **words: 
     while engine.step(native.SLICE):
         pass
     return engine
+
+
+def broken(folder: Path, file: str, row: str, column: str, cell: str) -> Path:
+    """A directory of tables with one cell of the shipped ones replaced."""
+    columns: list[str] = []
+    lines = (tables.SHIPPED / file).read_text().splitlines()
+    changed = 0
+    for number, line in enumerate(lines):
+        head, bar, rest = line.partition("|")
+        cells = rest.replace("|", " ").split()
+        if not bar or line.startswith("#"):
+            columns = []
+        elif not columns:
+            columns = cells
+        elif " ".join(head.split()) == row and column in columns:
+            cells[columns.index(column)] = cell
+            lines[number] = f"{head}| {' '.join(cells)}"
+            changed += 1
+    assert changed == 1, f"{file} has no one row '{row}' with a column {column}"
+    (folder / file).write_text("\n".join(lines) + "\n")
+    return folder

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from runs import point
+from runs import broken, point
 
 from uncore.errors import GuestError
 from uncore.protocol import tables
@@ -26,27 +26,6 @@ SMALL = [
 ]
 THREADS = (2, 4)
 WORKLOADS = ("lock/ticket", "refcount/atomic")
-
-
-def broken(folder: Path, file: str, row: str, column: str, cell: str) -> Path:
-    """A directory of tables with one cell of the shipped ones replaced."""
-    columns: list[str] = []
-    lines = (tables.SHIPPED / file).read_text().splitlines()
-    changed = 0
-    for number, line in enumerate(lines):
-        head, bar, rest = line.partition("|")
-        cells = rest.replace("|", " ").split()
-        if not bar or line.startswith("#"):
-            columns = []
-        elif not columns:
-            columns = cells
-        elif " ".join(head.split()) == row and column in columns:
-            cells[columns.index(column)] = cell
-            lines[number] = f"{head}| {' '.join(cells)}"
-            changed += 1
-    assert changed == 1, f"{file} has no one row '{row}' with a column {column}"
-    (folder / file).write_text("\n".join(lines) + "\n")
-    return folder
 
 
 def with_protocol(machine: Machine, protocol: str) -> Machine:

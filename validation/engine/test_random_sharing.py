@@ -1,0 +1,154 @@
+"""Does every load return what it may, whatever harts do to shared lines, on every kind of machine?
+
+The guest programs/random_sharing.c checks each of its accesses; caches of a few lines make
+evictions, recalls and writebacks meet probes all the time.  A million checked operations in all;
+`--all` runs ten million more, with other seeds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from runs import broken, guest, point
+
+from uncore.engine.native import NO_LIMIT
+from uncore.errors import GuestError
+from uncore.protocol.tables import PROTOCOLS
+from uncore.topology import Machine, load
+
+OPERATIONS = 1_000_000
+TINY = ("core.l1=128B 1-way 4cy", "core.l2=512B 2-way 14cy")
+
+
+class Case(NamedTuple):
+    machine: str
+    overrides: tuple[str, ...]
+    threads: int
+    options: dict[str, Any]
+
+    def __str__(self) -> str:
+        words = [value.split()[0] for value in self.overrides if value not in TINY]
+        return "-".join([self.machine, str(self.threads), *(w.rpartition(".")[2] for w in words)])
+
+
+# What the resolvers of the teaching machines can be.
+STRUCTURES = {
+    "bus": [()],
+    "ring": [
+        ("system.data=inclusive 4KiB 2-way 10cy",),
+        ("system.data=inclusive 4KiB 2-way 10cy", "system.resolver.unblock=completion"),
+        ("system.resolver.knows=shadow-tags", "system.resolver.reply=via"),
+    ],
+    "mesh": [
+        (
+            "system.data=victim 4KiB 2-way 10cy",
+            "system.resolver.entries=64",
+            "system.resolver.ways=2",
+        ),
+    ],
+    "ccx": [
+        ("ccx.data=victim 2KiB 2-way 10cy",),
+        ("ccx.data=inclusive 2KiB 2-way 10cy", "ccx.resolver.knows=inclusive"),
+        (
+            "ccx.data=inclusive 1KiB 1-way 10cy",
+            "ccx.resolver.unblock=completion",
+            "ccx.resolver.reply=via",
+            "system.resolver.entries=32",
+            "system.resolver.ways=2",
+        ),
+        ("ccx.resolver.knows=directory", "ccx.resolver.entries=16", "ccx.resolver.ways=2"),
+    ],
+}
+THREADS = {"bus": 8, "ring": 16, "mesh": 64, "ccx": 32}
+# Machines with several memories, harts that share a core, two sockets, joins of their own.
+SHARED_CORE = {"placement": "siblings"}
+MACHINES = [
+    Case("core2q9550", ("core.store_buffer=1",), 4, {}),
+    Case("atomd510", ("core.lr=shared",), 4, SHARED_CORE),
+    Case("tr1950x", ("core.store_buffer=2",), 32, SHARED_CORE),
+    Case("epyc7302x2", (), 64, SHARED_CORE | {"home": "interleave"}),
+    Case("epyc7601x2", ("core.lr=shared",), 64, {"placement": "scatter", "home": "first-touch"}),
+    Case("e52695v4x2", (), 48, {"placement": "scatter"}),
+    Case("x5650x2", ("core.lr=shared", "core.store_buffer=2"), 24, SHARED_CORE),
+    Case("x8275clx2", (), 64, {"home": "interleave"}),
+    Case("r5950x", (), 32, {}),
+]
+
+
+def cases() -> Iterator[Case]:
+    for machine, structures in STRUCTURES.items():
+        for overrides in structures:
+            for protocol in PROTOCOLS:
+                yield Case(machine, (f"protocol={protocol}", *overrides), THREADS[machine], {})
+    yield from MACHINES
+
+
+CASES = list(cases())
+
+
+def small(case: Case) -> Machine:
+    """The case's machine with caches of a few lines."""
+    machine = load(case.machine, case.overrides)
+    second = (4, 2) if machine.core.l2_sets else (0, 0)
+    core = dataclasses.replace(
+        machine.core, l1_sets=2, l1_ways=1, l2_sets=second[0], l2_ways=second[1]
+    )
+    return dataclasses.replace(machine, core=core)
+
+
+def share(case: Case, operations: int, **words: Any) -> dict[str, Any]:
+    each = operations // case.threads + 1
+    program = guest("random_sharing")
+    return point(small(case), program, case.threads, ops=each, **case.options, **words)
+
+
+def check(case: Case, operations: int, **words: Any) -> None:
+    outcome = share(case, operations, **words)
+    assert not outcome["failures"]
+    assert outcome["ops"] >= operations
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_reads_every_load_what_it_may(case: Case) -> None:
+    check(case, OPERATIONS // len(CASES), seed=CASES.index(case))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(100, 110))
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_reads_every_load_what_it_may_for_long(case: Case, seed: int) -> None:
+    check(case, OPERATIONS // len(CASES), seed=seed, stride=(64, 256, 1024)[seed % 3])
+
+
+@pytest.mark.parametrize("case", MACHINES, ids=str)
+def test_shows_sharing_how_long_the_slices_are(case: Case) -> None:
+    """Rule S2 again, where siblings share lines and every line is evicted all the time."""
+    whole = share(case, 4000, lookahead=NO_LIMIT, stride=256)
+    single = share(case, 4000, lookahead=0, stride=256)
+    assert [field for field in whole if whole[field] != single[field]] == []
+
+
+@pytest.mark.parametrize(
+    ("file", "row", "column", "cell", "protocol"),
+    [
+        ("client.table", "M", "ProbeM", "give+dirty>M", "mesi"),
+        ("client.table", "M", "Evict", "drop>I", "mesi"),
+        ("resolver.table", "W", "Upg", "probeM", "moesi"),
+    ],
+)
+def test_notices_sharing_a_broken_cell(
+    tmp_path: Path, file: str, row: str, column: str, cell: str, protocol: str
+) -> None:
+    """The tester itself: it fails where the protocol is wrong.  Waiting for ever counts too."""
+    place = broken(tmp_path, file, row, column, cell)
+    case = Case("ccx", ("ccx.data=inclusive 2KiB 2-way 10cy",), 6, {})
+    machine = dataclasses.replace(small(case), protocol=f"{place}:{protocol}")
+    try:
+        failures = point(machine, guest("random_sharing"), 6, ops=500)["failures"]
+    except GuestError as error:
+        failures = [str(error)]
+    assert failures
