@@ -233,7 +233,7 @@ class Resolver {
 
   // Gets the right the request needs: from above, if this level's does not suffice.
   static void ascend(Env& env, E& e) {
-    if (e.request.kind == Kind::Put) return plan(env, e);
+    if (e.request.kind == Kind::Put || env.policy().root) return plan(env, e);
     const Cell cell = client_cell(env.protocol(), e.up.state, wish(e.request), e.line);
     const bool has_data = has_data_for_requester(env, e);
     if (cell.has(Act::hit)) return plan(env, e);  // E becomes M when the child is granted M
@@ -348,6 +348,7 @@ class Resolver {
   }
 
   static void answered(Env& env, E& e, const Msg& m) {
+    if (e.waiting == 0) throw ProtocolError{"a resolver received an answer it did not ask for"};
     e.answers |= m.flags;
     if (m.flags & Flag::carries) {
       e.in_hand = m.data;
@@ -449,7 +450,8 @@ class Resolver {
     }
     // Clean data that were dropped silently below: so was this level's right.
     const Cell cell = client_cell(env.protocol(), e.up.state, ClientEvent::Evict, e.line);
-    if (!cell.has(Act::drop)) throw ProtocolError{"a level responsible for dirty data lost them"};
+    if (!cell.has(Act::drop) || holds_copy(cell.next()))
+      throw ProtocolError{"a level responsible for dirty data lost them"};
     e.up.state = cell.next();
     ascend(env, e);
   }
@@ -488,8 +490,8 @@ class Resolver {
 
   static void done(Env& env, E& e) {
     if (e.step != Step::closing) {
-      --e.open_reads;
-      return;
+      if (--e.open_reads >= 0 || e.step == Step::asking) return;
+      throw ProtocolError{"a resolver received the completion of nothing"};
     }
     e.step = Step::idle;
     env.closed(e);
