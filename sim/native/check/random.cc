@@ -30,7 +30,9 @@ class Tester {
       while (trial_.operations < operations && tick(trial_.operations)) {
         for (int i = 0; i < kBurst; ++i) step();
         drain();
+        const uint64_t before = trial_.operations;
         count();
+        if (trial_.operations == before) throw Violation{"no access is performed any more"};
       }
     } catch (const Violation& v) {
       trial_.violation = v.what;

@@ -18,8 +18,9 @@ import msgspec
 
 from uncore import _native
 from uncore.protocol import coverage, systems
+from uncore.protocol.shapes import PROTOCOLS
 from uncore.protocol.systems import System
-from uncore.protocol.tables import PROTOCOLS, Tables, load, pack
+from uncore.protocol.tables import Tables, load, pack
 from uncore.report.progress import progress
 from uncore.report.table import Column, emit
 

@@ -1,0 +1,201 @@
+"""Reads one .table file: lines, heads, rows and reasons, and complaints that name the line.
+
+    sections, reasons = split(path)
+    Reader(shape, path, variant, reasons, used).table(sections) -> Table
+
+A table is a head (`state | Load Store ...`) and the rows below it; a row may carry the tags of the
+protocols it is for (`M [moesi] | ...`) and then replaces the untagged row of the same name there.
+Invariant: whatever a file holds, the answer is a Table without a hole or a UserError.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from uncore.errors import UserError, nearest
+from uncore.protocol.shapes import PROTOCOLS, Cell, Shape, Table, names
+
+
+@dataclass
+class Line:
+    """A line of a file, and how to complain about it."""
+
+    path: Path
+    number: int
+    text: str
+
+    def error(self, read: str, expected: str) -> UserError:
+        return UserError(f"{self.path}:{self.number}: read '{read}', expected {expected}")
+
+
+@dataclass
+class Section:
+    """The lines of one table, as written."""
+
+    head: Line
+    rows: list[Line] = field(default_factory=list)
+
+
+def split(path: Path) -> tuple[list[Section], dict[str, tuple[Line, str]]]:
+    """A file's tables and reasons.  A table is a head and the rows that follow without a gap."""
+    sections: list[Section] = []
+    reasons: dict[str, tuple[Line, str]] = {}
+    within = False
+    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        line = Line(path, number, text)
+        if not text.strip() or text.startswith("#"):
+            within = within and bool(text.strip())
+        elif "|" in text:
+            if within:
+                sections[-1].rows.append(line)
+            else:
+                sections.append(Section(line))
+            within = True
+        elif match := re.fullmatch(r"(\w+):\s*(.+)", text):
+            if match[1] in reasons:
+                raise line.error(match[1] + ":", "each reason once; it is stated above already")
+            reasons[match[1]] = (line, match[2])
+        else:
+            raise line.error(text.strip(), "a row 'STATE | cells', 'reason: why', or a # comment")
+    return sections, reasons
+
+
+@dataclass
+class Reader:
+    """Reads the rows of one table as one protocol sees them."""
+
+    shape: Shape
+    path: Path
+    variant: str
+    reasons: dict[str, tuple[Line, str]]
+    used: set[str]
+
+    def table(self, sections: list[Section]) -> Table:
+        section = self.section(sections)
+        columns = self.columns(section.head)
+        chosen: dict[str, tuple[bool, list[Cell]]] = {}
+        for line in section.rows:
+            row, tags = self.key(line)
+            if tags and not self.applies(line, tags):
+                self.cells(line, columns)  # still checked: a hole is a hole in every protocol
+                continue
+            if row in chosen and chosen[row][0] == bool(tags):
+                raise line.error(row, "each row once; this one is written above already")
+            if row not in chosen or tags:
+                chosen[row] = (bool(tags), self.cells(line, columns))
+        rows = tuple(self.all_rows())
+        cells = {}
+        for row in rows:
+            written = chosen[row][1] if row in chosen else self.unwritten(row, section, chosen)
+            cells.update({(row, c): cell for c, cell in zip(columns, written, strict=True)})
+        return Table(self.shape, rows, tuple(names()[self.shape.columns]), cells)
+
+    def section(self, sections: list[Section]) -> Section:
+        for section in sections:
+            if section.head.text.partition("|")[0].split() == self.shape.head.split():
+                return section
+        raise UserError(
+            f"{self.path}: the table of '{self.shape.name}' is missing, expected a head line"
+            f" '{self.shape.head} | {' '.join(names()[self.shape.columns])}'"
+        )
+
+    def columns(self, head: Line) -> list[str]:
+        known = names()[self.shape.columns]
+        columns = head.text.partition("|")[2].replace("|", " ").split()
+        for column in columns:
+            if column not in known:
+                raise head.error(column, f"one of {' '.join(known)}.{nearest(column, known)}")
+        for column in known:
+            if columns.count(column) != 1:
+                times = "twice" if column in columns else "not at all"
+                raise head.error(head.text.strip(), f"{column} once, it stands here {times}")
+        return columns
+
+    def key(self, line: Line) -> tuple[str, list[str]]:
+        left = line.text.partition("|")[0]
+        match = re.fullmatch(r"\s*([^\[\]]*?)\s*(?:\[([^\[\]]*)\]\s*)?", left)
+        if not match:
+            raise line.error(left.strip(), "the row's name and perhaps a tag, such as M [moesi]")
+        words, tags = match[1].split(), re.split(r"[\s,]+", match[2].strip()) if match[2] else []
+        if len(words) != len(self.shape.rows):
+            raise line.error(match[1], f"the {self.shape.head} of a row, {len(words)} words read")
+        for word, kind in zip(words, self.shape.rows, strict=True):
+            if word not in names()[kind]:
+                known = names()[kind]
+                raise line.error(word, f"one of {' '.join(known)}.{nearest(word, known)}")
+        if words[0] in self.shape.omitted:
+            raise line.error(match[1], f"no such row here: {self.shape.reason}")
+        return " ".join(words), tags
+
+    def applies(self, line: Line, tags: list[str]) -> bool:
+        for tag in tags:
+            if tag not in PROTOCOLS:
+                raise line.error(
+                    f"[{tag}]", f"one of {', '.join(PROTOCOLS)}.{nearest(tag, PROTOCOLS)}"
+                )
+        return self.variant in tags
+
+    def cells(self, line: Line, columns: list[str]) -> list[Cell]:
+        texts = line.text.partition("|")[2].replace("|", " ").split()
+        if len(texts) != len(columns):
+            raise line.error(
+                f"{len(texts)} cells",
+                f"{len(columns)}, one for each of {' '.join(columns)}; a cell that cannot happen"
+                " is written !reason",
+            )
+        return [self.cell(line, text) for text in texts]
+
+    def cell(self, line: Line, text: str) -> Cell:
+        if text.startswith("!"):
+            if text[1:] not in self.reasons:
+                raise line.error(
+                    text,
+                    f"a reason stated in this file; add a line '{text[1:] or 'reason'}: why'."
+                    f"{nearest(text[1:], self.reasons)}",
+                )
+            self.used.add(text[1:])
+            return Cell(reason=self.reasons[text[1:]][1], text=text)
+        left, arrow, after = text.partition(">")
+        if self.shape.actions is None:
+            left, arrow, after = "", ">", text
+        actions = tuple(left.split("+")) if left else ()
+        self.check_actions(line, text, actions)
+        if arrow and (after not in names()["states"] or self.shape.name not in ("client", "grant")):
+            expected = f"a state: one of {' '.join(names()['states'])}"
+            if self.shape.name in ("resolver", "join"):
+                expected = f"actions only: the {self.shape.head} follow from the answers"
+            raise line.error(text, f"{expected}.{nearest(after, names()['states'])}")
+        if "stall" in actions and text != "stall":
+            raise line.error(text, "'stall' alone: what waits does nothing else")
+        return Cell(actions, after or None, text=text)
+
+    def check_actions(self, line: Line, text: str, actions: tuple[str, ...]) -> None:
+        known = names()[self.shape.actions] if self.shape.actions else []
+        for action in actions:
+            if action not in known:
+                raise line.error(
+                    action or text,
+                    f"actions joined by '+', of {' '.join(known)}.{nearest(action, known)}",
+                )
+            if actions.count(action) > 1:
+                raise line.error(text, f"each action once, '{action}' stands here twice")
+
+    def all_rows(self) -> Iterator[str]:
+        first, *rest = (names()[kind] for kind in self.shape.rows)
+        for word in first:
+            yield from (f"{word} {other}" for other in rest[0]) if rest else (word,)
+
+    def unwritten(
+        self, row: str, section: Section, chosen: dict[str, tuple[bool, list[Cell]]]
+    ) -> list[Cell]:
+        """A row that cannot be written: impossible; but a join sees no requester, so R is W."""
+        first, _, rest = row.partition(" ")
+        if first not in self.shape.omitted:
+            raise section.head.error(self.shape.name, f"a row for {row}: it is missing below")
+        if self.shape.name == "join" and first == "R":
+            return chosen[f"W {rest}"][1]
+        impossible = Cell(reason=self.shape.reason, text="!")
+        return [impossible] * len(names()[self.shape.columns])

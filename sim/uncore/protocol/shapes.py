@@ -1,0 +1,75 @@
+"""What the protocol's tables are made of: their shapes, a table, a cell.
+
+The order of states, events and actions comes from the native module alone (`names`).  Invariant: a
+Table has no hole: every cell is a transition, a stall, or impossible for a reason its file states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+PROTOCOLS = ("msi", "mesi", "mesif", "moesi")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What one table looks like: how its head begins, and which names it is made of."""
+
+    name: str
+    file: str
+    head: str
+    rows: tuple[str, ...]
+    columns: str
+    actions: str | None
+    omitted: tuple[str, ...] = ()  # rows that cannot be written, and why they cannot happen
+    reason: str = ""
+
+
+SHAPES = (
+    Shape("client", "client.table", "state", ("states",), "client_events", "client_actions"),
+    Shape("resolver", "resolver.table", "children", ("children",), "requests", "resolver_actions"),
+    Shape("grant", "resolver.table", "answers", ("requests",), "answers", None,
+          ("Put", "Evict"), "neither is granted anything"),
+    Shape("join", "join.table", "children phase", ("children", "phases"), "probes", "join_actions",
+          ("R", "U"), "a snooping resolver stands at the root only"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: what happens, or why it cannot.  `next` is None where the state stays."""
+
+    actions: tuple[str, ...] = ()
+    next: str | None = None
+    reason: str = ""
+    text: str = ""
+
+    @property
+    def possible(self) -> bool:
+        return not self.reason
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table in native order: `table["M", "ProbeS"]`, `table["W idle", "Inv"]`."""
+
+    shape: Shape
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: dict[tuple[str, str], Cell]
+
+    def __getitem__(self, key: tuple[str, str]) -> Cell:
+        return self.cells[key]
+
+    def __iter__(self) -> Iterator[Cell]:
+        return (self.cells[row, column] for row in self.rows for column in self.columns)
+
+
+@cache
+def names() -> dict[str, list[str]]:
+    """The names every table is made of, in native order."""
+    from uncore import _native
+
+    return dict(_native.protocol_names())
