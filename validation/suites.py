@@ -35,8 +35,13 @@ def run(name: str, command: Sequence[str], environment: Mapping[str, str] | None
 
 def style() -> list[bool]:
     """Format, lint and types of Python; format of C++."""
-    python = ["sim", "validation", "hatch_build.py", "SConstruct", "sim/native/SConscript"]
-    native = sorted(str(p) for end in ("cc", "hh") for p in (TOP / "sim/native").rglob(f"*.{end}"))
+    python = ["sim", "validation", "benchmarks", "hatch_build.py", "SConstruct"]
+    python += ["sim/native/SConscript", "workloads/SConscript"]
+    native = [
+        str(path)
+        for folder in ("sim/native", "workloads", "benchmarks")
+        for path in sorted((TOP / folder).rglob("*.[ch]*"))
+    ]
     clang_format = str(Path(sys.executable).with_name("clang-format"))  # the locked one
     return [
         run("ruff format", [*TOOL, "ruff", "format", "--check", "--quiet", *python]),

@@ -10,8 +10,9 @@
 //
 // All pairs of a run use the same flag, that is one physical line with one home, as the measured
 // matrices did. With flags=own a pair uses the flag of its first hart, which that hart touched
-// first: so the home follows the pair, as on machines whose matrices show no home side. PING is even and PONG odd: the flag counts, so every handoff expects another value
-// and none can be lost, repeated or served from a stale copy unseen.
+// first: so the home follows the pair, as on machines whose matrices show no home side. PING is
+// even and PONG odd: the flag counts, so every handoff expects another value and none can be lost,
+// repeated or served from a stale copy unseen.
 //
 // Check: whoever waits sees the flag at most one handoff behind, and the count is complete.
 #include "pairs.h"
@@ -22,7 +23,8 @@ UC_PARAM(u64, rounds, 100, "round trips", "measured round trips per pair");
 UC_PARAM(u64, warmup, 5, "round trips", "round trips before them, at least one, not measured");
 UC_PARAM(u64, flag_node, 0, "node", "memory node of the flag's line");
 enum { FLAGS_ONE, FLAGS_OWN };
-UC_PARAM(choice, flags, FLAGS_ONE, "one|own", "one flag for all pairs, or a pair uses its first hart's");
+UC_PARAM(choice, flags, FLAGS_ONE, "one|own",
+         "one flag for all pairs, or a pair uses its first hart's");
 UC_TABLE(handoff, "ps", "one-way handoff between hart of the row and hart of the column");
 
 #define PAGE 4096  // of a first-touch policy
