@@ -86,6 +86,7 @@ JobSpec job(const nb::dict& d, nb::handle segments) {
   j.slice = nb::cast<int32_t>(d["slice"]);
   j.watchdog = nb::cast<Time>(d["watchdog"]);
   j.lookahead = nb::cast<Time>(d["lookahead"]);
+  j.sleep = nb::cast<bool>(d["sleep"]);
   for (nb::handle item : segments) {
     const auto bytes = nb::cast<nb::bytes>(item[1]);
     const auto* data = static_cast<const uint8_t*>(bytes.data());
@@ -153,6 +154,11 @@ nb::dict counters(Engine& engine) {
   return d;
 }
 
+Time latency(Engine& engine, const std::string& kind, int32_t source, int32_t target) {
+  const Size size = kind == "control" ? Size::control : kind == "data" ? Size::data : Size::snoop;
+  return engine.fabric().latency(source, target, size);
+}
+
 nb::bytes read(Engine& engine, uint64_t address, std::size_t size) {
   std::vector<uint8_t> bytes(size);
   engine.read(address, size, bytes.data());
@@ -176,10 +182,13 @@ void bind_engine(nb::module_& module) {
       .def_prop_ro("exit_code", &Engine::exit_code)
       .def_prop_ro("reason", &Engine::reason)
       .def_prop_ro("now", &Engine::now)
+      .def_prop_ro("watchdog", [](const Engine& e) { return e.job.watchdog; })
       .def_prop_ro("operations", [](const Engine& e) { return e.counters.operations; })
       .def_ro("console", &Engine::console)
       .def("read", &read, nb::arg("address"), nb::arg("size"),
            "Memory as the machine would read it, wherever the newest bytes are.")
+      .def("latency", &latency, nb::arg("kind"), nb::arg("source"), nb::arg("target"),
+           "ps of a message alone on its way between two stops; kind: control, data or snoop.")
       .def("harts", &harts)
       .def("counters", &counters);
 }

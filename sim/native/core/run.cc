@@ -90,7 +90,7 @@ Time Core::turn_of(const Thread& thread) const {
 void Core::run_thread(Thread& thread) {
   Hart<Thread>& hart = thread.hart;
   hart.horizon = std::min(horizon_, turn_of(thread));
-  hart.spin_enabled = true;
+  hart.spin_enabled = engine.job.sleep;
   hart.undisturbed = thread.ran_at == disturbances;
   executing_ = &thread;
   const Stop stop = hart.run();
@@ -119,7 +119,9 @@ void Core::run_thread(Thread& thread) {
       engine.fatal(thread);
       break;
   }
-  if (thread.mode != mode) share_issue(hart.clock, thread.index);
+  // The share is given back when the last instruction begins; all but a waiting access retired.
+  const Time began = hart.clock - (stop == Stop::later ? 0 : hart.cost.instruction);
+  if (thread.mode != mode) share_issue(began, thread.index);
 }
 
 // What a hart has just done may reach its core again at `then`: no hart of the core may pass it.

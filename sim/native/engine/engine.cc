@@ -5,6 +5,9 @@
 namespace uncore {
 namespace {
 
+// A hart that neither ends nor meets anybody still comes back, for the watchdog and the user: 1 ms.
+constexpr Time kLongestSlice = 1'000'000'000;
+
 Size size_of(const Message<Bytes>& m) {
   if (m.carries) return Size::data;
   const bool snoop = is_probe(m.kind) || m.kind == Kind::Answer || m.kind == Kind::Done;
@@ -139,7 +142,7 @@ void Engine::dispatch(const Event& e) {
 
 Time Engine::horizon(const Core& core, Time now) const {
   const Time next = queue_.next_time();
-  const Time slice = job.lookahead < kNever - now ? now + job.lookahead : kNever - 1;
+  const Time slice = now + std::min(job.lookahead, kLongestSlice);
   // Who touches a page first is decided in the order of events.
   const bool early = core.in_flight > 0 || job.home.kind == HomePolicy::Kind::first_touch;
   const Time reach = early ? 0 : core.reach;

@@ -39,19 +39,24 @@ def missing() -> str:
     return ""
 
 
-def run(
-    job: Job, probes: Probes, tick: Tick = silent, *, lookahead: int = NO_LIMIT
-) -> dict[str, Any]:
-    """One point.  Outcomes do not depend on `lookahead` (ps): how far a core may run ahead."""
+def run(job: Job, probes: Probes, tick: Tick = silent, **limits: Any) -> dict[str, Any]:
+    """One point; `limits` as in `start`."""
     harts = job.threads[0]
-    engine = start(job, lookahead=lookahead)
+    engine = start(job, **limits)
     while engine.step(SLICE):
         tick(engine.operations)
     return _point(job, engine, harts)
 
 
-def start(job: Job, *, lookahead: int = NO_LIMIT) -> Run:
-    """A run of the job's first thread count that has not begun."""
+def start(
+    job: Job, *, watchdog: int = WATCHDOG, lookahead: int = NO_LIMIT, sleep: bool = True
+) -> Run:
+    """A run of the job's first thread count that has not begun.
+
+    `watchdog` (ps): how long a run may go on without an operation.  What comes of a run depends
+    neither on `lookahead`, how far (ps) a core may run ahead, nor on `sleep`, whether waiting harts
+    are passed over.
+    """
     from uncore._native import Run
 
     machine, guest, harts = job.machine, job.program, job.threads[0]
@@ -73,8 +78,9 @@ def start(job: Job, *, lookahead: int = NO_LIMIT) -> Run:
         "home_kind": kind,
         "home_node": node,
         "slice": -1 if job.slices == "hash" else int(job.slices),
-        "watchdog": WATCHDOG,
+        "watchdog": watchdog,
         "lookahead": lookahead,
+        "sleep": sleep,
     }
     return Run(machine, tables.pack(tables.load(machine.protocol)), description, memory)
 
@@ -213,7 +219,7 @@ def _why(job: Job, engine: Run) -> str:
     heads = {
         "fatal": f"{guest.name}: {engine.reason}",
         "stuck": f"{guest.name}: every hart waits and nothing is under way",
-        "watchdog": f"{guest.name}: no operation finished in {WATCHDOG // 10**9} simulated ms",
+        "watchdog": f"{guest.name}: no operation in {engine.watchdog / 10**9:g} simulated ms",
         "protocol": f"protocol {job.machine.protocol}: {engine.reason}",
     }
     lines = [heads[engine.end]]
