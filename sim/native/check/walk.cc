@@ -107,7 +107,10 @@ class Walker {
     system.steps(steps_);
     for (const Step& s : steps_) {
       Small next = system;
-      if (attempt(next, s) == result_.violation) return tell(system, s, next);
+      std::string wrong = attempt(next, s);
+      if (wrong.empty()) continue;
+      result_.violation = std::move(wrong);  // in the names that the trace uses
+      return tell(system, s, next);
     }
     for (const auto& m : system.messages)
       result_.trace.push_back("under way: " + check::describe(tree_, m));

@@ -87,8 +87,8 @@ def systems(tables: Tables) -> list[System]:
     """Machines that take less than a second each, on which every cell is met."""
     few = Level("directory", "direct", "completion")
     early = Level("directory", "via", "response", "victim")
-    bus = Level("snoop", "via", data="victim")
-    small = [System("2 cores", ((2,),), (root,), ENOUGH) for root in (few, early, bus)]
+    bus, shared = (Level("snoop", data=data) for data in ("victim", "inclusive"))
+    small = [System("2 cores", ((2,),), (root,), ENOUGH) for root in (few, early, bus, shared)]
     small += [System("3 cores", ((3,),), (root,), ENOUGH) for root in (few, bus)]
     small += [System("2 joins", ((1, 1), (2,)), (join, few), ENOUGH) for join in joins(tables)]
     return small + list(trials(tables, seed=1, count=12))

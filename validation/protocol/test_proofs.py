@@ -1,0 +1,130 @@
+"""Is the shipped logic coherent on every small machine, and would the proofs notice if not?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from uncore import _native
+from uncore.protocol import check, coverage
+from uncore.protocol.mutate import with_cell
+from uncore.protocol.shapes import Cell
+from uncore.protocol.systems import Level, System
+from uncore.protocol.tables import Tables, load, pack
+
+HOME = Level("directory", "direct", "completion")
+RING = Level("directory", "via", "response", "inclusive")
+COMPLEX = Level("shadow-tags", "via", "response", "victim", grants=2)
+THREE = System("3 cores", ((3,),), (HOME,))
+JOINED = System("1+1 cores", ((1, 1), (2,)), (COMPLEX, HOME))
+
+
+def walk(tables: Tables, system: System) -> dict[str, object]:
+    result: dict[str, object] = _native.check.walk(pack(tables), system.tree(), system.states)
+    return result
+
+
+def broken(tables: Tables, place: str, row: str, column: str, cell: Cell) -> Tables:
+    return with_cell(tables, getattr(tables, place), (row, column), cell)
+
+
+LONG = [pytest.param(name, marks=pytest.mark.long) for name in ("mesif", "moesi")]
+
+
+@pytest.mark.parametrize("protocol", ["msi", "mesi", *LONG])
+def test_every_proof_holds_and_together_they_meet_every_cell(protocol: str) -> None:
+    tables = load(protocol)
+    proofs = list(check.proofs(tables))
+    assert [(p.system, p.violation) for p in proofs if p.violation] == []
+    assert all(proof.complete for proof in proofs if proof.states)
+    missed = coverage.expected(tables) - check.cells_met(proofs)
+    assert {coverage.place(tables, cell) for cell in missed} == set()
+    assert sum(proof.operations or 0 for proof in proofs) >= check.OPERATIONS * 0.99
+
+
+@pytest.mark.parametrize("protocol", ["mesif", "moesi"])
+def test_the_protocols_with_clean_and_dirty_owners_hold_too(protocol: str) -> None:
+    for system in (THREE, JOINED):
+        result = walk(load(protocol), system)
+        assert (result["violation"], result["complete"]) == ("", True)
+
+
+# What is broken, and what must be found.
+BREAKS = [
+    ("resolver", "S", "GetM", Cell(("supply",)), "exclude each other|old data"),
+    ("client", "S", "Inv", Cell(("ack",)), "exclude each other|old data"),
+    ("client", "M", "ProbeM", Cell(("give",), "I"), "old data"),
+    ("client", "M", "Evict", Cell(("drop",), "I"), "old data"),
+    ("client", "MI", "PutAck", Cell(), "never come to rest"),
+    ("client", "IM", "DataM", Cell(("fill",), "M"), "never come to rest"),
+    ("grant", "GetS", "shared", Cell((), "E"), "exclude each other"),
+    ("resolver", "W", "GetS", Cell(("supply",)), "exclude each other|old data"),
+]
+
+
+@pytest.mark.parametrize(("place", "row", "column", "cell", "found"), BREAKS)
+def test_a_broken_table_is_found(place: str, row: str, column: str, cell: Cell, found: str) -> None:
+    violation = str(walk(broken(load("mesi"), place, row, column, cell), THREE)["violation"])
+    assert any(words in violation for words in found.split("|")), violation
+
+
+def test_a_broken_join_is_found_below_the_root() -> None:
+    tables = broken(load("mesi"), "join", "S idle", "Inv", Cell(("answer",)))
+    assert walk(tables, THREE)["violation"] == ""  # no join there
+    assert walk(tables, JOINED)["violation"] != ""
+
+
+def test_a_cell_declared_impossible_is_an_error_when_it_is_met() -> None:
+    tables = broken(load("mesi"), "client", "S", "Inv", Cell(reason="never"))
+    assert "client in S met Inv" in str(walk(tables, THREE)["violation"])
+
+
+def trace(result: dict[str, object]) -> Sequence[str]:
+    steps = result["trace"]
+    assert isinstance(steps, list)
+    return steps
+
+
+def test_a_counterexample_is_a_shortest_sequence_of_messages() -> None:
+    tables = broken(load("mesi"), "client", "S", "Inv", Cell(("ack",)))
+    steps = trace(walk(tables, System("2 cores", ((2,),), (HOME,))))
+    assert any(step.startswith("Inv root to core") for step in steps)
+    assert "=S" in steps[-1] and "=M" in steps[-1]  # a reader beside a writer
+    assert len(steps) < 25
+
+
+def test_a_walk_counts_the_same_states_every_time() -> None:
+    first, second = (walk(load("msi"), THREE) for _ in range(2))
+    assert first == second
+
+
+def test_renaming_cores_makes_no_new_states() -> None:
+    """Two cores below one resolver: fewer states than two cores that could be told apart."""
+    alike = walk(load("msi"), System("alike", ((2,),), (HOME,)))
+    told = walk(load("msi"), System("told apart", ((1, 1), (2,)), (RING, HOME)))
+    assert int(str(alike["states"])) < int(str(told["states"]))
+
+
+def test_a_random_trial_finds_what_a_walk_finds_and_repeats_itself() -> None:
+    tables = broken(load("mesi"), "client", "S", "Inv", Cell(("ack",)))
+    system = System("random", ((4, 4), (2,)), (COMPLEX, HOME))
+    first, again = (
+        _native.check.trial(pack(tables), system.tree(), 3, 100_000, 7) for _ in range(2)
+    )
+    assert first["violation"] and first["trace"]
+    assert first == again
+
+
+def test_a_walk_ends_at_its_limit_and_says_so() -> None:
+    result = walk(load("mesi"), System("cut", ((3,),), (HOME,), states=1000))
+    assert result["complete"] is False
+    assert result["violation"] == ""
+
+
+def test_ctrl_c_ends_a_walk() -> None:
+    def interrupt(states: int) -> bool:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        _native.check.walk(pack(load("mesi")), THREE.tree(), THREE.states, interrupt)
