@@ -159,8 +159,10 @@ void Core::unlock(Thread& thread, Time now) {
   line->locked_until = now;
   for (PacketId id : stalled_) {
     const Packet& packet = engine.packets[id];
-    if (packet.message.line == number && packet.retry != kNever)
-      defer(id, line, std::max(now + 1, line->held_until));
+    if (packet.message.line != number || packet.retry == kNever) continue;
+    const Time until = std::max(now + 1, line->held_until);
+    defer(id, line, until);
+    shorten(until - 1);
   }
 }
 
