@@ -46,12 +46,11 @@ def point(
     machine: str | Machine,
     workload: str | Program,
     threads: int,
-    *,
-    lookahead: int = native.NO_LIMIT,
+    limits: dict[str, Any] | None = None,
     **words: Any,
 ) -> dict[str, Any]:
-    made = job(machine, workload, threads, **words)
-    return native.run(made, frozenset(), lookahead=lookahead)
+    """`limits` are the engine's: lookahead, sleep, watchdog."""
+    return native.run(job(machine, workload, threads, **words), frozenset(), **(limits or {}))
 
 
 def run(machine: str | Machine, workload: str | Program, threads: int, **words: Any) -> Run:

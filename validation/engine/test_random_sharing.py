@@ -1,7 +1,7 @@
 """Does every load return what it may, whatever harts do to shared lines, on every kind of machine?
 
-The guest programs/random_sharing.c checks each of its accesses; caches of a few lines make
-evictions, recalls and writebacks meet probes all the time.  A million checked operations in all;
+The guest programs/random_sharing.c checks each of its accesses; small caches make evictions,
+recalls and writebacks meet probes all the time.  A million checked operations in all;
 `--all` runs ten million more, with other seeds.
 """
 
@@ -15,13 +15,12 @@ from typing import Any, NamedTuple
 import pytest
 from runs import broken, guest, point
 
-from uncore.engine.native import NO_LIMIT
 from uncore.errors import GuestError
 from uncore.protocol.tables import PROTOCOLS
 from uncore.topology import Machine, load
 
 OPERATIONS = 1_000_000
-TINY = ("core.l1=128B 1-way 4cy", "core.l2=512B 2-way 14cy")
+TINY, ROOMY = (4, 2), (16, 4)  # sets and ways of a core's caches
 
 
 class Case(NamedTuple):
@@ -31,7 +30,7 @@ class Case(NamedTuple):
     options: dict[str, Any]
 
     def __str__(self) -> str:
-        words = [value.split()[0] for value in self.overrides if value not in TINY]
+        words = [value.split()[0] for value in self.overrides]
         return "-".join([self.machine, str(self.threads), *(w.rpartition(".")[2] for w in words)])
 
 
@@ -90,26 +89,31 @@ def cases() -> Iterator[Case]:
 CASES = list(cases())
 
 
-def small(case: Case) -> Machine:
-    """The case's machine with caches of a few lines."""
+def with_caches(case: Case, sets: int, ways: int) -> Machine:
+    """The case's machine with caches of so many lines: the L1 has a quarter of them."""
     machine = load(case.machine, case.overrides)
-    second = (4, 2) if machine.core.l2_sets else (0, 0)
-    core = dataclasses.replace(
-        machine.core, l1_sets=2, l1_ways=1, l2_sets=second[0], l2_ways=second[1]
-    )
-    return dataclasses.replace(machine, core=core)
+    first = {"l1_sets": sets // 2, "l1_ways": ways // 2}
+    second = {"l2_sets": sets, "l2_ways": ways} if machine.core.l2_sets else {}
+    return dataclasses.replace(machine, core=dataclasses.replace(machine.core, **first, **second))
 
 
-def share(case: Case, operations: int, **words: Any) -> dict[str, Any]:
-    each = operations // case.threads + 1
-    program = guest("random_sharing")
-    return point(small(case), program, case.threads, ops=each, **case.options, **words)
+def share(
+    machine: Machine,
+    case: Case,
+    operations: int,
+    limits: dict[str, Any] | None = None,
+    **words: Any,
+) -> dict[str, Any]:
+    words |= {"ops": operations // case.threads + 1} | case.options
+    return point(machine, guest("random_sharing"), case.threads, limits, **words)
 
 
 def check(case: Case, operations: int, **words: Any) -> None:
-    outcome = share(case, operations, **words)
-    assert not outcome["failures"]
-    assert outcome["ops"] >= operations
+    """Half of them where a copy lives for a few accesses, half where a stale one would stay."""
+    for caches in (TINY, ROOMY):
+        outcome = share(with_caches(case, *caches), case, operations // 2, **words)
+        assert not outcome["failures"]
+        assert outcome["ops"] >= operations // 2
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -127,8 +131,9 @@ def test_reads_every_load_what_it_may_for_long(case: Case, seed: int) -> None:
 @pytest.mark.parametrize("case", MACHINES, ids=str)
 def test_shows_sharing_how_long_the_slices_are(case: Case) -> None:
     """Rule S2 again, where siblings share lines and every line is evicted all the time."""
-    whole = share(case, 4000, lookahead=NO_LIMIT, stride=256)
-    single = share(case, 4000, lookahead=0, stride=256)
+    machine = with_caches(case, *TINY)
+    whole = share(machine, case, 4000, stride=256)
+    single = share(machine, case, 4000, {"lookahead": 0}, stride=256)
     assert [field for field in whole if whole[field] != single[field]] == []
 
 
@@ -145,10 +150,10 @@ def test_notices_sharing_a_broken_cell(
 ) -> None:
     """The tester itself: it fails where the protocol is wrong.  Waiting for ever counts too."""
     place = broken(tmp_path, file, row, column, cell)
-    case = Case("ccx", ("ccx.data=inclusive 2KiB 2-way 10cy",), 6, {})
-    machine = dataclasses.replace(small(case), protocol=f"{place}:{protocol}")
+    case = Case("ccx", (), 8, {})
+    machine = dataclasses.replace(with_caches(case, *ROOMY), protocol=f"{place}:{protocol}")
     try:
-        failures = point(machine, guest("random_sharing"), 6, ops=500)["failures"]
+        failures = share(machine, case, 20_000)["failures"]
     except GuestError as error:
         failures = [str(error)]
     assert failures

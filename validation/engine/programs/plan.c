@@ -1,0 +1,174 @@
+// Each hart does what its plan says, each step at its time, and tells when the step began and ended.
+//
+// A step is one word: time in ns after `start` << 16 | what << 8 | place; 0 is no step. The delay
+// before the access is exact (rule H7), so a step begins when its plan says, provided that the step
+// before it has ended. The clock is read right before and right after the access: on a machine
+// whose durations are whole nanoseconds, end - begin = its cost and the cost of two instructions.
+#include "uncore.h"
+
+UC_WORKLOAD("Accesses at given times, with the times they took");
+#define STEPS 8
+#define HARTS 4
+#define PLAN(hart)                                            \
+  UC_PARAM(u64, plan_##hart##_0, 0, "step", "first step");    \
+  UC_PARAM(u64, plan_##hart##_1, 0, "step", "and so on");     \
+  UC_PARAM(u64, plan_##hart##_2, 0, "step", "");              \
+  UC_PARAM(u64, plan_##hart##_3, 0, "step", "");              \
+  UC_PARAM(u64, plan_##hart##_4, 0, "step", "");              \
+  UC_PARAM(u64, plan_##hart##_5, 0, "step", "");              \
+  UC_PARAM(u64, plan_##hart##_6, 0, "step", "");              \
+  UC_PARAM(u64, plan_##hart##_7, 0, "step", "");              \
+  static uint64_t* const steps_##hart[STEPS] = {              \
+      &plan_##hart##_0, &plan_##hart##_1, &plan_##hart##_2,   \
+      &plan_##hart##_3, &plan_##hart##_4, &plan_##hart##_5,   \
+      &plan_##hart##_6, &plan_##hart##_7}
+PLAN(0);
+PLAN(1);
+PLAN(2);
+PLAN(3);
+static uint64_t* const* const plans[HARTS] = {steps_0, steps_1, steps_2, steps_3};
+
+UC_PARAM(u64, start, 100000, "ns", "time at which the plans begin; later than any start-up");
+UC_PARAM(u64, stride, 64, "bytes", "from one place to the next");
+UC_PARAM(u64, node, 0, "node", "memory node of the places");
+UC_TABLE(began, "ns", "when each step of the hart began");
+UC_TABLE(ended, "ns", "and ended");
+UC_TABLE(taken, "ns", "when the hart took its last IPI");
+
+#define PLACES 64
+static char* places;
+
+// What the trap handler below needs, in a line of its own; mscratch points to it.
+static struct {
+  UC_ALIGNED volatile uint64_t saved, taken;
+  volatile uint32_t* msip;
+} scratch[HARTS];
+
+// Takes an IPI and notes the time: the third instruction reads the clock.
+__attribute__((naked, aligned(4))) static void handler(void) {
+  __asm__ volatile(
+      "csrrw t0, mscratch, t0\n\t"
+      "sd t1, 0(t0)\n\t"
+      "csrr t1, time\n\t"
+      "sd t1, 8(t0)\n\t"
+      "ld t1, 16(t0)\n\t"
+      "sw zero, 0(t1)\n\t"
+      "ld t1, 0(t0)\n\t"
+      "csrrw t0, mscratch, t0\n\t"
+      "mret");
+}
+
+void uc_setup(unsigned n) {
+  uc_check(n <= HARTS, "there are plans for four harts");
+  places = uc_alloc(PLACES * stride, (unsigned)node);
+  uc_table_make(&began, n, STEPS);
+  uc_table_make(&ended, n, STEPS);
+  uc_table_make(&taken, n, 1);
+}
+
+struct span {
+  uint64_t begin, end;
+};
+
+// Waits until `when`, then does the instructions between two looks at the clock.
+#define STEP(instructions)                                              \
+  __asm__ volatile(                                                     \
+      "csrr %0, time\n\tsub %0, %2, %0\n\tsltiu x0, %0, 5\n\t"          \
+      "csrr %0, time\n\t" instructions "\n\tcsrr %1, time"              \
+      : "=&r"(span.begin), "=&r"(span.end)                              \
+      : "r"(when), "r"(at)                                              \
+      : "memory", "t0", "t1")
+
+static struct span step(uint64_t when, uint64_t what, char* at) {
+  struct span span = {0, 0};
+  switch (what) {
+    case 1:
+      STEP("ld t0, 0(%3)");
+      break;
+    case 2:
+      STEP("sd zero, 0(%3)");
+      break;
+    case 3:
+      STEP("amoadd.d t0, zero, (%3)");
+      break;
+    case 4:
+      STEP("lr.d t0, (%3)");
+      break;
+    case 5:
+      STEP("sc.d t0, zero, (%3)");
+      break;
+    case 6:
+      STEP("fence rw, rw");
+      break;
+    case 7:
+      STEP(".word 0x0100000f");  // pause
+      break;
+    case 8:
+      STEP("nop");
+      break;
+    case 9:
+      STEP("sd zero, 0(%3)\n\tld t0, 0(%3)");
+      break;
+    case 10:
+      STEP("sb zero, 0(%3)\n\tld t0, 0(%3)");
+      break;
+    case 11:
+      STEP("sd zero, 0(%3)\n\tfence rw, rw");
+      break;
+    case 12:
+      STEP("sd zero, 0(%3)\n\tsd zero, 64(%3)\n\tsd zero, 128(%3)");
+      break;
+    case 13:
+      STEP("li t0, 3\n1:\taddi t0, t0, -1\n\tbnez t0, 1b");
+      break;
+    case 14: {  // an IPI to the hart that `at` points to the register of
+      STEP("li t0, 1\n\tsw t0, 0(%3)");
+      break;
+    }
+    case 15: {  // sleep until interrupted
+      STEP("wfi");
+      break;
+    }
+    case 16:  // compute for 200 instructions
+      STEP("li t0, 100\n1:\taddi t0, t0, -1\n\tbnez t0, 1b");
+      break;
+    case 17:  // wait for a word to become other than zero
+      STEP("1:\tld t0, 0(%3)\n\tbeqz t0, 1b");
+      break;
+    case 18:
+      STEP("li t0, 1\n\tsd t0, 0(%3)");
+      break;
+    default:
+      uc_check(false, "a plan has a step that is none");
+  }
+  return span;
+}
+
+static char* place(uint64_t what, uint64_t number) {
+  if (what == 14) return (char*)(UC_CLINT_BASE + 4 * number);
+  return places + number * stride;
+}
+
+void uc_main(unsigned id, unsigned n) {
+  (void)n;
+  uint64_t plan[STEPS];
+  struct span spans[STEPS];
+  for (unsigned i = 0; i < STEPS; i++) {
+    plan[i] = *plans[id][i];
+    spans[i] = (struct span){0, 0};
+  }
+  scratch[id].msip = (volatile uint32_t*)(UC_CLINT_BASE + 4ul * id);
+  scratch[id].taken = 0;
+  __asm__ volatile("csrw mscratch, %0\n\tcsrw mtvec, %1" ::"r"(&scratch[id]), "r"(handler));
+  uc_barrier();
+  for (unsigned i = 0; i < STEPS && plan[i]; i++) {
+    uint64_t what = plan[i] >> 8 & 255;
+    spans[i] = step(start + (plan[i] >> 16), what, place(what, plan[i] & 255));
+  }
+  uc_barrier();
+  for (unsigned i = 0; i < STEPS; i++) {
+    *uc_cell(&began, id, i) = spans[i].begin;
+    *uc_cell(&ended, id, i) = spans[i].end;
+  }
+  *uc_cell(&taken, id, 0) = scratch[id].taken;
+}
