@@ -138,20 +138,26 @@ def test_shows_sharing_how_long_the_slices_are(case: Case) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "row", "column", "cell", "protocol"),
+    ("file", "row", "column", "cell", "protocol", "caches"),
     [
-        ("client.table", "M", "ProbeM", "give+dirty>M", "mesi"),
-        ("client.table", "M", "Evict", "drop>I", "mesi"),
-        ("resolver.table", "W", "Upg", "probeM", "moesi"),
+        ("client.table", "M", "ProbeM", "give+dirty>M", "mesi", ROOMY),
+        ("client.table", "M", "Evict", "drop>I", "mesi", TINY),
+        ("resolver.table", "W", "Upg", "probeM", "moesi", ROOMY),
     ],
 )
 def test_notices_sharing_a_broken_cell(
-    tmp_path: Path, file: str, row: str, column: str, cell: str, protocol: str
+    tmp_path: Path,
+    file: str,
+    row: str,
+    column: str,
+    cell: str,
+    protocol: str,
+    caches: tuple[int, int],
 ) -> None:
     """The tester itself: it fails where the protocol is wrong.  Waiting for ever counts too."""
     place = broken(tmp_path, file, row, column, cell)
     case = Case("ccx", (), 8, {})
-    machine = dataclasses.replace(with_caches(case, *ROOMY), protocol=f"{place}:{protocol}")
+    machine = dataclasses.replace(with_caches(case, *caches), protocol=f"{place}:{protocol}")
     try:
         failures = share(machine, case, 20_000)["failures"]
     except GuestError as error:
