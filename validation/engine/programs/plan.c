@@ -40,7 +40,8 @@ static char* places;
 
 // What the trap handler below needs, in a line of its own; mscratch points to it.
 static struct {
-  UC_ALIGNED volatile uint64_t saved, taken;
+  UC_ALIGNED uint64_t saved;  // the offsets 0, 8, 16 stand in the handler
+  volatile uint64_t taken;
   volatile uint32_t* msip;
 } scratch[HARTS];
 

@@ -1,0 +1,196 @@
+"""Does each rule of docs/model.md on harts and cores (H, C) hold exactly?
+
+The numbers are those of tiny.py; every duration is a whole number of nanoseconds, so the guest's
+clock is exact.  A step's cost is what it took beyond its one instruction.
+"""
+
+from __future__ import annotations
+
+import pytest
+from tiny import NS, A, B, Do, H, Step, line, results, steps, way
+
+LOAD, ATOMIC, L2 = 4, 18, 9  # l1_hit, atomic, l2_hit
+SERVICE, MEMORY = 6, 60
+
+
+def fetch(stop: int) -> int:
+    """From a miss to the line from memory being there."""
+    return L2 + way("control", stop, H) + SERVICE + MEMORY + way("data", H, stop)
+
+
+def taken(stop: int, owner: int) -> int:
+    """From a miss to the line from another core being there."""
+    asked = L2 + way("control", stop, H) + SERVICE + way("snoop", H, owner)
+    return asked + L2 + way("data", owner, stop)
+
+
+def costs(*plan: Step, **machine: object) -> list[int]:
+    """Of the steps of a lone hart at A."""
+    return [span.cost for span in steps(line(**machine), [plan])[0]]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("do", "cost"),
+    [
+        (Do.NOTHING, 0),
+        (Do.LOAD, LOAD),
+        (Do.STORE, 0),
+        (Do.AMO, ATOMIC),
+        (Do.LR, ATOMIC),
+        (Do.FENCE, 0),
+        (Do.PAUSE, 7 - 1),
+    ],
+)
+def test_costs_a_hit_what_h1_says(do: Do, cost: int) -> None:
+    assert costs(Step(1000, Do.AMO), Step(2000, do))[1] == cost
+
+
+def test_costs_an_sc_nothing_beside_its_lr() -> None:
+    """H1: the LR has paid for both; C7: and an SC without a reservation fails at once."""
+    assert costs(Step(1000, Do.LR), Step(2000, Do.SC), Step(3000, Do.SC))[1:] == [0, 0]
+
+
+def test_adds_a_line_of_the_second_level_its_lookup() -> None:
+    """H1, A5: a first level of one way a set, and three lines of one set."""
+    plan = [Step(1000 * (i + 1), Do.AMO, place) for i, place in enumerate((0, 1, 2))]
+    plan += [Step(4000, Do.LOAD, 0), Step(5000, Do.AMO, 1)]
+    machine = line(core={"l1_ways": 1})
+    found = [span.cost for span in steps(machine, [plan], stride=64 * 64)[0]]
+    assert found[3:] == [L2 + LOAD, L2 + ATOMIC]
+
+
+def test_counts_a_wrong_prediction_once_a_loop() -> None:
+    """H2: backward branches start weakly taken, so only the way out is a surprise."""
+    loop = 6  # instructions beyond the first
+    assert costs(Step(1000, Do.BRANCHES), Step(2000, Do.BRANCHES)) == [loop + 15] * 2
+
+
+@pytest.mark.parametrize(("do", "end"), [(Do.LOAD, LOAD), (Do.AMO, ATOMIC), (Do.LR, ATOMIC)])
+def test_leaves_a_miss_after_the_second_level_was_asked(do: Do, end: int) -> None:
+    """H5: request, service, memory, data; then the access itself."""
+    assert costs(Step(1000, do))[0] == fetch(A) + end
+
+
+def test_waits_no_hart_for_its_stores() -> None:
+    """H3: a store that misses costs an instruction; the buffer answers a load of the same."""
+    assert costs(Step(1000, Do.STORE))[0] == 0
+    assert costs(Step(1000, Do.STORE_LOAD))[0] == 1 + LOAD
+
+
+def test_waits_a_load_covered_in_part_until_the_buffer_has_drained() -> None:
+    """H3: the line comes for the store; the load is performed then."""
+    assert costs(Step(1000, Do.PIECE_LOAD))[0] == fetch(A) + LOAD
+
+
+def test_waits_a_fence_for_the_store_buffer() -> None:
+    """H4: the store's request leaves with the store, the fence ends with its arrival."""
+    assert costs(Step(1000, Do.STORE_FENCE))[0] == fetch(A)
+
+
+@pytest.mark.parametrize(("entries", "cost"), [(3, 2), (2, fetch(A))])
+def test_waits_a_store_for_an_entry_of_the_buffer(entries: int, cost: int) -> None:
+    """H3: three stores that miss; with two entries the third waits for the first to be visible."""
+    assert costs(Step(1000, Do.STORE_THRICE), core={"store_buffer": entries})[0] == cost
+
+
+def test_asks_only_the_oldest_store_for_its_line() -> None:
+    """H3: a fence behind two more stores waits for three fetches, one after the other."""
+    plan = [Step(1000, Do.STORE_THRICE), Step(1003, Do.FENCE)]
+    store, fence = steps(line(), [plan])[0]
+    first, asks_again = store.begin + 1 + fetch(A), 2 * fetch(A)
+    assert fence.begin + 1 + fence.cost == first + asks_again
+
+
+# ---- Harts that share a core ---------------------------------------------------------------------
+
+ALONE = 200 + 15  # Do.COMPUTE: 200 instructions beyond the first, and the surprise at its end
+HALVED = 2 * 202 + 15 - 2  # each instruction takes two, the one that reads the clock too
+
+
+def beside(sibling: list[Step], *others: list[Step]) -> int:
+    """Cost of COMPUTE at 1000 on hart 0, at half speed while hart 1 executes."""
+    machine = line(core={"smt_share": 500}, threads_per_core=2)
+    plans = [[Step(1000, Do.COMPUTE)], sibling, *others]
+    return steps(machine, plans, placement="siblings")[0][0].cost
+
+
+def test_runs_a_hart_at_its_share_while_its_sibling_executes() -> None:
+    """H6: computing and waiting in a loop are the same."""
+    assert beside([Step(900, Do.COMPUTE), Step(1300, Do.COMPUTE)]) == HALVED
+    assert beside([Step(500, Do.AWAIT, 9)], [Step(3000, Do.SET, 9)]) == HALVED
+
+
+def test_gives_a_sleeping_sibling_its_share_back() -> None:
+    """H6: hart 1 sleeps in wfi, until hart 2 of another core wakes it."""
+    assert beside([Step(500, Do.SLEEP)], [Step(3000, Do.IPI, 1)]) == ALONE
+
+
+@pytest.mark.parametrize(("at", "under_way"), [(1100, 2), (1101, 1), (1102, 2)])
+def test_gives_a_sibling_that_waits_for_memory_its_share_back(at: int, under_way: int) -> None:
+    """H6: from the access to the line's arrival two instructions for one.
+
+    What hart 0 has begun goes on as it began; on a tie with the access it begins first.
+    """
+    assert beside([Step(at, Do.LOAD, 5)]) == HALVED - (fetch(A) - under_way)
+
+
+def test_divides_the_store_buffer_among_the_harts() -> None:
+    """H3: four entries are two a hart."""
+    machine = line(core={"store_buffer": 4}, threads_per_core=2)
+    span = steps(machine, [[Step(1000, Do.STORE_THRICE)], []], placement="siblings")[0][0]
+    assert span.cost == fetch(A)
+
+
+# ---- The client ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("do", "end"), [(Do.LOAD, LOAD), (Do.AMO, ATOMIC)])
+def test_answers_an_owner_a_probe_after_its_lookup(do: Do, end: int) -> None:
+    """C2, R4: the second-level lookup at the owner, then the data go straight to the requester."""
+    plans = [[Step(1000, Do.AMO)], [Step(2000, do)]]
+    assert steps(line(), plans)[1][0].cost == taken(B, A) + end
+
+
+@pytest.mark.parametrize("late", [-1, 0, 1, 40])
+@pytest.mark.parametrize("do", [Do.LOAD, Do.AMO])
+def test_stays_a_line_just_won_for_the_hold(do: Do, late: int) -> None:
+    """C4: the probe comes so many ns before the hold is over; it waits for the rest, not longer."""
+    first, other = 1000, 1090  # the other asks when the first has completed
+    won = first + 4 + fetch(A)
+    probed = other + 4 + taken(B, A) - L2 - way("data", A, B)
+    plans = [[Step(first, Do.AMO)], [Step(other, do)]]
+    span = steps(line(core={"hold": (probed - won + late) * NS}), plans)[1][0]
+    end = LOAD if do == Do.LOAD else ATOMIC
+    assert span.cost == taken(B, A) + max(late, 0) + end
+
+
+@pytest.mark.parametrize("sc_at", [1150, 1180, 3000])
+def test_keeps_an_lr_probes_off_until_its_sc(sc_at: int) -> None:
+    """C6: until the SC, or for 64 instructions, an atomic and a misprediction."""
+    won = 1004 + fetch(A)
+    free = min(sc_at + 4, won + 64 + ATOMIC + 15)
+    asked = 1050 + 4
+    probed = asked + taken(B, A) - L2 - way("data", A, B)
+    plans = [[Step(1000, Do.LR), Step(sc_at, Do.SC)], [Step(1050, Do.AMO)]]
+    span = steps(line(), plans)[1][0]
+    assert probed < free
+    assert asked + span.cost == free + L2 + way("data", A, B) + ATOMIC
+
+
+def test_takes_an_upgrade_no_data_along() -> None:
+    """C1: a sharer that writes: the other is invalidated and tells the resolver, which grants."""
+    plans = [[Step(1000, Do.LOAD), Step(3000, Do.AMO)], [Step(2000, Do.LOAD)]]
+    invalidated = way("snoop", H, B) + L2 + way("snoop", B, H)
+    asked = L2 + way("control", A, H) + SERVICE
+    cost = asked + invalidated + way("control", H, A) + ATOMIC
+    assert steps(line(), plans)[0][1].cost == cost
+
+
+def test_wakes_a_waiting_loop_when_the_word_changes() -> None:
+    """S1, T3: a hart asleep in a loop sees the new word in the turn that reads it."""
+    plans = [[Step(1000, Do.AWAIT, 3)], [Step(9000, Do.SET, 3)]]
+    spans, _ = results(line(), plans)
+    awake = results(line(), plans, sleep=False)[0]
+    assert spans == awake
+    written = spans[1][0].begin
+    assert spans[0][0].begin + spans[0][0].cost > written + fetch(B) - MEMORY

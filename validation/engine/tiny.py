@@ -1,0 +1,177 @@
+"""Machines of a few parts, all of whose durations are whole nanoseconds, for the tests of rules.
+
+    line(resolver={...}, core={...}, ...)       three cores A, H, B on a line of stops; home at H
+    steps(machine, plans, ...)                  runs programs/plan.c: what each step cost, in ns
+
+The stops of `line`: A - H - B, with a wire from A to B directly that is shorter than the way by H.
+Each of the three kinds of message has a latency of its own on every wire, so that a wrong kind
+shows.  Core 0 is at A, core 1 at B, core 2 at H with the resolver and the memory.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from runs import guest, point
+
+from uncore.topology.machine import Core, Interrupt, Link, Machine, Memory, Resolver
+
+NS = 1000
+A, H, B = range(3)  # stops
+CORES = (A, B, H)  # stop of each core
+
+# ns of a head between two stops: control, data, snoop.
+WIRES = {(A, H): (10, 13, 11), (H, B): (20, 24, 22), (A, B): (25, 28, 27)}
+
+CORE = Core(
+    instruction=1 * NS,
+    mispredict=15 * NS,
+    pause=7 * NS,
+    l1_hit=4 * NS,
+    l2_hit=9 * NS,
+    l1_sets=64,
+    l1_ways=8,
+    l2_sets=1024,
+    l2_ways=8,
+    atomic=18 * NS,
+    hold=0,
+    store_buffer=8,
+    smt_share=1000,
+    lr_exclusive=True,
+    far_atomics=False,
+)
+HOME = Resolver(
+    name="home",
+    level="system",
+    knows="directory",
+    children=(0, 1, 2),
+    parents=(),
+    slices=(H,),
+    reply="direct",
+    unblock="completion",
+    service=6 * NS,
+    grants=1,
+    entries=0,
+    ways=0,
+    data="none",
+    data_sets=0,
+    data_ways=0,
+    data_hit=0,
+    memory=-1,
+)
+MEMORY = Memory(stop=H, latency=60 * NS, busy=0, size=1 << 30)
+INTERRUPT = Interrupt(send=140 * NS, accept=50 * NS, entry=30 * NS, exit=20 * NS, multicast=False)
+
+
+def wires(busy: int = 0) -> tuple[Link, ...]:
+    """Both directions of WIRES; `busy` ns for data on each, a quarter of it for the others."""
+    links = []
+    for (a, b), times in WIRES.items():
+        control, data, snoop = (time * NS for time in times)
+        for source, target in ((a, b), (b, a)):
+            channel = len(links) if busy else -1
+            short = busy * NS // 4
+            link = Link(
+                source, target, control, data, snoop, short, busy * NS, short, channel, "system"
+            )
+            links.append(link)
+    return tuple(links)
+
+
+def line(
+    *,
+    core: Mapping[str, Any] | None = None,
+    resolver: Mapping[str, Any] | None = None,
+    memory: Mapping[str, Any] | None = None,
+    interrupt: Mapping[str, Any] | None = None,
+    **machine: Any,
+) -> Machine:
+    """The machine above; the mappings replace single numbers of its parts."""
+    return dataclasses.replace(
+        Machine(
+            id="line",
+            name="three cores on a line",
+            protocol="mesi",
+            levels=("core", "thread"),
+            shape=((0,), (1,), (2,)),
+            threads_per_core=1,
+            core=dataclasses.replace(CORE, **core or {}),
+            core_stops=CORES,
+            resolvers=(dataclasses.replace(HOME, **resolver or {}),),
+            memories=(dataclasses.replace(MEMORY, **memory or {}),),
+            interrupt=dataclasses.replace(INTERRUPT, **interrupt or {}),
+            stops=("A", "H", "B"),
+            links=wires(),
+        ),
+        **machine,
+    )
+
+
+def way(kind: str, source: int, target: int) -> int:
+    """ns of a message alone on its way: here a way is one wire."""
+    if source == target:
+        return 0
+    wire = WIRES.get((source, target)) or WIRES[(target, source)]
+    return wire[("control", "data", "snoop").index(kind)]
+
+
+class Do(IntEnum):
+    """The steps of programs/plan.c."""
+
+    LOAD = 1
+    STORE = 2
+    AMO = 3
+    LR = 4
+    SC = 5
+    FENCE = 6
+    PAUSE = 7
+    NOTHING = 8  # a nop
+    STORE_LOAD = 9  # a double word, then the same
+    PIECE_LOAD = 10  # a byte, then the double word
+    STORE_FENCE = 11
+    STORE_THRICE = 12  # to this place and the next two
+    BRANCHES = 13  # a loop of three turns
+    IPI = 14  # to hart `place`
+    SLEEP = 15
+    COMPUTE = 16  # a loop of 100 turns
+    AWAIT = 17  # until the word is not zero
+    SET = 18  # the word to one
+
+
+class Step(NamedTuple):
+    at: int  # ns
+    do: Do
+    place: int = 0
+
+
+class Span(NamedTuple):
+    begin: int
+    cost: int  # beyond the instruction itself
+
+
+Plans = Sequence[Sequence[Step]]
+ALIGN = 3  # instructions from the look at the clock to the beginning of a step
+
+
+def steps(machine: Machine, plans: Plans, **words: Any) -> list[list[Span]]:
+    """What each step of each hart cost; each must have begun when its plan says."""
+    return results(machine, plans, **words)[0]
+
+
+def results(machine: Machine, plans: Plans, **words: Any) -> tuple[list[list[Span]], list[int]]:
+    """As `steps`; and when each hart took its last IPI."""
+    start = 1_000_000
+    for hart, plan in enumerate(plans):
+        for number, step in enumerate(plan):
+            words[f"plan_{hart}_{number}"] = step.at << 16 | step.do << 8 | step.place
+    limits = {"sleep": words.pop("sleep", True)}
+    outcome = point(machine, guest("plan"), len(plans), limits, start=start, **words)
+    assert not outcome["failures"]
+    tables, spans = outcome["tables"], []
+    for hart, plan in enumerate(plans):
+        times = zip(plan, tables["began"][hart], tables["ended"][hart], strict=False)
+        spans.append([Span(begin - start, end - begin - 2) for _, begin, end in times])
+    return spans, [row[0] - start for row in tables["taken"]]
