@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from uncore import _native
 from uncore.protocol.coverage import expected, place
 from uncore.protocol.shapes import Cell, Table
-from uncore.protocol.systems import Level, System, joins, trials
+from uncore.protocol.systems import Level, System, joins, narrow, trials
 from uncore.protocol.tables import Tables, load, pack
 from uncore.report.progress import progress
 
@@ -91,7 +91,7 @@ def systems(tables: Tables) -> list[System]:
     small = [System("2 cores", ((2,),), (root,), ENOUGH) for root in (few, early, bus, shared)]
     small += [System("3 cores", ((3,),), (root,), ENOUGH) for root in (few, bus)]
     small += [System("2 joins", ((1, 1), (2,)), (join, few), ENOUGH) for join in joins(tables)]
-    return small + list(trials(tables, seed=1, count=12))
+    return [*small, *narrow(tables), *trials(tables, seed=1, count=12)]
 
 
 def main(protocol: str) -> None:

@@ -2,7 +2,8 @@
 
     System("2+1 cores under joins", [[2, 1], [2]], [join, root]).tree()    what native walks
     walks(tables, everything)        those whose every state is visited
-    trials(tables, seed, count)      larger ones, for random steps
+    narrow(tables)                   larger ones for random steps, chosen by hand
+    trials(tables, seed, count)      and drawn from all there are
 
 A Level says what its resolvers are in the words of a machine file (knows, reply, unblock, data).
 """
@@ -124,6 +125,14 @@ def deeper(tables: Tables) -> list[System]:
             System("2+1 cores, three levels", ((2, 1), (2,), (1,)), (join, join, few), 4_000_000),
         ]
     return found
+
+
+def narrow(tables: Tables) -> Iterator[System]:
+    """Three levels with little data and few cores each: where most races were found."""
+    shapes = (((2, 1, 1), (2, 1), (2,)), ((2, 2, 2, 2), (2, 2), (2,)))
+    tops = (Level("shadow-tags", "direct"), Level("snoop"))
+    for shape, join, root in product(shapes, joins(tables), tops):
+        yield System("random", shape, (join, join, root))
 
 
 def trials(tables: Tables, seed: int, count: int) -> Iterator[System]:
