@@ -1,0 +1,229 @@
+"""Does each rule of docs/model.md on resolvers, fabric, memory and interrupts (R, F, M, J, I) hold?
+
+As in test_rules_of_cores.py: small machines, whole nanoseconds, exact expectations.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from runs import job
+from test_rules_of_cores import ATOMIC, L2, LOAD, MEMORY, SERVICE, fetch
+from tiny import HOME, NS, A, B, Do, H, Step, line, results, steps, way, wires
+
+from uncore.engine import native
+from uncore.topology import load
+from uncore.topology.load import shipped
+from uncore.topology.machine import Machine
+from uncore.topology.route import KINDS, Routes
+
+# ---- R: the resolver -----------------------------------------------------------------------------
+
+
+def arrival(begin: int, stop: int) -> int:
+    """When the request of an access that misses reaches the resolver."""
+    return begin + L2 + way("control", stop, H)
+
+
+@pytest.mark.parametrize("later", [0, 1, 5, 6, 7])
+def test_serves_a_slice_one_request_after_the_other(later: int) -> None:
+    """R1: the second request, `later` ns behind, waits for the rest of the first one's service."""
+    head_start = way("control", B, H) - way("control", A, H)
+    # On a tie the lower line is first (T2).
+    plans = [[Step(1000 + head_start + later, Do.LOAD, 1)], [Step(1000, Do.LOAD, 0)]]
+    spans = steps(line(), plans)
+    assert spans[1][0].cost == fetch(B) + LOAD
+    assert spans[0][0].cost == fetch(A) + LOAD + max(SERVICE - later, 0)
+
+
+@pytest.mark.parametrize("reply", ["direct", "via"])
+@pytest.mark.parametrize("unblock", ["completion", "response"])
+def test_goes_a_line_from_owner_to_owner_by_reply_and_unblock(reply: str, unblock: str) -> None:
+    """R4, R5: A owns the line, B asks, and H asks while B's transaction is open.
+
+    Direct data take the wire A - B; a response closes when the owner's answer is at H, a completion
+    when B's is.
+    """
+    plans = [[Step(1000, Do.AMO)], [Step(2000, Do.AMO)], [Step(2035, Do.AMO)]]
+    spans = steps(line(resolver={"reply": reply, "unblock": unblock}), plans)
+    first, second = spans[1][0], spans[2][0]
+    answered = arrival(first.begin + 1, B) + SERVICE + way("snoop", H, A) + L2
+    if reply == "direct":
+        seen, filled = answered + way("snoop", A, H), answered + way("data", A, B)
+    else:
+        seen = answered + way("data", A, H)
+        filled = seen + way("data", H, B)
+    assert first.begin + 1 + first.cost == filled + ATOMIC
+    closed = seen if unblock == "response" else filled + way("snoop", B, H)
+    probed = max(closed + way("snoop", H, B), filled)  # an early probe waits for the grant
+    assert second.begin + 1 + second.cost == probed + L2 + way("data", B, H) + ATOMIC
+
+
+KEPT = {"data": "inclusive", "data_sets": 1024, "data_ways": 8, "data_hit": 21 * NS}
+
+
+def test_overlaps_a_resolver_shared_grants() -> None:
+    """R5: H asks when B has not yet completed, and need not wait; in MSI all readers share."""
+    plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.LOAD)], [Step(2026, Do.LOAD)]]
+    spans = steps(line(resolver=KEPT, protocol="msi"), plans)
+    served = L2 + SERVICE + 21
+    assert spans[1][0].cost == served + way("control", B, H) + way("data", H, B) + LOAD
+    assert spans[2][0].cost == served + LOAD
+
+
+def test_sends_a_level_its_own_data_after_their_latency() -> None:
+    """R6, R7: the second reader is served from the level's store, `data_hit` after the decision."""
+    plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.LOAD)], [Step(3000, Do.LOAD)]]
+    spans = steps(line(resolver=KEPT), plans)
+    served = L2 + way("control", H, H) + SERVICE + 21 + way("data", H, H)
+    assert spans[2][0].cost == served + LOAD
+
+
+def test_asks_a_snooping_resolver_every_child() -> None:
+    """R3: nobody has the line, yet the farthest child must say so before memory is asked."""
+    span = steps(line(resolver={"knows": "snoop"}), [[Step(1000, Do.LOAD)]])[0][0]
+    far = way("snoop", H, B) + L2 + way("snoop", B, H)
+    assert span.cost == fetch(A) + far + LOAD
+
+
+# ---- J: a join -----------------------------------------------------------------------------------
+
+
+def two_levels(grants: int) -> Machine:
+    """Cores 0 to 2 below a join at H, core 3 beside it; the root is at H as well."""
+    join = dataclasses.replace(
+        HOME, name="join", level="ccx", knows="shadow-tags", children=(0, 1, 2), parents=(5,),
+        unblock="response", grants=grants, data="victim", data_sets=64, data_ways=8,
+    )  # fmt: skip
+    root = dataclasses.replace(HOME, children=(4, 3))
+    return line(
+        core={"hold": 300 * NS},
+        core_stops=(A, B, H, B),
+        levels=("ccx", "core", "thread"),
+        shape=((0, 0), (0, 1), (0, 2), (1, 3)),
+        resolvers=(join, root),
+    )
+
+
+@pytest.mark.parametrize(("grants", "order"), [(1, [1, 2, 3, 0]), (2, [1, 2, 0, 3])])
+def test_serves_a_join_so_many_children_before_a_probe_from_above(
+    grants: int, order: list[int]
+) -> None:
+    """J2, J3: while core 1 waits for core 0's hold, core 2, the outer core 3 and core 0 ask."""
+    plans = [
+        [Step(1000, Do.AMO), Step(1500, Do.AMO)],  # the second when core 1 has the line
+        [Step(1130, Do.AMO)],
+        [Step(1180, Do.AMO)],
+        [Step(1190, Do.AMO)],
+    ]
+    spans = steps(two_levels(grants), plans)
+    ends = {hart: spans[hart][-1].begin + spans[hart][-1].cost for hart in range(4)}
+    assert sorted(ends, key=ends.__getitem__) == order
+
+
+# ---- F: the fabric -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*shipped(), "bus:9", "ring:13", "mesh:5x3", "ccx:5x3"])
+def test_takes_a_message_the_way_of_least_control_latency(name: str) -> None:
+    """F1, F2: between any two stops and for each kind of message, as route.py states it."""
+    machine = load(name)
+    engine = native.start(job(machine, "counter/atomic", 1))
+    routes, stops = Routes(machine), len(machine.stops)
+    apart = max(1, stops * stops // 2000)  # not every pair of a large machine
+    for pair in range(0, stops * stops, apart):
+        source, target = divmod(pair, stops)
+        for kind in KINDS:
+            expected = routes.message(kind, source, target)
+            assert engine.latency(kind, source, target) == expected, (kind, source, target)
+
+
+BUSY = 40  # ns that data keep a channel; the others a quarter of it
+SHORT = BUSY // 4
+
+
+def test_arrives_a_message_when_its_slowest_channel_has_let_it_pass() -> None:
+    """F3: cut-through; over two channels the tail counts once.  Without the wire A - B, by H."""
+    links = tuple(link for link in wires(BUSY) if {link.source, link.target} != {A, B})
+    spans = steps(line(links=links), [[Step(1000, Do.AMO)], [Step(2000, Do.AMO)]])
+    alone = L2 + way("control", A, H) + SHORT + SERVICE + MEMORY + way("data", H, A) + BUSY
+    assert spans[0][0].cost == alone + ATOMIC
+    asked = L2 + way("control", B, H) + SHORT + SERVICE
+    probed = asked + way("snoop", H, A) + SHORT + L2
+    assert spans[1][0].cost == probed + way("data", A, H) + way("data", H, B) + BUSY + ATOMIC
+
+
+def test_waits_a_head_for_a_busy_channel() -> None:
+    """F3: two harts at A miss a nanosecond apart; on the way there and back the second queues."""
+    machine = line(links=wires(BUSY), threads_per_core=2)
+    plans = [[Step(1000, Do.LOAD, 0)], [Step(1001, Do.LOAD, 1)]]
+    first, second = (spans[0] for spans in steps(machine, plans, placement="siblings"))
+    alone = L2 + way("control", A, H) + SHORT + SERVICE + MEMORY + way("data", H, A) + BUSY + LOAD
+    assert first.cost == alone
+    assert second.begin + second.cost == first.begin + alone + BUSY
+
+
+def test_shares_a_bus_one_medium() -> None:
+    """F4: requests of A and B at the same time: one channel, and the lower receiver first; T2."""
+    links = tuple(dataclasses.replace(link, channel=0) for link in wires(BUSY))
+    spans = steps(line(links=links), [[Step(1000, Do.LOAD, 0)], [Step(1000, Do.LOAD, 1)]])
+    arrived = [SHORT, 2 * SHORT]  # when the tail of each request has left its source
+    acts = [L2 + way("control", stop, H) + tail for stop, tail in zip((A, B), arrived, strict=True)]
+    # Memory's data leave when they are there: those for A, while B's request is long through.
+    assert spans[0][0].cost == acts[0] + SERVICE + MEMORY + way("data", H, A) + BUSY + LOAD
+    assert spans[1][0].cost == acts[0] + SERVICE + MEMORY + BUSY + way("data", H, B) + BUSY + LOAD
+
+
+# ---- M: memory -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("later", [0, 1, 49, 50, 51])
+def test_keeps_a_read_the_channel_of_its_memory(later: int) -> None:
+    """M1: the second read waits until the channel is free; the latency is not part of it."""
+    head_start = way("control", B, H) - way("control", A, H)
+    gap = SERVICE + later  # behind the first at the slice, so at the memory too
+    plans = [[Step(1000 + head_start + gap, Do.LOAD, 0)], [Step(1000, Do.LOAD, 1)]]
+    spans = steps(line(memory={"busy": 50 * NS}), plans)
+    assert spans[1][0].cost == fetch(B) + LOAD
+    assert spans[0][0].cost == fetch(A) + LOAD + max(50 - gap, 0)
+
+
+# ---- I: interrupts -------------------------------------------------------------------------------
+
+SEND, ACCEPT, ENTRY, EXIT = 140, 50, 30, 20
+TO_THE_CLOCK = 2  # instructions of the handler before it reads the clock
+HANDLER = 9 + 2 * LOAD  # all of it
+
+
+def test_travels_an_ipi_as_a_control_message_after_its_send() -> None:
+    """I1, I2, I3: the sender is occupied, the receiver sleeps, wakes and enters its handler."""
+    plans = [[Step(2000, Do.IPI, 1)], [Step(1000, Do.SLEEP)]]
+    spans, taken_at = results(line(), plans)
+    sent, slept = spans[0][0], spans[1][0]
+    assert sent.cost == 1 + SEND  # the instruction that loads the one
+    pending = sent.begin + 1 + 1 + SEND + way("control", A, B) + ACCEPT
+    assert taken_at[1] == pending + ENTRY + TO_THE_CLOCK
+    assert slept.begin + 2 + slept.cost == pending + ENTRY + HANDLER + EXIT
+
+
+@pytest.mark.parametrize("into", [0, 1, 6])
+def test_takes_a_hart_an_interrupt_at_an_instruction_boundary(into: int) -> None:
+    """I2: it becomes pending `into` ns into a pause of seven."""
+    ipi = Step(2000, Do.IPI, 1)
+    pending = ipi.at + 3 + 2 + SEND + way("control", A, B) + ACCEPT
+    plans = [[ipi], [Step(pending - into - 4, Do.PAUSE)]]
+    spans, taken_at = results(line(), plans)
+    assert spans[1][0].begin + 1 == pending - into
+    boundary = pending if into == 0 else pending + 7 - into
+    assert taken_at[1] == boundary + ENTRY + TO_THE_CLOCK
+
+
+def test_waits_an_ipi_for_the_store_buffer() -> None:
+    """I1, H4: a store that misses, then the IPI: it leaves when the store is visible."""
+    plans = [[Step(2000, Do.STORE, 5), Step(2001, Do.IPI, 1)], [Step(1000, Do.SLEEP)]]
+    spans, taken_at = results(line(), plans)
+    visible = spans[0][0].begin + 1 + fetch(A)
+    assert spans[0][1].begin < visible
+    pending = visible + SEND + way("control", A, B) + ACCEPT
+    assert taken_at[1] == pending + ENTRY + TO_THE_CLOCK
