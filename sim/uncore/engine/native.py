@@ -29,6 +29,8 @@ GIVES = frozenset(
 TIMEBASE = 1_000_000_000  # Hz: the engine's CSR time counts nanoseconds
 WATCHDOG = 10**12  # simulated ps without an operation after which a run is given up: one second
 NO_LIMIT = 2**64 - 1
+SUSPECTS = ["stopped", "running", "waiting", "spinning", "idle"]  # whom to name first in a message
+MOST_SUSPECTS = 16
 SLICE = 200_000  # events between two looks at the keyboard
 MOST_LINES = 64  # hottest lines kept in a result
 HOME_KINDS = {"addressed": 0, "node": 1, "interleave": 2, "first-touch": 3, "pair": 3}
@@ -223,11 +225,14 @@ def _why(job: Job, engine: Run) -> str:
         "protocol": f"protocol {job.machine.protocol}: {engine.reason}",
     }
     lines = [heads[engine.end]]
-    for number, hart in enumerate(engine.harts()[:16]):
+    harts = sorted(enumerate(engine.harts()), key=lambda pair: SUSPECTS.index(pair[1]["mode"]))
+    for number, hart in harts[:MOST_SUSPECTS]:
         where = guest.symbol_at(hart["pc"]) or "no symbol"
         source = guest.source_line(hart["pc"]) or "no line known"
         waits = f", waits for the line of {hart['address']:#x}" if hart["address"] else ""
         lines.append(f"  hart {number} {hart['mode']} at {hart['pc']:#x} {where} ({source}){waits}")
+    if len(harts) > MOST_SUSPECTS:
+        lines.append(f"  and {len(harts) - MOST_SUSPECTS} more harts")
     if engine.end in ("stuck", "watchdog"):
         lines += ["  " + line for line in engine.reason.splitlines()[:16]]
     return "\n".join(lines)

@@ -1,0 +1,56 @@
+// Guests that go wrong, each in its own way: what the engine says about them is tested.
+//
+// The last hart does it; the others wait at the end, as harts do.
+#include "uncore.h"
+
+UC_WORKLOAD("Goes wrong");
+enum what { ILLEGAL, OUTSIDE, DEVICE, MISALIGNED, ASTRAY, UNHANDLED, DEADLOCK, ATOMIC, COMPUTE, CLOCK, CHECK };
+UC_PARAM(choice, what, ILLEGAL,
+         "illegal|outside|device|misaligned|astray|unhandled|deadlock|atomic|compute|clock|check",
+         "how");
+
+static struct {
+  UC_ALIGNED volatile uint64_t never;
+  _Atomic uint64_t hot;
+} shared;
+
+static void illegal(void) { __asm__ volatile(".word 0xffffffff"); }
+static void outside(void) { *(volatile uint64_t*)0xfffffffffff0 = 1; }
+static void device(void) { (void)*(volatile uint32_t*)0x40000000; }
+static void misaligned(void) { (void)*(volatile uint64_t*)((uintptr_t)&shared + 4); }
+static void astray(void) { ((void (*)(void))0x1000)(); }
+
+// A trap while there is no handler.
+static void unhandled(void) {
+  __asm__ volatile("csrw mtvec, zero");
+  illegal();
+}
+
+static void deadlock(void) {
+  while (!shared.never) uc_pause();
+}
+
+static void atomic(void) {
+  while (atomic_fetch_add(&shared.hot, 1) != UINT64_MAX) uc_pause();
+}
+
+static void compute(void) {
+  for (volatile uint64_t i = 1; i; i++) continue;
+}
+
+static void clock(void) {
+  while (uc_now()) uc_pause();
+}
+
+void uc_main(unsigned id, unsigned n) {
+  if (id != n - 1) {
+    if (what == ATOMIC) atomic();
+    return;
+  }
+  static void (*const ways[])(void) = {illegal,   outside,  device, misaligned, astray,
+                                       unhandled, deadlock, atomic, compute,    clock};
+  if (what == CHECK)
+    uc_check(false, "asked to fail");
+  else
+    ways[what]();
+}

@@ -1,0 +1,101 @@
+"""Does a guest that goes wrong end its run with one message that says who, where and why?
+
+In the words of the source: hart, pc, symbol, file and line.  Never a hang, never a traceback.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from runs import PROGRAMS, guest, point
+
+from uncore import cli
+from uncore.errors import GuestError
+
+MILLISECOND = 10**9  # simulated ps
+LINES = (PROGRAMS / "bad.c").read_text().splitlines()
+
+
+def line_of(function: str) -> int:
+    """Of the first line of a function's body."""
+    head = f"static void {function}(void) {{"
+    number = next(n for n, text in enumerate(LINES, 1) if text.startswith(head))
+    return number if LINES[number - 1].endswith("}") else number + 1
+
+
+def message(what: str, machine: str = "ccx", threads: int = 3) -> str:
+    with pytest.raises(GuestError) as error:
+        point(machine, guest("bad"), threads, {"watchdog": MILLISECOND}, what=what)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("what", "why"),
+    [
+        ("illegal", "illegal instruction"),
+        ("outside", "store or atomic access fault"),
+        ("device", "load access fault"),
+        ("misaligned", "load address misaligned"),
+    ],
+)
+def test_tells_a_trap_its_hart_symbol_and_line(what: str, why: str) -> None:
+    place = rf"at 0x8000[0-9a-f]{{4}} {what}(\+0x[0-9a-f]+)? \(bad\.c:{line_of(what)}\)"
+    assert re.search(rf"hart 2: {why} {place}", message(what))
+
+
+def test_tells_a_jump_into_nowhere_where_it_went() -> None:
+    assert "hart 2: instruction access fault at 0x1000 no symbol" in message("astray")
+
+
+def test_names_first_a_hart_that_trapped_without_a_handler() -> None:
+    first, second, *_ = message("unhandled", threads=31).splitlines()
+    assert "hart 30 trapped without a handler" in first
+    assert re.search(rf"hart 30 stopped at .* unhandled.*\(bad\.c:{line_of('illegal')}\)", second)
+
+
+def test_ends_a_run_when_every_hart_waits() -> None:
+    """At once: nothing is under way that could wake anybody."""
+    told = message("deadlock")
+    assert "every hart waits" in told
+    assert re.search(r"hart 2 spinning at 0x[0-9a-f]+ deadlock", told)
+
+
+@pytest.mark.parametrize(
+    ("what", "mode"),
+    [("atomic", "(running|waiting)"), ("compute", "running"), ("clock", "running")],
+)
+@pytest.mark.parametrize(("machine", "threads"), [("ccx", 3), ("tr1950x", 2), ("bus", 1)])
+def test_ends_the_watchdog_a_run_without_operations(
+    what: str, mode: str, machine: str, threads: int
+) -> None:
+    """A contended atomic, a loop that computes and one that reads the clock, alone or not."""
+    told = message(what, machine, threads)
+    assert "no operation in 1 simulated ms" in told
+    assert re.search(rf"hart {threads - 1} {mode} at 0x[0-9a-f]+ ({what}|uc_now)", told)
+
+
+def test_says_the_watchdog_who_waits_for_which_line() -> None:
+    told = message("atomic")
+    hot = re.search(r"waits for line (0x[0-9a-f]+), which its core holds in state IM", told)
+    assert hot
+    assert re.search(rf"resolver \d+: line {hot[1]} waits for \d+ answers", told)
+
+
+def test_fails_the_run_a_failed_check() -> None:
+    number = next(n for n, text in enumerate(LINES, 1) if "uc_check" in text)
+    failures = point("ccx", guest("bad"), 3, what="check")["failures"]
+    assert failures == [f"bad.c:{number}: asked to fail"]
+
+
+@pytest.mark.parametrize("what", ["device", "deadlock", "check"])
+def test_ends_the_command_with_status_1_and_no_traceback(
+    what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["run", "ccx", str(PROGRAMS / "bad.c"), "--threads", "2", "--set", f"what={what}"]
+    with pytest.raises(SystemExit) as ended:
+        cli.main(words)
+    printed = capsys.readouterr()
+    assert ended.value.code == 1
+    assert "Traceback" not in printed.err
+    assert re.search(r"bad\.c:\d+", printed.out + printed.err)
