@@ -1,0 +1,68 @@
+// What a resolver knows about one line: who below holds it, by what right this level does, its
+// data, and the transaction under way.
+//
+// Plain state; coherence/resolver.hh is the only one that changes it. `Env` brings the types: Data
+// (a line's bytes), Set (children by ordinal) and Queue (waiting messages).
+#pragma once
+
+#include "coherence/client.hh"
+
+namespace uncore {
+
+// What a resolver is, as far as the protocol is concerned.
+struct Policy {
+  bool root = true;
+  bool snoop = false;       // knows nothing: asks every child
+  bool direct = true;       // the owner answers the requester, not the resolver
+  bool completion = true;   // an exclusive grant closes when the requester says so
+  bool keeps_data = false;  // has a data store
+  bool inclusive = false;   // recalls copies when its data are evicted
+  int grants = 0;           // children served before a waiting probe
+};
+
+template <class Env>
+struct Entry {
+  using Data = typename Env::Data;
+  using Msg = Message<Data>;
+  enum class Step : uint8_t { idle, asking, closing, above, put };
+
+  explicit Entry(const Env& env, uint64_t l) : line(l), sharers(env.children()) {}
+
+  uint64_t line;
+  Copy up;                   // the right held above; a root holds M
+  int owner = kNobody;       // ordinal of the owner child
+  uint32_t owner_grant = 0;  // the request that made it the owner
+  typename Env::Set sharers;
+  bool stored = false;  // `data` are valid in this level's store
+  bool dirty = false;   // and differ from the level above
+  Data data{};
+
+  Step step = Step::idle;
+  Msg request{};             // of the transaction under way
+  bool evicting = false;     // the transaction is an eviction (no requester unless a Put)
+  bool asked_owner = false;  // the owner is among the children asked
+  bool direct = false;       // the owner was told to answer the requester itself
+  bool holder = false;       // the upgrading child holds a copy
+  int waiting = 0;           // answers outstanding
+  uint8_t answers = 0;       // flags collected
+  bool carried = false;      // `in_hand` holds data for this transaction
+  Data in_hand{};
+  int open_reads = 0;  // shared grants not yet completed; -1: the owner handed the data over, and
+                       // the requester's completion overtook the owner's answer
+
+  bool probed = false;   // a probe from above waits
+  bool probing = false;  // or is being answered
+  Msg probe{};
+  int served = 0;  // children served since the probe arrived
+  typename Env::Queue queue{};
+
+  bool busy() const { return step != Step::idle || probing; }
+  bool quiet() const { return !busy() && !probed && open_reads == 0 && queue.empty(); }
+  // Nothing to remember: the entry may be forgotten. A root holds every line at M.
+  bool blank(bool root) const {
+    return quiet() && owner == kNobody && !sharers.any() && !stored &&
+           (root || up.state == State::I);
+  }
+};
+
+}  // namespace uncore
