@@ -37,6 +37,26 @@ MISTAKES = {
     "expression": ("[clocks]", 'cpus = "open(i)"\n[clocks]', 5, "cpus.*expression of i"),
     "expression not one to one": ("[clocks]", 'cpus = "i//2"\n[clocks]', 5, "each hart"),
     "grants zero": ("grants = 2", "grants = 0", 23, "from 1 to"),
+    "snooping early": (
+        '"directory"\nat = "home"\nreply = "direct"\nunblock = "completion"',
+        '"snoop"\nat = "home"\nreply = "direct"\nunblock = "response"',
+        21,
+        "unblock = response.*expected 'completion'",
+    ),
+    "snooping below": (
+        "[system.resolver]",
+        '[socket.resolver]\nknows = "snoop"\nat = "slices"\nreply = "via"\nunblock = "completion"\n'
+        'service = "4cy"\ngrants = 2\n\n[system.resolver]',
+        18,
+        "knows = snoop.*topmost",
+    ),
+    "no place for dirty data": (
+        "[system.resolver]",
+        '[socket.resolver]\nknows = "shadow-tags"\nat = "slices"\nreply = "via"\n'
+        'unblock = "response"\nservice = "4cy"\ngrants = 2\n\n[system.resolver]',
+        18,
+        "socket.resolver.*MESI.*moesi",
+    ),
     "home below": ("[system.resolver]", "[socket.resolver]", 17, None),
 }
 

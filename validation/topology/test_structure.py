@@ -70,7 +70,8 @@ def test_are_agents_where_the_map_puts_them(tmp_path: Path) -> None:
     join = 'kind = "mesh"\nlatency = "1ns"\nmap = """\n 3+1 . m \n s 0 2+u+s \n"""'
     machine = load_text(
         tmp_path,
-        with_join(join, "socket:2 core:4 thread:1")
+        'protocol = "moesi"\n'
+        + with_join(join, "socket:2 core:4 thread:1")
         + '[socket.resolver]\nknows = "directory"\nat = "slices"\nreply = "via"\n'
         + 'unblock = "response"\nservice = "1ns"\ngrants = 1\n'
         + '[system]\njoin = "crossbar 20ns"\n',

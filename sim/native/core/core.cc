@@ -223,11 +223,10 @@ void Core::probe(PacketId id, Line* line, Time now) {
   if (cell.has(Act::stall)) return defer(id, line, kNever);
   const Time until = deferral(m, line);
   if (until > now) return defer(id, line, until);
-  const bool has = line && !(copy.state == State::IS || copy.state == State::IM ||
-                             copy.state == State::II || copy.state == State::I);
+  const bool has = line && holds_copy(copy.state);
   send_time_ = now + spec.l2_hit;
   if (has) engine.note_probed(m.kind);
-  answer_probe(*this, agent, m, cell, has ? &line->data : nullptr, true);
+  answer_probe(*this, agent, m, cell, has ? &line->data : nullptr, has);
   engine.packets.drop(id);
   if (!line) return;
   ++disturbances;

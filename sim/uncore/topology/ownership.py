@@ -41,7 +41,7 @@ class Seats:
 
 
 def read_resolvers(
-    levels: dict[str, Table], tree: Tree, seats: Seats, homes: Sequence[int]
+    levels: dict[str, Table], tree: Tree, seats: Seats, homes: Sequence[int], protocol: str
 ) -> list[Resolver]:
     made: list[Resolver] = []
     below = {core.index: [core.index] for core in tree.groups("core")}  # core: its newest agents
@@ -56,6 +56,7 @@ def read_resolvers(
         assert resolver is not None
         _refuse_data_alone(levels, with_one)
         reader = _Reader(levels[level], resolver, level == with_one[-1])
+        _refuse_what_cannot_work(resolver, reader.pattern, level == with_one[-1], protocol)
         first = len(seats.cores) + len(made)
         instances = reader.instances(tree.groups(level), seats, homes, below)
         for offset, (resolver_, group) in enumerate(instances):
@@ -72,6 +73,28 @@ def _refuse_data_alone(levels: dict[str, Table], with_one: list[str]) -> None:
             raise table.wrong(
                 "data", f"[{level}] has data but no resolver; expected [{level}.resolver] too"
             )
+
+
+def _refuse_what_cannot_work(table: Table, one: Resolver, is_root: bool, protocol: str) -> None:
+    """The rules R3 and J1 of docs/model.md ask for."""
+    if one.knows == "snoop" and not is_root:
+        raise table.wrong(
+            "knows",
+            f"'{table.key}.knows = snoop': only the topmost resolver may know nothing;"
+            " expected 'shadow-tags'",
+        )
+    if one.knows == "snoop" and one.unblock != "completion":
+        raise table.wrong(
+            "unblock",
+            f"'{table.key}.unblock = {one.unblock}': who knows nothing must be told when"
+            " a grant has arrived; expected 'completion'",
+        )
+    if one.data == "none" and not is_root and protocol != "moesi":
+        raise table.wrong(
+            "knows",
+            f"'{table.key}' below another resolver has no data, and {protocol.upper()} gives"
+            ' it dirty data to keep; write a table of data beside it, or protocol = "moesi"',
+        )
 
 
 def _adopt(made: list[Resolver], parent: Resolver, agent: int, cores: int) -> None:

@@ -44,12 +44,13 @@ def resolve(root: Branch, identifier: str) -> Machine:
     plan = Plan(tree, read_joins(levels, _messages(top)))
     seats = plan.seat(top)
     memories = read_memories(top.level("memory"), tree, seats)
-    resolvers = read_resolvers(levels, tree, seats, [m.stop for m in memories])
+    protocol = top.word("protocol", PROTOCOLS)
+    resolvers = read_resolvers(levels, tree, seats, [m.stop for m in memories], protocol)
     interrupt = read_interrupt(top.level("interrupt"))
     machine = Machine(
         id=identifier,
         name=top.text("name"),
-        protocol=top.word("protocol", PROTOCOLS),
+        protocol=protocol,
         levels=tree.levels,
         shape=tuple((*c.ancestors, c.index) for c in tree.groups("core")),
         threads_per_core=tree.threads,
