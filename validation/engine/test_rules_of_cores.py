@@ -7,7 +7,8 @@ clock is exact.  A step's cost is what it took beyond its one instruction.
 from __future__ import annotations
 
 import pytest
-from tiny import NS, A, B, Do, H, Step, line, results, steps, way
+from runs import guest, point
+from tiny import NS, A, B, Do, H, Step, line, steps, way, words
 
 LOAD, ATOMIC, L2 = 4, 18, 9  # l1_hit, atomic, l2_hit
 SERVICE, MEMORY = 6, 60
@@ -134,6 +135,19 @@ def test_gives_a_sibling_that_waits_for_memory_its_share_back(at: int, under_way
     assert beside([Step(at, Do.LOAD, 5)]) == HALVED - (fetch(A) - under_way)
 
 
+@pytest.mark.parametrize("at", range(1200, 1206))
+def test_changes_a_sleeper_its_speed_when_a_running_hart_would(at: int) -> None:
+    """H6, S1: hart 0 waits in a loop, hart 1 falls asleep; an IPI shows where in a turn it is."""
+    machine = line(core={"smt_share": 500}, threads_per_core=2)
+    waker = [Step(2000, Do.IPI, 0), Step(3000, Do.IPI, 1), Step(4000, Do.SET, 7)]
+    plans = [[Step(1000, Do.AWAIT, 7)], [Step(at, Do.SLEEP)], waker]
+    asleep, awake = (
+        point(machine, guest("plan"), 3, {"sleep": sleep}, placement="siblings", **words(plans))
+        for sleep in (True, False)
+    )
+    assert asleep == awake
+
+
 def test_divides_the_store_buffer_among_the_harts() -> None:
     """H3: four entries are two a hart."""
     machine = line(core={"store_buffer": 4}, threads_per_core=2)
@@ -186,11 +200,11 @@ def test_takes_an_upgrade_no_data_along() -> None:
     assert steps(line(), plans)[0][1].cost == cost
 
 
-def test_wakes_a_waiting_loop_when_the_word_changes() -> None:
-    """S1, T3: a hart asleep in a loop sees the new word in the turn that reads it."""
-    plans = [[Step(1000, Do.AWAIT, 3)], [Step(9000, Do.SET, 3)]]
-    spans, _ = results(line(), plans)
-    awake = results(line(), plans, sleep=False)[0]
-    assert spans == awake
-    written = spans[1][0].begin
-    assert spans[0][0].begin + spans[0][0].cost > written + fetch(B) - MEMORY
+@pytest.mark.parametrize("at", range(9000, 9010))
+def test_wakes_a_waiting_loop_as_if_it_had_turned_all_the_time(at: int) -> None:
+    """S1: a lone hart asleep in a loop, whatever part of a turn the message finds it in."""
+    plans = [[Step(1000, Do.AWAIT, 3)], [Step(at, Do.SET, 3)]]
+    asleep, awake = (
+        point(line(), guest("plan"), 2, {"sleep": sleep}, **words(plans)) for sleep in (True, False)
+    )
+    assert asleep == awake

@@ -153,25 +153,31 @@ class Span(NamedTuple):
 
 
 Plans = Sequence[Sequence[Step]]
-ALIGN = 3  # instructions from the look at the clock to the beginning of a step
 
 
-def steps(machine: Machine, plans: Plans, **words: Any) -> list[list[Span]]:
-    """What each step of each hart cost; each must have begun when its plan says."""
-    return results(machine, plans, **words)[0]
+def steps(machine: Machine, plans: Plans, **options: Any) -> list[list[Span]]:
+    """When each step of each hart began, in ns after the start of the plans, and what it cost."""
+    return results(machine, plans, **options)[0]
 
 
-def results(machine: Machine, plans: Plans, **words: Any) -> tuple[list[list[Span]], list[int]]:
-    """As `steps`; and when each hart took its last IPI."""
-    start = 1_000_000
+START = 1_000_000  # ns: later than any start-up
+
+
+def words(plans: Plans) -> dict[str, int]:
+    """The plans as parameters of programs/plan.c."""
+    found = {"start": START}
     for hart, plan in enumerate(plans):
         for number, step in enumerate(plan):
-            words[f"plan_{hart}_{number}"] = step.at << 16 | step.do << 8 | step.place
-    limits = {"sleep": words.pop("sleep", True)}
-    outcome = point(machine, guest("plan"), len(plans), limits, start=start, **words)
+            found[f"plan_{hart}_{number}"] = step.at << 16 | step.do << 8 | step.place
+    return found
+
+
+def results(machine: Machine, plans: Plans, **options: Any) -> tuple[list[list[Span]], list[int]]:
+    """As `steps`; and when each hart took its last IPI."""
+    outcome = point(machine, guest("plan"), len(plans), **words(plans), **options)
     assert not outcome["failures"]
     tables, spans = outcome["tables"], []
     for hart, plan in enumerate(plans):
         times = zip(plan, tables["began"][hart], tables["ended"][hart], strict=False)
-        spans.append([Span(begin - start, end - begin - 2) for _, begin, end in times])
-    return spans, [row[0] - start for row in tables["taken"]]
+        spans.append([Span(begin - START, end - begin - 2) for _, begin, end in times])
+    return spans, [row[0] - START for row in tables["taken"]]
