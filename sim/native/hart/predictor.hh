@@ -1,7 +1,9 @@
 // The branch predictor of a hart: 256 two-bit counters indexed by pc, conditional branches only.
 //
 // A counter that was never used starts weakly taken for a backward branch and weakly not taken for
-// a forward one, so that loops are right from their first iteration.
+// a forward one, so that loops are right from their first iteration. Two misses in a row turn a
+// counter round (Hennessy and Patterson's two-bit scheme), so that what it learned long ago does not
+// decide for ever how it fares with outcomes that alternate.
 //
 // Invariant: the table is the whole state; equal tables predict equally from then on.
 #pragma once
@@ -18,11 +20,10 @@ class Predictor {
     uint8_t& counter = table[pc / 4 % table.size()];
     if (counter == kUnused) counter = backward ? kWeaklyTaken : kWeaklyNot;
     const bool predicted = counter >= kWeaklyTaken;
-    if (taken) {
-      if (counter < kStronglyTaken) ++counter;
-    } else {
-      if (counter > kStronglyNot) --counter;
-    }
+    if (taken)
+      counter = counter == kStronglyNot ? kWeaklyNot : kStronglyTaken;
+    else
+      counter = counter == kStronglyTaken ? kWeaklyTaken : kStronglyNot;
     return predicted != taken;
   }
 
