@@ -75,6 +75,11 @@ def test_ends_the_watchdog_a_run_without_operations(
     assert re.search(rf"hart {threads - 1} {mode} at 0x[0-9a-f]+ ({what}|uc_now)", told)
 
 
+def test_turns_no_guest_the_clock_back() -> None:
+    """A negative delay is a very long one, which the watchdog ends."""
+    assert "no operation in 1 simulated ms" in message("delay")
+
+
 def test_says_the_watchdog_who_waits_for_which_line() -> None:
     told = message("atomic")
     hot = re.search(r"waits for line (0x[0-9a-f]+), which its core holds in state IM", told)
@@ -83,7 +88,7 @@ def test_says_the_watchdog_who_waits_for_which_line() -> None:
 
 
 def test_fails_the_run_a_failed_check() -> None:
-    number = next(n for n, text in enumerate(LINES, 1) if "uc_check" in text)
+    number = next(n for n, text in enumerate(LINES, 1) if "asked to fail" in text)
     failures = point("ccx", guest("bad"), 3, what="check")["failures"]
     assert failures == [f"bad.c:{number}: asked to fail"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 from runs import guest, point
-from tiny import NS, A, B, Do, H, Step, line, steps, way, words
+from tiny import LEAD, NS, A, B, Do, H, Step, line, steps, way, words
 
 LOAD, ATOMIC, L2 = 4, 18, 9  # l1_hit, atomic, l2_hit
 SERVICE, MEMORY = 6, 60
@@ -170,20 +170,20 @@ def test_answers_an_owner_a_probe_after_its_lookup(do: Do, end: int) -> None:
 def test_stays_a_line_just_won_for_the_hold(do: Do, late: int) -> None:
     """C4: the probe comes so many ns before the hold is over; it waits for the rest, not longer."""
     first, other = 1000, 1090  # the other asks when the first has completed
-    won = first + 4 + fetch(A)
-    probed = other + 4 + taken(B, A) - L2 - way("data", A, B)
+    won = first + LEAD + fetch(A)
+    probed = other + LEAD + taken(B, A) - L2 - way("data", A, B)
     plans = [[Step(first, Do.AMO)], [Step(other, do)]]
     span = steps(line(core={"hold": (probed - won + late) * NS}), plans)[1][0]
     end = LOAD if do == Do.LOAD else ATOMIC
     assert span.cost == taken(B, A) + max(late, 0) + end
 
 
-@pytest.mark.parametrize("sc_at", [1150, 1180, 3000])
+@pytest.mark.parametrize("sc_at", [1180, 1190, 3000])
 def test_keeps_an_lr_probes_off_until_its_sc(sc_at: int) -> None:
     """C6: until the SC, or for 64 instructions, an atomic and a misprediction."""
-    won = 1004 + fetch(A)
-    free = min(sc_at + 4, won + 64 + ATOMIC + 15)
-    asked = 1050 + 4
+    won = 1000 + LEAD + fetch(A)
+    free = min(sc_at + LEAD, won + 64 + ATOMIC + 15)
+    asked = 1050 + LEAD
     probed = asked + taken(B, A) - L2 - way("data", A, B)
     plans = [[Step(1000, Do.LR), Step(sc_at, Do.SC)], [Step(1050, Do.AMO)]]
     span = steps(line(), plans)[1][0]

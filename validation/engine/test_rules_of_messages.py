@@ -10,7 +10,7 @@ import dataclasses
 import pytest
 from runs import job
 from test_rules_of_cores import ATOMIC, L2, LOAD, MEMORY, SERVICE, fetch
-from tiny import HOME, NS, A, B, Do, H, Step, line, results, steps, way, wires
+from tiny import HOME, LEAD, NS, A, B, Do, H, Step, line, results, steps, way, wires
 
 from uncore.engine import native
 from uncore.topology import load
@@ -85,6 +85,29 @@ def test_asks_a_snooping_resolver_every_child() -> None:
     span = steps(line(resolver={"knows": "snoop"}), [[Step(1000, Do.LOAD)]])[0][0]
     far = way("snoop", H, B) + L2 + way("snoop", B, H)
     assert span.cost == fetch(A) + far + LOAD
+
+
+def test_recalls_a_full_directory_its_oldest_line() -> None:
+    """R8: 64 sets of one entry, two lines of one set; the owner's line is gone, and written."""
+    plans = [
+        [Step(1000, Do.AMO, 0), Step(1500, Do.LOAD, 0), Step(3000, Do.LOAD, 0)],
+        [Step(2000, Do.LOAD, 1)],
+    ]
+    spans = steps(line(resolver={"entries": 64, "ways": 1}), plans, stride=64 * 64)
+    assert [span.cost for span in spans[0][1:]] == [LOAD, fetch(A) + LOAD]
+
+
+def test_asks_a_core_for_a_line_anew_when_its_put_was_acknowledged() -> None:
+    """C5: an L2 of one way; the line is put when the other arrives, and asked for in between."""
+    slow = 200  # ns more of service, so that the core asks in time
+    core = {"l1_ways": 1, "l2_sets": 1024, "l2_ways": 1}
+    machine = line(core=core, resolver={"service": (SERVICE + slow) * NS})
+    plan = [Step(1000, Do.AMO, 0), Step(2000, Do.AMO, 1), Step(2001, Do.LOAD, 0)]
+    _, evicts, asks = steps(machine, [plan], stride=1024 * 64)[0]
+    evicted = evicts.begin + 1 + fetch(A) + slow
+    acknowledged = evicted + L2 + way("data", A, H) + SERVICE + slow + way("control", H, A)
+    assert asks.begin + 1 < acknowledged
+    assert asks.begin + 1 + asks.cost == acknowledged + fetch(A) + slow + LOAD
 
 
 # ---- J: a join -----------------------------------------------------------------------------------
@@ -211,8 +234,8 @@ def test_travels_an_ipi_as_a_control_message_after_its_send() -> None:
 def test_takes_a_hart_an_interrupt_at_an_instruction_boundary(into: int) -> None:
     """I2: it becomes pending `into` ns into a pause of seven."""
     ipi = Step(2000, Do.IPI, 1)
-    pending = ipi.at + 3 + 2 + SEND + way("control", A, B) + ACCEPT
-    plans = [[ipi], [Step(pending - into - 4, Do.PAUSE)]]
+    pending = ipi.at + LEAD + 1 + SEND + way("control", A, B) + ACCEPT
+    plans = [[ipi], [Step(pending - into - LEAD, Do.PAUSE)]]
     spans, taken_at = results(line(), plans)
     assert spans[1][0].begin + 1 == pending - into
     boundary = pending if into == 0 else pending + 7 - into

@@ -153,6 +153,7 @@ class Span(NamedTuple):
 
 
 Plans = Sequence[Sequence[Step]]
+LEAD = 7  # ns from the time of a step in its plan to its access
 
 
 def steps(machine: Machine, plans: Plans, **options: Any) -> list[list[Span]]:

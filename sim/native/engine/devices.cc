@@ -5,6 +5,12 @@
 #include "uncore_abi.h"
 
 namespace uncore {
+namespace {
+
+// A guest that asks for more (a negative time, perhaps) must not turn the clock back: eleven days.
+constexpr uint64_t kLongestDelay = 1'000'000'000'000'000;  // ns
+
+}  // namespace
 
 void Engine::semihost(Thread& thread) {
   constexpr uint64_t kWrite0 = 4, kGetCommandLine = 0x15, kExit = 0x18, kExitExtended = 0x20;
@@ -78,7 +84,7 @@ void Engine::marker(Thread& thread, unsigned code, uint64_t value) {
       thread.measuring = false;
       break;
     case UC_MARK_DELAY:
-      thread.hart.clock += value * 1000;
+      thread.hart.clock += std::min(value, kLongestDelay) * 1000;
       thread.delayed_until = thread.hart.clock;
       break;
     default:

@@ -4,10 +4,24 @@
 #include "uncore.h"
 
 UC_WORKLOAD("Goes wrong");
-enum what { ILLEGAL, OUTSIDE, DEVICE, MISALIGNED, ASTRAY, UNHANDLED, DEADLOCK, ATOMIC, COMPUTE, CLOCK, CHECK };
-UC_PARAM(choice, what, ILLEGAL,
-         "illegal|outside|device|misaligned|astray|unhandled|deadlock|atomic|compute|clock|check",
-         "how");
+enum what {
+  ILLEGAL,
+  OUTSIDE,
+  DEVICE,
+  MISALIGNED,
+  ASTRAY,
+  UNHANDLED,
+  DEADLOCK,
+  ATOMIC,
+  COMPUTE,
+  CLOCK,
+  DELAY,
+  CHECK
+};
+UC_PARAM(
+    choice, what, ILLEGAL,
+    "illegal|outside|device|misaligned|astray|unhandled|deadlock|atomic|compute|clock|delay|check",
+    "how");
 
 static struct {
   UC_ALIGNED volatile uint64_t never;
@@ -42,13 +56,20 @@ static void clock(void) {
   while (uc_now()) uc_pause();
 }
 
+// A negative time to the engine's own marker.
+static void delay(void) {
+  uint64_t before = uc_now();
+  UC_MARK(UC_MARK_DELAY, -1000ul);
+  uc_check(uc_now() > before, "the clock went back");
+}
+
 void uc_main(unsigned id, unsigned n) {
   if (id != n - 1) {
     if (what == ATOMIC) atomic();
     return;
   }
-  static void (*const ways[])(void) = {illegal,   outside,  device, misaligned, astray,
-                                       unhandled, deadlock, atomic, compute,    clock};
+  static void (*const ways[])(void) = {illegal,  outside, device,  misaligned, astray, unhandled,
+                                       deadlock, atomic,  compute, clock,      delay};
   if (what == CHECK)
     uc_check(false, "asked to fail");
   else

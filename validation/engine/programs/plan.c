@@ -1,4 +1,5 @@
-// Each hart does what its plan says, each step at its time, and tells when the step began and ended.
+// Each hart does what its plan says, each step at its time, and tells when the step began and
+// ended.
 //
 // A step is one word: time in ns after `start` << 16 | what << 8 | place; 0 is no step. The delay
 // before the access is exact (rule H7), so a step begins when its plan says, provided that the step
@@ -9,19 +10,18 @@
 UC_WORKLOAD("Accesses at given times, with the times they took");
 #define STEPS 8
 #define HARTS 4
-#define PLAN(hart)                                            \
-  UC_PARAM(u64, plan_##hart##_0, 0, "step", "first step");    \
-  UC_PARAM(u64, plan_##hart##_1, 0, "step", "and so on");     \
-  UC_PARAM(u64, plan_##hart##_2, 0, "step", "");              \
-  UC_PARAM(u64, plan_##hart##_3, 0, "step", "");              \
-  UC_PARAM(u64, plan_##hart##_4, 0, "step", "");              \
-  UC_PARAM(u64, plan_##hart##_5, 0, "step", "");              \
-  UC_PARAM(u64, plan_##hart##_6, 0, "step", "");              \
-  UC_PARAM(u64, plan_##hart##_7, 0, "step", "");              \
-  static uint64_t* const steps_##hart[STEPS] = {              \
-      &plan_##hart##_0, &plan_##hart##_1, &plan_##hart##_2,   \
-      &plan_##hart##_3, &plan_##hart##_4, &plan_##hart##_5,   \
-      &plan_##hart##_6, &plan_##hart##_7}
+#define PLAN(hart)                                                            \
+  UC_PARAM(u64, plan_##hart##_0, 0, "step", "first step");                    \
+  UC_PARAM(u64, plan_##hart##_1, 0, "step", "and so on");                     \
+  UC_PARAM(u64, plan_##hart##_2, 0, "step", "");                              \
+  UC_PARAM(u64, plan_##hart##_3, 0, "step", "");                              \
+  UC_PARAM(u64, plan_##hart##_4, 0, "step", "");                              \
+  UC_PARAM(u64, plan_##hart##_5, 0, "step", "");                              \
+  UC_PARAM(u64, plan_##hart##_6, 0, "step", "");                              \
+  UC_PARAM(u64, plan_##hart##_7, 0, "step", "");                              \
+  static uint64_t* const steps_##hart[STEPS] = {                              \
+      &plan_##hart##_0, &plan_##hart##_1, &plan_##hart##_2, &plan_##hart##_3, \
+      &plan_##hart##_4, &plan_##hart##_5, &plan_##hart##_6, &plan_##hart##_7}
 PLAN(0);
 PLAN(1);
 PLAN(2);
@@ -71,13 +71,15 @@ struct span {
   uint64_t begin, end;
 };
 
-// Waits until `when`, then does the instructions between two looks at the clock.
-#define STEP(instructions)                                              \
-  __asm__ volatile(                                                     \
-      "csrr %0, time\n\tsub %0, %2, %0\n\tsltiu x0, %0, 5\n\t"          \
-      "csrr %0, time\n\t" instructions "\n\tcsrr %1, time"              \
-      : "=&r"(span.begin), "=&r"(span.end)                              \
-      : "r"(when), "r"(at)                                              \
+// Waits until `when`, if it is still to come, then does the instructions between two looks at the
+// clock: the first look is seven instructions after `when`.
+#define STEP(instructions)                                     \
+  __asm__ volatile(                                            \
+      "csrr %0, time\n\tsub %0, %2, %0\n\tsrai t0, %0, 63\n\t" \
+      "not t0, t0\n\tand %0, %0, t0\n\tsltiu x0, %0, 5\n\t"    \
+      "csrr %0, time\n\t" instructions "\n\tcsrr %1, time"     \
+      : "=&r"(span.begin), "=&r"(span.end)                     \
+      : "r"(when), "r"(at)                                     \
       : "memory", "t0", "t1")
 
 static struct span step(uint64_t when, uint64_t what, char* at) {

@@ -146,8 +146,8 @@ static void add_by_reservation(struct knowledge* self, uint64_t line) {
 
 static void swap(struct knowledge* self, uint64_t line) {
   uint64_t value = draw(self, 1 << 20);
-  self->taken += atomic_exchange_explicit((_Atomic uint64_t*)word(line, SWAPPED), value,
-                                          memory_order_relaxed);
+  self->taken +=
+      atomic_exchange_explicit((_Atomic uint64_t*)word(line, SWAPPED), value, memory_order_relaxed);
   self->put += value;
 }
 
