@@ -49,8 +49,11 @@ class Choices:
 
     smt: Annotated[Literal["on", "off"], Parameter(help="second hardware threads")] = "on"
     home: Annotated[
-        str, Parameter(help="where memory lives: node0, node1, ..., interleave, first-touch, pair")
-    ] = "node0"
+        str,
+        Parameter(
+            help="where memory lives: addressed, node0, node1, ..., interleave, first-touch, pair"
+        ),
+    ] = "addressed"
     slices: Annotated[str, Parameter(help="hash, or the slice that owns every line")] = "hash"
     engine: Annotated[str, Parameter(help="one of `uncore engines`")] = "native"
 

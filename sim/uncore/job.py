@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from uncore.program import Program
     from uncore.topology.machine import Machine
 
+NODE = "node<K>"
 HOMES = {
-    "node<K>": "all memory on node K",
+    "addressed": "where the program allocated it; what it did not allocate, on node 0",
+    NODE: "all memory on node K",
     "interleave": "pages dealt out over the nodes",
     "first-touch": "a page on the node of the hart that touches it first",
     "pair": "first-touch, and a pair of harts uses a line that its first hart touched first",
@@ -42,15 +44,15 @@ class Job:
     threads: tuple[int, ...]
     placement: str = "compact"
     smt: bool = True
-    home: str = "node0"
+    home: str = "addressed"
     slices: str = "hash"  # or the number of the slice that owns every line
     parameters: tuple[tuple[str, str], ...] = ()  # as the program canonicalises them, sorted
     overrides: tuple[tuple[str, str], ...] = ()  # --with, already part of the machine
     engine: str = "native"
 
     def __post_init__(self) -> None:
-        if not self.threads:
-            raise UserError("a job needs at least one thread count; write --threads 1,2,4..8")
+        if not self.threads or min(self.threads) < 1:
+            raise UserError("a job needs thread counts of at least one; write --threads 1,2,4..8")
         most = len(self.harts)
         if max(self.threads) > most:
             without = " without SMT" if not self.smt and self.machine.threads_per_core > 1 else ""
@@ -59,8 +61,7 @@ class Job:
                 f"{without} has room for {most} threads; write at most {most}"
             )
         _check_home(self.home, len(self.machine.memories))
-        if self.slices != "hash" and not self.slices.isdigit():
-            raise UserError(f"--slices {self.slices}: write 'hash' or the number of a slice")
+        _check_slices(self.slices, max(len(one.slices) for one in self.machine.resolvers))
 
     @cached_property
     def harts(self) -> tuple[int, ...]:
@@ -81,10 +82,16 @@ class Job:
         return document
 
 
-def _check_home(home: str, nodes: int) -> None:
-    if home in HOMES:
+def _check_slices(slices: str, most: int) -> None:
+    if slices == "hash" or (re.fullmatch("[0-9]{1,9}", slices) and int(slices) < most):
         return
-    match = re.fullmatch(r"node(\d+)", home)
+    raise UserError(f"--slices {slices}: write 'hash' or the number of a slice, 0 to {most - 1}")
+
+
+def _check_home(home: str, nodes: int) -> None:
+    if home in HOMES and home != NODE:
+        return
+    match = re.fullmatch(r"node([0-9]{1,9})", home)
     if not match:
         raise UserError(
             f"--home {home}: no such policy; write one of {', '.join(HOMES)}.{nearest(home, HOMES)}"

@@ -9,6 +9,7 @@ of a larger one.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from uncore.errors import UserError, nearest
@@ -58,7 +59,7 @@ def place(machine: Machine, policy: str, smt: bool = True) -> tuple[int, ...]:
 def _count(text: str, whole: str, room: int) -> int:
     if text == "max":
         return room
-    if not text.isascii() or not text.isdigit() or int(text) == 0:
+    if not re.fullmatch("[0-9]{1,9}", text) or int(text) == 0:
         raise UserError(
             f"--threads {whole}: '{text}' is not a number of threads;"
             " write counts and doubling ranges, such as 1,2,4..128"
@@ -84,12 +85,13 @@ def _listed(text: str, machine: Machine) -> tuple[int, ...]:
     harts: list[int] = []
     for item in text.split(","):
         first, dash, last = item.partition("-")
-        if not first.isdigit() or (dash and not last.isdigit()):
+        ends = [first, last] if dash else [first]
+        if not all(re.fullmatch("[0-9]{1,9}", end) for end in ends):
             raise UserError(
                 f"--place {text}: '{item}' is neither a policy ({', '.join(POLICIES)}) nor harts"
                 f" such as 0-3,8.{nearest(text, POLICIES)}"
             )
-        harts += range(int(first), int(last if dash else first) + 1)
+        harts += range(int(first), min(int(ends[-1]), machine.harts) + 1)
     outside = [h for h in harts if h >= machine.harts]
     if outside:
         raise UserError(

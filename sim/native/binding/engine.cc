@@ -71,7 +71,6 @@ MachineSpec machine(nb::handle from, std::vector<uint32_t> cells) {
   m.stops = static_cast<uint32_t>(nb::len(nb::object(from.attr("stops"))));
   m.links = each<LinkSpec>(from.attr("links"), link);
   m.protocol = std::move(cells);
-  // A line answers its home by the address map; resolvers' children and parents are agents.
   return m;
 }
 

@@ -46,7 +46,7 @@ inline constexpr unsigned class_of(Kind k) {
 // Flags of an Answer.
 struct Flag {
   static constexpr uint8_t gave = 1;      // the data went to the requester, or are carried here
-  static constexpr uint8_t dirty = 2;     // and differ from the level below
+  static constexpr uint8_t dirty = 2;     // and differ from the level above
   static constexpr uint8_t shared = 4;    // a copy stays
   static constexpr uint8_t own = 8;       // ownership stays
   static constexpr uint8_t carries = 16;  // the data are in this message

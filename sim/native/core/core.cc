@@ -97,6 +97,7 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
     case K::sc:  // its LR has paid for both
       if (thread.reservation != a.line()) {
         out.value = 1;
+        thread.reservation = Thread::kNoLine;
         unlock(thread, now);
         return true;
       }

@@ -3,7 +3,7 @@
 // It orders memory: store buffers drain in order (TSO), AMO, LR, SC and fences wait for them; a
 // line just won exclusively is held for `hold`; an LR that won its line keeps probes off until its
 // SC. It owns its harts' time: a hart runs ahead of the engine only as far as no message can reach
-// this core (rule R1), and a hart that spins on unchanged lines sleeps until one changes (rule R3).
+// this core (rule S2), and a hart that spins on unchanged lines sleeps until one changes (rule S1).
 //
 // Invariant: an access at time t sees exactly the messages that reached the core at or before t.
 #pragma once
@@ -50,6 +50,7 @@ class Core {
   void send_ipi(Thread& thread, uint64_t target, Time now);
   void unlock(Thread& thread, Time now);  // the LR's lock ends: SC, trap
   void written(const Line& line, Time now, const Thread& by);
+  void shorten(Time then);  // something may reach this core at `then`: the hart goes no further
 
   // --- the client's environment (coherence/client.hh) ---
   using Data = Bytes;
@@ -74,7 +75,6 @@ class Core {
   Thread* next_to_run() const;
   Time turn_of(const Thread& thread) const;
   void run_thread(Thread& thread);
-  void shorten(Time then);
   static Time before(Time at, uint32_t by, const Thread& sleeper);
   void spun(Thread& thread);
   void advance(Thread& sleeper, Time horizon);

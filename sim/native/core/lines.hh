@@ -4,9 +4,9 @@
 // that only decides the time of a hit. Both evict the least recently used. Lines are allocated when
 // touched, never by configured size; addresses stay until a line is erased.
 //
-// Interface: find, l1 (the fast path), insert, victim, erase, enter_l1, touch.
-// Invariant: a line is in the L1 only if it is resident in the L2; a line whose writeback is under
-// way (MI, II) is in neither, but stays findable.
+// Interface: recent (the fast path), find, insert, touch, victim, settle and unsettle (in and out
+// of the L2), enter_l1 and leave_l1, erase. Invariant: a line is in the L1 only if it is resident
+// in the L2; a line whose writeback is under way (MI, II) is in neither, but stays findable.
 #pragma once
 
 #include <tsl/robin_map.h>
@@ -35,9 +35,6 @@ struct Line {
   Bytes data;
 };
 
-inline constexpr bool readable(State s) {
-  return s != State::I && (s <= State::O || s == State::SM || s == State::OM);
-}
 inline constexpr bool writable(State s) { return s == State::M || s == State::E; }
 
 class Lines {
@@ -115,10 +112,6 @@ class Lines {
     if (!line.in_l1) return;
     std::erase(l1_[line.number % l1_sets_], &line);
     line.in_l1 = false;
-  }
-  template <class F>
-  void each(F f) const {
-    for (const auto& [number, line] : by_number_) f(*line);
   }
 
  private:

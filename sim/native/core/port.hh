@@ -130,8 +130,9 @@ inline Answer Thread::mmio(uint64_t address, unsigned, bool write, uint64_t& val
   }
   if (address >= kMtimecmp && address < kMtimecmp + 8 * harts) {
     Thread& target = core.engine.thread((address - kMtimecmp) / 8);
-    if (write)
-      core.engine.set_timer(target, value, hart.clock);
+    if (write) core.engine.set_timer(target, value, hart.clock);
+    if (&target.core == &core && value < kNever / 1000)
+      core.shorten(value * 1000);
     else
       value = target.timer;
     return Answer::now;
@@ -164,10 +165,14 @@ inline void Thread::marker(unsigned code, uint64_t value) {
 
 inline void Thread::trapped(uint64_t, bool interrupt) {
   if (interrupt) hart.clock += core.engine.machine.interrupt.entry;
+  interrupted = interrupt;
   reservation = kNoLine;
   core.unlock(*this, hart.clock);
 }
 
-inline void Thread::returned() { hart.clock += core.engine.machine.interrupt.exit; }
+inline void Thread::returned() {
+  if (interrupted) hart.clock += core.engine.machine.interrupt.exit;
+  interrupted = false;
+}
 
 }  // namespace uncore

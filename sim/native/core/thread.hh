@@ -55,6 +55,7 @@ class Thread {
   bool recording = false;          // it seems to spin: note which lines it reads
   std::vector<uint64_t> watched;   // those lines
   Time delayed_until = 0;          // end of the delay it is in, or was in last
+  bool interrupted = false;        // the trap it handles is an interrupt
   // Latency of operations, from marker to marker.
   Time operation_began = 0;
   bool measuring = false;

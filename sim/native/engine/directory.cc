@@ -160,6 +160,7 @@ const Bytes* Directory::stored_data(uint64_t line) const {
   const auto found = entries_.find(line);
   if (found == entries_.end()) return nullptr;
   const Record& e = *found->second;
+  if (e.carried) return &e.in_hand;  // of the transaction under way
   const bool valid = (e.stored && e.dirty) || e.step == Record::Step::put;
   return valid ? &e.data : nullptr;
 }

@@ -98,7 +98,7 @@ class Engine {
   void schedule_core(Core& core, Time when);
   void schedule_act(PacketId id, Time when);
   void schedule_retry(PacketId id, Time when);
-  // How far `core` may run at `now` without missing a message (rule R1).
+  // How far `core` may run at `now` without missing a message (rule S2).
   Time horizon(const Core& core, Time now) const;
 
   Agent resolver_above(Agent child, uint64_t line, Agent toucher);

@@ -1,4 +1,4 @@
-// The memory image: what memory itself holds. A page is allocated when it is first written.
+// The memory image: what memory itself holds. A page is allocated when it is first touched.
 //
 // It is not an always-right memory: a line owned by a cache is stale here until it is written back.
 #pragma once

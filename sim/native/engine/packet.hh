@@ -40,7 +40,6 @@ struct Packet {
   uint32_t hop = 0;
   uint64_t place = 0, sender = 0;  // its keys among events of equal time
   Time retry = 0;                  // a deferred probe: when it asks again
-  uint32_t next = 0;               // in a waiting queue
 };
 
 using PacketId = uint32_t;

@@ -22,7 +22,7 @@ enum class Size : uint8_t { control, data, snoop };  // the cost kinds of machin
 
 using Costs = std::array<Time, 3>;  // by Size
 
-// One channel on a route: `reach` from the previous channel (or the source), then `cross`.
+// One channel on a route: `reach` from the previous channel (or the source), then `busy`.
 struct Hop {
   Costs reach;
   Costs busy;

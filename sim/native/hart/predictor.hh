@@ -2,8 +2,8 @@
 //
 // A counter that was never used starts weakly taken for a backward branch and weakly not taken for
 // a forward one, so that loops are right from their first iteration. Two misses in a row turn a
-// counter round (Hennessy and Patterson's two-bit scheme), so that what it learned long ago does not
-// decide for ever how it fares with outcomes that alternate.
+// counter round (Hennessy and Patterson's two-bit scheme), so that what it learned long ago does
+// not decide for ever how it fares with outcomes that alternate.
 //
 // Invariant: the table is the whole state; equal tables predict equally from then on.
 #pragma once

@@ -43,7 +43,6 @@ constexpr uint64_t event_sender(uint64_t sender, uint64_t count) {
 class EventQueue {
  public:
   bool empty() const { return heap_.empty(); }
-  std::size_t size() const { return heap_.size(); }
   const Event& top() const { return heap_.front(); }
   Time next_time() const { return heap_.empty() ? kNever : heap_.front().time; }
 

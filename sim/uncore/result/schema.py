@@ -23,7 +23,7 @@ SCHEMA = "uncore.result/1"
 
 
 class Latency(Struct, frozen=True, forbid_unknown_fields=True):
-    """Percentiles of the time between two operations of one thread, in ps."""
+    """Percentiles of operation latency, in ps: lower bounds of buckets 3 % wide."""
 
     p50: Annotated[int, Meta(description="half of the operations took at most this long")]
     p90: Annotated[int, Meta(description="nine of ten")]

@@ -55,7 +55,7 @@ class Core:
     l1_ways: int
     l2_sets: int
     l2_ways: int
-    atomic: int  # an AMO, LR or SC that hits with sufficient rights
+    atomic: int  # an AMO, or an LR with its SC, that hits with sufficient rights
     hold: int  # least time a line just won exclusively stays
     store_buffer: int  # entries of the core, divided by its harts
     smt_share: int  # speed of a hart whose siblings are active, in thousandths
