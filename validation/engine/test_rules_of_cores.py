@@ -178,6 +178,13 @@ def test_stays_a_line_just_won_for_the_hold(do: Do, late: int) -> None:
     assert span.cost == taken(B, A) + max(late, 0) + end
 
 
+def test_holds_no_core_a_line_that_it_only_read() -> None:
+    """C4: an exclusive copy that a load was given goes at once."""
+    plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.AMO)]]
+    span = steps(line(core={"hold": 5000 * NS}), plans)[1][0]
+    assert span.cost == taken(B, A) + ATOMIC
+
+
 @pytest.mark.parametrize("sc_at", [1180, 1190, 3000])
 def test_keeps_an_lr_probes_off_until_its_sc(sc_at: int) -> None:
     """C6: until the SC, or for 64 instructions, an atomic and a misprediction."""
