@@ -14,7 +14,7 @@ import platform
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -78,10 +78,8 @@ def _runs(points: Sequence[Job], cores: int, probes: Probes, tick: Tick) -> Iter
 def _pooled(points: Sequence[Job], cores: int, probes: Probes) -> Iterator[Finished]:
     context = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(min(cores, len(points)), context, _ignore_interrupt) as pool:
-        # Most threads first: the longest point must not be the last one to start.
-        order = sorted(range(len(points)), key=lambda n: -points[n].threads[0])
-        futures = [pool.submit(_point, n, points[n], probes) for n in order]
         try:
+            futures = _submit(pool, points, probes)
             for future in as_completed(futures):
                 yield future.result()
         except BaseException:
@@ -91,9 +89,23 @@ def _pooled(points: Sequence[Job], cores: int, probes: Probes) -> Iterator[Finis
             raise
 
 
+def _submit(
+    pool: ProcessPoolExecutor, points: Sequence[Job], probes: Probes
+) -> list[Future[Finished]]:
+    """The workers are born here: an interrupt waits until they know to ignore it."""
+    # Most threads first: the longest point must not be the last one to start.
+    order = sorted(range(len(points)), key=lambda n: -points[n].threads[0])
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return [pool.submit(_point, n, points[n], probes) for n in order]
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
 def _ignore_interrupt() -> None:
     """Ctrl-C reaches every process of the terminal: the parent alone answers it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _point(number: int, job: Job, probes: Probes, tick: Tick = engine.silent) -> Finished:
