@@ -29,6 +29,10 @@ MISTAKES = {
     "a parameter that does not exist": ((*RUN, "--set", "hodl=1ns"), "hold"),
     "an unknown kind of result file": ((*RUN, "--output", "r.xml"), ".json, .parquet"),
     "a result that is not there": (("run", "--again", "gone.json"), "gone.json"),
+    "other words beside --again": ((*RUN, "--again", "r.json"), "only --cores goes with it"),
+    "fewer than no cores": ((*RUN, "--cores=-1"), "--cores"),
+    "no matrix in the folder": (("validate", "--matrices", "/"), "no file NAME.csv"),
+    "a picture no program can draw": (("demo", "--plot", "p.foo"), ".png, .svg, .pdf"),
     "one file for two results": (
         (*RUN[:2], "bus:4", *RUN[2:], "--output", "r.json"),
         "one machine",

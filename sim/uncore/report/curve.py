@@ -38,7 +38,7 @@ def _remarks(result: Result) -> None:
             remark(f"check failed at {point.threads} threads: {failure}")
     if result.outcome.partial:
         done, asked = len(result.points), len(result.job["threads"])
-        remark(f"partial: interrupted after {done} of {asked} points")
+        remark(f"partial: {done} of {asked} points finished")
     absent = result.points[0].absent if result.points else {}
     for reason in dict.fromkeys(absent.values()):
         names = ", ".join(field for field, why in absent.items() if why == reason)

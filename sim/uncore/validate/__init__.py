@@ -61,6 +61,8 @@ def _chosen(machines: Sequence[str], matrices: Path | None) -> list[str]:
     if matrices and not matrices.is_dir():
         raise UserError(f"--matrices {matrices}: expected a directory of CSV files, one a machine")
     with_matrix = [n for n in known if not matrices or (matrices / f"{n}.csv").is_file()]
+    if not with_matrix:
+        raise UserError(f"--matrices {matrices}: no file NAME.csv of {', '.join(known)} is there")
     return list(machines) or with_matrix
 
 

@@ -1,0 +1,123 @@
+"""The commands of `uncore`, one module a kind of question; `uncore.cli` gathers them.
+
+    app              where a module registers its commands
+    Threads ...      options that several commands share, each worded once
+    finish(jobs)     executes jobs, reports whatever came of them, and says with which exit status
+
+Commands hold no knowledge of their own: they turn words into a Job, execute it and hand the Result
+to a report.  Modules a command needs are imported inside it: `uncore list` should not load a
+plotting library.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import App, Parameter, validators
+
+import uncore
+from uncore.errors import GuestError
+from uncore.words import check_endings
+
+OK, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
+
+app = App(
+    name="uncore", help="A cache-coherence and topology simulator.", version=uncore.__version__
+)
+
+Threads = Annotated[str, Parameter(help="thread counts: 1,2,4..128 (4..128 doubles), or max")]
+Set = Annotated[
+    list[str], Parameter(name="--set", negative="", help="NAME=VALUE: a workload's parameter")
+]
+With = Annotated[
+    list[str], Parameter(name="--with", negative="", help="KEY=VALUE: a number of the machine")
+]
+Json = Annotated[bool, Parameter(name="--json", negative="", help="rows as JSON, keys documented")]
+Plot = Annotated[Path | None, Parameter(help="draw into this file (.png, .svg, .pdf)")]
+Cores = Annotated[
+    int,
+    Parameter(validator=validators.Number(gte=0), help="cores of this host to use; 0: all of them"),
+]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Choices:
+    """What every command that simulates lets the user choose."""
+
+    smt: Annotated[Literal["on", "off"], Parameter(help="second hardware threads")] = "on"
+    home: Annotated[
+        str,
+        Parameter(
+            help="where memory lives: addressed, node0, node1, ..., interleave, first-touch, pair"
+        ),
+    ] = "addressed"
+    slices: Annotated[str, Parameter(help="hash, or the slice that owns every line")] = "hash"
+    engine: Annotated[str, Parameter(help="one of `uncore engines`")] = "native"
+
+    def policies(self) -> dict[str, Any]:
+        """As fields of a Job."""
+        return {**asdict(self), "smt": self.smt == "on"}
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Placed(Choices):
+    """The same, and where threads run."""
+
+    placement: Annotated[
+        str,
+        Parameter(name="--place", help="compact, scatter, siblings, or harts such as 0-3,8"),
+    ] = "compact"
+
+
+CHOICES, PLACED = Choices(), Placed()
+
+
+def finish(
+    jobs: Sequence[Any], cores: int, *, json: bool, plot: Path | None, output: Path | None = None
+) -> int:
+    """Executes jobs and reports whatever came of them; the exit status."""
+    from uncore.execute import execute
+    from uncore.report import curve, lines
+    from uncore.report.plot import picture
+    from uncore.report.progress import progress
+    from uncore.result import save
+
+    check_endings({"--output": output, "--plot": plot})
+    wrong: list[tuple[Any, GuestError]] = []
+    with progress(sum(sum(job.threads) for job in jobs), "simulating") as advance:
+        results = execute(
+            jobs,
+            workers(cores),
+            lambda job, point: advance(point.threads),
+            lambda job, error: wrong.append((job, error)),
+        )
+    for job, error in wrong:
+        note(f"uncore: {job.machine.id} at {job.threads[0]} threads: {error}")
+    curve.show(results, json)
+    if len(jobs) == 1 and results[0].points and not json:
+        lines.show(jobs[0].program, results[0].points[-1])
+    if output:
+        save(results[0], output)
+        note(f"result: {output}")
+    if plot and any(result.points for result in results):
+        note(f"picture: {picture(plot, curve.panel(results))}")
+    if wrong or any(result.failed for result in results):
+        return FAILED
+    return INTERRUPTED if any(result.outcome.partial for result in results) else OK
+
+
+def workers(cores: int) -> int:
+    """How many processes `--cores N` means."""
+    return cores or os.cpu_count() or 1
+
+
+def note(text: str) -> None:
+    """Says where something was written, without disturbing what is piped."""
+    print(text, file=sys.stderr)

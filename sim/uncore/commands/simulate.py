@@ -1,0 +1,158 @@
+"""What something costs on a machine: run, sweep, matrix, demo."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from uncore.commands import (
+    CHOICES,
+    FAILED,
+    INTERRUPTED,
+    OK,
+    PLACED,
+    Choices,
+    Cores,
+    Json,
+    Placed,
+    Plot,
+    Set,
+    Threads,
+    With,
+    app,
+    finish,
+    note,
+    workers,
+)
+from uncore.errors import UserError
+from uncore.words import axes, check_endings, pairs
+
+
+@app.command
+def run(
+    *words: Annotated[str, Parameter(help="machines, then one workload (name, .c or .elf file)")],
+    threads: Threads = "1",
+    set_: Set = [],  # noqa: B006
+    with_: With = [],  # noqa: B006
+    choices: Placed = PLACED,
+    cores: Cores = 0,
+    plot: Plot = None,
+    output: Annotated[Path | None, Parameter(help="save the result (.json, .parquet)")] = None,
+    again: Annotated[Path | None, Parameter(help="a saved result: run its job, compare")] = None,
+    json: Json = False,
+) -> int:
+    """Run one workload on one machine or several, at each thread count."""
+    from uncore.api import make_job
+
+    if again:
+        if words or set_ or with_ or plot or output or json or (threads, choices) != ("1", PLACED):
+            raise UserError(
+                f"--again {again}: runs the job in that file; only --cores goes with it"
+            )
+        return _again(again, cores)
+    machines, workload = _split("run", words)
+    values = {"parameters": pairs("--set", set_), "overrides": pairs("--with", with_)}
+    jobs = [
+        make_job(machine, workload, threads, **values, **choices.policies()) for machine in machines
+    ]
+    if output and len(jobs) > 1:
+        raise UserError(f"--output {output}: one file holds the result of one machine")
+    return finish(jobs, cores, json=json, plot=plot, output=output)
+
+
+def _split(command: str, words: Sequence[str]) -> tuple[Sequence[str], str]:
+    """Machines, then one workload."""
+    if len(words) < 2:
+        raise UserError(
+            f"{command} needs a machine and a workload: uncore {command} epyc7601x2 lock/ticket"
+        )
+    return words[:-1], words[-1]
+
+
+def _again(path: Path, cores: int) -> int:
+    from uncore.api import job_again, load_result
+    from uncore.execute import execute
+    from uncore.result import canonical
+
+    recorded = load_result(path)
+    repeated = execute([job_again(recorded)], workers(cores))[0]
+    if repeated.outcome.partial:
+        return INTERRUPTED
+    for before, now in zip(recorded.points, repeated.points, strict=True):
+        differs = [f for f in now.__struct_fields__ if getattr(now, f) != getattr(before, f)]
+        if canonical(before) != canonical(now):
+            print(f"differs at {now.threads} threads: {', '.join(differs)}")
+            return FAILED
+    print(f"reproduced bit for bit: {len(repeated.points)} points, {recorded.result_hash}")
+    return OK
+
+
+@app.command
+def sweep(
+    *words: Annotated[str, Parameter(help="machines, then one workload")],
+    threads: Threads = "1",
+    set_: Set = [],  # noqa: B006
+    with_: With = [],  # noqa: B006
+    choices: Placed = PLACED,
+    cores: Cores = 0,
+    plot: Plot = None,
+    json: Json = False,
+) -> int:
+    """Run the product of all values: --with KEY=A,B and --set NAME=A,B are axes."""
+    from uncore.api import make_job
+
+    machines, workload = _split("sweep", words)
+    overrides, parameters = axes("--with", with_), axes("--set", set_)
+    jobs = [
+        make_job(
+            machine,
+            workload,
+            threads,
+            overrides=chosen,
+            parameters=values,
+            **choices.policies(),
+        )
+        for machine, chosen, values in product(machines, overrides, parameters)
+    ]
+    return finish(jobs, cores, json=json, plot=plot)
+
+
+@app.command
+def matrix(
+    machine: str,
+    *,
+    ipi: Annotated[bool, Parameter(negative="", help="interrupts instead of a line")] = False,
+    with_: With = [],  # noqa: B006
+    choices: Choices = CHOICES,
+    csv: Annotated[Path | None, Parameter(help="write the matrix, in ns")] = None,
+    plot: Plot = None,
+    json: Json = False,
+) -> int:
+    """The latency between all pairs of harts, as measured by a CAS ping-pong."""
+    from uncore import matrix as measurement
+    from uncore.report.plot import picture
+
+    check_endings({"--csv": csv, "--plot": plot})
+    measured = measurement.measure(
+        machine, ipi=ipi, overrides=pairs("--with", with_), **choices.policies()
+    )
+    measurement.show(measured, json)
+    if csv:
+        measurement.write_csv(measured, csv)
+        note(f"matrix: {csv}")
+    if plot:
+        note(f"picture: {picture(plot, measurement.panel(measured))}")
+    return FAILED if measured.result.failed else OK
+
+
+@app.command
+def demo(*, plot: Plot = None) -> int:
+    """The demonstration: core-to-core matrix and lock scaling of a 2x EPYC 7601."""
+    from uncore import demo as demonstration
+
+    check_endings({"--plot": plot})
+    return int(demonstration.main(plot))

@@ -1,0 +1,34 @@
+"""Why the answers can be believed: validate, check."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from uncore.commands import Json, app
+
+
+@app.command
+def validate(
+    *machines: str,
+    matrices: Annotated[Path | None, Parameter(help="directory of measured matrices")] = None,
+    json: Json = False,
+) -> int:
+    """Simulated against measured, with errors; exit status 1 past the stated bounds."""
+    from uncore import validate as validation
+
+    return int(validation.main(machines, matrices=matrices, json=json))
+
+
+@app.command
+def check(
+    *protocols: Annotated[str, Parameter(help="msi, mesi, mesif, moesi; none: msi and mesi")],
+    all_: Annotated[bool, Parameter(name="--all", negative="", help="all, and longer")] = False,
+    json: Json = False,
+) -> int:
+    """Walk the protocol's tables exhaustively and at random; exit status 1 on a violation."""
+    from importlib import import_module
+
+    return int(import_module("uncore.protocol.check").main(protocols, everything=all_, json=json))
