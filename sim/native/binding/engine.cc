@@ -124,10 +124,8 @@ nb::dict counters(Engine& engine) {
   const Counters& c = engine.counters;
   nb::dict d;
   d["events"] = c.events;
-  d["packets"] = c.packets;
   d["transactions"] = c.transactions;
   d["invalidations"] = c.invalidations;
-  d["downgrades"] = c.downgrades;
   d["between"] = c.transfers_between;
   d["stored"] = c.transfers_stored;
   d["memory"] = c.transfers_memory;
@@ -140,7 +138,7 @@ nb::dict counters(Engine& engine) {
   for (const auto& [line, count] : lines) by_line.append(nb::make_tuple(line << kLineShift, count));
   d["lines"] = by_line;
   nb::list resolvers;
-  for (const auto& r : engine.directories())
+  for (const auto& r : engine.resolvers())
     resolvers.append(*std::max_element(r->busy.begin(), r->busy.end()));
   d["resolver_busy"] = resolvers;
   nb::list channels;

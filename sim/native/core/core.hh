@@ -53,7 +53,6 @@ class Core {
   void shorten(Time then);  // something may reach this core at `then`: the hart goes no further
 
   // --- the client's environment (coherence/client.hh) ---
-  using Data = Bytes;
   void send(const Msg& message);
 
  private:

@@ -36,7 +36,7 @@ Engine::Engine(MachineSpec m, JobSpec j)
   for (std::size_t r = 0; r < machine.resolvers.size(); ++r) {
     const ResolverSpec& spec = machine.resolvers[r];
     const auto agent = first_resolver_ + static_cast<Agent>(r);
-    directories_.push_back(std::make_unique<Directory>(*this, agent, spec));
+    resolvers_.push_back(std::make_unique<ResolverAgent>(*this, agent, spec));
     for (std::size_t c = 0; c < spec.children.size(); ++c) {
       ordinals_[spec.children[c]] = static_cast<int>(c);
       parents_[spec.children[c]].push_back(agent);
@@ -119,8 +119,7 @@ void Engine::dispatch(const Event& e) {
     case kArrive:
       return arrive(e.argument, e.time);
     case kAct:
-      return directories_[packets[e.argument].message.to - first_resolver_]->act(e.argument,
-                                                                                 e.time);
+      return resolvers_[packets[e.argument].message.to - first_resolver_]->act(e.argument, e.time);
     case kRun:
       return cores_[e.argument]->run(e.time);
     case kRetry: {
@@ -169,7 +168,7 @@ void Engine::schedule_retry(PacketId id, Time when) {
 
 int32_t Engine::stop_of(Agent a, uint64_t line) const {
   if (a < first_resolver_) return machine.core_stops[a];
-  if (a < first_memory_) return directories_[a - first_resolver_]->stop(line);
+  if (a < first_memory_) return resolvers_[a - first_resolver_]->stop(line);
   return machine.memories[a - first_memory_].stop;
 }
 
@@ -184,7 +183,6 @@ void Engine::send(const Message<Bytes>& m, int32_t from, Time when, Agent sender
   p.retry = 0;
   p.place = event_place(static_cast<uint64_t>(m.to), class_of(m.kind), m.line);
   p.sender = event_sender(static_cast<uint64_t>(sender), ++sent);
-  ++counters.packets;
   if (m.to < first_resolver_) ++cores_[m.to]->in_flight;
   travel(id, when);
 }
@@ -217,7 +215,7 @@ void Engine::cross(PacketId id, Time now) {
 void Engine::arrive(PacketId id, Time now) {
   const Agent to = packets[id].message.to;
   if (to < first_resolver_) return cores_[to]->receive(id, now);
-  if (to < first_memory_) return directories_[to - first_resolver_]->arrive(id, now);
+  if (to < first_memory_) return resolvers_[to - first_resolver_]->arrive(id, now);
   at_memory(id, now);
 }
 
@@ -267,8 +265,8 @@ std::string Engine::stuck_report() const {
               std::string(name::states[static_cast<std::size_t>(state)]) + ", with " +
               std::to_string(t->buffer.size()) + " stores buffered\n";
   }
-  for (const auto& d : directories_)
-    d->each([&](const Directory::Record& e) {
+  for (const auto& d : resolvers_)
+    d->each([&](const ResolverAgent::Record& e) {
       if (!e.busy() && e.queue.empty()) return;
       report += "resolver " + std::to_string(d->self() - first_resolver_) + ": line " +
                 line_of(e.line) + " waits for " + std::to_string(e.waiting) + " answers, " +

@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "core/core.hh"
-#include "engine/directory.hh"
 #include "engine/image.hh"
 #include "engine/packet.hh"
+#include "engine/resolver_agent.hh"
 #include "engine/spec.hh"
 #include "fabric/fabric.hh"
 #include "kernel/queue.hh"
@@ -30,10 +30,9 @@ namespace uncore {
 enum class End : uint8_t { running, exited, fatal, stuck, watchdog, protocol };
 
 struct Counters {
-  uint64_t events = 0, packets = 0, transactions = 0;
+  uint64_t events = 0, transactions = 0;
   uint64_t operations = 0;                  // that the guest marked as done
   uint64_t invalidations = 0;               // copies taken away by ProbeM or Inv
-  uint64_t downgrades = 0;                  // owners asked to share
   std::vector<uint64_t> transfers_between;  // fills from another core, by depth of the common level
   std::vector<uint64_t> transfers_stored;   // fills from a resolver's data, by resolver
   uint64_t transfers_memory = 0;
@@ -114,16 +113,14 @@ class Engine {
   void clear_software(uint64_t target, Time now);
   bool software_pending(uint64_t target) const { return software_[target]; }
   bool fetch(uint64_t address, uint32_t& word);
-  void note_probed(Kind kind) {
-    ++(kind == Kind::ProbeS ? counters.downgrades : counters.invalidations);
-  }
+  void note_probed(Kind kind) { counters.invalidations += kind != Kind::ProbeS; }
   void note_transfer(const Core& to, Agent from, uint64_t line);
 
   // --- for the outcome ---
   // Bytes as the machine would read them: from the owner, wherever it is.
   void read(uint64_t address, std::size_t size, uint8_t* to);
   std::vector<std::unique_ptr<Core>>& cores() { return cores_; }
-  const std::vector<std::unique_ptr<Directory>>& directories() const { return directories_; }
+  const std::vector<std::unique_ptr<ResolverAgent>>& resolvers() const { return resolvers_; }
   Fabric& fabric() { return fabric_; }
   const Latencies& latencies() const { return latencies_; }
 
@@ -156,7 +153,7 @@ class Engine {
   EventQueue queue_;
   Code code_;
   std::vector<std::unique_ptr<Core>> cores_;
-  std::vector<std::unique_ptr<Directory>> directories_;
+  std::vector<std::unique_ptr<ResolverAgent>> resolvers_;
   std::vector<Time> memory_free_;
   std::vector<uint64_t> memory_sent_;
   std::vector<Thread*> threads_;

@@ -54,8 +54,8 @@ const Bytes& Engine::valid_line(uint64_t number) {
                        (m.flags & Flag::dirty);
     if (dirty && !is_memory(m.to)) return m.data;
   }
-  for (const auto& directory : directories_)
-    if (const Bytes* data = directory->stored_data(number)) return *data;
+  for (const auto& resolver : resolvers_)
+    if (const Bytes* data = resolver->stored_data(number)) return *data;
   return image.line(number);
 }
 

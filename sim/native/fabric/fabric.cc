@@ -31,11 +31,9 @@ Fabric::Fabric(uint32_t stops, const std::vector<LinkSpec>& links)
   channels.resize(static_cast<std::size_t>(last + 1));
 }
 
-// Dijkstra from the target against the links; then every stop takes its lowest-numbered link that
-// lies on a shortest way.
-const std::vector<int32_t>& Fabric::toward(int32_t target) {
-  std::vector<int32_t>& next = toward_[target];
-  if (!next.empty()) return next;
+// Dijkstra from the target against the links: the least summed weight of every stop's way there.
+template <class Weight>
+std::vector<Time> Fabric::distances(int32_t target, Weight weight) const {
   std::vector<Time> distance(leaving_.size(), kNever);
   using Reached = std::pair<Time, int32_t>;
   std::priority_queue<Reached, std::vector<Reached>, std::greater<>> open;
@@ -52,6 +50,14 @@ const std::vector<int32_t>& Fabric::toward(int32_t target) {
       open.emplace(through, links_[l].source);
     }
   }
+  return distance;
+}
+
+// Every stop takes its lowest-numbered link that lies on a shortest way.
+const std::vector<int32_t>& Fabric::toward(int32_t target) {
+  std::vector<int32_t>& next = toward_[target];
+  if (!next.empty()) return next;
+  const std::vector<Time> distance = distances(target, weight);
   next.assign(leaving_.size(), -1);
   for (std::size_t stop = 0; stop < leaving_.size(); ++stop)
     for (int32_t l : leaving_[stop]) {
@@ -104,25 +110,13 @@ Time Fabric::latency(int32_t source, int32_t target, Size size) {
 }
 
 Time Fabric::nearest(const std::vector<bool>& sources, int32_t target) const {
-  std::vector<Time> distance(leaving_.size(), kNever);
-  using Reached = std::pair<Time, int32_t>;
-  std::priority_queue<Reached, std::vector<Reached>, std::greater<>> open;
-  distance[target] = 0;
-  open.emplace(0, target);
-  while (!open.empty()) {
-    const auto [far, stop] = open.top();
-    open.pop();
-    if (far > distance[stop]) continue;
-    if (stop != target && sources[stop]) return far;
-    for (int32_t l : entering_[stop]) {
-      const LinkSpec& link = links_[l];
-      const Time through = far + std::min({link.control, link.data, link.snoop});
-      if (through >= distance[link.source]) continue;
-      distance[link.source] = through;
-      open.emplace(through, link.source);
-    }
-  }
-  return kNever;
+  const std::vector<Time> distance = distances(
+      target, [](const LinkSpec& link) { return std::min({link.control, link.data, link.snoop}); });
+  Time least = kNever;
+  for (std::size_t stop = 0; stop < sources.size(); ++stop)
+    if (sources[stop] && static_cast<int32_t>(stop) != target)
+      least = std::min(least, distance[stop]);
+  return least;
 }
 
 }  // namespace uncore

@@ -24,7 +24,6 @@ void Engine::send_ipi(Thread& from, uint32_t target, Time when) {
   p.hop = 0;
   p.place = event_place(static_cast<uint64_t>(to.agent), kInterruptClass, target);
   p.sender = event_sender(static_cast<uint64_t>(from.core.agent), ++from.core.sent);
-  ++counters.packets;
   ++to.in_flight;
   travel(id, when);
 }

@@ -81,16 +81,16 @@ class WaitingQueue {
   std::size_t first_ = 0;
 };
 
-class Directory {
+class ResolverAgent {
  public:
   // --- the protocol's environment (coherence/resolver.hh) ---
   using Data = Bytes;
   using Set = ChildSet;
   using Queue = WaitingQueue;
   using Msg = Message<Bytes>;
-  using Record = Entry<Directory>;
+  using Record = Entry<ResolverAgent>;
 
-  Directory(Engine& engine, Agent agent, const ResolverSpec& spec);
+  ResolverAgent(Engine& engine, Agent agent, const ResolverSpec& spec);
 
   const Protocol& protocol() const;
   const Policy& policy() const { return policy_; }
@@ -106,7 +106,7 @@ class Directory {
   void memory_write(Record& e, const Bytes& data);
   void keep(Record& e);
   void discard(Record& e);
-  void opened(Record& e);
+  void opened(Record&) {}
   void closed(Record& e);
 
   // --- the agent ---
@@ -122,7 +122,6 @@ class Directory {
   }
 
   uint64_t sent = 0;       // the sender's count of rule T2
-  uint64_t requests = 0;   // served by all slices
   std::vector<Time> busy;  // summed service time of each slice
 
  private:

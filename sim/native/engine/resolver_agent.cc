@@ -1,4 +1,4 @@
-#include "engine/directory.hh"
+#include "engine/resolver_agent.hh"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 namespace uncore {
 
-Directory::Directory(Engine& engine, Agent agent, const ResolverSpec& spec)
+ResolverAgent::ResolverAgent(Engine& engine, Agent agent, const ResolverSpec& spec)
     : busy(spec.slices.size(), 0),
       engine_(engine),
       agent_(agent),
@@ -21,32 +21,32 @@ Directory::Directory(Engine& engine, Agent agent, const ResolverSpec& spec)
   policy_.grants = spec.grants;
 }
 
-const Protocol& Directory::protocol() const { return engine_.protocol(); }
-int Directory::ordinal(Agent a) const { return a == kNobody ? kNobody : engine_.ordinal(a); }
-Agent Directory::above(uint64_t line) const {
+const Protocol& ResolverAgent::protocol() const { return engine_.protocol(); }
+int ResolverAgent::ordinal(Agent a) const { return a == kNobody ? kNobody : engine_.ordinal(a); }
+Agent ResolverAgent::above(uint64_t line) const {
   return engine_.resolver_above(agent_, line, kNobody);
 }
 
-std::size_t Directory::slice(uint64_t line) const {
+std::size_t ResolverAgent::slice(uint64_t line) const {
   return engine_.slice_of(line, spec_.slices.size());
 }
 
-Directory::Slot& Directory::entry(uint64_t line) {
+ResolverAgent::Slot& ResolverAgent::entry(uint64_t line) {
   std::unique_ptr<Slot>& s = entries_[line];
   if (!s) {
     s = std::make_unique<Slot>(*this, line);
-    Resolver<Directory>::init(*this, *s);
+    Resolver<ResolverAgent>::init(*this, *s);
   }
   Slot& found = *s;
   if (spec_.entries > 0) take_tag(found);
   return found;
 }
 
-uint64_t Directory::tag_set(uint64_t line) const {
+uint64_t ResolverAgent::tag_set(uint64_t line) const {
   return line % std::max(1u, spec_.entries / std::max(1u, spec_.ways));
 }
 
-void Directory::take_tag(Slot& s) {
+void ResolverAgent::take_tag(Slot& s) {
   s.used = ++clock_;
   if (s.in_tags) return;
   std::vector<Slot*>& set = tags_[tag_set(s.line)];
@@ -55,7 +55,7 @@ void Directory::take_tag(Slot& s) {
   evict_if_full(set, spec_.ways, s, true);
 }
 
-void Directory::forget_if_blank(Slot& s) {
+void ResolverAgent::forget_if_blank(Slot& s) {
   // Forgetting changes nothing but memory, so a few blank entries may stay for the next request.
   constexpr std::size_t kFew = 4096;
   if (spec_.entries == 0 && entries_.size() < kFew) return;
@@ -65,7 +65,7 @@ void Directory::forget_if_blank(Slot& s) {
 }
 
 // Makes room in a set by evicting its least recently used quiet entry.
-void Directory::evict_if_full(std::vector<Slot*>& set, uint32_t ways, Slot& keep, bool recall) {
+void ResolverAgent::evict_if_full(std::vector<Slot*>& set, uint32_t ways, Slot& keep, bool recall) {
   if (set.size() <= ways) return;
   Slot* oldest = nullptr;
   for (Slot* s : set)
@@ -74,22 +74,22 @@ void Directory::evict_if_full(std::vector<Slot*>& set, uint32_t ways, Slot& keep
   if (recall) {
     std::erase(set, oldest);
     oldest->in_tags = false;
-    Resolver<Directory>::recall(*this, *oldest);
+    Resolver<ResolverAgent>::recall(*this, *oldest);
   } else {
-    Resolver<Directory>::evict(*this, *oldest);
+    Resolver<ResolverAgent>::evict(*this, *oldest);
   }
   forget_if_blank(*oldest);
 }
 
-void Directory::send(const Msg& m) { engine_.send(m, stop(m.line), now_, agent_, sent); }
+void ResolverAgent::send(const Msg& m) { engine_.send(m, stop(m.line), now_, agent_, sent); }
 
-void Directory::send_stored(Record& e, const Msg& m) {
+void ResolverAgent::send_stored(Record& e, const Msg& m) {
   slot(e).origin = agent_;
   slot(e).used = ++clock_;
   engine_.send(m, stop(m.line), now_ + spec_.data_hit, agent_, sent);
 }
 
-void Directory::memory_read(Record& e) {
+void ResolverAgent::memory_read(Record& e) {
   Msg m;
   m.kind = Kind::GetS;
   m.from = m.requester = agent_;
@@ -99,7 +99,7 @@ void Directory::memory_read(Record& e) {
 }
 
 // The resolver is the point of order: the image changes now, the transfer only takes its time.
-void Directory::memory_write(Record& e, const Bytes& data) {
+void ResolverAgent::memory_write(Record& e, const Bytes& data) {
   engine_.image.line(e.line) = data;
   Msg m;
   m.kind = Kind::Put;
@@ -110,7 +110,7 @@ void Directory::memory_write(Record& e, const Bytes& data) {
   send(m);
 }
 
-void Directory::keep(Record& e) {
+void ResolverAgent::keep(Record& e) {
   Slot& s = slot(e);
   s.used = ++clock_;
   if (s.in_store) return;
@@ -120,17 +120,16 @@ void Directory::keep(Record& e) {
   evict_if_full(set, spec_.data_ways, s, false);
 }
 
-void Directory::discard(Record& e) {
+void ResolverAgent::discard(Record& e) {
   Slot& s = slot(e);
   if (!s.in_store) return;
   std::erase(store_[e.line % std::max(1u, spec_.data_sets)], &s);
   s.in_store = false;
 }
 
-void Directory::opened(Record&) { ++requests; }
-void Directory::closed(Record&) { ++engine_.counters.transactions; }
+void ResolverAgent::closed(Record&) { ++engine_.counters.transactions; }
 
-void Directory::arrive(PacketId id, Time now) {
+void ResolverAgent::arrive(PacketId id, Time now) {
   const Msg& m = engine_.packets[id].message;
   if (spec_.service == 0 || !(is_request(m.kind) || is_probe(m.kind))) return act(id, now);
   const std::size_t s = slice(m.line);
@@ -140,7 +139,7 @@ void Directory::arrive(PacketId id, Time now) {
   engine_.schedule_act(id, free_[s]);
 }
 
-void Directory::act(PacketId id, Time now) {
+void ResolverAgent::act(PacketId id, Time now) {
   now_ = now;
   const Msg& m = engine_.packets[id].message;
   const Agent origin = engine_.packets[id].origin;
@@ -148,15 +147,15 @@ void Directory::act(PacketId id, Time now) {
   if (m.carries) s.origin = origin;
   engine_.origin = s.origin;
   if (m.kind == Kind::Data && engine_.is_memory(m.from)) {
-    Resolver<Directory>::memory_data(*this, s, m.data);
+    Resolver<ResolverAgent>::memory_data(*this, s, m.data);
   } else {
-    Resolver<Directory>::receive(*this, s, m);
+    Resolver<ResolverAgent>::receive(*this, s, m);
   }
   engine_.packets.drop(id);
   forget_if_blank(s);
 }
 
-const Bytes* Directory::stored_data(uint64_t line) const {
+const Bytes* ResolverAgent::stored_data(uint64_t line) const {
   const auto found = entries_.find(line);
   if (found == entries_.end()) return nullptr;
   const Record& e = *found->second;
