@@ -1,0 +1,101 @@
+"""What `uncore scaling` prints and draws: speed-ups, serialisation, the fitted law.
+
+Interface: `show(scaling)` prints, `panel(scaling)` draws.  Numbers that were not measured are
+marked: `~` before a speed-up that follows from a rate, `predicted` on a row of the law.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from uncore.report import plot as plots
+from uncore.report import units
+from uncore.report.table import Column, Row, console, emit
+from uncore.result.scaling import Law, Scaling
+
+SENSES = {"problem": "work", "time": "time"}  # sense -> what a run must hold to measure it
+
+
+def show(scaling: Scaling) -> None:
+    """Three parts: the points, the law's coefficients, what it says and foresees."""
+    rows = [msgspec.to_builtins(row) for row in scaling.rows]
+    emit(rows, False, _columns(scaling.held), f"{scaling.workload} on {scaling.machine}")
+    out = console()
+    if scaling.held != "work" or scaling.law is None:
+        held = f"the run held {scaling.held}" if scaling.held else "work and time both varied"
+        out.print(f"~ from the rate of each point: {held}", style="dim")
+    if scaling.law is None:
+        out.print("no law fitted: it has three coefficients, so it needs three thread counts")
+        return
+    _show_law(scaling.law)
+    predictions = [msgspec.to_builtins(row) for row in scaling.predictions]
+    emit(predictions, False, LAW_COLUMNS, "what the law says of each count")
+
+
+def _columns(held: str) -> list[Column]:
+    def sense(name: str) -> Column:
+        mark = "" if SENSES.get(name, held) == held else "~"
+        return Column(f"speed-up, {name}", f"speedup_{name}", lambda v: f"{mark}{v:.2f}")
+
+    return [
+        Column("threads", "threads"),
+        Column("ops/s", "throughput", units.rate),
+        sense("problem"),
+        sense("time"),
+        sense("memory"),
+        Column("per thread", "per_thread", "{:.3f}".format),
+        Column("1/n", "all_serial", "{:.3f}".format),
+        Column("serial fraction", "serial_fraction", _fraction),
+    ]
+
+
+LAW_COLUMNS = [
+    Column("threads", "threads"),
+    Column("ops/s", "throughput", units.rate),
+    Column("standard error", "error", units.rate),
+    Column("", lambda row: "" if row["measured"] else "predicted", left=True),
+]
+
+
+def _fraction(value: float | None) -> str:
+    return units.EMPTY if value is None else f"{value:.4f}"
+
+
+def _show_law(law: Law) -> None:
+    def term(name: str, value: float, error: float | None) -> Row:
+        unknown = "unknown: no more points than coefficients"
+        return {
+            "coefficient": name,
+            "value": f"{value:.4g}",
+            "error": unknown if error is None else f"{error:.2g}",
+        }
+
+    rows: list[Any] = [
+        term("lambda, operations a second of one thread", law.scale, law.scale_error),
+        term("sigma, contention", law.contention, law.contention_error),
+        term("kappa, coherence", law.coherence, law.coherence_error),
+    ]
+    columns = [
+        Column("coefficient", "coefficient", left=True),
+        Column("value", "value"),
+        Column("standard error", "error"),
+    ]
+    emit(rows, False, columns, "Universal Scalability Law")
+    peak = "grows without end" if law.peak is None else f"peaks at {law.peak:.1f} threads"
+    console().print(f"the law {peak}; its worst point is {100 * law.worst:.0f} % off\n")
+
+
+def panel(scaling: Scaling) -> plots.Panel:
+    """Measured throughput and the law, with its prediction, over threads."""
+    series: dict[str, list[tuple[float, float]]] = {
+        "simulated": [(row.threads, row.throughput / 1e6) for row in scaling.rows]
+    }
+    if scaling.predictions:
+        beyond = scaling.rows[-1].threads
+        label = f"law; beyond {beyond} threads predicted"
+        series[label] = [(p.threads, p.throughput / 1e6) for p in scaling.predictions]
+    title = f"{scaling.workload} on {scaling.machine}"
+    dashed = list(series)[1:]
+    return plots.curves(series, title, "threads", "million operations per second", dashed)

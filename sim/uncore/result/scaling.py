@@ -1,0 +1,223 @@
+"""Scaling laws of a run with several thread counts: speed-ups, serialisation, and the law behind.
+
+    scaling = analyse(result)     raises UserError where the run cannot tell
+    scaling.rows                  one Row a measured point
+    scaling.law                   the Universal Scalability Law fitted to them, or None: too few
+    scaling.law.at(n)             throughput it predicts, with its standard error
+
+Speed-up has three senses (Culler, Singh and Gupta, Parallel Computer Architecture, 1999): the same
+problem in less time, more work in the same time, and more work per time when the problem grows with
+the machine.  A run holds work, or time, or neither; the senses it does not hold follow from the
+rate of each point, and `held` says which one was measured as it is meant.
+
+Serial fraction: throughput per thread falls from 1 to 1/n as everything is serialised; the fraction
+of the way is Karp and Flatt's (Measuring Parallel Processor Performance, 1990), and more than 1
+where n threads do less than one.
+
+The law (Gunther, Guerrilla Capacity Planning, 2007):  X(n) = lambda n / (1 + sigma (n - 1) +
+kappa n (n - 1)).  n / X is a polynomial in n, so the fit is linear least squares on relative
+errors, with no coefficient below 0.  A simulation has no noise: standard errors say how far the
+points are from any such law.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from uncore.errors import UserError
+from uncore.result.schema import Point, Result
+
+SAME = 0.02  # work or time that differs by less from point to point is held
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One measured point against the point of one thread."""
+
+    threads: int
+    throughput: float  # operations a second
+    speedup_problem: float  # Time(1) / Time(n), same work
+    speedup_time: float  # Work(n) / Work(1), same time
+    speedup_memory: float  # increase in work / increase in time
+    per_thread: float  # throughput a thread, against one thread alone
+    all_serial: float  # what per_thread would be if nothing ran at once: 1/n
+    serial_fraction: float | None  # 0: none of the way from 1 to 1/n; None for one thread
+
+
+class Prediction(msgspec.Struct, frozen=True):
+    """What the law says of a thread count; `measured` is False beyond the points of the run."""
+
+    threads: int
+    throughput: float
+    error: float | None  # standard error; None: as many coefficients as points
+    measured: bool
+
+
+class Law(msgspec.Struct, frozen=True):
+    """X(n) = scale n / (1 + contention (n - 1) + coherence n (n - 1)), with standard errors."""
+
+    scale: float  # lambda: operations a second of one thread
+    contention: float  # sigma: what is serialised
+    coherence: float  # kappa: what each pair of threads costs
+    scale_error: float | None
+    contention_error: float | None
+    coherence_error: float | None
+    worst: float  # largest relative error at a measured point
+    covariance: list[list[float]] | None  # of 1/scale, contention/scale, coherence/scale
+
+    @property
+    def peak(self) -> float | None:
+        """The thread count of greatest throughput; None: it only grows."""
+        if self.coherence <= 0:
+            return None
+        return max(1.0, float(np.sqrt(max(1 - self.contention, 0) / self.coherence)))
+
+    def at(self, threads: int, *, measured: bool = False) -> Prediction:
+        terms = _terms(np.array([threads]))[0]
+        time = float(terms @ [1, self.contention, self.coherence]) / self.scale
+        throughput = threads / time
+        error = None
+        if self.covariance is not None:
+            error = throughput / time * float(np.sqrt(terms @ self.covariance @ terms))
+        return Prediction(threads, throughput, error, measured)
+
+
+class Scaling(msgspec.Struct, frozen=True):
+    """What `uncore scaling` shows of one result."""
+
+    machine: str
+    workload: str
+    held: str  # "work", "time", or "" when both differ from point to point
+    rows: list[Row]
+    law: Law | None
+    predictions: list[Prediction]
+
+
+def analyse(result: Result, beyond: int = 2) -> Scaling:
+    """All of it; predictions double the largest thread count `beyond` times."""
+    points = sorted((p for p in result.points if p.throughput), key=lambda p: p.threads)
+    if len(points) < 2 or points[0].threads != 1:
+        counts = ", ".join(str(p.threads) for p in points) or "none"
+        raise UserError(
+            f"the result's thread counts are {counts}: scaling is measured against one thread;"
+            " write --threads 1,2,4..128"
+        )
+    rates = np.array([p.ops / p.elapsed_ps * 1e12 for p in points])
+    law = fit([p.threads for p in points], rates)
+    most = points[-1].threads
+    shown = [(p.threads, True) for p in points]
+    shown += [(most << step, False) for step in range(1, beyond + 1)]
+    return Scaling(
+        machine=result.job["machine"]["id"],
+        workload=result.job["program"]["name"],
+        held=_held(points),
+        rows=[_row(p, points[0]) for p in points],
+        law=law,
+        predictions=[law.at(n, measured=measured) for n, measured in shown] if law else [],
+    )
+
+
+def _held(points: Sequence[Point]) -> str:
+    """What the run kept the same at every thread count."""
+    for name, values in (
+        ("work", [p.ops for p in points]),
+        ("time", [p.elapsed_ps for p in points]),
+    ):
+        if max(values) <= min(values) * (1 + SAME):
+            return name
+    return ""
+
+
+def _row(point: Point, one: Point) -> Row:
+    n = point.threads
+    speedup = point.ops / point.elapsed_ps * one.elapsed_ps / one.ops
+    held = _held([point, one])
+    share = speedup / n
+    return Row(
+        threads=n,
+        throughput=point.ops / point.elapsed_ps * 1e12,
+        speedup_problem=one.elapsed_ps / point.elapsed_ps if held == "work" else speedup,
+        speedup_time=point.ops / one.ops if held == "time" else speedup,
+        speedup_memory=speedup,
+        per_thread=share,
+        all_serial=1 / n,
+        serial_fraction=(1 / share - 1) / (n - 1) if n > 1 else None,
+    )
+
+
+# ---- The Universal Scalability Law ---------------------------------------------------------------
+
+
+def _terms(threads: NDArray[Any]) -> NDArray[np.float64]:
+    """n / X = terms @ (1, sigma, kappa) / lambda."""
+    n = threads.astype(float)
+    return np.stack([np.ones_like(n), n - 1, n * (n - 1)], axis=1)
+
+
+def fit(threads: Sequence[int], rates: NDArray[np.float64]) -> Law | None:
+    """The law nearest to the points by relative error; None for fewer than three."""
+    if len(threads) < 3:
+        return None
+    n = np.array(threads)
+    measured = n / rates
+    terms = _terms(n) / measured[:, None]  # relative: the target is 1 at every point
+    used, coefficients = _not_negative(terms)
+    residual = terms @ coefficients - 1
+    freedom = len(n) - len(used)
+    covariance = _covariance(terms, used, residual, freedom) if freedom else None
+    a, b, c = map(float, coefficients)
+    errors = _ratio_errors(coefficients, covariance)
+    return Law(
+        scale=1 / a,
+        contention=b / a,
+        coherence=c / a,
+        scale_error=errors[0],
+        contention_error=errors[1],
+        coherence_error=errors[2],
+        worst=float(np.max(np.abs(1 / (1 + residual) - 1))),
+        covariance=covariance.tolist() if covariance is not None else None,
+    )
+
+
+def _not_negative(terms: NDArray[np.float64]) -> tuple[list[int], NDArray[np.float64]]:
+    """Least squares over the subsets of terms whose solution has no negative coefficient."""
+    best: tuple[float, list[int], NDArray[np.float64]] | None = None
+    for size in (3, 2, 1):
+        for extra in combinations((1, 2), size - 1):
+            used = [0, *extra]
+            solution = np.linalg.lstsq(terms[:, used], np.ones(len(terms)), rcond=None)[0]
+            if (solution < 0).any() or solution[0] <= 0:
+                continue
+            coefficients = np.zeros(3)
+            coefficients[used] = solution
+            error = float(np.sum((terms @ coefficients - 1) ** 2))
+            if best is None or error < best[0]:
+                best = error, used, coefficients
+    assert best is not None  # the first term alone is positive: all targets are
+    return best[1], best[2]
+
+
+def _covariance(
+    terms: NDArray[np.float64], used: list[int], residual: NDArray[np.float64], freedom: int
+) -> NDArray[np.float64]:
+    """Of the coefficients; one that stands at its bound of 0 counts as known."""
+    normal = terms[:, used].T @ terms[:, used]
+    covariance = np.zeros((3, 3))
+    covariance[np.ix_(used, used)] = np.linalg.inv(normal) * float(residual @ residual) / freedom
+    return covariance
+
+
+def _ratio_errors(
+    coefficients: NDArray[np.float64], covariance: NDArray[np.float64] | None
+) -> list[float | None]:
+    """Standard errors of 1/a, b/a and c/a, to first order."""
+    if covariance is None:
+        return [None, None, None]
+    a, b, c = coefficients
+    gradients = np.array([[-1 / a**2, 0, 0], [-b / a**2, 1 / a, 0], [-c / a**2, 0, 1 / a]])
+    return [float(np.sqrt(g @ covariance @ g)) for g in gradients]
