@@ -1,14 +1,34 @@
-"""What results say when they are read: scaling."""
+"""What results say when they are read: scaling, compare."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from uncore.commands import OK, Json, Plot, app, note
-from uncore.words import check_endings
+from uncore.commands import (
+    FAILED,
+    INTERRUPTED,
+    OK,
+    PLACED,
+    Cores,
+    Json,
+    Placed,
+    Plot,
+    Set,
+    Threads,
+    With,
+    app,
+    note,
+    workers,
+)
+from uncore.errors import UserError
+from uncore.words import check_endings, pairs
+
+if TYPE_CHECKING:
+    from uncore.result import Result
 
 
 @app.command
@@ -35,3 +55,71 @@ def scaling(
     if plot:
         note(f"picture: {picture(plot, report.panel(found))}")
     return OK
+
+
+@app.command
+def compare(
+    *words: Annotated[
+        str,
+        Parameter(
+            help="a machine and two workloads, two machines and a workload, or two saved results"
+        ),
+    ],
+    threads: Threads = "1",
+    set_: Set = [],  # noqa: B006
+    with_: With = [],  # noqa: B006
+    choices: Placed = PLACED,
+    cores: Cores = 0,
+    plot: Plot = None,
+    json: Json = False,
+) -> int:
+    """Two workloads or two machines, side by side: their ratio, and what makes the difference."""
+    import msgspec
+
+    from uncore.api import load_result
+    from uncore.report import compare as report
+    from uncore.report.plot import picture
+    from uncore.result import compare as comparing
+
+    check_endings({"--plot": plot})
+    if words and all(_is_result(word) for word in words):
+        if len(words) != 2 or set_ or with_ or (threads, choices) != ("1", PLACED):
+            raise UserError("compare A.json B.json: two saved results, and no option of a run")
+        results = [load_result(Path(word)) for word in words]
+    else:
+        options = {"parameters": pairs("--set", set_), "overrides": pairs("--with", with_)}
+        results = _run_both(words, threads, cores, **options, **choices.policies())
+    if any(result.outcome.partial for result in results):
+        return INTERRUPTED
+    found = comparing.compare(*results)
+    if json:
+        print(msgspec.json.format(msgspec.json.encode(found), indent=1).decode())
+    else:
+        report.show(found)
+    if plot:
+        note(f"picture: {picture(plot, report.panel(found))}")
+    return FAILED if any(result.failed for result in results) else OK
+
+
+def _is_result(word: str) -> bool:
+    return word.endswith((".json", ".parquet"))
+
+
+def _is_workload(word: str) -> bool:
+    """Shipped workloads are `kind/name`; a machine's file ends in .toml."""
+    return word.endswith((".c", ".elf")) or ("/" in word and not word.endswith(".toml"))
+
+
+def _run_both(words: Sequence[str], threads: str, cores: int, **options: Any) -> list[Result]:
+    from uncore.api import make_job
+    from uncore.execute import execute
+
+    workloads = [word for word in words if _is_workload(word)]
+    machines = [word for word in words if not _is_workload(word)]
+    if sorted((len(machines), len(workloads))) != [1, 2]:
+        raise UserError(
+            f"compare needs a machine and two workloads, or two machines and a workload; it got"
+            f" {len(machines)} and {len(workloads)}: uncore compare epyc7601x2 lock/ticket lock/mcs"
+        )
+    jobs = [make_job(m, w, threads, **options) for m in machines for w in workloads]
+    return execute(jobs, workers(cores))

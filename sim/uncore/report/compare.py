@@ -1,0 +1,61 @@
+"""What `uncore compare` prints and draws: two curves, their ratio, what makes the difference.
+
+Interface: `show(comparison)` prints, `panel(comparison)` draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from uncore.report import plot as plots
+from uncore.report import units
+from uncore.report.table import Column, console, emit
+from uncore.result.compare import Comparison, Part
+
+SEEN = 0.005  # lines per operation: fewer would be written 0.00
+
+
+def show(comparison: Comparison) -> None:
+    """The curve's table, the ratio's range, then classes and lines."""
+    a, b = comparison.a, comparison.b
+    columns = [
+        Column("threads", "threads"),
+        Column(f"{a}, ops/s", "a", units.rate),
+        Column(f"{b}, ops/s", "b", units.rate),
+        Column("ratio", "ratio", "{:.3g}".format),
+    ]
+    title = f"{b} over {a}" + (f": {comparison.common}" if comparison.common else "")
+    emit([msgspec.to_builtins(row) for row in comparison.rows], False, columns, title)
+    low, mean, high = comparison.ratio_min, comparison.ratio_mean, comparison.ratio_max
+    console().print(f"ratio {low:.3g} to {high:.3g}, geometric mean {mean:.3g}\n")
+    where = f"lines fetched per operation at {comparison.threads} threads"
+    _show_parts(comparison, comparison.classes, "from", where)
+    _show_parts(comparison, comparison.lines, "holds", f"{where}, by what they hold")
+
+
+def _show_parts(
+    comparison: Comparison, parts: Sequence[Part] | None, what: str, title: str
+) -> None:
+    if parts is None:
+        console().print(f"not known: {title}", style="dim")
+        return
+    columns = [
+        Column(what, "name", left=True),
+        Column(comparison.a, "a", "{:.2f}".format),
+        Column(comparison.b, "b", "{:.2f}".format),
+        Column("difference", "difference", "{:+.2f}".format),
+    ]
+    rows = [msgspec.to_builtins(part) for part in parts if max(part.a, part.b) >= SEEN]
+    emit(rows, False, columns, title)
+
+
+def panel(comparison: Comparison) -> plots.Panel:
+    """Both curves."""
+    series = {
+        name: [(row.threads, getattr(row, side) / 1e6) for row in comparison.rows]
+        for side, name in (("a", comparison.a), ("b", comparison.b))
+    }
+    title = f"{comparison.b} over {comparison.a}"
+    return plots.curves(series, title, "threads", "million operations per second")

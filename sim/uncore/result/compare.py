@@ -1,0 +1,148 @@
+"""Two results side by side: by how much one is faster at each thread count, and why.
+
+    comparison = compare(a, b)     raises UserError where they share no thread count
+
+A ratio is b over a.  What makes the difference is counted where both results have most threads:
+lines fetched per operation, by the distance class they came from and by the object they hold (an
+array's elements together).  What one result does not have counts 0 there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from statistics import geometric_mean
+
+import msgspec
+
+from uncore.errors import UserError
+from uncore.result.schema import Point, Result
+
+MOST_LINES = 8  # objects kept
+
+
+class Ratio(msgspec.Struct, frozen=True):
+    """One thread count: operations a second of both, and b over a."""
+
+    threads: int
+    a: float
+    b: float
+    ratio: float
+
+
+class Part(msgspec.Struct, frozen=True):
+    """Lines fetched per operation, of one class or of one object."""
+
+    name: str
+    a: float
+    b: float
+    difference: float  # b - a
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    a: str  # what differs: a workload, a machine, or both
+    b: str
+    common: str  # what does not
+    rows: list[Ratio]
+    ratio_min: float
+    ratio_mean: float  # geometric
+    ratio_max: float
+    threads: int  # where the parts were counted
+    classes: list[Part] | None  # None: an engine cannot know them
+    lines: list[Part] | None
+
+
+def compare(a: Result, b: Result) -> Comparison:
+    """All of it; parts are those that differ most first."""
+    rows = [_ratio(p, q) for p, q in _common(a, b)]
+    ratios = [row.ratio for row in rows]
+    last_a, last_b = _common(a, b)[-1]
+    names = _names(a, b)
+    return Comparison(
+        a=names[0],
+        b=names[1],
+        common=names[2],
+        rows=rows,
+        ratio_min=min(ratios),
+        ratio_mean=geometric_mean(ratios),
+        ratio_max=max(ratios),
+        threads=last_a.threads,
+        classes=_parts(last_a, last_b, _classes(last_a), _classes(last_b)),
+        lines=_most(_parts(last_a, last_b, _lines(last_a), _lines(last_b))),
+    )
+
+
+def _common(a: Result, b: Result) -> list[tuple[Point, Point]]:
+    other = {point.threads: point for point in b.points if point.throughput}
+    both = [(p, other[p.threads]) for p in a.points if p.threads in other and p.throughput]
+    if not both:
+        counts = " and ".join(", ".join(str(p.threads) for p in r.points) or "none" for r in (a, b))
+        raise UserError(f"the results have thread counts {counts}: none in common to compare at")
+    return sorted(both, key=lambda pair: pair[0].threads)
+
+
+def _ratio(a: Point, b: Point) -> Ratio:
+    rates = [p.ops / p.elapsed_ps * 1e12 for p in (a, b)]
+    return Ratio(a.threads, rates[0], rates[1], rates[1] / rates[0])
+
+
+def _names(a: Result, b: Result) -> tuple[str, str, str]:
+    """What tells them apart, and what they share; every setting that differs is named."""
+    one, other = _settings(a), _settings(b)
+    differ = [k for k in {**one, **other} if one.get(k) != other.get(k)] or ["workload"]
+    common = [one["workload"], one["machine"]]
+    return (
+        " ".join(_setting(k, one) for k in differ),
+        " ".join(_setting(k, other) for k in differ),
+        " on ".join(v for k, v in zip(("workload", "machine"), common, strict=True)
+                    if k not in differ),
+    )  # fmt: skip
+
+
+def _setting(key: str, settings: Mapping[str, str]) -> str:
+    value = settings.get(key, "-")
+    return value if key in ("workload", "machine") else f"{key}={value}"
+
+
+def _settings(result: Result) -> dict[str, str]:
+    job = result.job
+    policies = {k: str(job[k]) for k in ("placement", "smt", "home", "slices", "engine")}
+    chosen = dict([*job["parameters"], *job["overrides"]])
+    return {
+        "workload": job["program"]["name"],
+        "machine": job["machine"]["id"],
+        **policies,
+        **chosen,
+    }
+
+
+# ---- Where the difference comes from -------------------------------------------------------------
+
+Counts = Mapping[str, int] | None
+
+
+def _classes(point: Point) -> Counts:
+    return point.transfers
+
+
+def _lines(point: Point) -> Counts:
+    if point.lines is None:
+        return None
+    names, counts = dict(point.names), Counter[str]()
+    for address, moved in point.lines:
+        counts[names.get(address, f"{address:#x}").partition("+")[0]] += moved
+    return counts
+
+
+def _parts(a: Point, b: Point, of_a: Counts, of_b: Counts) -> list[Part] | None:
+    if of_a is None or of_b is None:
+        return None
+    found = []
+    for name in {**of_a, **of_b}:
+        per_op = of_a.get(name, 0) / max(a.ops, 1), of_b.get(name, 0) / max(b.ops, 1)
+        found.append(Part(name, *per_op, per_op[1] - per_op[0]))
+    return sorted(found, key=lambda part: -abs(part.difference))
+
+
+def _most(parts: list[Part] | None) -> list[Part] | None:
+    return parts and parts[:MOST_LINES]
