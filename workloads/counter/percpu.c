@@ -1,0 +1,60 @@
+// One counter in as many parts as harts: adding touches no line that anybody else writes.
+//
+// The cure for counter/atomic.c, as old as per-processor data; DragonFly (Dillon 2017) found a
+// microsecond or two spent on each global statistics counter that a large machine shared, and made
+// them all per-CPU. The cost has moved to the reader, who visits one line per hart, each of them
+// owned by its writer: `read_every` says how often somebody wants the sum. Linux folds parts into
+// a common total when they reach `batch`: reading is then one load, and nearly right. `distance` 8
+// packs the parts into as few lines as possible, which shares them again (see false_sharing.c).
+//
+// Check: a reader never sees less than it saw before, and at the end the sum is the number of
+// additions.
+#include "loop.h"
+#include "percpu_counter.h"
+#include "uncore.h"
+
+UC_WORKLOAD("A counter with a part per hart, folded in batches, and its reader");
+UC_PARAM(u64, distance, 128, "bytes", "from one hart's part to the next one's, in words");
+UC_PARAM(u64, batch, 0, "additions", "fold a part into the total when it reaches this; 0: never");
+UC_PARAM(u64, read_every, 0, "additions", "each hart reads the sum after so many; 0: nobody reads");
+UC_PARAM(duration, think, 0, "ns", "time between two additions");
+UC_PARAM(u64, counter_node, 0, "node", "memory node of all parts");
+
+static struct percpu_counter* counter;
+
+void uc_setup(unsigned n) {
+  uint64_t bytes = distance;
+  if (bytes == 0 || bytes % 8) {
+    uc_check(false, "distance must be a multiple of 8 bytes, at least 8");
+    bytes = UC_BLOCK;
+  }
+  counter = percpu_counter_make(n, bytes, (unsigned)counter_node);
+}
+
+// A sum of parts that others change meanwhile is between what it was when the reader began and what
+// it is when the reader ends; only a total that is read alone never falls behind itself.
+static void read_sum(int64_t* before) {
+  int64_t sum = batch ? percpu_counter_total(counter) : percpu_counter_sum(counter);
+  uc_check(sum >= *before, "the sum fell, although everybody adds");
+  *before = sum;
+}
+
+void uc_main(unsigned id, unsigned n) {
+  (void)n;
+  unsigned part = UC_SABOTAGE ? 0 : id;  // one part for all, and no atomic to add with
+  int64_t before = 0;
+  uint64_t added = 0;
+  struct loop loop = loop_begin();
+  while (loop_more(&loop)) {
+    uc_start();
+    percpu_counter_add(counter, part, 1, (int64_t)batch);
+    if (read_every && ++added % read_every == 0) read_sum(&before);
+    uc_op();
+    uc_delay(think);
+  }
+  loop_end();
+}
+
+void uc_finish(unsigned n) {
+  uc_check((uint64_t)percpu_counter_sum(counter) == uc_total_ops(n), "additions were lost");
+}

@@ -1,0 +1,59 @@
+// A counter kept in one part per hart: adding is a private store, reading exactly visits every
+// part.
+//
+// Kernels count this way whatever is counted often and read seldom: FreeBSD's counter(9), Linux's
+// percpu_counter (Molnar and Zhang 2004), "sloppy counters" (Boyd-Wickizer et al. 2010). A part
+// whose amount reaches `batch` is folded into the common total, so that the total alone is right to
+// within n * batch; with batch 0 nothing is ever folded.
+//
+//     make     one part each for n harts, `distance` bytes apart: a line or more, or they share
+//     add      by the owner of a part only
+//     total    one load: right to within n * batch
+//     sum      every part: exact when nobody adds
+#ifndef UNCORE_PERCPU_COUNTER_H_
+#define UNCORE_PERCPU_COUNTER_H_
+
+#include "uncore.h"
+
+struct percpu_counter {
+  UC_ALIGNED _Atomic int64_t total;  // of what has been folded
+  UC_ALIGNED uint64_t distance;      // read-only
+  unsigned parts;
+  UC_ALIGNED _Atomic int64_t first;  // part 0; the others follow
+};
+
+static inline struct percpu_counter* percpu_counter_make(unsigned n, uint64_t distance,
+                                                         unsigned node) {
+  struct percpu_counter* counter = uc_alloc(sizeof *counter + n * distance, node);
+  counter->distance = distance;
+  counter->parts = n;
+  return counter;
+}
+
+static inline _Atomic int64_t* percpu_counter_part(struct percpu_counter* counter, unsigned id) {
+  return &counter->first + id * counter->distance / sizeof counter->first;
+}
+
+static inline void percpu_counter_add(struct percpu_counter* counter, unsigned id, int64_t amount,
+                                      int64_t batch) {
+  _Atomic int64_t* part = percpu_counter_part(counter, id);
+  int64_t sum = atomic_load_explicit(part, memory_order_relaxed) + amount;
+  if (batch && (sum >= batch || sum <= -batch)) {
+    atomic_fetch_add_explicit(&counter->total, sum, memory_order_relaxed);
+    sum = 0;
+  }
+  atomic_store_explicit(part, sum, memory_order_relaxed);
+}
+
+static inline int64_t percpu_counter_total(struct percpu_counter* counter) {
+  return atomic_load_explicit(&counter->total, memory_order_relaxed);
+}
+
+static inline int64_t percpu_counter_sum(struct percpu_counter* counter) {
+  int64_t sum = percpu_counter_total(counter);
+  for (unsigned id = 0; id < counter->parts; id++)
+    sum += atomic_load_explicit(percpu_counter_part(counter, id), memory_order_relaxed);
+  return sum;
+}
+
+#endif  // UNCORE_PERCPU_COUNTER_H_
