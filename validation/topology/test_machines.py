@@ -10,14 +10,19 @@ from uncore.topology.load import shipped
 from uncore.topology.route import Handoff
 
 HARTS = {
+    "athlonx2-3800": 2,
     "atomd510": 4,
     "core2q9550": 4,
+    "e52620v4x2": 32,
     "e52690x2": 32,
     "e52695v4x2": 72,
     "epyc7302x2": 64,
     "epyc7601x2": 128,
     "epyc7742x2": 256,
     "i54590": 4,
+    "opteron2384x2": 8,
+    "opteron6168x4": 48,
+    "opteron8218x4": 8,
     "r2700x": 16,
     "r5950x": 32,
     "tr1950x": 32,
@@ -25,6 +30,7 @@ HARTS = {
     "w2150b": 20,
     "x5650x2": 24,
     "x6130x2": 64,
+    "x8160x2": 96,
     "x8180": 56,
     "x8275clx2": 96,
 }
@@ -94,6 +100,15 @@ def test_do_two_complexes_of_a_rome_die_meet_only_on_the_io_die() -> None:
     one, other = machine.core_stops[0], machine.core_stops[2]
     way = [machine.links[n].target for n in handoff.routes.path(one, other)]
     assert "socket0.q0" in [machine.stops[stop] for stop in way]
+
+
+def test_are_the_dies_of_four_magny_cours_at_most_two_hops_apart() -> None:
+    machine = load("opteron6168x4")
+    hub = {name: stop for stop, name in enumerate(machine.stops)}
+    routes = Handoff(machine).routes
+    dies = [hub[f"socket{s}.die{d}.hub"] for s in range(4) for d in range(2)]
+    hops = {a: sorted(len(routes.path(a, b)) for b in dies) for a in dies}
+    assert set(map(tuple, hops.values())) == {(0, 1, 1, 1, 1, 2, 2, 2)}
 
 
 def test_have_two_dies_of_the_2990wx_no_memory() -> None:
