@@ -13,6 +13,8 @@
 UC_PARAM(u64, ops, 100, "operations", "operations per hart, unless a duration is given");
 UC_PARAM(duration, duration, 0, "ns",
          "run this long and count the operations; 0: do `ops` of them");
+UC_PARAM(duration, patience, 0, "ns",
+         "fail unless all harts have finished after this long; 0: wait for ever");
 
 struct loop {
   uint64_t left;  // operations still to do
@@ -21,6 +23,7 @@ struct loop {
 
 static inline struct loop loop_begin(void) {
   uc_barrier();
+  if (patience && uc_id() == 0) uc_patience(patience);
   uc_roi(true);
   return (struct loop){.left = ops, .end = duration ? uc_now() + duration : 0};
 }

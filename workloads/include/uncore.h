@@ -144,6 +144,10 @@ uint64_t uc_total_ops(unsigned n);
   } while (0)
 void uc_failed(const char* why);
 
+// States that the program ends within ns: otherwise that is a failed check of the calling hart and
+// the end of the program. So a wait that never ends is noticed where no engine watches for it.
+void uc_patience(uint64_t ns);
+
 // Tests compile variants with UC_SABOTAGE=1: there a workload leaves out what makes it right, and
 // its checks must notice.
 #ifndef UC_SABOTAGE

@@ -45,9 +45,10 @@ _Noreturn void uc_run(unsigned id) {
   __asm__ volatile("csrs mie, %0" ::"r"(1ul << 3));      // MSIE: software interrupts, that is IPIs
   __asm__ volatile("csrs mstatus, %0" ::"r"(1ul << 3));  // MIE
   uc_main(id, harts);
-  __asm__ volatile("csrc mstatus, %0" ::"r"(1ul << 3));
+  __asm__ volatile("csrc mie, %0" ::"r"(1ul << 3));  // the timer may still end a vain wait
 
   uc_gather(id);
+  __asm__ volatile("csrc mstatus, %0" ::"r"(1ul << 3));
   if (id == 0) finish(harts);
   uc_park();
 }

@@ -14,6 +14,7 @@ struct uc_hart {
   volatile uint64_t ipis_taken;
   uint64_t ipis_waited;  // of those, how many uc_wait has returned for
   volatile bool no_semihosting;
+  uint64_t patience_ends;  // uc_now() at which the program must have ended
 };
 
 // Number of harts once hart 0 has prepared everything, 0 before. These two structures are not

@@ -1,9 +1,11 @@
-// Interrupts and exceptions. The only interrupt is the IPI (machine software interrupt). The only
-// exception expected is the breakpoint of a semihosting call on a machine that has none.
+// Interrupts and exceptions. The interrupts are the IPI (machine software interrupt) and, where a
+// program sets itself a limit, the timer. The only exception expected is the breakpoint of a
+// semihosting call on a machine that has none.
 #include "runtime.h"
 
 #define CAUSE_INTERRUPT (1ul << 63)
 #define CAUSE_IPI (CAUSE_INTERRUPT | 3)
+#define CAUSE_TIMER (CAUSE_INTERRUPT | 7)
 #define CAUSE_BREAKPOINT 3
 
 static volatile uint32_t* msip(unsigned hart) {
@@ -15,6 +17,30 @@ static void take_ipi(void) {
   *msip(uc_id()) = 0;  // first: an IPI sent from here on must pend again
   self->ipis_taken = self->ipis_taken + 1;
   if (self->on_ipi) self->on_ipi();
+}
+
+// The timer may count in other steps than uc_now(): it is set again until the time has come.
+static void set_timer(void) {
+  volatile uint64_t* mtimecmp = (volatile uint64_t*)(UC_CLINT_BASE + UC_CLINT_MTIMECMP) + uc_id();
+  uint64_t mtime = *(volatile uint64_t*)(UC_CLINT_BASE + UC_CLINT_MTIME);
+  uint64_t left = uc_hart()->patience_ends - uc_now();
+  *mtimecmp = mtime + left * uc_boot.timebase_hz / 1000000000 + 1;
+}
+
+static void take_timer(void) {
+  if ((int64_t)(uc_hart()->patience_ends - uc_now()) > 0) {
+    set_timer();
+    return;
+  }
+  uc_failed("the program has not ended within its patience");
+  uc_report_failures(uc_hart_count());
+  uc_exit(UC_EXIT_CHECK_FAILED);
+}
+
+void uc_patience(uint64_t ns) {
+  uc_hart()->patience_ends = uc_now() + ns;
+  set_timer();
+  __asm__ volatile("csrs mie, %0" ::"r"(1ul << 7));  // MTIE
 }
 
 static _Noreturn void die(uint64_t cause, uint64_t pc) {
@@ -37,6 +63,10 @@ __attribute__((interrupt("machine"), aligned(4))) void uc_trap(void) {
   __asm__ volatile("csrr %0, mcause" : "=r"(cause));
   if (__builtin_expect(cause == CAUSE_IPI, 1)) {
     take_ipi();
+    return;
+  }
+  if (cause == CAUSE_TIMER) {
+    take_timer();
     return;
   }
   __asm__ volatile("csrr %0, mepc" : "=r"(pc));
