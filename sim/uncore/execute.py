@@ -18,6 +18,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -27,9 +28,12 @@ from uncore.errors import GuestError
 from uncore.job import Job
 from uncore.result.schema import Host, Outcome, Point, Result
 
+Seen = Callable[[Job, dict[str, Any]], None]  # what the probes saw at a point, by probe
 Done = Callable[[Job, Point], None]  # called after each point, in the order of finishing
 Wrong = Callable[[Job, GuestError], None]  # called for each point whose guest went wrong
-Finished = tuple[int, Point | GuestError, float]  # number of the point, what came, host seconds
+
+# Number of the point, what came, what the probes saw, host seconds.
+Finished = tuple[int, Point | GuestError, dict[str, Any], float]
 
 
 def _raise(_: Job, error: GuestError) -> None:
@@ -43,6 +47,7 @@ def execute(
     wrong: Wrong = _raise,
     probes: Probes = frozenset(),
     tick: Tick = engine.silent,
+    seen: Seen = lambda job, observed: None,
 ) -> list[Result]:
     """One Result per job; a result that misses points is marked partial.
 
@@ -50,16 +55,17 @@ def execute(
     """
     started = datetime.now(UTC).isoformat(timespec="seconds")
     for name in {job.engine for job in jobs}:
-        engine.usable(name)
+        engine.usable(name, probes)
     owners = [job for job in jobs for _ in job.threads]
     points = [job.at(threads) for job in jobs for threads in job.threads]
     finished: dict[int, tuple[Point, float]] = {}
     try:
-        for number, point, seconds in _runs(points, cores, probes, tick):
+        for number, point, observed, seconds in _runs(points, cores, probes, tick):
             if isinstance(point, GuestError):
                 wrong(points[number], point)
                 continue
             finished[number] = (point, seconds)
+            seen(points[number], observed)
             done(points[number], point)
     except KeyboardInterrupt:
         pass  # what is finished is the answer
@@ -111,11 +117,14 @@ def _ignore_interrupt() -> None:
 def _point(number: int, job: Job, probes: Probes, tick: Tick = engine.silent) -> Finished:
     start = time.perf_counter()
     point: Point | GuestError
+    observed: dict[str, Any] = {}
     try:
-        point = msgspec.convert(engine.load(job.engine).run(job, probes, tick), Point)
+        fields = engine.load(job.engine).run(job, probes, tick)
+        observed = fields.pop("observed", observed)
+        point = msgspec.convert(fields, Point)
     except GuestError as error:
         point = error
-    return number, point, time.perf_counter() - start
+    return number, point, observed, time.perf_counter() - start
 
 
 def _result(job: Job, finished: Iterable[tuple[Point, float]], started: str) -> Result:

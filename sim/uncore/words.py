@@ -19,6 +19,7 @@ ENDINGS = {
     "--output": (".json", ".parquet"),
     "--plot": (".png", ".svg", ".pdf"),
     "--csv": (".csv",),
+    "--log": (".parquet",),
 }
 
 

@@ -37,6 +37,8 @@ MISTAKES = {
         (*RUN[:2], "bus:4", *RUN[2:], "--output", "r.json"),
         "one machine",
     ),
+    "an unknown kind of log": ((*RUN, "--log", "log.csv"), ".parquet"),
+    "a probe the engine has not": ((*RUN, "--log", "log.parquet"), "write native"),
     "an engine that is not installed": (RUN, "install toys"),
 }
 

@@ -157,3 +157,11 @@ def test_is_the_matrix_of_all_pairs_with_its_classes(uncore):
     assert document["ns"][1][2] == 3.0
     assert {c["class"]: c["pairs"] for c in document["classes"]} == {"ccx": 4, "system": 8}
     assert Path("m.csv").read_text().splitlines()[0] == "0.000,1.000,2.000,3.000"
+
+
+def test_does_the_log_hold_every_transaction_of_every_point(uncore):
+    words = ("run", "bus:4", "lock/ticket", "--threads", "1,4", "--json")
+    rows = json.loads(uncore(*words, "--log", "log.parquet").out)
+    assert rows == json.loads(uncore(*words).out)
+    points = polars.read_parquet("log.parquet").group_by("threads").len().sort("threads")
+    assert points.rows() == [(row["threads"], row["transactions"]) for row in rows]

@@ -20,6 +20,7 @@ HEAP = 0x9000_0000
 
 ABOUT = "counts, for tests"
 GIVES = frozenset({"ops", "transfers"})
+PROBES: frozenset[str] = frozenset()
 
 
 def missing() -> str:

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "binding/observe.hh"
+
 namespace nb = nanobind;
 
 namespace uncore {
@@ -86,6 +88,7 @@ JobSpec job(const nb::dict& d, nb::handle segments) {
   j.watchdog = nb::cast<Time>(d["watchdog"]);
   j.lookahead = nb::cast<Time>(d["lookahead"]);
   j.sleep = nb::cast<bool>(d["sleep"]);
+  j.log = nb::cast<bool>(d["log"]);
   for (nb::handle item : segments) {
     const auto bytes = nb::cast<nb::bytes>(item[1]);
     const auto* data = static_cast<const uint8_t*>(bytes.data());
@@ -187,7 +190,8 @@ void bind_engine(nb::module_& module) {
       .def("latency", &latency, nb::arg("kind"), nb::arg("source"), nb::arg("target"),
            "ps of a message alone on its way between two stops; kind: control, data or snoop.")
       .def("harts", &harts)
-      .def("counters", &counters);
+      .def("counters", &counters)
+      .def("log", &log_columns, "The transaction log by columns; None unless asked for.");
 }
 
 }  // namespace uncore

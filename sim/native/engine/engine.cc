@@ -19,6 +19,7 @@ Size size_of(const Message<Bytes>& m) {
 Engine::Engine(MachineSpec m, JobSpec j)
     : machine(std::move(m)),
       job(std::move(j)),
+      log(job.log ? std::make_unique<Log>() : nullptr),
       protocol_(machine.protocol),
       fabric_(machine.stops, machine.links),
       code_(job.text_begin, job.text_size) {
@@ -184,6 +185,8 @@ void Engine::send(const Message<Bytes>& m, int32_t from, Time when, Agent sender
   p.place = event_place(static_cast<uint64_t>(m.to), class_of(m.kind), m.line);
   p.sender = event_sender(static_cast<uint64_t>(sender), ++sent);
   if (m.to < first_resolver_) ++cores_[m.to]->in_flight;
+  if (log && is_request(m.kind) && !is_memory(m.to)) [[unlikely]]
+    log->requested({m.from, m.id}, m.kind, m.to, m.line, when);
   travel(id, when);
 }
 
@@ -213,7 +216,10 @@ void Engine::cross(PacketId id, Time now) {
 }
 
 void Engine::arrive(PacketId id, Time now) {
-  const Agent to = packets[id].message.to;
+  const Message<Bytes>& m = packets[id].message;
+  const Agent to = m.to;
+  if (log && (m.kind == Kind::Data || m.kind == Kind::Grant || m.kind == Kind::PutAck)) [[unlikely]]
+    log->arrived({to, m.id}, now);
   if (to < first_resolver_) return cores_[to]->receive(id, now);
   if (to < first_memory_) return resolvers_[to - first_resolver_]->arrive(id, now);
   at_memory(id, now);

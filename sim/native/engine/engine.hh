@@ -24,6 +24,7 @@
 #include "engine/spec.hh"
 #include "fabric/fabric.hh"
 #include "kernel/queue.hh"
+#include "observe/log.hh"
 
 namespace uncore {
 
@@ -81,7 +82,8 @@ class Engine {
   Image image;
   Counters counters;
   std::string console;
-  Agent origin = kNobody;  // who supplied the data the acting resolver has in hand
+  Agent origin = kNobody;          // who supplied the data the acting resolver has in hand
+  const std::unique_ptr<Log> log;  // null unless the job asks for it
 
   const Protocol& protocol() const { return protocol_; }
   bool may_load(State s) const { return may_load_ >> static_cast<unsigned>(s) & 1; }

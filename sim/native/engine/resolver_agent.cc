@@ -5,6 +5,11 @@
 #include "engine/engine.hh"
 
 namespace uncore {
+namespace {
+
+RequestName name_of(const Message<Bytes>& request) { return {request.from, request.id}; }
+
+}  // namespace
 
 ResolverAgent::ResolverAgent(Engine& engine, Agent agent, const ResolverSpec& spec)
     : busy(spec.slices.size(), 0),
@@ -81,9 +86,15 @@ void ResolverAgent::evict_if_full(std::vector<Slot*>& set, uint32_t ways, Slot& 
   forget_if_blank(*oldest);
 }
 
-void ResolverAgent::send(const Msg& m) { engine_.send(m, stop(m.line), now_, agent_, sent); }
+void ResolverAgent::send(const Msg& m) {
+  if (engine_.log) [[unlikely]]
+    log_sent(m);
+  engine_.send(m, stop(m.line), now_, agent_, sent);
+}
 
 void ResolverAgent::send_stored(Record& e, const Msg& m) {
+  if (engine_.log) [[unlikely]]
+    engine_.log->supplied(name_of(e.request), agent_);
   slot(e).origin = agent_;
   slot(e).used = ++clock_;
   engine_.send(m, stop(m.line), now_ + spec_.data_hit, agent_, sent);
@@ -127,7 +138,31 @@ void ResolverAgent::discard(Record& e) {
   s.in_store = false;
 }
 
-void ResolverAgent::closed(Record&) { ++engine_.counters.transactions; }
+void ResolverAgent::opened(Record& e) {
+  if (!engine_.log) return;
+  engine_.log->opened(name_of(e.request), e.owner == kNobody ? kNobody : child(e.owner), now_);
+}
+
+void ResolverAgent::closed(Record& e) {
+  ++engine_.counters.transactions;
+  if (engine_.log) [[unlikely]]
+    engine_.log->closed(name_of(e.request), e.request.right, now_);
+}
+
+// What the log wants to know of a message on its way out. While a probe from above is answered, the
+// children are asked on its account (L6).
+void ResolverAgent::log_sent(const Msg& m) {
+  if (m.kind == Kind::Grant) engine_.log->supplied({m.to, m.id}, kNobody);
+  if (!is_probe(m.kind)) return;
+  const Record& e = *entries_.find(m.line)->second;
+  if (!e.probing) engine_.log->probed(name_of(e.request), now_);
+}
+
+// And of one that has come: whose data it brings for the transaction under way (L4).
+void ResolverAgent::log_received(const Record& e, const Msg& m) {
+  const bool given = m.kind == Kind::Answer && (m.flags & Flag::gave) && !e.probing;
+  if (given || m.kind == Kind::Data) engine_.log->supplied(name_of(e.request), m.from);
+}
 
 void ResolverAgent::arrive(PacketId id, Time now) {
   const Msg& m = engine_.packets[id].message;
@@ -146,6 +181,8 @@ void ResolverAgent::act(PacketId id, Time now) {
   Slot& s = entry(m.line);
   if (m.carries) s.origin = origin;
   engine_.origin = s.origin;
+  if (engine_.log) [[unlikely]]
+    log_received(s, m);
   if (m.kind == Kind::Data && engine_.is_memory(m.from)) {
     Resolver<ResolverAgent>::memory_data(*this, s, m.data);
   } else {

@@ -106,7 +106,7 @@ class ResolverAgent {
   void memory_write(Record& e, const Bytes& data);
   void keep(Record& e);
   void discard(Record& e);
-  void opened(Record&) {}
+  void opened(Record& e);
   void closed(Record& e);
 
   // --- the agent ---
@@ -132,6 +132,9 @@ class ResolverAgent {
     bool in_store = false, in_tags = false;
   };
   static Slot& slot(Record& e) { return static_cast<Slot&>(e); }
+
+  void log_sent(const Msg& m);
+  void log_received(const Record& e, const Msg& m);
 
   std::size_t slice(uint64_t line) const;
   Slot& entry(uint64_t line);

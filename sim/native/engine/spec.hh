@@ -82,6 +82,7 @@ struct JobSpec {
   Time watchdog = 0;        // simulated time without an operation that ends the run
   Time lookahead = kNever;  // longest slice a core runs ahead; results do not depend on it
   bool sleep = true;        // waiting harts are passed over (S1); results do not depend on it
+  bool log = false;         // keep the transaction log (L)
 };
 
 }  // namespace uncore

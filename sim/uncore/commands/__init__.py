@@ -80,7 +80,13 @@ CHOICES, PLACED = Choices(), Placed()
 
 
 def finish(
-    jobs: Sequence[Any], cores: int, *, json: bool, plot: Path | None, output: Path | None = None
+    jobs: Sequence[Any],
+    cores: int,
+    *,
+    json: bool,
+    plot: Path | None,
+    output: Path | None = None,
+    log: Path | None = None,
 ) -> int:
     """Executes jobs and reports whatever came of them; the exit status."""
     from uncore.execute import execute
@@ -89,7 +95,8 @@ def finish(
     from uncore.report.progress import progress
     from uncore.result import save
 
-    check_endings({"--output": output, "--plot": plot})
+    check_endings({"--output": output, "--plot": plot, "--log": log})
+    logs: list[tuple[int, Any]] = []
     wrong: list[tuple[Any, GuestError]] = []
     with progress(sum(sum(job.threads) for job in jobs), "simulating") as advance:
         results = execute(
@@ -97,6 +104,8 @@ def finish(
             workers(cores),
             lambda job, point: advance(point.threads),
             lambda job, error: wrong.append((job, error)),
+            frozenset({"log"} if log else ()),
+            seen=lambda job, observed: logs.append((job.threads[0], observed.get("log"))),
         )
     for job, error in wrong:
         note(f"uncore: {job.machine.id} at {job.threads[0]} threads: {error}")
@@ -106,11 +115,20 @@ def finish(
     if output:
         save(results[0], output)
         note(f"result: {output}")
+    if log and logs:
+        _save_log(logs, log)
     if plot and any(result.points for result in results):
         note(f"picture: {picture(plot, curve.panel(results))}")
     if wrong or any(result.failed for result in results):
         return FAILED
     return INTERRUPTED if any(result.outcome.partial for result in results) else OK
+
+
+def _save_log(logs: Sequence[tuple[int, Any]], path: Path) -> None:
+    from uncore.result import log
+
+    log.save([(threads, log.frame(columns)) for threads, columns in sorted(logs)], path)
+    note(f"transaction log: {path}")
 
 
 def workers(cores: int) -> int:

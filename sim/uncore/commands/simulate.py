@@ -43,13 +43,23 @@ def run(
     plot: Plot = None,
     output: Annotated[Path | None, Parameter(help="save the result (.json, .parquet)")] = None,
     again: Annotated[Path | None, Parameter(help="a saved result: run its job, compare")] = None,
+    log: Annotated[Path | None, Parameter(help="every transaction, as a table (.parquet)")] = None,
     json: Json = False,
 ) -> int:
     """Run one workload on one machine or several, at each thread count."""
     from uncore.api import make_job
 
     if again:
-        if words or set_ or with_ or plot or output or json or (threads, choices) != ("1", PLACED):
+        if (
+            words
+            or set_
+            or with_
+            or plot
+            or output
+            or log
+            or json
+            or (threads, choices) != ("1", PLACED)
+        ):
             raise UserError(
                 f"--again {again}: runs the job in that file; only --cores goes with it"
             )
@@ -61,7 +71,9 @@ def run(
     ]
     if output and len(jobs) > 1:
         raise UserError(f"--output {output}: one file holds the result of one machine")
-    return finish(jobs, cores, json=json, plot=plot, output=output)
+    if log and len(jobs) > 1:
+        raise UserError(f"--log {log}: one file holds the log of one machine")
+    return finish(jobs, cores, json=json, plot=plot, output=output, log=log)
 
 
 def _split(command: str, words: Sequence[str]) -> tuple[Sequence[str], str]:

@@ -5,8 +5,10 @@ An engine is a module of this package with
     ABOUT: str                               one line for `uncore engines`
     GIVES: frozenset[str]                    the fields of `result.Point` it can know
     missing() -> str                         what must be installed to use it here; "" when usable
+    PROBES: frozenset[str]                   the probes it has
     run(job: Job, probes: Probes, tick: Tick) -> dict
-                                             the fields of one Point, builtin types, integers
+                                             the fields of one Point, builtin types, integers;
+                                             and in "observed" what each probe saw
 
 `run` executes a job of one thread count (`Job.at`) and calls `tick` now and then with the number of
 operations done so far.  What the engine cannot know it leaves out and
@@ -35,7 +37,11 @@ ENGINES = {
     "sst": "uncore.engine.sst",
 }
 
-Probes = frozenset[str]  # names of optional observations: "log" (transaction log), "trace"
+# What a run can be watched by, beside its counters; outcomes do not depend on it.
+PROBES = {
+    "log": "the transaction log (section L of docs/model.md), by columns: for result.log.frame",
+}
+Probes = frozenset[str]
 Tick = Callable[[int], None]
 
 
@@ -48,6 +54,7 @@ class Engine(Protocol):
 
     ABOUT: str
     GIVES: frozenset[str]
+    PROBES: frozenset[str]
 
     def missing(self) -> str: ...
 
@@ -69,9 +76,12 @@ def load(name: str) -> Engine:
     return module  # type: ignore[no-any-return]
 
 
-def usable(name: str) -> Engine:
-    """The engine, or a UserError that says what to install."""
+def usable(name: str, probes: Probes = frozenset()) -> Engine:
+    """The engine, or a UserError that says what to install or which probe it has not."""
     engine = load(name)
     if what := engine.missing():
         raise UserError(f"engine '{name}' cannot run here: {what}")
+    for probe in sorted(probes - engine.PROBES):
+        has = [other for other in names() if probe in load(other).PROBES]
+        raise UserError(f"engine '{name}' has no probe '{probe}'; write {' or '.join(has)}")
     return engine

@@ -26,6 +26,8 @@ GIVES = frozenset(
     " instructions transactions events tables failures".split()
 )
 
+PROBES = frozenset({"log"})
+
 TIMEBASE = 1_000_000_000  # Hz: the engine's CSR time counts nanoseconds
 WATCHDOG = 10**12  # simulated ps without an operation after which a run is given up: one second
 NO_LIMIT = 2**64 - 1
@@ -44,14 +46,19 @@ def missing() -> str:
 def run(job: Job, probes: Probes, tick: Tick = silent, **limits: Any) -> dict[str, Any]:
     """One point; `limits` as in `start`."""
     harts = job.threads[0]
-    engine = start(job, **limits)
+    engine = start(job, probes, **limits)
     while engine.step(SLICE):
         tick(engine.operations)
-    return _point(job, engine, harts)
+    return _point(job, engine, harts) | {"observed": _observed(engine)}
 
 
 def start(
-    job: Job, *, watchdog: int = WATCHDOG, lookahead: int = NO_LIMIT, sleep: bool = True
+    job: Job,
+    probes: Probes = frozenset(),
+    *,
+    watchdog: int = WATCHDOG,
+    lookahead: int = NO_LIMIT,
+    sleep: bool = True,
 ) -> Run:
     """A run of the job's first thread count that has not begun.
 
@@ -83,6 +90,7 @@ def start(
         "watchdog": watchdog,
         "lookahead": lookahead,
         "sleep": sleep,
+        "log": "log" in probes,
     }
     return Run(machine, tables.pack(tables.load(machine.protocol)), description, memory)
 
@@ -163,6 +171,22 @@ def _point(job: Job, engine: Run, harts: int) -> dict[str, Any]:
     if point["latency"] is None:
         point["absent"]["latency"] = "the workload marks no operations"
     return point
+
+
+def _observed(engine: Run) -> dict[str, Any]:
+    """What each probe saw."""
+    log = engine.log()
+    return {"log": _log(log)} if log else {}
+
+
+def _log(columns: dict[str, Any]) -> dict[str, Any]:
+    from uncore import _native
+
+    names = _native.protocol_names()
+    rights = ["" if state == "I" else state for state in names["states"]]  # I: nothing was granted
+    for column, words in (("op", names["requests"]), ("right", rights)):
+        columns[column] = [words[position] for position in columns[column].tolist()]
+    return columns
 
 
 def _latency(buckets: list[tuple[int, int]]) -> dict[str, int] | None:

@@ -1,0 +1,13 @@
+// What the probes of a run saw, as Python values; None where the job did not ask.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "engine/engine.hh"
+
+namespace uncore {
+
+// The transaction log (L9) without `id`: `op` and `right` are positions in `protocol_names()`.
+nanobind::object log_columns(const Engine& engine);
+
+}  // namespace uncore
