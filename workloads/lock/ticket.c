@@ -6,14 +6,13 @@
 // waiters read the served word, so each release invalidates every waiter's copy and each of them
 // fetches the line again: one handoff costs traffic proportional to the waiters. With both words on
 // one line, as here and in Linux, an arriving ticket disturbs the waiters as well.
+#include "ticket.h"
+
 #include "contend.h"
 
 UC_WORKLOAD("Ticket lock: fair, one line, every release seen by every waiter");
 
-static struct {
-  _Atomic uint32_t next;
-  _Atomic uint32_t served;
-}* lock;
+static struct ticket_lock* lock;
 
 static void lock_setup(unsigned n) {
   (void)n;
@@ -22,13 +21,10 @@ static void lock_setup(unsigned n) {
 
 static void lock_acquire(unsigned id) {
   (void)id;
-  uint32_t ticket = atomic_fetch_add_explicit(&lock->next, 1, memory_order_relaxed);
-  _Atomic uint32_t* served = &lock->served;
-  while (atomic_load_explicit(served, memory_order_acquire) != ticket) uc_pause();
+  ticket_acquire(lock);
 }
 
 static void lock_release(unsigned id) {
   (void)id;
-  uint32_t ticket = atomic_load_explicit(&lock->served, memory_order_relaxed);
-  atomic_store_explicit(&lock->served, ticket + 1, memory_order_release);
+  ticket_release(lock);
 }

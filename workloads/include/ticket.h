@@ -1,0 +1,28 @@
+// Ticket lock: take a number, wait until it is called. Fair; lock/ticket.c tells its story.
+#ifndef UNCORE_TICKET_H_
+#define UNCORE_TICKET_H_
+
+#include "uncore.h"
+
+struct ticket_lock {
+  _Atomic uint32_t next;    // the ticket that the next to arrive will draw
+  _Atomic uint32_t served;  // the ticket whose holder is inside
+};
+
+static inline void ticket_acquire(struct ticket_lock* lock) {
+  uint32_t ticket = atomic_fetch_add_explicit(&lock->next, 1, memory_order_relaxed);
+  while (atomic_load_explicit(&lock->served, memory_order_acquire) != ticket) uc_pause();
+}
+
+static inline void ticket_release(struct ticket_lock* lock) {
+  uint32_t ticket = atomic_load_explicit(&lock->served, memory_order_relaxed);
+  atomic_store_explicit(&lock->served, ticket + 1, memory_order_release);
+}
+
+// For the holder: does anybody wait?
+static inline bool ticket_contended(struct ticket_lock* lock) {
+  uint32_t next = atomic_load_explicit(&lock->next, memory_order_relaxed);
+  return next != atomic_load_explicit(&lock->served, memory_order_relaxed) + 1;
+}
+
+#endif  // UNCORE_TICKET_H_

@@ -1,0 +1,44 @@
+// Array lock: as many places to wait as there are harts, handed on in a circle.
+//
+// Anderson, "The performance of spin lock alternatives for shared-memory multiprocessors" (1990);
+// Graunke and Thakkar's (1990) is its sibling. A hart draws a place with one fetch-and-add and
+// spins on the flag there; releasing writes the next place's flag, which one hart reads. So a
+// handoff moves one line to one waiter however many wait: the first lock whose cost does not grow
+// with the queue. It pays in memory, a line for each hart in each lock, and the flags rotate
+// through all harts, so no flag stays near the one who spins on it.
+#include "contend.h"
+
+UC_WORKLOAD("Anderson's array lock: fair, each waiter spins on its place in a circle");
+
+static struct place {
+  UC_ALIGNED _Atomic uint32_t called;
+}* places;
+
+static struct {
+  UC_ALIGNED _Atomic uint64_t next;  // the place that the next to arrive will draw
+  UC_ALIGNED uint64_t held;          // the owner's place; only the owner touches it
+}* lock;
+
+static uint64_t circle;  // places; read-only
+
+static void lock_setup(unsigned n) {
+  circle = n;
+  lock = uc_alloc(sizeof *lock, (unsigned)lock_node);
+  places = uc_alloc(n * sizeof *places, (unsigned)lock_node);
+  places[0].called = 1;
+}
+
+static void lock_acquire(unsigned id) {
+  (void)id;
+  uint64_t drawn = atomic_fetch_add_explicit(&lock->next, 1, memory_order_relaxed);
+  struct place* place = &places[drawn % circle];
+  while (!atomic_load_explicit(&place->called, memory_order_acquire)) uc_pause();
+  atomic_store_explicit(&place->called, 0, memory_order_relaxed);  // for the next time round
+  lock->held = drawn;
+}
+
+static void lock_release(unsigned id) {
+  (void)id;
+  struct place* next = &places[(lock->held + 1) % circle];
+  atomic_store_explicit(&next->called, 1, memory_order_release);
+}

@@ -1,0 +1,44 @@
+// CLH lock: a queue of waiters, each spinning on the node of its predecessor.
+//
+// Craig (1993), and Landin and Hagersten (1994), independently. A hart marks its node as busy,
+// swaps it in as the tail and waits until the node that was there before is free; to release it
+// frees its own, and takes over its predecessor's for the next time. There is no pointer to follow
+// and no race with a successor that has not yet linked itself: release is one store, where MCS
+// (lock/mcs.c) may need a compare-and-swap. The price is that one spins on a node that another hart
+// brought, so on a machine where memory has a home the line waited for may live anywhere.
+#include "contend.h"
+
+UC_WORKLOAD("CLH queue lock: fair, each waiter spins on its predecessor's line");
+
+struct node {
+  UC_ALIGNED _Atomic uint32_t busy;
+};
+
+// What a hart brings to the lock; only the hart itself looks at it.
+static struct {
+  UC_ALIGNED struct node* mine;
+  struct node* before;
+}* harts;
+
+static _Atomic(struct node*)* tail;
+
+static void lock_setup(unsigned n) {
+  tail = uc_alloc(sizeof *tail, (unsigned)lock_node);
+  harts = uc_alloc(n * sizeof *harts, 0);
+  struct node* nodes = uc_alloc((n + 1) * sizeof *nodes, (unsigned)lock_node);
+  for (unsigned id = 0; id < n; id++) harts[id].mine = &nodes[id];
+  *tail = &nodes[n];  // free, as if its owner had just left
+}
+
+static void lock_acquire(unsigned id) {
+  struct node* mine = harts[id].mine;
+  atomic_store_explicit(&mine->busy, 1, memory_order_relaxed);
+  struct node* before = atomic_exchange_explicit(tail, mine, memory_order_acq_rel);
+  while (atomic_load_explicit(&before->busy, memory_order_acquire)) uc_pause();
+  harts[id].before = before;
+}
+
+static void lock_release(unsigned id) {
+  atomic_store_explicit(&harts[id].mine->busy, 0, memory_order_release);
+  harts[id].mine = harts[id].before;  // nobody looks at it any more
+}

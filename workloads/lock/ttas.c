@@ -1,0 +1,52 @@
+// Test-and-test-and-set lock, with exponential backoff.
+//
+// Rudolph and Segall (1984): wait by reading, which costs nothing while the line rests in one's own
+// cache, and exchange only when the lock looks free. But a release is seen by all waiters at once,
+// and all of them try: one wins, the others have taken the line away for nothing. Anderson (1990)
+// adds what Ethernet does: whoever has lost stays away for a random time from an interval that
+// doubles with each loss. That trades the traffic for idle time and for fairness, for who has just
+// released tries again soonest.
+//
+// `backoff=0` is the lock without it.
+#include "contend.h"
+#include "spinlock.h"
+
+UC_WORKLOAD("Test-and-test-and-set lock: waits by reading, backs off after a lost attempt");
+UC_PARAM(duration, backoff, 50, "ns", "longest pause after the first lost attempt; 0: none");
+UC_PARAM(duration, backoff_limit, 5000, "ns", "longest pause after any number of them");
+
+static struct spinlock* lock;
+
+static struct dice {
+  UC_ALIGNED uint64_t state;  // never 0
+}* dice;
+
+static void lock_setup(unsigned n) {
+  lock = uc_alloc(sizeof *lock, (unsigned)lock_node);
+  dice = uc_alloc(n * sizeof *dice, 0);
+  for (unsigned id = 0; id < n; id++) dice[id].state = (id + 1) * 0x9e3779b97f4a7c15;
+}
+
+// Marsaglia's xorshift (2003): each hart its own sequence, the same in every run.
+static uint64_t random_below(unsigned id, uint64_t limit) {
+  uint64_t x = dice[id].state;
+  x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+  dice[id].state = x;
+  return x % limit;
+}
+
+static void lock_acquire(unsigned id) {
+  uint64_t longest = backoff;
+  for (;;) {
+    spin_await(lock);
+    if (spin_trylock(lock)) return;
+    if (!longest) continue;
+    uc_delay(random_below(id, longest) + 1);
+    longest = 2 * longest < backoff_limit ? 2 * longest : backoff_limit;
+  }
+}
+
+static void lock_release(unsigned id) {
+  (void)id;
+  spin_unlock(lock);
+}
