@@ -59,9 +59,10 @@ static inline uint64_t* uc_cell(const struct uc_table* table, uint64_t row, uint
 
 // ---- Identity, time, memory ---------------------------------------------------------------------
 
+// Volatile: a thread that slept (thread.h) may have moved to another hart.
 static inline unsigned uc_id(void) {
   unsigned long id;
-  __asm__("csrr %0, mhartid" : "=r"(id));
+  __asm__ volatile("csrr %0, mhartid" : "=r"(id));
   return (unsigned)id;
 }
 
@@ -100,6 +101,17 @@ void uc_on_ipi(void (*handler)(void));
 // Sleeps until an IPI has been taken that no earlier uc_wait has returned for. An IPI taken just
 // before the call counts: there is no lost wake-up, and IPIs merged by the hardware wake once.
 void uc_wait(void);
+
+// Keeps handlers out, for data that they share with the rest; returns what to restore.
+static inline bool uc_interrupts_off(void) {
+  unsigned long before;
+  __asm__ volatile("csrrci %0, mstatus, 8" : "=r"(before)::"memory");
+  return before & 8;
+}
+
+static inline void uc_interrupts_restore(bool on) {
+  if (on) __asm__ volatile("csrsi mstatus, 8" ::: "memory");
+}
 
 // ---- What is counted and checked ----------------------------------------------------------------
 

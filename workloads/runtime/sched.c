@@ -1,0 +1,211 @@
+// Run queues: one per hart, and which thread each hart runs.
+//
+// After FreeBSD's 4BSD and ULE schedulers in their simplest form. A thread becomes ready on one
+// hart's queue, under that queue's lock, and only that hart takes it from there. Three invariants:
+//
+// * Nobody runs a thread whose registers are still being saved: the lock that made it visible to
+//   others (the queue's, or the sleep queue's) is dropped by whoever runs next on its hart.
+// * No wake-up is lost: a hart declares itself idle under its queue's lock after it found the queue
+//   empty, and tests once more with interrupts off before wfi, which an IPI pending then ends.
+// * One IPI a sleep: who finds the declaration withdraws it.
+#include "queues.h"
+
+struct runq {
+  UC_ALIGNED struct uc_spin lock;
+  bool idle;              // the hart sleeps, or is about to, and needs an IPI
+  _Atomic unsigned load;  // threads on this hart, ready and running: read by others who place one
+  struct uc_threads ready;
+  UC_ALIGNED struct uc_thread* current;
+  struct uc_spin* held;  // to be unlocked by whoever runs next
+  struct uc_thread* idler;
+};
+
+static struct runq* runqs;  // one per hart
+
+// Set once, then only read.
+static struct settings {
+  UC_ALIGNED unsigned harts;
+  uint64_t switch_cost;
+  bool poll;
+}* settings;
+
+static struct live {
+  UC_ALIGNED uint64_t threads;  // created and not ended; guarded by the chain of its address
+}* live;
+
+struct uc_thread* uc_threads_take(struct uc_threads* queue, const void* channel) {
+  struct uc_thread** best = NULL;
+  unsigned urgency = UINT32_MAX;
+  for (struct uc_thread** at = &queue->first; *at; at = &(*at)->next) {
+    unsigned priority = atomic_load_explicit(&(*at)->priority, memory_order_relaxed);
+    if ((*at)->channel == channel && priority < urgency) best = at, urgency = priority;
+  }
+  if (!best) return NULL;
+  struct uc_thread* taken = *best;
+  *best = taken->next;
+  if (queue->end == &taken->next) queue->end = best;
+  return taken;
+}
+
+// ---- Switching ----------------------------------------------------------------------------------
+
+// The first thing a thread does on a hart, whether it was there before or not.
+static void arrive(void) {
+  atomic_store_explicit(&runqs[uc_id()].held->taken, 0, memory_order_release);
+}
+
+static void switch_to(struct runq* queue, struct uc_thread* next, struct uc_spin* held) {
+  struct uc_thread* self = queue->current;
+  atomic_store_explicit(&self->running, 0, memory_order_relaxed);
+  atomic_store_explicit(&next->running, 1, memory_order_relaxed);
+  queue->current = next;
+  queue->held = held;
+  uc_delay(settings->switch_cost);
+  uc_switch(&self->context, &next->context);
+  arrive();
+}
+
+void uc_block(struct uc_spin* held) {
+  struct runq* queue = &runqs[uc_id()];
+  uc_spin_lock(&queue->lock);
+  struct uc_thread* next = uc_threads_take(&queue->ready, NULL);
+  atomic_fetch_sub_explicit(&queue->load, 1, memory_order_relaxed);
+  uc_spin_unlock(&queue->lock);
+  switch_to(queue, next ? next : queue->idler, held);
+}
+
+void uc_yield(void) {
+  struct runq* queue = &runqs[uc_id()];
+  uc_spin_lock(&queue->lock);
+  bool interrupts = queue->lock.interrupts;
+  struct uc_thread* self = queue->current;
+  uc_threads_append(&queue->ready, self);
+  struct uc_thread* next = uc_threads_take(&queue->ready, NULL);
+  if (next == self)
+    uc_spin_unlock(&queue->lock);
+  else
+    switch_to(queue, next, &queue->lock);
+  uc_interrupts_restore(interrupts);
+}
+
+// ---- Idling -------------------------------------------------------------------------------------
+
+// What an idle hart runs, with interrupts off but for one moment a turn.
+static void idle_loop(void* argument) {
+  struct runq* queue = argument;
+  for (;;) {
+    uc_interrupts_off();
+    uc_spin_lock(&queue->lock);
+    struct uc_thread* next = uc_threads_take(&queue->ready, NULL);
+    queue->idle = !next && !settings->poll;
+    if (next) {
+      switch_to(queue, next, &queue->lock);
+      continue;
+    }
+    uc_spin_unlock(&queue->lock);
+    if (!settings->poll && !atomic_load_explicit(&queue->load, memory_order_acquire))
+      __asm__ volatile("wfi" ::: "memory");
+    uc_interrupts_restore(true);
+    while (settings->poll && !atomic_load_explicit(&queue->load, memory_order_acquire)) uc_pause();
+  }
+}
+
+// ---- Placing ------------------------------------------------------------------------------------
+
+// Where to run next: the hart it knows if that is free, else the nearest free one, else the least
+// loaded. Hart numbers follow the machine's tree, so counting in exclusive-or from a hart visits
+// its siblings first, then its cluster, its die and its socket.
+static unsigned place(const struct uc_thread* thread) {
+  unsigned best = thread->hart, lightest = UINT32_MAX, harts = settings->harts;
+  unsigned left = thread->cpuset ? thread->cpuset->size : harts;
+  for (unsigned distance = 0; left && lightest && distance < UC_MAX_HARTS; distance++) {
+    unsigned hart = thread->hart ^ distance;
+    if (hart >= harts || !uc_cpuset_has(thread->cpuset, hart)) continue;
+    left--;
+    unsigned load = atomic_load_explicit(&runqs[hart].load, memory_order_relaxed);
+    if (load < lightest) best = hart, lightest = load;
+  }
+  return best;
+}
+
+void uc_ready(struct uc_thread* thread) {
+  unsigned hart = thread->hart = place(thread);
+  struct runq* queue = &runqs[hart];
+  uc_spin_lock(&queue->lock);
+  uc_threads_append(&queue->ready, thread);
+  atomic_fetch_add_explicit(&queue->load, 1, memory_order_release);
+  bool wake = queue->idle && hart != uc_id();
+  if (wake) queue->idle = false;
+  uc_spin_unlock(&queue->lock);
+  if (wake) uc_ipi(hart);
+}
+
+// ---- Threads ------------------------------------------------------------------------------------
+
+static struct uc_thread* make(void (*body)(void*), void* argument, const struct uc_cpuset* cpuset) {
+  struct uc_thread* thread = uc_alloc(sizeof *thread, 0);
+  thread->body = body;
+  thread->argument = argument;
+  thread->cpuset = cpuset;
+  thread->priority = UC_PRIORITY_NORMAL;
+  return thread;
+}
+
+static struct uc_thread* make_with_stack(void (*body)(void*), void* argument,
+                                         const struct uc_cpuset* cpuset) {
+  struct uc_thread* thread = make(body, argument, cpuset);
+  thread->context.ra = (uint64_t)uc_thread_begin;
+  thread->context.sp = (uint64_t)uc_alloc(UC_STACK_STRIDE, 0) + UC_STACK_STRIDE;
+  thread->context.s[0] = (uint64_t)thread;
+  return thread;
+}
+
+_Noreturn void uc_thread_main(struct uc_thread* self) {
+  arrive();
+  uc_interrupts_restore(true);
+  self->body(self->argument);
+
+  uc_sleepq_lock(live);
+  if (--live->threads == 0) uc_sleepq_broadcast(live);
+  uc_block(uc_sleepq_spin(live));
+  __builtin_unreachable();
+}
+
+struct uc_thread* uc_thread_create(void (*body)(void*), void* argument,
+                                   const struct uc_cpuset* cpuset) {
+  struct uc_thread* thread = make_with_stack(body, argument, cpuset);
+  uc_sleepq_lock(live);
+  live->threads++;
+  uc_sleepq_release(live);
+  uc_ready(thread);
+  return thread;
+}
+
+struct uc_thread* uc_thread_self(void) { return runqs[uc_id()].current; }
+
+void uc_sched_run(void) {
+  uc_sleepq_lock(live);
+  while (live->threads) {
+    uc_sleepq_wait(live);
+    uc_sleepq_lock(live);
+  }
+  uc_sleepq_release(live);
+}
+
+void uc_sched_start(unsigned n, uint64_t switch_cost, bool poll) {
+  if (runqs) return;
+  runqs = uc_alloc(n * sizeof *runqs, 0);
+  settings = uc_alloc(sizeof *settings, 0);
+  live = uc_alloc(sizeof *live, 0);
+  *settings = (struct settings){.harts = n, .switch_cost = switch_cost, .poll = poll};
+  uc_sleepq_start();
+  for (unsigned hart = 0; hart < n; hart++) {
+    struct runq* queue = &runqs[hart];
+    queue->ready.end = &queue->ready.first;
+    queue->load = 1;
+    queue->current = make(NULL, NULL, uc_cpuset_range(hart, 1));
+    queue->current->running = 1;
+    queue->idler = make_with_stack(idle_loop, queue, NULL);
+    queue->idler->hart = queue->current->hart = hart;
+  }
+}
