@@ -19,6 +19,7 @@ CARRIED = {
     "workloads": "uncore/data/workloads",
     "build/workloads": "uncore/data/guests",
     "validation/hardware": "uncore/data/hardware",
+    "validation/claims": "uncore/data/claims",
 }
 
 

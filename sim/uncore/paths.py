@@ -20,6 +20,7 @@ TOPOLOGIES = CHECKOUT / "topologies" if CHECKOUT else PACKAGE / "data/topologies
 WORKLOADS = CHECKOUT / "workloads" if CHECKOUT else PACKAGE / "data/workloads"
 GUESTS = CHECKOUT / "build/workloads" if CHECKOUT else PACKAGE / "data/guests"
 HARDWARE = CHECKOUT / "validation/hardware" if CHECKOUT else PACKAGE / "data/hardware"
+CLAIMS = CHECKOUT / "validation/claims" if CHECKOUT else PACKAGE / "data/claims"
 
 # What a user's own run leaves behind and may lose: compiled guests.
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "uncore"

@@ -1,4 +1,4 @@
-"""Why the answers can be believed: validate, check."""
+"""Why the answers can be believed: validate, claims, check."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from uncore.commands import Json, app
+from uncore.commands import Cores, Json, app, workers
 
 
 @app.command
@@ -20,6 +20,19 @@ def validate(
     from uncore import validate as validation
 
     return int(validation.main(machines, matrices=matrices, json=json))
+
+
+@app.command
+def claims(
+    *ids: Annotated[str, Parameter(help="claims by name; none: all of them")],
+    cores: Cores = 0,
+    page: Annotated[Path | None, Parameter(help="write docs/claims.md into this file")] = None,
+    json: Json = False,
+) -> int:
+    """What articles measured, asked of the simulator: expected, got, verdict, and why."""
+    from uncore import claims as asking
+
+    return int(asking.main(ids, workers(cores), json=json, page=page))
 
 
 @app.command
