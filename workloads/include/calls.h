@@ -1,0 +1,32 @@
+// Every hart makes the same call again and again: the shape of the kernel paths.
+//
+// So does will-it-scale (Blanchard): n tasks, each with one system call in its loop, and the sum of
+// calls per second against n. A path is a skeleton: the lines that the real one writes or reads in
+// common, the locks that guard them, in the real order, and between them as many instructions as
+// the real one spends on lines that are nobody else's. `work` is that number, each path's own
+// parameter; where a kernel's rate for a single task is known, its default gives about that rate.
+//
+// A path's file includes this header and defines the function declared below.
+#ifndef UNCORE_CALLS_H_
+#define UNCORE_CALLS_H_
+
+#include "loop.h"
+#include "uncore.h"
+
+UC_PARAM(u64, warmup, 2, "calls", "calls of each hart before the measured ones");
+
+static void call(unsigned id);
+
+void uc_main(unsigned id, unsigned n) {
+  (void)n;
+  for (uint64_t i = 0; i < warmup; i++) call(id);
+  struct loop loop = loop_begin();
+  while (loop_more(&loop)) {
+    uc_start();
+    call(id);
+    uc_op();
+  }
+  loop_end();
+}
+
+#endif  // UNCORE_CALLS_H_

@@ -1,0 +1,146 @@
+// read: each task reads its own file; what, then, do the tasks share?
+//
+// Not the file, not its offset, not its pages. But on the way there: the lock of the file offset,
+// which FreeBSD takes from a pool of `pool` mutexes by a hash of the file's address, so that two
+// files may share one, or one line of several; and whatever the system updates once per read.
+// will-it-scale's curves show what that does without saying where it is (Macy 2018: eight times as
+// much in FreeBSD 12 as in 11, the peak at 32 tasks; Linux linear): `serial` is the choice
+//
+//   none   nothing in common
+//   line   one atomic update of a global line at the start and one at the end: a reference
+//   lock   a global lock for the length of the lookup
+//
+// The data are copied line by line, as a copy loop of wide stores moves them.
+//
+// Check: each read returns the block that follows the one before, whole.
+#include "calls.h"
+#include "spinlock.h"
+#include "uncore.h"
+
+UC_WORKLOAD("Kernel path read: own files, pooled offset locks, a common point");
+enum serial { NONE, LINE, LOCK };
+UC_PARAM(choice, serial, LINE, "none|line|lock", "what every read of the system updates");
+UC_PARAM(u64, pool, 128, "mutexes", "pool of offset locks; 0: each file has its own");
+UC_PARAM(u64, pool_stride, 32, "bytes", "from one mutex of the pool to the next");
+UC_PARAM(u64, bytes, 4096, "bytes", "one read, in lines of 64");
+UC_PARAM(u64, work, 2200, "instructions", "entry, exit and private work of one read");
+UC_PARAM(u64, lock_work, 100, "instructions", "serial=lock: of them in addition, under the lock");
+
+#define LINE_BYTES 64
+#define BLOCKS 2  // of a file; reading wraps around
+
+// A line of data; its first word says where it is in which file, and stands for all of it.
+struct data {
+  uint64_t content;
+  uint64_t rest[LINE_BYTES / 8 - 1];
+};
+
+static struct file {
+  UC_ALIGNED struct spinlock own_lock;
+  uint64_t offset;  // lines
+  bool in_use;      // somebody reads at the offset and will move it
+  struct data* pages;
+  struct data* buffer;                     // of the task that reads
+  UC_ALIGNED _Atomic uint64_t vnode_lock;  // shared holders
+}* files;
+
+static char* pool_locks;
+
+static struct common {
+  UC_ALIGNED struct spinlock lock;
+  _Atomic uint64_t references;
+  uint64_t reads;
+}* common;
+
+static struct task {
+  UC_ALIGNED uint64_t reads;
+}* tasks;
+
+static uint64_t lines;  // of one read
+
+static uint64_t content(unsigned id, uint64_t line) { return (uint64_t)id << 32 | line; }
+
+void uc_setup(unsigned n) {
+  lines = bytes / LINE_BYTES;
+  if (lines == 0 || pool_stride < sizeof(struct spinlock) || pool_stride % 8) {
+    uc_check(false, "bytes must be 64 or more, pool_stride a multiple of 8, at least 8");
+    lines = 1;
+    pool = 0;
+  }
+  pool_locks = uc_alloc(pool * pool_stride + 1, 0);
+  common = uc_alloc(sizeof *common, 0);
+  files = uc_alloc(n * sizeof *files, 0);
+  tasks = uc_alloc(n * sizeof *tasks, 0);
+  for (unsigned id = 0; id < n; id++) {
+    files[id].pages = uc_alloc(BLOCKS * lines * sizeof(struct data), 0);
+    files[id].buffer = uc_alloc(lines * sizeof(struct data), 0);
+    for (uint64_t line = 0; line < BLOCKS * lines; line++)
+      files[id].pages[line].content = content(id, line);
+  }
+}
+
+// Fibonacci hashing, as good as an address.
+static struct spinlock* offset_lock(unsigned id) {
+  if (!pool) return &files[id].own_lock;
+  uint64_t hash = id * 0x9E3779B97F4A7C15ull >> 32;
+  return (struct spinlock*)(pool_locks + hash % pool * pool_stride);
+}
+
+// The pool's mutex guards only the flag, so that it is not held while a file is read.
+static uint64_t offset_take(unsigned id) {
+  struct file* file = &files[id];
+  struct spinlock* lock = offset_lock(id);
+  spin_lock(lock);
+  uc_check(!file->in_use, "two tasks read at one offset");
+  file->in_use = true;
+  spin_unlock(lock);
+  return file->offset;
+}
+
+static void offset_give(unsigned id, uint64_t offset) {
+  struct file* file = &files[id];
+  struct spinlock* lock = offset_lock(id);
+  spin_lock(lock);
+  if (!UC_SABOTAGE) file->offset = offset;
+  file->in_use = false;
+  spin_unlock(lock);
+}
+
+static void system_enter(void) {
+  if (serial == LINE) atomic_fetch_add_explicit(&common->references, 1, memory_order_acquire);
+  if (serial != LOCK) return;
+  spin_lock(&common->lock);
+  common->reads++;
+  uc_work((int64_t)lock_work);
+  spin_unlock(&common->lock);
+}
+
+static void system_leave(void) {
+  if (serial == LINE) atomic_fetch_sub_explicit(&common->references, 1, memory_order_release);
+}
+
+static void copy(struct file* file, uint64_t offset) {
+  atomic_fetch_add_explicit(&file->vnode_lock, 1, memory_order_acquire);
+  for (uint64_t line = 0; line < lines; line++)
+    file->buffer[line].content = file->pages[offset + line].content;
+  atomic_fetch_sub_explicit(&file->vnode_lock, 1, memory_order_release);
+}
+
+static void call(unsigned id) {
+  struct file* file = &files[id];
+  uc_work((int64_t)work);
+  uint64_t offset = offset_take(id);
+  system_enter();
+  copy(file, offset);
+  system_leave();
+  offset_give(id, (offset + lines) % (BLOCKS * lines));
+
+  uint64_t wanted = tasks[id].reads++ % BLOCKS * lines;
+  uc_check(file->buffer[0].content == content(id, wanted), "not the next block of this file");
+  uc_check(file->buffer[lines - 1].content == content(id, wanted + lines - 1), "half a block");
+}
+
+void uc_finish(unsigned n) {
+  (void)n;
+  uc_check(common->references == 0, "references were lost");
+}
