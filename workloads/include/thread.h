@@ -72,6 +72,9 @@ struct uc_thread {
   UC_ALIGNED _Atomic unsigned running;  // on a hart at this moment: adaptive locks ask this
   _Atomic unsigned priority;            // as it counts now, perhaps lent
   unsigned hart;                        // where it runs, or ran last
+  // Priority lending (turnstile.h).
+  unsigned own_priority;
+  struct turnstile *blocked, *contested;  // the lock it waits for; a list of locks it holds
 };
 
 // Before any other call; a second one changes nothing. Workloads say uc_sched_setup (scheduler.h).
@@ -103,7 +106,15 @@ static inline bool uc_thread_running(struct uc_thread* thread) {
   return atomic_load_explicit(&thread->running, memory_order_relaxed);
 }
 
+// A thread's priority of its own: before it runs, or by the thread itself.
+static inline void uc_thread_prioritize(struct uc_thread* thread, unsigned priority) {
+  thread->own_priority = priority;
+  uc_thread_lend(thread, priority);
+}
+
 // ---- Sleep queues -------------------------------------------------------------------------------
+//
+// Channels within one word of 8 bytes share a chain: one lock covers a lock's readers and writers.
 
 void uc_sleepq_lock(const void* channel);
 void uc_sleepq_release(const void* channel);

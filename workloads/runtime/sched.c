@@ -147,7 +147,7 @@ static struct uc_thread* make(void (*body)(void*), void* argument, const struct 
   thread->body = body;
   thread->argument = argument;
   thread->cpuset = cpuset;
-  thread->priority = UC_PRIORITY_NORMAL;
+  uc_thread_prioritize(thread, UC_PRIORITY_NORMAL);
   return thread;
 }
 

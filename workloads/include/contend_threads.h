@@ -1,0 +1,126 @@
+// Threads contend for a lock that knows two modes and may put them to sleep: what the workloads of
+// kernel locks share except the lock.
+//
+// There may be more threads than harts (`threads`), and a critical section may lose its hart in the
+// middle (`preempt`): then whoever waits can spin for nothing, or sleep. Every `write_every`-th
+// operation of a thread is exclusive, the others are shared.
+//
+// A lock's file includes this header and defines the five functions declared below; a lock of one
+// mode defines CONTEND_WRITE_EVERY as 1 before.
+//
+// Check: a reader meets no writer, and finds both copies of what writers change equal, when it
+// enters and when it leaves; a writer meets nobody; the number of writes is what was written.
+#ifndef UNCORE_CONTEND_THREADS_H_
+#define UNCORE_CONTEND_THREADS_H_
+
+#include "loop.h"
+#include "scheduler.h"
+#include "uncore.h"
+
+#ifndef CONTEND_WRITE_EVERY
+#define CONTEND_WRITE_EVERY 10
+#endif
+
+UC_PARAM(u64, write_every, CONTEND_WRITE_EVERY, "operations",
+         "every how manyth operation of a thread is exclusive; 0: none");
+UC_PARAM(u64, threads, 1, "threads", "threads for each hart");
+UC_PARAM(u64, preempt, 0, "operations",
+         "every how manyth critical section of a thread lets another thread run; 0: none");
+UC_PARAM(duration, hold, 0, "ns", "time inside the critical section");
+UC_PARAM(duration, think, 0, "ns", "time outside, after each release");
+UC_PARAM(u64, lock_node, 0, "node", "memory node of the lock and of what it guards");
+
+static void lock_setup(unsigned n);
+static void lock_exclusive(void);
+static void unlock_exclusive(void);
+static void lock_shared(void);
+static void unlock_shared(void);
+
+// Volatile, so that each access is made; not atomic, because the lock is what makes them safe.
+static struct guarded {
+  UC_ALIGNED volatile uint64_t writes;
+  volatile const void* writer;  // null while nobody writes
+  UC_ALIGNED volatile uint64_t writes_again;
+}* guarded;
+
+// What the harts' threads wrote, for the sum at the end.
+static struct written {
+  UC_ALIGNED _Atomic uint64_t writes;
+}* written;
+
+static void inside(bool preempted) {
+  uc_delay(hold);
+  if (preempted) uc_yield();
+}
+
+static void write_once(bool preempted) {
+  const void* self = uc_thread_self();
+  if (!UC_SABOTAGE) lock_exclusive();
+  uc_check(!guarded->writer, "a writer entered while another was inside");
+  guarded->writer = self;
+  uint64_t writes = guarded->writes;
+  inside(preempted);
+  guarded->writes = writes + 1;
+  guarded->writes_again = writes + 1;
+  uc_check(guarded->writer == self, "another writer entered meanwhile");
+  guarded->writer = NULL;
+  if (!UC_SABOTAGE) unlock_exclusive();
+  atomic_fetch_add_explicit(&written[uc_id()].writes, 1, memory_order_relaxed);
+}
+
+static uint64_t look(void) {
+  uint64_t writes = guarded->writes;
+  uc_check(!guarded->writer, "a reader and a writer were inside together");
+  uc_check(writes == guarded->writes_again, "a reader saw one half of a write");
+  return writes;
+}
+
+static void read_once(bool preempted) {
+  if (!UC_SABOTAGE) lock_shared();
+  uint64_t before = look();
+  inside(preempted);
+  uc_check(look() == before, "something was written while a reader was inside");
+  if (!UC_SABOTAGE) unlock_shared();
+}
+
+// Threads start at different operations, so that they do not all write at once.
+static void contend(void* number) {
+  uint64_t turn = (uint64_t)number;
+  struct loop loop = {.left = ops, .end = duration ? uc_now() + duration : 0};
+  while (loop_more(&loop)) {
+    turn++;
+    bool preempted = preempt && turn % preempt == 0;
+    uc_start();
+    if (write_every && turn % write_every == 0)
+      write_once(preempted);
+    else
+      read_once(preempted);
+    uc_op();
+    uc_delay(think);
+  }
+}
+
+void uc_setup(unsigned n) {
+  uc_sched_setup(n);
+  guarded = uc_alloc(sizeof *guarded, (unsigned)lock_node);
+  written = uc_alloc(n * sizeof *written, 0);
+  lock_setup(n);
+  for (uint64_t extra = n; extra < threads * n; extra++)
+    uc_thread_create(contend, (void*)extra, uc_cpuset_range((unsigned)(extra % n), 1));
+}
+
+void uc_main(unsigned id, unsigned n) {
+  (void)n;
+  loop_begin();
+  contend((void*)(uint64_t)id);
+  uc_sched_run();
+  loop_end();
+}
+
+void uc_finish(unsigned n) {
+  uint64_t sum = 0;
+  for (unsigned i = 0; i < n; i++) sum += written[i].writes;
+  uc_check(guarded->writes == sum, "writes were lost");
+}
+
+#endif  // UNCORE_CONTEND_THREADS_H_

@@ -1,0 +1,144 @@
+// FreeBSD's mutex(9): one word that names the owner. Two classes, which wait differently.
+//
+// * MTX_SPIN (`mtx_lock_spin`): waits by spinning, and is held with interrupts off, so that a
+// handler
+//   may take it too. It is owned by a hart, whose record is its name.
+// * MTX_DEF (`mtx_lock`): owned by a thread. Waits by spinning as long as the owner runs on some
+//   hart, for then the lock comes back sooner than a thread could sleep and be woken; when the
+//   owner does not run, by sleeping on a turnstile, to which it lends its priority. A set bit in
+//   the word says that there are sleepers, and sends the owner's unlock the long way: it wakes them
+//   all, and they compete anew.
+//
+// `mutex` chooses how an MTX_DEF waits, for comparison: `sleep` never spins; `handoff` neither
+// spins nor competes, unlocking gives the lock to the longest sleeper. That is fair and makes the
+// convoy of Blasgen, Gray, Mitoma and Price (1979): while the new owner is being woken nobody
+// works, and whoever unlocks and locks again must queue.
+#ifndef UNCORE_MTX_H_
+#define UNCORE_MTX_H_
+
+#include "scheduler.h"
+#include "turnstile.h"
+
+enum mutex { MUTEX_ADAPTIVE, MUTEX_SLEEP, MUTEX_HANDOFF };
+UC_PARAM(choice, mutex, MUTEX_ADAPTIVE, "adaptive|sleep|handoff", "how a thread waits for a mutex");
+
+#define MTX_UNOWNED 0
+#define MTX_CONTESTED 1  // a flag: threads sleep on the turnstile
+#define MTX_GRANTED 2    // instead of an owner: the sleeper that was woken will be
+
+struct mtx {
+  _Atomic uintptr_t word;
+  bool interrupts;             // MTX_SPIN: were they on when it was taken
+  struct turnstile turnstile;  // MTX_DEF
+};
+
+static inline void mtx_setup(unsigned n) {
+  uc_sched_setup(n);
+  turnstile_setup();
+}
+
+static inline bool mtx_change(struct mtx* mtx, uintptr_t from, uintptr_t to, memory_order order) {
+  return atomic_compare_exchange_strong_explicit(&mtx->word, &from, to, order,
+                                                 memory_order_relaxed);
+}
+
+static inline uintptr_t mtx_word(struct mtx* mtx) {
+  return atomic_load_explicit(&mtx->word, memory_order_relaxed);
+}
+
+// ---- MTX_SPIN -----------------------------------------------------------------------------------
+
+static inline bool mtx_owned_spin(struct mtx* mtx) { return mtx_word(mtx) == (uintptr_t)uc_self(); }
+
+static inline void mtx_lock_spin(struct mtx* mtx) {
+  bool interrupts = uc_interrupts_off();
+  while (!mtx_change(mtx, MTX_UNOWNED, (uintptr_t)uc_self(), memory_order_acquire)) {
+    uc_interrupts_restore(interrupts);  // not while waiting
+    while (mtx_word(mtx) != MTX_UNOWNED) uc_pause();
+    uc_interrupts_off();
+  }
+  mtx->interrupts = interrupts;
+}
+
+static inline void mtx_unlock_spin(struct mtx* mtx) {
+  bool interrupts = mtx->interrupts;
+  atomic_store_explicit(&mtx->word, MTX_UNOWNED, memory_order_release);
+  uc_interrupts_restore(interrupts);
+}
+
+// ---- MTX_DEF ------------------------------------------------------------------------------------
+
+static inline struct uc_thread* mtx_owner(uintptr_t word) {
+  uintptr_t owner = word & ~(uintptr_t)MTX_CONTESTED;
+  return owner == MTX_GRANTED ? NULL : (struct uc_thread*)owner;
+}
+
+static inline bool mtx_owned(struct mtx* mtx) {
+  return mtx_owner(mtx_word(mtx)) == uc_thread_self();
+}
+
+static inline bool mtx_worth_spinning(uintptr_t word) {
+  struct uc_thread* owner = mtx_owner(word);
+  return mutex == MUTEX_ADAPTIVE && owner && uc_thread_running(owner);
+}
+
+static inline void mtx_spin_while_owner_runs(struct mtx* mtx, uintptr_t word) {
+  while (mtx_word(mtx) == word && uc_thread_running(mtx_owner(word))) uc_pause();
+}
+
+// Sleeps unless the mutex has changed meanwhile; true if it was handed over to this thread.
+static inline bool mtx_sleep(struct mtx* mtx, uintptr_t seen) {
+  uintptr_t contested = seen | MTX_CONTESTED;
+  uc_sleepq_lock(mtx);
+  uintptr_t word = mtx_word(mtx);
+  bool still =
+      word == contested || (word == seen && mtx_change(mtx, seen, contested, memory_order_relaxed));
+  if (!still || mtx_worth_spinning(seen)) {
+    uc_sleepq_release(mtx);
+    return false;
+  }
+  turnstile_wait(&mtx->turnstile, mtx, mtx_owner(seen));
+  return mutex == MUTEX_HANDOFF;
+}
+
+// The lock comes to this thread while others may sleep for it.
+static inline void mtx_accept(struct mtx* mtx, struct uc_thread* self) {
+  uc_sleepq_lock(mtx);
+  uintptr_t flag = mtx_word(mtx) & MTX_CONTESTED;
+  atomic_store_explicit(&mtx->word, (uintptr_t)self | flag, memory_order_relaxed);
+  if (flag) turnstile_claim(&mtx->turnstile);
+  uc_sleepq_release(mtx);
+}
+
+static inline void mtx_lock(struct mtx* mtx) {
+  struct uc_thread* self = uc_thread_self();
+  while (!mtx_change(mtx, MTX_UNOWNED, (uintptr_t)self, memory_order_acquire)) {
+    uintptr_t word = mtx_word(mtx);
+    if (word == MTX_UNOWNED) continue;
+    if (mtx_worth_spinning(word)) {
+      mtx_spin_while_owner_runs(mtx, word);
+    } else if (mtx_sleep(mtx, word)) {
+      mtx_accept(mtx, self);
+      return;
+    }
+  }
+}
+
+// Somebody sleeps.
+static inline void mtx_unlock_contested(struct mtx* mtx) {
+  bool handoff = mutex == MUTEX_HANDOFF;
+  uc_sleepq_lock(mtx);
+  // Who else sleeps is not counted: the flag stays, and the last of them finds nobody to wake.
+  uintptr_t after = handoff ? MTX_GRANTED | MTX_CONTESTED : MTX_UNOWNED;
+  atomic_store_explicit(&mtx->word, after, memory_order_release);
+  if (!turnstile_wake(&mtx->turnstile, mtx, handoff) && handoff)
+    atomic_store_explicit(&mtx->word, MTX_UNOWNED, memory_order_release);
+  uc_sleepq_release(mtx);
+}
+
+static inline void mtx_unlock(struct mtx* mtx) {
+  uintptr_t self = (uintptr_t)uc_thread_self();
+  if (!mtx_change(mtx, self, MTX_UNOWNED, memory_order_release)) mtx_unlock_contested(mtx);
+}
+
+#endif  // UNCORE_MTX_H_

@@ -1,0 +1,48 @@
+// FreeBSD's MTX_DEF mutex: adaptive. Spins while the owner runs, else sleeps and lends its
+// priority.
+//
+// Mutexes that sleep came with Solaris 2 (1992), whose adaptive ones are the model of FreeBSD's
+// (2000) and of Linux's (2009). A sleeping lock costs two thread switches and a wake-up, a spinning
+// one costs the hart; neither is known in advance, but whether the owner runs is, and it tells
+// which will be shorter. `mutex` (mtx.h) makes it sleep always, or hand the lock over in order: the
+// convoy that oversubscribed databases fell into when threads outnumber harts (`threads`,
+// `preempt`).
+//
+// Threads have priorities of eight kinds, so that waiting lends.
+//
+// Check: contend_threads.h's; and an owner is never less urgent than who sleeps for its lock.
+#define CONTEND_WRITE_EVERY 1
+#include "contend_threads.h"
+#include "mtx.h"
+
+UC_WORKLOAD("FreeBSD MTX_DEF mutex: spins while the owner runs, else sleeps and lends priority");
+
+static struct mtx* lock;
+
+static void lock_setup(unsigned n) {
+  mtx_setup(n);
+  lock = uc_alloc(sizeof *lock, (unsigned)lock_node);
+}
+
+static void check_lending(void) {
+  uc_sleepq_lock(lock);
+  struct turnstile* turnstile = &lock->turnstile;
+  bool lent = !turnstile->owner || turnstile->owner->priority <= turnstile->urgency;
+  uc_sleepq_release(lock);
+  uc_check(lent, "an urgent thread waits for an owner that is less urgent");
+}
+
+static void lock_exclusive(void) {
+  struct uc_thread* self = uc_thread_self();
+  if (self->own_priority == UC_PRIORITY_NORMAL)
+    uc_thread_prioritize(self, UC_PRIORITY_NORMAL - 1 - uc_id() % 8);
+  mtx_lock(lock);
+}
+
+static void unlock_exclusive(void) {
+  check_lending();
+  mtx_unlock(lock);
+}
+
+static void lock_shared(void) { lock_exclusive(); }
+static void unlock_shared(void) { unlock_exclusive(); }

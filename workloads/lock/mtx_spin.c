@@ -1,0 +1,47 @@
+// FreeBSD's MTX_SPIN mutex: spins, and keeps interrupts off while it is held.
+//
+// It exists for what interrupt handlers share with the rest of the kernel (scheduler, interrupt
+// routing): if an interrupt came while the lock is held, and its handler wanted the same lock, the
+// hart would wait for itself for ever. The price is that interrupts wait as long as the lock is
+// held; so they are let in while spinning. The word names the owner, which is a compare-and-swap,
+// and costs the waiters more than lock/ttas.c's exchange does: a failed one is no cheaper.
+//
+// Every `ipi_every`-th operation of a hart interrupts its neighbour, whose handler takes the lock
+// too.
+//
+// Check: contend.h's, over owners and handlers; and no handler runs on a hart that holds the lock.
+#include "contend.h"
+#include "mtx.h"
+
+UC_WORKLOAD("FreeBSD MTX_SPIN mutex: spins with interrupts off, shared with handlers");
+UC_PARAM(u64, ipi_every, 10, "operations", "every how manyth operation interrupts; 0: none");
+
+static struct mtx* lock;
+
+static struct hart {
+  UC_ALIGNED uint64_t operations;
+}* harts;
+static unsigned count;  // of harts; read-only
+
+static void on_ipi(void) {
+  uc_check(!mtx_owned_spin(lock), "an interrupt was taken while its hart held the lock");
+  mtx_lock_spin(lock);
+  uc_check(guarded->owner == 0, "a handler entered while a hart was inside");
+  mtx_unlock_spin(lock);
+}
+
+static void lock_setup(unsigned n) {
+  lock = uc_alloc(sizeof *lock, (unsigned)lock_node);
+  harts = uc_alloc(n * sizeof *harts, 0);
+  count = n;
+}
+
+static void lock_acquire(unsigned id) {
+  if (harts[id].operations++ == 0) uc_on_ipi(on_ipi);
+  mtx_lock_spin(lock);
+}
+
+static void lock_release(unsigned id) {
+  mtx_unlock_spin(lock);
+  if (ipi_every && harts[id].operations % ipi_every == 0) uc_ipi((id + 1) % count);
+}
