@@ -15,7 +15,7 @@
 #include "contend_threads.h"
 #include "mtx.h"
 
-UC_WORKLOAD("FreeBSD MTX_DEF mutex: spins while the owner runs, else sleeps and lends priority");
+UC_WORKLOAD("FreeBSD MTX_DEF mutex: spins while its owner runs, else sleeps and lends");
 
 static struct mtx* lock;
 
