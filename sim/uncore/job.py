@@ -49,6 +49,7 @@ class Job:
     parameters: tuple[tuple[str, str], ...] = ()  # as the program canonicalises them, sorted
     overrides: tuple[tuple[str, str], ...] = ()  # --with, already part of the machine
     engine: str = "native"
+    watchdog: int = 10**11  # ps of simulated time without an operation: the run is given up
 
     def __post_init__(self) -> None:
         if not self.threads or min(self.threads) < 1:

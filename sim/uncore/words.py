@@ -2,6 +2,7 @@
 
     pairs("--set", ["hold=50ns"])      -> {"hold": "50ns"}
     axes("--with", ["a=1,2", "b=3"])   -> [{"a": "1", "b": "3"}, {"a": "2", "b": "3"}]
+    duration("--watchdog", "1ms")      -> 1_000_000_000 ps
     check_endings({"--plot": path})    complains before the work about what would fail after it
 
 Every mistake is a UserError that repeats the option and the word.
@@ -9,11 +10,14 @@ Every mistake is a UserError that repeats the option and the word.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
 from uncore.errors import UserError
+from uncore.topology.units import NUMBER, TIME
 
 ENDINGS = {
     "--output": (".json", ".parquet"),
@@ -45,6 +49,15 @@ def axes(option: str, words: Sequence[str]) -> list[dict[str, str]]:
         dict(zip(named, values, strict=True))
         for values in product(*(text.split(",") for text in named.values()))
     ]
+
+
+def duration(option: str, text: str) -> int:
+    """Simulated time, above zero, in ps."""
+    match = re.fullmatch(NUMBER + "([a-z]+)", text)
+    if not match or match[2] not in TIME or not Fraction(match[1]):
+        units = ", ".join(TIME)
+        raise UserError(f"{option} {text}: expected a duration above zero in {units}, like 100ms")
+    return round(Fraction(match[1]) * TIME[match[2]])
 
 
 def check_endings(files: Mapping[str, Path | None]) -> None:

@@ -49,7 +49,7 @@ def point(
     limits: dict[str, Any] | None = None,
     **words: Any,
 ) -> dict[str, Any]:
-    """`limits` are the engine's: lookahead, sleep, watchdog."""
+    """`limits` are the engine's: lookahead, sleep."""
     return native.run(job(machine, workload, threads, **words), frozenset(), **(limits or {}))
 
 

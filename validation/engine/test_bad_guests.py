@@ -9,8 +9,10 @@ import re
 
 import pytest
 from runs import PROGRAMS, guest, point
+from tiny import line
 
 from uncore import cli
+from uncore.engine import native
 from uncore.errors import GuestError
 
 MILLISECOND = 10**9  # simulated ps
@@ -26,7 +28,7 @@ def line_of(function: str) -> int:
 
 def message(what: str, machine: str = "ccx", threads: int = 3) -> str:
     with pytest.raises(GuestError) as error:
-        point(machine, guest("bad"), threads, {"watchdog": MILLISECOND}, what=what)
+        point(machine, guest("bad"), threads, watchdog=MILLISECOND, what=what)
     return str(error.value)
 
 
@@ -52,6 +54,13 @@ def test_names_first_a_hart_that_trapped_without_a_handler() -> None:
     first, second, *_ = message("unhandled", threads=31).splitlines()
     assert "hart 30 trapped without a handler" in first
     assert re.search(rf"hart 30 stopped at .* unhandled.*\(bad\.c:{line_of('illegal')}\)", second)
+
+
+@pytest.mark.parametrize("lookahead", [1, native.NO_LIMIT])
+def test_ends_a_run_the_first_hart_in_time(lookahead: int) -> None:
+    """T4: whichever hart the engine happens to execute first."""
+    with pytest.raises(GuestError, match="hart 2 trapped without a handler"):
+        point(line(), guest("bad"), 3, {"lookahead": lookahead}, what="race")
 
 
 def test_ends_a_run_when_every_hart_waits() -> None:

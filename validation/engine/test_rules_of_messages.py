@@ -110,6 +110,16 @@ def test_asks_a_core_for_a_line_anew_when_its_put_was_acknowledged() -> None:
     assert asks.begin + 1 + asks.cost == acknowledged + fetch(A) + slow + LOAD
 
 
+def test_recalls_a_full_set_one_line_for_one() -> None:
+    """R8: the oldest of two goes; that its owner answers does not push the other one out."""
+    plans = [
+        [Step(1000, Do.AMO, 0), Step(1500, Do.AMO, 1), Step(3000, Do.LOAD, 1)],
+        [Step(2000, Do.LOAD, 2)],
+    ]
+    spans = steps(line(resolver={"entries": 64, "ways": 2}), plans, stride=32 * 64)
+    assert spans[0][2].cost == LOAD
+
+
 # ---- J: a join -----------------------------------------------------------------------------------
 
 
@@ -244,9 +254,32 @@ def test_takes_a_hart_an_interrupt_at_an_instruction_boundary(into: int) -> None
 
 def test_waits_an_ipi_for_the_store_buffer() -> None:
     """I1, H4: a store that misses, then the IPI: it leaves when the store is visible."""
-    plans = [[Step(2000, Do.STORE, 5), Step(2001, Do.IPI, 1)], [Step(1000, Do.SLEEP)]]
+    warm = Step(1000, Do.IPI, 0)  # the way to this step is then in the cache
+    plans = [[warm, Step(2000, Do.STORE, 5), Step(2001, Do.IPI, 1)], [Step(1000, Do.SLEEP)]]
     spans, taken_at = results(line(), plans)
-    visible = spans[0][0].begin + 1 + fetch(A)
-    assert spans[0][1].begin < visible
+    visible = spans[0][1].begin + 1 + fetch(A)
+    assert spans[0][2].begin < visible
     pending = visible + SEND + way("control", A, B) + ACCEPT
     assert taken_at[1] == pending + ENTRY + TO_THE_CLOCK
+
+
+def test_is_a_register_at_another_core_a_message_away() -> None:
+    """I4: a write occupies its sender for `send`; a read waits for the way there and back."""
+    plans = [[Step(1000, Do.CLEAR, 1), Step(2000, Do.PEEK, 1), Step(3000, Do.PEEK, 0)], []]
+    cleared, peeked, own = steps(line(), plans)[0]
+    assert cleared.cost == SEND
+    assert peeked.cost == way("control", A, B) + ACCEPT + way("control", B, A)
+    assert own.cost == 0
+
+
+@pytest.mark.parametrize("waker", [0, 1])
+def test_wakes_a_timer_set_by_another_hart_a_sleeper(waker: int) -> None:
+    """I3, I4: hart 2 sleeps; a hart of another core, or its sibling, makes its timer expire."""
+    plans: list[list[Step]] = [[], [], [Step(1000, Do.DOZE)]]
+    plans[waker * 3 :] += [[Step(2000, Do.EXPIRE, 2)]] if waker else []
+    plans[0] += [] if waker else [Step(2000, Do.EXPIRE, 2)]
+    machine = line(threads_per_core=2, core_stops=(A, B, H))
+    spans = steps(machine, plans, placement="siblings")
+    slept, wrote = spans[2][0], spans[3 if waker else 0][0]
+    there = 0 if waker else SEND + way("control", A, B) + ACCEPT
+    assert slept.begin + 2 + slept.cost == wrote.begin + 1 + there

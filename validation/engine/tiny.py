@@ -139,6 +139,10 @@ class Do(IntEnum):
     COMPUTE = 16  # a loop of 100 turns
     AWAIT = 17  # until the word is not zero
     SET = 18  # the word to one
+    CLEAR = 19  # the IPI of hart `place`
+    PEEK = 20  # whether it is pending
+    EXPIRE = 21  # the timer of hart `place`
+    DOZE = 22  # until an interrupt pends, without taking it
 
 
 class Step(NamedTuple):

@@ -37,6 +37,27 @@ MISTAKES = {
     "expression": ("[clocks]", 'cpus = "open(i)"\n[clocks]', 5, "cpus.*expression of i"),
     "expression not one to one": ("[clocks]", 'cpus = "i//2"\n[clocks]', 5, "each hart"),
     "grants zero": ("grants = 2", "grants = 0", 23, "from 1 to"),
+    "entries that nobody counts": (
+        '"directory"',
+        '"shadow-tags"\nentries = 64\nways = 4',
+        19,
+        "system.resolver.entries.*shadow-tags.*delete it",
+    ),
+    "entries without ways": ("grants = 2", "grants = 2\nentries = 64", 24, "64 entries in 0 ways"),
+    "ways without entries": ("grants = 2", "grants = 2\nways = 4", 17, "0 entries in 4 ways"),
+    "sets that are not whole": (
+        "grants = 2",
+        "grants = 2\nentries = 66\nways = 4",
+        24,
+        "66 entries in 4 ways.*such as",
+    ),
+    "inclusive of nothing": ('"directory"', '"inclusive"', 18, "data = none; write data = 'incl"),
+    "inclusive of a victim": (
+        '[system.resolver]\nknows = "directory"',
+        '[system]\ndata = "victim 1MiB 16-way 4cy"\n[system.resolver]\nknows = "inclusive"',
+        20,
+        "knows = inclusive.*data = victim",
+    ),
     "snooping early": (
         '"directory"\nat = "home"\nreply = "direct"\nunblock = "completion"',
         '"snoop"\nat = "home"\nreply = "direct"\nunblock = "response"',

@@ -182,7 +182,6 @@ void bind_engine(nb::module_& module) {
       .def_prop_ro("exit_code", &Engine::exit_code)
       .def_prop_ro("reason", &Engine::reason)
       .def_prop_ro("now", &Engine::now)
-      .def_prop_ro("watchdog", [](const Engine& e) { return e.job.watchdog; })
       .def_prop_ro("operations", [](const Engine& e) { return e.counters.operations; })
       .def_ro("console", &Engine::console)
       .def("read", &read, nb::arg("address"), nb::arg("size"),

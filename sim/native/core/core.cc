@@ -69,10 +69,14 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
     case K::none:
     case K::fence:
       return true;
-    case K::ipi:
-      send_ipi(thread, a.value, now);
+    case K::write:
       out.cost = engine.machine.interrupt.send;
+      tell(thread, Device::write, a, now + out.cost);
       return true;
+    case K::read:
+      if (!thread.asked) tell(thread, Device::read, a, now);
+      thread.asked = true;
+      return false;
     case K::store: {
       Time cost = 0;
       if (thread.buffer.empty())
@@ -172,9 +176,20 @@ void Core::send(const Msg& m) {
   shorten(send_time_ + reach - 1);
 }
 
-void Core::send_ipi(Thread& thread, uint64_t target, Time now) {
-  engine.send_ipi(thread, static_cast<uint32_t>(target), now + engine.machine.interrupt.send);
-  shorten(now);  // it may be sent to this core
+// Sends word to the core where a register stands.
+void Core::tell(const Thread& thread, Device device, const Access& a, Time when) {
+  const Register target = *register_at(a.address, engine.threads());
+  engine.send_device(device, target, a.value, *this, engine.thread(target.hart).core, thread.id,
+                     when);
+  shorten(thread.hart.clock);  // it, or its answer, may be for this core
+}
+
+// The register that a hart waits for has been read.
+void Core::answered(Thread& thread, uint64_t value, Time now) {
+  thread.asked = false;
+  thread.pending = Access{};
+  resume(thread, value, 0, now);
+  schedule_next();
 }
 
 // --- messages ---------------------------------------------------------------------------------
@@ -292,29 +307,31 @@ void Core::fill(Packet& packet, Line& line, Time now) {
   retry_stalled(number, now);
 }
 
-// Evicts the least recently used line of the set, if the set is full.
-void Core::make_room(Line& incoming, Time now) {
+// Evicts the least recently used lines of the set until one more fits.
+void Core::make_room(const Line& incoming, Time now) {
   const auto may_go = [&](const Line& l) {
     return l.copy.state != State::I && l.copy.state <= State::O && l.stalled == 0 &&
            l.held_until <= now && l.locked_until <= now && l.watchers == 0;
   };
-  Line* victim = lines.victim(incoming.number, may_go);
-  if (!victim) return;
+  while (Line* victim = lines.victim(incoming.number, may_go)) evict(*victim, now);
+}
+
+void Core::evict(Line& victim, Time now) {
   const Cell cell =
-      client_cell(engine.protocol(), victim->copy.state, ClientEvent::Evict, victim->number);
+      client_cell(engine.protocol(), victim.copy.state, ClientEvent::Evict, victim.number);
   ++disturbances;
-  lost(victim->number);
-  if (cell.has(Act::drop)) return lines.erase(*victim);
-  victim->copy.state = cell.next();
-  lines.unsettle(*victim);
+  lost(victim.number);
+  if (cell.has(Act::drop)) return lines.erase(victim);
+  victim.copy.state = cell.next();
+  lines.unsettle(victim);
   Msg m;
   m.kind = Kind::Put;
   m.from = m.requester = agent;
-  m.to = m.resolver = engine.resolver_above(agent, victim->number, agent);
-  m.line = victim->number;
+  m.to = m.resolver = engine.resolver_above(agent, victim.number, agent);
+  m.line = victim.number;
   m.id = ++requests_;
   m.carries = true;
-  m.data = victim->data;
+  m.data = victim.data;
   send_time_ = now + spec.l2_hit;
   send(m);
 }
@@ -324,7 +341,7 @@ void Core::progress(uint64_t number, Time now) {
   for (const auto& t : threads) {
     if (!t->buffer.empty() && t->buffer.head().address >> kLineShift == number) drain(*t, now);
     if (t->mode == Thread::Mode::waiting && t->pending.kind != Access::Kind::none &&
-        (t->pending.line() == number || t->pending.kind == Access::Kind::ipi))
+        t->pending.line() == number)
       attempt(*t, now);
   }
   schedule_next();
@@ -353,7 +370,13 @@ void Core::attempt(Thread& thread, Time now) {
   if (!perform(thread, thread.pending, then, out)) return;
   thread.pending = Access{};
   thread.hart.clock = then + out.cost;
-  thread.hart.resume(out.value, out.high);
+  resume(thread, out.value, out.high, now);
+}
+
+// What a waiting hart waited for has come, at `now`.
+void Core::resume(Thread& thread, uint64_t value, uint64_t high, Time now) {
+  thread.hart.clock = std::max(thread.hart.clock, now);
+  thread.hart.resume(value, high);
   thread.mode = Thread::Mode::running;
   share_issue(now, 0);
 }

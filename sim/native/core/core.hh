@@ -47,7 +47,8 @@ class Core {
 
   // What the port's slow path needs. True: performed; false: it stays pending.
   bool perform(Thread& thread, const Access& access, Time now, Outcome& outcome);
-  void send_ipi(Thread& thread, uint64_t target, Time now);
+  void tell(const Thread& thread, Device device, const Access& a, Time when);
+  void answered(Thread& thread, uint64_t value, Time now);
   void unlock(Thread& thread, Time now);  // the LR's lock ends: SC, trap
   void written(const Line& line, Time now, const Thread& by);
   void shorten(Time then);  // something may reach this core at `then`: the hart goes no further
@@ -62,11 +63,13 @@ class Core {
   Time deferral(const Msg& m, const Line* line) const;
   void defer(PacketId id, Line* line, Time until);
   void fill(Packet& packet, Line& line, Time now);
-  void make_room(Line& incoming, Time now);
+  void make_room(const Line& incoming, Time now);
+  void evict(Line& victim, Time now);
   void lost(uint64_t number);
   void progress(uint64_t number, Time now);  // a line changed: whoever waits for it tries again
   bool drain(Thread& thread, Time now);
   void attempt(Thread& thread, Time now);
+  void resume(Thread& thread, uint64_t value, uint64_t high, Time now);
   void retry_stalled(uint64_t number, Time now);
 
   void share_issue(Time at, uint32_t by);
@@ -78,6 +81,7 @@ class Core {
   void spun(Thread& thread);
   void advance(Thread& sleeper, Time horizon);
   void wake(Thread& sleeper, Time horizon);
+  void runs_again(const Thread& thread);
   void wake_watchers(const Line& line, Time at, uint32_t by);
 
   Time send_time_ = 0;           // when messages sent now leave the core

@@ -5,15 +5,8 @@
 
 #include "core/core.hh"
 #include "engine/engine.hh"
-#include "uncore_abi.h"
 
 namespace uncore {
-
-// Where a device register is, as on QEMU's `virt` machine.
-inline constexpr uint64_t kClint = UC_CLINT_BASE;
-inline constexpr uint64_t kMtimecmp = UC_CLINT_BASE + UC_CLINT_MTIMECMP;
-inline constexpr uint64_t kMtime = UC_CLINT_BASE + UC_CLINT_MTIME;
-inline constexpr uint64_t kUart = UC_UART_BASE;
 
 inline Answer Thread::load(uint64_t address, unsigned size, uint64_t& value) {
   if (buffer.empty() && !recording) [[likely]] {
@@ -115,28 +108,8 @@ inline Answer Thread::issue(const Access& access, Outcome& outcome) {
 }
 
 inline Answer Thread::mmio(uint64_t address, unsigned, bool write, uint64_t& value) {
-  const uint64_t harts = core.engine.threads();
-  if (address >= kClint && address < kClint + 4 * harts) {
-    const uint64_t target = (address - kClint) / 4;
-    if (write && (value & 1)) {
-      Outcome out;
-      return issue({.kind = Access::Kind::ipi, .value = target}, out);
-    }
-    if (write)
-      core.engine.clear_software(target, hart.clock);
-    else
-      value = core.engine.software_pending(target);
-    return Answer::now;
-  }
-  if (address >= kMtimecmp && address < kMtimecmp + 8 * harts) {
-    Thread& target = core.engine.thread((address - kMtimecmp) / 8);
-    if (write) core.engine.set_timer(target, value, hart.clock);
-    if (&target.core == &core && value < kNever / 1000)
-      core.shorten(value * 1000);
-    else
-      value = target.timer;
-    return Answer::now;
-  }
+  if (const auto target = register_at(address, core.engine.threads()))
+    return access(*target, address, write, value);
   if (address == kMtime) {
     value = time();
     return Answer::now;
@@ -147,6 +120,22 @@ inline Answer Thread::mmio(uint64_t address, unsigned, bool write, uint64_t& val
     return Answer::now;
   }
   return Answer::fault;
+}
+
+// An interrupt is a message even to one's own core (rule I1).
+inline Answer Thread::access(Register r, uint64_t address, bool write, uint64_t& value) {
+  const bool here = &core.engine.thread(r.hart).core == &core;
+  const bool interrupts = write && r.kind == Register::Kind::msip && (value & 1);
+  if (!here || interrupts) {
+    Outcome out;
+    const auto kind = write ? Access::Kind::write : Access::Kind::read;
+    return issue({.kind = kind, .address = address, .value = value}, out);
+  }
+  if (write)
+    core.engine.write_register(r, value, hart.clock);
+  else
+    value = core.engine.read_register(r);
+  return Answer::now;
 }
 
 inline bool Thread::mapped(uint64_t address, unsigned size) const {

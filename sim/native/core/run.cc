@@ -115,7 +115,6 @@ void Core::run_thread(Thread& thread) {
       engine.semihost(thread);
       break;
     case Stop::fatal:
-      thread.mode = Thread::Mode::stopped;
       engine.fatal(thread);
       break;
   }
@@ -126,9 +125,8 @@ void Core::run_thread(Thread& thread) {
 
 // What a hart has just done may reach its core again at `then`: no hart of the core may pass it.
 void Core::shorten(Time then) {
-  if (!executing_) return;
   horizon_ = std::min(horizon_, then);
-  executing_->hart.horizon = std::min(executing_->hart.horizon, then);
+  if (executing_) executing_->hart.horizon = std::min(executing_->hart.horizon, then);
 }
 
 // The last time at which `sleeper` does not yet see what happens at `at` through thread `by`: a
@@ -178,7 +176,13 @@ void Core::wake(Thread& thread, Time horizon) {
   thread.hart.woken();
   thread.mode = Thread::Mode::running;
   for (uint64_t number : thread.watched) --lines.find(number)->watchers;
+  runs_again(thread);
+}
+
+// A hart may execute from its clock on: after the one that does, if they are siblings.
+void Core::runs_again(const Thread& thread) {
   if (!executing_) return schedule_next();
+  if (executing_ == &thread) return;
   const Time turn = thread.hart.clock - (thread.index < executing_->index);
   executing_->hart.horizon = std::min(executing_->hart.horizon, turn);
 }
@@ -208,7 +212,7 @@ void Core::interrupt(uint32_t index, unsigned bit, bool level, Time now) {
     thread.mode = Thread::Mode::running;
     share_issue(now, 0);
   }
-  schedule_next();
+  if (thread.mode == Thread::Mode::running) runs_again(thread);
 }
 
 }  // namespace uncore

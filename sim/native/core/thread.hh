@@ -16,16 +16,17 @@ class Core;
 
 // A memory operation as the core performs it, now or when it can.
 struct Access {
-  enum class Kind : uint8_t { none, load, store, amo, cas_pair, lr, sc, fence, ipi };
+  enum class Kind : uint8_t { none, load, store, amo, cas_pair, lr, sc, fence, write, read };
   Kind kind = Kind::none;
   Amo op = Amo::swap;
   uint8_t size = 0;
   uint64_t address = 0;
-  uint64_t value = 0, expected = 0;            // operands; ipi: the target hart
+  uint64_t value = 0, expected = 0;            // operands; write: what
   uint64_t value_high = 0, expected_high = 0;  // cas_pair
 
   uint64_t line() const { return address >> kLineShift; }
-  bool atomic() const { return kind >= Kind::amo; }  // drains the store buffer first
+  // Drains the store buffer first; write and read are of another core's register.
+  bool atomic() const { return kind >= Kind::amo; }
 };
 
 struct Outcome {
@@ -48,6 +49,7 @@ class Thread {
   Mode mode = Mode::running;
   StoreBuffer buffer;
   Access pending;                  // what the hart waits for
+  bool asked = false;              // its read is under way
   uint64_t reservation = kNoLine;  // of the last LR
   uint64_t locked = kNoLine;       // the line its LR won and keeps probes off
   uint64_t timer = ~uint64_t{0};   // mtimecmp, ns
@@ -84,6 +86,7 @@ class Thread {
   }
 
  private:
+  Answer access(Register r, uint64_t address, bool write, uint64_t& value);
   // Performs the access now, or leaves it pending.
   Answer issue(const Access& access, Outcome& outcome);
 };

@@ -1,5 +1,6 @@
 // What the guest says to the world beside memory: semihosting, markers, the end of its run.
 #include <algorithm>
+#include <tuple>
 
 #include "engine/engine.hh"
 #include "uncore_abi.h"
@@ -27,12 +28,12 @@ void Engine::semihost(Thread& thread) {
       x[10] = 0;
       break;
     case kExit:
-      exit(thread, 0);
+      end_by(thread, {End::exited, 0, ""});
       break;
     case kExitExtended: {
       uint64_t block[2] = {0, 0};
       read(x[11], sizeof block, reinterpret_cast<uint8_t*>(block));
-      exit(thread, static_cast<int>(block[1]));
+      end_by(thread, {End::exited, static_cast<int>(block[1]), ""});
       break;
     }
     case kGetCommandLine:
@@ -41,24 +42,31 @@ void Engine::semihost(Thread& thread) {
   }
 }
 
-// A run ends when the exit could have reached every core (rule T4): none has run further.
-void Engine::exit(Thread& thread, int code) {
+// A run ends when its end could have reached every core (rule T4): none has run further. Harts run
+// ahead of each other, so the first to ask here need not be the first in time.
+void Engine::end_by(Thread& thread, Ending ending) {
   thread.mode = Thread::Mode::stopped;
-  if (exit_at_ != kNever) return;
-  exit_code_ = code;
-  exit_at_ = thread.hart.clock;
-  for (const auto& core : cores_) exit_at_ = std::max(exit_at_, thread.hart.clock + core->reach);
-  queue_.push({exit_at_, ~uint64_t{0}, ~uint64_t{0}, kEnd, 0});
+  ending.at = thread.hart.clock;
+  ending.hart = thread.core.agent * threads_per_core() + thread.index;
+  if (std::tie(ending_.at, ending_.hart) < std::tie(ending.at, ending.hart)) return;
+  ending_ = std::move(ending);
+  ends_at_ = ending_.at;
+  for (const auto& core : cores_) ends_at_ = std::max(ends_at_, ending_.at + core->reach);
+  queue_.push({ends_at_, ~uint64_t{0}, ~uint64_t{0}, kEnd, 0});
+  thread.core.shorten(ends_at_);
 }
 
-void Engine::end_run(Time now) {
-  for (const auto& core : cores_) core->settle(now + 1);
-  finish(End::exited, "");
+void Engine::end_run() {
+  if (ending_.end == End::exited)
+    for (const auto& core : cores_) core->settle(now_ + 1);
+  exit_code_ = ending_.code;
+  finish(ending_.end, ending_.reason);
 }
 
-void Engine::fatal(const Thread& t) {
-  finish(End::fatal, "hart " + std::to_string(t.id) + " trapped without a handler, cause " +
-                         std::to_string(t.hart.fatal.cause));
+void Engine::fatal(Thread& t) {
+  end_by(t, {End::fatal, 0,
+             "hart " + std::to_string(t.id) + " trapped without a handler, cause " +
+                 std::to_string(t.hart.fatal.cause)});
 }
 
 void Engine::marker(Thread& thread, unsigned code, uint64_t value) {

@@ -8,7 +8,9 @@ namespace {
 // A hart that neither ends nor meets anybody still comes back, for the watchdog and the user: 1 ms.
 constexpr Time kLongestSlice = 1'000'000'000;
 
-Size size_of(const Message<Bytes>& m) {
+Size size_of(const Packet& p) {
+  if (p.device != Device::none) return Size::control;
+  const Message<Bytes>& m = p.message;
   if (m.carries) return Size::data;
   const bool snoop = is_probe(m.kind) || m.kind == Kind::Answer || m.kind == Kind::Done;
   return snoop ? Size::snoop : Size::control;
@@ -129,12 +131,12 @@ void Engine::dispatch(const Event& e) {
         cores_[p.message.to]->reconsider(e.argument, e.time);
       return;
     }
-    case kInterrupt:
-      return accept_ipi(e.argument, e.time);
+    case kRegister:
+      return at_register(e.argument, e.time);
     case kExpire:
       return expire(*threads_[e.argument], e.time);
     case kEnd:
-      return end_run(e.time);
+      return end_run();
     default:
       return;
   }
@@ -147,7 +149,7 @@ Time Engine::horizon(const Core& core, Time now) const {
   const bool early = core.in_flight > 0 || job.home.kind == HomePolicy::Kind::first_touch;
   const Time reach = early ? 0 : core.reach;
   const Time free = next < kNever - reach ? next + reach : kNever;
-  return std::min({free == 0 ? 0 : free - 1, slice, exit_at_});
+  return std::min({free == 0 ? 0 : free - 1, slice, ends_at_});
 }
 
 void Engine::schedule_core(Core& core, Time when) {
@@ -177,7 +179,7 @@ void Engine::send(const Message<Bytes>& m, int32_t from, Time when, Agent sender
   const PacketId id = packets.take();
   Packet& p = packets[id];
   p.message = m;
-  p.interrupt = false;
+  p.device = Device::none;
   p.origin = sender < first_resolver_ || sender >= first_memory_ ? sender : origin;
   p.route = &fabric_.route(from, stop_of(m.to, m.line));
   p.hop = 0;
@@ -192,20 +194,21 @@ void Engine::send(const Message<Bytes>& m, int32_t from, Time when, Agent sender
 
 void Engine::travel(PacketId id, Time head) {
   Packet& p = packets[id];
-  const auto size = static_cast<std::size_t>(p.interrupt ? Size::control : size_of(p.message));
+  const auto size = static_cast<std::size_t>(size_of(p));
   if (p.hop < p.route->count) {
     const Hop& hop = fabric_.hop(*p.route, p.hop);
     queue_.push({head + hop.reach[size], p.place, p.sender, kHop, id});
     return;
   }
   Time whole = head + p.route->rest[size] + p.route->tail[size];
-  if (p.interrupt) whole += machine.interrupt.accept;
-  queue_.push({whole, p.place, p.sender, p.interrupt ? kInterrupt : kArrive, id});
+  const bool device = p.device != Device::none;
+  if (device && p.device != Device::value) whole += machine.interrupt.accept;
+  queue_.push({whole, p.place, p.sender, device ? kRegister : kArrive, id});
 }
 
 void Engine::cross(PacketId id, Time now) {
   Packet& p = packets[id];
-  const auto size = static_cast<std::size_t>(p.interrupt ? Size::control : size_of(p.message));
+  const auto size = static_cast<std::size_t>(size_of(p));
   const Hop& hop = fabric_.hop(*p.route, p.hop);
   Channel& channel = fabric_.channels[hop.channel];
   const Time start = std::max(now, channel.free);

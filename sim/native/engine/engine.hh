@@ -30,6 +30,15 @@ namespace uncore {
 
 enum class End : uint8_t { running, exited, fatal, stuck, watchdog, protocol };
 
+// What a hart did to end the run, and when.
+struct Ending {
+  End end = End::running;
+  int code = 0;
+  std::string reason;
+  Time at = kNever;
+  uint64_t hart = ~uint64_t{0};  // its position in the machine: the first on ties
+};
+
 struct Counters {
   uint64_t events = 0, transactions = 0;
   uint64_t operations = 0;                  // that the guest marked as done
@@ -95,7 +104,8 @@ class Engine {
   uint64_t ram_size() const { return ram_size_; }
 
   void send(const Message<Bytes>& m, int32_t from, Time when, Agent sender, uint64_t& sent);
-  void send_ipi(Thread& from, uint32_t target, Time when);
+  void send_device(Device device, Register target, uint64_t value, const Core& from, const Core& to,
+                   uint32_t reader, Time when);
   void schedule_core(Core& core, Time when);
   void schedule_act(PacketId id, Time when);
   void schedule_retry(PacketId id, Time when);
@@ -109,11 +119,11 @@ class Engine {
   std::size_t slice_of(uint64_t line, std::size_t slices) const;
 
   void semihost(Thread& thread);
-  void fatal(const Thread& thread);
+  void fatal(Thread& thread);
   void marker(Thread& thread, unsigned code, uint64_t value);
-  void set_timer(Thread& thread, uint64_t value, Time now);
-  void clear_software(uint64_t target, Time now);
-  bool software_pending(uint64_t target) const { return software_[target]; }
+  // A hart's registers, at its own core.
+  uint64_t read_register(Register r) const;
+  void write_register(Register r, uint64_t value, Time now);
   bool fetch(uint64_t address, uint32_t& word);
   void note_probed(Kind kind) { counters.invalidations += kind != Kind::ProbeS; }
   void note_transfer(const Core& to, Agent from, uint64_t line);
@@ -127,12 +137,12 @@ class Engine {
   const Latencies& latencies() const { return latencies_; }
 
  private:
-  enum Action : uint32_t { kHop, kArrive, kAct, kRun, kRetry, kInterrupt, kExpire, kEnd };
+  enum Action : uint32_t { kHop, kArrive, kAct, kRun, kRetry, kRegister, kExpire, kEnd };
 
   void dispatch(const Event& event);
   void travel(PacketId id, Time head);  // towards the next channel, or to its destination
   void cross(PacketId id, Time now);
-  void accept_ipi(PacketId id, Time now);
+  void at_register(PacketId id, Time now);
   void expire(Thread& thread, Time now);
   void arrive(PacketId id, Time now);
   void at_memory(PacketId id, Time now);
@@ -141,8 +151,8 @@ class Engine {
   uint32_t nearest_node(Agent core);
   const Bytes& valid_line(uint64_t number);
   void read_buffered(uint64_t address, std::size_t size, uint8_t* to) const;
-  void exit(Thread& thread, int code);
-  void end_run(Time now);
+  void end_by(Thread& thread, Ending ending);
+  void end_run();
   void finish(End end, std::string reason);
   void place_threads();
   void compute_reach();
@@ -166,7 +176,8 @@ class Engine {
   Agent first_resolver_ = 0, first_memory_ = 0;
   uint64_t ram_size_ = 0;
   Time now_ = 0, last_progress_ = 0;
-  Time exit_at_ = kNever;  // when the run ends, once a hart has asked for it
+  Ending ending_;          // that a hart has brought about
+  Time ends_at_ = kNever;  // when the run ends by it
   Latencies latencies_;
   End end_ = End::running;
   int exit_code_ = 0;

@@ -12,6 +12,7 @@
 
 #include "coherence/message.hh"
 #include "fabric/fabric.hh"
+#include "interrupts/registers.hh"
 
 namespace uncore {
 
@@ -31,10 +32,16 @@ struct Bytes {
   }
 };
 
+// What a packet that is no coherence message is about: a register of a hart.
+enum class Device : uint8_t { none, write, read, value };
+
 struct Packet {
   Message<Bytes> message;
   bool live = false;
-  bool interrupt = false;  // an IPI: message.to is the core, message.id the thread within it
+  Device device = Device::none;
+  Register target{};       // the register of a device packet
+  uint32_t reader = 0;     // read and value: the hart that waits
+  uint64_t value = 0;      // write and value
   Agent origin = kNobody;  // who last held the data, for the statistics
   const Route* route = nullptr;
   uint32_t hop = 0;

@@ -49,7 +49,7 @@ const Bytes& Engine::valid_line(uint64_t number) {
   }
   for (const Packet& p : packets.all()) {
     const Message<Bytes>& m = p.message;
-    if (!p.live || p.interrupt || !m.carries || m.line != number) continue;
+    if (!p.live || p.device != Device::none || !m.carries || m.line != number) continue;
     const bool dirty = m.kind == Kind::Put || (m.kind == Kind::Data && m.right == State::M) ||
                        (m.flags & Flag::dirty);
     if (dirty && !is_memory(m.to)) return m.data;

@@ -43,7 +43,8 @@ ResolverAgent::Slot& ResolverAgent::entry(uint64_t line) {
     Resolver<ResolverAgent>::init(*this, *s);
   }
   Slot& found = *s;
-  if (spec_.entries > 0) take_tag(found);
+  // What is being recalled has left its set; its answers must not push another entry out.
+  if (spec_.entries > 0 && !found.evicting) take_tag(found);
   return found;
 }
 
@@ -69,21 +70,24 @@ void ResolverAgent::forget_if_blank(Slot& s) {
   entries_.erase(s.line);
 }
 
-// Makes room in a set by evicting its least recently used quiet entry.
+// Makes room in a set: its least recently used quiet entries go until it fits without those that
+// are going already.
 void ResolverAgent::evict_if_full(std::vector<Slot*>& set, uint32_t ways, Slot& keep, bool recall) {
-  if (set.size() <= ways) return;
-  Slot* oldest = nullptr;
-  for (Slot* s : set)
-    if (s != &keep && s->quiet() && (!oldest || s->used < oldest->used)) oldest = s;
-  if (!oldest) return;
-  if (recall) {
-    std::erase(set, oldest);
-    oldest->in_tags = false;
-    Resolver<ResolverAgent>::recall(*this, *oldest);
-  } else {
-    Resolver<ResolverAgent>::evict(*this, *oldest);
+  const auto going = [&set] { return std::ranges::count(set, true, &Slot::evicting); };
+  while (set.size() > ways && set.size() > ways + static_cast<std::size_t>(going())) {
+    Slot* oldest = nullptr;
+    for (Slot* s : set)
+      if (s != &keep && s->quiet() && (!oldest || s->used < oldest->used)) oldest = s;
+    if (!oldest) return;
+    if (recall) {
+      std::erase(set, oldest);
+      oldest->in_tags = false;
+      Resolver<ResolverAgent>::recall(*this, *oldest);
+    } else {
+      Resolver<ResolverAgent>::evict(*this, *oldest);
+    }
+    forget_if_blank(*oldest);
   }
-  forget_if_blank(*oldest);
 }
 
 void ResolverAgent::send(const Msg& m) {

@@ -1,7 +1,8 @@
-// Interprocessor interrupts and timers (rules I1 to I3): the engine's part.
+// Interprocessor interrupts, timers, and the registers behind them (rules I1 to I4): the engine's
+// part.
 //
 // An IPI is a message like any other: its latency depends on where the two harts sit and on the
-// traffic between them. MSIP[h] lives at hart h's core; a second IPI merges while it is pending.
+// traffic between them. So is whatever else a hart does to a register at another core.
 #include "engine/engine.hh"
 
 namespace uncore {
@@ -11,47 +12,55 @@ constexpr unsigned kSoftware = 3, kTimer = 7;  // bits of mip
 
 }  // namespace
 
-void Engine::send_ipi(Thread& from, uint32_t target, Time when) {
-  if (target >= threads_.size()) return;  // a hart the job does not have
-  Core& to = threads_[target]->core;
+void Engine::send_device(Device device, Register target, uint64_t value, const Core& from,
+                         const Core& to, uint32_t reader, Time when) {
   const PacketId id = packets.take();
   Packet& p = packets[id];
   p.message = Message<Bytes>{};
   p.message.to = to.agent;
-  p.message.id = target;
-  p.interrupt = true;
-  p.route = &fabric_.route(from.core.stop, to.stop);
+  p.device = device;
+  p.target = target;
+  p.value = value;
+  p.reader = reader;
+  p.route = &fabric_.route(from.stop, to.stop);
   p.hop = 0;
-  p.place = event_place(static_cast<uint64_t>(to.agent), kInterruptClass, target);
-  p.sender = event_sender(static_cast<uint64_t>(from.core.agent), ++from.core.sent);
-  ++to.in_flight;
+  p.place = event_place(static_cast<uint64_t>(to.agent), kInterruptClass, target.hart);
+  Core& sender = *cores_[from.agent];
+  p.sender = event_sender(static_cast<uint64_t>(sender.agent), ++sender.sent);
+  ++cores_[to.agent]->in_flight;
   travel(id, when);
 }
 
 // The message has arrived and the controller has accepted it.
-void Engine::accept_ipi(PacketId id, Time now) {
-  const uint32_t target = packets[id].message.id;
-  Core& core = *cores_[packets[id].message.to];
+void Engine::at_register(PacketId id, Time now) {
+  const Packet p = packets[id];
+  Core& core = *cores_[p.message.to];
   --core.in_flight;
   packets.drop(id);
-  software_[target] = true;
-  core.interrupt(threads_[target]->index, kSoftware, true, now);
+  if (p.device == Device::write) return write_register(p.target, p.value, now);
+  Core& reader = threads_[p.reader]->core;
+  if (p.device == Device::value) return reader.answered(*threads_[p.reader], p.value, now);
+  send_device(Device::value, p.target, read_register(p.target), core, reader, p.reader, now);
 }
 
-void Engine::set_timer(Thread& thread, uint64_t value, Time now) {
+uint64_t Engine::read_register(Register r) const {
+  return r.kind == Register::Kind::msip ? software_[r.hart] : threads_[r.hart]->timer;
+}
+
+void Engine::write_register(Register r, uint64_t value, Time now) {
+  Thread& thread = *threads_[r.hart];
+  if (r.kind == Register::Kind::msip) {
+    software_[r.hart] = value & 1;
+    return thread.core.interrupt(thread.index, kSoftware, value & 1, now);
+  }
   thread.timer = value;
   const bool due = value <= now / 1000;
-  thread.hart.interrupt(kTimer, due);
+  thread.core.interrupt(thread.index, kTimer, due, now);
   if (due || value > kNever / 1000) return;
-  queue_.push({value * 1000,
-               event_place(static_cast<uint64_t>(thread.core.agent), kInterruptClass, 0),
-               event_sender(static_cast<uint64_t>(thread.core.agent), ++thread.core.sent), kExpire,
-               thread.id});
-}
-
-void Engine::clear_software(uint64_t target, Time) {
-  software_[target] = false;
-  threads_[target]->hart.interrupt(kSoftware, false);
+  thread.core.shorten(value * 1000);
+  const auto agent = static_cast<uint64_t>(thread.core.agent);
+  queue_.push({value * 1000, event_place(agent, kInterruptClass, 0),
+               event_sender(agent, ++thread.core.sent), kExpire, thread.id});
 }
 
 void Engine::expire(Thread& thread, Time now) {

@@ -22,7 +22,7 @@ from cyclopts import App, Parameter, validators
 
 import uncore
 from uncore.errors import GuestError
-from uncore.words import check_endings
+from uncore.words import check_endings, duration
 
 OK, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
 
@@ -59,10 +59,14 @@ class Choices:
     ] = "addressed"
     slices: Annotated[str, Parameter(help="hash, or the slice that owns every line")] = "hash"
     engine: Annotated[str, Parameter(help="one of `uncore engines`")] = "native"
+    watchdog: Annotated[
+        str, Parameter(help="simulated time without an operation after which a run is given up")
+    ] = "100ms"
 
     def policies(self) -> dict[str, Any]:
         """As fields of a Job."""
-        return {**asdict(self), "smt": self.smt == "on"}
+        watchdog = duration("--watchdog", self.watchdog)
+        return {**asdict(self), "smt": self.smt == "on", "watchdog": watchdog}
 
 
 @Parameter(name="*")

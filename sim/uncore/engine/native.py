@@ -29,7 +29,6 @@ GIVES = frozenset(
 PROBES = frozenset({"log"})
 
 TIMEBASE = 1_000_000_000  # Hz: the engine's CSR time counts nanoseconds
-WATCHDOG = 10**12  # simulated ps without an operation after which a run is given up: one second
 NO_LIMIT = 2**64 - 1
 SUSPECTS = ["stopped", "running", "waiting", "spinning", "idle"]  # whom to name first in a message
 MOST_SUSPECTS = 16
@@ -53,18 +52,12 @@ def run(job: Job, probes: Probes, tick: Tick = silent, **limits: Any) -> dict[st
 
 
 def start(
-    job: Job,
-    probes: Probes = frozenset(),
-    *,
-    watchdog: int = WATCHDOG,
-    lookahead: int = NO_LIMIT,
-    sleep: bool = True,
+    job: Job, probes: Probes = frozenset(), *, lookahead: int = NO_LIMIT, sleep: bool = True
 ) -> Run:
     """A run of the job's first thread count that has not begun.
 
-    `watchdog` (ps): how long a run may go on without an operation.  What comes of a run depends
-    neither on `lookahead`, how far (ps) a core may run ahead, nor on `sleep`, whether waiting harts
-    are passed over.
+    What comes of a run depends neither on `lookahead`, how far (ps) a core may run ahead, nor on
+    `sleep`, whether waiting harts are passed over.
     """
     from uncore._native import Run
 
@@ -87,7 +80,7 @@ def start(
         "home_kind": kind,
         "home_node": node,
         "slice": -1 if job.slices == "hash" else int(job.slices),
-        "watchdog": watchdog,
+        "watchdog": job.watchdog,
         "lookahead": lookahead,
         "sleep": sleep,
         "log": "log" in probes,
@@ -245,7 +238,8 @@ def _why(job: Job, engine: Run) -> str:
     heads = {
         "fatal": f"{guest.name}: {engine.reason}",
         "stuck": f"{guest.name}: every hart waits and nothing is under way",
-        "watchdog": f"{guest.name}: no operation in {engine.watchdog / 10**9:g} simulated ms",
+        "watchdog": f"{guest.name}: no operation in {job.watchdog / 10**9:g} simulated ms;"
+        " --watchdog allows more",
         "protocol": f"protocol {job.machine.protocol}: {engine.reason}",
     }
     lines = [heads[engine.end]]

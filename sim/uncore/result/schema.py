@@ -73,7 +73,13 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         None
     )
     transactions: Annotated[int | None, Meta(description="coherence transactions closed")] = None
-    events: Annotated[int | None, Meta(description="events the engine executed")] = None
+    events: Annotated[
+        int | None,
+        Meta(
+            description="events the engine executed, but for calls of cores: how often a core is"
+            " called depends on how far cores may run ahead, and means nothing"
+        ),
+    ] = None
     tables: Annotated[
         dict[str, list[list[int]]],
         Meta(description="tables the workload published: name to rows of columns"),

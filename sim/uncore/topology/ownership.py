@@ -57,6 +57,7 @@ def read_resolvers(
         _refuse_data_alone(levels, with_one)
         reader = _Reader(levels[level], resolver, level == with_one[-1])
         _refuse_what_cannot_work(resolver, reader.pattern, level == with_one[-1], protocol)
+        _refuse_what_contradicts(resolver, reader.pattern)
         first = len(seats.cores) + len(made)
         instances = reader.instances(tree.groups(level), seats, homes, below)
         for offset, (resolver_, group) in enumerate(instances):
@@ -76,7 +77,7 @@ def _refuse_data_alone(levels: dict[str, Table], with_one: list[str]) -> None:
 
 
 def _refuse_what_cannot_work(table: Table, one: Resolver, is_root: bool, protocol: str) -> None:
-    """The rules R3 and J1 of docs/model.md ask for."""
+    """What the rules R3 and J1 of docs/model.md ask for."""
     if one.knows == "snoop" and not is_root:
         raise table.wrong(
             "knows",
@@ -94,6 +95,29 @@ def _refuse_what_cannot_work(table: Table, one: Resolver, is_root: bool, protoco
             "knows",
             f"'{table.key}' below another resolver has no data, and {protocol.upper()} gives"
             ' it dirty data to keep; write a table of data beside it, or protocol = "moesi"',
+        )
+
+
+def _refuse_what_contradicts(table: Table, one: Resolver) -> None:
+    """A resolver that counts its entries has whole sets of them; the others have none."""
+    for key in ("entries", "ways"):
+        if key in table and one.knows not in ("directory", "inclusive"):
+            raise table.wrong(
+                key,
+                f"'{table.key}.{key}': {one.knows} has no entries to count; delete it,"
+                " or write knows = 'directory'",
+            )
+    if one.knows == "inclusive" and one.data != "inclusive":
+        raise table.wrong(
+            "knows",
+            f"'{table.key}.knows = inclusive': the tags of the data beside it are to know every"
+            f" copy, but data = {one.data}; write data = 'inclusive ...', or knows = 'directory'",
+        )
+    if max(one.entries, one.ways) and (not one.ways or one.entries % one.ways or not one.entries):
+        raise table.wrong(
+            "entries",
+            f"'{table.key}': {one.entries} entries in {one.ways} ways are no whole number of sets;"
+            " write entries and ways, such as entries = 4096, ways = 16",
         )
 
 

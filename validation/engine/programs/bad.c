@@ -16,12 +16,13 @@ enum what {
   COMPUTE,
   CLOCK,
   DELAY,
+  RACE,
   CHECK
 };
-UC_PARAM(
-    choice, what, ILLEGAL,
-    "illegal|outside|device|misaligned|astray|unhandled|deadlock|atomic|compute|clock|delay|check",
-    "how");
+UC_PARAM(choice, what, ILLEGAL,
+         "illegal|outside|device|misaligned|astray|unhandled|deadlock|atomic|compute|clock|delay|"
+         "race|check",
+         "how");
 
 static struct {
   UC_ALIGNED volatile uint64_t never;
@@ -63,7 +64,18 @@ static void delay(void) {
   uc_check(uc_now() > before, "the clock went back");
 }
 
+// Every hart ends the run, the last one first, some instructions apart.
+static void race(unsigned id, unsigned n) {
+  const uint64_t common = 200000;
+  uint64_t now = uc_now();
+  __asm__ volatile("csrw mtvec, zero");
+  UC_MARK(UC_MARK_DELAY, common - now);
+  uc_work(4 * (n - id));
+  illegal();
+}
+
 void uc_main(unsigned id, unsigned n) {
+  if (what == RACE) race(id, n);
   if (id != n - 1) {
     if (what == ATOMIC) atomic();
     return;

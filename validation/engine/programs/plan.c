@@ -141,6 +141,20 @@ static struct span step(uint64_t when, uint64_t what, char* at) {
     case 18:
       STEP("li t0, 1\n\tsd t0, 0(%3)");
       break;
+    case 19:  // clear the IPI of a hart, as 14 sends it
+      STEP("sw zero, 0(%3)");
+      break;
+    case 20:  // read whether it is pending
+      STEP("lw t0, 0(%3)");
+      break;
+    case 21:  // let a hart's timer expire
+      STEP("sd zero, 0(%3)");
+      break;
+    case 22:  // sleep until an interrupt pends, the timer's too, and take none
+      __asm__ volatile("csrci mstatus, 8\n\tcsrs mie, %0" ::"r"(128));
+      STEP("wfi");
+      __asm__ volatile("csrc mie, %0\n\tcsrsi mstatus, 8" ::"r"(128));
+      break;
     default:
       uc_check(false, "a plan has a step that is none");
   }
@@ -148,7 +162,8 @@ static struct span step(uint64_t when, uint64_t what, char* at) {
 }
 
 static char* place(uint64_t what, uint64_t number) {
-  if (what == 14) return (char*)(UC_CLINT_BASE + 4 * number);
+  if (what == 14 || what == 19 || what == 20) return (char*)(UC_CLINT_BASE + 4 * number);
+  if (what == 21) return (char*)(UC_CLINT_BASE + UC_CLINT_MTIMECMP + 8 * number);
   return places + number * stride;
 }
 
