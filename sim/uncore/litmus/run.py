@@ -1,0 +1,144 @@
+"""Runs the litmus tests on many machines and holds what was seen against the axioms.
+
+    observe(tests, setting, rounds, seed) -> {test: {outcome: times}}
+    main(...)                                what `uncore litmus` prints; the exit status
+
+The native engine's harts are TSO, so an outcome that Ztso forbids is a violation, also where RVWMO
+would allow it.  Interleavings differ by the seed (who plays what, which lines, who has copies,
+when each thread starts) and by the setting (machine, protocol, placement).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from uncore.api import make_job
+from uncore.engine import native
+from uncore.errors import GuestError, UserError, nearest
+from uncore.litmus import axioms, guest, shapes
+from uncore.litmus.events import Outcome, Test, spelled
+from uncore.report.progress import progress
+from uncore.report.table import Column, emit
+from uncore.topology import load
+
+THREADS = guest.MOST_THREADS
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where the tests run."""
+
+    machine: str
+    protocol: str
+    overrides: tuple[str, ...] = ()
+    policies: Mapping[str, Any] = field(default_factory=dict)
+
+
+SETTINGS = (
+    Setting("bus:4", "msi"),
+    Setting("bus:4", "mesi", ("core.hold=0ns",)),
+    Setting("ring:8", "mesif", policies={"placement": "scatter"}),
+    Setting("mesh:4x4", "moesi", policies={"placement": "scatter"}),
+    Setting("ccx:2x2", "mesi", policies={"placement": "scatter"}),
+    Setting("ccx:2x2", "moesi", ("core.l1=512B 2-way 4cy", "core.l2=1KiB 2-way 14cy")),
+    Setting("tr1950x", "moesi", policies={"placement": "siblings"}),
+    Setting("epyc7601x2", "moesi", policies={"placement": "scatter", "home": "first-touch"}),
+    Setting("x8275clx2", "mesif", policies={"placement": "0,1,48,49"}),
+    Setting("x5650x2", "mesif", ("core.store_buffer=2",), {"placement": "scatter"}),
+)
+
+Seen = dict[Test, Counter[Outcome]]
+
+
+def observe(
+    tests: Sequence[Test], setting: Setting, rounds: int, seed: int, **limits: Any
+) -> Seen:
+    """Each test `rounds` times on one machine; `limits` are the native engine's."""
+    machine = replace(load(setting.machine, setting.overrides), protocol=setting.protocol)
+    job = make_job(
+        machine,
+        guest.program(tests),
+        (THREADS,),
+        parameters={"rounds": rounds, "seed": seed},
+        **setting.policies,
+    )
+    point = native.run(job, frozenset(), **limits)
+    if point["failures"]:
+        raise GuestError(f"litmus tests on {setting.machine}: {point['failures'][0]}")
+    return {
+        test: Counter(
+            {
+                guest.decoded(test, code - 1): times
+                for code, times in zip(row[::2], row[1::2], strict=True)
+                if code
+            }
+        )
+        for test, row in zip(tests, point["tables"]["seen"], strict=True)
+    }
+
+
+def forbidden(test: Test, seen: Counter[Outcome]) -> list[Outcome]:
+    """What was seen and must not be."""
+    return sorted(set(seen) - axioms.cached(test, True))
+
+
+def main(names: Sequence[str], *, rounds: int, seed: int, cores: int, json: bool) -> int:
+    tests = _chosen(names)
+    guest.program(tests)  # once, before the workers want it
+    total: Seen = {test: Counter() for test in tests}
+    with progress(len(SETTINGS), "litmus tests", "machines") as advance:
+        for seen in _observations(tests, rounds, seed, cores):
+            for test, outcomes in seen.items():
+                total[test] += outcomes
+            advance(1)
+    rows = [_row(test, seen) for test, seen in total.items()]
+    columns = [
+        Column("test", "test", left=True),
+        *(Column(key, key) for key in ("rvwmo", "tso", "seen", "rounds")),
+        Column("allowed, not seen", lambda row: "; ".join(row["unseen"]) or "-", left=True),
+        Column("forbidden, seen", lambda row: "; ".join(row["forbidden"]) or "-", left=True),
+    ]
+    emit(rows, json, columns, "outcomes allowed by the axioms, and seen")
+    violations = sum(len(row["forbidden"]) for row in rows)
+    if not json:
+        print(
+            f"{len(tests)} tests, {sum(row['rounds'] for row in rows)} rounds on"
+            f" {len(SETTINGS)} machines from seed {seed}: {violations} forbidden outcomes"
+        )
+    return 1 if violations else 0
+
+
+def _row(test: Test, seen: Counter[Outcome]) -> dict[str, Any]:
+    tso = axioms.cached(test, True)
+    return {
+        "test": test.name,
+        "rvwmo": len(axioms.cached(test, False)),
+        "tso": len(tso),
+        "seen": len(seen),
+        "rounds": seen.total(),
+        "unseen": [spelled(test, outcome) for outcome in sorted(tso - set(seen))],
+        "forbidden": [spelled(test, outcome) for outcome in forbidden(test, seen)],
+    }
+
+
+def _chosen(names: Sequence[str]) -> list[Test]:
+    """Shapes by name; none: all of them."""
+    for name in names:
+        if name not in shapes.SHAPES:
+            raise UserError(
+                f"no litmus shape is called '{name}': there are {', '.join(shapes.SHAPES)}."
+                f"{nearest(name, shapes.SHAPES)}"
+            )
+    return [test for test in shapes.tests() if not names or test.shape in names]
+
+
+def _observations(tests: Sequence[Test], rounds: int, seed: int, cores: int) -> Any:
+    arguments = [(tests, setting, rounds, seed + n) for n, setting in enumerate(SETTINGS)]
+    if cores == 1:
+        return (observe(*words) for words in arguments)
+    with ProcessPoolExecutor(cores) as pool:
+        return list(pool.map(observe, *zip(*arguments, strict=True)))

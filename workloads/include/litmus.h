@@ -1,0 +1,156 @@
+// The guest half of litmus tests: runs each test many times, from many starting points.
+//
+// A generated C file includes this header and defines the array litmus_tests (sim/uncore/litmus).
+// Each round takes two fresh roles of chance, the same on every hart because it is computed from
+// the seed: which hart plays which thread, which lines stand for the locations, who has a copy of
+// them beforehand, and how long each thread waits before it starts. What the loads returned and
+// what memory holds afterwards is one outcome: a number with two bits per value.
+//
+// Published: for each test (row) pairs of cells: outcome plus one, and how often it was seen.
+#ifndef UNCORE_LITMUS_H_
+#define UNCORE_LITMUS_H_
+
+#include "uncore.h"
+
+UC_PARAM(u64, rounds, 50, "rounds", "how often each test runs");
+UC_PARAM(u64, seed, 1, "", "where chance begins");
+UC_PARAM(duration, window, 120, "ns", "threads start this far apart, at most");
+
+enum { LITMUS_THREADS = 4, LITMUS_LOCATIONS = 2, LITMUS_LOADS = 2, LITMUS_OUTCOMES = 48 };
+enum { LITMUS_LINES = 16 };
+
+UC_TABLE(seen, "", "outcome plus one, times seen, and so on, for each test");
+
+typedef volatile uint32_t* litmus_location;
+typedef void litmus_thread(const litmus_location* at, uint32_t* out);
+
+struct litmus_test {
+  unsigned threads, locations;
+  unsigned loads[LITMUS_THREADS];
+  litmus_thread* thread[LITMUS_THREADS];
+};
+extern const struct litmus_test litmus_tests[];
+extern const unsigned litmus_count;
+
+static struct litmus_block {
+  UC_ALIGNED volatile uint32_t word;
+}* litmus_lines;
+
+static struct litmus_out {
+  UC_ALIGNED uint32_t value[LITMUS_LOADS];
+}* litmus_outs;
+
+static struct litmus_start {
+  UC_ALIGNED _Atomic uint64_t time;
+}* litmus_start;
+
+void uc_setup(unsigned n) {
+  litmus_lines = uc_alloc(LITMUS_LINES * sizeof *litmus_lines, 0);
+  litmus_outs = uc_alloc(n * sizeof *litmus_outs, 0);
+  litmus_start = uc_alloc(sizeof *litmus_start, 0);
+  uc_table_make(&seen, litmus_count, 2 * LITMUS_OUTCOMES);
+  uc_check(n >= LITMUS_THREADS, "litmus tests have up to four threads: run them with --threads 4");
+}
+
+// SplitMix64 (Steele, Lea and Flood 2014): the n-th number of a stream.
+static inline uint64_t litmus_chance(uint64_t stream, uint64_t n) {
+  uint64_t z = stream + n * 0x9e3779b97f4a7c15;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+// One round, as every hart computes it.
+struct litmus_round {
+  const struct litmus_test* test;
+  uint64_t stream;
+  unsigned first;  // hart of thread 0
+  litmus_location at[LITMUS_LOCATIONS];
+};
+
+static inline struct litmus_round litmus_round(unsigned test, uint64_t number, unsigned n) {
+  uint64_t stream = litmus_chance(seed, ((uint64_t)test << 32) + number + 1);
+  uint64_t lines = litmus_chance(stream, 2);
+  unsigned one = lines % LITMUS_LINES, step = 1 + (lines >> 32) % (LITMUS_LINES - 1);
+  return (struct litmus_round){
+      .test = &litmus_tests[test],
+      .stream = stream,
+      .first = (unsigned)(litmus_chance(stream, 1) % n),
+      .at = {&litmus_lines[one].word, &litmus_lines[(one + step) % LITMUS_LINES].word}};
+}
+
+// Who has a copy before the start: for each location nobody, some readers, or one writer (of the
+// value that is there).
+static inline void litmus_warm(const struct litmus_round* round, unsigned id, unsigned n) {
+  for (unsigned i = 0; i < LITMUS_LOCATIONS; i++) {
+    uint64_t chance = litmus_chance(round->stream, 3 + i);
+    unsigned kind = chance & 3;
+    if (kind == 1 && (chance >> (8 + id % 32) & 1)) (void)*round->at[i];
+    if (kind >= 2 && (chance >> 8) % n == id) *round->at[i] = 0;
+  }
+}
+
+static inline void litmus_play(const struct litmus_round* round, unsigned id, unsigned n) {
+  unsigned thread = (id + n - round->first) % n;
+  uint64_t skew = litmus_chance(round->stream, 16 + thread) % (window + 1);
+  uint64_t begin = atomic_load_explicit(&litmus_start->time, memory_order_relaxed) + skew;
+  uint32_t value[LITMUS_LOADS] = {0};
+  if (thread < round->test->threads) {
+    litmus_thread* play = round->test->thread[thread];
+    uint64_t now = uc_now();
+    if (now < begin) uc_delay(begin - now);
+    play(round->at, value);
+  }
+  for (unsigned i = 0; i < LITMUS_LOADS; i++) litmus_outs[id].value[i] = value[i];
+}
+
+static inline uint64_t litmus_outcome(const struct litmus_round* round, unsigned n) {
+  uint64_t outcome = 0;
+  unsigned shift = 0;
+  for (unsigned thread = 0; thread < round->test->threads; thread++)
+    for (unsigned i = 0; i < round->test->loads[thread]; i++, shift += 2)
+      outcome |= (uint64_t)litmus_outs[(round->first + thread) % n].value[i] << shift;
+  for (unsigned i = 0; i < round->test->locations; i++, shift += 2)
+    outcome |= (uint64_t)*round->at[i] << shift;
+  return outcome;
+}
+
+static inline void litmus_tally(unsigned test, uint64_t outcome) {
+  unsigned i = 0;
+  while (i < LITMUS_OUTCOMES && *uc_cell(&seen, test, 2 * i) &&
+         *uc_cell(&seen, test, 2 * i) != outcome + 1)
+    i++;
+  uc_check(i < LITMUS_OUTCOMES, "more different outcomes than the table has room for");
+  if (i == LITMUS_OUTCOMES) return;
+  *uc_cell(&seen, test, 2 * i) = outcome + 1;
+  ++*uc_cell(&seen, test, 2 * i + 1);
+}
+
+static inline void litmus_prepare(const struct litmus_round* round) {
+  for (unsigned i = 0; i < LITMUS_LOCATIONS; i++) *round->at[i] = 0;
+}
+
+void uc_main(unsigned id, unsigned n) {
+  if (n < LITMUS_THREADS) return;
+  uc_roi(true);
+  for (unsigned test = 0; test < litmus_count; test++) {
+    for (uint64_t number = 0; number < rounds; number++) {
+      struct litmus_round round = litmus_round(test, number, n);
+      if (id == 0) litmus_prepare(&round);
+      uc_barrier();
+      litmus_warm(&round, id, n);
+      uc_barrier();  // its last to arrive is not known, but this hart's way out of it is short
+      if (id == 0)
+        atomic_store_explicit(&litmus_start->time, uc_now() + 2000, memory_order_relaxed);
+      uc_barrier();
+      litmus_play(&round, id, n);
+      uc_barrier();
+      if (id != 0) continue;
+      litmus_tally(test, litmus_outcome(&round, n));
+      uc_op();
+    }
+  }
+  uc_roi(false);
+}
+
+#endif  // UNCORE_LITMUS_H_
