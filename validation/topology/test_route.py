@@ -12,7 +12,7 @@ import pytest
 from machines import load_text, with_join
 
 from uncore.topology import Machine, load
-from uncore.topology.route import Handoff, Routes
+from uncore.topology.route import Handoff, Routes, nearest_memories
 
 MESH = 'kind = "mesh"\nlatency = "1ns"\ncontrol_ratio = 0.5\ninject = "4ns"\nmap = "m 0 1 2 3"'
 
@@ -69,3 +69,10 @@ def test_adds_a_message_its_slowest_wire_once() -> None:
     ends = machine.stops.index("x0y0"), machine.stops.index("x3y0")
     assert routes.message("data", *ends) == 3 * 1000 + 10_000
     assert routes.message("control", *ends) == 3 * 1000 + 2000
+
+
+def test_which_memory_is_nearest_to_a_hart() -> None:
+    """Eight dies with a memory each, four cores a complex; siblings are numbered together."""
+    machine = load("epyc7601x2")
+    assert nearest_memories(machine, [0, 15, 16, 17, 64, 127]) == [0, 0, 1, 1, 4, 7]
+    assert set(nearest_memories(load("ring"), range(16))) == {0}

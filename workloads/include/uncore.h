@@ -59,6 +59,10 @@ static inline uint64_t* uc_cell(const struct uc_table* table, uint64_t row, uint
 
 // ---- Identity, time, memory ---------------------------------------------------------------------
 
+extern struct uc_record_block {
+  UC_ALIGNED struct uc_record record;
+} uc_record[UC_MAX_HARTS];
+
 // Volatile: a thread that slept (thread.h) may have moved to another hart.
 static inline unsigned uc_id(void) {
   unsigned long id;
@@ -81,6 +85,9 @@ static inline void uc_work(int64_t n) {
 // hart may call it at any time.
 void* uc_alloc(size_t size, unsigned node);
 unsigned uc_nodes(void);
+
+// The memory node nearest to a hart; 0 where the engine cannot tell.
+static inline unsigned uc_node_of(unsigned hart) { return (unsigned)uc_record[hart].record.node; }
 
 // ---- Waiting and waking -------------------------------------------------------------------------
 
@@ -114,10 +121,6 @@ static inline void uc_interrupts_restore(bool on) {
 }
 
 // ---- What is counted and checked ----------------------------------------------------------------
-
-extern struct uc_record_block {
-  UC_ALIGNED struct uc_record record;
-} uc_record[UC_MAX_HARTS];
 
 // tp points to this hart's record.
 static inline struct uc_record* uc_self(void) {

@@ -72,13 +72,15 @@ struct uc_boot {
   uint64_t report;       // 1 = print records and tables at the end, for engines that cannot read
 };
 
-// One per hart, at symbol uc_record, UC_BLOCK bytes apart.
+// One per hart, at symbol uc_record, UC_BLOCK bytes apart: what the hart has done, and the one
+// thing that an engine tells it before the start.
 struct uc_record {
   uint64_t ops;       // operations done (uc_op)
   uint64_t begin_ns;  // uc_roi(1)
   uint64_t end_ns;    // uc_roi(0)
   uint64_t failures;  // checks that did not hold
   const char* why;    // the first of them: "file:line: reason"
+  uint64_t node;      // memory node nearest to the hart; 0 where the engine cannot tell
 };
 
 // One per UC_PARAM, in section .uc.params.

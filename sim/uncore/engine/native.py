@@ -15,6 +15,7 @@ from uncore.errors import GuestError, UserError
 from uncore.program import readback
 from uncore.program.names import Names
 from uncore.protocol import tables
+from uncore.topology.route import nearest_memories
 
 if TYPE_CHECKING:
     from uncore._native import Run
@@ -68,6 +69,7 @@ def start(
         nodes=len(machine.memories),
         node_size=machine.memories[0].size,
         timebase_hz=TIMEBASE,
+        near=nearest_memories(machine, job.harts[:harts]),
         values=_values(job),
     )
     text = next(segment for segment in guest.segments if guest.entry in segment)

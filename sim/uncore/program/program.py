@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import bisect
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -149,29 +149,40 @@ class Program:
         timebase_hz: int = 1_000_000_000,
         clock: int = abi.CONSTANTS["UC_CLOCK_TIME"],
         report: bool = False,
+        near: Sequence[int] = (),
         values: Mapping[str, object] = NOTHING,
     ) -> Image:
-        """What differs from the ELF: the boot block and the parameters."""
+        """What differs from the ELF: the boot block, each hart's nearest node, the parameters."""
         boot = {"harts": harts, "nodes": nodes, "node_size": node_size, "clock": clock}
         boot |= {"timebase_hz": timebase_hz, "report": int(report)}
         start, _ = self._elf.sections[".uc.boot"]
         words = [abi.MAGIC, *(abi.pack(boot[name]) for name in abi.FIELDS["uc_boot"][1:])]
         image = [(start, b"".join(words))]
+        image += [(self._record(hart, "node"), abi.pack(node)) for hart, node in enumerate(near)]
         for name, value in values.items():
             parameter = self.parameter(name)
             image.append((parameter.address, abi.pack(parameter.parse(value))))
         return image
 
+    def _record(self, hart: int, field: str) -> int:
+        index = abi.FIELDS["uc_record"].index(field)
+        start = self.symbol("uc_record").address
+        return start + hart * abi.CONSTANTS["UC_BLOCK"] + index * abi.WORD
+
     def patched(self, **boot: object) -> Image:
         """Initial memory, for the arguments of `patches`; everything else is zero."""
         image = [(s.address, bytearray(s.data)) for s in self.segments if s.data]
         for address, new in self.patches(**boot):  # type: ignore[arg-type]
-            start, data = next((a, d) for a, d in image if a <= address < a + len(d))
-            data[address - start : address - start + len(new)] = new
+            inside = next(((a, d) for a, d in image if a <= address < a + len(d)), None)
+            if inside is None:  # in the zeroed part
+                image.append((address, bytearray(new)))
+            else:
+                at = address - inside[0]
+                inside[1][at : at + len(new)] = new
         return [(address, bytes(data)) for address, data in image]
 
     def patched_elf(self, **boot: object) -> bytes:
-        """The ELF with the patches in it, for the arguments of `patches`."""
+        """The ELF with the patches in it, for the arguments of `patches` except `near`."""
         data = bytearray(self.data)
         for address, new in self.patches(**boot):  # type: ignore[arg-type]
             segment = next(s for s in self.segments if address in s)

@@ -3,6 +3,7 @@
     routes = Routes(machine)
     routes.path(a, b)               link numbers from stop a to stop b
     routes.message("data", a, b)    ps of an uncontended message: its heads, the slowest wire once
+    nearest_memories(machine, harts)    of each hart, the number of the memory node
     Handoff(machine).estimate(i, j, node=0, slice=0)    ps from core j's copy to core i's
 
 Engines find the same paths on their own; this is the plain statement they are compared with.  The
@@ -13,6 +14,7 @@ resolver, but no queue, and nothing of a core except `hold`.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 
@@ -64,6 +66,14 @@ class Routes:
         path = [self.links[number] for number in self.path(source, target)]
         busy = max((getattr(link, f"{kind}_busy") for link in path), default=0)
         return sum(_head(link, kind) for link in path) + busy
+
+
+def nearest_memories(machine: Machine, harts: Sequence[int]) -> list[int]:
+    """The node that a first touch by each hart would choose; of equals the lowest."""
+    routes = Routes(machine)
+    distances = [routes.distances(memory.stop) for memory in machine.memories]
+    stops = [machine.core_stops[hart // machine.threads_per_core] for hart in harts]
+    return [min(range(len(distances)), key=lambda node: distances[node][stop]) for stop in stops]
 
 
 def _head(link: Link, kind: str) -> int:
