@@ -87,6 +87,7 @@ JobSpec job(const nb::dict& d, nb::handle segments) {
   j.slice = nb::cast<int32_t>(d["slice"]);
   j.watchdog = nb::cast<Time>(d["watchdog"]);
   j.lookahead = nb::cast<Time>(d["lookahead"]);
+  j.fences = nb::cast<bool>(d["fences"]);
   j.sleep = nb::cast<bool>(d["sleep"]);
   j.log = nb::cast<bool>(d["log"]);
   for (nb::handle item : segments) {

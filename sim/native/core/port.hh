@@ -93,7 +93,7 @@ inline Answer Thread::sc(uint64_t address, unsigned size, uint64_t value, uint64
 }
 
 inline Answer Thread::fence(unsigned, unsigned) {
-  if (buffer.empty()) return Answer::now;
+  if (buffer.empty() || !core.engine.job.fences) return Answer::now;
   Outcome out;
   return issue({.kind = Access::Kind::fence}, out);
 }

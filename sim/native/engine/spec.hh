@@ -81,6 +81,7 @@ struct JobSpec {
   int32_t slice = -1;       // pins every line to one slice; -1: hashed
   Time watchdog = 0;        // simulated time without an operation that ends the run
   Time lookahead = kNever;  // longest slice a core runs ahead; results do not depend on it
+  bool fences = true;       // false: FENCE does nothing, so that a test can see that it is missed
   bool sleep = true;        // waiting harts are passed over (S1); results do not depend on it
   bool log = false;         // keep the transaction log (L)
 };

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
+from cyclopts import Parameter, validators
 
 from uncore.commands import Cores, Json, app, workers
 
@@ -45,3 +45,19 @@ def check(
     from importlib import import_module
 
     return int(import_module("uncore.protocol.check").main(protocols, everything=all_, json=json))
+
+
+@app.command
+def litmus(
+    *shapes: Annotated[str, Parameter(help="MP, SB, LB, ... IRIW; none: all of them")],
+    rounds: Annotated[
+        int, Parameter(validator=validators.Number(gt=0), help="of each test on each machine")
+    ] = 50,
+    seed: Annotated[int, Parameter(validator=validators.Number(gte=0), help="repeats a run")] = 1,
+    cores: Cores = 0,
+    json: Json = False,
+) -> int:
+    """Outcomes of litmus tests against the memory model; exit status 1 on a forbidden one."""
+    from uncore.litmus import run
+
+    return int(run.main(shapes, rounds=rounds, seed=seed, cores=workers(cores), json=json))

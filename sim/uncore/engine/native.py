@@ -53,12 +53,18 @@ def run(job: Job, probes: Probes, tick: Tick = silent, **limits: Any) -> dict[st
 
 
 def start(
-    job: Job, probes: Probes = frozenset(), *, lookahead: int = NO_LIMIT, sleep: bool = True
+    job: Job,
+    probes: Probes = frozenset(),
+    *,
+    lookahead: int = NO_LIMIT,
+    sleep: bool = True,
+    fences: bool = True,
 ) -> Run:
     """A run of the job's first thread count that has not begun.
 
     What comes of a run depends neither on `lookahead`, how far (ps) a core may run ahead, nor on
-    `sleep`, whether waiting harts are passed over.
+    `sleep`, whether waiting harts are passed over.  Without `fences` a FENCE does nothing: a broken
+    machine, for tests.
     """
     from uncore._native import Run
 
@@ -85,6 +91,7 @@ def start(
         "watchdog": job.watchdog,
         "lookahead": lookahead,
         "sleep": sleep,
+        "fences": fences,
         "log": "log" in probes,
     }
     return Run(machine, tables.pack(tables.load(machine.protocol)), description, memory)

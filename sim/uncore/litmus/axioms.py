@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from uncore.litmus.events import Access, Link, Outcome, Test
+from uncore.litmus.events import Access, Link, Litmus, Outcome
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Operation:
     links: tuple[Link, ...] = ()  # what stands between it and each earlier operation
 
 
-def allowed(test: Test, tso: bool = False) -> frozenset[Outcome]:
+def allowed(test: Litmus, tso: bool = False) -> frozenset[Outcome]:
     """Every outcome of some execution that satisfies the axioms."""
     operations = [op for n, thread in enumerate(test.threads) for op in _operations(n, thread)]
     before = {
@@ -56,7 +56,9 @@ def allowed(test: Test, tso: bool = False) -> frozenset[Outcome]:
 def _operations(number: int, thread: tuple[Access, ...]) -> list[Operation]:
     found: list[Operation] = []
 
-    def add(access: Access, loads: bool, stores: bool, *, links: tuple[Link, ...], **is_: bool) -> None:
+    def add(
+        access: Access, loads: bool, stores: bool, *, links: tuple[Link, ...], **is_: bool
+    ) -> None:
         found.append(Operation(number, len(found), access, loads, stores, links=links, **is_))
 
     links: tuple[Link, ...] = ()
@@ -66,7 +68,15 @@ def _operations(number: int, thread: tuple[Access, ...]) -> list[Operation]:
         # One link an earlier operation: what stands anywhere between the two.
         if access.style.startswith("amo"):
             order = access.style.partition(".")[2]
-            add(access, True, True, links=links, atomic=True, acquire="aq" in order, release="rl" in order)
+            add(
+                access,
+                True,
+                True,
+                links=links,
+                atomic=True,
+                acquire="aq" in order,
+                release="rl" in order,
+            )
         elif access.style == "lrsc" and access.store:
             add(access, True, False, links=links)
             links = (*links, "po")
@@ -196,7 +206,7 @@ def _is_atomic(
 
 
 def _outcome(
-    test: Test,
+    test: Litmus,
     operations: list[Operation],
     order: tuple[int, ...],
     source: dict[int, int | None],
@@ -215,12 +225,14 @@ def _outcome(
     ]
     final = []
     for location in test.locations:
-        stores = [n for n in order if operations[n].stores and operations[n].access.location == location]
+        stores = [
+            n for n in order if operations[n].stores and operations[n].access.location == location
+        ]
         final.append(value(stores[-1] if stores else None))
     return (*loads, *final)
 
 
 @cache
-def cached(test: Test, tso: bool) -> frozenset[Outcome]:
+def cached(test: Litmus, tso: bool) -> frozenset[Outcome]:
     """`allowed`, computed once a process."""
     return allowed(test, tso)

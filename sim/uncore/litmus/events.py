@@ -1,7 +1,7 @@
 """What a litmus test is, as data.
 
     Access   one load or store of a thread, how it is written, and what stands before it
-    Test     a name and one list of accesses per thread; all locations hold 0 at the start
+    Litmus     a name and one list of accesses per thread; all locations hold 0 at the start
 
 A test's outcome is the value every load returned, thread by thread, and then the value each
 location holds at the end.  Values are small numbers; 0 is what was there before.
@@ -33,7 +33,7 @@ class Access:
 
 
 @dataclass(frozen=True)
-class Test:
+class Litmus:
     """Threads that run at once: a shape, and how it is written down."""
 
     shape: str
@@ -59,7 +59,7 @@ class Test:
 Outcome = tuple[int, ...]  # loads in the order of threads and programs, then locations
 
 
-def spelled(test: Test, outcome: Outcome) -> str:
+def spelled(test: Litmus, outcome: Outcome) -> str:
     """`1:y=1 1:x=0 x=1 y=1`: thread and location of each load, then memory."""
     heads = [f"{n}:{a.location}" for n, t in enumerate(test.threads) for a in t if not a.store]
     heads += test.locations

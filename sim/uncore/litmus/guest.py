@@ -11,14 +11,14 @@ import hashlib
 from collections.abc import Iterable, Sequence
 
 from uncore import paths
-from uncore.litmus.events import Access, Outcome, Test
+from uncore.litmus.events import Access, Litmus, Outcome
 from uncore.program import Program, compile
 
 MOST_THREADS = 4
 BITS = 2  # of a value in an outcome
 
 
-def program(tests: Sequence[Test]) -> Program:
+def program(tests: Sequence[Litmus]) -> Program:
     """The guest that runs these tests."""
     text = source(tests)
     folder = paths.CACHE / "litmus"
@@ -29,7 +29,7 @@ def program(tests: Sequence[Test]) -> Program:
     return compile(path)
 
 
-def source(tests: Sequence[Test]) -> str:
+def source(tests: Sequence[Litmus]) -> str:
     """The C file."""
     parts = ['#include "litmus.h"', 'UC_WORKLOAD("Litmus tests of the memory model");']
     for number, test in enumerate(tests):
@@ -42,19 +42,19 @@ def source(tests: Sequence[Test]) -> str:
     return "\n".join(parts) + "\n"
 
 
-def decoded(test: Test, code: int) -> Outcome:
+def decoded(test: Litmus, code: int) -> Outcome:
     """An outcome as the guest packed it."""
     values = test.loads + len(test.locations)
     return tuple(code >> BITS * i & (1 << BITS) - 1 for i in range(values))
 
 
-def _row(number: int, test: Test) -> str:
+def _row(number: int, test: Litmus) -> str:
     loads = ", ".join(str(sum(not a.store for a in thread)) for thread in test.threads)
     names = ", ".join(f"test{number}_{thread}" for thread in range(len(test.threads)))
     return f"  {{{len(test.threads)}, {len(test.locations)}, {{{loads}}}, {{{names}}}}}"
 
 
-def _function(name: str, test: Test, accesses: Sequence[Access]) -> str:
+def _function(name: str, test: Litmus, accesses: Sequence[Access]) -> str:
     loads = [f"r{i}" for i in range(sum(not a.store for a in accesses))]
     lines = "\n".join(f'      "{line}\\n"' for line in _assembly(accesses))
     outputs = ", ".join(f'[{r}] "=&r"({r})' for r in loads)

@@ -20,7 +20,7 @@ from uncore.api import make_job
 from uncore.engine import native
 from uncore.errors import GuestError, UserError, nearest
 from uncore.litmus import axioms, guest, shapes
-from uncore.litmus.events import Outcome, Test, spelled
+from uncore.litmus.events import Litmus, Outcome, spelled
 from uncore.report.progress import progress
 from uncore.report.table import Column, emit
 from uncore.topology import load
@@ -51,11 +51,11 @@ SETTINGS = (
     Setting("x5650x2", "mesif", ("core.store_buffer=2",), {"placement": "scatter"}),
 )
 
-Seen = dict[Test, Counter[Outcome]]
+Seen = dict[Litmus, Counter[Outcome]]
 
 
 def observe(
-    tests: Sequence[Test], setting: Setting, rounds: int, seed: int, **limits: Any
+    tests: Sequence[Litmus], setting: Setting, rounds: int, seed: int, **limits: Any
 ) -> Seen:
     """Each test `rounds` times on one machine; `limits` are the native engine's."""
     machine = replace(load(setting.machine, setting.overrides), protocol=setting.protocol)
@@ -81,7 +81,7 @@ def observe(
     }
 
 
-def forbidden(test: Test, seen: Counter[Outcome]) -> list[Outcome]:
+def forbidden(test: Litmus, seen: Counter[Outcome]) -> list[Outcome]:
     """What was seen and must not be."""
     return sorted(set(seen) - axioms.cached(test, True))
 
@@ -112,7 +112,7 @@ def main(names: Sequence[str], *, rounds: int, seed: int, cores: int, json: bool
     return 1 if violations else 0
 
 
-def _row(test: Test, seen: Counter[Outcome]) -> dict[str, Any]:
+def _row(test: Litmus, seen: Counter[Outcome]) -> dict[str, Any]:
     tso = axioms.cached(test, True)
     return {
         "test": test.name,
@@ -125,7 +125,7 @@ def _row(test: Test, seen: Counter[Outcome]) -> dict[str, Any]:
     }
 
 
-def _chosen(names: Sequence[str]) -> list[Test]:
+def _chosen(names: Sequence[str]) -> list[Litmus]:
     """Shapes by name; none: all of them."""
     for name in names:
         if name not in shapes.SHAPES:
@@ -136,7 +136,7 @@ def _chosen(names: Sequence[str]) -> list[Test]:
     return [test for test in shapes.tests() if not names or test.shape in names]
 
 
-def _observations(tests: Sequence[Test], rounds: int, seed: int, cores: int) -> Any:
+def _observations(tests: Sequence[Litmus], rounds: int, seed: int, cores: int) -> Any:
     arguments = [(tests, setting, rounds, seed + n) for n, setting in enumerate(SETTINGS)]
     if cores == 1:
         return (observe(*words) for words in arguments)

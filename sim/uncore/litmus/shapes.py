@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
 
-from uncore.litmus.events import Access, Link, Style, Test
+from uncore.litmus.events import Access, Link, Litmus, Style
 
 # Threads stand side by side; Wx1 stores 1 to x, Rx loads x.
 SHAPES = {
@@ -41,9 +41,9 @@ def parse(text: str) -> tuple[tuple[Access, ...], ...]:
     )
 
 
-def tests() -> list[Test]:
+def tests() -> list[Litmus]:
     """Every shape in every variant that differs from those before it."""
-    seen: dict[tuple[tuple[Access, ...], ...], Test] = {}
+    seen: dict[tuple[tuple[Access, ...], ...], Litmus] = {}
     for name, text in SHAPES.items():
         plain = parse(text)
         for variant, change in _variants(len(plain)):
@@ -51,7 +51,7 @@ def tests() -> list[Test]:
                 _first_unlinked([change(number, access) for access in thread], thread)
                 for number, thread in enumerate(plain)
             )
-            seen.setdefault(threads, Test(name, variant, threads))
+            seen.setdefault(threads, Litmus(name, variant, threads))
     return list(seen.values())
 
 
