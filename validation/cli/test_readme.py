@@ -1,7 +1,8 @@
 """Is what the README shows what the command prints?
 
 Outcomes are the same on any host, so the output can stand there word for word; only the hash, which
-covers the program's bytes too, is left out of the comparison.  After a change of the model: `UNCORE_ACCEPT=1 scripts/test cli` writes the new output into the README; read it.
+covers the program's bytes too, is left out of the comparison.  After a change of the model,
+`UNCORE_ACCEPT=1 scripts/test cli` writes the new output into the README; read it.
 """
 
 from __future__ import annotations
