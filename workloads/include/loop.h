@@ -21,11 +21,16 @@ struct loop {
   uint64_t end;   // or the time at which to stop
 };
 
+// The loop alone, for threads of which a hart runs several.
+static inline struct loop loop_plan(void) {
+  return (struct loop){.left = ops, .end = duration ? uc_now() + duration : 0};
+}
+
 static inline struct loop loop_begin(void) {
   uc_barrier();
   if (patience && uc_id() == 0) uc_patience(patience);
   uc_roi(true);
-  return (struct loop){.left = ops, .end = duration ? uc_now() + duration : 0};
+  return loop_plan();
 }
 
 static inline bool loop_more(struct loop* loop) {

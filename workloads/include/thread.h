@@ -20,8 +20,10 @@
 // and whoever changes the word calls uc_wakeup afterwards. A sleeper woken has no promise that the
 // word is still what it was woken for: it looks again.
 //
-// Waking may be done by an interrupt handler, sleeping not. Between two calls that may sleep a
-// thread stays on its hart; after one, uc_id() may differ unless its cpuset says otherwise.
+// Waking may be done by an interrupt handler, sleeping not. Threads of one hart never run at the
+// same time, so what only they use needs no lock between two calls that may sleep. Between two
+// calls that may sleep a thread stays on its hart; after one, uc_id() may differ unless its cpuset
+// says otherwise.
 #ifndef UNCORE_THREAD_H_
 #define UNCORE_THREAD_H_
 
@@ -44,6 +46,9 @@ static inline void uc_cpuset_add(struct uc_cpuset* set, unsigned hart) {
   set->bits[hart / 64] |= 1ul << hart % 64;
   set->size++;
 }
+
+// The set of one hart; the same each time. After uc_sched_setup.
+const struct uc_cpuset* uc_cpuset_one(unsigned hart);
 
 // A new set of `count` harts from `first` on.
 static inline struct uc_cpuset* uc_cpuset_range(unsigned first, unsigned count) {
@@ -90,6 +95,9 @@ void uc_yield(void);
 
 // Gives this hart to the threads until all that were created have ended, on all harts.
 void uc_sched_run(void);
+
+// Moves the calling thread to a hart of the set, as sched_bind(9); it stays there.
+void uc_thread_migrate(const struct uc_cpuset* cpuset);
 
 // Changes where a thread may run, from its next wake-up on.
 static inline void uc_thread_bind(struct uc_thread* thread, const struct uc_cpuset* cpuset) {

@@ -6,23 +6,23 @@
 #define UNCORE_QUEUES_H_
 
 #include "runtime.h"
+#include "spinlock.h"
 #include "thread.h"
 
 struct uc_spin {
-  _Atomic unsigned taken;
+  struct spinlock lock;
   bool interrupts;  // were they on when it was taken
 };
 
 static inline void uc_spin_lock(struct uc_spin* lock) {
   bool interrupts = uc_interrupts_off();
-  while (atomic_exchange_explicit(&lock->taken, 1, memory_order_acquire))
-    while (atomic_load_explicit(&lock->taken, memory_order_relaxed)) uc_pause();
+  spin_lock(&lock->lock);
   lock->interrupts = interrupts;
 }
 
 static inline void uc_spin_unlock(struct uc_spin* lock) {
   bool interrupts = lock->interrupts;
-  atomic_store_explicit(&lock->taken, 0, memory_order_release);
+  spin_unlock(&lock->lock);
   uc_interrupts_restore(interrupts);
 }
 

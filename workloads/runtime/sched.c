@@ -18,6 +18,7 @@ struct runq {
   UC_ALIGNED struct uc_thread* current;
   struct uc_spin* held;  // to be unlocked by whoever runs next
   struct uc_thread* idler;
+  const struct uc_cpuset* home;  // this hart alone
 };
 
 static struct runq* runqs;  // one per hart
@@ -50,9 +51,7 @@ struct uc_thread* uc_threads_take(struct uc_threads* queue, const void* channel)
 // ---- Switching ----------------------------------------------------------------------------------
 
 // The first thing a thread does on a hart, whether it was there before or not.
-static void arrive(void) {
-  atomic_store_explicit(&runqs[uc_id()].held->taken, 0, memory_order_release);
-}
+static void arrive(void) { spin_unlock(&runqs[uc_id()].held->lock); }
 
 static void switch_to(struct runq* queue, struct uc_thread* next, struct uc_spin* held) {
   struct uc_thread* self = queue->current;
@@ -65,13 +64,18 @@ static void switch_to(struct runq* queue, struct uc_thread* next, struct uc_spin
   arrive();
 }
 
-void uc_block(struct uc_spin* held) {
-  struct runq* queue = &runqs[uc_id()];
+// Whom to run instead of the current thread, which is none of this queue's any more.
+static struct uc_thread* leave(struct runq* queue) {
   uc_spin_lock(&queue->lock);
   struct uc_thread* next = uc_threads_take(&queue->ready, NULL);
   atomic_fetch_sub_explicit(&queue->load, 1, memory_order_relaxed);
   uc_spin_unlock(&queue->lock);
-  switch_to(queue, next ? next : queue->idler, held);
+  return next ? next : queue->idler;
+}
+
+void uc_block(struct uc_spin* held) {
+  struct runq* queue = &runqs[uc_id()];
+  switch_to(queue, leave(queue), held);
 }
 
 void uc_yield(void) {
@@ -128,16 +132,39 @@ static unsigned place(const struct uc_thread* thread) {
   return best;
 }
 
-void uc_ready(struct uc_thread* thread) {
-  unsigned hart = thread->hart = place(thread);
-  struct runq* queue = &runqs[hart];
+// Puts a thread into the queue of a hart it may run on; leaves the queue locked.
+static struct runq* enqueue(struct uc_thread* thread) {
+  struct runq* queue = &runqs[thread->hart = place(thread)];
   uc_spin_lock(&queue->lock);
   uc_threads_append(&queue->ready, thread);
   atomic_fetch_add_explicit(&queue->load, 1, memory_order_release);
+  return queue;
+}
+
+// Withdraws a hart's declaration that it is idle; whoever gets true sends the IPI.
+static bool must_wake(struct runq* queue, unsigned hart) {
   bool wake = queue->idle && hart != uc_id();
   if (wake) queue->idle = false;
+  return wake;
+}
+
+void uc_ready(struct uc_thread* thread) {
+  struct runq* queue = enqueue(thread);
+  unsigned hart = thread->hart;  // once unlocked, the thread may be anywhere
+  bool wake = must_wake(queue, hart);
   uc_spin_unlock(&queue->lock);
   if (wake) uc_ipi(hart);
+}
+
+void uc_thread_migrate(const struct uc_cpuset* cpuset) {
+  bool interrupts = uc_interrupts_off();
+  struct runq* from = &runqs[uc_id()];
+  struct uc_thread *self = from->current, *next = leave(from);
+  self->cpuset = cpuset;
+  struct runq* to = enqueue(self);
+  if (must_wake(to, self->hart)) uc_ipi(self->hart);  // it will wait for the lock
+  switch_to(from, next, &to->lock);
+  uc_interrupts_restore(interrupts);
 }
 
 // ---- Threads ------------------------------------------------------------------------------------
@@ -181,6 +208,8 @@ struct uc_thread* uc_thread_create(void (*body)(void*), void* argument,
   return thread;
 }
 
+const struct uc_cpuset* uc_cpuset_one(unsigned hart) { return runqs[hart].home; }
+
 struct uc_thread* uc_thread_self(void) { return runqs[uc_id()].current; }
 
 void uc_sched_run(void) {
@@ -203,7 +232,8 @@ void uc_sched_start(unsigned n, uint64_t switch_cost, bool poll) {
     struct runq* queue = &runqs[hart];
     queue->ready.end = &queue->ready.first;
     queue->load = 1;
-    queue->current = make(NULL, NULL, uc_cpuset_range(hart, 1));
+    queue->home = uc_cpuset_range(hart, 1);
+    queue->current = make(NULL, NULL, queue->home);
     queue->current->running = 1;
     queue->idler = make_with_stack(idle_loop, queue, NULL);
     queue->idler->hart = queue->current->hart = hart;

@@ -1,0 +1,159 @@
+// FreeBSD's preemptible epoch: a reader may be switched out inside its section.
+//
+// epoch_enter_preempt(9), Macy (2018). Several threads of one hart can be inside at once, each with
+// a tracker on its stack. The hart's record announces the epoch of the oldest; when that one
+// leaves, the next oldest's. A thread in a section is pinned to its hart, so all of this is private
+// to it. Waiting for a grace period is not: a section whose thread does not run can keep the waiter
+// waiting for as long as the scheduler likes. So, as in the kernel, the waiter spins while the
+// section's thread runs, and otherwise moves to its hart, makes it urgent and lets it run.
+//
+// Each hart but the updater's has `readers` threads; every `preempt_every`th section is switched
+// out in the middle.
+//
+// Check: as in reclaim.h.
+#include "epoch.h"
+#include "reclaim.h"
+#include "scheduler.h"
+
+UC_WORKLOAD("FreeBSD's preemptible epoch: sections that may be switched out in the middle");
+UC_PARAM(u64, readers, 2, "threads", "that read, on each hart but the updater's");
+UC_PARAM(u64, preempt_every, 4, "sections", "of which one is switched out in the middle; 0: none");
+
+#define WAITED_FOR (UC_PRIORITY_NORMAL - 1)  // priority of a reader that somebody waits for
+
+// One thread's section, while it is inside.
+struct tracker {
+  UC_ALIGNED struct tracker *older, *younger;
+  struct uc_thread* thread;
+  uint64_t entered;  // epoch
+  uint64_t sections;
+};
+
+// The sections of one hart, oldest first. Waiters on other harts read `oldest` alone; a tracker is
+// never given back, so what they find there is one.
+static struct inside {
+  UC_ALIGNED _Atomic(struct tracker*) oldest;
+  struct tracker* youngest;
+}* inside;
+
+static struct epoch* epoch;  // one record per hart
+static struct tracker* trackers;
+
+static void scheme_setup(unsigned n) {
+  uc_sched_setup(n);
+  epoch = epoch_make(n, 0);
+  inside = uc_alloc(n * sizeof *inside, 0);
+  trackers = uc_alloc(n * readers * sizeof *trackers, 0);
+}
+
+static struct tracker* oldest_inside(unsigned hart) {
+  return atomic_load_explicit(&inside[hart].oldest, memory_order_acquire);
+}
+
+// ---- Readers ------------------------------------------------------------------------------------
+
+static void enter_preempt(struct tracker* self, unsigned hart) {
+  struct inside* here = &inside[hart];
+  if (!oldest_inside(hart)) epoch_announce(epoch, &epoch->record[hart]);
+  self->entered = epoch_now(epoch);  // or later than announced, for which we wait the longer
+  self->thread = uc_thread_self();
+  self->older = here->youngest;
+  self->younger = NULL;
+  here->youngest = self;
+  if (self->older)
+    self->older->younger = self;
+  else
+    atomic_store_explicit(&here->oldest, self, memory_order_release);
+}
+
+// The record goes on to the next oldest section's epoch, which lets waiters of older ones go.
+static void oldest_leaves(struct inside* here, unsigned hart, struct tracker* next) {
+  uint64_t announced = next ? 2 * next->entered + 1 : 0;
+  atomic_store_explicit(&here->oldest, next, memory_order_relaxed);
+  if (UC_SABOTAGE) return;
+  atomic_store_explicit(&epoch->record[hart].announced, announced, memory_order_release);
+}
+
+static void exit_preempt(struct tracker* self, unsigned hart) {
+  struct inside* here = &inside[hart];
+  if (self->younger)
+    self->younger->older = self->older;
+  else
+    here->youngest = self->older;
+  if (self->older)
+    self->older->younger = self->younger;
+  else
+    oldest_leaves(here, hart, self->younger);
+  uc_thread_lend(self->thread, UC_PRIORITY_NORMAL);  // whatever a waiter lent
+}
+
+static struct object* reader_get(unsigned reader) {
+  struct tracker* self = &trackers[reader];
+  enter_preempt(self, (unsigned)(reader / readers));
+  struct object* object = atomic_load_explicit(current, memory_order_acquire);
+  if (preempt_every && ++self->sections % preempt_every == 0) {
+    uint64_t found = life(object);
+    uc_yield();
+    uc_check(life(object) == found, "an object was freed while its reader was switched out");
+  }
+  return object;
+}
+
+static void reader_put(unsigned reader) {
+  exit_preempt(&trackers[reader], (unsigned)(reader / readers));
+}
+
+// ---- The updater --------------------------------------------------------------------------------
+
+static bool runs(struct tracker* tracker) { return tracker && uc_thread_running(tracker->thread); }
+
+static void wait_for(unsigned hart, uint64_t now) {
+  while (epoch_lags(epoch, hart, now)) {
+    if (hart != uc_id()) {
+      while (epoch_lags(epoch, hart, now) && runs(oldest_inside(hart))) uc_pause();
+      if (epoch_lags(epoch, hart, now)) uc_thread_migrate(uc_cpuset_one(hart));
+    } else {
+      uc_thread_lend(oldest_inside(hart)->thread, WAITED_FOR);
+      uc_yield();
+    }
+  }
+}
+
+static void epoch_wait_preempt(void) {
+  atomic_thread_fence(memory_order_seq_cst);
+  uint64_t goal = epoch_now(epoch) + EPOCH_GRACE;
+  for (uint64_t now; (now = epoch_now(epoch)) < goal; epoch_step(epoch, now)) {
+    atomic_thread_fence(memory_order_seq_cst);
+    for (unsigned hart = 0; hart < epoch->records; hart++) wait_for(hart, now);
+  }
+}
+
+static void retire(struct deferred* deferred) { epoch_call(epoch, 0, deferred, object_free); }
+
+static void poll(bool wait) {
+  if (wait)
+    epoch_wait_preempt();
+  else
+    uc_yield();
+  epoch_poll(epoch, 0);
+}
+
+// ---- Threads ------------------------------------------------------------------------------------
+
+static void read_thread(void* argument) { read_loop((unsigned)(uint64_t)argument, loop_plan()); }
+
+static void update_thread(void* argument) {
+  (void)argument;
+  update_loop();
+  free_the_rest();
+}
+
+void uc_main(unsigned id, unsigned n) {
+  for (uint64_t i = 0; i < readers && (id || n == 1); i++)
+    uc_thread_create(read_thread, (void*)(id * readers + i), uc_cpuset_one(id));
+  if (id == 0) uc_thread_create(update_thread, NULL, uc_cpuset_one(0));
+  uc_barrier();
+  uc_roi(true);
+  uc_sched_run();
+  uc_roi(false);
+}

@@ -1,0 +1,90 @@
+// Hazard pointers: a reader publishes which object it uses, and that one is not freed.
+//
+// Michael, "Hazard pointers: safe memory reclamation for lock-free objects" (2004). A reader writes
+// the pointer it is about to use to a line of its own, and looks whether it is still current; only
+// then it is protected. That is a fence and a second load for every object, where an epoch pays
+// once for any number; in return a reader who stays long, or stops, keeps one object and not all:
+// what waits to be freed is bounded. The updater retires into a private list, and when `batch` are
+// in it reads every reader's line and frees what nobody has named.
+//
+// Check: as in reclaim.h.
+#include "reclaim.h"
+
+UC_WORKLOAD("Hazard pointers: readers name what they use, the updater frees the rest");
+UC_PARAM(u64, batch, 8, "objects", "retired before the updater scans the readers");
+
+static struct reader {
+  UC_ALIGNED _Atomic(struct object*) hazard;
+}* readers;
+static unsigned harts;
+
+static struct limbo {
+  struct deferred_list waiting;
+  uint64_t length, scans;
+}* limbo;
+
+static void scheme_setup(unsigned n) {
+  readers = uc_alloc(n * sizeof *readers, 0);
+  limbo = uc_alloc(sizeof *limbo, 0);
+  harts = n;
+}
+
+// ---- Readers ------------------------------------------------------------------------------------
+
+static struct object* reader_get(unsigned reader) {
+  _Atomic(struct object*)* hazard = &readers[reader].hazard;
+  struct object *object, *again = atomic_load_explicit(current, memory_order_acquire);
+  if (UC_SABOTAGE) return again;  // unnamed: freed under the reader's hands
+  do {
+    object = again;
+    atomic_store_explicit(hazard, object, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst);  // named before we look whether it is still there
+    again = atomic_load_explicit(current, memory_order_acquire);
+  } while (again != object);
+  return object;
+}
+
+static void reader_put(unsigned reader) {
+  atomic_store_explicit(&readers[reader].hazard, NULL, memory_order_release);
+}
+
+// ---- The updater --------------------------------------------------------------------------------
+
+// Notes in each object that a reader names the number of this scan. Michael sorts the names and
+// searches them; a word in the object's private part does the same in one step.
+static void mark_hazards(uint64_t scan) {
+  atomic_thread_fence(memory_order_seq_cst);  // what was retired is out of sight before we look
+  for (unsigned hart = 0; hart < harts; hart++) {
+    struct object* object = atomic_load_explicit(&readers[hart].hazard, memory_order_acquire);
+    if (object) object->deferred.stamp = scan;
+  }
+}
+
+static void free_unmarked(uint64_t scan) {
+  struct deferred_list all = limbo->waiting;
+  limbo->waiting.first = NULL;
+  limbo->length = 0;
+  for (struct deferred* old; (old = deferred_take(&all));) {
+    if (old->stamp == scan)
+      retire(old);
+    else
+      object_free(old);
+  }
+}
+
+static void retire(struct deferred* deferred) {
+  deferred_append(&limbo->waiting, deferred);
+  limbo->length++;
+}
+
+static void poll(bool wait) {
+  if (!wait && limbo->length < batch) return;
+  uint64_t scan = ++limbo->scans;
+  mark_hazards(scan);
+  free_unmarked(scan);
+}
+
+void uc_main(unsigned id, unsigned n) {
+  (void)n;
+  reclaim_run(id);
+}

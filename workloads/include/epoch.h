@@ -1,0 +1,111 @@
+// Epoch-based reclamation, in the shape of ConcurrencyKit's ck_epoch and FreeBSD's epoch(9).
+//
+// There is a global epoch. A reader copies it to a record of its own when it enters a section and
+// withdraws when it leaves: it writes nothing shared. Whoever advances the epoch first sees that
+// every active record has the current one; so what was retired two epochs ago is seen by nobody.
+//
+//     epoch_make(n, node)              n records, one per reader at a time
+//     epoch_enter, epoch_exit          a section; sections of one record may nest
+//     epoch_wait                       returns when all sections open at the call have ended
+//     epoch_call(..., callback)        runs callback after such a time, from epoch_poll
+//     epoch_poll                       advances if nobody lags, runs what is old enough
+//
+// Records are for one hart, or one thread, at a time; any number may retire, wait and poll at once.
+// Nobody may wait inside a section. The preemptible kind is built on this one: see
+// epoch/freebsd_preempt.c.
+#ifndef UNCORE_EPOCH_H_
+#define UNCORE_EPOCH_H_
+
+#include "deferred.h"
+
+#define EPOCH_GRACE 2  // advances after which a retired object is out of reach
+
+struct epoch_record {
+  UC_ALIGNED _Atomic uint64_t announced;  // the epoch it entered in, times two plus one; 0 outside
+  uint64_t depth;
+  UC_ALIGNED struct deferred_list pending;  // retired here, oldest first
+};
+
+struct epoch {
+  UC_ALIGNED _Atomic uint64_t now;
+  UC_ALIGNED unsigned records;
+  struct epoch_record* record;
+};
+
+static inline struct epoch* epoch_make(unsigned n, unsigned node) {
+  struct epoch* epoch = uc_alloc(sizeof *epoch, node);
+  epoch->record = uc_alloc(n * sizeof *epoch->record, node);
+  epoch->records = n;
+  return epoch;
+}
+
+static inline uint64_t epoch_now(struct epoch* epoch) {
+  return atomic_load_explicit(&epoch->now, memory_order_relaxed);
+}
+
+static inline void epoch_announce(struct epoch* epoch, struct epoch_record* record) {
+  if (UC_SABOTAGE) return;  // unannounced: objects are freed under the reader's hands
+  uint64_t entered = 2 * epoch_now(epoch) + 1;
+  atomic_store_explicit(&record->announced, entered, memory_order_relaxed);
+  atomic_thread_fence(memory_order_seq_cst);  // announced before anything is looked at
+}
+
+static inline void epoch_enter(struct epoch* epoch, unsigned id) {
+  struct epoch_record* record = &epoch->record[id];
+  if (record->depth++ == 0) epoch_announce(epoch, record);
+}
+
+static inline void epoch_exit(struct epoch* epoch, unsigned id) {
+  struct epoch_record* record = &epoch->record[id];
+  if (--record->depth == 0) atomic_store_explicit(&record->announced, 0, memory_order_release);
+}
+
+// ---- Whoever retires ----------------------------------------------------------------------------
+
+static inline bool epoch_lags(struct epoch* epoch, unsigned id, uint64_t now) {
+  uint64_t announced = atomic_load_explicit(&epoch->record[id].announced, memory_order_acquire);
+  return announced && announced != 2 * now + 1;
+}
+
+// Advances from `now`, or sees that somebody else has.
+static inline void epoch_step(struct epoch* epoch, uint64_t now) {
+  atomic_compare_exchange_strong_explicit(&epoch->now, &now, now + 1, memory_order_acq_rel,
+                                          memory_order_relaxed);
+}
+
+// Advances the epoch unless a reader lags.
+static inline bool epoch_advance(struct epoch* epoch) {
+  uint64_t now = epoch_now(epoch);
+  atomic_thread_fence(memory_order_seq_cst);  // what was retired is out of sight before we look
+  for (unsigned id = 0; id < epoch->records; id++)
+    if (epoch_lags(epoch, id, now)) return false;
+  epoch_step(epoch, now);
+  return true;
+}
+
+static inline void epoch_wait(struct epoch* epoch) {
+  atomic_thread_fence(memory_order_seq_cst);
+  uint64_t goal = epoch_now(epoch) + EPOCH_GRACE;
+  for (uint64_t now; (now = epoch_now(epoch)) < goal; epoch_step(epoch, now)) {
+    atomic_thread_fence(memory_order_seq_cst);
+    for (unsigned id = 0; id < epoch->records; id++)
+      while (epoch_lags(epoch, id, now)) uc_pause();
+  }
+}
+
+static inline void epoch_call(struct epoch* epoch, unsigned id, struct deferred* deferred,
+                              void (*callback)(struct deferred* deferred)) {
+  atomic_thread_fence(memory_order_seq_cst);  // out of sight in the epoch that is noted
+  deferred->stamp = epoch_now(epoch);
+  deferred->callback = callback;
+  deferred_append(&epoch->record[id].pending, deferred);
+}
+
+static inline void epoch_poll(struct epoch* epoch, unsigned id) {
+  struct deferred_list* pending = &epoch->record[id].pending;
+  epoch_advance(epoch);
+  while (pending->first && pending->first->stamp + EPOCH_GRACE <= epoch_now(epoch))
+    deferred_run(deferred_take(pending));
+}
+
+#endif  // UNCORE_EPOCH_H_

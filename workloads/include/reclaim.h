@@ -1,0 +1,150 @@
+// Readers use an object while an updater replaces and frees it: all that the reclamation workloads
+// share except the scheme.
+//
+// Hart 0 updates; the others read. The updater publishes a new object, retires the one before, and
+// takes objects for reuse only after the scheme has freed them: freeing marks the object. There are
+// few objects, so an updater who is faster than the grace period waits for it.
+//
+// A scheme's file includes this header and defines the five functions declared below.
+//
+// Check: a reader's object is live when it gets it, and still live, in the same life, when it lets
+// it go; and everything retired is freed in the end.
+#ifndef UNCORE_RECLAIM_H_
+#define UNCORE_RECLAIM_H_
+
+#include "deferred.h"
+#include "loop.h"
+#include "uncore.h"
+
+UC_PARAM(duration, hold, 0, "ns", "time a reader uses its object");
+UC_PARAM(duration, think, 0, "ns", "time between two reads");
+UC_PARAM(u64, updates, 50, "updates", "objects the updater publishes, unless a duration is given");
+UC_PARAM(duration, period, 0, "ns", "time between two updates");
+UC_PARAM(u64, objects, 16, "objects", "in all; when all wait to be freed, the updater waits too");
+UC_TABLE(grace, "ns", "time from retirement to freeing, one column per update");
+
+#define FREED 0
+
+struct object {
+  UC_ALIGNED _Atomic uint64_t life;     // FREED, or the number of the update that published it
+  UC_ALIGNED struct deferred deferred;  // the updater's part
+  struct object* next;                  // of the free ones
+  uint64_t published, retired_at;
+};
+
+static _Atomic(struct object*)* current;
+
+static struct updater {
+  struct object* free;
+  uint64_t published, freed;  // so many
+}* updater;
+
+// The scheme. Readers: `reader_get` loads `current` so that the object stays until `reader_put`.
+// The updater: `retire` has object_free called when no reader can have the object any more; `poll`
+// calls it for what is old enough, with `wait` for at least one if any is retired.
+static void scheme_setup(unsigned n);
+static struct object* reader_get(unsigned reader);
+static void reader_put(unsigned reader);
+static void retire(struct deferred* deferred);
+static void poll(bool wait);
+
+static inline struct object* object_of(struct deferred* deferred) {
+  return (struct object*)((char*)deferred - offsetof(struct object, deferred));
+}
+
+static void object_free(struct deferred* deferred) {
+  struct object* object = object_of(deferred);
+  atomic_store_explicit(&object->life, FREED, memory_order_relaxed);
+  if (object->published <= grace.cols)
+    *uc_cell(&grace, 0, object->published - 1) = uc_now() - object->retired_at;
+  object->next = updater->free;
+  updater->free = object;
+  updater->freed++;
+}
+
+static struct object* publish(void) {
+  struct object* object = updater->free;
+  updater->free = object->next;
+  object->published = ++updater->published;
+  atomic_store_explicit(&object->life, object->published, memory_order_relaxed);
+  return atomic_exchange(current, object);
+}
+
+void uc_setup(unsigned n) {
+  current = uc_alloc(sizeof *current, 0);
+  updater = uc_alloc(sizeof *updater, 0);
+  if (objects < 2) uc_check(false, "objects must be 2 or more: one in use, one to publish");
+  for (uint64_t i = 0; i < objects || i < 2; i++) {
+    struct object* object = uc_alloc(sizeof *object, 0);
+    object->next = updater->free;
+    updater->free = object;
+  }
+  uc_table_make(&grace, 1, updates);
+  publish();
+  scheme_setup(n);
+}
+
+// ---- Readers ------------------------------------------------------------------------------------
+
+static uint64_t life(struct object* object) {
+  return atomic_load_explicit(&object->life, memory_order_relaxed);
+}
+
+static void read_once(unsigned reader) {
+  uc_start();
+  struct object* object = reader_get(reader);
+  uint64_t found = life(object);
+  uc_check(found != FREED, "a reader was given a freed object");
+  uc_delay(hold);
+  uc_check(life(object) == found, "an object was freed while a reader used it");
+  reader_put(reader);
+  uc_op();
+}
+
+static void read_loop(unsigned reader, struct loop loop) {
+  while (loop_more(&loop)) {
+    read_once(reader);
+    uc_delay(think);
+  }
+}
+
+// ---- The updater --------------------------------------------------------------------------------
+
+static void update(void) {
+  uc_start();
+  while (!updater->free) poll(true);
+  struct object* before = publish();
+  before->retired_at = uc_now();
+  retire(&before->deferred);
+  poll(false);
+  uc_op();
+}
+
+static void update_loop(void) {
+  for (struct loop loop = {.left = updates, .end = loop_plan().end}; loop_more(&loop);) {
+    update();
+    uc_delay(period);
+  }
+}
+
+static void free_the_rest(void) {
+  while (updater->freed + 1 < updater->published) poll(true);
+}
+
+// What a hart does where readers are not threads.
+static inline void reclaim_run(unsigned id) {
+  struct loop loop = loop_begin();
+  if (id == 0)
+    update_loop();
+  else
+    read_loop(id, loop);
+  loop_end();
+  if (id == 0) free_the_rest();
+}
+
+void uc_finish(unsigned n) {
+  (void)n;
+  uc_check(updater->freed + 1 == updater->published, "retired objects were never freed");
+}
+
+#endif  // UNCORE_RECLAIM_H_
