@@ -50,6 +50,12 @@ def test_tells_a_jump_into_nowhere_where_it_went() -> None:
     assert "hart 2: instruction access fault at 0x1000 no symbol" in message("astray")
 
 
+def test_tells_a_stack_overflow_before_the_neighbour_suffers() -> None:
+    first, second, *_ = message("recurse").splitlines()
+    assert "hart 2: stack overflow, of 15488 bytes" in first
+    assert re.search(r"hart 2 stopped at 0x[0-9a-f]+ depth\+0x[0-9a-f]+ \(bad\.c:\d+\)", second)
+
+
 def test_names_first_a_hart_that_trapped_without_a_handler() -> None:
     first, second, *_ = message("unhandled", threads=31).splitlines()
     assert "hart 30 trapped without a handler" in first

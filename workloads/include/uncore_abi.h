@@ -33,6 +33,10 @@
 // of a thousand stacks do not all fall into the same few sets of a shared cache.
 #define UC_STACK_STRIDE 16512
 
+// The lowest bytes of a stack, which its hart must leave alone: an engine that watches them can say
+// "stack overflow" before the neighbour's stack is spoilt.
+#define UC_STACK_GUARD 1024
+
 // Exit codes of a guest program.
 #define UC_EXIT_OK 0
 #define UC_EXIT_CHECK_FAILED 1  // a uc_check did not hold

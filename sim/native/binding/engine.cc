@@ -82,6 +82,9 @@ JobSpec job(const nb::dict& d, nb::handle segments) {
   j.entry = nb::cast<uint64_t>(d["entry"]);
   j.text_begin = nb::cast<uint64_t>(d["text_begin"]);
   j.text_size = nb::cast<uint64_t>(d["text_size"]);
+  j.stacks = nb::cast<uint64_t>(d["stacks"]);
+  j.stack_stride = nb::cast<uint64_t>(d["stack_stride"]);
+  j.stack_guard = nb::cast<uint64_t>(d["stack_guard"]);
   j.home.kind = static_cast<HomePolicy::Kind>(nb::cast<int>(d["home_kind"]));
   j.home.node = nb::cast<uint32_t>(d["home_node"]);
   j.slice = nb::cast<int32_t>(d["slice"]);

@@ -64,6 +64,7 @@ void Core::written(const Line& line, Time now, const Thread& by) {
 
 bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
   using K = Access::Kind;
+  if (a.address - thread.guard < engine.job.stack_guard) return engine.overflow(thread), false;
   if (a.atomic() && !thread.buffer.empty()) return false;
   switch (a.kind) {
     case K::none:

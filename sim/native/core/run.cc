@@ -103,7 +103,7 @@ void Core::run_thread(Thread& thread) {
     case Stop::retry:
       break;
     case Stop::later:
-      thread.mode = Thread::Mode::waiting;
+      if (thread.mode == Thread::Mode::running) thread.mode = Thread::Mode::waiting;
       break;
     case Stop::wfi:
       thread.mode = Thread::Mode::idle;

@@ -56,6 +56,7 @@ class Thread {
   uint64_t ran_at = 0;             // Core::disturbances when it ran last
   bool recording = false;          // it seems to spin: note which lines it reads
   std::vector<uint64_t> watched;   // those lines
+  uint64_t guard = 0;              // where its stack must not reach
   Time delayed_until = 0;          // end of the delay it is in, or was in last
   bool interrupted = false;        // the trap it handles is an interrupt
   // Latency of operations, from marker to marker.

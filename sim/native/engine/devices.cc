@@ -69,6 +69,12 @@ void Engine::fatal(Thread& t) {
                  std::to_string(t.hart.fatal.cause)});
 }
 
+void Engine::overflow(Thread& t) {
+  end_by(t, {End::fatal, 0,
+             "hart " + std::to_string(t.id) + ": stack overflow, of " +
+                 std::to_string(job.stack_stride - job.stack_guard) + " bytes"});
+}
+
 void Engine::marker(Thread& thread, unsigned code, uint64_t value) {
   const Time clock = thread.hart.clock;
   switch (code) {

@@ -69,6 +69,7 @@ void Engine::place_threads() {
     core.add_thread(code_, static_cast<uint32_t>(t));
     Thread& thread = *core.threads.back();
     thread.hart.pc = job.entry;
+    thread.guard = job.stacks + t * job.stack_stride;
     threads_.push_back(&thread);
   }
 }

@@ -120,6 +120,7 @@ class Engine {
 
   void semihost(Thread& thread);
   void fatal(Thread& thread);
+  void overflow(Thread& thread);
   void marker(Thread& thread, unsigned code, uint64_t value);
   // A hart's registers, at its own core.
   uint64_t read_register(Register r) const;

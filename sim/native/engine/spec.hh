@@ -77,6 +77,8 @@ struct JobSpec {
   std::vector<Segment> segments;
   uint64_t entry = 0;
   uint64_t text_begin = 0, text_size = 0;
+  uint64_t stacks = 0, stack_stride = 0;  // of thread t: from stacks + t * stack_stride up
+  uint64_t stack_guard = 0;               // bytes at its bottom that no thread may touch
   HomePolicy home;
   int32_t slice = -1;       // pins every line to one slice; -1: hashed
   Time watchdog = 0;        // simulated time without an operation that ends the run

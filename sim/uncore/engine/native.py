@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from uncore.engine import Probes, Tick, silent
 from uncore.errors import GuestError, UserError
-from uncore.program import readback
+from uncore.program import abi, readback
 from uncore.program.names import Names
 from uncore.protocol import tables
 from uncore.topology.route import nearest_memories
@@ -85,6 +85,9 @@ def start(
         "entry": guest.entry,
         "text_begin": text.address,
         "text_size": len(text.data),
+        "stacks": guest.symbol("uc_stacks").address,
+        "stack_stride": abi.CONSTANTS["UC_STACK_STRIDE"],
+        "stack_guard": abi.CONSTANTS["UC_STACK_GUARD"],
         "home_kind": kind,
         "home_node": node,
         "slice": -1 if job.slices == "hash" else int(job.slices),

@@ -16,11 +16,13 @@ enum what {
   COMPUTE,
   CLOCK,
   DELAY,
+  RECURSE,
   RACE,
   CHECK
 };
 UC_PARAM(choice, what, ILLEGAL,
          "illegal|outside|device|misaligned|astray|unhandled|deadlock|atomic|compute|clock|delay|"
+         "recurse|"
          "race|check",
          "how");
 
@@ -64,6 +66,13 @@ static void delay(void) {
   uc_check(uc_now() > before, "the clock went back");
 }
 
+static uint64_t depth(uint64_t n) {
+  volatile uint64_t frame[4] = {n};
+  return n ? depth(n + 1) + frame[0] : 0;
+}
+
+static void recurse(void) { depth(1); }
+
 // Every hart ends the run, the last one first, some instructions apart.
 static void race(unsigned id, unsigned n) {
   const uint64_t common = 200000;
@@ -81,7 +90,7 @@ void uc_main(unsigned id, unsigned n) {
     return;
   }
   static void (*const ways[])(void) = {illegal,  outside, device,  misaligned, astray, unhandled,
-                                       deadlock, atomic,  compute, clock,      delay};
+                                       deadlock, atomic,  compute, clock,      delay,  recurse};
   if (what == CHECK)
     uc_check(false, "asked to fail");
   else
