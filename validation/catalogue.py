@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 
 from uncore import api, program
-from uncore.errors import GuestError
+from uncore.errors import GuestError, UserError
 from uncore.execute import execute
 from uncore.job import Job
 from uncore.program import Program
@@ -94,4 +94,7 @@ def main(words: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except UserError as error:
+        sys.exit(f"validation.catalogue: {error}")

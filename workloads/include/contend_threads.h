@@ -5,8 +5,9 @@
 // middle (`preempt`): then whoever waits can spin for nothing, or sleep. Every `write_every`-th
 // operation of a thread is exclusive, the others are shared.
 //
-// A lock's file includes this header and defines the five functions declared below; a lock of one
-// mode defines CONTEND_WRITE_EVERY as 1 before.
+// A lock's file includes this header and defines the five functions declared below. Before it, a
+// lock of one mode defines CONTEND_WRITE_EVERY as 1, and one that needs each hart's consent
+// CONTEND_HART_SETUP as the function for every hart to call.
 //
 // Check: a reader meets no writer, and finds both copies of what writers change equal, when it
 // enters and when it leaves; a writer meets nobody; the number of writes is what was written.
@@ -111,10 +112,14 @@ void uc_setup(unsigned n) {
 
 void uc_main(unsigned id, unsigned n) {
   (void)n;
+#ifdef CONTEND_HART_SETUP
+  CONTEND_HART_SETUP();
+#endif
   loop_begin();
   contend((void*)(uint64_t)id);
   uc_sched_run();
   loop_end();
+  uc_barrier();  // whoever is still inside may need this hart's handler
 }
 
 void uc_finish(unsigned n) {

@@ -1,0 +1,188 @@
+// One word for a lock with readers and one writer: what rwlock.h, sx.h and lockmgr.h are made of.
+//
+// The word holds the number of readers, or the writer's thread, and in its low bits what sleeps.
+// Every reader changes the word twice, so readers share nothing but wait for its line all the same:
+// this is what the article's lookup paid for, and what epochs and rmlocks save.
+//
+// The three locks differ in policy only, a constant at each call: whether waiters spin while the
+// writer runs, whether they lend priority (turnstile.h), whether a waiting writer keeps new readers
+// out, and who is woken when a writer leaves. While readers are inside, nobody knows whether they
+// run; so one spins speculatively, for `speculate`, looking ever more rarely, and then sleeps.
+//
+// Invariant: a waiter's bit is set, under the lock of the sleep queue's chain, before it sleeps; so
+// whoever finds none set may leave without looking for sleepers.
+#ifndef UNCORE_SHARED_LOCK_H_
+#define UNCORE_SHARED_LOCK_H_
+
+#include "scheduler.h"
+#include "turnstile.h"
+
+UC_PARAM(duration, speculate, 10000, "ns", "spin this long for readers to leave before sleeping");
+
+enum {
+  SHARED_READ = 1,  // readers, of whom there may be none, and not a writer
+  SHARED_READ_WAITERS = 2,
+  SHARED_WRITE_WAITERS = 4,
+  SHARED_WAITERS = SHARED_READ_WAITERS | SHARED_WRITE_WAITERS,
+  SHARED_FLAGS = SHARED_READ | SHARED_WAITERS,
+  SHARED_ONE_READER = 8,
+};
+
+struct shared_lock {
+  _Atomic uintptr_t word;  // set by shared_setup: free is SHARED_READ
+  struct turnstile turnstile;
+};
+
+struct shared_policy {
+  bool spins;          // while the writer runs, and for a while when there are readers
+  bool lends;          // waiters lend their priority to the writer
+  bool writers_first;  // a waiting writer keeps readers out, and is woken first
+};
+
+static inline void shared_setup(struct shared_lock* lock, unsigned n) {
+  uc_sched_setup(n);
+  turnstile_setup();
+  atomic_store_explicit(&lock->word, SHARED_READ, memory_order_relaxed);
+}
+
+static inline uintptr_t shared_word(struct shared_lock* lock) {
+  return atomic_load_explicit(&lock->word, memory_order_relaxed);
+}
+
+static inline bool shared_change(struct shared_lock* lock, uintptr_t from, uintptr_t to,
+                                 memory_order order) {
+  return atomic_compare_exchange_strong_explicit(&lock->word, &from, to, order,
+                                                 memory_order_relaxed);
+}
+
+static inline struct uc_thread* shared_writer(uintptr_t word) {
+  return word & SHARED_READ ? NULL : (struct uc_thread*)(word & ~(uintptr_t)SHARED_FLAGS);
+}
+
+static inline uintptr_t shared_readers(uintptr_t word) {
+  return word & SHARED_READ ? word / SHARED_ONE_READER : 0;
+}
+
+// ---- Waiting ------------------------------------------------------------------------------------
+
+// Two channels on one chain (thread.h).
+static inline const void* shared_channel(struct shared_lock* lock, uintptr_t waiters) {
+  return (char*)&lock->word + waiters;
+}
+
+static inline void shared_sleep(struct shared_lock* lock, struct shared_policy policy,
+                                uintptr_t seen, uintptr_t waiters) {
+  const void* channel = shared_channel(lock, waiters);
+  uc_sleepq_lock(channel);
+  bool still = shared_word(lock) == seen &&
+               (seen & waiters || shared_change(lock, seen, seen | waiters, memory_order_relaxed));
+  if (!still)
+    uc_sleepq_release(channel);
+  else if (policy.lends)
+    turnstile_wait(&lock->turnstile, channel, shared_writer(seen));
+  else
+    uc_sleepq_wait(channel);
+}
+
+// Spins while that promises something; true if the word has changed meanwhile.
+static inline bool shared_spin(struct shared_lock* lock, struct shared_policy policy,
+                               uintptr_t seen) {
+  struct uc_thread* writer = shared_writer(seen);
+  if (!policy.spins) return false;
+  if (writer) {
+    while (shared_word(lock) == seen && uc_thread_running(writer)) uc_pause();
+  } else {
+    uint64_t pause = 50;
+    for (uint64_t spent = 0; shared_word(lock) == seen && spent < speculate; spent += pause) {
+      pause = spent + pause < speculate ? pause : speculate - spent;
+      uc_delay(pause);
+      pause *= 2;
+    }
+  }
+  return shared_word(lock) != seen;
+}
+
+static inline void shared_await(struct shared_lock* lock, struct shared_policy policy,
+                                uintptr_t seen, uintptr_t waiters) {
+  if (!shared_spin(lock, policy, seen)) shared_sleep(lock, policy, seen, waiters);
+}
+
+// Gives the lock up, from the word `seen` to nobody, and wakes one kind of waiters; the others' bit
+// stays, so that their turn comes when those leave.
+static inline bool shared_wake(struct shared_lock* lock, struct shared_policy policy,
+                               uintptr_t seen) {
+  bool writers = seen & SHARED_WRITE_WAITERS;
+  if (!policy.writers_first && seen & SHARED_READ_WAITERS && shared_writer(seen)) writers = false;
+  uintptr_t woken = writers ? SHARED_WRITE_WAITERS : SHARED_READ_WAITERS;
+  const void* channel = shared_channel(lock, woken);
+  uc_sleepq_lock(channel);
+  uintptr_t after = SHARED_READ | (seen & SHARED_WAITERS & ~woken);
+  bool changed = shared_change(lock, seen, after, memory_order_release);
+  if (changed && policy.lends)
+    turnstile_wake(&lock->turnstile, channel, false);
+  else if (changed)
+    uc_sleepq_broadcast(channel);
+  uc_sleepq_release(channel);
+  return changed;
+}
+
+// ---- The two modes ------------------------------------------------------------------------------
+
+static inline bool shared_admits(uintptr_t word, struct shared_policy policy) {
+  return word & SHARED_READ && !(policy.writers_first && word & SHARED_WRITE_WAITERS);
+}
+
+static inline void shared_read_lock(struct shared_lock* lock, struct shared_policy policy) {
+  for (;;) {
+    uintptr_t word = shared_word(lock);
+    if (!shared_admits(word, policy))
+      shared_await(lock, policy, word, SHARED_READ_WAITERS);
+    else if (shared_change(lock, word, word + SHARED_ONE_READER, memory_order_acquire))
+      return;
+  }
+}
+
+static inline void shared_read_unlock(struct shared_lock* lock, struct shared_policy policy) {
+  for (;;) {
+    uintptr_t word = shared_word(lock);
+    if (shared_readers(word) == 1 && word & SHARED_WAITERS) {
+      // The last one out; what sleeps must not sleep on.
+      if (shared_wake(lock, policy, word)) return;
+    } else if (shared_change(lock, word, word - SHARED_ONE_READER, memory_order_release)) {
+      return;
+    }
+  }
+}
+
+// From the word `seen`, in which there is no reader, or only this thread, which upgrades.
+static inline bool shared_take(struct shared_lock* lock, struct shared_policy policy,
+                               uintptr_t seen) {
+  struct uc_thread* self = uc_thread_self();
+  uintptr_t waiters = seen & SHARED_WAITERS;
+  if (!shared_change(lock, seen, (uintptr_t)self | waiters, memory_order_acquire)) return false;
+  if (waiters && policy.lends) {
+    const void* channel = shared_channel(lock, SHARED_WRITE_WAITERS);
+    uc_sleepq_lock(channel);
+    turnstile_claim(&lock->turnstile);
+    uc_sleepq_release(channel);
+  }
+  return true;
+}
+
+static inline void shared_write_lock(struct shared_lock* lock, struct shared_policy policy) {
+  for (;;) {
+    uintptr_t word = shared_word(lock);
+    if ((word & ~(uintptr_t)SHARED_WAITERS) != SHARED_READ)
+      shared_await(lock, policy, word, SHARED_WRITE_WAITERS);
+    else if (shared_take(lock, policy, word))
+      return;
+  }
+}
+
+static inline void shared_write_unlock(struct shared_lock* lock, struct shared_policy policy) {
+  uintptr_t self = (uintptr_t)uc_thread_self();
+  if (shared_change(lock, self, SHARED_READ, memory_order_release)) return;
+  while (!shared_wake(lock, policy, shared_word(lock))) continue;  // one more began to wait
+}
+
+#endif  // UNCORE_SHARED_LOCK_H_
