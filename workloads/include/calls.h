@@ -6,14 +6,18 @@
 // the real one spends on lines that are nobody else's. `work` is that number, each path's own
 // parameter; where a kernel's rate for a single task is known, its default gives about that rate.
 //
-// A path's file includes this header and defines the function declared below.
+// A path's file includes this header and defines the function declared below; a path whose lines
+// take longer to settle defines CALLS_WARMUP before.
 #ifndef UNCORE_CALLS_H_
 #define UNCORE_CALLS_H_
 
 #include "loop.h"
 #include "uncore.h"
 
-UC_PARAM(u64, warmup, 2, "calls", "calls of each hart before the measured ones");
+#ifndef CALLS_WARMUP
+#define CALLS_WARMUP 2
+#endif
+UC_PARAM(u64, warmup, CALLS_WARMUP, "calls", "calls of each hart before the measured ones");
 
 static void call(unsigned id);
 

@@ -1,0 +1,212 @@
+// Page faults of anonymous memory: a page from the free list, zeroed, put on the active queue.
+//
+// A task touches `pages` pages, one fault each, then unmaps them all. A fault takes the map shared,
+// locks the memory object, takes a free page, fills it with zeros and enters it into the queue that
+// the page daemon scans. Map and object belong to a process; the lists of pages are the system's:
+//
+//   global  one free list, one active queue, a lock each: FreeBSD 11, DragonFly before 2017
+//   numa    a pair of lists for each memory node, whose pages are near: FreeBSD 12
+//   percpu  a pair for each hart: DragonFly's page colours (Dillon 2017), where no two CPUs meet
+//
+// Dillon found what remained in statistics: global counters that each fault increments, a
+// microsecond or two each on a large machine. `counters` says how many, `statistics` where they
+// are. FreeBSD 12 handled 20 to 80 times as many faults as 11 (Macy 2018), DragonFly three times as
+// many as before. Threads of one process meet at its map and object whatever the lists are.
+//
+// Check: no page has two owners, none is lost, and every fault was counted. The table tells how
+// many pages came from the task's own memory node.
+#define CALLS_WARMUP 8  // so that each task has used its pages once
+#include "calls.h"
+#include "percpu_counter.h"
+#include "process.h"
+#include "spinlock.h"
+#include "uncore.h"
+
+UC_WORKLOAD("Kernel path page fault: page lists global, per node or per CPU");
+enum queues { GLOBAL, NUMA, PERCPU };
+UC_PARAM(choice, queues, GLOBAL, "global|numa|percpu", "how many lists of pages there are");
+UC_PARAM(u64, counters, 0, "counters", "statistics that each fault increments");
+UC_PARAM(choice, statistics, GLOBAL, "global|numa|percpu", "numa and percpu: a part for each hart");
+UC_PARAM(bool, zero, 1, "", "fill a page with zeros, which moves its lines");
+UC_PARAM(u64, pages, 4, "pages", "a task touches so many, then unmaps them");
+UC_PARAM(u64, work, 5000, "instructions", "entry, exit and private work of one fault");
+UC_TABLE(taken, "pages", "near the task that took them, far from it");
+
+#define PAGE_BYTES 4096
+#define LINE_WORDS (64 / sizeof(uint64_t))
+
+struct page {
+  UC_ALIGNED struct page *next, *previous;
+  _Atomic uint64_t owner;  // task plus one; 0: free
+  uint64_t* frame;
+  unsigned node;
+};
+
+// A list of pages, circular, with a page that is none where it begins and ends.
+struct list {
+  UC_ALIGNED struct spinlock lock;
+  struct page end;
+};
+
+static struct domain {
+  struct list free, active;
+}* domains;
+
+static struct process {
+  UC_ALIGNED _Atomic uint64_t map_holders;  // the map's lock; nobody takes it exclusively here
+  UC_ALIGNED struct spinlock object;
+  uint64_t resident;  // pages of the object
+}* processes;
+
+static struct task {
+  UC_ALIGNED uint64_t held, near, far;
+  struct page** pages;
+}* all_tasks;
+
+static struct percpu_counter** counts;
+
+static unsigned domain_of(unsigned id) {
+  return queues == PERCPU ? id : queues == NUMA ? uc_node_of(id) : 0;
+}
+
+// ---- Lists --------------------------------------------------------------------------------------
+
+static void list_make(struct list* list) { list->end.next = list->end.previous = &list->end; }
+
+static void list_insert(struct list* list, struct page* page) {
+  struct page* last = list->end.previous;
+  page->next = &list->end;
+  page->previous = last;
+  last->next = page;
+  list->end.previous = page;
+}
+
+static void page_remove(struct page* page) {
+  page->previous->next = page->next;
+  page->next->previous = page->previous;
+}
+
+// ---- Setup --------------------------------------------------------------------------------------
+
+static void page_make(struct domain* domain, unsigned node) {
+  struct page* page = uc_alloc(sizeof *page, node);
+  page->frame = uc_alloc(PAGE_BYTES, node);
+  page->node = node;
+  list_insert(&domain->free, page);
+}
+
+static void task_make(unsigned id) {
+  all_tasks[id].pages = uc_alloc(pages * sizeof(struct page*), 0);
+  for (uint64_t i = 0; i < pages; i++) page_make(&domains[domain_of(id)], uc_node_of(id));
+}
+
+void uc_setup(unsigned n) {
+  unsigned lists = queues == PERCPU ? n : queues == NUMA ? uc_nodes() : 1;
+  domains = uc_alloc(lists * sizeof *domains, 0);
+  for (unsigned i = 0; i < lists; i++) list_make(&domains[i].free), list_make(&domains[i].active);
+  processes = uc_alloc(n * sizeof *processes, 0);
+  all_tasks = uc_alloc(n * sizeof *all_tasks, 0);
+  for (unsigned id = 0; id < n; id++) task_make(id);
+  counts = uc_alloc(counters * sizeof *counts + 1, 0);
+  for (uint64_t i = 0; i < counters; i++) counts[i] = percpu_counter_make(n, UC_BLOCK, 0);
+  uc_table_make(&taken, 1, 2);
+}
+
+// ---- The path -----------------------------------------------------------------------------------
+
+static struct page* page_allocate(struct domain* domain) {
+  struct list* list = &domain->free;
+  if (!UC_SABOTAGE) spin_lock(&list->lock);
+  struct page* page = list->end.previous;
+  page_remove(page);
+  if (!UC_SABOTAGE) spin_unlock(&list->lock);
+  return page;
+}
+
+static void page_activate(struct domain* domain, struct page* page) {
+  spin_lock(&domain->active.lock);
+  list_insert(&domain->active, page);
+  spin_unlock(&domain->active.lock);
+}
+
+static void page_free(struct domain* domain, struct page* page) {
+  spin_lock(&domain->active.lock);
+  page_remove(page);
+  spin_unlock(&domain->active.lock);
+  if (!UC_SABOTAGE) spin_lock(&domain->free.lock);
+  list_insert(&domain->free, page);
+  if (!UC_SABOTAGE) spin_unlock(&domain->free.lock);
+}
+
+static void own(struct page* page, unsigned id) {
+  uint64_t before = atomic_exchange_explicit(&page->owner, id + 1, memory_order_relaxed);
+  uc_check(before == 0, "a page was given to two tasks");
+}
+
+static void disown(struct page* page, unsigned id) {
+  uint64_t before = atomic_exchange_explicit(&page->owner, 0, memory_order_relaxed);
+  uc_check(before == id + 1, "a page changed its owner while in use");
+}
+
+// One word stands for its line: what costs is the line, not the instructions of a wide store.
+static void fill(struct page* page) {
+  for (uint64_t at = 0; at < PAGE_BYTES / sizeof *page->frame; at += LINE_WORDS)
+    page->frame[at] = 0;
+}
+
+static void count_fault(unsigned id) {
+  for (uint64_t i = 0; i < counters; i++)
+    percpu_counter_add(counts[i], id, 1, statistics == GLOBAL ? 1 : 0);
+}
+
+static void fault(unsigned id) {
+  struct task* self = &all_tasks[id];
+  struct process* process = &processes[process_of(id)];
+  struct domain* domain = &domains[domain_of(id)];
+  atomic_fetch_add_explicit(&process->map_holders, 1, memory_order_acquire);
+  spin_lock(&process->object);
+  struct page* page = page_allocate(domain);
+  process->resident++;
+  spin_unlock(&process->object);
+  own(page, id);
+  *(page->node == uc_node_of(id) ? &self->near : &self->far) += 1;
+  if (zero) fill(page);
+  page_activate(domain, page);
+  self->pages[self->held++] = page;
+  count_fault(id);
+  atomic_fetch_sub_explicit(&process->map_holders, 1, memory_order_release);
+}
+
+static void unmap(unsigned id) {
+  struct task* self = &all_tasks[id];
+  struct process* process = &processes[process_of(id)];
+  spin_lock(&process->object);
+  process->resident -= self->held;
+  spin_unlock(&process->object);
+  while (self->held) {
+    struct page* page = self->pages[--self->held];
+    disown(page, id);
+    page_free(&domains[domain_of(id)], page);
+  }
+}
+
+static void call(unsigned id) {
+  uc_work((int64_t)work);
+  fault(id);
+  if (all_tasks[id].held == pages) unmap(id);
+}
+
+void uc_finish(unsigned n) {
+  uint64_t faults = 0, resident = 0, held = 0;
+  for (unsigned i = 0; i < n; i++) {
+    struct task* task = &all_tasks[i];
+    faults += task->near + task->far;
+    *uc_cell(&taken, 0, 0) += task->near;
+    *uc_cell(&taken, 0, 1) += task->far;
+    held += task->held;
+    resident += processes[i].resident;
+  }
+  uc_check(resident == held, "pages of an object were lost");
+  for (uint64_t i = 0; i < counters; i++)
+    uc_check((uint64_t)percpu_counter_sum(counts[i]) == faults, "faults were not counted");
+}
