@@ -107,11 +107,11 @@ def load(ids: Sequence[str] = ()) -> list[Claim]:
 def _read(name: str) -> Claim:
     path = CLAIMS / f"{name}.toml"
     document = _document(path)
-    every = document.pop("every", {})  # what all runs have in common
-    document["runs"] = {
-        run: {**every, **keys} if isinstance(keys, dict) else keys
-        for run, keys in document.get("runs", {}).items()
-    }
+    other = document.pop("runs_of", name)  # a claim may ask another question of the same runs
+    asked = _document(CLAIMS / f"{other}.toml")
+    every = asked.get("every", {})  # what all runs have in common
+    document.pop("every", None)
+    document["runs"] = {run: {**every, **keys} for run, keys in asked.get("runs", {}).items()}
     try:
         claim = msgspec.convert({**document, "id": name}, Claim)
     except msgspec.ValidationError as error:
