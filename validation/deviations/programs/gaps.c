@@ -1,0 +1,106 @@
+// What certain sequences cost one hart, for docs/deviations.md: each shows something that a real
+// processor does and the model does not.
+//
+// A pattern is played once cold (its memory and code untouched) and once again; the table has the
+// time of both. While one pattern is played nothing else happens in the machine.
+#include "uncore.h"
+
+UC_WORKLOAD("Sequences that show what the model leaves out");
+UC_TABLE(cost, "ns", "each pattern: cold, and repeated");
+
+enum { LINE = 64, PAGE = 4096, MANY = 16 };
+enum pattern {
+  WARM_UP,      // not for its cost: the loops have run once
+  SEQUENTIAL,   // loads of consecutive lines
+  SCATTERED,    // loads of as many lines, a page and a line apart
+  INDEPENDENT,  // loads of lines whose addresses are all known beforehand
+  CHAINED,      // as many loads, each address from the load before
+  STORES,       // stores to as many lines, then a fence
+  STRAIGHT,     // many instructions without a branch
+  REGULAR,      // a branch that is taken every second time
+  CYCLIC,       // a set's ways and one line more, in turn
+  PATTERNS
+};
+
+static char* memory[PATTERNS];
+
+static void load(const char* at) { (void)*(volatile const uint64_t*)at; }
+
+static void walk(char* base, size_t step) {
+  for (unsigned i = 0; i < MANY; i++) load(base + i * step);
+}
+
+static void chained(char* base) {
+  for (unsigned i = 0; i < MANY; i++) base = *(char* volatile*)base;
+}
+
+static void stores(char* base) {
+  for (unsigned i = 0; i < MANY; i++) *(volatile uint64_t*)(base + i * LINE) = i;
+  __asm__ volatile("fence rw, rw" ::: "memory");
+}
+
+// 256 instructions: 16 lines of code.
+__attribute__((noinline)) static void straight(void) {
+  __asm__ volatile(".rept 256\n\taddi t0, t0, 1\n\t.endr" ::: "t0");
+}
+
+__attribute__((noinline)) static void regular(void) {
+  __asm__ volatile(
+      "li t0, 256\n"
+      "1: andi t1, t0, 1\n\t"
+      "beqz t1, 2f\n\t"
+      "nop\n"
+      "2: addi t0, t0, -1\n\t"
+      "bnez t0, 1b" ::
+          : "t0", "t1");
+}
+
+static void play(enum pattern pattern) {
+  char* base = memory[pattern];
+  switch (pattern) {
+    case WARM_UP:
+    case SEQUENTIAL:
+    case INDEPENDENT:
+      walk(base, LINE);
+      break;
+    case SCATTERED:
+      walk(base, PAGE + LINE);
+      break;
+    case CHAINED:
+      chained(base);
+      break;
+    case STORES:
+      stores(base);
+      break;
+    case STRAIGHT:
+      straight();
+      break;
+    case REGULAR:
+      regular();
+      break;
+    default:
+      for (unsigned i = 0; i < 9; i++) load(base + (size_t)i * PAGE);  // 8 ways of 64 sets
+  }
+}
+
+void uc_setup(unsigned n) {
+  (void)n;
+  uc_table_make(&cost, PATTERNS, 2);
+  for (unsigned i = 0; i < PATTERNS; i++) memory[i] = uc_alloc((size_t)MANY * (PAGE + LINE), 0);
+  // Owned by hart 0, both alike.
+  for (unsigned i = 0; i < MANY; i++) {
+    *(char**)(memory[CHAINED] + i * LINE) = memory[CHAINED] + (i + 1) * LINE;
+    *(char**)(memory[INDEPENDENT] + i * LINE) = NULL;
+  }
+}
+
+void uc_main(unsigned id, unsigned n) {
+  if (id != n - 1) return;
+  for (unsigned pattern = 0; pattern < PATTERNS; pattern++) {
+    for (unsigned again = 0; again < 2; again++) {
+      uint64_t begin = uc_now();
+      play(pattern);
+      *uc_cell(&cost, pattern, again) = uc_now() - begin;
+    }
+  }
+}
