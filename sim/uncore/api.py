@@ -16,7 +16,7 @@ from typing import Any, get_type_hints
 
 import msgspec
 
-from uncore import program, topology
+from uncore import engine, program, topology
 from uncore.errors import UserError
 from uncore.execute import execute
 from uncore.job import Job
@@ -54,9 +54,13 @@ def make_job(
     *,
     parameters: Mapping[str, Any] = NOTHING,
     overrides: Mapping[str, str] = NOTHING,
+    slow: bool = False,
     **policies: Any,
 ) -> Job:
-    """A Job from names; `policies` are the other fields of Job (placement, smt, home, ...)."""
+    """A Job from names; `policies` are the other fields of Job (placement, smt, home, ...).
+
+    `slow`: more harts than the engine runs in reasonable time are meant.
+    """
     if isinstance(machine, str):
         resolved = topology.load(machine, [f"{key}={value}" for key, value in overrides.items()])
     elif overrides:
@@ -65,7 +69,7 @@ def make_job(
         resolved = machine
     found = find_program(workload)
     room = len(place(resolved, policies.get("placement", "compact"), policies.get("smt", True)))
-    return Job(
+    job = Job(
         machine=resolved,
         program=found,
         threads=thread_counts(threads, room) if isinstance(threads, str) else tuple(threads),
@@ -73,6 +77,9 @@ def make_job(
         overrides=tuple(sorted(overrides.items())),
         **policies,
     )
+    if not slow:
+        engine.refuse_slow(job)
+    return job
 
 
 def find_program(workload: str | Path | Program) -> Program:

@@ -38,8 +38,12 @@ MISTAKES = {
         "one machine",
     ),
     "an unknown kind of log": ((*RUN, "--log", "log.csv"), ".parquet"),
-    "a probe the engine has not": ((*RUN, "--log", "log.parquet"), "write native"),
+    "a probe the engine has not": ((*RUN, "--log", "log.parquet"), "write native or reference"),
     "an engine that is not installed": (RUN, "install toys"),
+    "too much for a slow engine": (
+        ("run", "mesh:16x8", "lock/ticket", "--threads", "17", "--engine", "reference"),
+        "at most 16, or --slow",
+    ),
 }
 
 

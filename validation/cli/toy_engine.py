@@ -21,6 +21,7 @@ HEAP = 0x9000_0000
 ABOUT = "counts, for tests"
 GIVES = frozenset({"ops", "transfers"})
 PROBES: frozenset[str] = frozenset()
+HARTS = 4096
 
 
 def missing() -> str:

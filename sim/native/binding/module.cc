@@ -9,6 +9,7 @@ namespace uncore {
 void bind_hart(nanobind::module_& module);
 void bind_check(nanobind::module_& module);
 void bind_engine(nanobind::module_& module);
+void bind_port(nanobind::module_& module);
 }  // namespace uncore
 
 NB_MODULE(_native, module) {
@@ -16,4 +17,5 @@ NB_MODULE(_native, module) {
   uncore::bind_hart(module);
   uncore::bind_check(module);
   uncore::bind_engine(module);
+  uncore::bind_port(module);
 }

@@ -91,7 +91,7 @@ class Engine {
   Image image;
   Counters counters;
   std::string console;
-  Agent origin = kNobody;          // who supplied the data the acting resolver has in hand
+  Agent origin = kNobody;          // of the data that a resolver sends now
   const std::unique_ptr<Log> log;  // null unless the job asks for it
 
   const Protocol& protocol() const { return protocol_; }

@@ -90,16 +90,23 @@ void ResolverAgent::evict_if_full(std::vector<Slot*>& set, uint32_t ways, Slot& 
   }
 }
 
+// Who had the data that are sent for a line: whoever sent those in hand, else this level.
+Agent ResolverAgent::origin_of(uint64_t line) const {
+  const Slot& s = *entries_.at(line);
+  return s.carried ? s.origin : agent_;
+}
+
 void ResolverAgent::send(const Msg& m) {
   if (engine_.log) [[unlikely]]
     log_sent(m);
+  if (m.carries) engine_.origin = origin_of(m.line);
   engine_.send(m, stop(m.line), now_, agent_, sent);
 }
 
 void ResolverAgent::send_stored(Record& e, const Msg& m) {
   if (engine_.log) [[unlikely]]
     engine_.log->supplied(name_of(e.request), agent_);
-  slot(e).origin = agent_;
+  engine_.origin = agent_;
   slot(e).used = ++clock_;
   engine_.send(m, stop(m.line), now_ + spec_.data_hit, agent_, sent);
 }
@@ -184,7 +191,6 @@ void ResolverAgent::act(PacketId id, Time now) {
   const Agent origin = engine_.packets[id].origin;
   Slot& s = entry(m.line);
   if (m.carries) s.origin = origin;
-  engine_.origin = s.origin;
   if (engine_.log) [[unlikely]]
     log_received(s, m);
   if (m.kind == Kind::Data && engine_.is_memory(m.from)) {

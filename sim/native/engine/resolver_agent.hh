@@ -133,6 +133,7 @@ class ResolverAgent {
   };
   static Slot& slot(Record& e) { return static_cast<Slot&>(e); }
 
+  Agent origin_of(uint64_t line) const;
   void log_sent(const Msg& m);
   void log_received(const Record& e, const Msg& m);
 

@@ -59,6 +59,9 @@ class Choices:
     ] = "addressed"
     slices: Annotated[str, Parameter(help="hash, or the slice that owns every line")] = "hash"
     engine: Annotated[str, Parameter(help="one of `uncore engines`")] = "native"
+    slow: Annotated[
+        bool, Parameter(negative="", help="as many harts as asked for on an engine that is slow")
+    ] = False
     watchdog: Annotated[
         str, Parameter(help="simulated time without an operation after which a run is given up")
     ] = "100ms"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -65,7 +65,10 @@ def run(
             )
         return _again(again, cores)
     machines, workload = _split("run", words)
-    values = {"parameters": pairs("--set", set_), "overrides": pairs("--with", with_)}
+    values: dict[str, Any] = {
+        "parameters": pairs("--set", set_),
+        "overrides": pairs("--with", with_),
+    }
     jobs = [
         make_job(machine, workload, threads, **values, **choices.policies()) for machine in machines
     ]

@@ -6,6 +6,7 @@ An engine is a module of this package with
     GIVES: frozenset[str]                    the fields of `result.Point` it can know
     missing() -> str                         what must be installed to use it here; "" when usable
     PROBES: frozenset[str]                   the probes it has
+    HARTS: int                               as many it runs without being told that it may be slow
     run(job: Job, probes: Probes, tick: Tick) -> dict
                                              the fields of one Point, builtin types, integers;
                                              and in "observed" what each probe saw
@@ -55,6 +56,7 @@ class Engine(Protocol):
     ABOUT: str
     GIVES: frozenset[str]
     PROBES: frozenset[str]
+    HARTS: int
 
     def missing(self) -> str: ...
 
@@ -85,3 +87,12 @@ def usable(name: str, probes: Probes = frozenset()) -> Engine:
         has = [other for other in names() if probe in load(other).PROBES]
         raise UserError(f"engine '{name}' has no probe '{probe}'; write {' or '.join(has)}")
     return engine
+
+
+def refuse_slow(job: Job) -> None:
+    """A UserError where the job has more harts than its engine runs in reasonable time."""
+    if job.engine in names() and max(job.threads) > (most := load(job.engine).HARTS):
+        raise UserError(
+            f"--threads {max(job.threads)}: engine '{job.engine}' is slow beyond {most} harts;"
+            f" write at most {most}, or --slow if you can wait"
+        )

@@ -1,0 +1,171 @@
+// A hart for Python, whose port (hart/port.hh) is a Python object: classes Code and Hart.
+//
+// `hart.run(port)` executes until one of Stop, whose name it returns, and calls
+//
+//   port.load(address, size)              port.store(address, size, value)
+//   port.amo(op, address, size, operand, expected)
+//   port.cas_pair(address, operand, expected)         each a pair (low, high)
+//   port.lr(address, size)                port.sc(address, size, value)     0: stored, 1: failed
+//   port.fence()                          port.device(address, write, value)
+//   port.has_device(address)              port.fetch(address, size)         bytes
+//   port.time()   port.cycle()   port.marker(code, value)   port.trapped(interrupt)
+//   port.returned()
+//
+// A memory operation answers the value *now*, or None: *later*, by hart.resume(value).
+// Invariant: the hart keeps no reference to the port, so that the port may own the hart.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "hart/hart.hh"
+
+namespace nb = nanobind;
+
+namespace uncore {
+namespace {
+
+using Words = std::pair<uint64_t, uint64_t>;
+
+const char* name(Amo op) {
+  constexpr const char* names[] = {"swap", "add", "xor",  "and",  "or",
+                                   "min",  "max", "minu", "maxu", "cas"};
+  return names[static_cast<std::size_t>(op)];
+}
+
+const char* name(Stop stop) {
+  constexpr const char* names[] = {"horizon", "later", "retry", "wfi", "semihost", "spin", "fatal"};
+  return names[static_cast<std::size_t>(stop)];
+}
+
+class PythonPort {
+ public:
+  explicit PythonPort(uint64_t ram_size) : ram_size_(ram_size) {}
+
+  nb::handle to;  // while the hart runs
+
+  Answer load(uint64_t address, unsigned size, uint64_t& value) {
+    return answer(to.attr("load")(address, size), value);
+  }
+  Answer store(uint64_t address, unsigned size, uint64_t value) {
+    return answer(to.attr("store")(address, size, value), value);
+  }
+  Answer amo(Amo op, uint64_t address, unsigned size, uint64_t operand, uint64_t expected,
+             uint64_t& old, unsigned) {
+    return answer(to.attr("amo")(name(op), address, size, operand, expected), old);
+  }
+  Answer cas_pair(uint64_t address, Pair operand, Pair expected, Pair& old, unsigned) {
+    const nb::object said = to.attr("cas_pair")(address, Words(operand.low, operand.high),
+                                                Words(expected.low, expected.high));
+    if (said.is_none()) return Answer::later;
+    const auto [low, high] = nb::cast<Words>(said);
+    old = {low, high};
+    return Answer::now;
+  }
+  Answer lr(uint64_t address, unsigned size, uint64_t& value, unsigned) {
+    return answer(to.attr("lr")(address, size), value);
+  }
+  Answer sc(uint64_t address, unsigned size, uint64_t value, uint64_t& failed, unsigned) {
+    return answer(to.attr("sc")(address, size, value), failed);
+  }
+  Answer fence(unsigned, unsigned) {
+    uint64_t nothing;
+    return answer(to.attr("fence")(), nothing);
+  }
+  void fence_i() {}
+  Answer mmio(uint64_t address, unsigned, bool write, uint64_t& value) {
+    if (!nb::cast<bool>(to.attr("has_device")(address))) return Answer::fault;
+    return answer(to.attr("device")(address, write, value), value);
+  }
+  bool mapped(uint64_t address, unsigned size) const {
+    return address - kRamBase + size <= ram_size_;
+  }
+  bool fetch(uint64_t address, uint32_t& word) {
+    if (!mapped(address, 2)) return false;
+    const auto bytes = nb::cast<nb::bytes>(to.attr("fetch")(address, mapped(address, 4) ? 4 : 2));
+    word = 0;
+    std::memcpy(&word, bytes.data(), std::min(bytes.size(), sizeof word));
+    return true;
+  }
+  uint64_t time() { return nb::cast<uint64_t>(to.attr("time")()); }
+  uint64_t cycle() { return nb::cast<uint64_t>(to.attr("cycle")()); }
+  void marker(unsigned code, uint64_t value) { to.attr("marker")(code, value); }
+  void trapped(uint64_t, bool interrupt) { to.attr("trapped")(interrupt); }
+  void returned() { to.attr("returned")(); }
+
+ private:
+  static Answer answer(const nb::object& said, uint64_t& value) {
+    if (said.is_none()) return Answer::later;
+    value = nb::cast<uint64_t>(said);
+    return Answer::now;
+  }
+
+  uint64_t ram_size_;
+};
+
+// A hart with the port it calls.
+struct PythonHart {
+  PythonHart(Code& code, uint64_t id, uint64_t entry, uint64_t ram_size)
+      : port(ram_size), hart(port, code, id) {
+    hart.pc = entry;
+    hart.spin_enabled = false;
+  }
+  PythonPort port;
+  Hart<PythonPort> hart;
+};
+
+const char* run(PythonHart& h, nb::handle port) {
+  h.port.to = port;
+  return name(h.hart.run());
+}
+
+uint64_t& argument(PythonHart& h, unsigned number) {
+  if (number > 7) throw nb::index_error("a0 to a7");
+  return h.hart.x[10 + number];
+}
+
+}  // namespace
+
+void bind_port(nb::module_& module) {
+  using namespace nb::literals;
+  nb::class_<Code>(module, "Code", "The decoded text of a program, shared by all harts.")
+      .def(nb::init<uint64_t, uint64_t>(), "base"_a, "size"_a);
+  nb::class_<PythonHart>(module, "Hart", "A hart whose port is a Python object.")
+      .def(nb::init<Code&, uint64_t, uint64_t, uint64_t>(), "code"_a, "id"_a, "entry"_a,
+           "ram_size"_a, nb::keep_alive<1, 2>())
+      .def("run", &run, "port"_a, "Executes what starts by `horizon`; the name of the stop.")
+      .def(
+          "resume",
+          [](PythonHart& h, uint64_t value, uint64_t high) { h.hart.resume(value, high); },
+          "value"_a, "high"_a = 0, "Completes the operation that was answered None.")
+      .def(
+          "interrupt",
+          [](PythonHart& h, unsigned bit, bool level) { h.hart.interrupt(bit, level); }, "bit"_a,
+          "level"_a, "Sets or clears a bit of mip.")
+      .def(
+          "set_cost",
+          [](PythonHart& h, uint64_t instruction, uint64_t mispredict, uint64_t pause) {
+            h.hart.cost = {instruction, mispredict, pause};
+          },
+          "instruction"_a, "mispredict"_a, "pause"_a, "ps of what starts from now on.")
+      .def(
+          "argument", [](PythonHart& h, unsigned n) { return argument(h, n); }, "number"_a)
+      .def(
+          "set_argument", [](PythonHart& h, unsigned n, uint64_t value) { argument(h, n) = value; },
+          "number"_a, "value"_a)
+      .def_prop_rw(
+          "clock", [](const PythonHart& h) { return h.hart.clock; },
+          [](PythonHart& h, uint64_t clock) { h.hart.clock = clock; })
+      .def_prop_rw(
+          "horizon", [](const PythonHart& h) { return h.hart.horizon; },
+          [](PythonHart& h, uint64_t horizon) { h.hart.horizon = horizon; })
+      .def_prop_ro("pc", [](const PythonHart& h) { return h.hart.pc; })
+      .def_prop_ro("instructions", [](const PythonHart& h) { return h.hart.instructions; })
+      .def_prop_ro("interruptible", [](const PythonHart& h) { return h.hart.interruptible(); })
+      .def_prop_ro("wakes", [](const PythonHart& h) { return h.hart.wakes(); })
+      .def_prop_ro("fatal_cause", [](const PythonHart& h) { return h.hart.fatal.cause; });
+}
+
+}  // namespace uncore

@@ -1,0 +1,169 @@
+"""What came of a run: the fields of a Point from what an engine of ours counted.
+
+Interface: `point(job, run)`; `Run` is what it wants to know of a run that has ended, native or
+reference.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Protocol
+
+from uncore.errors import GuestError
+from uncore.program import readback
+from uncore.program.names import Names
+
+if TYPE_CHECKING:
+    from uncore.job import Job
+
+SUSPECTS = ["stopped", "running", "waiting", "spinning", "idle"]  # whom to name first in a message
+MOST_SUSPECTS = 16
+MOST_LINES = 64  # hottest lines kept in a result
+
+
+class Run(Protocol):
+    """A run, and what can be asked of it."""
+
+    @property
+    def end(self) -> str:
+        """running, exited, fatal, stuck, watchdog or protocol; `reason` in words."""
+
+    @property
+    def reason(self) -> str: ...
+
+    @property
+    def exit_code(self) -> int: ...
+
+    @property
+    def console(self) -> str: ...
+
+    @property
+    def now(self) -> int: ...
+
+    def read(self, address: int, size: int) -> bytes:
+        """Memory as the machine would read it."""
+
+    def harts(self) -> list[dict[str, Any]]:
+        """pc, clock, instructions, mode, and the address it waits for."""
+
+    def counters(self) -> dict[str, Any]: ...
+
+
+def point(job: Job, engine: Run) -> dict[str, Any]:
+    """The fields of the job's one Point, or a GuestError that says who was where."""
+    if engine.end != "exited":
+        raise GuestError(_why(job, engine))
+    guest, harts = job.program, job.threads[0]
+    records = readback.records(guest, engine.read, harts)
+    failures = [record.why for record in records if record.failures]
+    if engine.exit_code and not failures:
+        said = readback.trap_from_text(guest, engine.console) or engine.console.strip()
+        raise GuestError(f"{guest.name} ended with status {engine.exit_code}: {said}")
+    counts = engine.counters()
+    lines = counts["lines"][:MOST_LINES]
+    names = Names.of(guest, engine.read, harts)
+    begin = min(record.begin_ns for record in records)
+    end = max(record.end_ns for record in records)
+    point: dict[str, Any] = {
+        "threads": harts,
+        "ops": sum(record.ops for record in records),
+        "elapsed_ps": (end - begin) * 1000,
+        "thread_ops": [record.ops for record in records],
+        "latency": _latency(counts["latencies"]),
+        "transfers": _transfers(job, counts),
+        "lines": lines,
+        "names": [(address, names.at(address)) for address, _ in lines],
+        "invalidations": counts["invalidations"],
+        "links": _busy(_channels(job), counts["channel_busy"], engine.now),
+        "resolvers": _busy(
+            [r.name for r in job.machine.resolvers], counts["resolver_busy"], engine.now
+        ),
+        "instructions": sum(hart["instructions"] for hart in engine.harts()),
+        "transactions": counts["transactions"],
+        "events": counts.get("events"),
+        "tables": {
+            name: [list(row) for row in rows]
+            for name, rows in readback.tables(guest, engine.read).items()
+        },
+        "failures": failures,
+        "absent": {},
+    }
+    if point["latency"] is None:
+        point["absent"]["latency"] = "the workload marks no operations"
+    if point["events"] is None:
+        point["absent"]["events"] = "what one step is differs from engine to engine"
+    return point
+
+
+def _latency(buckets: list[tuple[int, int]]) -> dict[str, int] | None:
+    total = sum(count for _, count in buckets)
+    if not total:
+        return None
+
+    def percentile(per_cent: int) -> int:
+        rest = -(-total * per_cent // 100)
+        for latency, count in buckets:
+            rest -= count
+            if rest <= 0:
+                return latency
+        return buckets[-1][0]
+
+    return {
+        "p50": percentile(50),
+        "p90": percentile(90),
+        "p99": percentile(99),
+        "max": buckets[-1][0],
+    }
+
+
+def _transfers(job: Job, counts: dict[str, Any]) -> dict[str, int]:
+    """Fills by where they came from: the common level, a level's data, or memory."""
+    levels = ("system", *(level for level in job.machine.levels if level != "thread"))
+    out: Counter[str] = Counter()
+    for level, count in zip(levels[-len(counts["between"]) :], counts["between"], strict=True):
+        out[level] += count
+    for resolver, count in zip(job.machine.resolvers, counts["stored"], strict=True):
+        out[f"{resolver.level} data"] += count
+    out["memory"] += counts["memory"]
+    return {name: count for name, count in out.items() if count}
+
+
+def _channels(job: Job) -> list[str]:
+    """A name per channel: its first link's ends."""
+    stops = job.machine.stops
+    names: dict[int, str] = {}
+    for link in job.machine.links:
+        if link.channel >= 0:
+            names.setdefault(link.channel, f"{stops[link.source]}>{stops[link.target]}")
+    return [names[channel] for channel in sorted(names)]
+
+
+def _busy(names: list[str], busy: list[int], elapsed: int) -> list[tuple[str, int]]:
+    shares = [
+        (name, used * 10**6 // max(elapsed, 1)) for name, used in zip(names, busy, strict=True)
+    ]
+    return sorted((s for s in shares if s[1]), key=lambda s: (-s[1], s[0]))
+
+
+def _why(job: Job, engine: Run) -> str:
+    """The run ended badly: who was where, in the words of the source."""
+    guest = job.program
+    heads = {
+        "fatal": f"{guest.name}: {engine.reason}",
+        "stuck": f"{guest.name}: every hart waits and nothing is under way",
+        "watchdog": f"{guest.name}: no operation in {job.watchdog / 10**9:g} simulated ms;"
+        " --watchdog allows more",
+        "protocol": f"protocol {job.machine.protocol}: {engine.reason}",
+    }
+    lines = [heads[engine.end]]
+    harts = sorted(enumerate(engine.harts()), key=lambda pair: SUSPECTS.index(pair[1]["mode"]))
+    for number, hart in harts[:MOST_SUSPECTS]:
+        where = guest.symbol_at(hart["pc"]) or "no symbol"
+        source = guest.source_line(hart["pc"]) or "no line known"
+        waits = f", waits for the line of {hart['address']:#x}" if hart["address"] else ""
+        lines.append(f"  hart {number} {hart['mode']} at {hart['pc']:#x} {where} ({source}){waits}")
+    if len(harts) > MOST_SUSPECTS:
+        lines.append(f"  and {len(harts) - MOST_SUSPECTS} more harts")
+    if engine.end in ("stuck", "watchdog"):
+        lines += ["  " + line for line in engine.reason.splitlines()[:16]]
+    return "\n".join(lines)

@@ -1,0 +1,83 @@
+"""Memory operations: what a hart asks of its core, and what each does to a line's bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from uncore.engine.reference.message import LINE
+
+if TYPE_CHECKING:
+    from uncore.engine.reference.cache import Line
+
+Value = int | tuple[int, int]  # a pair: amocas.q
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One memory operation.  `value` and `expected` are its operands."""
+
+    kind: str  # load store amo cas_pair lr sc fence ipi
+    address: int = 0  # ipi: the target hart
+    size: int = 0
+    value: Value = 0
+    operation: str = ""  # of an amo
+    expected: Value = 0
+
+    @property
+    def line(self) -> int:
+        return self.address // LINE
+
+    @property
+    def drains(self) -> bool:
+        """Waits until the store buffer is empty (H4)."""
+        return self.kind not in ("load", "store")
+
+    def apply(self, line: Line) -> Value:
+        """Does it; what the hart is told."""
+        if self.kind == "cas_pair":
+            return self._exchange_pair(line)
+        if self.kind in ("store", "sc"):
+            line.write(self.address, self.size, _number(self.value))
+            return 0
+        old = line.read(self.address, self.size)
+        if self.kind == "amo":
+            new = AMO[self.operation](old, *self._operands(), self.size)
+            line.write(self.address, self.size, new)
+        return old
+
+    def _operands(self) -> tuple[int, int]:
+        low = (1 << 8 * self.size) - 1
+        return _number(self.value) & low, _number(self.expected) & low
+
+    def _exchange_pair(self, line: Line) -> Value:
+        old = line.read(self.address, 8), line.read(self.address + 8, 8)
+        if old == self.expected and isinstance(self.value, tuple):
+            for at, word in zip((self.address, self.address + 8), self.value, strict=True):
+                line.write(at, 8, word)
+        return old
+
+
+def _number(value: Value) -> int:
+    assert isinstance(value, int)
+    return value
+
+
+def _signed(value: int, size: int) -> int:
+    return value - (1 << 8 * size) if value >> (8 * size - 1) else value
+
+
+# What an atomic leaves where `old` was: (old, operand, expected, size) -> new.  All unsigned.
+AMO: dict[str, Callable[[int, int, int, int], int]] = {
+    "swap": lambda old, operand, expected, size: operand,
+    "add": lambda old, operand, expected, size: old + operand,
+    "xor": lambda old, operand, expected, size: old ^ operand,
+    "and": lambda old, operand, expected, size: old & operand,
+    "or": lambda old, operand, expected, size: old | operand,
+    "min": lambda old, operand, expected, size: min(old, operand, key=lambda v: _signed(v, size)),
+    "max": lambda old, operand, expected, size: max(old, operand, key=lambda v: _signed(v, size)),
+    "minu": lambda old, operand, expected, size: min(old, operand),
+    "maxu": lambda old, operand, expected, size: max(old, operand),
+    "cas": lambda old, operand, expected, size: operand if old == expected else old,
+}

@@ -1,0 +1,52 @@
+"""What a run counts for its outcome."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from uncore.engine.reference.message import Message
+    from uncore.topology.machine import Machine
+
+KEPT_BITS = 6  # of a latency: buckets 3 % wide
+
+
+class Counts:
+    """Plain numbers."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.progress = 0  # when an operation was last done
+        self.operations = 0
+        self.transactions = 0
+        self.invalidations = 0
+        self.latencies: Counter[int] = Counter()
+        self.by_line: Counter[int] = Counter()
+        self.between = [0] * (1 + len(machine.shape[0]))  # by depth of the common level
+        self.stored = [0] * len(machine.resolvers)
+        self.memory = 0
+
+    def operated(self, latency: int, batch: int) -> None:
+        """Operations done in a row, which took so long together."""
+        self.operations += batch
+        each = latency // batch
+        dropped = max(0, each.bit_length() - KEPT_BITS)
+        self.latencies[each >> dropped << dropped] += batch
+
+    def probed(self, kind: str) -> None:
+        """A copy was asked for; ProbeM and Inv take it away."""
+        self.invalidations += kind != "ProbeS"
+
+    def fetched(self, core: int, data: Message) -> None:
+        """A line came to a core, from wherever its bytes were."""
+        self.by_line[data.line] += 1
+        cores = len(self.machine.core_stops)
+        if data.origin < cores:
+            mine, theirs = self.machine.shape[core], self.machine.shape[data.origin]
+            common = [a == b for a, b in zip(mine, theirs, strict=True)]
+            self.between[[*common, False].index(False)] += 1
+        elif data.origin < cores + len(self.stored):
+            self.stored[data.origin - cores] += 1
+        else:
+            self.memory += 1

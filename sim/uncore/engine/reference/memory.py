@@ -1,0 +1,51 @@
+"""Memory: the image of what memory itself holds, and the nodes that read and write it (M1, A2).
+
+The image is not an always-right memory: a line owned by a cache is stale in it until the root sends
+the writeback.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from uncore.engine.reference.message import LINE, Message
+
+if TYPE_CHECKING:
+    from uncore.engine.reference.system import System
+    from uncore.topology.machine import Memory
+
+
+class Image(defaultdict[int, bytes]):
+    """Line number -> bytes; zero until written."""
+
+    def __init__(self, segments: list[tuple[int, bytes]]) -> None:
+        super().__init__(lambda: bytes(LINE))
+        for start, content in segments:
+            for at in range(start - start % LINE, start + len(content), LINE):
+                line = bytearray(self[at // LINE])
+                first = max(at, start)
+                piece = content[first - start : at + LINE - start]
+                line[first - at : first - at + len(piece)] = piece
+                self[at // LINE] = bytes(line)
+
+
+class Node:
+    """One memory node: a channel, and what lies behind it."""
+
+    def __init__(self, system: System, agent: int, spec: Memory) -> None:
+        self.system, self.agent, self.spec = system, agent, spec
+        self.free = 0
+
+    def stop(self, line: int) -> int:
+        return self.spec.stop
+
+    def receive(self, message: Message) -> None:
+        start = max(self.system.clock.now, self.free)
+        self.free = start + self.spec.busy
+        if message.kind != "GetS":
+            return  # a writeback: its bytes are in the image since the root sent it
+        data = Message("Data", message.line, self.agent, message.sender, message.number)
+        data.right, data.resolver = "M", message.sender
+        data.data, data.origin = self.system.image[message.line], self.agent
+        self.system.send(data, start + self.spec.latency)

@@ -1,0 +1,58 @@
+"""What controllers say to each other about one line.
+
+A request is named by its requester and the requester's count (`number`); whatever is said in
+consequence carries that number on.  A probe also names, in `revokes`, the request whose grant it
+takes back (C3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LINE = 64  # bytes (A2)
+NOBODY = -1
+
+PROBES = ("ProbeS", "ProbeM", "Inv")
+GRANTS = ("Data", "Grant")
+REQUESTS = ("GetS", "GetM", "Upg", "Put")
+
+# The class of a message among those of equal time (T2).
+CLASS = (
+    dict.fromkeys(PROBES, 0)
+    | dict.fromkeys(GRANTS, 1)
+    | dict.fromkeys(("Answer", "Done", "PutAck"), 2)
+    | dict.fromkeys(REQUESTS, 3)
+)
+SNOOPS = (*PROBES, "Answer", "Done")  # kinds that a bus has wires of its own for (F2)
+
+
+class ProtocolError(Exception):
+    """A controller met what its table declares impossible, or lost data it answers for."""
+
+
+@dataclass(slots=True, eq=False)
+class Message:
+    """One message; what its kind does not need stays empty."""
+
+    kind: str
+    line: int
+    sender: int
+    receiver: int
+    number: int = 0  # of the request it belongs to
+    left: int = 0  # when it left its sender
+    rank: tuple[int, ...] = ()  # among messages of equal time (T2)
+    requester: int = NOBODY  # of a probe: to whom the data go; NOBODY: back to the resolver
+    resolver: int = NOBODY  # of grants and probes: whose transaction this is
+    revokes: int = 0
+    right: str = ""  # of Data and Grant: what is granted; of a probe: what is to be handed over
+    to_complete: bool = False  # of grants and probes: the requester is to tell the resolver
+    says: frozenset[str] = frozenset()  # of an Answer: gave, dirty, shared, own
+    data: bytes | None = None
+    origin: int = NOBODY  # of data: the core, resolver or memory they were in
+
+    @property
+    def size(self) -> str:
+        """By what it costs on a link (F2)."""
+        if self.data is not None:
+            return "data"
+        return "snoop" if self.kind in SNOOPS else "control"

@@ -1,0 +1,166 @@
+"""A resolver: one point of ownership for the lines of its children (rules R1 to R8).
+
+It admits messages to its slices, hands each to the process of its line (transaction.py), and looks
+after what it has room for: entries and data, in sets of ways.
+
+Interface: `receive` a message; for its lines `send`, `send_up`, memory and capacity.
+Invariant: only quiet lines are evicted; where none is quiet a set overflows for a while.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from uncore.engine.reference.message import PROBES, REQUESTS, Message
+from uncore.engine.reference.transaction import Line
+
+if TYPE_CHECKING:
+    from uncore.engine.reference.entry import Data, Entry
+    from uncore.engine.reference.system import System
+    from uncore.topology.machine import Resolver as Spec
+
+
+class Sets:
+    """Ways that lines take."""
+
+    def __init__(self, sets: int, ways: int) -> None:
+        self.sets, self.ways = max(1, sets), ways
+        self.content: dict[int, list[Entry]] = {}
+
+    def of(self, entry: Entry) -> list[Entry]:
+        return self.content.setdefault(entry.line % self.sets, [])
+
+    def add(self, entry: Entry) -> Entry | None:
+        """Gives it a way; returns who must go: the least recently used quiet one of a full set."""
+        here = self.of(entry)
+        if entry in here:
+            return None
+        here.append(entry)
+        if len(here) <= self.ways:
+            return None
+        quiet = (other for other in here if other is not entry and other.quiet)
+        return min(quiet, key=lambda other: other.used, default=None)
+
+    def remove(self, entry: Entry) -> None:
+        here = self.of(entry)
+        if entry in here:
+            here.remove(entry)
+
+
+class Resolver:
+    """One resolver with its slices."""
+
+    def __init__(self, system: System, agent: int, spec: Spec) -> None:
+        self.system, self.clock, self.agent, self.spec = system, system.clock, agent, spec
+        self.root = not spec.parents
+        self.snoops = spec.knows == "snoop"
+        self.keeps_data = spec.data != "none"
+        self.inclusive = "inclusive" in (spec.data, spec.knows)
+        self.free = [0] * len(spec.slices)
+        self.busy = [0] * len(spec.slices)
+        self.lines: dict[int, Line] = {}
+        self.entries = Sets(spec.entries // max(1, spec.ways), spec.ways)
+        self.copies = Sets(spec.data_sets, spec.data_ways)
+        self.requests = self.uses = 0
+
+    def stop(self, line: int) -> int:
+        return self.spec.slices[self.slice(line)]
+
+    def slice(self, line: int) -> int:
+        return self.system.homes.slice(line, len(self.spec.slices))
+
+    # ---- messages --------------------------------------------------------------------------------
+
+    def receive(self, message: Message) -> None:
+        """R1: requests and probes wait for their slice, and occupy it."""
+        if message.kind not in PROBES + REQUESTS or not self.spec.service:
+            return self.act(message)
+        slice = self.slice(message.line)
+        self.free[slice] = max(self.clock.now, self.free[slice]) + self.spec.service
+        self.busy[slice] += self.spec.service
+        return self.clock.call(self.free[slice], message.rank, lambda: self.act(message))
+
+    def act(self, message: Message) -> None:
+        """Its line learns of the message, and does what it can."""
+        line = self.lines.get(message.line)
+        if line is None:
+            line = self.lines[message.line] = Line(self, message.line)
+            self.clock.process(line.attend())
+        if message.kind in REQUESTS:
+            self.take_entry(line)
+            line.queue.append(message)
+        elif message.kind in PROBES:
+            line.probe, line.served = message, 0
+        elif message.kind == "Answer":
+            line.answered(message)
+        elif message.kind == "Done":
+            line.open -= 1
+        else:
+            line.from_above = message
+        line.news.ring()
+
+    def send(self, message: Message, delay: int = 0) -> None:
+        self.system.send(message, self.clock.now + delay)
+
+    def send_up(self, kind: str, line: int, data: Data | None = None) -> int:
+        """A request to the level above; its number."""
+        self.requests += 1
+        above = self.system.above(self.agent, line)
+        request = Message(kind, line, self.agent, above, self.requests)
+        if data:
+            request.data, request.origin = data.bytes, data.origin
+        self.send(request)
+        return self.requests
+
+    # ---- memory (a root's) -----------------------------------------------------------------------
+
+    def read_memory(self, line: int) -> None:
+        self.send(Message("GetS", line, self.agent, self._memory(line)))
+
+    def write_memory(self, line: int, data: Data) -> None:
+        """M1: the root is the point of order; the transfer only takes its time."""
+        self.system.image[line] = data.bytes
+        put = Message("Put", line, self.agent, self._memory(line))
+        put.data = data.bytes
+        self.send(put)
+
+    def _memory(self, line: int) -> int:
+        node = self.spec.memory if self.spec.memory >= 0 else self.system.homes.node(line)
+        return self.system.memory_agent(node)
+
+    # ---- capacity --------------------------------------------------------------------------------
+
+    def use(self, line: Entry) -> None:
+        self.uses += 1
+        line.used = self.uses
+
+    def take_entry(self, line: Entry) -> None:
+        """R8: a request makes its line the last used; a new one may cost another its entry."""
+        if not self.spec.entries:
+            return
+        self.use(line)
+        if victim := self.entries.add(line):
+            self.entries.remove(victim)
+            self.recall(victim)
+
+    def keep(self, line: Entry) -> None:
+        """R7: a copy has come."""
+        self.use(line)
+        victim = self.copies.add(line)
+        if victim and (victim.dirty or self.inclusive):
+            self.recall(victim)
+        elif victim:
+            victim.drop()
+
+    def recall(self, line: Entry) -> None:
+        line.recalled = True
+        line.news.ring()
+
+    def drop(self, line: Entry) -> None:
+        self.copies.remove(line)
+
+    def forget(self, line: Entry) -> bool:
+        """Nothing is left to know of it."""
+        self.entries.remove(line)
+        del self.lines[line.line]
+        return True

@@ -1,0 +1,61 @@
+"""A run as its outcome is read from it (engine/outcome.py), when it has ended."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from uncore.engine.reference.log import Record
+from uncore.engine.reference.message import LINE
+
+if TYPE_CHECKING:
+    from uncore.engine.reference.system import System
+
+
+class View:
+    """A `System` in the words of `outcome.Run`."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.end, self.reason = system.end, system.reason
+        self.exit_code = system.exit_code
+        self.now = int(system.clock.now)
+        self.read = system.read
+        self.console = system.devices.console.decode("latin-1")
+
+    def harts(self) -> list[dict[str, Any]]:
+        """Where each one is."""
+        return [
+            {
+                "pc": hart.isa.pc,
+                "clock": hart.isa.clock,
+                "instructions": hart.isa.instructions,
+                "mode": hart.mode,
+                "address": hart.pending.address if hart.pending else None,
+            }
+            for hart in self.system.harts
+        ]
+
+    def counters(self) -> dict[str, Any]:
+        """Under the names that the native engine gives them."""
+        counts, system = self.system.counts, self.system
+        by_line = sorted(counts.by_line.items(), key=lambda item: (-item[1], item[0]))
+        return {
+            "transactions": counts.transactions,
+            "invalidations": counts.invalidations,
+            "between": counts.between,
+            "stored": counts.stored,
+            "memory": counts.memory,
+            "lines": [(line * LINE, count) for line, count in by_line],
+            "resolver_busy": [max(resolver.busy) for resolver in system.resolvers],
+            "channel_busy": [channel.used for channel in system.fabric.channels],
+            "latencies": sorted(counts.latencies.items()),
+        }
+
+    def log(self) -> dict[str, list[Any]]:
+        """Section L, by columns; the reader sorts (L8)."""
+        closed = self.system.log.closed()
+        return {
+            field.name: [getattr(record, field.name) for record in closed]
+            for field in fields(Record)
+        }
