@@ -93,6 +93,7 @@ JobSpec job(const nb::dict& d, nb::handle segments) {
   j.fences = nb::cast<bool>(d["fences"]);
   j.sleep = nb::cast<bool>(d["sleep"]);
   j.log = nb::cast<bool>(d["log"]);
+  j.lines = nb::cast<bool>(d["lines"]);
   for (nb::handle item : segments) {
     const auto bytes = nb::cast<nb::bytes>(item[1]);
     const auto* data = static_cast<const uint8_t*>(bytes.data());
@@ -194,7 +195,8 @@ void bind_engine(nb::module_& module) {
            "ps of a message alone on its way between two stops; kind: control, data or snoop.")
       .def("harts", &harts)
       .def("counters", &counters)
-      .def("log", &log_columns, "The transaction log by columns; None unless asked for.");
+      .def("log", &log_columns, "The transaction log by columns; None unless asked for.")
+      .def("lines", &line_columns, "The attribution by columns; None unless asked for.");
 }
 
 }  // namespace uncore

@@ -10,4 +10,8 @@ namespace uncore {
 // The transaction log (L9) without `id`: `op` and `right` are positions in `protocol_names()`.
 nanobind::object log_columns(const Engine& engine);
 
+// The rows of the attribution, what was passed on by line and pair of agents, invalidations by
+// line, and what all harts have waited.
+nanobind::object line_columns(const Engine& engine);
+
 }  // namespace uncore

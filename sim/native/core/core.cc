@@ -80,16 +80,20 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
       return false;
     case K::store: {
       Time cost = 0;
-      if (thread.buffer.empty())
+      if (thread.buffer.empty()) {
         if (Line* line = ready(a.line(), ClientEvent::Store, now, cost)) {
+          if (engine.attribution) observe_access(thread, a, now);
           written(*line, now, thread);
           line->data.write(a.address % kLineBytes, a.size, a.value);
           return true;
         }
+        if (engine.attribution) engine.attribution->missed_store(thread.id);
+      }
       const std::size_t capacity =
           std::max<std::size_t>(1, spec.store_buffer / engine.threads_per_core());
       if (thread.buffer.size() >= capacity) return false;
       thread.buffer.push({a.address, a.value, a.size});
+      if (engine.attribution) engine.attribution->buffered(thread.id, thread.hart.pc);
       return true;
     }
     case K::load: {
@@ -104,6 +108,8 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
         out.value = 1;
         thread.reservation = Thread::kNoLine;
         unlock(thread, now);
+        if (engine.attribution)
+          engine.attribution->waited(thread.id, a.line(), thread.hart.pc, now);
         return true;
       }
       break;
@@ -112,8 +118,12 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
   }
   Time lookup = 0;
   Line* line = ready(a.line(), wish_of(a, spec.lr_exclusive), now, lookup);
-  if (!line) return false;
+  if (!line) {
+    if (engine.attribution) engine.attribution->missed(thread.id);
+    return false;
+  }
   out.cost += lookup;
+  if (engine.attribution) observe_access(thread, a, now);
   if (a.kind == K::load && thread.recording) thread.watch(a.line());
   if (a.kind > K::store && a.kind != K::lr) written(*line, now, thread);
   Bytes& data = line->data;
@@ -188,6 +198,7 @@ void Core::tell(const Thread& thread, Device device, const Access& a, Time when)
 // The register that a hart waits for has been read.
 void Core::answered(Thread& thread, uint64_t value, Time now) {
   thread.asked = false;
+  if (engine.attribution) observe_waited(thread, now);
   thread.pending = Access{};
   resume(thread, value, 0, now);
   schedule_next();
@@ -243,6 +254,8 @@ void Core::probe(PacketId id, Line* line, Time now) {
   const bool has = line && holds_copy(copy.state);
   send_time_ = now + spec.l2_hit;
   if (has) engine.note_probed(m.kind);
+  if (has && engine.attribution)
+    engine.attribution->probed(agent, m.line, m.kind != Kind::ProbeS, copy.state, cell.next());
   answer_probe(*this, agent, m, cell, has ? &line->data : nullptr, has);
   engine.packets.drop(id);
   if (!line) return;
@@ -296,6 +309,7 @@ void Core::fill(Packet& packet, Line& line, Time now) {
   if (cell.has(Act::done)) complete(*this, agent, m);
   line.copy.state = cell.next();
   if (cell.has(Act::GetM)) return request(line, cell, now);
+  if (engine.attribution) engine.attribution->filled(agent, m.line, line.copy.state);
   if (!line.resident) {
     make_room(line, now);
     lines.settle(line);
@@ -322,6 +336,7 @@ void Core::evict(Line& victim, Time now) {
       client_cell(engine.protocol(), victim.copy.state, ClientEvent::Evict, victim.number);
   ++disturbances;
   lost(victim.number);
+  if (engine.attribution) engine.attribution->evicted(agent, victim.number);
   if (cell.has(Act::drop)) return lines.erase(victim);
   victim.copy.state = cell.next();
   lines.unsettle(victim);
@@ -354,7 +369,11 @@ bool Core::drain(Thread& thread, Time now) {
     const Store s = thread.buffer.head();
     Time cost = 0;
     Line* line = ready(s.address >> kLineShift, ClientEvent::Store, now, cost);
-    if (!line) break;
+    if (!line) {
+      if (engine.attribution) engine.attribution->missed_store(thread.id);
+      break;
+    }
+    if (engine.attribution) observe_drained(thread, now);
     written(*line, now, thread);
     line->data.write(s.address % kLineBytes, s.size, s.value);
     thread.buffer.pop();
@@ -369,6 +388,7 @@ void Core::attempt(Thread& thread, Time now) {
   Outcome out;
   const Time then = std::max(now, thread.hart.clock);
   if (!perform(thread, thread.pending, then, out)) return;
+  if (engine.attribution) engine.attribution->resumed(thread.id, then - thread.hart.clock);
   thread.pending = Access{};
   thread.hart.clock = then + out.cost;
   resume(thread, out.value, out.high, now);

@@ -56,6 +56,8 @@ class Core {
   // --- the client's environment (coherence/client.hh) ---
   void send(const Msg& message);
 
+  void observe_end(Time now);
+
  private:
   Line* ready(uint64_t number, ClientEvent wish, Time now, Time& cost);
   void request(Line& line, Cell cell, Time now);
@@ -71,6 +73,11 @@ class Core {
   void attempt(Thread& thread, Time now);
   void resume(Thread& thread, uint64_t value, uint64_t high, Time now);
   void retry_stalled(uint64_t number, Time now);
+
+  void observe_access(Thread& thread, const Access& access, Time now);
+  void observe_waited(const Thread& thread, Time now);
+  void observe_drained(const Thread& thread, Time now);
+  bool waits_for_buffer(const Thread& thread) const;
 
   void share_issue(Time at, uint32_t by);
   void schedule_next();

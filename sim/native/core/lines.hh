@@ -39,12 +39,14 @@ inline constexpr bool writable(State s) { return s == State::M || s == State::E;
 
 class Lines {
  public:
-  Lines(uint32_t l1_sets, uint32_t l1_ways, uint32_t l2_sets, uint32_t l2_ways)
+  // `fast`: recent() knows lines; without, every access takes the core's slow path.
+  Lines(uint32_t l1_sets, uint32_t l1_ways, uint32_t l2_sets, uint32_t l2_ways, bool fast)
       : l1_sets_(l1_sets),
         l1_ways_(l1_ways),
         // Without an L2 the L1 is all there is.
         l2_sets_(l2_sets ? l2_sets : l1_sets),
-        l2_ways_(l2_sets ? l2_ways : l1_ways) {}
+        l2_ways_(l2_sets ? l2_ways : l1_ways),
+        fast_(fast) {}
 
   // The line if it is in the L1 and was used lately: the path of nearly every access.
   Line* recent(uint64_t number) const {
@@ -105,7 +107,7 @@ class Lines {
       set.push_back(&line);
       line.in_l1 = true;
     }
-    recent_[line.number % kRecent] = &line;
+    if (fast_) recent_[line.number % kRecent] = &line;
   }
   void leave_l1(Line& line) {
     if (recent_[line.number % kRecent] == &line) recent_[line.number % kRecent] = nullptr;
@@ -124,6 +126,7 @@ class Lines {
   }
 
   uint32_t l1_sets_, l1_ways_, l2_sets_, l2_ways_;
+  bool fast_;
   uint64_t clock_ = 0;
   std::array<Line*, kRecent> recent_{};
   tsl::robin_map<uint64_t, Line*> by_number_;

@@ -15,7 +15,7 @@ Core::Core(Engine& e, Agent a, int32_t s)
       agent(a),
       stop(s),
       spec(e.machine.core),
-      lines(spec.l1_sets, spec.l1_ways, spec.l2_sets, spec.l2_ways) {}
+      lines(spec.l1_sets, spec.l1_ways, spec.l2_sets, spec.l2_ways, !e.attribution) {}
 
 void Core::add_thread(Code& code, uint32_t id) {
   threads.push_back(
@@ -104,6 +104,7 @@ void Core::run_thread(Thread& thread) {
       break;
     case Stop::later:
       if (thread.mode == Thread::Mode::running) thread.mode = Thread::Mode::waiting;
+      if (engine.attribution) engine.attribution->stands(thread.id, hart.clock);
       break;
     case Stop::wfi:
       thread.mode = Thread::Mode::idle;
@@ -141,6 +142,7 @@ void Core::spun(Thread& thread) {
   if (!thread.recording) {
     thread.recording = true;
     thread.watched.clear();
+    if (engine.attribution) engine.attribution->turn_begins(thread.id);
     return;
   }
   thread.recording = false;
@@ -157,13 +159,18 @@ void Core::spun(Thread& thread) {
   }
   for (uint64_t number : thread.watched) ++lines.find(number)->watchers;
   thread.mode = Thread::Mode::spinning;
+  if (engine.attribution)
+    engine.attribution->turn_ends(thread.id,
+                                  thread.hart.instructions - thread.hart.spin_instructions);
 }
 
 // Brings a sleeper to where executing every turn would have brought it at the end of `horizon`.
 void Core::advance(Thread& thread, Time horizon) {
   Hart<Thread>& hart = thread.hart;
   if (hart.clock > horizon) return;
-  hart.skip((horizon - hart.clock) / hart.spin_period);
+  const uint64_t turns = (horizon - hart.clock) / hart.spin_period;
+  hart.skip(turns);
+  if (engine.attribution) engine.attribution->repeated(thread.id, agent, turns);
   hart.horizon = horizon;
   hart.spin_enabled = false;
   const Stop stop = hart.run();

@@ -59,6 +59,10 @@ void Engine::end_by(Thread& thread, Ending ending) {
 void Engine::end_run() {
   if (ending_.end == End::exited)
     for (const auto& core : cores_) core->settle(now_ + 1);
+  if (attribution) {
+    for (const auto& core : cores_) core->observe_end(now_);
+    attribution->finish();
+  }
   exit_code_ = ending_.code;
   finish(ending_.end, ending_.reason);
 }
@@ -77,6 +81,7 @@ void Engine::overflow(Thread& t) {
 
 void Engine::marker(Thread& thread, unsigned code, uint64_t value) {
   const Time clock = thread.hart.clock;
+  if (attribution) attribution->marked(thread.id, code, value);
   switch (code) {
     case UC_MARK_START:
       thread.operation_began = clock;

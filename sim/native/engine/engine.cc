@@ -22,6 +22,7 @@ Engine::Engine(MachineSpec m, JobSpec j)
     : machine(std::move(m)),
       job(std::move(j)),
       log(job.log ? std::make_unique<Log>() : nullptr),
+      attribution(job.lines ? std::make_unique<Attribution>(job.placement.size()) : nullptr),
       protocol_(machine.protocol),
       fabric_(machine.stops, machine.links),
       code_(job.text_begin, job.text_size) {
@@ -287,6 +288,7 @@ std::string Engine::stuck_report() const {
 
 void Engine::note_transfer(const Core& to, Agent from, uint64_t line) {
   ++counters.transfers_by_line[line];
+  if (attribution) attribution->transferred(line, from, to.agent);
   if (from < 0 || is_memory(from)) {
     ++counters.transfers_memory;
   } else if (from >= first_resolver_) {

@@ -24,6 +24,7 @@
 #include "engine/spec.hh"
 #include "fabric/fabric.hh"
 #include "kernel/queue.hh"
+#include "observe/attribution.hh"
 #include "observe/log.hh"
 
 namespace uncore {
@@ -93,6 +94,7 @@ class Engine {
   std::string console;
   Agent origin = kNobody;          // of the data that a resolver sends now
   const std::unique_ptr<Log> log;  // null unless the job asks for it
+  const std::unique_ptr<Attribution> attribution;  // the same
 
   const Protocol& protocol() const { return protocol_; }
   bool may_load(State s) const { return may_load_ >> static_cast<unsigned>(s) & 1; }

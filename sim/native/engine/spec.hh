@@ -86,6 +86,7 @@ struct JobSpec {
   bool fences = true;       // false: FENCE does nothing, so that a test can see that it is missed
   bool sleep = true;        // waiting harts are passed over (S1); results do not depend on it
   bool log = false;         // keep the transaction log (L)
+  bool lines = false;       // attribute every access to its line and instruction
 };
 
 }  // namespace uncore

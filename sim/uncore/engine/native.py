@@ -22,7 +22,7 @@ GIVES = frozenset(
     " instructions transactions events tables failures".split()
 )
 
-PROBES = frozenset({"log"})
+PROBES = frozenset({"log", "lines"})
 HARTS = NO_LIMIT = 2**64 - 1
 SLICE = 200_000  # events between two looks at the keyboard
 HOME_KINDS = {"addressed": 0, "node": 1, "interleave": 2, "first-touch": 3, "pair": 3}
@@ -75,6 +75,7 @@ def start(
         "sleep": sleep,
         "fences": fences,
         "log": "log" in probes,
+        "lines": "lines" in probes,
     }
     cells = tables.pack(tables.load(job.machine.protocol))
     return Run(job.machine, cells, description, memory)

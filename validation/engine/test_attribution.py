@@ -1,0 +1,76 @@
+"""Is every access, wait and handoff attributed to its line and instruction, exactly once?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars
+import pytest
+from runs import guest, job
+from tiny import NS, Do, Step, line, words
+
+from uncore.engine import native
+
+LINES = frozenset({"lines"})
+JOBS = [
+    ("bus:4", "random_sharing", 4, {}),
+    ("epyc7601x2", "random_sharing", 8, {"placement": "siblings"}),
+    ("e52690x2", "random_sharing", 8, {"placement": "scatter", "overrides": {"core.hold": "0ns"}}),
+    ("epyc7601x2", "lock/ticket", 8, {}),
+    ("epyc7601x2", "lock/mcs", 16, {"placement": "siblings"}),
+]
+
+
+def finished(where: Any, what: str, threads: int, limits: dict[str, Any], **options: Any) -> Any:
+    program = what if "/" in what else guest(what)
+    engine = native.start(job(where, program, threads, **options), LINES, **limits)
+    while engine.step(native.SLICE):
+        pass
+    return engine
+
+
+def uses(engine: Any) -> polars.DataFrame:
+    return polars.DataFrame(engine.lines()["uses"]).sort("line", "pc", "hart", "kind")
+
+
+@pytest.mark.parametrize(("where", "what", "threads", "options"), JOBS)
+def test_do_the_sums_equal_the_totals(
+    where: str, what: str, threads: int, options: dict[str, Any]
+) -> None:
+    """Of handoffs, invalidations and waiting; and the run is the same with and without."""
+    engine = finished(where, what, threads, {}, **options)
+    seen, totals = engine.lines(), engine.counters()
+    moved = sum(totals["between"]) + sum(totals["stored"]) + totals["memory"]
+    by_line = dict(
+        zip(
+            *polars.DataFrame(seen["passed"]).group_by("line").agg(polars.col("times").sum()),
+            strict=True,
+        )
+    )
+    assert by_line == dict(totals["lines"]) and sum(by_line.values()) == moved > 0
+    assert sum(seen["invalidations"]["times"]) == totals["invalidations"] > 0
+    assert sum(seen["uses"]["waited_ps"]) == seen["waited_ps"] > 0
+    plain = native.start(job(where, what if "/" in what else guest(what), threads, **options))
+    while plain.step(native.SLICE):
+        pass
+    assert plain.lines() is None
+    assert (plain.counters(), plain.harts()) == (totals, engine.harts())
+
+
+@pytest.mark.parametrize(("where", "what", "threads", "options"), JOBS)
+def test_does_it_count_what_a_sleeping_hart_would_have_done(
+    where: str, what: str, threads: int, options: dict[str, Any]
+) -> None:
+    """Every row, with waiting loops passed over and with every turn executed (S1, S2)."""
+    asleep = uses(finished(where, what, threads, {}, **options))
+    awake = uses(finished(where, what, threads, {"sleep": False, "lookahead": 0}, **options))
+    assert asleep.equals(awake)
+
+
+def test_is_a_wait_from_the_access_to_its_performance() -> None:
+    """A miss to memory costs what rule H5 says, without the hit that follows."""
+    plans = [[Step(1000, Do.LOAD)]]
+    table = uses(finished(line(), "plan", 1, {}, **words(plans)))
+    fetch = 9 + 10 + 6 + 60 + 13  # L2, control A-H, service, memory, data H-A: tiny.py
+    miss = {"reads": 1, "writes": 0, "misses": 1, "waited_ps": fetch * NS, "needless": 0}
+    assert any(row.items() >= miss.items() for row in table.to_dicts())
