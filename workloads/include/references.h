@@ -1,0 +1,94 @@
+// One object, used by everybody, freed with its last reference: what the reference-counting
+// workloads share except the count.
+//
+// Each hart owns one reference for the whole run, and gets and puts another in a loop, using the
+// object in between. At the end each puts its own; then the object must go.
+//
+// A scheme's file includes this header and defines the functions declared below; it calls
+// object_release when its count says that the last reference is gone.
+//
+// Check: the object is alive whenever a hart that holds a reference looks, and is released exactly
+// once, after the last put.
+#ifndef UNCORE_REFERENCES_H_
+#define UNCORE_REFERENCES_H_
+
+#include "loop.h"
+#include "uncore.h"
+
+UC_PARAM(duration, hold, 0, "ns", "time between get and put");
+UC_PARAM(duration, think, 0, "ns", "time after each put");
+UC_PARAM(u64, object_node, 0, "node", "memory node of the object");
+UC_TABLE(release, "ns", "from the last put to the release of the object");
+
+static void count_setup(unsigned n);  // with one reference for each hart
+static void count_get(unsigned id);   // by a hart that owns one
+static void count_put(unsigned id);
+static void count_tend(unsigned id);   // between two operations: what a timer would do
+static bool count_drain(unsigned id);  // all references are put; true when there is no more to do
+static bool count_is_zero(void);
+
+enum state { ALIVE = 0x600d0b1ec7, RELEASED = 0xdead0b1ec7 };
+
+static struct object {
+  UC_ALIGNED _Atomic uint64_t state;
+  _Atomic uint64_t releases, released_at;
+}* object;
+
+static struct farewell {
+  UC_ALIGNED uint64_t time;  // of this hart's last put
+}* farewells;
+
+static void object_release(void) {
+  atomic_store_explicit(&object->released_at, uc_now(), memory_order_relaxed);
+  atomic_store_explicit(&object->state, RELEASED, memory_order_relaxed);
+  atomic_fetch_add_explicit(&object->releases, 1, memory_order_relaxed);
+}
+
+static bool alive(void) {
+  return atomic_load_explicit(&object->state, memory_order_relaxed) == ALIVE;
+}
+
+void uc_setup(unsigned n) {
+  object = uc_alloc(sizeof *object, (unsigned)object_node);
+  object->state = ALIVE;
+  farewells = uc_alloc(n * sizeof *farewells, 0);
+  uc_table_make(&release, 1, 1);
+  count_setup(n);
+}
+
+static void operation(unsigned id) {
+  uc_start();
+  if (!UC_SABOTAGE) count_get(id);  // else used and put without having been got
+  uc_delay(hold);
+  uc_check(alive(), "the object was released while in use");
+  count_put(id);
+  uc_op();
+}
+
+void uc_main(unsigned id, unsigned n) {
+  (void)n;
+  struct loop loop = loop_begin();
+  while (loop_more(&loop)) {
+    operation(id);
+    count_tend(id);
+    uc_delay(think);
+  }
+  loop_end();
+  uc_barrier();
+  uc_check(alive(), "the object was released before its last reference was put");
+  uc_barrier();
+  count_put(id);
+  farewells[id].time = uc_now();
+  while (!count_drain(id)) uc_pause();
+}
+
+void uc_finish(unsigned n) {
+  uint64_t last = 0;
+  for (unsigned id = 0; id < n; id++)
+    if (farewells[id].time > last) last = farewells[id].time;
+  *uc_cell(&release, 0, 0) = object->released_at > last ? object->released_at - last : 0;
+  uc_check(object->releases == 1, "the object was not released exactly once");
+  uc_check(count_is_zero(), "references are left over");
+}
+
+#endif  // UNCORE_REFERENCES_H_

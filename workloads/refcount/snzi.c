@@ -1,0 +1,138 @@
+// SNZI, a scalable nonzero indicator: a tree that only tells whether anybody is there.
+//
+// Ellen, Lev, Luchangco and Moir (2007). A count is more than one needs to know whether an object
+// is in use. Harts arrive at and depart from leaves; a node tells its parent only when its own
+// count leaves zero or comes back to it, so a leaf where somebody stays absorbs its neighbours'
+// traffic, and most of it never reaches the root. A node that is leaving zero goes through one
+// half: it counts as nonzero only after it has arrived at the parent, and whoever meets it helps
+// with that; helpers too many depart again. The root keeps an indicator beside its count.
+//
+// Words hold a count (doubled, so that a half is whole) and a version, by which late helpers and
+// late clearers notice that they are late.
+//
+// Check: as in references.h.
+#include "references.h"
+
+UC_WORKLOAD("SNZI: a tree of counts that tells only whether anybody holds a reference");
+UC_PARAM(u64, leaf, 4, "harts", "harts that share a leaf");
+UC_PARAM(u64, fan_in, 4, "nodes", "children of an inner node");
+
+enum { HALF = 1, ONE = 2 };
+
+static struct node {
+  UC_ALIGNED _Atomic uint64_t word;  // count in the lower half, version in the upper
+}* nodes;                            // a heap: the children of k are fan_in * k + 1 and following
+
+static struct {
+  UC_ALIGNED _Atomic uint64_t word;  // 1 = nonzero, in the lower half; version in the upper
+}* indicator;
+
+static uint64_t inner;  // nodes that are not leaves; read-only
+
+static uint64_t pack(uint64_t count, uint64_t version) { return version << 32 | count; }
+static uint64_t count_of(uint64_t word) { return (uint32_t)word; }
+static uint64_t version_of(uint64_t word) { return word >> 32; }
+static uint64_t read_word(_Atomic uint64_t* word) {
+  return atomic_load_explicit(word, memory_order_acquire);
+}
+static bool change(_Atomic uint64_t* word, uint64_t from, uint64_t to) {
+  return atomic_compare_exchange_strong_explicit(word, &from, to, memory_order_acq_rel,
+                                                 memory_order_relaxed);
+}
+
+// ---- The root -----------------------------------------------------------------------------------
+
+// Before an arrival that has made the root nonzero returns, the indicator says so, for its version.
+static void indicate_nonzero(uint64_t version) {
+  uint64_t seen;
+  do {
+    seen = read_word(&indicator->word);
+    if (version_of(seen) >= version) return;
+  } while (!change(&indicator->word, seen, pack(1, version)));
+}
+
+// Only for the root's present version: a later arrival has set the indicator anew.
+static void indicate_zero(uint64_t version) {
+  uint64_t seen = read_word(&indicator->word);
+  if (seen != pack(1, version) || version_of(read_word(&nodes[0].word)) != version) return;
+  if (change(&indicator->word, seen, pack(0, version))) object_release();
+}
+
+static void arrive_at_root(void) {
+  uint64_t seen, version;
+  do {
+    seen = read_word(&nodes[0].word);
+    version = version_of(seen) + !count_of(seen);
+  } while (!change(&nodes[0].word, seen, pack(count_of(seen) + ONE, version)));
+  indicate_nonzero(version);
+}
+
+// Returns the node's word as it was.
+static uint64_t leave(uint64_t node) {
+  uint64_t seen;
+  do seen = read_word(&nodes[node].word);
+  while (!change(&nodes[node].word, seen, seen - ONE));
+  return seen;
+}
+
+// ---- Nodes below --------------------------------------------------------------------------------
+
+static void depart(uint64_t node) {
+  for (;; node = (node - 1) / fan_in) {
+    uint64_t left = leave(node);
+    if (count_of(left) != ONE) return;
+    if (node == 0) {
+      indicate_zero(version_of(left));
+      return;
+    }
+  }
+}
+
+static void arrive(uint64_t node) {
+  if (node == 0) {
+    arrive_at_root();
+    return;
+  }
+  uint64_t parent = (node - 1) / fan_in, undo = 0;
+  for (bool arrived = false; !arrived;) {
+    uint64_t seen = read_word(&nodes[node].word);
+    if (count_of(seen) >= ONE) {
+      arrived = change(&nodes[node].word, seen, seen + ONE);
+      continue;
+    }
+    if (count_of(seen) == 0) {
+      uint64_t half = pack(HALF, version_of(seen) + 1);
+      if (!change(&nodes[node].word, seen, half)) continue;
+      arrived = true;
+      seen = half;
+    }
+    arrive(parent);
+    if (!change(&nodes[node].word, seen, pack(ONE, version_of(seen)))) undo++;
+  }
+  while (undo--) depart(parent);
+}
+
+// ---- The scheme ---------------------------------------------------------------------------------
+
+static uint64_t leaf_of(unsigned id) { return inner + id / leaf; }
+
+static void count_setup(unsigned n) {
+  if (!leaf) leaf = 1;
+  if (fan_in < 2) fan_in = 2;
+  uint64_t leaves = (n + leaf - 1) / leaf;
+  inner = (leaves - 1 + fan_in - 2) / (fan_in - 1);
+  nodes = uc_alloc((inner + leaves) * sizeof *nodes, (unsigned)object_node);
+  indicator = uc_alloc(sizeof *indicator, (unsigned)object_node);
+  for (unsigned id = 0; id < n; id++) arrive(leaf_of(id));
+}
+
+static void count_get(unsigned id) { arrive(leaf_of(id)); }
+static void count_put(unsigned id) { depart(leaf_of(id)); }
+static void count_tend(unsigned id) { (void)id; }
+
+static bool count_drain(unsigned id) {
+  (void)id;
+  return true;
+}
+
+static bool count_is_zero(void) { return count_of(indicator->word) == 0; }
