@@ -1,0 +1,107 @@
+// A byte through a UNIX domain socket: written at one end, read at the other by the same task.
+//
+// No task shares its pair of sockets with another. But a writer must be sure that the other end
+// still exists while it appends to that end's buffer, and so must a reader that tells the other end
+// that there is room again. What gives that certainty is the choice here:
+//
+//   global  one lock for all connections of the system, taken shared by sends and receives and
+//           exclusively by connect and close (FreeBSD 11). Taken shared it is still written twice:
+//           its line visits every task, and the curve is flat from eight tasks on
+//   pair    a lock for each pair (FreeBSD 12): 128 tasks sent nineteen times as much (Macy 2018)
+//
+// With `reconnect` a task closes and connects its pair again after so many bytes.
+//
+// Check: the byte that is read is the one that was written, by this task, over this connection.
+#include "calls.h"
+#include "rwlock.h"
+#include "spinlock.h"
+#include "uncore.h"
+
+UC_WORKLOAD("Kernel path UNIX sockets: one lock for all connections, or one each");
+enum link { GLOBAL, PAIR };
+UC_PARAM(choice, link, GLOBAL, "global|pair", "what guards the existence of the other end");
+UC_PARAM(u64, reconnect, 0, "bytes", "a task closes and connects anew after so many; 0: never");
+UC_PARAM(u64, work, 3500, "instructions", "entry, exit and private work of write and read");
+
+#define BUFFER 64  // bytes, one word each here
+
+struct socket {
+  UC_ALIGNED struct spinlock lock;  // of the receive buffer
+  uint64_t head, tail;              // words ever put in and taken out
+  uint64_t words[BUFFER];
+};
+
+// Two connected sockets; the first writes, the second reads.
+static struct pair {
+  UC_ALIGNED struct rwlock lock;
+  struct socket* peer;  // the other end; null while not connected
+  uint64_t connection;  // how often it was connected
+  struct socket* reader;
+  UC_ALIGNED uint64_t sent;  // by the task whose pair it is
+}* pairs_of;
+
+static struct rwlock* all_links;
+
+static void connect_pair(struct pair* pair) {
+  pair->peer = pair->reader;
+  pair->connection++;
+}
+
+void uc_setup(unsigned n) {
+  all_links = uc_alloc(sizeof *all_links, 0);
+  rw_init(all_links, n);
+  pairs_of = uc_alloc(n * sizeof *pairs_of, 0);
+  for (unsigned id = 0; id < n; id++) {
+    rw_init(&pairs_of[id].lock, n);
+    pairs_of[id].reader = uc_alloc(sizeof(struct socket), 0);
+    connect_pair(&pairs_of[id]);
+  }
+}
+
+static struct rwlock* guard(struct pair* pair) { return link == GLOBAL ? all_links : &pair->lock; }
+
+static void put(struct socket* socket, uint64_t word) {
+  spin_lock(&socket->lock);
+  if (!UC_SABOTAGE) socket->words[socket->head++ % BUFFER] = word;
+  spin_unlock(&socket->lock);
+}
+
+// Nothing to read is 0.
+static uint64_t take(struct socket* socket) {
+  spin_lock(&socket->lock);
+  bool empty = socket->tail == socket->head;
+  uint64_t word = empty ? 0 : socket->words[socket->tail++ % BUFFER];
+  spin_unlock(&socket->lock);
+  return word;
+}
+
+static void write_byte(struct pair* pair, uint64_t word) {
+  uc_work((int64_t)work / 2);
+  rw_rlock(guard(pair));
+  if (pair->peer) put(pair->peer, word);
+  rw_runlock(guard(pair));
+}
+
+static uint64_t read_byte(struct pair* pair) {
+  uc_work((int64_t)work / 2);
+  uint64_t word = take(pair->reader);
+  rw_rlock(guard(pair));  // the writer, if it is still there, may have waited for room
+  uc_check(pair->peer == pair->reader, "the other end vanished");
+  rw_runlock(guard(pair));
+  return word;
+}
+
+static void connect_again(struct pair* pair) {
+  rw_wlock(guard(pair));
+  pair->peer = NULL;
+  connect_pair(pair);
+  rw_wunlock(guard(pair));
+}
+
+static void call(unsigned id) {
+  struct pair* pair = &pairs_of[id];
+  uint64_t word = pair->connection << 48 | (uint64_t)id << 32 | ++pair->sent;
+  write_byte(pair, word);
+  uc_check(read_byte(pair) == word, "not the byte that was written");
+  if (reconnect && pair->sent % reconnect == 0) connect_again(pair);
+}
