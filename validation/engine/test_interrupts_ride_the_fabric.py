@@ -63,3 +63,18 @@ def test_delays_an_ipi_a_saturated_link(
     assert there[1] >= 2 * there[0]
     if machine == "epyc7601x2":  # data fill one direction, requests do not fill the other
         assert back[1] < 1.05 * back[0]
+
+
+def test_reaches_a_broadcast_all_harts_in_linear_time_by_unicast_only() -> None:
+    """The last hart of n: after n sends, or after one and the way to the farthest."""
+
+    def last(multicast: str, harts: int) -> int:
+        overrides = {"interrupt.multicast": multicast}
+        outcome = point("epyc7601x2", "ipi/broadcast", harts, overrides=overrides, rounds=4)
+        assert not outcome["failures"]
+        return int(outcome["tables"]["reached"][0][1])
+
+    one_by_one, at_once = ([last(how, n) for n in (16, 32, 64, 128)] for how in ("no", "yes"))
+    send = (one_by_one[1] - one_by_one[0]) / 16
+    assert one_by_one[3] - one_by_one[2] == pytest.approx(64 * send, rel=0.03)
+    assert at_once[3] < 2 * at_once[0]

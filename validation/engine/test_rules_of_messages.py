@@ -283,3 +283,16 @@ def test_wakes_a_timer_set_by_another_hart_a_sleeper(waker: int) -> None:
     slept, wrote = spans[2][0], spans[3 if waker else 0][0]
     there = 0 if waker else SEND + way("control", A, B) + ACCEPT
     assert slept.begin + 2 + slept.cost == wrote.begin + 1 + there
+
+
+def test_takes_a_multicast_each_channel_once() -> None:
+    """I5: to B by way of H, where it forks; hart 2 is at H."""
+    links = tuple(link for link in wires(BUSY) if {link.source, link.target} != {A, B})
+    machine = line(links=links, interrupt={"multicast": True})
+    plans = [[Step(2000, Do.MULTICAST, 0b110)], [Step(1000, Do.SLEEP)], [Step(1000, Do.SLEEP)]]
+    spans, taken_at = results(machine, plans)
+    assert spans[0][0].cost == SEND
+    left = spans[0][0].begin + 1 + SEND
+    pending = left + way("control", A, H) + SHORT + ACCEPT
+    assert taken_at[2] == pending + ENTRY + TO_THE_CLOCK
+    assert taken_at[1] == pending + way("control", H, B) + ENTRY + TO_THE_CLOCK

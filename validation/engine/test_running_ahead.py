@@ -38,6 +38,7 @@ WORK: dict[str, dict[str, Any]] = {
     "refcount/atomic": {"ops": 5, "think": "15ns"},
     "epoch/ebr": {"ops": 5, "updates": 10, "think": "33ns", "hold": "100ns"},
     "ipi/pingpong": {"rounds": 3, "pairs": "one", "a": 0, "b": 1},
+    "ipi/broadcast": {"rounds": 3, "overrides": {"interrupt.multicast": "yes"}},
 }
 WAYS: dict[str, dict[str, Any]] = {
     "again": {},

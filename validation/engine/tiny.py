@@ -142,6 +142,7 @@ class Do(IntEnum):
     CLEAR = 19  # the IPI of hart `place`
     PEEK = 20  # whether it is pending
     EXPIRE = 21  # the timer of hart `place`
+    MULTICAST = 23  # an IPI to the harts of the set `place`, bit by bit
     DOZE = 22  # until an interrupt pends, without taking it
 
 

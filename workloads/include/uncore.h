@@ -102,6 +102,10 @@ void uc_barrier(void);
 // Sends an interprocessor interrupt; stores made before it are visible to its handler.
 void uc_ipi(unsigned hart);
 
+// The same to every hart below n whose bit (hart % 64 of set[hart / 64]) is set: by one message
+// where the machine has multicast interrupts, one after the other elsewhere.
+void uc_ipi_many(const uint64_t set[], unsigned n);
+
 // What this hart runs when an IPI arrives, with interrupts off. Null: only wake up.
 void uc_on_ipi(void (*handler)(void));
 

@@ -12,12 +12,15 @@
 #ifndef UNCORE_ABI_H_
 #define UNCORE_ABI_H_
 
-#define UC_MAGIC "uncore1"  // eight bytes with its zero; changes when this file does
+#define UC_MAGIC "uncore2"  // eight bytes with its zero; changes when this file does
 
 #define UC_RAM_BASE 0x80000000
 #define UC_CLINT_BASE 0x02000000
 #define UC_CLINT_MTIMECMP 0x4000
 #define UC_CLINT_MTIME 0xbff8
+// Not on QEMU: words of 64 harts each, and the register that sends an IPI to all of them.
+#define UC_MULTICAST_BASE 0x02010000
+#define UC_MULTICAST_SEND 0x1000
 #define UC_UART_BASE 0x10000000
 
 #define UC_MAX_HARTS 4096
@@ -73,6 +76,7 @@ struct uc_boot {
   uint64_t node_size;    // bytes; 0 = all memory is one node
   uint64_t timebase_hz;  // frequency of the counter that `clock` selects
   uint64_t clock;        // UC_CLOCK_...
+  uint64_t multicast;    // 1 = the registers at UC_MULTICAST_BASE are there
   uint64_t report;       // 1 = print records and tables at the end, for engines that cannot read
 };
 

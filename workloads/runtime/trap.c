@@ -80,6 +80,22 @@ void uc_ipi(unsigned hart) {
   *msip(hart) = 1;
 }
 
+// The set register is this hart's own, so only the last store is a message.
+void uc_ipi_many(const uint64_t set[], unsigned n) {
+  __asm__ volatile("fence w, o" ::: "memory");
+  if (!uc_boot.multicast) {
+    for (unsigned hart = 0; hart < n; hart++)
+      if (set[hart / 64] >> hart % 64 & 1) *msip(hart) = 1;
+    return;
+  }
+  volatile uint64_t* words = (volatile uint64_t*)UC_MULTICAST_BASE;
+  for (unsigned word = 0; word < (n + 63) / 64; word++) {
+    unsigned harts = n - 64 * word;  // of this word and the next ones
+    words[word] = harts < 64 ? set[word] & ((1ul << harts) - 1) : set[word];
+  }
+  *(volatile uint64_t*)(UC_MULTICAST_BASE + UC_MULTICAST_SEND) = 1;
+}
+
 void uc_on_ipi(void (*handler)(void)) { uc_hart()->on_ipi = handler; }
 
 void uc_wait(void) {

@@ -70,6 +70,7 @@ MachineSpec machine(nb::handle from, std::vector<uint32_t> cells) {
   get(m.interrupt.accept, interrupt, "accept");
   get(m.interrupt.entry, interrupt, "entry");
   get(m.interrupt.exit, interrupt, "exit");
+  get(m.interrupt.multicast, interrupt, "multicast");
   m.stops = static_cast<uint32_t>(nb::len(nb::object(from.attr("stops"))));
   m.links = each<LinkSpec>(from.attr("links"), link);
   m.protocol = std::move(cells);

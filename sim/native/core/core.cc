@@ -188,11 +188,12 @@ void Core::send(const Msg& m) {
 }
 
 // Sends word to the core where a register stands.
-void Core::tell(const Thread& thread, Device device, const Access& a, Time when) {
-  const Register target = *register_at(a.address, engine.threads());
+void Core::tell(Thread& thread, Device device, const Access& a, Time when) {
+  const Register target = *engine.register_of(a.address);
+  shorten(thread.hart.clock);  // it, or its answer, may be for this core
+  if (target.kind == Register::Kind::send) return engine.send_many(thread, when);
   engine.send_device(device, target, a.value, *this, engine.thread(target.hart).core, thread.id,
                      when);
-  shorten(thread.hart.clock);  // it, or its answer, may be for this core
 }
 
 // The register that a hart waits for has been read.

@@ -47,7 +47,7 @@ class Core {
 
   // What the port's slow path needs. True: performed; false: it stays pending.
   bool perform(Thread& thread, const Access& access, Time now, Outcome& outcome);
-  void tell(const Thread& thread, Device device, const Access& a, Time when);
+  void tell(Thread& thread, Device device, const Access& a, Time when);
   void answered(Thread& thread, uint64_t value, Time now);
   void unlock(Thread& thread, Time now);  // the LR's lock ends: SC, trap
   void written(const Line& line, Time now, const Thread& by);

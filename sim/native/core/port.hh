@@ -108,7 +108,7 @@ inline Answer Thread::issue(const Access& access, Outcome& outcome) {
 }
 
 inline Answer Thread::mmio(uint64_t address, unsigned, bool write, uint64_t& value) {
-  if (const auto target = register_at(address, core.engine.threads()))
+  if (const auto target = core.engine.register_of(address))
     return access(*target, address, write, value);
   if (address == kMtime) {
     value = time();
@@ -122,9 +122,14 @@ inline Answer Thread::mmio(uint64_t address, unsigned, bool write, uint64_t& val
   return Answer::fault;
 }
 
-// An interrupt is a message even to one's own core (rule I1).
+// Interrupts are messages, even to one's own core (rule I1).
 inline Answer Thread::access(Register r, uint64_t address, bool write, uint64_t& value) {
-  const bool here = &core.engine.thread(r.hart).core == &core;
+  if (r.kind == Register::Kind::set) {
+    multicast.resize((core.engine.threads() + 63) / 64);
+    (write ? multicast[r.hart] : value) = write ? value : multicast[r.hart];
+    return Answer::now;
+  }
+  const bool here = r.kind != Register::Kind::send && &core.engine.thread(r.hart).core == &core;
   const bool interrupts = write && r.kind == Register::Kind::msip && (value & 1);
   if (!here || interrupts) {
     Outcome out;

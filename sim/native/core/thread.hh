@@ -48,17 +48,18 @@ class Thread {
   const uint32_t index;  // among the core's threads
   Mode mode = Mode::running;
   StoreBuffer buffer;
-  Access pending;                  // what the hart waits for
-  bool asked = false;              // its read is under way
-  uint64_t reservation = kNoLine;  // of the last LR
-  uint64_t locked = kNoLine;       // the line its LR won and keeps probes off
-  uint64_t timer = ~uint64_t{0};   // mtimecmp, ns
-  uint64_t ran_at = 0;             // Core::disturbances when it ran last
-  bool recording = false;          // it seems to spin: note which lines it reads
-  std::vector<uint64_t> watched;   // those lines
-  uint64_t guard = 0;              // where its stack must not reach
-  Time delayed_until = 0;          // end of the delay it is in, or was in last
-  bool interrupted = false;        // the trap it handles is an interrupt
+  Access pending;                   // what the hart waits for
+  bool asked = false;               // its read is under way
+  std::vector<uint64_t> multicast;  // words of the set that it may send to (rule I5)
+  uint64_t reservation = kNoLine;   // of the last LR
+  uint64_t locked = kNoLine;        // the line its LR won and keeps probes off
+  uint64_t timer = ~uint64_t{0};    // mtimecmp, ns
+  uint64_t ran_at = 0;              // Core::disturbances when it ran last
+  bool recording = false;           // it seems to spin: note which lines it reads
+  std::vector<uint64_t> watched;    // those lines
+  uint64_t guard = 0;               // where its stack must not reach
+  Time delayed_until = 0;           // end of the delay it is in, or was in last
+  bool interrupted = false;         // the trap it handles is an interrupt
   // Latency of operations, from marker to marker.
   Time operation_began = 0;
   bool measuring = false;

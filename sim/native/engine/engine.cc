@@ -195,6 +195,12 @@ void Engine::send(const Message<Bytes>& m, int32_t from, Time when, Agent sender
 }
 
 void Engine::travel(PacketId id, Time head) {
+  if (!packets[id].others.empty()) [[unlikely]]
+    return fork(id, head);
+  go(id, head);
+}
+
+void Engine::go(PacketId id, Time head) {
   Packet& p = packets[id];
   const auto size = static_cast<std::size_t>(size_of(p));
   if (p.hop < p.route->count) {

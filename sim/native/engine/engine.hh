@@ -124,6 +124,11 @@ class Engine {
   void fatal(Thread& thread);
   void overflow(Thread& thread);
   void marker(Thread& thread, unsigned code, uint64_t value);
+  // One interrupt to every hart of `from.multicast`.
+  void send_many(Thread& from, Time when);
+  std::optional<Register> register_of(uint64_t address) const {
+    return register_at(address, threads_.size(), machine.interrupt.multicast);
+  }
   // A hart's registers, at its own core.
   uint64_t read_register(Register r) const;
   void write_register(Register r, uint64_t value, Time now);
@@ -144,7 +149,9 @@ class Engine {
 
   void dispatch(const Event& event);
   void travel(PacketId id, Time head);  // towards the next channel, or to its destination
+  void go(PacketId id, Time head);
   void cross(PacketId id, Time now);
+  void fork(PacketId id, Time head);
   void at_register(PacketId id, Time now);
   void expire(Thread& thread, Time now);
   void arrive(PacketId id, Time now);

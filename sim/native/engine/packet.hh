@@ -39,10 +39,11 @@ struct Packet {
   Message<Bytes> message;
   bool live = false;
   Device device = Device::none;
-  Register target{};       // the register of a device packet
-  uint32_t reader = 0;     // read and value: the hart that waits
-  uint64_t value = 0;      // write and value
-  Agent origin = kNobody;  // who last held the data, for the statistics
+  Register target{};             // the register of a device packet
+  uint32_t reader = 0;           // read and value: the hart that waits
+  uint64_t value = 0;            // write and value
+  std::vector<uint32_t> others;  // harts beyond the target's that share its way so far (rule I5)
+  Agent origin = kNobody;        // who last held the data, for the statistics
   const Route* route = nullptr;
   uint32_t hop = 0;
   uint64_t place = 0, sender = 0;  // its keys among events of equal time

@@ -45,6 +45,7 @@ struct MemorySpec {
 
 struct InterruptSpec {
   Time send, accept, entry, exit;
+  bool multicast;
 };
 
 struct MachineSpec {

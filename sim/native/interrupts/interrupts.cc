@@ -1,8 +1,11 @@
-// Interprocessor interrupts, timers, and the registers behind them (rules I1 to I4): the engine's
+// Interprocessor interrupts, timers, and the registers behind them (rules I1 to I5): the engine's
 // part.
 //
 // An IPI is a message like any other: its latency depends on where the two harts sit and on the
 // traffic between them. So is whatever else a hart does to a register at another core.
+#include <algorithm>
+#include <utility>
+
 #include "engine/engine.hh"
 
 namespace uncore {
@@ -29,6 +32,63 @@ void Engine::send_device(Device device, Register target, uint64_t value, const C
   p.sender = event_sender(static_cast<uint64_t>(sender.agent), ++sender.sent);
   ++cores_[to.agent]->in_flight;
   travel(id, when);
+}
+
+// One message: it is sent once, and takes a channel once for all whose way leads through it.
+void Engine::send_many(Thread& from, Time when) {
+  std::vector<uint32_t> harts;
+  for (uint32_t h = 0; h < threads_.size(); ++h)
+    if (from.multicast.size() > h / 64 && from.multicast[h / 64] >> h % 64 & 1) harts.push_back(h);
+  from.multicast.clear();
+  if (harts.empty()) return;
+  const PacketId id = packets.take();
+  Packet& p = packets[id];
+  p.message = Message<Bytes>{};
+  p.message.from = from.core.agent;
+  p.device = Device::write;
+  p.value = 1;
+  p.hop = 0;
+  p.sender = event_sender(static_cast<uint64_t>(from.core.agent), ++from.core.sent);
+  for (uint32_t h : harts) ++threads_[h]->core.in_flight;
+  p.target = {Register::Kind::msip, harts.back()};
+  harts.pop_back();
+  p.others = std::move(harts);
+  fork(id, when);
+}
+
+// Whoever's way goes on by the same channel goes on together; the others go their own.
+void Engine::fork(PacketId id, Time head) {
+  Packet& whole = packets[id];
+  std::vector<uint32_t> harts = std::exchange(whole.others, {});
+  harts.push_back(whole.target.hart);
+  const int32_t start = cores_[whole.message.from]->stop;
+  const auto way = [&](uint32_t h) { return &fabric_.route(start, threads_[h]->core.stop); };
+  for (uint32_t h : harts) way(h);  // all are known from here on, so hops stay where they are
+  const auto together = [&](uint32_t a, uint32_t b) {
+    if (std::min(way(a)->count, way(b)->count) <= whole.hop) return false;
+    const Hop &to_a = fabric_.hop(*way(a), whole.hop), &to_b = fabric_.hop(*way(b), whole.hop);
+    return to_a.channel == to_b.channel && to_a.reach == to_b.reach;
+  };
+  std::vector<std::vector<uint32_t>> parts;
+  for (uint32_t h : harts) {
+    const auto same = std::ranges::find_if(parts, [&](auto& p) { return together(p[0], h); });
+    if (same == parts.end())
+      parts.push_back({h});
+    else
+      same->push_back(h);
+  }
+  for (const std::vector<uint32_t>& part : parts) {
+    const PacketId branch = &part == &parts.back() ? id : packets.take();
+    Packet& p = packets[branch];
+    if (branch != id) p = whole;
+    Thread& first = *threads_[part[0]];
+    p.message.to = first.core.agent;
+    p.target = {Register::Kind::msip, first.id};
+    p.others.assign(part.begin() + 1, part.end());
+    p.route = way(first.id);
+    p.place = event_place(static_cast<uint64_t>(first.core.agent), kInterruptClass, first.id);
+    go(branch, head);
+  }
 }
 
 // The message has arrived and the controller has accepted it.

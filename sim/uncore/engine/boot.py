@@ -1,11 +1,12 @@
 """What a job means to an engine of ours: the guest's initial memory, and what is refused.
 
-Interface: `memory(job)`, `text(job)`.  Invariant: every engine of ours starts from the same bytes,
-so that a guest cannot tell which one runs it.
+Interface: `memory(job, can)`, `text(job)`.  Invariant: every engine of ours starts from the same
+bytes, so that a guest cannot tell which one runs it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from uncore.errors import UserError
@@ -19,15 +20,19 @@ if TYPE_CHECKING:
 TIMEBASE = 1_000_000_000  # Hz: our engines' CSR time counts nanoseconds
 
 
-def memory(job: Job) -> Image:
-    """What the guest finds at its start, or a UserError for what our engines cannot do."""
-    _refuse_what_is_missing(job)
+def memory(job: Job, can: Collection[str] = ()) -> Image:
+    """What the guest finds at its start, or a UserError for what the engine cannot do.
+
+    `can`: of the features that a machine may have, those the engine has.
+    """
+    _refuse_what_is_missing(job, can)
     machine, harts = job.machine, job.threads[0]
     return job.program.patched(
         harts=harts,
         nodes=len(machine.memories),
         node_size=machine.memories[0].size,
         timebase_hz=TIMEBASE,
+        multicast=machine.interrupt.multicast,
         near=nearest_memories(machine, job.harts[:harts]),
         values=_values(job),
     )
@@ -38,15 +43,15 @@ def text(job: Job) -> Segment:
     return next(segment for segment in job.program.segments if job.program.entry in segment)
 
 
-def _refuse_what_is_missing(job: Job) -> None:
-    if job.machine.core.far_atomics:
+def _refuse_what_is_missing(job: Job, can: Collection[str]) -> None:
+    if job.machine.core.far_atomics and "far" not in can:
         raise UserError(
-            f"{job.machine.id}: core.atomics = far: our engines have atomics in the core's"
-            " cache only; write core.atomics=near"
+            f"{job.machine.id}: core.atomics = far: {job.engine} has atomics in the core's cache"
+            " only; write core.atomics=near"
         )
-    if job.machine.interrupt.multicast:
+    if job.machine.interrupt.multicast and "multicast" not in can:
         raise UserError(
-            f"{job.machine.id}: interrupt.multicast = yes: our engines send one interrupt at a"
+            f"{job.machine.id}: interrupt.multicast = yes: {job.engine} sends one interrupt at a"
             " time; write interrupt.multicast=no"
         )
 

@@ -23,6 +23,7 @@ GIVES = frozenset(
 )
 
 PROBES = frozenset({"log", "lines"})
+CAN = frozenset({"multicast"})  # of what a machine may have (boot.py)
 HARTS = NO_LIMIT = 2**64 - 1
 SLICE = 200_000  # events between two looks at the keyboard
 HOME_KINDS = {"addressed": 0, "node": 1, "interleave": 2, "first-touch": 3, "pair": 3}
@@ -57,7 +58,7 @@ def start(
     """
     from uncore._native import Run
 
-    memory, text = boot.memory(job), boot.text(job)
+    memory, text = boot.memory(job, CAN), boot.text(job)
     kind, node = _home(job.home)
     description = {
         "placement": list(job.harts[: job.threads[0]]),

@@ -148,6 +148,7 @@ class Program:
         node_size: int = 0,
         timebase_hz: int = 1_000_000_000,
         clock: int = abi.CONSTANTS["UC_CLOCK_TIME"],
+        multicast: bool = False,
         report: bool = False,
         near: Sequence[int] = (),
         values: Mapping[str, object] = NOTHING,
@@ -155,6 +156,7 @@ class Program:
         """What differs from the ELF: the boot block, each hart's nearest node, the parameters."""
         boot = {"harts": harts, "nodes": nodes, "node_size": node_size, "clock": clock}
         boot |= {"timebase_hz": timebase_hz, "report": int(report)}
+        boot |= {"multicast": int(multicast)}
         start, _ = self._elf.sections[".uc.boot"]
         words = [abi.MAGIC, *(abi.pack(boot[name]) for name in abi.FIELDS["uc_boot"][1:])]
         image = [(start, b"".join(words))]

@@ -155,6 +155,9 @@ static struct span step(uint64_t when, uint64_t what, char* at) {
       STEP("wfi");
       __asm__ volatile("csrc mie, %0\n\tcsrsi mstatus, 8" ::"r"(128));
       break;
+    case 23:  // an IPI to every hart of the set
+      STEP("sd zero, 0(%3)");
+      break;
     default:
       uc_check(false, "a plan has a step that is none");
   }
@@ -164,6 +167,10 @@ static struct span step(uint64_t when, uint64_t what, char* at) {
 static char* place(uint64_t what, uint64_t number) {
   if (what == 14 || what == 19 || what == 20) return (char*)(UC_CLINT_BASE + 4 * number);
   if (what == 21) return (char*)(UC_CLINT_BASE + UC_CLINT_MTIMECMP + 8 * number);
+  if (what == 23) {
+    *(volatile uint64_t*)UC_MULTICAST_BASE = number;
+    return (char*)(UC_MULTICAST_BASE + UC_MULTICAST_SEND);
+  }
   return places + number * stride;
 }
 
