@@ -1,13 +1,26 @@
-"""Why the answers can be believed: validate, claims, check."""
+"""Why the answers can be believed: validate, claims, check, litmus, diff-engines."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter, validators
 
-from uncore.commands import Cores, Json, app, workers
+from uncore.commands import (
+    FAILED,
+    OK,
+    PLACED,
+    Cores,
+    Json,
+    Placed,
+    Set,
+    Threads,
+    With,
+    app,
+    workers,
+)
 
 
 @app.command
@@ -61,3 +74,42 @@ def litmus(
     from uncore.litmus import run
 
     return int(run.main(shapes, rounds=rounds, seed=seed, cores=workers(cores), json=json))
+
+
+@app.command
+def diff_engines(
+    machine: str,
+    workload: str,
+    *,
+    threads: Threads = "1",
+    set_: Set = [],  # noqa: B006
+    with_: With = [],  # noqa: B006
+    choices: Placed = PLACED,
+    against: Annotated[str, Parameter(help="the engine to compare --engine with")] = "reference",
+    json: Json = False,
+) -> int:
+    """Two engines' transaction logs, record by record; exit status 1 on the first difference."""
+    from uncore.api import make_job
+    from uncore.engine import agreement, refuse_slow
+    from uncore.report import agreement as report
+    from uncore.report.progress import progress
+    from uncore.words import pairs
+
+    job = make_job(
+        machine,
+        workload,
+        threads,
+        parameters=pairs("--set", set_),
+        overrides=pairs("--with", with_),
+        **choices.policies(),
+    )
+    if not choices.slow:
+        refuse_slow(replace(job, engine=against))
+    engines = (job.engine, against)
+    with progress(len(job.threads), "comparing", "jobs") as advance:
+        found = []
+        for count in job.threads:
+            found.append(agreement.compare(job.at(count), engines))
+            advance(1)
+    report.show(found, engines, json)
+    return OK if all(one.equal for one in found) else FAILED

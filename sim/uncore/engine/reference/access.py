@@ -18,8 +18,8 @@ Value = int | tuple[int, int]  # a pair: amocas.q
 class Access:
     """One memory operation.  `value` and `expected` are its operands."""
 
-    kind: str  # load store amo cas_pair lr sc fence ipi
-    address: int = 0  # ipi: the target hart
+    kind: str  # load store amo cas_pair lr sc fence; read, write: of another core's register
+    address: int = 0
     size: int = 0
     value: Value = 0
     operation: str = ""  # of an amo
@@ -39,7 +39,7 @@ class Access:
         if self.kind == "cas_pair":
             return self._exchange_pair(line)
         if self.kind in ("store", "sc"):
-            line.write(self.address, self.size, _number(self.value))
+            line.write(self.address, self.size, number(self.value))
             return 0
         old = line.read(self.address, self.size)
         if self.kind == "amo":
@@ -49,7 +49,7 @@ class Access:
 
     def _operands(self) -> tuple[int, int]:
         low = (1 << 8 * self.size) - 1
-        return _number(self.value) & low, _number(self.expected) & low
+        return number(self.value) & low, number(self.expected) & low
 
     def _exchange_pair(self, line: Line) -> Value:
         old = line.read(self.address, 8), line.read(self.address + 8, 8)
@@ -59,7 +59,7 @@ class Access:
         return old
 
 
-def _number(value: Value) -> int:
+def number(value: Value) -> int:
     assert isinstance(value, int)
     return value
 

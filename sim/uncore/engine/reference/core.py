@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from uncore.engine.reference.access import Access, Value
+from uncore.engine.reference.access import Access, Value, number
 from uncore.engine.reference.caches import Caches
 from uncore.engine.reference.client import WRITABLE
 
@@ -59,14 +59,16 @@ class Core:
 
     def perform(self, hart: Hart, access: Access) -> Done | None:
         """The access at the present time, or None: it waits."""
+        if access.address in hart.guard:
+            self.system.overflow(hart)
+            return None
         if access.drains and hart.buffer:
             return None  # H4
         match access.kind:
             case "fence":
                 return 0, 0
-            case "ipi":
-                self.system.interrupts.send(hart, access.address)
-                return 0, self.system.machine.interrupt.send  # I1
+            case "read" | "write":
+                return self._far(hart, access)
             case "store":
                 return self._store(hart, access)
             case "sc" if hart.reservation != access.line:
@@ -75,6 +77,19 @@ class Core:
             case "load" if (found := hart.forwarded(access)) is not None:
                 return found
         return self._in_cache(hart, access)
+
+    def _far(self, hart: Hart, access: Access) -> Done | None:
+        """A register of another core (I1, I4)."""
+        interrupts = self.system.interrupts
+        register = interrupts.find(access.address)
+        assert register is not None
+        if access.kind == "write":
+            interrupts.write_far(hart, register, number(access.value))
+            return 0, interrupts.spec.send
+        if not hart.asked:
+            interrupts.read_far(hart, register)
+        hart.asked = True
+        return None
 
     def _store(self, hart: Hart, access: Access) -> Done | None:
         """At once, or into the store buffer (H3)."""
@@ -165,4 +180,3 @@ class Core:
     def _attempt(self, hart: Hart) -> None:
         if hart.pending and (done := self.perform(hart, hart.pending)):
             hart.answered(*done)
-            self.share()

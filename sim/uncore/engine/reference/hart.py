@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import simpy
 
 from uncore.engine.reference.access import Access, Value
+from uncore.engine.reference.interrupts import NS
 from uncore.engine.reference.time import EXECUTION, Bell
 from uncore.program.abi import CONSTANTS
 
@@ -26,7 +27,6 @@ MARK = {
     name: CONSTANTS[f"UC_MARK_{name}"] for name in ("OP", "ROI_ON", "ROI_OFF", "DELAY", "START")
 }
 LONGEST_DELAY = 10**15  # ns: what a guest asks for with a negative time must not turn time back
-NS = 1000
 
 
 class Hart:
@@ -38,11 +38,14 @@ class Hart:
         self.mode = "running"  # waiting: for memory; idle: in wfi; stopped
         self.buffer: deque[Access] = deque()  # stores not yet visible, oldest first
         self.pending: Access | None = None  # what it waits for
+        self.asked = False  # and it is a register of another core, which has been asked
         self.reservation: int | None = None
         self.locked: int | None = None  # the line its LR won and keeps probes off
         self.in_interrupt = False
         self.delaying = False
         self.wake = Bell(self.clock)
+        stack = core.system.stacks + id * CONSTANTS["UC_STACK_STRIDE"]
+        self.guard = range(stack, stack + CONSTANTS["UC_STACK_GUARD"])  # its stack's last bytes
         self.began: int | None = None  # of the operation it measures
 
     # ---- its life --------------------------------------------------------------------------------
@@ -63,22 +66,23 @@ class Hart:
         self.delaying = False
         self.isa.horizon = self.clock.now
         match self.isa.run(self):
-            case "later":
+            case "later" if self.mode == "running":
                 self.mode = "waiting"
             case "wfi":
                 self.mode = "idle"
             case "semihost":
                 self.system.devices.semihost(self)
             case "fatal":
-                self.mode = "stopped"
-                self.system.devices.fatal(self)
+                cause = f"trapped without a handler, cause {self.isa.fatal_cause}"
+                self.system.end_by(self, "fatal", f"hart {self.id} {cause}")
         self.core.share()
 
     def answered(self, value: Value, cost: int) -> None:
         """The operation it waited for has been performed, now (H5)."""
-        self.pending, self.mode = None, "running"
+        self.pending, self.asked, self.mode = None, False, "running"
         self.isa.clock = max(self.clock.now, self.isa.clock) + cost
         self.isa.resume(*(value if isinstance(value, tuple) else (value,)))
+        self.core.share()
         self.wake.ring()
 
     def interrupt(self, bit: int, level: bool) -> None:
@@ -148,14 +152,19 @@ class Hart:
         return done[0]
 
     def has_device(self, address: int) -> bool:
-        return self.system.devices.has(address)
+        return bool(self.system.interrupts.find(address)) or self.system.devices.has(address)
 
     def device(self, address: int, write: bool, value: int) -> Value | None:
-        """A register of a device; to set another hart's MSIP is a memory operation (I1)."""
-        target = self.system.devices.interrupted_by(address, write, value)
-        if target is not None:
-            return self._issue(Access("ipi", target))
-        return self.system.devices.access(self, address, write, value)
+        """A device's register; what is a message to another core waits as an atomic does (H4)."""
+        interrupts = self.system.interrupts
+        register = interrupts.find(address)
+        if register is None:
+            return self.system.devices.access(self, address, write, value)
+        if not interrupts.here(register, self, write, value):
+            return self._issue(Access("write" if write else "read", address, value=value))
+        if write:
+            interrupts.write(register, value)
+        return interrupts.read(register)
 
     def fetch(self, address: int, size: int) -> bytes:
         return self.system.read(address, size)

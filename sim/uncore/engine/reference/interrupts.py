@@ -1,65 +1,123 @@
-"""Interprocessor interrupts and timers (rules I1 to I4).
+"""Interprocessor interrupts, timers, and the registers behind them (rules I1 to I4).
 
-An IPI is a message like any other: its latency depends on where the two harts sit and on the
-traffic between them.  MSIP[h] lives at hart h's core.
+MSIP[h] and mtimecmp[h] stand at hart h's core; to reach them from another core, and to interrupt
+anybody, is a message like any other: its latency depends on where the two harts sit and on the
+traffic between them.
+
+Interface: `find` the register at an address; `here` or far; `read`, `write` where it stands;
+`write_far`, `read_far` from elsewhere.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from uncore.engine.reference.hart import NS, Hart
 from uncore.engine.reference.time import INTERRUPT
+from uncore.program.abi import CONSTANTS
 
 if TYPE_CHECKING:
+    from uncore.engine.reference.core import Core
+    from uncore.engine.reference.hart import Hart
     from uncore.engine.reference.system import System
 
+MSIP = CONSTANTS["UC_CLINT_BASE"]
+MTIMECMP = MSIP + CONSTANTS["UC_CLINT_MTIMECMP"]
 SOFTWARE, TIMER = 3, 7  # bits of mip
 NEVER = 2**64 - 1
+NS = 1000
+
+
+@dataclass(frozen=True)
+class Register:
+    """One of a hart's two."""
+
+    timer: bool
+    hart: Hart
 
 
 class Interrupts:
     """The interrupt controllers of all harts."""
 
     def __init__(self, system: System) -> None:
-        self.system, self.clock = system, system.clock
-        self.pending: set[int] = set()  # harts whose MSIP is set: a second IPI merges (I1)
-        self.timers: dict[int, int] = {}  # mtimecmp, ns
+        self.system, self.clock, self.spec = system, system.clock, system.machine.interrupt
+        self.pending: set[Hart] = set()  # MSIP is set: a second IPI merges (I1)
+        self.timers: dict[Hart, int] = {}  # mtimecmp, ns
 
-    def send(self, sender: Hart, number: int) -> None:
-        """I1: it leaves when the sender has done its part."""
-        if number >= len(self.system.harts):
-            return  # a hart the job does not have
-        target = self.system.harts[number]
-        rank = self.system.rank(target.core.agent, INTERRUPT, number, sender.core.agent)
+    def find(self, address: int) -> Register | None:
+        """What stands at an address."""
+        for timer, start, size in ((False, MSIP, 4), (True, MTIMECMP, 8)):
+            number = (address - start) // size
+            if 0 <= number < len(self.system.harts):
+                return Register(timer, self.system.harts[number])
+        return None
 
-        def arrived(time: int) -> None:
-            accepted = time + self.system.machine.interrupt.accept  # I2
-            self.clock.call(accepted, rank, lambda: self._set(target))
+    def here(self, register: Register, hart: Hart, write: bool, value: int) -> bool:
+        """May this hart use it at once?  An interrupt is a message even to one's own core (I1)."""
+        interrupts = write and not register.timer and value & 1
+        return register.hart.core is hart.core and not interrupts
 
-        leaves = self.clock.now + self.system.machine.interrupt.send
-        stops = sender.core.stop(0), target.core.stop(0)
-        self.system.fabric.send("control", *stops, leaves, rank, arrived)
+    # ---- where it stands -------------------------------------------------------------------------
 
-    def _set(self, target: Hart) -> None:
-        self.pending.add(target.id)
-        target.interrupt(SOFTWARE, True)
+    def read(self, register: Register) -> int:
+        if register.timer:
+            return self.timers.get(register.hart, NEVER)
+        return int(register.hart in self.pending)
 
-    def clear(self, number: int) -> None:
-        """A write of 0 to MSIP[number]."""
-        self.pending.discard(number)
-        self.system.harts[number].isa.interrupt(SOFTWARE, False)
-
-    def set_timer(self, number: int, value: int) -> None:
-        """A write to mtimecmp[number] (I4)."""
-        self.timers[number] = value
-        target, due = self.system.harts[number], value * NS
-        target.isa.interrupt(TIMER, due <= self.clock.now)
+    def write(self, register: Register, value: int) -> None:
+        """I2, I4."""
+        hart = register.hart
+        if not register.timer:
+            (self.pending.add if value & 1 else self.pending.discard)(hart)
+            return hart.interrupt(SOFTWARE, bool(value & 1))
+        self.timers[hart] = value
+        due = value * NS
+        hart.interrupt(TIMER, due <= self.clock.now)
         if self.clock.now < due < NEVER:
-            core = target.core.agent
-            rank = self.system.rank(core, INTERRUPT, 0, core)
-            self.clock.call(due, rank, lambda: self._expire(target, value))
+            rank = self.system.rank(hart.core.agent, INTERRUPT, 0, hart.core.agent)
+            self.clock.call(due, rank, lambda: self._expire(hart, value))
+        return None
 
-    def _expire(self, target: Hart, value: int) -> None:
-        if self.timers[target.id] == value:
-            target.interrupt(TIMER, True)
+    def _expire(self, hart: Hart, value: int) -> None:
+        if self.timers[hart] == value:
+            hart.interrupt(TIMER, True)
+
+    # ---- from elsewhere --------------------------------------------------------------------------
+
+    def write_far(self, sender: Hart, register: Register, value: int) -> None:
+        """It leaves when the sender has done its part (I1)."""
+        leaves = self.clock.now + self.spec.send
+        self._tell(sender.core, register, leaves, True, lambda: self.write(register, value))
+
+    def read_far(self, reader: Hart, register: Register) -> None:
+        """A question and its answer; the hart waits (I4)."""
+
+        def asked() -> None:
+            value, now = self.read(register), self.clock.now
+            self._tell(register.hart.core, register, now, False, lambda: reader.answered(value, 0),
+                       reader.core)  # fmt: skip
+
+        self._tell(reader.core, register, self.clock.now, True, asked)
+
+    def _tell(
+        self,
+        sender: Core,
+        register: Register,
+        leaves: int,
+        accepted: bool,
+        action: Callable[[], None],
+        receiver: Core | None = None,
+    ) -> None:
+        """A control message about a register; to it, it must be accepted (I2)."""
+        target = receiver or register.hart.core
+        rank = self.system.rank(target.agent, INTERRUPT, register.hart.id, sender.agent)
+        delay = self.spec.accept if accepted else 0
+        self.system.fabric.send(
+            "control",
+            sender.stop(0),
+            target.stop(0),
+            leaves,
+            rank,
+            lambda time: self.clock.call(time + delay, rank, action),
+        )

@@ -24,6 +24,7 @@ from uncore.engine.reference.memory import Image, Node
 from uncore.engine.reference.message import CLASS, GRANTS, LINE, Message, ProtocolError
 from uncore.engine.reference.resolver import Resolver
 from uncore.engine.reference.time import LAST, Clock, Rank
+from uncore.program.abi import CONSTANTS
 
 if TYPE_CHECKING:
     from uncore.job import Job
@@ -58,7 +59,8 @@ class System:
             *self.cores, *self.resolvers, *self.memories
         ]  # fmt: skip
         self.end, self.reason, self.exit_code = "running", "", 0
-        self._exit_at: int | None = None
+        self._ending: tuple[int, int, str, str, int] | None = None
+        self.stacks = job.program.symbol("uc_stacks").address
         text = next(s for s in job.program.segments if job.program.entry in s)
         code = _native.Code(text.address, len(text.data))
         self.harts: list[Hart] = []
@@ -135,12 +137,20 @@ class System:
             self.finish("protocol", str(error))
         return self.end == "running"
 
-    def exit(self, hart: Hart, code: int) -> None:
-        """T4: the run ends when this could have reached every core."""
-        if self._exit_at is None:
-            self.exit_code = code
-            self._exit_at = int(hart.isa.clock) + max(self.reach(core) for core in self.cores)
-            self.clock.call(self._exit_at, LAST, lambda: self.finish("exited", ""))
+    def end_by(self, hart: Hart, end: str, reason: str, code: int = 0) -> None:
+        """T4: the run ends when this could have reached every core; the first in time ends it."""
+        hart.mode = "stopped"
+        place = hart.core.agent * self.machine.threads_per_core + hart.index
+        ending = (int(hart.isa.clock), place, end, reason, code)
+        if self._ending is None or ending < self._ending:
+            self._ending = ending
+            ends = ending[0] + max(self.reach(core) for core in self.cores)
+            self.clock.call(ends, LAST, lambda: self.finish(end, reason, code))
+
+    def overflow(self, hart: Hart) -> None:
+        """The hart touched the last bytes of its stack."""
+        room = CONSTANTS["UC_STACK_STRIDE"] - CONSTANTS["UC_STACK_GUARD"]
+        self.end_by(hart, "fatal", f"hart {hart.id}: stack overflow, of {room} bytes")
 
     def reach(self, core: Core) -> int:
         """The least time in which anything that happens elsewhere can reach a core (S2)."""
@@ -151,9 +161,9 @@ class System:
             return 1
         return max(1, self.fabric.nearest(stops, here) or 1)
 
-    def finish(self, end: str, reason: str) -> None:
+    def finish(self, end: str, reason: str, code: int = 0) -> None:
         if self.end == "running":
-            self.end, self.reason = end, reason
+            self.end, self.reason, self.exit_code = end, reason, code
 
     def report(self) -> str:
         """Who waits for what."""

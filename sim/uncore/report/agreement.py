@@ -1,0 +1,55 @@
+"""Whether two engines agree, as a table; where not, the first difference with what came before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import msgspec
+
+from uncore.engine.agreement import Agreement, Difference
+from uncore.report.table import Column, console, emit
+from uncore.result.log import COLUMNS
+
+BEFORE = 8  # records of the line shown before the difference
+
+
+def show(found: Sequence[Agreement], engines: tuple[str, str], as_json: bool) -> None:
+    """One row a thread count, then the first difference of each."""
+    if as_json:
+        rows = [asdict(one) | {"equal": one.equal} for one in found]
+        print(msgspec.json.format(msgspec.json.encode(rows), indent=1).decode())
+        return
+    columns = [
+        Column("threads", lambda one: one["threads"]),
+        Column("transactions", lambda one: one["records"]),
+        Column("logs", lambda one: "differ" if one["difference"] else "equal", left=True),
+        Column("outcomes", lambda one: " ".join(one["outcome"]) or "equal", left=True),
+    ]
+    emit([asdict(one) for one in found], False, columns, " and ".join(engines))
+    for one in found:
+        if one.difference:
+            _show_difference(one.difference, engines, one.threads)
+        for field, (a, b) in one.outcome.items():
+            if not one.difference:
+                console().print(f"{field}: {engines[0]} {a}, {engines[1]} {b}", markup=False)
+
+
+def _show_difference(difference: Difference, engines: tuple[str, str], threads: int) -> None:
+    records = [("", record) for record in difference.before[-BEFORE:]]
+    records += [
+        (name, record or {})
+        for name, record in zip(engines, (difference.a, difference.b), strict=True)
+    ]
+    rows: list[dict[str, Any]] = [{"engine": name, **record} for name, record in records]
+    for row in rows:
+        if "line" in row:
+            row["line"] = f"{row['line']:#x}"
+    what = ", ".join(difference.columns) or "only one engine has it"
+    emit(
+        rows,
+        False,
+        [Column(key, key, left=key == "engine") for key in ("engine", *COLUMNS)],
+        f"first difference at {threads} threads: {what}\nrules in question: {difference.rule}",
+    )
