@@ -1,0 +1,42 @@
+"""Prints the result hash of a set of jobs, one a line: run by the tests in other processes.
+
+    python outcomes.py [CORES [probes]]      with `probes`, every one the engine has
+
+The jobs: every kind of interconnect, two sockets, siblings, small caches, interrupts.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import uncore
+from uncore.api import make_job
+from uncore.engine import native
+from uncore.execute import execute
+
+JOBS = [
+    ("bus:8", "lock/ticket", {"ops": 20}, {}, {}),
+    ("ring:16", "lock/mcs", {"ops": 20}, {}, {}),
+    ("mesh:4x4", "counter/atomic", {"ops": 50}, {}, {"home": "interleave"}),
+    ("ccx:4x4", "refcount/atomic", {"ops": 10}, {}, {"placement": "scatter"}),
+    ("tr1950x", "epoch/ebr", {"ops": 10, "updates": 10}, {}, {"placement": "siblings"}),
+    ("epyc7601x2", "lock/ticket", {"ops": 10}, {"core.l2": "4KiB 2-way 12cy"}, {}),
+    ("x8275clx2", "ipi/pingpong", {"rounds": 3}, {}, {"home": "first-touch"}),
+    ("x5650x2", "lock/ticket", {"ops": 10, "think": "9ns"}, {}, {"placement": "scatter"}),
+]
+
+
+def main(cores: int, probes: frozenset[str]) -> None:
+    jobs = [
+        make_job(machine, workload, [1, 3, 8], parameters=values, overrides=changes, **policies)
+        for machine, workload, values, changes, policies in JOBS
+    ]
+    for job, result in zip(jobs, execute(jobs, cores, probes=probes), strict=True):
+        print(job.machine.id, job.program.name, result.result_hash)
+    print(uncore.__file__, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main(
+        int(sys.argv[1]) if len(sys.argv) > 1 else 1, native.PROBES if sys.argv[2:] else frozenset()
+    )

@@ -1,0 +1,69 @@
+"""Is a job's result the same, bit for bit, however and wherever it is executed?
+
+Each test runs the jobs of outcomes.py in a process of its own and compares the result hashes, which
+cover every field of job and outcome.  How far a core runs ahead is asked in validation/engine.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import zipfile
+from functools import cache
+from pathlib import Path
+
+from uncore.paths import CHECKOUT
+
+OUTCOMES = Path(__file__).with_name("outcomes.py")
+
+
+def outcomes(*words: str, **environment: str) -> tuple[list[str], str]:
+    """Machine, workload and hash of each job; and which copy of the package ran."""
+    run = subprocess.run(
+        [sys.executable, str(OUTCOMES), *words],
+        env=os.environ | environment,
+        cwd=tempfile.gettempdir(),
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout.splitlines(), run.stderr.strip()
+
+
+@cache
+def usual() -> list[str]:
+    return outcomes()[0]
+
+
+def test_twice() -> None:
+    assert outcomes()[0] == usual()
+
+
+def test_on_several_cores() -> None:
+    assert outcomes("3")[0] == usual()
+
+
+def test_with_every_probe() -> None:
+    assert outcomes("1", "probes")[0] == usual()
+
+
+def test_built_by_another_compiler() -> None:
+    """Clang and its C++ library instead of GCC and its own."""
+    assert CHECKOUT
+    scons = [sys.executable, "-m", "SCons", "-Q", "-s", f"-j{os.cpu_count()}", "--clang", "native"]
+    build = subprocess.run(scons, cwd=CHECKOUT, capture_output=True, text=True)
+    assert build.returncode == 0, build.stderr
+    assert outcomes(UNCORE_NATIVE="native-clang")[0] == usual()
+
+
+def test_from_a_wheel(tmp_path: Path) -> None:
+    assert CHECKOUT
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, "--wheel-dir", str(tmp_path), str(CHECKOUT)], check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    found, package = outcomes(PYTHONPATH=str(tmp_path / "site"))
+    assert package.startswith(str(tmp_path))
+    assert found == usual()
