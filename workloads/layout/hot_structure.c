@@ -1,0 +1,89 @@
+// A structure that everybody updates under its lock: how many lines do its busy fields lie on?
+//
+// Each holder of the lock touches the same six fields. They come with the holder from the one
+// before, line by line: the lock's own line has arrived with the lock, every further line is one
+// more transfer while all others wait. Putting the busy fields side by side is therefore worth as
+// much as shortening the critical section. Macy (2018) measured 45 % more brk calls a second when
+// the busy fields of the kernel's memory allocation structure moved from three lines to two.
+//
+// Check: the fields, changed together, stay equal, and no update is lost.
+#include "calls.h"
+#include "mcs.h"
+#include "spinlock.h"
+#include "uncore.h"
+
+UC_WORKLOAD("Busy fields of a locked structure on few lines or on many");
+UC_PARAM(u64, lines, 3, "lines", "on which the lock and the six busy fields lie, 1 to 6");
+UC_PARAM(u64, work, 100, "instructions", "private work between two updates");
+enum guard { MCS, SPIN, ATOMIC };
+UC_PARAM(choice, guard, MCS, "mcs|spin|atomic", "a lock, or an atomic addition to each field");
+UC_PARAM(u64, structure_node, 0, "node", "memory node of the structure");
+
+#define FIELDS 6
+#define LINE_WORDS (64 / sizeof(uint64_t))
+
+static struct structure {
+  UC_ALIGNED struct spinlock lock;
+  uint32_t unused;
+  struct mcs_lock queue;
+  _Atomic uint64_t words[FIELDS * LINE_WORDS];  // the first line has room for all six
+}* structure;
+
+static struct mcs_node* nodes;            // one per hart
+static _Atomic uint64_t* fields[FIELDS];  // atomic, though a lock guards them, for guard=atomic
+
+void uc_setup(unsigned n) {
+  if (lines < 1 || lines > FIELDS) {
+    uc_check(false, "lines must be from 1 to 6");
+    lines = 1;
+  }
+  structure = uc_alloc(sizeof *structure, (unsigned)structure_node);
+  nodes = uc_alloc(n * sizeof *nodes, (unsigned)structure_node);
+  // Field k lies on line k * lines / FIELDS, behind those that are there already.
+  for (uint64_t k = 0; k < FIELDS; k++)
+    fields[k] = &structure->words[k * lines / FIELDS * LINE_WORDS + k];
+}
+
+static void update(void) {
+  uint64_t before = atomic_load_explicit(fields[0], memory_order_relaxed);
+  for (unsigned k = 0; k < FIELDS; k++) {
+    uint64_t field = atomic_load_explicit(fields[k], memory_order_relaxed);
+    uc_check(field == before, "an update was seen half done");
+    atomic_store_explicit(fields[k], field + 1, memory_order_relaxed);
+  }
+}
+
+static void update_atomically(void) {
+  for (unsigned k = 0; k < FIELDS; k++)
+    atomic_fetch_add_explicit(fields[k], 1, memory_order_relaxed);
+}
+
+static void lock(unsigned id) {
+  if (guard == SPIN)
+    spin_lock(&structure->lock);
+  else
+    mcs_acquire(&structure->queue, &nodes[id]);
+}
+
+static void unlock(unsigned id) {
+  if (guard == SPIN)
+    spin_unlock(&structure->lock);
+  else
+    mcs_release(&structure->queue, &nodes[id]);
+}
+
+static void call(unsigned id) {
+  uc_work((int64_t)work);
+  if (guard == ATOMIC) {
+    update_atomically();
+    return;
+  }
+  if (!UC_SABOTAGE) lock(id);
+  update();
+  if (!UC_SABOTAGE) unlock(id);
+}
+
+void uc_finish(unsigned n) {
+  for (unsigned k = 0; k < FIELDS; k++)
+    uc_check(*fields[k] == uc_total_ops(n) + n * warmup, "updates were lost");
+}
