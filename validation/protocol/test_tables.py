@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from uncore.errors import UserError
+from uncore.paths import CHECKOUT
 from uncore.protocol import render
 from uncore.protocol.shapes import PROTOCOLS, names
 from uncore.protocol.tables import IMPOSSIBLE, SHIPPED, load, pack
@@ -118,3 +119,9 @@ def test_a_rendered_page_holds_every_cell_and_reason() -> None:
     assert "data come only in answer to an outstanding request" in page
     assert '<td class="impossible" title="no copy here, nothing to evict">' not in cells
     assert '<td class="impossible" title="no copy, nothing to evict">!empty</td>' in cells
+
+
+def test_is_the_documented_protocol_the_one_that_runs() -> None:
+    """After a change of a table: python -m uncore.protocol.render > docs/protocol.md."""
+    assert CHECKOUT
+    assert (CHECKOUT / "docs/protocol.md").read_text() == render.document()

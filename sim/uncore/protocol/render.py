@@ -2,16 +2,21 @@
 
     text(table)  markdown(table)  html(table)      one table, as the chosen protocol reads it
     page(tables) -> str                            all four in Markdown, with their reasons
+    document() -> str                              every shipped protocol, and what the words mean
+    python -m uncore.protocol.render               prints it: docs/protocol.md
 
 Invariant: `text` is what a .table file holds, without comments, and reads back as the same table.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html import escape
+from itertools import takewhile
 
-from uncore.protocol.shapes import Table
-from uncore.protocol.tables import Tables
+from uncore.protocol import coverage
+from uncore.protocol.shapes import PROTOCOLS, Table
+from uncore.protocol.tables import SHIPPED, Tables, files, load
 
 
 def rows(table: Table) -> list[list[str]]:
@@ -67,5 +72,41 @@ def html(table: Table) -> str:
 
 
 def page(tables: Tables) -> str:
-    parts = [f"## {table.shape.name}\n\n{markdown(table)}" for table in tables]
-    return f"# {tables.name}\n\n" + "\n".join(parts)
+    parts = [f"### {table.shape.name}\n\n{markdown(table)}" for table in tables]
+    return f"## {tables.name.upper()}\n\n" + "\n".join(parts)
+
+
+def document() -> str:
+    """The legends stand in the tables' files, once; the tables once for each protocol."""
+    legends = [f"```text\n{legend(file)}\n```\n" for file in files()]
+    protocols = [page(_met(load(name))) for name in PROTOCOLS]
+    return "\n".join([INTRODUCTION, "## What the words mean\n", *legends, *protocols])
+
+
+def _met(tables: Tables) -> Tables:
+    """The rows with at least one cell that this protocol meets."""
+    met = {coverage.place(tables, cell).split("/")[0] for cell in coverage.expected(tables)}
+    kept = (
+        replace(table, rows=tuple(r for r in table.rows if f"{table.shape.name} {r}" in met))
+        for table in tables
+    )
+    return Tables(tables.name, *kept)
+
+
+INTRODUCTION = """# The protocol, as tables
+
+Written by `python -m uncore.protocol.render` from the tables that both engines execute and that
+`uncore check` walks; do not edit. Rules that cite them: sections C, R
+and J of [model.md](model.md). Rows that a protocol never meets are left out.
+"""
+
+
+def legend(file: str) -> str:
+    """The comments at the head of a table's file."""
+    lines = (SHIPPED / file).read_text().splitlines()
+    head = takewhile(lambda line: line.startswith("#"), lines)
+    return "\n".join(line.removeprefix("#").removeprefix(" ") for line in head)
+
+
+if __name__ == "__main__":
+    print(document(), end="")
