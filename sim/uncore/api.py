@@ -6,6 +6,7 @@ Interface:
     load_result(path) -> Result
     make_job(...) -> Job          what run would execute
     job_again(result) -> Job      the job a result came from
+    observe(result) -> Observed   what touched which line in it
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from uncore.execute import execute
 from uncore.job import Job
 from uncore.placement import place, thread_counts
 from uncore.program import Program
-from uncore.result import Result, load
+from uncore.result import Observed, Result, canonical, load
 from uncore.topology.machine import Machine
 
 NOTHING: Mapping[str, str] = {}
@@ -117,3 +118,29 @@ def job_again(result: Result) -> Job:
         program=found,
         **{name: msgspec.convert(value, types[name]) for name, value in fields.items()},
     )
+
+
+def observe(result: Result, threads: int | None = None) -> Observed:
+    """What the probe `lines` sees of one point, the last if none is named.
+
+    A result that was recorded without it is run again; as runs repeat, so must its outcome.
+    """
+    points = {point.threads: point for point in result.points}
+    if threads is not None and threads not in points:
+        raise UserError(
+            f"--threads {threads}: the result has {', '.join(map(str, points)) or 'no point'}"
+        )
+    if not points:
+        raise UserError("the result has no finished point to look at; run its job again")
+    chosen = threads or list(points)[-1]
+    if seen := [observed for observed in result.observed if observed.threads == chosen]:
+        return seen[0]
+    again = execute([job_again(result).at(chosen)], probes=frozenset({"lines"}))[0]
+    if not again.points:
+        raise KeyboardInterrupt
+    if canonical(again.points[0]) != canonical(points[chosen]):
+        raise UserError(
+            f"the point at {chosen} threads comes out differently now (its result is of uncore"
+            f" {result.host.uncore}): what cost it its time then cannot be told; run it anew"
+        )
+    return again.observed[0]

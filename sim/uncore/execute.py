@@ -26,6 +26,7 @@ from uncore import __version__, engine
 from uncore.engine import Probes, Tick
 from uncore.errors import GuestError
 from uncore.job import Job
+from uncore.result.observed import Observed
 from uncore.result.schema import Host, Outcome, Point, Result
 
 Seen = Callable[[Job, dict[str, Any]], None]  # what the probes saw at a point, by probe
@@ -58,13 +59,13 @@ def execute(
         engine.usable(name, probes)
     owners = [job for job in jobs for _ in job.threads]
     points = [job.at(threads) for job in jobs for threads in job.threads]
-    finished: dict[int, tuple[Point, float]] = {}
+    finished: dict[int, tuple[Point, float, dict[str, Any]]] = {}
     try:
         for number, point, observed, seconds in _runs(points, cores, probes, tick):
             if isinstance(point, GuestError):
                 wrong(points[number], point)
                 continue
-            finished[number] = (point, seconds)
+            finished[number] = (point, seconds, observed)
             seen(points[number], observed)
             done(points[number], point)
     except KeyboardInterrupt:
@@ -127,8 +128,11 @@ def _point(number: int, job: Job, probes: Probes, tick: Tick = engine.silent) ->
     return number, point, observed, time.perf_counter() - start
 
 
-def _result(job: Job, finished: Iterable[tuple[Point, float]], started: str) -> Result:
-    points, seconds = [p for p, _ in finished], [round(s, 3) for _, s in finished]
+def _result(
+    job: Job, finished: Iterable[tuple[Point, float, dict[str, Any]]], started: str
+) -> Result:
+    points, seconds = [p for p, _, _ in finished], [round(s, 3) for _, s, _ in finished]
+    lines = [observed["lines"] for _, _, observed in finished if "lines" in observed]
     return Result(
         job=job.document(),
         outcome=Outcome(points=points, partial=len(points) < len(job.threads)),
@@ -142,6 +146,7 @@ def _result(job: Job, finished: Iterable[tuple[Point, float]], started: str) -> 
             seconds=seconds,
             program=str(job.program.path.resolve()),
         ),
+        observed=msgspec.convert(lines, list[Observed]),
     )
 
 

@@ -93,11 +93,13 @@ def finish(
     json: bool,
     plot: Path | None,
     output: Path | None = None,
+    lines: bool = False,
     log: Path | None = None,
 ) -> int:
     """Executes jobs and reports whatever came of them; the exit status."""
     from uncore.execute import execute
-    from uncore.report import curve, lines
+    from uncore.report import curve
+    from uncore.report import lines as moved
     from uncore.report.plot import picture
     from uncore.report.progress import progress
     from uncore.result import save
@@ -111,14 +113,14 @@ def finish(
             workers(cores),
             lambda job, point: advance(point.threads),
             lambda job, error: wrong.append((job, error)),
-            frozenset({"log"} if log else ()),
+            frozenset(name for name, on in (("lines", lines), ("log", log)) if on),
             seen=lambda job, observed: logs.append((job.threads[0], observed.get("log"))),
         )
     for job, error in wrong:
         note(f"uncore: {job.machine.id} at {job.threads[0]} threads: {error}")
     curve.show(results, json)
     if len(jobs) == 1 and results[0].points and not json:
-        lines.show(jobs[0].program, results[0].points[-1])
+        moved.show(jobs[0].program, results[0].points[-1])
     if output:
         save(results[0], output)
         note(f"result: {output}")

@@ -1,4 +1,4 @@
-"""What results say when they are read: scaling, compare."""
+"""What results say when they are read: lines, scaling, compare."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import Parameter, validators
 
 from uncore.commands import (
     FAILED,
@@ -29,6 +29,30 @@ from uncore.words import check_endings, pairs
 
 if TYPE_CHECKING:
     from uncore.result import Result
+
+
+@app.command
+def lines(
+    result: Annotated[Path, Parameter(help="a saved result; it need not have been watched")],
+    *,
+    threads: Annotated[int | None, Parameter(help="which of its points; none: the last")] = None,
+    top: Annotated[int, Parameter(validator=validators.Number(gte=1), help="lines shown")] = 5,
+    json: Json = False,
+) -> int:
+    """The lines a run waited for: what they hold, who took them, and what they cost."""
+    import msgspec
+
+    from uncore.api import load_result, observe
+    from uncore.report import costs
+    from uncore.result.sharing import costs as found
+
+    recorded = load_result(result)
+    observed = observe(recorded, threads)
+    if json:
+        print(msgspec.json.format(msgspec.json.encode(found(observed)), indent=1).decode())
+    else:
+        costs.show(recorded, observed, top)
+    return OK
 
 
 @app.command

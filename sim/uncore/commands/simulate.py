@@ -43,6 +43,9 @@ def run(
     plot: Plot = None,
     output: Annotated[Path | None, Parameter(help="save the result (.json, .parquet)")] = None,
     again: Annotated[Path | None, Parameter(help="a saved result: run its job, compare")] = None,
+    lines: Annotated[
+        bool, Parameter(negative="", help="save with the result what `uncore lines` shows")
+    ] = False,
     log: Annotated[Path | None, Parameter(help="every transaction, as a table (.parquet)")] = None,
     json: Json = False,
 ) -> int:
@@ -56,6 +59,7 @@ def run(
             or with_
             or plot
             or output
+            or lines
             or log
             or json
             or (threads, choices) != ("1", PLACED)
@@ -76,7 +80,9 @@ def run(
         raise UserError(f"--output {output}: one file holds the result of one machine")
     if log and len(jobs) > 1:
         raise UserError(f"--log {log}: one file holds the log of one machine")
-    return finish(jobs, cores, json=json, plot=plot, output=output, log=log)
+    if lines and not output:
+        raise UserError("--lines: where to? write --output FILE.json too")
+    return finish(jobs, cores, json=json, plot=plot, output=output, lines=lines, log=log)
 
 
 def _split(command: str, words: Sequence[str]) -> tuple[Sequence[str], str]:

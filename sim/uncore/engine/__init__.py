@@ -41,6 +41,7 @@ ENGINES = {
 # What a run can be watched by, beside its counters; outcomes do not depend on it.
 PROBES = {
     "log": "the transaction log (section L of docs/model.md), by columns: for result.log.frame",
+    "lines": "what touched which line, and what it cost: the fields of result.Observed",
 }
 Probes = frozenset[str]
 Tick = Callable[[int], None]

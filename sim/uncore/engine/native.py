@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import Probes, Tick, boot, outcome, silent
+from uncore.engine import Probes, Tick, attribution, boot, outcome, silent
 from uncore.program import abi
 from uncore.protocol import tables
 
@@ -39,7 +39,7 @@ def run(job: Job, probes: Probes, tick: Tick = silent, **limits: Any) -> dict[st
     engine = start(job, probes, **limits)
     while engine.step(SLICE):
         tick(engine.operations)
-    return outcome.point(job, engine) | {"observed": _observed(engine)}
+    return outcome.point(job, engine) | {"observed": _observed(job, engine, probes)}
 
 
 def start(
@@ -88,10 +88,14 @@ def _home(text: str) -> tuple[int, int]:
     return HOME_KINDS[text], 0
 
 
-def _observed(engine: Run) -> dict[str, Any]:
+def _observed(job: Job, engine: Run, probes: Probes) -> dict[str, Any]:
     """What each probe saw."""
-    log = engine.log()
-    return {"log": _log(log)} if log else {}
+    observed = {}
+    if "log" in probes:
+        observed["log"] = _log(engine.log())
+    if "lines" in probes:
+        observed["lines"] = attribution.observed(job, engine)
+    return observed
 
 
 def _log(columns: dict[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from uncore.errors import UserError, nearest
-from uncore.program import abi, elf, lines
+from uncore.program import abi, elf, lines, types
 from uncore.program.elf import Segment, Symbol
 from uncore.program.parameter import TYPES, Parameter
 
@@ -208,6 +208,11 @@ class Program:
     def source_line(self, pc: int) -> str | None:
         """`lock/ticket.c:26` of the instruction at pc, if the debug information knows it."""
         return lines.find(self._lines, pc)
+
+    @cached_property
+    def variables(self) -> list[tuple[int, str, types.Type]]:
+        """Address, name and type of every variable, if the debug information knows them."""
+        return types.variables(self.data)
 
     @cached_property
     def _lines(self) -> lines.Table:

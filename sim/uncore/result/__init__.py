@@ -10,11 +10,13 @@ The files:
 
 from uncore.result.files import load, save
 from uncore.result.frame import to_rows
+from uncore.result.observed import Observed
 from uncore.result.schema import Host, Latency, Outcome, Point, Result, canonical
 
 __all__ = [
     "Host",
     "Latency",
+    "Observed",
     "Outcome",
     "Point",
     "Result",

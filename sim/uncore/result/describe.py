@@ -7,9 +7,12 @@ from typing import Any
 
 from msgspec import Meta, Struct
 
-from uncore.result import frame, schema
+from uncore.result import frame, observed, schema
 
-PARTS = (schema.Result, schema.Outcome, schema.Point, schema.Latency, schema.Host)
+PARTS = (
+    *(schema.Result, schema.Outcome, schema.Point, schema.Latency, schema.Host),
+    *(observed.Observed, observed.Line, observed.Use, observed.Others),
+)
 
 HEAD = f"""# The result of a run
 
@@ -39,7 +42,13 @@ def _meaning(hint: Any) -> str:
 def _type(hint: Any) -> str:
     text = str(hint.__origin__) if not isinstance(hint.__origin__, type) else ""
     text = text or getattr(hint.__origin__, "__name__", "")
-    return "`" + text.replace("uncore.result.schema.", "").replace("|", "or") + "`"
+    return (
+        "`"
+        + text.replace("uncore.result.schema.", "")
+        .replace("uncore.result.observed.", "")
+        .replace("|", "or")
+        + "`"
+    )
 
 
 def _columns() -> str:

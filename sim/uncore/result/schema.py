@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
+from uncore.result.observed import Observed
+
 if TYPE_CHECKING:
     import polars
 
@@ -136,6 +138,10 @@ class Result(Struct, frozen=True, kw_only=True):
     ]
     outcome: Annotated[Outcome, Meta(description="what happened")]
     host: Annotated[Host, Meta(description="what it cost, and where")]
+    observed: Annotated[
+        list[Observed],
+        Meta(description="what the probe `lines` saw of each point; empty where it was not used"),
+    ] = []
     result_hash: Annotated[
         str, Meta(description="SHA-256 of the canonical JSON of job and outcome")
     ] = ""

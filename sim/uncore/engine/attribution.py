@@ -1,0 +1,152 @@
+"""The probe `lines`: from an engine's columns to the fields of a result.observed.Observed.
+
+Interface: `observed(job, run)`.  The rows of `run.lines()` are one a line, pc, hart and kind of
+operation (sim/native/observe/attribution.hh); here they get names, and harts that used a line alike
+come together.  The costliest lines are kept, the others summed up.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from uncore.program.fields import Fields
+
+if TYPE_CHECKING:
+    from uncore._native import Run
+    from uncore.job import Job
+
+MOST_LINES = 64
+LINE = 64
+COUNTED = ("reads", "writes", "misses", "needless", "waited_ps", "needless_ps")
+
+Row = dict[str, Any]
+
+
+def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
+    """The fields of an Observed; `most` lines are kept."""
+    seen, harts = run.lines(), job.threads[0]
+    uses, passed = seen["uses"], _by_line(seen["passed"])
+    taken = dict(zip(*(column.tolist() for column in seen["invalidations"].values()), strict=True))
+    kept = _costliest(uses, passed, most)
+    fields = Fields.of(job.program, run.read, harts)
+    rows = _by_line({name: column[np.isin(uses["line"], kept)] for name, column in uses.items()})
+    others = ~np.isin(uses["line"], kept)
+    rest = {name: int(uses[name][others].sum()) for name in COUNTED}
+    away = [address for address in {*passed, *uses["line"].tolist()} if address not in set(kept)]
+    return {
+        "threads": harts,
+        "hart_ps": harts * run.now,
+        "waited_ps": seen["waited_ps"],
+        "lines": [
+            {
+                "address": address,
+                "fields": list(_fields(fields, address, rows.get(address, []))),
+                "transfers": _transfers(job, passed.get(address, [])),
+                "taken": _taken(job, passed.get(address, [])),
+                "invalidations": taken.get(address, 0),
+                "uses": _uses(job, rows.get(address, [])),
+            }
+            for address in kept
+        ],
+        "others": rest
+        | {
+            "lines": len(away),
+            "transfers": _transfers(job, [p for a in away for p in passed.get(a, [])]),
+            "invalidations": sum(taken.get(a, 0) for a in away),
+        },
+    }
+
+
+def _by_line(columns: dict[str, Any]) -> dict[int, list[Row]]:
+    found: dict[int, list[Row]] = defaultdict(list)
+    for values in zip(*(column.tolist() for column in columns.values()), strict=True):
+        row = dict(zip(columns, values, strict=True))
+        found[row["line"]].append(row)
+    return found
+
+
+def _costliest(uses: dict[str, Any], passed: dict[int, list[Row]], most: int) -> list[int]:
+    """Addresses of lines, longest waited for first, then most often passed on."""
+    addresses, place = np.unique(uses["line"], return_inverse=True)
+    waited = np.bincount(place, weights=uses["waited_ps"], minlength=len(addresses))
+    moved = {address: sum(row["times"] for row in rows) for address, rows in passed.items()}
+    cost = [(-w, -moved.get(a, 0), a) for a, w in zip(addresses.tolist(), waited, strict=True)]
+    return [address for _, _, address in sorted(cost)[:most]]
+
+
+def _transfers(job: Job, passed: Iterable[Row]) -> dict[str, int]:
+    """By where the line came from, in the words of Point.transfers."""
+    machine, found = job.machine, Counter[str]()
+    levels = ("system", *(level for level in machine.levels if level != "thread"))
+    cores = len(machine.core_stops)
+    for row in passed:
+        source = row["source"]
+        if 0 <= source < cores:
+            pairs = zip(machine.shape[source], machine.shape[row["target"]], strict=True)
+            depth = next((d for d, (a, b) in enumerate(pairs) if a != b), len(levels) - 1)
+            found[levels[depth]] += row["times"]
+        elif cores <= source < cores + len(machine.resolvers):
+            found[f"{machine.resolvers[source - cores].level} data"] += row["times"]
+        else:
+            found["memory"] += row["times"]
+    return dict(sorted(found.items()))
+
+
+def _taken(job: Job, passed: Iterable[Row]) -> list[tuple[int, int, int]]:
+    cores = range(len(job.machine.core_stops))
+    pairs = [(r["source"], r["target"], r["times"]) for r in passed if r["source"] in cores]
+    return sorted(pairs, key=lambda pair: (-pair[2], pair[:2]))
+
+
+def _uses(job: Job, rows: Iterable[Row]) -> list[Row]:
+    alike: dict[tuple[int, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        alike[row["pc"], row["kind"], row["read"], row["written"]].append(row)
+    found = [_use(job, same) for same in alike.values()]
+    return sorted(found, key=lambda use: (-use["waited_ps"], use["pc"], use["kind"], use["harts"]))
+
+
+def _use(job: Job, rows: list[Row]) -> Row:
+    pc, guest = rows[0]["pc"], job.program
+    return {
+        "pc": pc,
+        "function": (guest.symbol_at(pc) or "").partition("+")[0],
+        "source": guest.source_line(pc) or "",
+        "kind": rows[0]["kind"],
+        "harts": sorted(row["hart"] for row in rows),
+        **{name: sum(row[name] for row in rows) for name in COUNTED},
+        "read": list(runs(rows[0]["read"])),
+        "written": list(runs(rows[0]["written"])),
+    }
+
+
+def runs(bits: int) -> Iterator[tuple[int, int]]:
+    """The runs of ones in a mask of bytes: (offset, size)."""
+    at = 0
+    while bits >> at:
+        if bits >> at & 1:
+            size = (~(bits >> at) & -~(bits >> at)).bit_length() - 1
+            yield at, size
+            at += size
+        else:
+            at += 1
+
+
+def _fields(fields: Fields, line: int, rows: Iterable[Row]) -> Iterator[tuple[int, int, str]]:
+    """What was touched, each field cut at the line's ends."""
+    touched = 0
+    for row in rows:
+        touched |= row["read"] | row["written"]
+    at = 0
+    while at < LINE:
+        if touched >> at & 1:
+            part = fields.at(line + at)
+            start, end = max(part.start - line, 0), min(part.start + part.size - line, LINE)
+            yield start, end - start, part.name
+            at = max(end, at + 1)
+        else:
+            at += 1

@@ -1,0 +1,179 @@
+"""The types of a program's variables, by DWARF: what is at byte 24 of it?
+
+    variables(elf_bytes) -> [(address, name, type), ...]     empty where nothing is known
+    kind.path(24) -> Part(start=24, size=8, name=".next")    the innermost member at an offset
+    kind.pointers() -> (offset, name, type pointed to)       every pointer inside
+
+A type is a Scalar, a Pointer, a Struct (or union) or an Array; qualifiers and names of types do not
+matter here.  Damaged debug information is none.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from elftools.elf.elffile import ELFFile
+
+ADDRESS_OP, OFFSET_OP = 3, 0x23  # DW_OP_addr, DW_OP_plus_uconst: where a variable is
+TRANSPARENT = ("typedef", "const_type", "volatile_type", "atomic_type", "restrict_type")
+MOST_ELEMENTS = 4096  # of an array that are searched for pointers
+
+
+class Part(NamedTuple):
+    """A piece of a variable."""
+
+    start: int
+    size: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A number, or what is not described."""
+
+    size: int
+
+    def path(self, offset: int) -> Part:
+        return Part(0, self.size, "") if offset < self.size else Part(offset, 1, f"+{offset:#x}")
+
+    def pointers(self) -> Iterator[tuple[int, str, Type]]:
+        return iter(())
+
+
+@dataclass(frozen=True)
+class Pointer(Scalar):
+    """What it points to is known when it is asked for: types refer to themselves."""
+
+    target: Callable[[], Type] = field(compare=False)
+
+    def pointers(self) -> Iterator[tuple[int, str, Type]]:
+        yield 0, "", self.target()
+
+
+@dataclass(frozen=True)
+class Struct:
+    """Members in the order of the source; those of a union overlap."""
+
+    size: int
+    members: tuple[tuple[int, str, Type], ...]
+
+    def path(self, offset: int) -> Part:
+        for start, name, kind in self.members:
+            if start <= offset < start + kind.size:
+                inner = kind.path(offset - start)
+                return Part(start + inner.start, inner.size, f"{name and '.' + name}{inner.name}")
+        begins = max((s + k.size for s, _, k in self.members if s + k.size <= offset), default=0)
+        ends = min(
+            (s for s, _, _ in self.members if s > offset), default=max(self.size, offset + 1)
+        )
+        return Part(begins, ends - begins, f"+{begins:#x}")  # padding
+
+    def pointers(self) -> Iterator[tuple[int, str, Type]]:
+        for start, name, kind in self.members:
+            for offset, inner, target in kind.pointers():
+                yield start + offset, f"{name and '.' + name}{inner}", target
+
+
+@dataclass(frozen=True)
+class Array:
+    """As many elements as fit."""
+
+    size: int
+    element: Type
+
+    def path(self, offset: int) -> Part:
+        index, rest = divmod(offset, max(self.element.size, 1))
+        inner = self.element.path(rest)
+        start = index * self.element.size + inner.start
+        return Part(start, inner.size, f"[{index}]{inner.name}")
+
+    def pointers(self) -> Iterator[tuple[int, str, Type]]:
+        step = max(self.element.size, 1)
+        for index in range(min(self.size // step, MOST_ELEMENTS)):
+            for offset, inner, target in self.element.pointers():
+                yield index * step + offset, f"[{index}]{inner}", target
+
+
+Type = Scalar | Struct | Array
+UNKNOWN = Scalar(0)
+
+
+def variables(data: bytes) -> list[tuple[int, str, Type]]:
+    """Every variable with a name and a fixed address."""
+    try:
+        file = ELFFile(io.BytesIO(data))
+        units = list(file.get_dwarf_info().iter_CUs()) if file.has_dwarf_info() else []
+        reader = _Reader()
+        return [found for unit in units for found in reader.variables(unit.get_top_DIE())]
+    except Exception:  # damaged debug information must not stop a run
+        return []
+
+
+class _Reader:
+    """Types by the place of their description, each read once."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, Type] = {}
+
+    def variables(self, parent: Any) -> Iterator[tuple[int, str, Type]]:
+        for die in parent.iter_children():
+            if die.tag == "DW_TAG_subprogram":  # statics of functions
+                yield from self.variables(die)
+            place = die.attributes.get("DW_AT_location")
+            if die.tag != "DW_TAG_variable" or place is None or "DW_AT_name" not in die.attributes:
+                continue
+            if place.form == "DW_FORM_exprloc" and (address := _address(bytes(place.value))):
+                yield address, _name(die), self.of(die)
+
+    def of(self, die: Any) -> Type:
+        """The type that `die` refers to."""
+        if "DW_AT_type" not in die.attributes:
+            return UNKNOWN
+        target = die.get_DIE_from_attribute("DW_AT_type")
+        if target.offset not in self.known:
+            self.known[target.offset] = self._read(target)
+        return self.known[target.offset]
+
+    def _read(self, die: Any) -> Type:
+        what = die.tag.removeprefix("DW_TAG_")
+        size = getattr(die.attributes.get("DW_AT_byte_size"), "value", 0)
+        if what in TRANSPARENT:
+            return self.of(die)
+        if what == "pointer_type":
+            return Pointer(size or 8, lambda: self.of(die))
+        if what in ("structure_type", "union_type"):
+            return Struct(size, tuple(self._members(die)))
+        if what == "array_type":
+            return self._array(die)
+        return Scalar(size)
+
+    def _members(self, die: Any) -> Iterator[tuple[int, str, Type]]:
+        for member in die.iter_children():
+            if member.tag == "DW_TAG_member":
+                at = member.attributes.get("DW_AT_data_member_location")
+                yield (at.value if at else 0), _name(member), self.of(member)
+
+    def _array(self, die: Any) -> Type:
+        kind = self.of(die)
+        for bound in reversed([d for d in die.iter_children() if d.tag == "DW_TAG_subrange_type"]):
+            count = bound.attributes.get("DW_AT_count")
+            upper = bound.attributes.get("DW_AT_upper_bound")
+            length = count.value if count else upper.value + 1 if upper else 0
+            kind = Array(length * kind.size, kind)
+        return kind
+
+
+def _address(location: bytes) -> int:
+    """Of a variable at a fixed place, perhaps within merged ones; 0: elsewhere, or left out."""
+    address = int.from_bytes(location[1:9], "little") if location[0] == ADDRESS_OP else 0
+    if address and location[9:10] == bytes([OFFSET_OP]):
+        address += sum((byte & 0x7F) << 7 * i for i, byte in enumerate(location[10:]))
+    return address
+
+
+def _name(die: Any) -> str:
+    name = die.attributes.get("DW_AT_name")
+    return name.value.decode() if name else ""

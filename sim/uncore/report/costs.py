@@ -1,0 +1,131 @@
+"""`uncore lines`: the lines that cost most, who took them from whom, and from where in the source.
+
+Interface: `show(result, observed, top)` for people.  The rows of `--json` are `sharing.Cost`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from uncore.report import units
+from uncore.report.table import Column, console, emit
+from uncore.result import Observed, Result
+from uncore.result.observed import Use
+from uncore.result.sharing import Cost, Group, costs
+
+PAIRS = 3  # of cores, in the table
+INSTRUCTIONS = 6  # of a line
+
+
+def show(result: Result, observed: Observed, top: int) -> None:
+    """A table of lines, then each with its instructions."""
+    machine, program = result.job["machine"]["id"], result.job["program"]["name"]
+    listed = [cost for cost in costs(observed) if cost.waited_ps][:top]
+    waiting = observed.waited_ps * 10**6 // max(observed.hart_ps, 1)
+    emit(
+        [_row(cost) for cost in listed],
+        False,
+        _columns(),
+        f"{program} on {machine}, {observed.threads} threads: {units.percent(waiting)} of the"
+        f" harts' time waited for memory, {len(listed)} of"
+        f" {len(observed.lines) + observed.others.lines} lines",
+    )
+    for cost in listed:
+        _explain(cost)
+
+
+def _row(cost: Cost) -> dict[str, object]:
+    taken = [f"{a}>{b} {units.count(n)}" for a, b, n in cost.taken[:PAIRS]]
+    moved = [f"{where} {units.count(n)}" for where, n in cost.transfers.items()]
+    return {
+        "line": f"{cost.line:#x}",
+        "holds": ", ".join(_short(cost.holds)),
+        "waited": cost.waited_ps,
+        "share": cost.waited_ppm,
+        "needless": cost.needless_ps,
+        "reads": cost.reads,
+        "writes": cost.writes,
+        "moved": "  ".join(moved),
+        "taken": "  ".join(taken),
+        "invalidations": cost.invalidations,
+    }
+
+
+def _columns() -> list[Column]:
+    return [
+        Column("line", "line", left=True),
+        Column("holds", "holds", left=True),
+        Column("waited", "waited", units.duration),
+        Column("of run", "share", lambda ppm: f"{ppm / 10_000:.1f} %"),
+        Column("needless", "needless", units.duration),
+        Column("reads", "reads", units.count),
+        Column("writes", "writes", units.count),
+        Column("fetched from", "moved", left=True),
+        Column("core took from core", "taken", left=True),
+        Column("invalidations", "invalidations", units.count),
+    ]
+
+
+def _explain(cost: Cost) -> None:
+    rows = [_use(use) for use in cost.uses if use.misses or use.waited_ps][:INSTRUCTIONS]
+    columns = [
+        Column("source", "source", left=True),
+        Column("function", "function", left=True),
+        Column("bytes", "bytes", left=True),
+        Column("harts", "harts", left=True),
+        Column("reads", "reads", units.count),
+        Column("writes", "writes", units.count),
+        Column("misses", "misses", units.count),
+        Column("needless", "needless", units.count),
+        Column("waited", "waited", units.duration),
+    ]
+    emit(rows, False, columns, f"{cost.line:#x}  {', '.join(_short(cost.holds))}")
+    if cost.apart:
+        out = console()
+        out.print(_advice(cost), markup=False, soft_wrap=True)
+        out.print()
+
+
+def _use(use: Use) -> dict[str, object]:
+    touched = sorted({*use.read, *use.written})
+    return {
+        "source": use.source or f"{use.pc:#x}",
+        "function": use.function,
+        "bytes": " ".join(f"{start}-{start + size - 1}" for start, size in touched),
+        "harts": numbers(use.harts),
+        "reads": use.reads,
+        "writes": use.writes,
+        "misses": use.misses,
+        "needless": use.needless,
+        "waited": use.waited_ps,
+    }
+
+
+def _advice(cost: Cost) -> str:
+    groups = "; ".join(_group(group) for group in cost.apart)
+    return (
+        f"shared without need: {groups}. On lines of their own about"
+        f" {units.duration(cost.needless_ps)} of {units.duration(cost.waited_ps)} would go:"
+        f" {cost.needless} of {cost.misses} misses brought nothing another core had made."
+    )
+
+
+def _group(group: Group) -> str:
+    did = [
+        f"{verb} by {'hart' if len(harts) == 1 else 'harts'} {numbers(harts)}"
+        for verb, harts in (("written", group.writers), ("read", group.readers))
+        if harts
+    ]
+    return f"{', '.join(_short(group.fields))} ({', '.join(did)})"
+
+
+def _short(names: Sequence[str]) -> list[str]:
+    return [*names[:4], *(["..."] if len(names) > 4 else [])]
+
+
+def numbers(harts: Iterable[int]) -> str:
+    """`0-3,8`."""
+    runs = [list(run) for _, run in groupby(enumerate(sorted(harts)), lambda p: p[1] - p[0])]
+    ends = [(run[0][1], run[-1][1]) for run in runs]
+    return ",".join(f"{a}-{b}" if b > a else f"{a}" for a, b in ends)

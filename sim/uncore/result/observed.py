@@ -1,0 +1,108 @@
+"""What the probe `lines` saw of a point: which instructions touched which lines, and what it cost.
+
+It stands beside job, outcome and host, outside the hash: a run is the same with and without it.
+
+Invariant: the sums over `lines` and `others` are the totals of the Point (transfers, invalidations)
+and of the run (`waited_ps`), exactly.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+Bytes = list[tuple[int, int]]
+
+
+class Use(Struct, frozen=True, kw_only=True):
+    """What one instruction did to one line, in the harts that used it alike."""
+
+    pc: Annotated[int, Meta(description="address of the instruction")]
+    function: Annotated[str, Meta(description="where it is; empty when unknown")]
+    source: Annotated[str, Meta(description="`file:line`; empty when unknown")]
+    kind: Annotated[
+        int,
+        Meta(
+            description="kind of operation (`uc_begin`) it was part of; -1 between operations, or"
+            " where the workload marks no beginnings; -2 outside the region of interest"
+        ),
+    ]
+    harts: Annotated[list[int], Meta(description="the harts, by thread number")]
+    reads: Annotated[int, Meta(description="loads, LRs and AMOs performed on the line")]
+    writes: Annotated[int, Meta(description="stores, SCs and AMOs performed on the line")]
+    misses: Annotated[int, Meta(description="those that had to wait for the line or the right")]
+    needless: Annotated[
+        int,
+        Meta(
+            description="misses of copies that another core had taken, after which no byte was used"
+            " that others had written meanwhile, nor one written that others had used"
+        ),
+    ]
+    waited_ps: Annotated[int, Meta(description="time harts stood still for it")]
+    needless_ps: Annotated[int, Meta(description="of that, for needless misses")]
+    read: Annotated[Bytes, Meta(description="bytes read: (offset in the line, size)")]
+    written: Annotated[Bytes, Meta(description="bytes written")]
+
+
+class Line(Struct, frozen=True, kw_only=True):
+    """One line, and all that was done to it."""
+
+    address: Annotated[int, Meta(description="of its first byte")]
+    fields: Annotated[
+        list[tuple[int, int, str]],
+        Meta(description="what the program keeps where it was touched: (offset, size, name)"),
+    ]
+    transfers: Annotated[
+        dict[str, int], Meta(description="times it was fetched, as in Point.transfers")
+    ]
+    taken: Annotated[
+        list[tuple[int, int, int]],
+        Meta(description="(core it was taken from, core that took it, times), most first"),
+    ]
+    invalidations: Annotated[int, Meta(description="copies taken away by another core's write")]
+    uses: Annotated[list[Use], Meta(description="by instruction, longest waited first")]
+
+    def sum(self, field: str) -> int:
+        """Over the uses: `reads`, `waited_ps`, ..."""
+        return sum(getattr(use, field) for use in self.uses)
+
+
+class Others(Struct, frozen=True, kw_only=True):
+    """The lines that are not listed, together."""
+
+    lines: Annotated[int, Meta(description="how many")] = 0
+    reads: Annotated[int, Meta(description="as in Use")] = 0
+    writes: Annotated[int, Meta(description="as in Use")] = 0
+    misses: Annotated[int, Meta(description="as in Use")] = 0
+    needless: Annotated[int, Meta(description="as in Use")] = 0
+    waited_ps: Annotated[int, Meta(description="as in Use")] = 0
+    needless_ps: Annotated[int, Meta(description="as in Use")] = 0
+    transfers: Annotated[dict[str, int], Meta(description="as in Line")] = {}
+    invalidations: Annotated[int, Meta(description="as in Line")] = 0
+
+
+class Observed(Struct, frozen=True, kw_only=True):
+    """What the probe `lines` saw of one point."""
+
+    threads: Annotated[int, Meta(description="of the point")]
+    hart_ps: Annotated[int, Meta(description="time of the run, of all its harts together")]
+    waited_ps: Annotated[int, Meta(description="of that, standing still for memory")]
+    lines: Annotated[list[Line], Meta(description="the costliest, longest waited for first")]
+    others: Annotated[Others, Meta(description="all other lines")]
+
+    def total(self, field: str) -> int:
+        """Over all lines: a field of Use, or `invalidations`."""
+        if field == "invalidations":
+            return sum(line.invalidations for line in self.lines) + self.others.invalidations
+        own: int = getattr(self.others, field)
+        return sum(line.sum(field) for line in self.lines) + own
+
+    @property
+    def transfers(self) -> dict[str, int]:
+        """Over all lines, as in Point."""
+        found = Counter(self.others.transfers)
+        for line in self.lines:
+            found.update(line.transfers)
+        return dict(found)

@@ -1,0 +1,96 @@
+"""Which lines cost a run its time, who shares them, and what would be won by keeping fields apart.
+
+    for cost in costs(observed): ...       costliest first
+
+What separating would save is an estimate: the time waited in *needless* misses (docs/result.md,
+Use), those after which no value had to come from another core.  Fields on lines of their own have
+none of them; that all else would take the time it took is assumed, and queues elsewhere may grow.
+
+Two groups of fields are worth separating if different harts use them, at least one is written, and
+needless misses were seen.  Only what happened in the region of interest counts, if anything did.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from uncore.result.observed import Bytes, Line, Observed, Use
+
+OUTSIDE = -2  # kind of a Use outside the region of interest
+
+
+class Group(Struct, frozen=True):
+    """Fields of one line that the same harts read, and the same harts write."""
+
+    fields: list[str]
+    readers: list[int]
+    writers: list[int]
+
+
+class Cost(Struct, frozen=True, kw_only=True):
+    """One line of the report."""
+
+    line: int
+    holds: list[str]
+    reads: int
+    writes: int
+    misses: int
+    needless: int
+    transfers: dict[str, int]
+    invalidations: int
+    taken: list[tuple[int, int, int]]
+    waited_ps: int
+    waited_ppm: int  # of the time of all harts
+    needless_ps: int
+    apart: list[Group]  # groups of fields that should not share the line; empty if none
+    uses: list[Use]
+
+
+def costs(observed: Observed) -> list[Cost]:
+    """Every line listed, costliest first."""
+    return [_cost(line, observed.hart_ps) for line in observed.lines]
+
+
+def _cost(line: Line, hart_ps: int) -> Cost:
+    waited, needless = line.sum("waited_ps"), line.sum("needless_ps")
+    return Cost(
+        line=line.address,
+        holds=list(dict.fromkeys(name for _, _, name in line.fields)),
+        reads=line.sum("reads"),
+        writes=line.sum("writes"),
+        misses=line.sum("misses"),
+        needless=line.sum("needless"),
+        transfers=line.transfers,
+        invalidations=line.invalidations,
+        taken=line.taken,
+        waited_ps=waited,
+        waited_ppm=waited * 10**6 // max(hart_ps, 1),
+        needless_ps=needless,
+        apart=_apart(line) if needless else [],
+        uses=line.uses,
+    )
+
+
+def _apart(line: Line) -> list[Group]:
+    inside = [use for use in line.uses if use.kind != OUTSIDE] or line.uses
+    groups: dict[tuple[tuple[int, ...], tuple[int, ...]], list[str]] = defaultdict(list)
+    for offset, size, name in line.fields:
+        readers = _harts(use for use in inside if _meets(use.read, offset, size))
+        writers = _harts(use for use in inside if _meets(use.written, offset, size))
+        if readers or writers:
+            groups[readers, writers].append(name)
+    users = {readers + writers for readers, writers in groups}
+    if len(groups) < 2 or not any(writers for _, writers in groups) or len(users) < 2:
+        return []
+    return [Group(names, list(r), list(w)) for (r, w), names in groups.items()]
+
+
+def _harts(uses: Iterable[Use]) -> tuple[int, ...]:
+    return tuple(sorted({hart for use in uses for hart in use.harts}))
+
+
+def _meets(touched: Bytes, offset: int, size: int) -> bool:
+    return any(start < offset + size and offset < start + length for start, length in touched)

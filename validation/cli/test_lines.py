@@ -1,0 +1,94 @@
+"""Does `uncore lines` name the line that costs you, and why?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from uncore import api
+from uncore.result import load
+
+FALSE_SHARING = ("layout/false_sharing", "--threads", "4", "--set", "ops=500")
+
+
+def saved(uncore, *words):
+    assert uncore("run", *words, "--output", "r.json").status == 0
+    return load(Path("r.json"))
+
+
+def listed(uncore, *words):
+    found = uncore("lines", "r.json", *words, "--json")
+    assert found.status == 0, found.err
+    return json.loads(found.out)
+
+
+def fields(rows):
+    """The line of the workload's two fields, if they share one."""
+    return next((row for row in rows if {"*count", "*limit"} <= set(row["holds"])), None)
+
+
+def test_are_two_fields_in_one_line_named_and_what_they_cost(uncore):
+    """And kept apart they wait less than a twentieth: about what had been foretold."""
+    saved(uncore, "epyc7601x2", *FALSE_SHARING)
+    together = fields(listed(uncore))
+    users = {group["fields"][0]: group for group in together["apart"]}
+    assert users["*count"]["writers"] == users["*count"]["readers"] == [0]
+    assert users["*limit"]["writers"] == [] and users["*limit"]["readers"] == [1, 2, 3]
+    assert together["needless_ps"] > 0.9 * together["waited_ps"]
+    shown = uncore("lines", "r.json").out
+    assert "shared without need: *count (written by hart 0" in shown
+    assert "layout/false_sharing.c:" in shown
+
+    saved(uncore, "epyc7601x2", *FALSE_SHARING, "--set", "distance=64")
+    rows = listed(uncore)
+    assert fields(rows) is None
+    apart = [row for row in rows if set(row["holds"]) & {"*count", "*limit"}]
+    assert sum(row["waited_ps"] for row in apart) < together["waited_ps"] / 20
+    assert not any(row["apart"] for row in apart)
+
+
+def test_is_a_value_that_travels_not_called_needless(uncore):
+    """A counter that all add to: every handoff brings what another has written."""
+    saved(uncore, "epyc7601x2", "counter/atomic", "--threads", "4")
+    rows = listed(uncore)
+    counter = max(rows, key=lambda row: row["writes"])
+    assert counter["misses"] > 100 and not counter["apart"]
+    assert counter["needless"] < counter["misses"] / 50
+
+
+@pytest.mark.parametrize("workload", ["lock/mcs", "counter/percpu", "layout/false_sharing"])
+def test_do_the_sums_over_lines_equal_the_result(uncore, workload):
+    """Listed and not; and a watched result is the same as one that was not."""
+    words = ("e52690x2", workload, "--threads", "2,12")
+    plain = saved(uncore, *words)
+    watched = saved(uncore, *words, "--lines")
+    assert watched.result_hash == plain.result_hash and not plain.observed
+    for point, observed in zip(watched.points, watched.observed, strict=True):
+        assert observed == api.observe(plain, point.threads)
+        assert observed.transfers == point.transfers
+        assert observed.total("invalidations") == point.invalidations
+        assert observed.total("waited_ps") == observed.waited_ps > 0
+        moved = {line.address: sum(line.transfers.values()) for line in observed.lines}
+        assert all(moved[a] == n for a, n in point.lines if a in moved)
+        assert observed.total("reads") < point.instructions
+
+
+def test_is_a_result_that_comes_out_otherwise_refused(uncore):
+    """What cost it its time cannot be told from another run."""
+    saved(uncore, "bus:2", "lock/ticket", "--threads", "2")
+    text = Path("r.json").read_text()
+    result = load(Path("r.json"))
+    changed = result.outcome.points[0].instructions + 1
+    text = text.replace(f'"instructions": {changed - 1}', f'"instructions": {changed}')
+    Path("r.json").write_text(text.replace(result.result_hash, ""))
+    found = uncore("lines", "r.json")
+    assert found.status == 2 and "comes out differently" in found.err
+
+
+def test_are_other_points_and_mistakes_told_apart(uncore):
+    saved(uncore, "bus:2", "lock/ticket", "--threads", "1,2")
+    assert "1 threads" in uncore("lines", "r.json", "--threads", "1").out
+    assert "the result has 1, 2" in uncore("lines", "r.json", "--threads", "3").err
+    assert "--output" in uncore("run", "bus:2", "lock/ticket", "--lines").err
