@@ -31,9 +31,10 @@ Fabric::Fabric(uint32_t stops, const std::vector<LinkSpec>& links)
   channels.resize(static_cast<std::size_t>(last + 1));
 }
 
-// Dijkstra from the target against the links: the least summed weight of every stop's way there.
-template <class Weight>
-std::vector<Time> Fabric::distances(int32_t target, Weight weight) const {
+// Dijkstra from the target against the links: the least summed weight of every stop's way there, up
+// to the first stop that is `enough`.
+template <class Weight, class Enough>
+std::vector<Time> Fabric::distances(int32_t target, Weight weight, Enough enough) const {
   std::vector<Time> distance(leaving_.size(), kNever);
   using Reached = std::pair<Time, int32_t>;
   std::priority_queue<Reached, std::vector<Reached>, std::greater<>> open;
@@ -43,6 +44,7 @@ std::vector<Time> Fabric::distances(int32_t target, Weight weight) const {
     const auto [far, stop] = open.top();
     open.pop();
     if (far > distance[stop]) continue;
+    if (enough(stop, far)) break;
     for (int32_t l : entering_[stop]) {
       const Time through = far + weight(links_[l]);
       if (through >= distance[links_[l].source]) continue;
@@ -57,7 +59,7 @@ std::vector<Time> Fabric::distances(int32_t target, Weight weight) const {
 const std::vector<int32_t>& Fabric::toward(int32_t target) {
   std::vector<int32_t>& next = toward_[target];
   if (!next.empty()) return next;
-  const std::vector<Time> distance = distances(target, weight);
+  const std::vector<Time> distance = distances(target, weight, [](int32_t, Time) { return false; });
   next.assign(leaving_.size(), -1);
   for (std::size_t stop = 0; stop < leaving_.size(); ++stop)
     for (int32_t l : leaving_[stop]) {
@@ -110,12 +112,15 @@ Time Fabric::latency(int32_t source, int32_t target, Size size) {
 }
 
 Time Fabric::nearest(const std::vector<bool>& sources, int32_t target) const {
-  const std::vector<Time> distance = distances(
-      target, [](const LinkSpec& link) { return std::min({link.control, link.data, link.snoop}); });
   Time least = kNever;
-  for (std::size_t stop = 0; stop < sources.size(); ++stop)
-    if (sources[stop] && static_cast<int32_t>(stop) != target)
-      least = std::min(least, distance[stop]);
+  const auto least_latency = [](const LinkSpec& link) {
+    return std::min({link.control, link.data, link.snoop});
+  };
+  distances(target, least_latency, [&](int32_t stop, Time far) {
+    const bool found = sources[stop] && stop != target;
+    if (found) least = far;
+    return found;
+  });
   return least;
 }
 

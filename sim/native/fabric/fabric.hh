@@ -54,8 +54,8 @@ class Fabric {
   std::vector<Channel> channels;
 
  private:
-  template <class Weight>
-  std::vector<Time> distances(int32_t target, Weight weight) const;
+  template <class Weight, class Enough>
+  std::vector<Time> distances(int32_t target, Weight weight, Enough enough) const;
   const std::vector<int32_t>& toward(int32_t target);  // next link of every stop
   Route compile(int32_t source, int32_t target);
 
