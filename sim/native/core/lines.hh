@@ -9,8 +9,6 @@
 // in the L2; a line whose writeback is under way (MI, II) is in neither, but stays findable.
 #pragma once
 
-#include <tsl/robin_map.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -19,6 +17,7 @@
 
 #include "coherence/client.hh"
 #include "engine/packet.hh"
+#include "kernel/line_map.hh"
 
 namespace uncore {
 
@@ -50,7 +49,7 @@ class Lines {
 
   // The line if it is in the L1 and was used lately: the path of nearly every access.
   Line* recent(uint64_t number) const {
-    Line* line = recent_[number % kRecent];
+    Line* line = recent_[place(number)];
     return line && line->number == number ? line : nullptr;
   }
   Line* find(uint64_t number) {
@@ -107,17 +106,21 @@ class Lines {
       set.push_back(&line);
       line.in_l1 = true;
     }
-    if (fast_) recent_[line.number % kRecent] = &line;
+    if (fast_) recent_[place(line.number)] = &line;
   }
   void leave_l1(Line& line) {
-    if (recent_[line.number % kRecent] == &line) recent_[line.number % kRecent] = nullptr;
+    if (recent_[place(line.number)] == &line) recent_[place(line.number)] = nullptr;
     if (!line.in_l1) return;
     std::erase(l1_[line.number % l1_sets_], &line);
     line.in_l1 = false;
   }
 
  private:
+  // Stacks and structures of different harts stand at large strides: higher bits count too.
   static constexpr std::size_t kRecent = 64;
+  static std::size_t place(uint64_t number) {
+    return (number ^ number >> 6 ^ number >> 12) % kRecent;
+  }
   static std::vector<Line*>::iterator oldest(std::vector<Line*>& set) {
     return std::min_element(set.begin(), set.end(), [](const Line* a, const Line* b) {
       if ((a->watchers > 0) != (b->watchers > 0)) return b->watchers > 0;
@@ -129,8 +132,8 @@ class Lines {
   bool fast_;
   uint64_t clock_ = 0;
   std::array<Line*, kRecent> recent_{};
-  tsl::robin_map<uint64_t, Line*> by_number_;
-  tsl::robin_map<uint64_t, std::vector<Line*>> l1_, l2_;  // sets, made when touched
+  LineMap<Line*> by_number_;
+  LineMap<std::vector<Line*>> l1_, l2_;  // sets, made when touched
   std::deque<Line> pool_;
   std::vector<Line*> free_;
 };

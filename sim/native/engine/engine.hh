@@ -8,8 +8,6 @@
 // Invariant: the outcome is a function of machine and job alone, whatever the lookahead.
 #pragma once
 
-#include <tsl/robin_map.h>
-
 #include <algorithm>
 #include <bit>
 #include <memory>
@@ -23,6 +21,7 @@
 #include "engine/resolver_agent.hh"
 #include "engine/spec.hh"
 #include "fabric/fabric.hh"
+#include "kernel/line_map.hh"
 #include "kernel/queue.hh"
 #include "observe/attribution.hh"
 #include "observe/log.hh"
@@ -47,7 +46,7 @@ struct Counters {
   std::vector<uint64_t> transfers_between;  // fills from another core, by depth of the common level
   std::vector<uint64_t> transfers_stored;   // fills from a resolver's data, by resolver
   uint64_t transfers_memory = 0;
-  tsl::robin_map<uint64_t, uint64_t> transfers_by_line;  // fills, by line
+  LineMap<uint64_t> transfers_by_line;  // fills, by line
 };
 
 // Latencies of operations, in buckets of about 3 %: exact counts of rounded values.

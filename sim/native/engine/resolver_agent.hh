@@ -8,13 +8,12 @@
 // Invariant: only quiet entries are evicted; where none is quiet, a set overflows for a while.
 #pragma once
 
-#include <tsl/robin_map.h>
-
 #include <memory>
 #include <vector>
 
 #include "coherence/resolver.hh"
 #include "engine/packet.hh"
+#include "kernel/line_map.hh"
 
 namespace uncore {
 
@@ -149,8 +148,8 @@ class ResolverAgent {
   const ResolverSpec& spec_;
   Policy policy_;
   std::vector<Time> free_;  // by slice
-  tsl::robin_map<uint64_t, std::unique_ptr<Slot>> entries_;
-  tsl::robin_map<uint64_t, std::vector<Slot*>> store_, tags_;  // sets, made when touched
+  LineMap<std::unique_ptr<Slot>> entries_;
+  LineMap<std::vector<Slot*>> store_, tags_;  // sets, made when touched
   uint32_t requests_ = 0;
   uint64_t clock_ = 0;
   Time now_ = 0;
