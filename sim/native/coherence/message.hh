@@ -52,8 +52,7 @@ struct Flag {
   static constexpr uint8_t carries = 16;  // the data are in this message
 };
 
-template <class Data>
-struct Message {
+struct Header {
   Kind kind = Kind::Inv;
   uint8_t flags = 0;        // Answer
   State right = State::I;   // Data: what is granted; probes: what the owner is to hand over
@@ -64,7 +63,17 @@ struct Message {
   Agent resolver = kNobody;   // Data, Grant, probes: whose transaction this is
   uint32_t id = 0, grant = 0;
   uint64_t line = 0;
+};
+
+template <class Data>
+struct Message : Header {
   Data data{};
+
+  // Copies what is meant: of a message that carries no data, the header.
+  void assign(const Message& m) {
+    static_cast<Header&>(*this) = m;
+    if (m.carries) data = m.data;
+  }
 };
 
 }  // namespace uncore

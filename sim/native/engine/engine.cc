@@ -8,9 +8,7 @@ namespace {
 // A hart that neither ends nor meets anybody still comes back, for the watchdog and the user: 1 ms.
 constexpr Time kLongestSlice = 1'000'000'000;
 
-Size size_of(const Packet& p) {
-  if (p.device != Device::none) return Size::control;
-  const Message<Bytes>& m = p.message;
+Size size_of(const Message<Bytes>& m) {
   if (m.carries) return Size::data;
   const bool snoop = is_probe(m.kind) || m.kind == Kind::Answer || m.kind == Kind::Done;
   return snoop ? Size::snoop : Size::control;
@@ -180,8 +178,9 @@ int32_t Engine::stop_of(Agent a, uint64_t line) const {
 void Engine::send(const Message<Bytes>& m, int32_t from, Time when, Agent sender, uint64_t& sent) {
   const PacketId id = packets.take();
   Packet& p = packets[id];
-  p.message = m;
+  p.message.assign(m);
   p.device = Device::none;
+  p.size = size_of(m);
   p.origin = sender < first_resolver_ || sender >= first_memory_ ? sender : origin;
   p.route = &fabric_.route(from, stop_of(m.to, m.line));
   p.hop = 0;
@@ -202,10 +201,10 @@ void Engine::travel(PacketId id, Time head) {
 
 void Engine::go(PacketId id, Time head) {
   Packet& p = packets[id];
-  const auto size = static_cast<std::size_t>(size_of(p));
-  if (p.hop < p.route->count) {
-    const Hop& hop = fabric_.hop(*p.route, p.hop);
-    queue_.push({head + hop.reach[size], p.place, p.sender, kHop, id});
+  const auto size = static_cast<std::size_t>(p.size);
+  if (p.hop < p.route->hops.size()) {
+    const Time reach = p.route->hops[p.hop].reach[size];
+    queue_.push({head + reach, p.place, p.sender, kHop, id});
     return;
   }
   Time whole = head + p.route->rest[size] + p.route->tail[size];
@@ -216,8 +215,8 @@ void Engine::go(PacketId id, Time head) {
 
 void Engine::cross(PacketId id, Time now) {
   Packet& p = packets[id];
-  const auto size = static_cast<std::size_t>(size_of(p));
-  const Hop& hop = fabric_.hop(*p.route, p.hop);
+  const auto size = static_cast<std::size_t>(p.size);
+  const Hop& hop = p.route->hops[p.hop];
   Channel& channel = fabric_.channels[hop.channel];
   const Time start = std::max(now, channel.free);
   channel.free = start + hop.busy[size];

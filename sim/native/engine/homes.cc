@@ -7,15 +7,15 @@ namespace {
 constexpr uint64_t kRamLine = kRamBase >> kLineShift;
 constexpr unsigned kPageLines = 64;  // home policies place 4 KiB pages
 
-// The same mixing for slices on every host.
-uint64_t mix(uint64_t line) { return (line * 0x9E3779B97F4A7C15u) >> 32; }
+// The same mixing for slices on every host. 32 bits: a quicker division.
+uint32_t mix(uint64_t line) { return static_cast<uint32_t>((line * 0x9E3779B97F4A7C15u) >> 32); }
 
 }  // namespace
 
 std::size_t Engine::slice_of(uint64_t line, std::size_t slices) const {
   if (slices == 1) return 0;
   if (job.slice >= 0) return static_cast<std::size_t>(job.slice) % slices;
-  return mix(line) % slices;
+  return mix(line) % static_cast<uint32_t>(slices);
 }
 
 Agent Engine::resolver_above(Agent child, uint64_t line, Agent toucher) {

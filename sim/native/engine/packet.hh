@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <deque>
+#include <memory>
 #include <vector>
 
 #include "coherence/message.hh"
@@ -44,6 +44,7 @@ struct Packet {
   uint64_t value = 0;            // write and value
   std::vector<uint32_t> others;  // harts beyond the target's that share its way so far (rule I5)
   Agent origin = kNobody;        // who last held the data, for the statistics
+  Size size = Size::control;
   const Route* route = nullptr;
   uint32_t hop = 0;
   uint64_t place = 0, sender = 0;  // its keys among events of equal time
@@ -55,24 +56,36 @@ using PacketId = uint32_t;
 class Packets {
  public:
   PacketId take() {
-    if (free_.empty()) {
-      packets_.emplace_back();
-      free_.push_back(static_cast<PacketId>(packets_.size() - 1));
-    }
+    if (free_.empty()) grow();
     const PacketId id = free_.back();
     free_.pop_back();
-    packets_[id].live = true;
+    (*this)[id].live = true;
     return id;
   }
   void drop(PacketId id) {
-    packets_[id].live = false;
+    (*this)[id].live = false;
     free_.push_back(id);
   }
-  Packet& operator[](PacketId id) { return packets_[id]; }
-  const std::deque<Packet>& all() const { return packets_; }
+  Packet& operator[](PacketId id) { return blocks_[id / kBlock][id % kBlock]; }
+  // The first one under way that is `wanted`, or null.
+  template <class F>
+  const Packet* find(F wanted) const {
+    for (const auto& block : blocks_)
+      for (PacketId i = 0; i < kBlock; ++i)
+        if (block[i].live && wanted(block[i])) return &block[i];
+    return nullptr;
+  }
 
  private:
-  std::deque<Packet> packets_;
+  static constexpr PacketId kBlock = 64;
+
+  void grow() {
+    const auto first = static_cast<PacketId>(blocks_.size() * kBlock);
+    blocks_.push_back(std::make_unique<Packet[]>(kBlock));
+    for (PacketId i = kBlock; i > 0; --i) free_.push_back(first + i - 1);
+  }
+
+  std::vector<std::unique_ptr<Packet[]>> blocks_;
   std::vector<PacketId> free_;
 };
 

@@ -47,13 +47,14 @@ const Bytes& Engine::valid_line(uint64_t number) {
     if (s == State::M || s == State::O || s == State::OM || s == State::MI || s == State::E)
       return line->data;
   }
-  for (const Packet& p : packets.all()) {
+  const Packet* carrier = packets.find([&](const Packet& p) {
     const Message<Bytes>& m = p.message;
-    if (!p.live || p.device != Device::none || !m.carries || m.line != number) continue;
+    if (p.device != Device::none || !m.carries || m.line != number) return false;
     const bool dirty = m.kind == Kind::Put || (m.kind == Kind::Data && m.right == State::M) ||
                        (m.flags & Flag::dirty);
-    if (dirty && !is_memory(m.to)) return m.data;
-  }
+    return dirty && !is_memory(m.to);
+  });
+  if (carrier) return carrier->message.data;
   for (const auto& resolver : resolvers_)
     if (const Bytes* data = resolver->stored_data(number)) return *data;
   return image.line(number);

@@ -73,7 +73,6 @@ const std::vector<int32_t>& Fabric::toward(int32_t target) {
 
 Route Fabric::compile(int32_t source, int32_t target) {
   Route route;
-  route.first = static_cast<uint32_t>(hops_.size());
   const std::vector<int32_t>& next = toward(target);
   for (int32_t stop = source; stop != target;) {
     const int32_t l = next[stop];
@@ -81,8 +80,7 @@ Route Fabric::compile(int32_t source, int32_t target) {
     const LinkSpec& link = links_[l];
     if (link.channel >= 0) {
       const Costs busy{link.control_busy, link.data_busy, link.snoop_busy};
-      hops_.push_back({route.rest, busy, link.channel});
-      ++route.count;
+      route.hops.push_back({route.rest, busy, link.channel});
       route.rest = {};
       route.tail = greater(route.tail, busy);
     }
@@ -92,22 +90,18 @@ Route Fabric::compile(int32_t source, int32_t target) {
   return route;
 }
 
-const Route& Fabric::route(int32_t source, int32_t target) {
-  std::vector<int32_t>& known = known_[source];
-  if (known.empty()) known.assign(leaving_.size(), -1);
-  int32_t& number = known[target];
-  if (number < 0) {
-    routes_.push_back(compile(source, target));
-    number = static_cast<int32_t>(routes_.size() - 1);
-  }
-  return routes_[number];
+const Route& Fabric::learn(int32_t source, int32_t target) {
+  std::vector<const Route*>& known = known_[source];
+  if (known.empty()) known.assign(leaving_.size(), nullptr);
+  known[target] = &routes_.emplace_back(compile(source, target));
+  return *known[target];
 }
 
 Time Fabric::latency(int32_t source, int32_t target, Size size) {
   const Route& r = route(source, target);
   const auto s = static_cast<std::size_t>(size);
   Time total = r.rest[s] + r.tail[s];
-  for (uint32_t h = 0; h < r.count; ++h) total += hop(r, h).reach[s];
+  for (const Hop& hop : r.hops) total += hop.reach[s];
   return total;
 }
 

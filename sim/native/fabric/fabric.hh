@@ -30,9 +30,9 @@ struct Hop {
 };
 
 struct Route {
-  uint32_t first = 0, count = 0;  // hops
-  Costs rest{};                   // from the last channel (or the source) to the destination
-  Costs tail{};                   // the slowest channel's busy time
+  std::vector<Hop> hops;
+  Costs rest{};  // from the last channel (or the source) to the destination
+  Costs tail{};  // the slowest channel's busy time
 };
 
 struct Channel {
@@ -44,8 +44,10 @@ class Fabric {
  public:
   Fabric(uint32_t stops, const std::vector<LinkSpec>& links);
 
-  const Route& route(int32_t source, int32_t target);
-  const Hop& hop(const Route& r, uint32_t index) const { return hops_[r.first + index]; }
+  const Route& route(int32_t source, int32_t target) {
+    const std::vector<const Route*>& known = known_[source];
+    return !known.empty() && known[target] ? *known[target] : learn(source, target);
+  }
   // Latency of a message alone on its way.
   Time latency(int32_t source, int32_t target, Size size);
   // A lower bound on the latency of any message to `target` from a stop marked in `sources`.
@@ -58,13 +60,13 @@ class Fabric {
   std::vector<Time> distances(int32_t target, Weight weight, Enough enough) const;
   const std::vector<int32_t>& toward(int32_t target);  // next link of every stop
   Route compile(int32_t source, int32_t target);
+  const Route& learn(int32_t source, int32_t target);
 
   std::vector<LinkSpec> links_;
   std::vector<std::vector<int32_t>> leaving_, entering_;  // link numbers by stop, ascending
   std::vector<std::vector<int32_t>> toward_;              // by target, made when first asked for
-  std::vector<std::vector<int32_t>> known_;               // route number by source, target
+  std::vector<std::vector<const Route*>> known_;          // by source, target
   std::deque<Route> routes_;                              // addresses stay
-  std::vector<Hop> hops_;
 };
 
 }  // namespace uncore

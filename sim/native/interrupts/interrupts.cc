@@ -20,6 +20,7 @@ void Engine::send_device(Device device, Register target, uint64_t value, const C
   const PacketId id = packets.take();
   Packet& p = packets[id];
   p.message = Message<Bytes>{};
+  p.size = Size::control;
   p.message.to = to.agent;
   p.device = device;
   p.target = target;
@@ -44,6 +45,7 @@ void Engine::send_many(Thread& from, Time when) {
   const PacketId id = packets.take();
   Packet& p = packets[id];
   p.message = Message<Bytes>{};
+  p.size = Size::control;
   p.message.from = from.core.agent;
   p.device = Device::write;
   p.value = 1;
@@ -63,10 +65,9 @@ void Engine::fork(PacketId id, Time head) {
   harts.push_back(whole.target.hart);
   const int32_t start = cores_[whole.message.from]->stop;
   const auto way = [&](uint32_t h) { return &fabric_.route(start, threads_[h]->core.stop); };
-  for (uint32_t h : harts) way(h);  // all are known from here on, so hops stay where they are
   const auto together = [&](uint32_t a, uint32_t b) {
-    if (std::min(way(a)->count, way(b)->count) <= whole.hop) return false;
-    const Hop &to_a = fabric_.hop(*way(a), whole.hop), &to_b = fabric_.hop(*way(b), whole.hop);
+    if (std::min(way(a)->hops.size(), way(b)->hops.size()) <= whole.hop) return false;
+    const Hop &to_a = way(a)->hops[whole.hop], &to_b = way(b)->hops[whole.hop];
     return to_a.channel == to_b.channel && to_a.reach == to_b.reach;
   };
   std::vector<std::vector<uint32_t>> parts;

@@ -4,8 +4,9 @@
 // of docs/model.md), never by the order in which they were pushed: the same job gives the same
 // outcome however the engine chose to run ahead.
 //
-// Interface: push, top, pop, empty. A four-ary heap of 32-byte values; nothing is allocated per
-// event once the heap has grown.
+// Interface: push, top, pop, next_time. A four-ary heap of 32-byte values behind a *head*, the
+// event that is next: what an event sets in motion is often next itself, and then never meets the
+// heap. Nothing is allocated per event once the heap has grown.
 #pragma once
 
 #include <cstddef>
@@ -25,10 +26,12 @@ struct Event {
   uint32_t argument;
 
   bool operator<(const Event& o) const {
-    if (time != o.time) return time < o.time;
-    if (place != o.place) return place < o.place;
-    return sender < o.sender;
+    const Key mine = Key{time} << 64 | place, theirs = Key{o.time} << 64 | o.place;
+    return mine != theirs ? mine < theirs : sender < o.sender;
   }
+
+ private:
+  __extension__ using Key = unsigned __int128;
 };
 
 // 20 bits of receiver, 4 of class, 40 of line: the line's low bits tell lines of one run apart.
@@ -40,13 +43,47 @@ constexpr uint64_t event_sender(uint64_t sender, uint64_t count) {
   return sender << 44 | (count & ((uint64_t{1} << 44) - 1));
 }
 
+// Invariant: no event in the heap is before the head, if there is one.
 class EventQueue {
  public:
-  bool empty() const { return heap_.empty(); }
-  const Event& top() const { return heap_.front(); }
-  Time next_time() const { return heap_.empty() ? kNever : heap_.front().time; }
+  bool empty() const { return !has_head_ && heap_.empty(); }
+  Time next_time() const { return has_head_ ? head_.time : heap_.empty() ? kNever : heap_[0].time; }
+  const Event& top() {
+    if (!has_head_) head_ = take();
+    has_head_ = true;
+    return head_;
+  }
+  void pop() { has_head_ = false; }  // what top() gave
 
   void push(const Event& event) {
+    if (!has_head_) {
+      has_head_ = true;
+      if (heap_.empty() || event < heap_[0]) {
+        head_ = event;
+      } else {
+        head_ = heap_[0];
+        sink(event);
+      }
+    } else if (event < head_) {
+      raise(head_);
+      head_ = event;
+    } else {
+      raise(event);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kArity = 4;
+
+  Event take() {
+    const Event first = heap_[0], last = heap_.back();
+    heap_.pop_back();
+    if (!heap_.empty()) sink(last);
+    return first;
+  }
+
+  // A new event, from the bottom up.
+  void raise(const Event& event) {
     std::size_t hole = heap_.size();
     heap_.push_back(event);
     while (hole > 0) {
@@ -58,28 +95,23 @@ class EventQueue {
     heap_[hole] = event;
   }
 
-  void pop() {
-    const Event last = heap_.back();
-    heap_.pop_back();
+  // An event in the place of the first, from the top down.
+  void sink(const Event event) {
+    Event* const heap = heap_.data();
     const std::size_t size = heap_.size();
-    if (size == 0) return;
     std::size_t hole = 0;
-    for (;;) {
-      const std::size_t first = hole * kArity + 1;
-      if (first >= size) break;
-      std::size_t least = first;
-      const std::size_t end = first + kArity < size ? first + kArity : size;
-      for (std::size_t child = first + 1; child < end; ++child)
-        if (heap_[child] < heap_[least]) least = child;
-      if (!(heap_[least] < last)) break;
-      heap_[hole] = heap_[least];
-      hole = least;
+    for (std::size_t child; (child = hole * kArity + 1) < size; hole = child) {
+      const std::size_t end = child + kArity < size ? child + kArity : size;
+      for (std::size_t other = child + 1; other < end; ++other)
+        child = heap[other] < heap[child] ? other : child;
+      if (!(heap[child] < event)) break;
+      heap[hole] = heap[child];
     }
-    heap_[hole] = last;
+    heap[hole] = event;
   }
 
- private:
-  static constexpr std::size_t kArity = 4;
+  Event head_{};
+  bool has_head_ = false;
   std::vector<Event> heap_;
 };
 
