@@ -81,9 +81,12 @@ class Core {
 
   void share_issue(Time at, uint32_t by);
   void schedule_next();
-  Thread* next_to_run() const;
-  Time turn_of(const Thread& thread) const;
-  void run_thread(Thread& thread);
+  struct Turn {
+    Thread* thread;
+    Time end;
+  };
+  Turn next_turn() const;
+  void run_thread(Thread& thread, Time turn);
   static Time before(Time at, uint32_t by, const Thread& sleeper);
   void spun(Thread& thread);
   void advance(Thread& sleeper, Time horizon);

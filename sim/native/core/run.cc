@@ -20,6 +20,7 @@ Core::Core(Engine& e, Agent a, int32_t s)
 void Core::add_thread(Code& code, uint32_t id) {
   threads.push_back(
       std::make_unique<Thread>(*this, code, id, static_cast<uint32_t>(threads.size())));
+  threads.back()->hart.spin_enabled = engine.job.sleep;
 }
 
 void Core::start() {
@@ -61,43 +62,43 @@ void Core::run(Time now) {
   if (now != scheduled) return;
   scheduled = kNever;
   horizon_ = std::max(now, engine.horizon(*this, now));
-  while (Thread* next = next_to_run()) {
-    run_thread(*next);
+  for (Turn turn = next_turn(); turn.thread && turn.thread->hart.clock <= horizon_;
+       turn = next_turn()) {
+    run_thread(*turn.thread, turn.end);
     if (engine.stopped()) return;
   }
   schedule_next();
 }
 
-// The hart whose turn it is, if it may still run: lowest clock first, lower thread on ties.
-Thread* Core::next_to_run() const {
-  Thread* next = nullptr;
-  for (const auto& t : threads)
-    if (t->mode == Thread::Mode::running && (!next || t->hart.clock < next->hart.clock))
-      next = t.get();
-  return next && next->hart.clock <= horizon_ ? next : nullptr;
-}
-
-// How far a hart may go before it is a sibling's turn.
-Time Core::turn_of(const Thread& thread) const {
-  Time turn = kNever;
-  for (const auto& t : threads)
-    if (t.get() != &thread && t->mode == Thread::Mode::running)
-      turn = std::min(turn, t->hart.clock - (t->index < thread.index));
+// Whose turn it is and how far it goes: lowest clock first, lower thread on ties.
+Core::Turn Core::next_turn() const {
+  Turn turn{nullptr, kNever};
+  for (const auto& t : threads) {
+    if (t->mode != Thread::Mode::running) continue;
+    if (!turn.thread) {
+      turn.thread = t.get();
+    } else if (t->hart.clock < turn.thread->hart.clock) {  // the others are lower threads
+      turn = {t.get(), std::min(turn.end, turn.thread->hart.clock) - 1};
+    } else {
+      turn.end = std::min(turn.end, t->hart.clock);
+    }
+  }
   return turn;
 }
 
 // Runs one hart up to the horizon, or until it is a sibling's turn.
-void Core::run_thread(Thread& thread) {
+void Core::run_thread(Thread& thread, Time turn) {
   Hart<Thread>& hart = thread.hart;
-  hart.horizon = std::min(horizon_, turn_of(thread));
-  hart.spin_enabled = engine.job.sleep;
+  hart.horizon = std::min(horizon_, turn);
   hart.undisturbed = thread.ran_at == disturbances;
   executing_ = &thread;
   const Stop stop = hart.run();
   executing_ = nullptr;
   thread.ran_at = disturbances;
+  if (stop == Stop::horizon) [[likely]]
+    return;
   const Thread::Mode mode = thread.mode;
-  if (stop != Stop::spin && stop != Stop::horizon) thread.recording = false;
+  if (stop != Stop::spin) thread.recording = false;
   switch (stop) {
     case Stop::horizon:
     case Stop::retry:
