@@ -91,8 +91,8 @@ class Engine {
   Image image;
   Counters counters;
   std::string console;
-  Agent origin = kNobody;          // of the data that a resolver sends now
-  const std::unique_ptr<Log> log;  // null unless the job asks for it
+  Agent origin = kNobody;                          // of the data that a resolver sends now
+  const std::unique_ptr<Log> log;                  // null unless the job asks for it
   const std::unique_ptr<Attribution> attribution;  // the same
 
   const Protocol& protocol() const { return protocol_; }
