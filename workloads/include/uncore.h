@@ -30,6 +30,10 @@ void uc_finish(unsigned n);
 #define UC_WORKLOAD(summary) \
   static const char uc_summary[] __attribute__((section(".uc.summary"), used)) = summary
 
+// The kinds of operations it has, if there are several: "first|second|...".
+#define UC_KINDS(words) \
+  static const char uc_kinds[] __attribute__((section(".uc.kinds"), used)) = words
+
 typedef int64_t uc_i64;
 typedef uint64_t uc_u64;
 typedef uint64_t uc_bool;
@@ -135,6 +139,10 @@ static inline struct uc_record* uc_self(void) {
 
 // An operation starts; optional, for its latency.
 static inline void uc_start(void) { UC_MARK(UC_MARK_START, 0); }
+
+// What follows, until the operation is done or another kind is named, is of this kind: which kinds
+// conflict is what `uncore conflicts` answers. Without it every operation is of the first kind.
+static inline void uc_kind(uint64_t kind) { UC_MARK(UC_MARK_KIND, kind); }
 
 // An operation is done.
 static inline void uc_op(void) {

@@ -54,6 +54,7 @@
 #define UC_MARK_CHECK_FAILED 4  // rs1 = address of the message, a C string
 #define UC_MARK_DELAY 5         // rs1 = ns; an engine may let that time pass at once, or ignore it
 #define UC_MARK_START 6         // one operation starts: its latency runs from here to UC_MARK_OP
+#define UC_MARK_KIND 7          // what follows is of kind rs1, a position in UC_KINDS
 
 // Which counter uc_now() reads, and timebase_hz counts.
 #define UC_CLOCK_TIME 0   // CSR time

@@ -19,6 +19,8 @@
 #include "uncore.h"
 
 UC_WORKLOAD("Kernel path open and close: the lowest free descriptor, or any");
+enum kind { OPEN, CLOSE };
+UC_KINDS("open|close");
 enum rule { LOWEST, ANY };
 UC_PARAM(choice, rule, LOWEST, "lowest|any", "which free descriptor an open returns");
 enum lookup { FREE, COUNTED };
@@ -90,6 +92,7 @@ static void table_unlock(struct table* table) {
 }
 
 static void open_file(struct table* table, struct file* file) {
+  uc_kind(OPEN);
   look_up_path();
   table_lock(table);
   uint64_t descriptor = lowest_free(table);
@@ -102,6 +105,7 @@ static void open_file(struct table* table, struct file* file) {
 }
 
 static void close_file(struct table* table, struct file* file) {
+  uc_kind(CLOSE);
   uint64_t descriptor = file->descriptor;
   uc_work((int64_t)work / 2);
   table_lock(table);

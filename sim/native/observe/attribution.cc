@@ -197,9 +197,12 @@ void Attribution::condemn(Held& held) {
 
 void Attribution::marked(uint32_t hart, unsigned code, uint64_t value) {
   int64_t& kind = harts_[hart].kind;
-  if (code == UC_MARK_START) kind = static_cast<int64_t>(value);
-  if (code == UC_MARK_OP || code == UC_MARK_ROI_ON) kind = kBetween;
+  if (code == UC_MARK_ROI_ON) kind = kBetween;
   if (code == UC_MARK_ROI_OFF) kind = kOutside;
+  if (kind == kOutside) return;
+  if (code == UC_MARK_START) kind = 0;
+  if (code == UC_MARK_KIND) kind = static_cast<int64_t>(value);
+  if (code == UC_MARK_OP) kind = kBetween;
 }
 
 // --- the outcome ------------------------------------------------------------------------------

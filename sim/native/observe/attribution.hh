@@ -78,7 +78,7 @@ class Attribution {
   void filled(Agent core, uint64_t number, State state);
   void evicted(Agent core, uint64_t number);
 
-  // --- operations (uc_begin, uc_op, uc_roi) ---
+  // --- operations (uc_start, uc_kind, uc_op, uc_roi) ---
   void marked(uint32_t hart, unsigned code, uint64_t value);
 
   // --- the outcome ---

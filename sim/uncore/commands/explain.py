@@ -1,4 +1,4 @@
-"""What results say when they are read: lines, scaling, compare."""
+"""What results say when they are read: lines, conflicts, scaling, compare."""
 
 from __future__ import annotations
 
@@ -53,6 +53,48 @@ def lines(
     else:
         costs.show(recorded, observed, top)
     return OK
+
+
+@app.command
+def conflicts(
+    workload: Annotated[str, Parameter(help="a name, a .c or an .elf file")],
+    *,
+    machine: Annotated[str, Parameter(help="where to run it")] = "ccx:2x4",
+    threads: Annotated[int, Parameter(validator=validators.Number(gte=2))] = 4,
+    set_: Set = [],  # noqa: B006
+    with_: With = [],  # noqa: B006
+    choices: Placed = PLACED,
+    json: Json = False,
+) -> int:
+    """Which kinds of operations meet on a line: the question of the scalable commutativity rule."""
+    import msgspec
+
+    from uncore.api import make_job
+    from uncore.execute import execute
+    from uncore.report import conflicts as report
+    from uncore.result.conflicts import pairs as meet
+    from uncore.result.observed import Shared
+
+    job = make_job(
+        machine,
+        workload,
+        (threads,),
+        parameters=pairs("--set", set_),
+        overrides=pairs("--with", with_),
+        **choices.policies(),
+    )
+    seen: list[Any] = []
+    result = execute(
+        [job], probes=frozenset({"operations"}), seen=lambda _, observed: seen.append(observed)
+    )[0]
+    if not seen:
+        return INTERRUPTED
+    found = meet(job.program.kinds, msgspec.convert(seen[0]["operations"], list[Shared]))
+    if json:
+        print(msgspec.json.format(msgspec.json.encode(found), indent=1).decode())
+    else:
+        report.show(f"{job.program.name} on {job.machine.id}, {threads} threads", found)
+    return FAILED if result.failed else OK
 
 
 @app.command

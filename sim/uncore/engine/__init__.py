@@ -42,6 +42,7 @@ ENGINES = {
 PROBES = {
     "log": "the transaction log (section L of docs/model.md), by columns: for result.log.frame",
     "lines": "what touched which line, and what it cost: the fields of result.Observed",
+    "operations": "which lines operations shared: the fields of result.observed.Shared",
 }
 Probes = frozenset[str]
 Tick = Callable[[int], None]

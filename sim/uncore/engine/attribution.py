@@ -1,8 +1,12 @@
-"""The probe `lines`: from an engine's columns to the fields of a result.observed.Observed.
+"""The probes `lines` and `operations`: from an engine's columns to fields of result.observed.
 
-Interface: `observed(job, run)`.  The rows of `run.lines()` are one a line, pc, hart and kind of
-operation (sim/native/observe/attribution.hh); here they get names, and harts that used a line alike
-come together.  The costliest lines are kept, the others summed up.
+    observed(job, run)   an Observed: the costliest lines are kept, the others summed up
+    shared(job, run)     a Shared for each line that several harts used within the region of
+                         interest and one wrote there
+
+The rows of `run.lines()` are one a line, pc, hart and kind of operation
+(sim/native/observe/attribution.hh); here they get names, and harts that used a line alike come
+together.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 MOST_LINES = 64
+OUTSIDE = -2  # kind: outside the region of interest
 LINE = 64
 COUNTED = ("reads", "writes", "misses", "needless", "waited_ps", "needless_ps")
 
@@ -59,6 +64,19 @@ def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
             "invalidations": sum(taken.get(a, 0) for a in away),
         },
     }
+
+
+def shared(job: Job, run: Run) -> list[Row]:
+    """The fields of a result.observed.Shared for each line."""
+    uses = run.lines()["uses"]
+    inside = uses["kind"] > OUTSIDE
+    rows = _by_line({name: column[inside] for name, column in uses.items()})
+    fields = Fields.of(job.program, run.read, job.threads[0])
+    return [
+        {"address": a, "fields": list(_fields(fields, a, used)), "uses": _uses(job, used)}
+        for a, used in sorted(rows.items())
+        if len({row["hart"] for row in used}) > 1 and any(row["written"] for row in used)
+    ]
 
 
 def _by_line(columns: dict[str, Any]) -> dict[int, list[Row]]:

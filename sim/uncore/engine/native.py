@@ -22,7 +22,7 @@ GIVES = frozenset(
     " instructions transactions events tables failures".split()
 )
 
-PROBES = frozenset({"log", "lines"})
+PROBES = frozenset({"log", "lines", "operations"})
 CAN = frozenset({"multicast"})  # of what a machine may have (boot.py)
 HARTS = NO_LIMIT = 2**64 - 1
 SLICE = 200_000  # events between two looks at the keyboard
@@ -76,7 +76,7 @@ def start(
         "sleep": sleep,
         "fences": fences,
         "log": "log" in probes,
-        "lines": "lines" in probes,
+        "lines": bool({"lines", "operations"} & probes),
     }
     cells = tables.pack(tables.load(job.machine.protocol))
     return Run(job.machine, cells, description, memory)
@@ -90,11 +90,13 @@ def _home(text: str) -> tuple[int, int]:
 
 def _observed(job: Job, engine: Run, probes: Probes) -> dict[str, Any]:
     """What each probe saw."""
-    observed = {}
+    observed: dict[str, Any] = {}
     if "log" in probes:
         observed["log"] = _log(engine.log())
     if "lines" in probes:
         observed["lines"] = attribution.observed(job, engine)
+    if "operations" in probes:
+        observed["operations"] = attribution.shared(job, engine)
     return observed
 
 

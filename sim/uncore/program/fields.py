@@ -3,15 +3,16 @@
     fields = Fields.of(program, read, harts)     read(address, size) -> bytes, after a run
     fields.at(address) -> Part(start=0x80e48088, size=8, name="queue->tail")
 
-Objects with symbols are named by their variables, allocated memory by the pointers in variables
-that lead to it, one step.  A pointer to the start of a block names all that follows, as an array;
-one to the inside of a block only what it points to.  The rest has the names of `names.Names`.
+Objects with symbols are named by their variables, allocated memory by the pointers that lead to it:
+those in variables, and those in what these lead to.  A pointer to the start of a block names all
+that follows, as an array; one to the inside of a block only what it points to.  The rest has the
+names of `names.Names`.
 """
 
 from __future__ import annotations
 
 import bisect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from uncore.program.program import Program
 from uncore.program.types import Part, Type
 
 NESTED = 16  # pointers to the inside of one block that are passed over to find its start
+MOST_ELEMENTS = 1024  # of an allocated array that are searched for pointers
 
 Read = Callable[[int, int], bytes]
 
@@ -43,6 +45,20 @@ class Object(NamedTuple):
         start = self.start + index * max(self.kind.size, 1) + part.start
         return Part(start, max(part.size, 1), self._element(index, part.name))
 
+    def has(self, address: int, kind: Type) -> bool:
+        """Whether an element that has a name already is there."""
+        aligned = (address - self.start) % max(self.kind.size, 1) == 0
+        return self.start <= address < self.end and aligned and kind == self.kind
+
+    def pointers(self) -> Iterator[tuple[int, str, Type]]:
+        """Address, name and target of every pointer inside; of an endless array, of its first."""
+        size = max(self.kind.size, 1)
+        count = (self.end - self.start) // size if self.end < 1 << 64 else 1
+        for index in range(min(count, MOST_ELEMENTS) if self.pointed else 1):
+            for offset, inner, target in self.kind.pointers():
+                name = self._element(index, inner) if self.pointed else self.name + inner
+                yield self.start + index * size + offset, name, target
+
     def _element(self, index: int, inner: str) -> str:
         if index or not self.kind.size:
             return f"{self.name}[{index}]{inner}"
@@ -64,14 +80,13 @@ class Fields:
         names = Names.of(program, read, harts)
         heap = program.symbol("uc_stacks").address + harts * abi.CONSTANTS["UC_STACK_STRIDE"]
         variables = sorted(program.variables, key=lambda v: v[1].startswith("uc_"))
-        objects = {a: Object(a, a + kind.size, name, kind, False) for a, name, kind in variables}
-        pointed = dict(_pointed(variables, read, heap))
-        blocks = sorted(a for a in pointed if a % abi.CONSTANTS["UC_BLOCK"] == 0)
-        ends = dict(zip(blocks, [*blocks[1:], 1 << 64], strict=True))
-        for start, (name, kind) in pointed.items():
-            end = ends.get(start, start + max(kind.size, 1))
-            objects[start] = Object(start, end, name, kind, True)
-        return cls(names, tuple(sorted(objects.values(), key=lambda o: o.start)))
+        known = [Object(a, a + kind.size, name, kind, False) for a, name, kind in variables]
+        direct = _pointed(known, read, heap)
+        near = _objects(direct)
+        inner = _pointed(near, read, heap)
+        new = {a: to for a, to in inner.items() if not any(o.has(a, to[1]) for o in near)}
+        far = _objects(new | direct)
+        return cls(names, tuple(sorted({o.start: o for o in (*known, *far)}.values(), key=_start)))
 
     def at(self, address: int) -> Part:
         """The innermost field there; a word of memory that nothing leads to."""
@@ -83,14 +98,26 @@ class Fields:
         return Part(word, abi.WORD, self.names.at(word))
 
 
-def _pointed(
-    variables: list[tuple[int, str, Type]], read: Read, heap: int
-) -> Iterator[tuple[int, tuple[str, Type]]]:
-    """Where pointers lead, by the first variable that does."""
-    seen: set[int] = set()
-    for address, name, kind in variables:
-        for offset, inner, target in kind.pointers():
-            value = int.from_bytes(read(address + offset, abi.WORD), "little")
-            if value >= heap and value not in seen:
-                seen.add(value)
-                yield value, (name + inner, target)
+def _start(found: Object) -> int:
+    return found.start
+
+
+def _pointed(objects: Iterable[Object], read: Read, heap: int) -> dict[int, tuple[str, Type]]:
+    """Where pointers lead, by the first of them."""
+    found: dict[int, tuple[str, Type]] = {}
+    for one in objects:
+        for address, name, target in one.pointers():
+            value = int.from_bytes(read(address, abi.WORD), "little")
+            if value >= heap:
+                found.setdefault(value, (name, target))
+    return found
+
+
+def _objects(pointed: dict[int, tuple[str, Type]]) -> list[Object]:
+    """Each block ends where the next one starts that something leads to."""
+    blocks = sorted(a for a in pointed if a % abi.CONSTANTS["UC_BLOCK"] == 0)
+    ends = dict(zip(blocks, [*blocks[1:], 1 << 64], strict=True)) if blocks else {}
+    return [
+        Object(start, ends.get(start, start + max(kind.size, 1)), name, kind, True)
+        for start, (name, kind) in sorted(pointed.items())
+    ]

@@ -91,6 +91,12 @@ class Program:
             return ""
 
     @cached_property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of its operations, by number (UC_KINDS)."""
+        start, size = self._elf.sections.get(".uc.kinds", (0, 0))
+        return tuple(self._elf.text_at(start).split("|")) if size else ("operation",)
+
+    @cached_property
     def params(self) -> tuple[Parameter, ...]:
         """In the order of the source."""
         return tuple(self._described(".uc.params", "uc_param", self._parameter))

@@ -25,7 +25,7 @@ class Use(Struct, frozen=True, kw_only=True):
     kind: Annotated[
         int,
         Meta(
-            description="kind of operation (`uc_begin`) it was part of; -1 between operations, or"
+            description="kind of operation (`uc_kind`) it was part of; -1 between operations, or"
             " where the workload marks no beginnings; -2 outside the region of interest"
         ),
     ]
@@ -44,6 +44,14 @@ class Use(Struct, frozen=True, kw_only=True):
     needless_ps: Annotated[int, Meta(description="of that, for needless misses")]
     read: Annotated[Bytes, Meta(description="bytes read: (offset in the line, size)")]
     written: Annotated[Bytes, Meta(description="bytes written")]
+
+
+class Shared(Struct, frozen=True, kw_only=True):
+    """A line that several harts used within the region of interest, and one of them wrote."""
+
+    address: int
+    fields: list[tuple[int, int, str]]
+    uses: list[Use]
 
 
 class Line(Struct, frozen=True, kw_only=True):

@@ -1,0 +1,37 @@
+// Three kinds of operations, which pairs of them conflict is plain to see: `add` writes what `look`
+// reads; `own` writes a number of this hart's, `apart` bytes from the next hart's.
+#include "loop.h"
+#include "uncore.h"
+
+UC_WORKLOAD("Operations of which some conflict");
+UC_KINDS("add|look|own");
+enum { ADD, LOOK, OWN };
+UC_PARAM(u64, apart, 128, "bytes", "from one hart's number to the next one's");
+
+static _Atomic uint64_t* sum;
+static _Atomic uint64_t* numbers;
+
+void uc_setup(unsigned n) {
+  sum = uc_alloc(sizeof *sum, 0);
+  numbers = uc_alloc(n * apart, 0);
+}
+
+void uc_main(unsigned id, unsigned n) {
+  (void)n;
+  _Atomic uint64_t* mine = numbers + id * apart / sizeof *numbers;
+  uc_kind(ADD);  // not yet in the region of interest
+  *mine = *sum;
+  struct loop loop = loop_begin();
+  while (loop_more(&loop)) {
+    uc_kind(ADD);
+    (*sum)++;
+    uc_op();
+    uc_kind(LOOK);
+    atomic_load(sum);
+    uc_op();
+    uc_kind(OWN);
+    (*mine)++;
+    uc_op();
+  }
+  loop_end();
+}

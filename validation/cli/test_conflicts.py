@@ -1,0 +1,41 @@
+"""Does `uncore conflicts` tell which operations meet on a line, and on which?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+PROGRAM = str(Path(__file__).parent / "programs/kinds.c")
+
+
+def verdicts(uncore, *words):
+    found = uncore("conflicts", *words, "--json")
+    assert found.status == 0, found.err
+    return {(pair["a"], pair["b"]): pair for pair in json.loads(found.out)}
+
+
+def test_are_pairs_told_apart_by_what_they_write_and_touch(uncore):
+    found = verdicts(uncore, PROGRAM, "--set", "ops=20")
+    conflicting = {pair for pair, what in found.items() if not what["conflict_free"]}
+    assert conflicting == {("add", "add"), ("add", "look")}
+    (line,) = found["add", "look"]["lines"]
+    assert line["holds"] == ["*sum"] and line["same_bytes"]
+    assert all("kinds.c:" in place for place in (*line["wrote"], *line["touched"]))
+    assert len(found) == 6
+
+
+def test_is_a_conflict_of_layout_alone_called_one(uncore):
+    found = verdicts(uncore, PROGRAM, "--set", "ops=20", "--set", "apart=8")
+    own = found["own", "own"]
+    assert not own["conflict_free"] and not any(line["same_bytes"] for line in own["lines"])
+    assert found["look", "own"]["conflict_free"]
+
+
+def test_does_any_descriptor_commute_where_the_lowest_does_not(uncore):
+    """Clements' example; and operations that are not of several kinds are of one."""
+    assert not verdicts(uncore, "kernel/open")["open", "open"]["conflict_free"]
+    assert all(
+        p["conflict_free"] for p in verdicts(uncore, "kernel/open", "--set", "rule=any").values()
+    )
+    assert not verdicts(uncore, "lock/ticket")["operation", "operation"]["conflict_free"]
+    assert "*sum" in uncore("conflicts", PROGRAM).out
