@@ -32,6 +32,7 @@ UC_PARAM(u64, map_work, 250, "instructions", "of them in addition, under the map
 static struct account {
   UC_ALIGNED struct spinlock lock;
   _Atomic int64_t pages;
+  uint64_t changes;  // under the lock: what was added wrongly may have been taken away wrongly
 } *swap, *user;
 static struct percpu_counter* parts;
 
@@ -57,6 +58,7 @@ static void charge_locked(struct account* account, int64_t pages) {
   if (!UC_SABOTAGE) spin_lock(&account->lock);
   int64_t sum = atomic_load_explicit(&account->pages, memory_order_relaxed) + pages;
   if (sum <= LIMIT) atomic_store_explicit(&account->pages, sum, memory_order_relaxed);
+  account->changes++;
   if (!UC_SABOTAGE) spin_unlock(&account->lock);
 }
 
@@ -101,4 +103,6 @@ void uc_finish(unsigned n) {
   bool percpu = accounting == PERCPU;
   uc_check((percpu ? percpu_counter_sum(parts) : swap->pages) == heaps, "swap was lost");
   uc_check(percpu || user->pages == heaps, "the user's account is wrong");
+  uint64_t calls = uc_total_ops(n) + n * warmup;
+  uc_check(accounting != MUTEX || swap->changes == calls, "a change of the account was lost");
 }

@@ -32,6 +32,7 @@ struct chain {
   struct spinlock lock;
   uint32_t unused;
   uint64_t records;  // of all owners in this chain
+  uint64_t changes;  // of that number: what was lost adding may have been lost subtracting
 };
 
 static char* table;
@@ -45,7 +46,7 @@ static struct file {
 
 void uc_setup(unsigned n) {
   if (chains == 0 || chain_stride < sizeof(struct chain) || chain_stride % 8) {
-    uc_check(false, "a table has a chain or more, each a multiple of 8 bytes, at least 16");
+    uc_check(false, "a table has a chain or more, each a multiple of 8 bytes, at least 24");
     chains = 1;
     chain_stride = UC_BLOCK;
   }
@@ -66,6 +67,7 @@ static void owner_count(unsigned process, int64_t change) {
   uint64_t records = chain->records;
   uc_work((int64_t)table_work);
   chain->records = records + (uint64_t)change;
+  chain->changes++;
   if (!UC_SABOTAGE) spin_unlock(&chain->lock);
 }
 
@@ -104,7 +106,10 @@ static void call(unsigned id) {
 }
 
 void uc_finish(unsigned n) {
-  (void)n;
-  for (uint64_t i = 0; i < chains; i++)
+  uint64_t changes = 0, calls = uc_total_ops(n) + n * warmup;
+  for (uint64_t i = 0; i < chains; i++) {
     uc_check(chain_at(i)->records == 0, "an owner kept records of locks it gave back");
+    changes += chain_at(i)->changes;
+  }
+  uc_check(owners == NO_TABLE || changes == 2 * calls, "a change of an owner was lost");
 }
