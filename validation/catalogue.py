@@ -31,6 +31,7 @@ MOST = 100
 # Workloads that do not count by `ops`, or whose operations are not of the common size.
 TOURNAMENT = {"pairs": "one", "rounds": "10"}
 PARAMETERS = {
+    "ipi/ipiq": TOURNAMENT,
     "ipi/pingpong": TOURNAMENT,
     "latency/pingpong": TOURNAMENT,
 }

@@ -20,6 +20,8 @@ WORKLOADS = sorted(
 # A key is a workload or a folder of them.
 PARAMETERS: dict[str, dict[str, str]] = {
     "epoch": {"hold": "20us", "period": "200ns", "ops": "20"},
+    "ipi/ipiq": {"burst": "64", "work": "200ns"},
+    "ipi/passive": {"burst": "64"},
 }
 
 

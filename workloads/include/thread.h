@@ -27,35 +27,8 @@
 #ifndef UNCORE_THREAD_H_
 #define UNCORE_THREAD_H_
 
+#include "cpuset.h"
 #include "uncore.h"
-
-// ---- Where a thread may run ---------------------------------------------------------------------
-
-// A set of harts, as cpuset(2). A null pointer stands for all harts.
-struct uc_cpuset {
-  unsigned size;  // harts in it
-  uint64_t bits[UC_MAX_HARTS / 64];
-};
-
-static inline bool uc_cpuset_has(const struct uc_cpuset* set, unsigned hart) {
-  return !set || set->bits[hart / 64] >> hart % 64 & 1;
-}
-
-static inline void uc_cpuset_add(struct uc_cpuset* set, unsigned hart) {
-  if (uc_cpuset_has(set, hart)) return;
-  set->bits[hart / 64] |= 1ul << hart % 64;
-  set->size++;
-}
-
-// The set of one hart; the same each time. After uc_sched_setup.
-const struct uc_cpuset* uc_cpuset_one(unsigned hart);
-
-// A new set of `count` harts from `first` on.
-static inline struct uc_cpuset* uc_cpuset_range(unsigned first, unsigned count) {
-  struct uc_cpuset* set = uc_alloc(sizeof *set, 0);
-  for (unsigned i = 0; i < count; i++) uc_cpuset_add(set, first + i);
-  return set;
-}
 
 // ---- Threads ------------------------------------------------------------------------------------
 
@@ -89,6 +62,9 @@ void uc_sched_start(unsigned n, uint64_t switch_cost, bool poll);
 struct uc_thread* uc_thread_create(void (*body)(void*), void* argument,
                                    const struct uc_cpuset* cpuset);
 struct uc_thread* uc_thread_self(void);
+
+// The set of one hart; the same each time. After uc_sched_setup.
+const struct uc_cpuset* uc_cpuset_one(unsigned hart);
 
 // Lets the other ready threads of this hart run that are no less urgent.
 void uc_yield(void);

@@ -1,0 +1,152 @@
+// DragonFly's IPIQ: a software crossbar of FIFOs, one from each hart to each other, and an IPI to
+// say that there is something in one of them.
+//
+// Dillon (2003; measured 2005). A message is a function and two arguments, run by the target in its
+// interrupt handler. Only the sender writes a FIFO's `written`, only the target its `read`, so
+// there is no lock and no atomic on the queue itself. The IPI is raised only if the target has not
+// been told yet: a burst of messages costs one interrupt. A passive message raises none at all; it
+// is run when the target looks of its own accord, at its clock tick or at the next interrupt.
+//
+//     ipiq_setup(n)                  in uc_setup
+//     ipiq_start()                   by each hart, before anybody sends to it
+//     ipiq_send, ipiq_send_passive   to another hart; the order of messages of a pair is kept
+//     ipiq_poll()                    runs what has been sent to this hart
+#ifndef UNCORE_IPIQ_H_
+#define UNCORE_IPIQ_H_
+
+#include "uncore.h"
+
+#define IPIQ_SLOTS 32
+
+struct ipiq_message {
+  void (*function)(void* first, uint64_t second);
+  void* first;
+  uint64_t second;
+  uint64_t unused;  // two messages to a line
+};
+
+struct ipiq {
+  UC_ALIGNED _Atomic uint64_t written;  // messages ever
+  UC_ALIGNED _Atomic uint64_t read;
+  _Atomic unsigned told;  // an IPI is under way for this queue
+  UC_ALIGNED struct ipiq_message ring[IPIQ_SLOTS];
+};
+
+// What is sent to one hart: who has sent (one bit each), and its queues by sender, made when first
+// used. DragonFly has this mask since 2010; before it a target looked at every queue.
+struct ipiq_inbox {
+  UC_ALIGNED _Atomic uint64_t senders[UC_MAX_HARTS / 64];
+  UC_ALIGNED _Atomic(struct ipiq*) queues[];
+};
+
+static struct ipiq_crossbar {
+  UC_ALIGNED unsigned harts;
+  uint64_t inbox_size;
+  char* inboxes;
+}* ipiq_crossbar;
+
+static inline struct ipiq_inbox* ipiq_inbox(unsigned hart) {
+  return (struct ipiq_inbox*)(ipiq_crossbar->inboxes + hart * ipiq_crossbar->inbox_size);
+}
+
+static inline void ipiq_setup(unsigned n) {
+  ipiq_crossbar = uc_alloc(sizeof *ipiq_crossbar, 0);
+  ipiq_crossbar->harts = n;
+  ipiq_crossbar->inbox_size =
+      (sizeof(struct ipiq_inbox) + n * sizeof(struct ipiq*) + UC_BLOCK - 1) & -UC_BLOCK;
+  ipiq_crossbar->inboxes = uc_alloc(n * ipiq_crossbar->inbox_size, 0);
+}
+
+// ---- The target ---------------------------------------------------------------------------------
+
+static inline void ipiq_drain(struct ipiq* queue) {
+  atomic_store_explicit(&queue->told, 0, memory_order_relaxed);
+  atomic_thread_fence(memory_order_seq_cst);  // whoever is not seen now tells us again
+  // A function that sends may come back here, so what has been read is not kept in a register.
+  for (uint64_t read; (read = atomic_load_explicit(&queue->read, memory_order_relaxed)) !=
+                      atomic_load_explicit(&queue->written, memory_order_acquire);) {
+    struct ipiq_message message = queue->ring[read % IPIQ_SLOTS];
+    atomic_store_explicit(&queue->read, read + 1, memory_order_release);
+    message.function(message.first, message.second);
+  }
+}
+
+// With interrupts off.
+static inline void ipiq_process(void) {
+  struct ipiq_inbox* inbox = ipiq_inbox(uc_id());
+  for (unsigned word = 0; word * 64 < ipiq_crossbar->harts; word++) {
+    if (!atomic_load_explicit(&inbox->senders[word], memory_order_relaxed)) continue;
+    uint64_t bits = atomic_exchange_explicit(&inbox->senders[word], 0, memory_order_acquire);
+    for (; bits; bits &= bits - 1) {
+      unsigned sender = word * 64 + (unsigned)__builtin_ctzl(bits);
+      ipiq_drain(atomic_load_explicit(&inbox->queues[sender], memory_order_acquire));
+    }
+  }
+}
+
+static inline void ipiq_poll(void) {
+  bool interrupts = uc_interrupts_off();
+  ipiq_process();
+  uc_interrupts_restore(interrupts);
+}
+
+static inline void ipiq_start(void) { uc_on_ipi(ipiq_process); }
+
+// ---- The sender ---------------------------------------------------------------------------------
+
+static inline struct ipiq* ipiq_queue(struct ipiq_inbox* inbox, unsigned sender) {
+  struct ipiq* queue = atomic_load_explicit(&inbox->queues[sender], memory_order_relaxed);
+  if (!queue) {
+    queue = uc_alloc(sizeof *queue, 0);
+    atomic_store_explicit(&inbox->queues[sender], queue, memory_order_release);
+  }
+  return queue;
+}
+
+static inline uint64_t ipiq_length(struct ipiq* queue) {
+  return atomic_load_explicit(&queue->written, memory_order_relaxed) -
+         atomic_load_explicit(&queue->read, memory_order_acquire);
+}
+
+// Waits for room; meanwhile runs what others send here, or two full senders would wait for ever.
+static inline void ipiq_await_room(struct ipiq* queue) {
+  if (UC_SABOTAGE) return;  // overwrites what has not been read
+  while (ipiq_length(queue) >= IPIQ_SLOTS) {
+    ipiq_process();
+    uc_pause();
+  }
+}
+
+static inline void ipiq_post(unsigned target, void (*function)(void*, uint64_t), void* first,
+                             uint64_t second, bool passive) {
+  bool interrupts = uc_interrupts_off();
+  struct ipiq_inbox* inbox = ipiq_inbox(target);
+  unsigned self = uc_id();
+  struct ipiq* queue = ipiq_queue(inbox, self);
+  ipiq_await_room(queue);
+  uint64_t written = atomic_load_explicit(&queue->written, memory_order_relaxed);
+  queue->ring[written % IPIQ_SLOTS] =
+      (struct ipiq_message){.function = function, .first = first, .second = second};
+  atomic_store_explicit(&queue->written, written + 1, memory_order_release);
+  atomic_thread_fence(
+      memory_order_seq_cst);  // else neither we see the target's look nor it our message
+  _Atomic uint64_t* senders = &inbox->senders[self / 64];
+  if (!(atomic_load_explicit(senders, memory_order_relaxed) >> self % 64 & 1))
+    atomic_fetch_or_explicit(senders, 1ul << self % 64, memory_order_release);
+  // A passive queue that fills up asks for attention.
+  bool tell = !passive || ipiq_length(queue) > IPIQ_SLOTS / 2;
+  if (tell && !atomic_exchange_explicit(&queue->told, 1, memory_order_seq_cst)) uc_ipi(target);
+  uc_interrupts_restore(interrupts);
+}
+
+static inline void ipiq_send(unsigned target, void (*function)(void*, uint64_t), void* first,
+                             uint64_t second) {
+  ipiq_post(target, function, first, second, false);
+}
+
+static inline void ipiq_send_passive(unsigned target, void (*function)(void*, uint64_t),
+                                     void* first, uint64_t second) {
+  ipiq_post(target, function, first, second, true);
+}
+
+#endif  // UNCORE_IPIQ_H_

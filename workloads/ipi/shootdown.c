@@ -1,0 +1,163 @@
+// TLB shootdown: a page is freed only when no processor can still translate to it.
+//
+// Black et al., "Translation lookaside buffer consistency: a software approach" (1989), for Mach.
+// Processors keep translations that no coherence protocol invalidates. Whoever changes a page table
+// entry interrupts all processors that may have it, each drops it and acknowledges, and only then
+// the old page may be used for something else. One shootdown at a time: FreeBSD's smp_ipi_mtx,
+// Linux's call-function locks. Its cost is an interrupt for each processor, or one
+// message where the machine has multicast, and a line or a place
+// in a queue for each acknowledgement (`acknowledge`).
+//
+// The first `initiators` harts remap a page of their own again and again; the others use these
+// pages through a translation they keep, as a TLB would. Using a page is one step for interrupts,
+// as an access is for hardware. An operation is a shootdown.
+//
+// Check: a page is in use whenever somebody touches it.
+#include "cpuset.h"
+#include "loop.h"
+#include "spinlock.h"
+#include "uncore.h"
+
+UC_WORKLOAD("TLB shootdown: interrupt, acknowledge, wait, and only then free the page");
+enum acknowledge { ACKNOWLEDGE_COUNTER, ACKNOWLEDGE_WORDS };
+UC_PARAM(u64, initiators, 1, "harts", "that remap pages; the others use them");
+UC_PARAM(u64, users, 0, "harts", "that use the pages; 0: all others");
+UC_PARAM(choice, acknowledge, ACKNOWLEDGE_WORDS, "counter|words", "one counter, or a word each");
+UC_PARAM(duration, think, 100, "ns", "between two accesses, and between two shootdowns");
+UC_TABLE(accesses, "accesses", "by each hart, one column each");
+
+enum { FREE, IN_USE };
+
+struct page {
+  UC_ALIGNED _Atomic uint64_t state;
+};
+
+// One initiator's virtual page, and the two physical ones it maps there in turn.
+static struct mapping {
+  UC_ALIGNED _Atomic(struct page*) entry;  // the page table's
+  struct uc_cpuset* others;                // whom to tell: all active harts but the initiator
+  struct page pages[2];
+}* mappings;
+
+static struct user {
+  UC_ALIGNED _Atomic uint64_t acknowledged;  // the last shootdown's number
+  UC_ALIGNED struct page* tlb[];             // by virtual page; null: not there
+}* users_;
+static uint64_t user_size, active, mapped;
+
+static struct request {
+  UC_ALIGNED struct spinlock lock;
+  UC_ALIGNED _Atomic uint64_t number;
+  uint64_t virtual_page;
+  UC_ALIGNED _Atomic uint64_t missing;     // acknowledgements
+  UC_ALIGNED _Atomic uint64_t initiators;  // that are not done yet
+}* request;
+
+static struct user* user(unsigned hart) { return (struct user*)((char*)users_ + hart * user_size); }
+
+void uc_setup(unsigned n) {
+  mapped = initiators < 1 ? 1 : initiators < n ? initiators : n;
+  active = users && mapped + users < n ? mapped + users : n;
+  user_size = (sizeof(struct user) + mapped * sizeof(struct page*) + UC_BLOCK - 1) & -UC_BLOCK;
+  mappings = uc_alloc(mapped * sizeof *mappings, 0);
+  users_ = uc_alloc(n * user_size, 0);
+  request = uc_alloc(sizeof *request, 0);
+  request->initiators = mapped;
+  for (uint64_t i = 0; i < mapped; i++) {
+    mappings[i].pages[0].state = IN_USE;
+    mappings[i].entry = &mappings[i].pages[0];
+    mappings[i].others = uc_cpuset_range(0, (unsigned)active);
+    uc_cpuset_remove(mappings[i].others, (unsigned)i);
+  }
+  uc_table_make(&accesses, 1, n);
+}
+
+// ---- Everybody: a translation kept, an interrupt that drops it
+// ------------------------------------
+
+static void on_ipi(void) {
+  struct user* self = user(uc_id());
+  uint64_t number = atomic_load_explicit(&request->number, memory_order_acquire);
+  if (!UC_SABOTAGE) self->tlb[request->virtual_page] = NULL;
+  if (acknowledge == ACKNOWLEDGE_COUNTER)
+    atomic_fetch_sub_explicit(&request->missing, 1, memory_order_release);
+  else
+    atomic_store_explicit(&self->acknowledged, number, memory_order_release);
+}
+
+static void access(struct user* self, uint64_t virtual_page) {
+  bool interrupts = uc_interrupts_off();
+  struct page* page = self->tlb[virtual_page];
+  if (!page) {
+    page = atomic_load_explicit(&mappings[virtual_page].entry, memory_order_acquire);
+    self->tlb[virtual_page] = page;
+  }
+  uint64_t state = atomic_load_explicit(&page->state, memory_order_relaxed);
+  uc_interrupts_restore(interrupts);
+  uc_check(state == IN_USE, "a hart used a page that had been freed");
+}
+
+static void use_pages(unsigned id) {
+  struct user* self = user(id);
+  uint64_t count = 0;
+  while (atomic_load_explicit(&request->initiators, memory_order_acquire)) {
+    access(self, count++ % mapped);
+    uc_delay(think);
+  }
+  *uc_cell(&accesses, 0, id) = count;
+}
+
+// ---- Initiators ---------------------------------------------------------------------------------
+
+static void await_acknowledgements(unsigned id, uint64_t number) {
+  if (acknowledge == ACKNOWLEDGE_COUNTER)
+    while (atomic_load_explicit(&request->missing, memory_order_acquire)) uc_pause();
+  else
+    for (unsigned hart = 0; hart < active; hart++)
+      while (hart != id &&
+             atomic_load_explicit(&user(hart)->acknowledged, memory_order_acquire) != number)
+        uc_pause();
+}
+
+static void shootdown(unsigned id, uint64_t virtual_page) {
+  spin_lock(&request->lock);  // with interrupts on, for the owner may be waiting for us
+  uint64_t number = request->number + 1;
+  request->virtual_page = virtual_page;
+  atomic_store_explicit(&request->missing, active - 1, memory_order_relaxed);
+  atomic_store_explicit(&request->number, number, memory_order_release);
+  uc_ipi_many(mappings[id].others->bits, (unsigned)active);
+  await_acknowledgements(id, number);
+  spin_unlock(&request->lock);
+}
+
+static void remap(unsigned id) {
+  struct mapping* mapping = &mappings[id];
+  struct page* before = atomic_load_explicit(&mapping->entry, memory_order_relaxed);
+  struct page* after = &mapping->pages[before == &mapping->pages[0]];
+  atomic_store_explicit(&after->state, IN_USE, memory_order_relaxed);
+  atomic_store_explicit(&mapping->entry, after, memory_order_release);
+  shootdown(id, id);
+  atomic_store_explicit(&before->state, FREE, memory_order_relaxed);
+}
+
+static void remap_often(unsigned id, struct loop loop) {
+  while (loop_more(&loop)) {
+    uc_start();
+    remap(id);
+    uc_op();
+    uc_delay(think);
+  }
+  atomic_fetch_sub_explicit(&request->initiators, 1, memory_order_release);
+}
+
+void uc_main(unsigned id, unsigned n) {
+  (void)n;
+  uc_on_ipi(on_ipi);
+  struct loop loop = loop_begin();
+  if (id < mapped)
+    remap_often(id, loop);
+  else if (id < active)
+    use_pages(id);
+  loop_end();
+  uc_barrier();  // who is done still answers
+}
