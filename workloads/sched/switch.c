@@ -1,0 +1,55 @@
+// Thread switch: the threads of each hart run in turn, and each finds its data where it left them.
+//
+// A switch is a dozen registers and a visit to the run queue; what it really costs is in the
+// caches, where one thread's data displace another's (Mogul and Borg 1991). The threads of a hart
+// yield to each other; between two yields each uses `footprint` lines of its own. Nothing here is
+// shared between harts, so throughput per hart stays level however many there are.
+//
+// Check: the threads of a hart take turns in the order of their creation, all equally often.
+#include "loop.h"
+#include "scheduler.h"
+#include "uncore.h"
+
+UC_WORKLOAD("Threads of one hart yield to each other in turn");
+UC_PARAM(u64, threads, 2, "threads", "on each hart");
+UC_PARAM(u64, footprint, 4, "lines", "that a thread uses between two yields");
+
+static struct hart {
+  UC_ALIGNED uint64_t turn;  // runs so far
+  bool over;                 // says the first thread, so that all do the same number
+}* harts;
+
+static struct line {
+  _Alignas(64) volatile uint64_t used;
+}* data;
+
+static void run(void* argument) {
+  uint64_t number = (uint64_t)argument, place = number % threads, turns = 0;
+  struct hart* hart = &harts[uc_id()];
+  struct line* mine = &data[number * footprint];
+  for (struct loop loop = loop_plan(); place ? !hart->over : loop_more(&loop); turns++) {
+    uc_start();
+    uc_check(hart->turn++ == turns * threads + place, "a thread ran out of turn");
+    for (uint64_t i = 0; i < footprint; i++) mine[i].used++;
+    if (!UC_SABOTAGE) uc_yield();
+    uc_op();
+  }
+  hart->over = true;
+  for (uint64_t i = 0; i < footprint; i++)
+    uc_check(mine[i].used == turns, "a thread found other data than it left");
+}
+
+void uc_setup(unsigned n) {
+  uc_sched_setup(n);
+  harts = uc_alloc(n * sizeof *harts, 0);
+  data = uc_alloc(n * threads * footprint * sizeof *data, 0);
+  for (uint64_t i = 0; i < n * threads; i++)
+    uc_thread_create(run, (void*)i, uc_cpuset_one((unsigned)(i / threads)));
+}
+
+void uc_main(unsigned id, unsigned n) {
+  (void)id, (void)n;
+  loop_begin();
+  uc_sched_run();
+  loop_end();
+}

@@ -1,0 +1,117 @@
+// tsleep and wakeup: what it takes to make a sleeping thread run, on this processor or another.
+//
+// Sleep and wakeup on an address are Unix's oldest primitive. Dillon (2005) measured them between
+// the two cores of an Athlon: on one processor, 0.3 microseconds for wakeup and 1 for the switch;
+// to another, the waker is done after 75 ns, for an IPI does the rest, and the target pays 1.7 for
+// the interrupt and the switch.
+//
+// A waker on each hart h and its sleeper on hart h xor `distance`: 0 is the same hart, 1 the
+// neighbour; a hart without a partner has its sleeper itself. The waker waits until the sleeper is
+// asleep and its hart idle (`think`), wakes it and waits until it has run.
+//
+// Check: each wakeup finds one sleeper, who runs once for it.
+#include "loop.h"
+#include "scheduler.h"
+#include "uncore.h"
+
+UC_WORKLOAD("tsleep and wakeup, on the same hart or another");
+UC_PARAM(u64, distance, 1, "xor",
+         "of the numbers of a waker's hart and its sleeper's; 0: the same");
+UC_PARAM(duration, think, 1000, "ns", "from the sleeper's going to sleep to its wake-up");
+UC_TABLE(wakeup, "ps", "time wakeup took, mean; one column per waking hart");
+UC_TABLE(woken, "ps", "from the start of wakeup to the return from sleep, mean; likewise");
+
+static struct pair {
+  UC_ALIGNED _Atomic uint64_t asleep;  // sleeps begun
+  _Atomic uint64_t ran;                // sleeps ended
+  uint64_t sum_woken;                  // of the times at which they ended
+  UC_ALIGNED _Atomic uint64_t due;     // wake-ups
+  _Atomic bool over;
+  uint64_t sum_begun, sum_called;  // of the times at which wakeups began, and that they took
+}* pairs;
+
+static unsigned harts;
+
+static unsigned partner(unsigned hart) {
+  return (hart ^ distance) < harts ? (unsigned)(hart ^ distance) : hart;
+}
+
+// ---- The sleeper --------------------------------------------------------------------------------
+
+static bool must_sleep(struct pair* pair, uint64_t round) {
+  return atomic_load_explicit(&pair->due, memory_order_acquire) < round &&
+         !atomic_load_explicit(&pair->over, memory_order_acquire);
+}
+
+static void sleep_thread(void* argument) {
+  struct pair* pair = argument;
+  for (uint64_t round = 1;; round++) {
+    uc_sleepq_lock(pair);
+    while (must_sleep(pair, round)) {
+      atomic_store_explicit(&pair->asleep, round, memory_order_release);
+      uc_sleepq_wait(pair);
+      uc_sleepq_lock(pair);
+    }
+    uc_sleepq_release(pair);
+    if (atomic_load_explicit(&pair->due, memory_order_acquire) < round) return;
+    pair->sum_woken += uc_now();
+    atomic_store_explicit(&pair->ran, round, memory_order_release);
+  }
+}
+
+// ---- The waker ----------------------------------------------------------------------------------
+
+// Waits for the sleeper, which on the same hart can only run meanwhile.
+static void await(_Atomic uint64_t* word, uint64_t round, bool here) {
+  while (here && atomic_load_explicit(word, memory_order_acquire) < round) uc_yield();
+  while (atomic_load_explicit(word, memory_order_acquire) < round) uc_pause();
+}
+
+static void wake(struct pair* pair, uint64_t round) {
+  uint64_t begun = uc_now();
+  atomic_store_explicit(&pair->due, round, memory_order_release);
+  uc_check((UC_SABOTAGE ? 0 : uc_wakeup(pair)) == 1, "a wakeup did not find its sleeper");
+  pair->sum_called += uc_now() - begun;
+  pair->sum_begun += begun;
+}
+
+static void wake_thread(void* argument) {
+  unsigned id = uc_id();
+  struct pair* pair = argument;
+  bool here = partner(id) == id;
+  uint64_t round = 0;
+  for (struct loop loop = loop_plan(); loop_more(&loop) && !(UC_SABOTAGE && round);) {
+    await(&pair->asleep, ++round, here);
+    uc_delay(think);
+    uc_start();
+    wake(pair, round);
+    if (!UC_SABOTAGE) await(&pair->ran, round, here);
+    uc_op();
+  }
+  atomic_store_explicit(&pair->over, true, memory_order_release);
+  uc_wakeup(pair);
+  if (!round) return;
+  *uc_cell(&wakeup, 0, id) = pair->sum_called * 1000 / round;
+  *uc_cell(&woken, 0, id) = (pair->sum_woken - pair->sum_begun) * 1000 / round;
+}
+
+// A hart wakes if it has no partner, or is the lower of the two.
+void uc_setup(unsigned n) {
+  harts = n;
+  uc_sched_setup(n);
+  pairs = uc_alloc(n * sizeof *pairs, 0);
+  uc_table_make(&wakeup, 1, n);
+  uc_table_make(&woken, 1, n);
+  for (unsigned hart = 0; hart < n; hart++) {
+    if (partner(hart) < hart) continue;
+    uc_thread_create(sleep_thread, &pairs[hart], uc_cpuset_one(partner(hart)));
+    uc_thread_create(wake_thread, &pairs[hart], uc_cpuset_one(hart));
+  }
+}
+
+void uc_main(unsigned id, unsigned n) {
+  (void)id, (void)n;
+  loop_begin();
+  uc_sched_run();
+  loop_end();
+}
