@@ -21,6 +21,7 @@ WORKLOADS = sorted(
 PARAMETERS: dict[str, dict[str, str]] = {
     "epoch": {"hold": "20us", "period": "200ns", "ops": "20"},
     "ipi/ipiq": {"burst": "64", "work": "200ns"},
+    "sched/netintr": {"frames": "4"},
     "ipi/passive": {"burst": "64"},
 }
 

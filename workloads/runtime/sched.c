@@ -10,6 +10,8 @@
 // * One IPI a sleep: who finds the declaration withdraws it.
 #include "queues.h"
 
+#define WAKE_REACH 16  // harts
+
 struct runq {
   UC_ALIGNED struct uc_spin lock;
   bool idle;              // the hart sleeps, or is about to, and needs an IPI
@@ -118,23 +120,27 @@ static void idle_loop(void* argument) {
 
 // Where to run next: the hart it knows if that is free, else the nearest free one, else the least
 // loaded. Hart numbers follow the machine's tree, so counting in exclusive-or from a hart visits
-// its siblings first, then its cluster, its die and its socket.
-static unsigned place(const struct uc_thread* thread) {
+// its siblings first, then its cluster, its die and its socket. A thread that wakes looks no
+// further than `reach` if it may run there at all, for each look is a cache miss (Linux's
+// select_idle_sibling stays within one last-level cache for that reason).
+static unsigned place(const struct uc_thread* thread, unsigned reach) {
   unsigned best = thread->hart, lightest = UINT32_MAX, harts = settings->harts;
-  unsigned left = thread->cpuset ? thread->cpuset->size : harts;
+  unsigned left = thread->cpuset ? (unsigned)thread->cpuset->size : harts;
   for (unsigned distance = 0; left && lightest && distance < UC_MAX_HARTS; distance++) {
+    if (distance >= reach && lightest != UINT32_MAX) break;
     unsigned hart = thread->hart ^ distance;
     if (hart >= harts || !uc_cpuset_has(thread->cpuset, hart)) continue;
     left--;
     unsigned load = atomic_load_explicit(&runqs[hart].load, memory_order_relaxed);
     if (load < lightest) best = hart, lightest = load;
   }
+  if (lightest == UINT32_MAX) uc_fatal("a thread may run on none of the harts, n = ", harts);
   return best;
 }
 
 // Puts a thread into the queue of a hart it may run on; leaves the queue locked.
-static struct runq* enqueue(struct uc_thread* thread) {
-  struct runq* queue = &runqs[thread->hart = place(thread)];
+static struct runq* enqueue(struct uc_thread* thread, unsigned reach) {
+  struct runq* queue = &runqs[thread->hart = place(thread, reach)];
   uc_spin_lock(&queue->lock);
   uc_threads_append(&queue->ready, thread);
   atomic_fetch_add_explicit(&queue->load, 1, memory_order_release);
@@ -148,20 +154,22 @@ static bool must_wake(struct runq* queue, unsigned hart) {
   return wake;
 }
 
-void uc_ready(struct uc_thread* thread) {
-  struct runq* queue = enqueue(thread);
+static void make_ready(struct uc_thread* thread, unsigned reach) {
+  struct runq* queue = enqueue(thread, reach);
   unsigned hart = thread->hart;  // once unlocked, the thread may be anywhere
   bool wake = must_wake(queue, hart);
   uc_spin_unlock(&queue->lock);
   if (wake) uc_ipi(hart);
 }
 
+void uc_ready(struct uc_thread* thread) { make_ready(thread, WAKE_REACH); }
+
 void uc_thread_migrate(const struct uc_cpuset* cpuset) {
   bool interrupts = uc_interrupts_off();
   struct runq* from = &runqs[uc_id()];
   struct uc_thread *self = from->current, *next = leave(from);
   self->cpuset = cpuset;
-  struct runq* to = enqueue(self);
+  struct runq* to = enqueue(self, WAKE_REACH);
   if (must_wake(to, self->hart)) uc_ipi(self->hart);  // it will wait for the lock
   switch_to(from, next, &to->lock);
   uc_interrupts_restore(interrupts);
@@ -204,7 +212,7 @@ struct uc_thread* uc_thread_create(void (*body)(void*), void* argument,
   uc_sleepq_lock(live);
   live->threads++;
   uc_sleepq_release(live);
-  uc_ready(thread);
+  make_ready(thread, UC_MAX_HARTS);
   return thread;
 }
 

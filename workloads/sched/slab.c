@@ -1,0 +1,195 @@
+// The slab allocator's free(): of one's own object, and of another processor's.
+//
+// Slabs are Bonwick's (1994). In DragonFly's a zone belongs to one processor, which allocates from
+// it and frees to it without a lock or an atomic; whoever frees another's object sends it home in a
+// message (ipiq.h). Dillon (2005) measured 282 ns for free() on the same processor, and on two
+// processors 262 on the freeing side and 359 on the owner's, who must first fetch the object's line
+// from the processor that used it. Nobody waits for the memory, so the message can be passive: no
+// interrupt, run in batches at the owner's tick.
+//
+// Each hart allocates batches, uses them and passes them to the next hart, which uses and frees
+// them. An operation is an object freed.
+//
+// Check: an object freed is one that is allocated, and in the end every zone has all of its own.
+#include "ipiq.h"
+#include "loop.h"
+#include "uncore.h"
+
+UC_WORKLOAD("Slab free(): local, or remote by active or passive message");
+enum freeing { FREE_PASSIVE, FREE_ACTIVE, FREE_LOCAL };
+UC_PARAM(choice, free, FREE_PASSIVE, "passive|active|local",
+         "remote by which message, or one's own");
+UC_PARAM(u64, zone, 64, "objects", "in each hart's zone");
+UC_PARAM(u64, batch, 8, "objects", "passed on together");
+UC_PARAM(duration, use, 50, "ns", "time an object is used, by each of the two");
+UC_PARAM(duration, tick, 10000, "ns", "a hart looks at its messages so often");
+UC_TABLE(free_time, "ps", "mean per object; row 0: the freeing hart, row 1: the owner's part");
+
+enum { FREED, ALLOCATED };
+
+struct object {
+  UC_ALIGNED struct object* next;  // in the zone, or in a batch
+  unsigned owner;
+  uint64_t state;
+  volatile uint64_t data;
+};
+
+struct side {
+  uint64_t objects, time;
+};
+
+static struct hart {
+  UC_ALIGNED struct object* free;  // the zone
+  uint64_t free_objects, next_tick, produced;
+  struct side freeing, owning;
+  UC_ALIGNED _Atomic(struct object*) batch;  // passed to this hart
+  _Atomic bool last;                         // none will follow
+}* harts;
+
+void uc_setup(unsigned n) {
+  harts = uc_alloc(n * sizeof *harts, 0);
+  uc_table_make(&free_time, 2, n);
+  ipiq_setup(n);
+  if (batch < 1 || batch > zone) uc_check(false, "batch must be 1 or more, and at most zone");
+  for (unsigned owner = 0; owner < n; owner++) {
+    for (uint64_t i = 0; i < zone; i++) {
+      struct object* object = uc_alloc(sizeof *object, uc_node_of(owner));
+      object->owner = owner;
+      object->next = harts[owner].free;
+      harts[owner].free = object;
+    }
+    harts[owner].free_objects = zone;
+  }
+}
+
+// ---- The allocator ------------------------------------------------------------------------------
+
+// With interrupts off: an owner's handler frees to the same zone.
+static struct object* zone_take(struct hart* self) {
+  bool interrupts = uc_interrupts_off();
+  struct object* object = self->free;
+  self->free = object->next;
+  self->free_objects--;
+  uc_interrupts_restore(interrupts);
+  uc_check(object->state == FREED, "an object was allocated twice");
+  object->state = ALLOCATED;
+  return object;
+}
+
+static void zone_put(struct hart* owner, struct object* object) {
+  bool interrupts = uc_interrupts_off();
+  uc_check(object->state == ALLOCATED, "an object was freed that is not allocated");
+  object->state = FREED;
+  object->next = owner->free;
+  owner->free = object;
+  owner->free_objects++;
+  uc_interrupts_restore(interrupts);
+}
+
+// The message: the owner's part of a remote free.
+static void free_at_home(void* argument, uint64_t unused) {
+  (void)unused;
+  struct hart* self = &harts[uc_id()];
+  uint64_t begin = uc_now();
+  zone_put(self, argument);
+  self->owning.time += uc_now() - begin;
+  self->owning.objects++;
+}
+
+static void slab_free(struct hart* self, struct object* object) {
+  if (object->owner == uc_id() || UC_SABOTAGE)  // sabotage: another's object is kept
+    zone_put(self, object);
+  else
+    ipiq_post(object->owner, free_at_home, object, 0, free == FREE_PASSIVE);
+}
+
+// ---- Those who use it ---------------------------------------------------------------------------
+
+static void use_object(struct object* object) {
+  object->data++;
+  uc_delay(use);
+}
+
+static void produce(struct hart* self, struct hart* consumer) {
+  struct object* first = NULL;
+  for (uint64_t i = 0; i < batch; i++) {
+    struct object* object = zone_take(self);
+    use_object(object);
+    object->next = first;
+    first = object;
+  }
+  atomic_store_explicit(&consumer->batch, first, memory_order_release);
+}
+
+static void consume(struct hart* self, struct object* first) {
+  for (struct object *object = first, *next; object; object = next) {
+    next = object->next;
+    use_object(object);
+    uc_start();
+    uint64_t begin = uc_now();
+    slab_free(self, object);
+    self->freeing.time += uc_now() - begin;
+    self->freeing.objects++;
+    uc_op();
+  }
+}
+
+static bool wants_batch(struct hart* consumer) {
+  return !atomic_load_explicit(&consumer->batch, memory_order_acquire);
+}
+
+static void consume_if_any(struct hart* self) {
+  struct object* first = atomic_load_explicit(&self->batch, memory_order_acquire);
+  if (!first) return;
+  consume(self, first);
+  atomic_store_explicit(&self->batch, NULL, memory_order_release);
+}
+
+static void tick_when_due(struct hart* self) {
+  if (uc_now() < self->next_tick) return;
+  self->next_tick = uc_now() + tick;
+  ipiq_poll();
+}
+
+static bool home(struct hart* self) { return *(volatile uint64_t*)&self->free_objects == zone; }
+
+// Produces batches as long as `loop` says, consumes what comes, until both are over.
+static void work(struct hart* self, struct hart* consumer, struct loop loop) {
+  bool more = loop_more(&loop), done = false;
+  while (!done || !home(self)) {
+    if (more && self->free_objects >= batch && wants_batch(consumer)) {
+      produce(self, consumer);
+      more = loop_more(&loop);
+      if (!more) atomic_store_explicit(&consumer->last, true, memory_order_release);
+    }
+    bool last = atomic_load_explicit(&self->last, memory_order_acquire);
+    consume_if_any(self);
+    done = last && wants_batch(self) && !more;
+    tick_when_due(self);
+    if (!more) uc_delay(use);
+  }
+}
+
+static uint64_t mean_ps(struct side side) {
+  return side.objects ? side.time * 1000 / side.objects : 0;
+}
+
+void uc_main(unsigned id, unsigned n) {
+  struct hart* self = &harts[id];
+  ipiq_start();
+  struct loop loop = loop_begin();
+  loop.left = (loop.left + batch - 1) / (batch ? batch : 1) + (loop.left == 0);
+  work(self, &harts[free == FREE_LOCAL ? id : (id + 1) % n], loop);
+  loop_end();
+  *uc_cell(&free_time, 0, id) = mean_ps(self->freeing);
+  *uc_cell(&free_time, 1, id) = mean_ps(self->owning);
+}
+
+void uc_finish(unsigned n) {
+  for (unsigned id = 0; id < n; id++) {
+    uint64_t objects = 0;
+    for (struct object* object = harts[id].free; object; object = object->next, objects++)
+      uc_check(object->owner == id, "an object is in a zone that it is not of");
+    uc_check(objects == zone, "objects are missing from their zone");
+  }
+}
