@@ -26,7 +26,8 @@ UC_WORKLOAD("Kernel path page fault: page lists global, per node or per CPU");
 enum queues { GLOBAL, NUMA, PERCPU };
 UC_PARAM(choice, queues, GLOBAL, "global|numa|percpu", "how many lists of pages there are");
 UC_PARAM(u64, counters, 0, "counters", "statistics that each fault increments");
-UC_PARAM(choice, statistics, GLOBAL, "global|numa|percpu", "numa and percpu: a part for each hart");
+enum statistics { IN_ONE_LINE, IN_PARTS };
+UC_PARAM(choice, statistics, IN_ONE_LINE, "global|percpu", "where those are counted");
 UC_PARAM(bool, zero, 1, "", "fill a page with zeros, which moves its lines");
 UC_PARAM(u64, pages, 4, "pages", "a task touches so many, then unmaps them");
 UC_PARAM(u64, work, 5000, "instructions", "entry, exit and private work of one fault");
@@ -101,6 +102,10 @@ static void task_make(unsigned id) {
 }
 
 void uc_setup(unsigned n) {
+  if (pages == 0) {
+    uc_check(false, "pages must be 1 or more");
+    pages = 1;
+  }
   unsigned lists = queues == PERCPU ? n : queues == NUMA ? uc_nodes() : 1;
   domains = uc_alloc(lists * sizeof *domains, 0);
   for (unsigned i = 0; i < lists; i++) list_make(&domains[i].free), list_make(&domains[i].active);
@@ -156,7 +161,7 @@ static void fill(struct page* page) {
 
 static void count_fault(unsigned id) {
   for (uint64_t i = 0; i < counters; i++)
-    percpu_counter_add(counts[i], id, 1, statistics == GLOBAL ? 1 : 0);
+    percpu_counter_add(counts[i], id, 1, statistics == IN_ONE_LINE ? 1 : 0);
 }
 
 static void fault(unsigned id) {
