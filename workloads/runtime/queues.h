@@ -41,13 +41,13 @@ static inline void uc_threads_append(struct uc_threads* queue, struct uc_thread*
 struct uc_thread* uc_threads_take(struct uc_threads* queue, const void* channel);
 
 void uc_sleepq_start(void);
-struct uc_spin* uc_sleepq_spin(const void* channel);  // the lock of its chain
 
 // Makes a thread ready on a hart its cpuset allows, and wakes the hart if it sleeps.
 void uc_ready(struct uc_thread* thread);
 
 // Leaves the hart to another thread. `held` is unlocked once this thread's registers are saved:
-// until then nobody may find it in the queue that `held` guards.
+// until then nobody may find it in the queue that `held` guards. Null for a thread in no queue,
+// which never runs again.
 void uc_block(struct uc_spin* held);
 
 void uc_switch(struct uc_context* from, struct uc_context* to);

@@ -33,7 +33,7 @@ static struct settings {
 }* settings;
 
 static struct live {
-  UC_ALIGNED uint64_t threads;  // created and not ended; guarded by the chain of its address
+  UC_ALIGNED _Atomic uint64_t threads;  // created and not ended
 }* live;
 
 struct uc_thread* uc_threads_take(struct uc_threads* queue, const void* channel) {
@@ -53,7 +53,10 @@ struct uc_thread* uc_threads_take(struct uc_threads* queue, const void* channel)
 // ---- Switching ----------------------------------------------------------------------------------
 
 // The first thing a thread does on a hart, whether it was there before or not.
-static void arrive(void) { spin_unlock(&runqs[uc_id()].held->lock); }
+static void arrive(void) {
+  struct uc_spin* held = runqs[uc_id()].held;
+  if (held) spin_unlock(&held->lock);
+}
 
 static void switch_to(struct runq* queue, struct uc_thread* next, struct uc_spin* held) {
   struct uc_thread* self = queue->current;
@@ -195,23 +198,27 @@ static struct uc_thread* make_with_stack(void (*body)(void*), void* argument,
   return thread;
 }
 
+// Each hart waits for the end of all threads on a channel of its own, its run queue, for all of
+// them begin to wait at the same time.
+static void wake_all(void) {
+  for (unsigned hart = 0; hart < settings->harts; hart++) uc_wakeup(&runqs[hart]);
+}
+
 _Noreturn void uc_thread_main(struct uc_thread* self) {
   arrive();
   uc_interrupts_restore(true);
   self->body(self->argument);
 
-  uc_sleepq_lock(live);
-  if (--live->threads == 0) uc_sleepq_broadcast(live);
-  uc_block(uc_sleepq_spin(live));
+  if (atomic_fetch_sub_explicit(&live->threads, 1, memory_order_acq_rel) == 1) wake_all();
+  uc_interrupts_off();
+  uc_block(NULL);
   __builtin_unreachable();
 }
 
 struct uc_thread* uc_thread_create(void (*body)(void*), void* argument,
                                    const struct uc_cpuset* cpuset) {
   struct uc_thread* thread = make_with_stack(body, argument, cpuset);
-  uc_sleepq_lock(live);
-  live->threads++;
-  uc_sleepq_release(live);
+  atomic_fetch_add_explicit(&live->threads, 1, memory_order_relaxed);
   make_ready(thread, UC_MAX_HARTS);
   return thread;
 }
@@ -221,12 +228,13 @@ const struct uc_cpuset* uc_cpuset_one(unsigned hart) { return runqs[hart].home; 
 struct uc_thread* uc_thread_self(void) { return runqs[uc_id()].current; }
 
 void uc_sched_run(void) {
-  uc_sleepq_lock(live);
+  const void* channel = &runqs[uc_id()];
+  uc_sleepq_lock(channel);
   while (live->threads) {
-    uc_sleepq_wait(live);
-    uc_sleepq_lock(live);
+    uc_sleepq_wait(channel);
+    uc_sleepq_lock(channel);
   }
-  uc_sleepq_release(live);
+  uc_sleepq_release(channel);
 }
 
 void uc_sched_start(unsigned n, uint64_t switch_cost, bool poll) {

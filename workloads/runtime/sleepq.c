@@ -23,10 +23,8 @@ static struct chain* chain_of(const void* channel) {
   return &chains[((uint64_t)channel >> 3) * 0x9E3779B97F4A7C15 >> (64 - CHAINS_SHIFT)];
 }
 
-struct uc_spin* uc_sleepq_spin(const void* channel) { return &chain_of(channel)->lock; }
-
-void uc_sleepq_lock(const void* channel) { uc_spin_lock(uc_sleepq_spin(channel)); }
-void uc_sleepq_release(const void* channel) { uc_spin_unlock(uc_sleepq_spin(channel)); }
+void uc_sleepq_lock(const void* channel) { uc_spin_lock(&chain_of(channel)->lock); }
+void uc_sleepq_release(const void* channel) { uc_spin_unlock(&chain_of(channel)->lock); }
 
 void uc_sleepq_wait(const void* channel) {
   struct chain* chain = chain_of(channel);
