@@ -62,6 +62,12 @@ STRUCTURES = {
         ("ccx.resolver.knows=directory", "ccx.resolver.entries=16", "ccx.resolver.ways=2"),
     ],
 }
+# And machines whose atomics are done there: at a root with data or without, at a join.
+FAR = {
+    "bus": (),
+    "mesh": STRUCTURES["mesh"][0],
+    "ccx": STRUCTURES["ccx"][2],
+}
 THREADS = {"bus": 8, "ring": 16, "mesh": 64, "ccx": 32}
 # Machines with several memories, harts that share a core, two sockets, joins of their own.
 SHARED_CORE = {"placement": "siblings"}
@@ -83,6 +89,8 @@ def cases() -> Iterator[Case]:
         for overrides in structures:
             for protocol in PROTOCOLS:
                 yield Case(machine, (f"protocol={protocol}", *overrides), THREADS[machine], {})
+    for machine, overrides in FAR.items():
+        yield Case(machine, ("core.atomics=far", *overrides), THREADS[machine], {})
     yield from MACHINES
 
 

@@ -207,6 +207,37 @@ def test_takes_an_upgrade_no_data_along() -> None:
     assert steps(line(), plans)[0][1].cost == cost
 
 
+FAR = {"core": {"far_atomics": True}, "resolver": {"data": "victim", "data_sets": 64,
+       "data_ways": 8, "data_hit": 21 * NS}}  # fmt: skip
+REMOTE = L2 + way("control", B, H) + SERVICE  # until the resolver acts
+
+
+def test_does_an_atomic_where_the_data_are() -> None:
+    """C8: the owner gives them up to the resolver, whose next operations are on its own."""
+    plans = [[Step(1000, Do.STORE)], [Step(2000, Do.AMO), Step(3000, Do.AMO)]]
+    first, second = steps(line(**FAR), plans)[1]  # type: ignore[arg-type]
+    given = way("snoop", H, A) + L2 + way("data", A, H)
+    assert first.cost == REMOTE + given + way("control", H, B)
+    assert second.cost == REMOTE + 21 + way("control", H, B)
+
+
+def test_does_an_atomic_near_where_the_core_has_the_line_alone() -> None:
+    """C8: after a store; and, as an E is one's own, after a load."""
+    for do in (Do.STORE, Do.LOAD):
+        assert costs(Step(1000, do), Step(2000, Do.AMO), **FAR)[1] == ATOMIC
+
+
+@pytest.mark.parametrize("later", [1, 5, 6, 7])
+def test_serves_far_atomics_one_a_service(later: int) -> None:
+    """C8, R1: A asks `later` ns behind B; it waits for B's service, not for B's value."""
+    head_start = way("control", B, H) - way("control", A, H)
+    plans = [[Step(2000 + head_start + later, Do.AMO)], [Step(2000, Do.AMO)], [Step(1000, Do.AMO)]]
+    spans = steps(line(**FAR), plans)  # type: ignore[arg-type]
+    alone = L2 + way("control", A, H) + SERVICE + 21 + way("control", H, A)
+    assert spans[1][0].cost == REMOTE + 21 + way("control", H, B)
+    assert spans[0][0].cost == alone + max(SERVICE - later, 0)
+
+
 @pytest.mark.parametrize("at", range(9000, 9010))
 def test_wakes_a_waiting_loop_as_if_it_had_turned_all_the_time(at: int) -> None:
     """S1: a lone hart asleep in a loop, whatever part of a turn the message finds it in."""

@@ -69,6 +69,23 @@ def test_a_broken_table_is_found(place: str, row: str, column: str, cell: Cell, 
     assert any(words in violation for words in found.split("|")), violation
 
 
+FAR_BREAKS = [
+    ("resolver", "S", "Amo", Cell(("supply",)), "can read old data"),
+    ("resolver", "W", "Amo", Cell(("supply",)), "found old data|can read old data"),
+    ("resolver", "R", "Amo", Cell(("inv",)), "found old data|can read old data"),
+    ("client", "S", "Amo", Cell(("hit",)), "old data"),
+]
+
+
+@pytest.mark.parametrize(("place", "row", "column", "cell", "found"), FAR_BREAKS)
+def test_a_broken_far_atomic_is_found(
+    place: str, row: str, column: str, cell: Cell, found: str
+) -> None:
+    far = System("2 cores, far", ((2,),), (HOME,), far=True)
+    violation = str(walk(broken(load("mesi"), place, row, column, cell), far)["violation"])
+    assert any(words in violation for words in found.split("|")), violation
+
+
 def test_a_broken_join_is_found_below_the_root() -> None:
     tables = broken(load("mesi"), "join", "S idle", "Inv", Cell(("answer",)))
     assert walk(tables, THREE)["violation"] == ""  # no join there

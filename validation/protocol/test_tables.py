@@ -64,7 +64,7 @@ MISTAKES = {
     "an unknown event": ("client.table", "ProbeM ", "ProbeN ", "ProbeN", "Did you mean 'Probe"),
     "an unknown row": ("resolver.table", "\nW   ", "\nX   ", "X", "expected one of N S W R U"),
     "no reason": ("client.table", "!empty", "!full", "!full", "add a line 'full: why'"),
-    "a hole": ("client.table", "!empty  |", "  |", "12 cells", "expected 13"),
+    "a hole": ("client.table", "!empty  |", "  |", "13 cells", "expected 14"),
     "a row twice": ("resolver.table", "\nS   ", "\nN   ", "N", "each row once"),
     "an unknown tag": ("client.table", "[moesi]", "[moesy]", "[moesy]", "Did you mean 'moesi'?"),
     "an unused reason": ("join.table", "recalled:", "lost: x\nrecalled:", "lost:", "!lost"),
@@ -115,7 +115,7 @@ def test_a_table_rendered_as_text_reads_back_the_same(protocol: str, tmp_path: P
 def test_a_rendered_page_holds_every_cell_and_reason() -> None:
     tables = load("moesi")
     page, cells = render.page(tables), render.html(tables.client)
-    assert "| **M** | hit | hit | Put>MI | give+own>O |" in page
+    assert "| **M** | hit | hit | hit | Put>MI | give+own>O |" in page
     assert "data come only in answer to an outstanding request" in page
     assert '<td class="impossible" title="no copy here, nothing to evict">' not in cells
     assert '<td class="impossible" title="no copy, nothing to evict">!empty</td>' in cells

@@ -179,6 +179,22 @@ def test_does_a_wrong_name_propose_a_right_one(name: str, words: str) -> None:
         load(name)
 
 
+def test_are_far_atomics_without_data_refused(tmp_path: Path) -> None:
+    inner = """\
+        [socket.resolver]
+        knows = "shadow-tags"
+        at = "slices"
+        reply = "via"
+        unblock = "response"
+        service = "4cy"
+        grants = 2
+        """
+    text = SMALL.replace('name = "small"', 'name = "small"\nprotocol = "moesi"') + inner
+    load_text(tmp_path, text)
+    with pytest.raises(UserError, match=r":36: .*= far': \[socket.resolver\] has no data.*'near'"):
+        load_text(tmp_path, text + '[core]\natomics = "far"\n')
+
+
 @pytest.mark.parametrize(
     ("setting", "words"),
     [

@@ -40,7 +40,7 @@ CoreSpec core(nb::handle from) {
   CoreSpec c{};
   GET(c, instruction), GET(c, mispredict), GET(c, pause), GET(c, l1_hit), GET(c, l2_hit);
   GET(c, l1_sets), GET(c, l1_ways), GET(c, l2_sets), GET(c, l2_ways), GET(c, atomic), GET(c, hold);
-  GET(c, store_buffer), GET(c, smt_share), GET(c, lr_exclusive);
+  GET(c, store_buffer), GET(c, smt_share), GET(c, lr_exclusive), GET(c, far_atomics);
   return c;
 }
 

@@ -13,8 +13,8 @@ inline std::string agent_name(const Tree& tree, Agent a) {
 }
 
 inline constexpr std::array kind_names =
-    std::to_array<std::string_view>({"ProbeS", "ProbeM", "Inv", "Data", "Grant", "PutAck", "Answer",
-                                     "Done", "GetS", "GetM", "Upg", "Put"});
+    std::to_array<std::string_view>({"ProbeS", "ProbeM", "Inv", "Data", "Grant", "Value", "PutAck",
+                                     "Answer", "Done", "GetS", "GetM", "Upg", "Amo", "Put"});
 
 template <class Data>
 std::string describe(const Tree& tree, const Message<Data>& m) {
@@ -43,6 +43,8 @@ std::string System<kCores, kNodes, kMessages, kWords>::describe(const Step& s) c
       return agent_name(*tree, s.at) + " loads";
     case Step::What::store:
       return agent_name(*tree, s.at) + " stores";
+    case Step::What::amo:
+      return agent_name(*tree, s.at) + " does an atomic";
     case Step::What::evict:
       return agent_name(*tree, s.at) + " evicts";
     case Step::What::evict_data:

@@ -98,8 +98,10 @@ class Tester {
     if (below(16) == 0) return evict(line);
     const auto c = static_cast<Agent>(below(static_cast<uint64_t>(tree_.cores)));
     constexpr std::array weights = {Step::What::load,  Step::What::load,  Step::What::load,
-                                    Step::What::store, Step::What::store, Step::What::evict};
-    const Step s{weights[below(weights.size())], c, static_cast<int>(below(kWords))};
+                                    Step::What::store, Step::What::store, Step::What::evict,
+                                    Step::What::amo,   Step::What::amo};
+    const Step s{weights[below(weights.size() - (tree_.far ? 0 : 2))], c,
+                 static_cast<int>(below(kWords))};
     if (line.may_begin(s)) take(line, s);
   }
 

@@ -30,7 +30,7 @@ struct Violation {
 
 // What may happen next.
 struct Step {
-  enum class What : uint8_t { deliver, memory, load, store, evict, evict_data, recall };
+  enum class What : uint8_t { deliver, memory, load, store, amo, evict, evict_data, recall };
   What what;
   int at = 0;    // the message, core or resolver
   int word = 0;  // of the line, of a store
@@ -49,7 +49,7 @@ class System {
   struct Env {
     using Data = System::Data;
     using Set = Bits;
-    using Queue = Few<Msg, kCores>;
+    using Queue = Few<Msg, 2 * kCores>;  // a core may have an atomic under way beside a request
 
     System* system = nullptr;
     Agent agent = kNobody;
@@ -64,6 +64,7 @@ class System {
     uint32_t next_request() { return ++system->ids[static_cast<std::size_t>(agent)]; }
     void send(const Msg& m) { system->messages.push(m); }
     void send_stored(const Entry<Env>&, const Msg& m) { send(m); }
+    Msg apply(Data& data, const Msg& m) { return system->apply(data, m, agent); }
     void memory_read(Entry<Env>&) { system->reading = true; }
     void memory_write(Entry<Env>&, const Data& data) { system->memory = data; }
     void keep(Entry<Env>&) {}
@@ -82,6 +83,7 @@ class System {
     Copy copy;
     Data data{};
     Few<Msg, 2> deferred;  // probes that wait for the state to change
+    bool far = false;      // an atomic is under way
   };
 
   System(const Tree& t, const Watched& w) : tree(&t), watched(&w) {
@@ -117,7 +119,7 @@ class System {
   bool quiet() const {
     if (!messages.empty() || reading) return false;
     for (Agent a = 0; a < tree->cores; ++a)
-      if (core(a).copy.state >= State::IS || !core(a).deferred.empty()) return false;
+      if (core(a).copy.state >= State::IS || core(a).far || !core(a).deferred.empty()) return false;
     for (Agent a = tree->cores; a < tree->agents(); ++a)
       if (!line(a).quiet()) return false;
     return true;
@@ -127,6 +129,7 @@ class System {
 
   // Whether a step that is not progress is possible and changes anything.
   bool may_begin(const Step& s) const {
+    if (s.what == Step::What::amo && (!tree->far || core(s.at).far)) return false;
     if (s.what < Step::What::evict_data) {
       const Cell cell = watched->client(core(s.at).copy.state, event(s.what));
       // An access that stalls is tried again later; until then nothing changes.
@@ -147,7 +150,8 @@ class System {
       if (may_begin(s)) out.push_back(s);
     };
     for (Agent c = 0; c < tree->cores; ++c)
-      for (const auto what : {Step::What::load, Step::What::store, Step::What::evict})
+      for (const auto what :
+           {Step::What::load, Step::What::store, Step::What::amo, Step::What::evict})
         consider({what, c});
     for (Agent a = tree->cores; a < tree->agents(); ++a)
       for (const auto what : {Step::What::evict_data, Step::What::recall}) consider({what, a});
@@ -190,6 +194,7 @@ class System {
   static ClientEvent event(Step::What what) {
     return what == Step::What::load    ? ClientEvent::Load
            : what == Step::What::store ? ClientEvent::Store
+           : what == Step::What::amo   ? ClientEvent::Amo
                                        : ClientEvent::Evict;
   }
 
@@ -231,6 +236,30 @@ class System {
       request(c, request_kind(cell));
     }
     if (cell.has(Act::Put)) request(c, Kind::Put);
+    if (cell.has(Act::Amo)) ask_far(c, word);
+  }
+
+  // The word to write travels in the flags.
+  void ask_far(Agent c, int word) {
+    core(c).far = true;
+    Msg m;
+    m.kind = Kind::Amo;
+    m.flags = static_cast<uint8_t>(word);
+    m.from = m.requester = c;
+    m.to = m.resolver = tree->parent(c);
+    messages.push(m);
+  }
+
+  Msg apply(Data& data, const Msg& m, Agent at) {
+    if (data != golden) throw Violation{"an atomic found old data at " + std::to_string(at)};
+    ++performed;
+    ++golden[m.flags];
+    data = golden;
+    Msg value;
+    value.kind = Kind::Value;
+    value.from = value.resolver = at;
+    value.to = m.from;
+    return value;
   }
 
   void request(Agent c, Kind kind) {
@@ -255,7 +284,7 @@ class System {
       throw Violation{std::string(e == ClientEvent::Load ? "a load" : "a store") + " of core " +
                       std::to_string(c) + " found old data"};
     ++performed;
-    if (e == ClientEvent::Store) {
+    if (e != ClientEvent::Load) {
       ++golden[static_cast<std::size_t>(word)];
       own.data = golden;
     }
@@ -263,6 +292,10 @@ class System {
 
   void receive(Agent c, const Msg& m) {
     Core& own = core(c);
+    if (m.kind == Kind::Value) {
+      own.far = false;
+      return;
+    }
     const Cell cell = this->cell(c, own.copy.event(m));
     if (cell.has(Act::stall)) return own.deferred.push(m);
     Env env{this, c};

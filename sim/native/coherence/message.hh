@@ -15,19 +15,22 @@ using Agent = int32_t;
 inline constexpr Agent kNobody = -1;
 
 // In the order in which messages of equal time are served (rule T2 of docs/model.md): probes, data,
-// completions, requests. Put is a request that carries data.
+// completions, requests. Put is a request that carries data. Amo asks for an atomic operation to be
+// done where the line's data are, and Value brings back what it read (`data`: what either says).
 enum class Kind : uint8_t {
   ProbeS,
   ProbeM,
   Inv,
   Data,
   Grant,
+  Value,
   PutAck,
   Answer,
   Done,
   GetS,
   GetM,
   Upg,
+  Amo,
   Put
 };
 
@@ -39,7 +42,7 @@ inline constexpr Request request_of(Kind k) {
 // Rule T2's classes: 0 probe, 1 data, 2 completion, 3 request.
 inline constexpr unsigned class_of(Kind k) {
   if (is_probe(k)) return 0;
-  if (k <= Kind::Grant) return 1;
+  if (k <= Kind::Value) return 1;
   return is_request(k) ? 3 : 2;
 }
 

@@ -17,13 +17,13 @@ namespace uncore {
 // clang-format off
 #define UNCORE_STATES(X) X(I) X(S) X(F) X(E) X(M) X(O) X(IS) X(IM) X(SM) X(OM) X(MI) X(II)
 #define UNCORE_CLIENT_EVENTS(X) \
-  X(Load) X(Store) X(Evict) X(ProbeS) X(ProbeM) X(Inv) X(Early) \
+  X(Load) X(Store) X(Amo) X(Evict) X(ProbeS) X(ProbeM) X(Inv) X(Early) \
   X(DataS) X(DataF) X(DataE) X(DataM) X(Grant) X(PutAck)
 #define UNCORE_CLIENT_ACTIONS(X) \
-  X(stall) X(hit) X(GetS) X(GetM) X(Upg) X(Put) X(drop) X(ack) X(give) X(dirty) X(shared) X(own) \
+  X(stall) X(hit) X(GetS) X(GetM) X(Upg) X(Amo) X(Put) X(drop) X(ack) X(give) X(dirty) X(shared) X(own) \
   X(fill) X(done)
 #define UNCORE_CHILDREN(X) X(N) X(S) X(W) X(R) X(U)
-#define UNCORE_REQUESTS(X) X(GetS) X(GetM) X(Upg) X(Put) X(Evict)
+#define UNCORE_REQUESTS(X) X(GetS) X(GetM) X(Upg) X(Amo) X(Put) X(Evict)
 #define UNCORE_RESOLVER_ACTIONS(X) \
   X(supply) X(probeS) X(probeM) X(inv) X(lost) X(take) X(ask) X(ack) X(forget)
 #define UNCORE_ANSWERS(X) X(nobody) X(shared) X(given) X(dirty) X(own)

@@ -13,6 +13,7 @@
 //   send_stored(entry, message)            with data of this level's store
 //   memory_read(entry), memory_write(entry, data)   a root's; read answers by memory_data()
 //   keep(entry), discard(entry)            data have entered, have left the store
+//   apply(data, request) -> Message        does the atomic operation; what it read, as a Value
 //   opened(entry), closed(entry)           a transaction
 //
 // Invariants: one transaction a line at a time, later requests wait in arrival order; shared grants
@@ -222,8 +223,11 @@ class Resolver {
     e.holder = e.request.kind == Kind::Upg &&
                (env.policy().snoop || e.owner == requester || e.sharers.has(requester));
     e.direct = env.policy().direct && !(cell.has(Plan::probeM) && others_read(env, e));
+    // An atomic that is done here leaves no copy anywhere, its requester's neither.
+    const bool here = request == Request::Amo;
+    e.direct = e.direct && !here;
     ask_children(env, e, {cell.has(Plan::probeS), cell.has(Plan::probeM), cell.has(Plan::inv)},
-                 requester, e.direct ? e.request.from : kNobody);
+                 here ? kNoChild : requester, e.direct ? e.request.from : kNobody);
     if (e.waiting == 0) return conclude(env, e);
     e.step = Step::asking;
   }
@@ -323,7 +327,7 @@ class Resolver {
     } else {
       // The requester keeps the copy it may have, or its children theirs, until it is granted more.
       const int who = env.ordinal(e.request.from);
-      const bool stays = e.sharers.has(who);
+      const bool stays = e.sharers.has(who) && e.request.kind != Kind::Amo;
       e.owner = kNobody;
       e.sharers.clear();
       if (stays) e.sharers.add(who);
@@ -363,6 +367,7 @@ class Resolver {
 
   // Sends data or a grant to the requester, unless the owner did; fetches them if nobody has them.
   static void deliver(Env& env, E& e) {
+    if (e.request.kind == Kind::Amo) return operate(env, e);
     const bool handed = e.direct && (e.answers & (Flag::gave | Flag::own));
     if (!handed) {
       if (!e.carried && !e.holder && !e.stored) return fetch(env, e);
@@ -382,6 +387,28 @@ class Resolver {
         env.send(m);
     }
     record(env, e);
+  }
+
+  // A far atomic: nobody below has a copy, so the operation is done on this level's data.
+  static void operate(Env& env, E& e) {
+    if (!e.carried && !e.stored) return fetch(env, e);
+    const bool stored = !e.carried;
+    Data data = stored ? e.data : e.in_hand;
+    const Msg value = env.apply(data, e.request);
+    e.up.state = client_cell(env.protocol(), e.up.state, ClientEvent::Store, e.line).next();
+    if (env.policy().keeps_data)
+      put_in_store(env, e, data, true);
+    else if (env.policy().root)
+      env.memory_write(e, data);
+    else
+      throw ProtocolError{"a join without data was asked for an atomic operation on them"};
+    if (stored)
+      env.send_stored(e, value);
+    else
+      env.send(value);
+    e.carried = false;
+    e.step = Step::idle;
+    env.closed(e);
   }
 
   static void fetch(Env& env, E& e) {

@@ -11,9 +11,14 @@ namespace {
 // most (rule C6): its SC, and the branch between them, must fit in.
 constexpr Time kLockInstructions = 64;
 
-constexpr ClientEvent wish_of(const Access& a, bool lr_exclusive) {
+constexpr bool amo(const Access& a) {
+  return a.kind == Access::Kind::amo || a.kind == Access::Kind::cas_pair;
+}
+
+constexpr ClientEvent wish_of(const Access& a, const CoreSpec& spec) {
   if (a.kind == Access::Kind::load) return ClientEvent::Load;
-  if (a.kind == Access::Kind::lr && !lr_exclusive) return ClientEvent::Load;
+  if (a.kind == Access::Kind::lr && !spec.lr_exclusive) return ClientEvent::Load;
+  if (amo(a) && spec.far_atomics) return ClientEvent::Amo;
   return ClientEvent::Store;
 }
 
@@ -65,7 +70,7 @@ void Core::written(const Line& line, Time now, const Thread& by) {
 bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
   using K = Access::Kind;
   if (a.address - thread.guard < engine.job.stack_guard) return engine.overflow(thread), false;
-  if (a.atomic() && !thread.buffer.empty()) return false;
+  if (thread.asked || (a.atomic() && !thread.buffer.empty())) return false;
   switch (a.kind) {
     case K::none:
     case K::fence:
@@ -75,8 +80,8 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
       tell(thread, Device::write, a, now + out.cost);
       return true;
     case K::read:
-      if (!thread.asked) tell(thread, Device::read, a, now);
-      thread.asked = true;
+      tell(thread, Device::read, a, now);
+      thread.asked = ++requests_;
       return false;
     case K::store: {
       Time cost = 0;
@@ -117,7 +122,10 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
       out.cost = spec.atomic;
   }
   Time lookup = 0;
-  Line* line = ready(a.line(), wish_of(a, spec.lr_exclusive), now, lookup);
+  const ClientEvent wish = wish_of(a, spec);
+  Line* line = nullptr;
+  if (wish != ClientEvent::Amo || !ask_far(thread, a, now))
+    line = ready(a.line(), wish, now, lookup);
   if (!line) {
     if (engine.attribution) engine.attribution->missed(thread.id);
     return false;
@@ -133,16 +141,8 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
       out.value = data.read(offset, a.size);
       break;
     case K::amo:
-      out.value = data.read(offset, a.size);
-      data.write(offset, a.size, amo_apply(a.op, a.size, out.value, a.value, a.expected));
-      break;
     case K::cas_pair:
-      out.value = data.read(offset, 8);
-      out.high = data.read(offset + 8, 8);
-      if (out.value == a.expected && out.high == a.expected_high) {
-        data.write(offset, 8, a.value);
-        data.write(offset + 8, 8, a.value_high);
-      }
+      operate(a, data, out);
       break;
     case K::lr:
       out.value = data.read(offset, a.size);
@@ -196,12 +196,36 @@ void Core::tell(Thread& thread, Device device, const Access& a, Time when) {
                      when);
 }
 
-// The register that a hart waits for has been read.
-void Core::answered(Thread& thread, uint64_t value, Time now) {
-  thread.asked = false;
+// Sends an atomic operation to where the line's data are, if the client's state says so.
+bool Core::ask_far(Thread& thread, const Access& a, Time now) {
+  const Line* line = lines.find(a.line());
+  const State state = line ? line->copy.state : State::I;
+  if (!client_cell(engine.protocol(), state, ClientEvent::Amo, a.line()).has(Act::Amo))
+    return false;
+  thread.asked = ++requests_;
+  Msg m;
+  m.kind = Kind::Amo;
+  m.from = m.requester = agent;
+  m.to = m.resolver = engine.resolver_above(agent, a.line(), agent);
+  m.line = a.line();
+  m.id = thread.asked;
+  put(m.data, a);
+  send_time_ = now + spec.l2_hit;
+  send(m);
+  return true;
+}
+
+// What a far atomic read has come.
+void Core::answered(const Msg& m, Time now) {
+  for (const auto& t : threads)
+    if (t->asked == m.id) return answered(*t, taken<Outcome>(m.data), now);
+}
+
+void Core::answered(Thread& thread, const Outcome& out, Time now) {
+  thread.asked = 0;
   if (engine.attribution) observe_waited(thread, now);
   thread.pending = Access{};
-  resume(thread, value, 0, now);
+  resume(thread, out.value, out.high, now);
   schedule_next();
 }
 
@@ -211,6 +235,10 @@ void Core::receive(PacketId id, Time now) {
   --in_flight;
   Packet& packet = engine.packets[id];
   const Msg& m = packet.message;
+  if (m.kind == Kind::Value) {
+    answered(m, now);
+    return engine.packets.drop(id);
+  }
   Line* line = lines.find(m.line);
   if (is_probe(m.kind)) return probe(id, line, now);
   if (!line) throw ProtocolError{"a core was answered about a line it did not ask for"};

@@ -48,7 +48,7 @@ class Core {
   // What the port's slow path needs. True: performed; false: it stays pending.
   bool perform(Thread& thread, const Access& access, Time now, Outcome& outcome);
   void tell(Thread& thread, Device device, const Access& a, Time when);
-  void answered(Thread& thread, uint64_t value, Time now);
+  void answered(Thread& thread, const Outcome& out, Time now);
   void unlock(Thread& thread, Time now);  // the LR's lock ends: SC, trap
   void written(const Line& line, Time now, const Thread& by);
   void shorten(Time then);  // something may reach this core at `then`: the hart goes no further
@@ -61,6 +61,8 @@ class Core {
  private:
   Line* ready(uint64_t number, ClientEvent wish, Time now, Time& cost);
   void request(Line& line, Cell cell, Time now);
+  bool ask_far(Thread& thread, const Access& a, Time now);
+  void answered(const Msg& m, Time now);
   void probe(PacketId id, Line* line, Time now);
   Time deferral(const Msg& m, const Line* line) const;
   void defer(PacketId id, Line* line, Time until);

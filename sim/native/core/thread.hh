@@ -7,32 +7,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/access.hh"
 #include "core/store_buffer.hh"
 #include "hart/hart.hh"
 
 namespace uncore {
 
 class Core;
-
-// A memory operation as the core performs it, now or when it can.
-struct Access {
-  enum class Kind : uint8_t { none, load, store, amo, cas_pair, lr, sc, fence, write, read };
-  Kind kind = Kind::none;
-  Amo op = Amo::swap;
-  uint8_t size = 0;
-  uint64_t address = 0;
-  uint64_t value = 0, expected = 0;            // operands; write: what
-  uint64_t value_high = 0, expected_high = 0;  // cas_pair
-
-  uint64_t line() const { return address >> kLineShift; }
-  // Drains the store buffer first; write and read are of another core's register.
-  bool atomic() const { return kind >= Kind::amo; }
-};
-
-struct Outcome {
-  uint64_t value = 0, high = 0;
-  Time cost = 0;
-};
 
 class Thread {
  public:
@@ -49,7 +30,7 @@ class Thread {
   Mode mode = Mode::running;
   StoreBuffer buffer;
   Access pending;                   // what the hart waits for
-  bool asked = false;               // its read is under way
+  uint32_t asked = 0;               // its read of a register, or far atomic, that is under way
   std::vector<uint64_t> multicast;  // words of the set that it may send to (rule I5)
   uint64_t reservation = kNoLine;   // of the last LR
   uint64_t locked = kNoLine;        // the line its LR won and keeps probes off

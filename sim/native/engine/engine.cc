@@ -228,7 +228,8 @@ void Engine::cross(PacketId id, Time now) {
 void Engine::arrive(PacketId id, Time now) {
   const Message<Bytes>& m = packets[id].message;
   const Agent to = m.to;
-  if (log && (m.kind == Kind::Data || m.kind == Kind::Grant || m.kind == Kind::PutAck)) [[unlikely]]
+  if (log && (m.kind == Kind::Data || m.kind == Kind::Grant || m.kind == Kind::Value ||
+              m.kind == Kind::PutAck)) [[unlikely]]
     log->arrived({to, m.id}, now);
   if (to < first_resolver_) return cores_[to]->receive(id, now);
   if (to < first_memory_) return resolvers_[to - first_resolver_]->arrive(id, now);

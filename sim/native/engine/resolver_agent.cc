@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/access.hh"
 #include "engine/engine.hh"
 
 namespace uncore {
@@ -109,6 +110,19 @@ void ResolverAgent::send_stored(Record& e, const Msg& m) {
   engine_.origin = agent_;
   slot(e).used = ++clock_;
   engine_.send(m, stop(m.line), now_ + spec_.data_hit, agent_, sent);
+}
+
+ResolverAgent::Msg ResolverAgent::apply(Bytes& data, const Msg& request) const {
+  Outcome out;
+  operate(taken<Access>(request.data), data, out);
+  Msg value;
+  value.kind = Kind::Value;
+  value.from = value.resolver = agent_;
+  value.to = request.from;
+  value.line = request.line;
+  value.id = request.id;
+  put(value.data, out);
+  return value;
 }
 
 void ResolverAgent::memory_read(Record& e) {

@@ -101,6 +101,7 @@ class ResolverAgent {
   uint32_t next_request() { return ++requests_; }
   void send(const Msg& m);
   void send_stored(Record& e, const Msg& m);
+  Msg apply(Bytes& data, const Msg& request) const;
   void memory_read(Record& e);
   void memory_write(Record& e, const Bytes& data);
   void keep(Record& e);

@@ -25,7 +25,7 @@ struct CoreSpec {
   uint32_t l1_sets, l1_ways, l2_sets, l2_ways;
   Time atomic, hold;
   uint32_t store_buffer, smt_share;
-  bool lr_exclusive;
+  bool lr_exclusive, far_atomics;
 };
 
 struct ResolverSpec {

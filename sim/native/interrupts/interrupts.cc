@@ -100,7 +100,7 @@ void Engine::at_register(PacketId id, Time now) {
   packets.drop(id);
   if (p.device == Device::write) return write_register(p.target, p.value, now);
   Core& reader = threads_[p.reader]->core;
-  if (p.device == Device::value) return reader.answered(*threads_[p.reader], p.value, now);
+  if (p.device == Device::value) return reader.answered(*threads_[p.reader], {p.value}, now);
   send_device(Device::value, p.target, read_register(p.target), core, reader, p.reader, now);
 }
 

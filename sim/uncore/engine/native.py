@@ -23,7 +23,7 @@ GIVES = frozenset(
 )
 
 PROBES = frozenset({"log", "lines", "operations"})
-CAN = frozenset({"multicast"})  # of what a machine may have (boot.py)
+CAN = frozenset({"far", "multicast"})  # of what a machine may have (boot.py)
 HARTS = NO_LIMIT = 2**64 - 1
 SLICE = 200_000  # events between two looks at the keyboard
 HOME_KINDS = {"addressed": 0, "node": 1, "interleave": 2, "first-touch": 3, "pair": 3}

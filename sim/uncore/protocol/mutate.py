@@ -88,9 +88,13 @@ def systems(tables: Tables) -> list[System]:
     few = Level("directory", "direct", "completion")
     early = Level("directory", "via", "response", "victim")
     bus, shared = (Level("snoop", data=data) for data in ("victim", "inclusive"))
-    small = [System("2 cores", ((2,),), (root,), ENOUGH) for root in (few, early, bus, shared)]
-    small += [System("3 cores", ((3,),), (root,), ENOUGH) for root in (few, bus)]
-    small += [System("2 joins", ((1, 1), (2,)), (join, few), ENOUGH) for join in joins(tables)]
+    small = [
+        System("2 cores", ((2,),), (root,), True, ENOUGH) for root in (few, early, bus, shared)
+    ]
+    small += [System("3 cores", ((3,),), (root,), states=ENOUGH) for root in (few, bus)]
+    small += [
+        System("2 joins", ((1, 1), (2,)), (join, few), states=ENOUGH) for join in joins(tables)
+    ]
     return [*small, *narrow(tables), *trials(tables, seed=1, count=12)]
 
 

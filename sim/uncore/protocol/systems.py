@@ -24,7 +24,7 @@ REPLY, UNBLOCK, DATA = (
     ("completion", "response"),
     ("none", "inclusive", "victim"),
 )
-PAIR, TRIPLE = "2 cores", "3 cores"
+PAIR, TRIPLE, FAR = "2 cores", "3 cores", "2 cores, far atomics"
 JOINED = "2+1 cores, two levels"
 
 
@@ -42,6 +42,11 @@ class Level:
     def recalls(self) -> bool:
         """It has entries and ways, so it may recall a line at any time."""
         return self.knows == "directory"
+
+    @property
+    def operates(self) -> bool:
+        """As a join it has data that far atomics can be done on."""
+        return self.data != "none"
 
     def policy(self) -> Any:
         return _native.check.Policy(
@@ -65,6 +70,7 @@ class System:
     group: str
     fanout: tuple[tuple[int, ...], ...]
     levels: tuple[Level, ...]
+    far: bool = False  # atomics may be done at the resolver
     states: int = 20_000_000  # a walk ends there, and says how deep it came
 
     @property
@@ -74,12 +80,15 @@ class System:
     def tree(self) -> Any:
         policies = [level.policy() for level in self.levels]
         return _native.check.Tree(
-            [list(level) for level in self.fanout], policies, [lv.recalls for lv in self.levels]
+            [list(level) for level in self.fanout],
+            policies,
+            [lv.recalls for lv in self.levels],
+            far=self.far,
         )
 
     def __str__(self) -> str:
         shape = " / ".join("+".join(map(str, level)) for level in self.fanout)
-        return f"{shape}: {' / '.join(map(str, self.levels))}"
+        return f"{shape}: {' / '.join(map(str, self.levels))}{' far' * self.far}"
 
 
 def roots() -> list[Level]:
@@ -108,6 +117,7 @@ def walks(tables: Tables, everything: bool) -> list[System]:
     found += [System(TRIPLE, ((3,),), (root,)) for root in roots()]
     for join in joins(tables):
         found += [System(JOINED, ((2, 1), (2,)), (join, home if not join.recalls else ring))]
+    found += [replace(system, far=True, group=FAR) for system in found if system.group == PAIR]
     return found + (deeper(tables) if everything else [])
 
 
@@ -115,14 +125,22 @@ def deeper(tables: Tables) -> list[System]:
     """Walks that take minutes; the largest are cut off and say how deep they came."""
     home = Level("shadow-tags", "direct", "completion")
     few = replace(home, knows="directory")
-    found = [System("4 cores", ((4,),), (root,), 4_000_000) for root in (home, few)]
+    found = [System("4 cores", ((4,),), (root,), states=4_000_000) for root in (home, few)]
     for join in joins(tables):
         direct = replace(join, reply="direct", unblock="completion")
         found += [
             System(JOINED, ((2, 1), (2,)), (direct, home)),
-            System(JOINED, ((2, 1), (2,)), (join, Level("snoop", "via", data="victim")), 4_000_000),
-            System("2+2 cores, two levels", ((2, 2), (2,)), (join, home), 4_000_000),
-            System("2+1 cores, three levels", ((2, 1), (2,), (1,)), (join, join, few), 4_000_000),
+            System(
+                JOINED,
+                ((2, 1), (2,)),
+                (join, Level("snoop", "via", data="victim")),
+                states=4_000_000,
+            ),
+            System("2+2 cores, two levels", ((2, 2), (2,)), (join, home), states=4_000_000),
+            *([System(JOINED, ((2, 1), (2,)), (join, home), True, 4_000_000)] * join.operates),
+            System(
+                "2+1 cores, three levels", ((2, 1), (2,), (1,)), (join, join, few), states=4_000_000
+            ),
         ]
     return found
 
@@ -132,7 +150,7 @@ def narrow(tables: Tables) -> Iterator[System]:
     shapes = (((2, 1, 1), (2, 1), (2,)), ((2, 2, 2, 2), (2, 2), (2,)))
     tops = (Level("shadow-tags", "direct"), Level("snoop"))
     for shape, join, root in product(shapes, joins(tables), tops):
-        yield System("random", shape, (join, join, root))
+        yield System("random", shape, (join, join, root), far=len(shape[0]) > 3 and join.operates)
 
 
 def trials(tables: Tables, seed: int, count: int) -> Iterator[System]:
@@ -150,4 +168,5 @@ def trials(tables: Tables, seed: int, count: int) -> Iterator[System]:
         if depth > 1:
             fanout.append((len(fanout[-1]),))
         levels = [replace(draw.choice(joins(tables)), grants=draw.choice((0, 3)))] * (depth - 1)
-        yield System("random", tuple(fanout), (*levels, draw.choice(roots())))
+        far = number % 2 == 1 and all(level.operates for level in levels)
+        yield System("random", tuple(fanout), (*levels, draw.choice(roots())), far)

@@ -68,6 +68,17 @@ def read_resolvers(
     return made
 
 
+def refuse_far_without_data(core: Table, resolvers: Sequence[Resolver], cores: int) -> None:
+    """Far atomics are done on the data of the cores' resolver, or a root's memory (rule C8)."""
+    for one in resolvers:
+        if one.parents and one.data == "none" and min(one.children) < cores:
+            raise core.wrong(
+                "atomics",
+                f"'core.atomics = far': [{one.level}.resolver] has no data to do them on;"
+                f" write 'near', or data = \"victim ...\" in [{one.level}]",
+            )
+
+
 def _refuse_data_alone(levels: dict[str, Table], with_one: list[str]) -> None:
     for level, table in levels.items():
         if level not in with_one and table.table("data"):

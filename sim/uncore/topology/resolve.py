@@ -20,7 +20,7 @@ from uncore.topology.document import Branch, Leaf, wrong
 from uncore.topology.fabric import Fabric, ps
 from uncore.topology.joins import Join, Messages, read_join
 from uncore.topology.machine import Machine, Memory
-from uncore.topology.ownership import Seats, read_resolvers
+from uncore.topology.ownership import Seats, read_resolvers, refuse_far_without_data
 from uncore.topology.table import Ledger, Table, refuse_unknown
 from uncore.topology.tree import RESERVED, Group, Tree, parse_tree
 from uncore.topology.units import UnitError
@@ -46,6 +46,8 @@ def resolve(root: Branch, identifier: str) -> Machine:
     memories = read_memories(top.level("memory"), tree, seats)
     protocol = top.word("protocol", PROTOCOLS)
     resolvers = read_resolvers(levels, tree, seats, [m.stop for m in memories], protocol)
+    if core.far_atomics:
+        refuse_far_without_data(top.level("core"), resolvers, len(seats.cores))
     interrupt = read_interrupt(top.level("interrupt"))
     machine = Machine(
         id=identifier,
