@@ -72,10 +72,10 @@ template <class Data>
 struct Message : Header {
   Data data{};
 
-  // Copies what is meant: of a message that carries no data, the header.
+  // Copies what is meant: of a message that says nothing by its data, the header.
   void assign(const Message& m) {
     static_cast<Header&>(*this) = m;
-    if (m.carries) data = m.data;
+    if (m.carries || m.kind == Kind::Amo || m.kind == Kind::Value) data = m.data;
   }
 };
 
