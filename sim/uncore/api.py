@@ -103,6 +103,11 @@ def load_result(path: str | Path) -> Result:
 def job_again(result: Result) -> Job:
     """The job of a result: its machine as recorded, its program found again and compared."""
     recorded = result.job["program"]
+    if result.job["engine"] == "host":
+        raise UserError(
+            "this result was measured on hardware, which does not repeat itself; write"
+            f" uncore run --host {recorded['name']} to measure again"
+        )
     shipped = recorded["name"] in {p.name for p in program.shipped()}
     found = find_program(recorded["name"] if shipped else result.host.program)
     if found.sha256 != recorded["sha256"]:

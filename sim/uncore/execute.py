@@ -136,22 +136,28 @@ def _result(
     return Result(
         job=job.document(),
         outcome=Outcome(points=points, partial=len(points) < len(job.threads)),
-        host=Host(
-            uncore=__version__,
-            engine=engine.load(job.engine).ABOUT,
-            python=platform.python_version(),
-            system=f"{platform.system()} {platform.machine()}",
-            cpu=_cpu(),
-            started=started,
-            seconds=seconds,
-            program=str(job.program.path.resolve()),
-        ),
+        host=host_part(engine.load(job.engine).ABOUT, started, seconds, job.program.path),
         observed=msgspec.convert(lines, list[Observed]),
     )
 
 
+def host_part(about: str, started: str, seconds: list[float], program: Path) -> Host:
+    """What a Result says of this computer; `about` is the engine."""
+    return Host(
+        uncore=__version__,
+        engine=about,
+        python=platform.python_version(),
+        system=f"{platform.system()} {platform.machine()}",
+        cpu=processor(),
+        started=started,
+        seconds=seconds,
+        program=str(program.resolve()),
+    )
+
+
 @cache
-def _cpu() -> str:
+def processor() -> str:
+    """This computer's processor, by its name."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

@@ -46,14 +46,14 @@ def test_all_are_shipped_with_a_summary_and_lines() -> None:
     assert [p.name for p in shipped()] == NAMES
     for program in shipped():
         assert 20 < len(program.summary) < 80
-        assert program.source_line(program.entry) == "runtime/start.S:" + str(start_line())
+        assert program.source_line(program.entry) == "runtime/guest/start.S:" + str(start_line())
         code = program.segments[0]
         places = {program.source_line(code.address + at) for at in range(0, len(code.data), 4)}
         assert any(place and place.startswith(f"{program.name}.c:") for place in places)
 
 
 def start_line() -> int:
-    lines = (paths.WORKLOADS / "runtime/start.S").read_text().splitlines()
+    lines = (paths.WORKLOADS / "runtime/guest/start.S").read_text().splitlines()
     return lines.index("_start:") + 2
 
 

@@ -37,6 +37,9 @@ enum { UC_PRIORITY_INTERRUPT = 0, UC_PRIORITY_NORMAL = 128, UC_PRIORITY_IDLE = 2
 
 struct uc_context {
   uint64_t ra, sp, s[12];  // switch.S
+#ifdef UC_HOST
+  void* fiber;  // ThreadSanitizer's name for it
+#endif
 };
 
 struct uc_thread {

@@ -20,6 +20,13 @@
 
 #include "uncore_abi.h"
 
+// What is a few instructions on a guest and a function on the host is declared UC_MACHINE below.
+#ifdef UC_HOST
+#include "machine_host.h"
+#else
+#include "machine_guest.h"
+#endif
+
 void uc_setup(unsigned n);
 void uc_main(unsigned id, unsigned n);
 void uc_finish(unsigned n);
@@ -27,8 +34,7 @@ void uc_finish(unsigned n);
 // ---- What a program says about itself -----------------------------------------------------------
 
 // One sentence for the list of workloads.
-#define UC_WORKLOAD(summary) \
-  static const char uc_summary[] __attribute__((section(".uc.summary"), used)) = summary
+#define UC_WORKLOAD(summary) static const char uc_summary[] UC_SECTION("summary") = summary
 
 // The kinds of operations it has, if there are several: "first|second|...".
 #define UC_KINDS(words) \
@@ -42,15 +48,14 @@ typedef uint64_t uc_choice;    // position of the word in the unit "first|second
 
 // A value the user may set without compiling; the workload reads the variable `name`. Values share
 // lines only with each other and are never written while harts run.
-#define UC_PARAM(type, name, initial, unit, help)                    \
-  uc_##type name __attribute__((section(".uc.values"))) = (initial); \
-  static const struct uc_param uc_param_##name __attribute__((       \
-      section(".uc.params"), used, aligned(8))) = {#name, #type, unit, help, (uint64_t*)&name}
+#define UC_PARAM(type, name, initial, unit, help)                                                \
+  uc_##type name UC_SECTION("values") = (initial);                                               \
+  static const struct uc_param uc_param_##name UC_SECTION("params") = {#name, #type, unit, help, \
+                                                                       (uint64_t*)&name}
 
 // A matrix of numbers that the engine reads after the run. Make it in uc_setup, then store cells.
 #define UC_TABLE(name, unit, help) \
-  struct uc_table name             \
-      __attribute__((section(".uc.tables"), used, aligned(8))) = {#name, unit, help, 0, 0, 0}
+  struct uc_table name UC_SECTION("tables") = {#name, unit, help, 0, 0, 0}
 void uc_table_make(struct uc_table* table, uint64_t rows, uint64_t cols);
 static inline uint64_t* uc_cell(const struct uc_table* table, uint64_t row, uint64_t col) {
   return &table->cells[row * table->cols + col];
@@ -67,12 +72,8 @@ extern struct uc_record_block {
   UC_ALIGNED struct uc_record record;
 } uc_record[UC_MAX_HARTS];
 
-// Volatile: a thread that slept (thread.h) may have moved to another hart.
-static inline unsigned uc_id(void) {
-  unsigned long id;
-  __asm__ volatile("csrr %0, mhartid" : "=r"(id));
-  return (unsigned)id;
-}
+// This hart's number. A thread that slept (thread.h) may have moved to another hart.
+UC_MACHINE unsigned uc_id(void);
 
 // Nanoseconds on a clock common to all harts.
 uint64_t uc_now(void);
@@ -81,9 +82,7 @@ uint64_t uc_now(void);
 void uc_delay(uint64_t ns);
 
 // Executes about n instructions that touch no memory.
-static inline void uc_work(int64_t n) {
-  __asm__ volatile("1: addi %0, %0, -2\n\tbgtz %0, 1b" : "+r"(n));
-}
+UC_MACHINE void uc_work(int64_t n);
 
 // Zeroed memory on a node, rounded up to whole blocks of UC_BLOCK bytes and never given back. Any
 // hart may call it at any time.
@@ -95,9 +94,8 @@ static inline unsigned uc_node_of(unsigned hart) { return (unsigned)uc_record[ha
 
 // ---- Waiting and waking -------------------------------------------------------------------------
 
-// Inside a loop that waits for memory. Zihintpause; written as a word so that any assembler and any
-// engine takes it.
-static inline void uc_pause(void) { __asm__ volatile(".word 0x0100000f"); }
+// Inside a loop that waits for memory.
+UC_MACHINE void uc_pause(void);
 
 // Returns when all harts have called it: a static tree, so one round costs O(n) messages and
 // O(log n) time.
@@ -118,24 +116,12 @@ void uc_on_ipi(void (*handler)(void));
 void uc_wait(void);
 
 // Keeps handlers out, for data that they share with the rest; returns what to restore.
-static inline bool uc_interrupts_off(void) {
-  unsigned long before;
-  __asm__ volatile("csrrci %0, mstatus, 8" : "=r"(before)::"memory");
-  return before & 8;
-}
-
-static inline void uc_interrupts_restore(bool on) {
-  if (on) __asm__ volatile("csrsi mstatus, 8" ::: "memory");
-}
+UC_MACHINE bool uc_interrupts_off(void);
+UC_MACHINE void uc_interrupts_restore(bool on);
 
 // ---- What is counted and checked ----------------------------------------------------------------
 
-// tp points to this hart's record.
-static inline struct uc_record* uc_self(void) {
-  return (struct uc_record*)__builtin_thread_pointer();
-}
-
-#define UC_MARK(mark, value) __asm__ volatile("sltiu x0, %0, %1" ::"r"(value), "I"(mark) : "memory")
+UC_MACHINE struct uc_record* uc_self(void);  // this hart's
 
 // An operation starts; optional, for its latency.
 static inline void uc_start(void) { UC_MARK(UC_MARK_START, 0); }

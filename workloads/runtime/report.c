@@ -55,3 +55,9 @@ void uc_report(unsigned harts) {
   for (const struct uc_table* table = uc_tables_begin; table < uc_tables_end; table++)
     put_table(table);
 }
+
+void uc_table_make(struct uc_table* table, uint64_t rows, uint64_t cols) {
+  table->cells = uc_alloc(rows * cols * sizeof *table->cells, 0);
+  table->rows = rows;
+  table->cols = cols;
+}

@@ -4,7 +4,7 @@
 // the gate; each hart runs uc_main; hart 0 gathers all of them, reports and exits.
 #include "runtime.h"
 
-struct uc_boot uc_boot __attribute__((section(".uc.boot"), used)) = {
+struct uc_boot uc_boot UC_SECTION("boot") = {
     .magic = UC_MAGIC, .nodes = 1, .timebase_hz = 10000000, .clock = UC_CLOCK_TIME, .report = 1};
 
 struct uc_hart uc_harts[UC_MAX_HARTS];
@@ -42,13 +42,13 @@ _Noreturn void uc_run(unsigned id) {
   unsigned harts = wait_for_gate();
   if (id >= harts) uc_park();
 
-  __asm__ volatile("csrs mie, %0" ::"r"(1ul << 3));      // MSIE: software interrupts, that is IPIs
-  __asm__ volatile("csrs mstatus, %0" ::"r"(1ul << 3));  // MIE
+  uc_accept_ipis(true);
+  uc_interrupts_restore(true);
   uc_main(id, harts);
-  __asm__ volatile("csrc mie, %0" ::"r"(1ul << 3));  // the timer may still end a vain wait
+  uc_accept_ipis(false);  // the timer may still end a vain wait
 
   uc_gather(id);
-  __asm__ volatile("csrc mstatus, %0" ::"r"(1ul << 3));
+  uc_interrupts_off();
   if (id == 0) finish(harts);
   uc_park();
 }

@@ -1,4 +1,5 @@
-// What the parts of the guest runtime share; workloads do not include this.
+// What the parts of the runtime share, those for both sides (here) and those for a guest or a host;
+// workloads do not include this.
 #ifndef UNCORE_RUNTIME_H_
 #define UNCORE_RUNTIME_H_
 
@@ -32,8 +33,20 @@ extern struct uc_clock {
 
 extern struct uc_hart uc_harts[UC_MAX_HARTS];
 extern struct uc_boot uc_boot;
-extern const struct uc_param uc_params_begin[], uc_params_end[];
-extern struct uc_table uc_tables_begin[], uc_tables_end[];
+
+#ifdef UC_HOST
+#define uc_params_begin __start_uncore_params
+#define uc_params_end __stop_uncore_params
+#define uc_tables_begin __start_uncore_tables
+#define uc_tables_end __stop_uncore_tables
+#define UC_OPTIONAL __attribute__((weak))  // the linker defines them where there are any
+#define UC_THREAD_STACK (256 << 10)        // signal frames and the C library are larger than ours
+#else
+#define UC_OPTIONAL
+#define UC_THREAD_STACK UC_STACK_STRIDE
+#endif
+extern UC_OPTIONAL const struct uc_param uc_params_begin[], uc_params_end[];
+extern UC_OPTIONAL struct uc_table uc_tables_begin[], uc_tables_end[];
 
 static inline struct uc_hart* uc_hart(void) { return &uc_harts[uc_id()]; }
 
@@ -41,14 +54,23 @@ static inline unsigned uc_hart_count(void) {
   return atomic_load_explicit(&uc_gate.harts, memory_order_relaxed);
 }
 
-// start.S
+// guest/ or host/
 _Noreturn void uc_park(void);
 // runtime.c
+_Noreturn void uc_run(unsigned id);
 _Noreturn void uc_fatal(const char* why, uint64_t number);
 // barrier.c
 void uc_gather(unsigned id);
 // trap.c
 void uc_trap(void);
+void uc_accept_ipis(bool on);
+
+// Sleeps until an interrupt is pending, whether or not interrupts are off.
+#ifdef UC_HOST
+void uc_sleep_until_interrupt(void);
+#else
+static inline void uc_sleep_until_interrupt(void) { __asm__ volatile("wfi" ::: "memory"); }
+#endif
 // clock.c
 void uc_clock_start(void);
 // memory.c

@@ -113,7 +113,7 @@ static void idle_loop(void* argument) {
     }
     uc_spin_unlock(&queue->lock);
     if (!settings->poll && !atomic_load_explicit(&queue->load, memory_order_acquire))
-      __asm__ volatile("wfi" ::: "memory");
+      uc_sleep_until_interrupt();
     uc_interrupts_restore(true);
     while (settings->poll && !atomic_load_explicit(&queue->load, memory_order_acquire)) uc_pause();
   }
@@ -193,7 +193,7 @@ static struct uc_thread* make_with_stack(void (*body)(void*), void* argument,
                                          const struct uc_cpuset* cpuset) {
   struct uc_thread* thread = make(body, argument, cpuset);
   thread->context.ra = (uint64_t)uc_thread_begin;
-  thread->context.sp = (uint64_t)uc_alloc(UC_STACK_STRIDE, 0) + UC_STACK_STRIDE;
+  thread->context.sp = (uint64_t)uc_alloc(UC_THREAD_STACK, 0) + UC_THREAD_STACK;
   thread->context.s[0] = (uint64_t)thread;
   return thread;
 }

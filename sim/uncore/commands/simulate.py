@@ -47,10 +47,18 @@ def run(
         bool, Parameter(negative="", help="save with the result what `uncore lines` shows")
     ] = False,
     log: Annotated[Path | None, Parameter(help="every transaction, as a table (.parquet)")] = None,
+    host: Annotated[
+        bool, Parameter(negative="", help="no machine: measure this computer with the same C")
+    ] = False,
     json: Json = False,
 ) -> int:
     """Run one workload on one machine or several, at each thread count."""
     from uncore.api import make_job
+
+    if host:
+        if again or log or with_ or choices != PLACED:
+            raise UserError("--host: a real machine has no --with, --log, --again or placement")
+        return _measure(words, threads, set_, json=json, plot=plot, output=output)
 
     if again:
         if (
@@ -83,6 +91,36 @@ def run(
     if lines and not output:
         raise UserError("--lines: where to? write --output FILE.json too")
     return finish(jobs, cores, json=json, plot=plot, output=output, lines=lines, log=log)
+
+
+def _measure(
+    words: Sequence[str],
+    threads: str,
+    set_: Sequence[str],
+    *,
+    json: bool,
+    plot: Path | None,
+    output: Path | None,
+) -> int:
+    from uncore.api import find_program
+    from uncore.engine import host
+    from uncore.placement import thread_counts
+    from uncore.report import curve
+    from uncore.report.plot import picture
+    from uncore.result import save
+
+    if len(words) != 1:
+        raise UserError("run --host needs one workload and no machine: uncore run --host lock/mcs")
+    check_endings({"--output": output, "--plot": plot})
+    counts = thread_counts(threads, len(host.processors()))
+    result = host.measure(find_program(words[0]), counts, pairs("--set", set_))
+    curve.show([result], json)
+    if output:
+        save(result, output)
+        note(f"result: {output}")
+    if plot:
+        note(f"picture: {picture(plot, curve.panel([result]))}")
+    return FAILED if result.failed else OK
 
 
 def _split(command: str, words: Sequence[str]) -> tuple[Sequence[str], str]:

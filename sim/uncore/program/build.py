@@ -1,10 +1,11 @@
-"""The one command that compiles a guest program, for shipped workloads and for a user's C file.
+"""The command that compiles a program, for shipped workloads and for a user's C file.
 
-    build(source, elf)      compiles, or raises UserError with the compiler's message
-    command(source, elf)    the command line itself
+    build(source, elf)                  a guest; raises UserError with the compiler's message
+    build(source, program, for_=HOST)   the same C for this computer, a hart being a thread
+    command(source, elf)                the command line itself
 
-Invariant: equal sources give equal ELF bytes whatever the paths, the host and the day: the compiler
-is pinned, and paths are mapped away before they reach the file.
+Invariant, for guests: equal sources give equal ELF bytes whatever the paths, the host and the day:
+the compiler is pinned, and paths are mapped away before they reach the file.
 """
 
 from __future__ import annotations
@@ -14,10 +15,23 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from uncore import paths
 from uncore.errors import UserError
+
+ZIG_CC = (sys.executable, "-P", "-m", "ziglang", "cc")
+
+
+@dataclass(frozen=True)
+class Target:
+    """Who will run the program: a compiler and its words, and a folder of runtime/."""
+
+    compiler: tuple[str, ...]
+    folder: str
+    words: tuple[str, ...]
+
 
 # The canonical guest: no compressed instructions, no compare-and-swap instruction, no sub-word
 # atomics, so that every engine runs the same bytes.
@@ -42,24 +56,35 @@ BARE = [
 ]
 DEBUG = ["-g", "-gdwarf-4", "-ffile-compilation-dir=."]
 
+GUEST = Target(ZIG_CC, "guest", (*TARGET, *BARE, *DEBUG))
+# Hidden, because a parameter may have the name of a function in the C library.
+THREADS = ("-DUC_HOST", "-pthread", "-fvisibility=hidden", "-g")
+HOST = Target(
+    ZIG_CC, "host", ("-target", "x86_64-linux-gnu.2.28", "-Wl,--no-gc-sections", *THREADS)
+)
+# With the system's compiler, which has the sanitizer's library ready; it knows no fences.
+HOST_SANITIZED = Target(("cc",), "host", (*THREADS, "-fsanitize=thread", "-Wno-tsan"))
+
 ZIG_CACHE = paths.CHECKOUT / "build/zig" if paths.CHECKOUT else paths.CACHE / "zig"
 
 
-def command(source: Path, elf: Path, defines: Iterable[str] = ()) -> list[str]:
+def command(
+    source: Path, elf: Path, defines: Iterable[str] = (), for_: Target = GUEST
+) -> list[str]:
     """The command line that compiles `source` and the runtime into `elf`."""
     runtime = paths.WORKLOADS / "runtime"
+    folders = (runtime, runtime / for_.folder)
     ours = source.is_relative_to(paths.WORKLOADS)
     strict = ["-Wall", "-Wextra", "-Werror"] if ours else []
-    # Names in messages and debug information: lock/ticket.c, runtime/trap.c, my_lock.c.
+    # Names in messages and debug information: lock/ticket.c, runtime/barrier.c, my_lock.c.
     roots = [paths.WORKLOADS] if ours else [paths.WORKLOADS, source.parent]
     return [
-        sys.executable, "-P", "-m", "ziglang", "cc",
-        *TARGET, *LANGUAGE, *strict, *BARE, *DEBUG,
+        *for_.compiler, *LANGUAGE, *strict, *for_.words,
         *(f"-ffile-prefix-map={root}/=" for root in roots),
         *(f"-D{define}" for define in defines),
         f"-I{paths.WORKLOADS / 'include'}",
-        "-T", str(runtime / "link.ld"),
-        *map(str, sorted([*runtime.glob("*.S"), *runtime.glob("*.c")])),
+        *(f"-T{script}" for script in folders[1].glob("*.ld")),
+        *(str(file) for folder in folders for file in sorted(folder.glob("*.[cS]"))),
         str(source),
         "-o", str(elf),
     ]  # fmt: skip
@@ -76,14 +101,14 @@ def _compiler_folder() -> Path:
     return Path(zig.submodule_search_locations[0])
 
 
-def build(source: Path, elf: Path, defines: Iterable[str] = ()) -> None:
+def build(source: Path, elf: Path, defines: Iterable[str] = (), for_: Target = GUEST) -> None:
     """Compiles `source` into `elf`, whole or not at all."""
     source, elf = source.resolve(), elf.resolve()
     elf.parent.mkdir(parents=True, exist_ok=True)
     unfinished = elf.with_name(f".{elf.name}.{os.getpid()}")
     try:
         compiler = subprocess.run(
-            command(source, unfinished, defines),
+            command(source, unfinished, defines, for_),
             cwd=_compiler_folder(),
             env=_environment(),
             capture_output=True,
@@ -92,7 +117,7 @@ def build(source: Path, elf: Path, defines: Iterable[str] = ()) -> None:
         )
         if compiler.returncode:
             raise UserError(f"{source.name}: does not compile:\n{_message(compiler.stderr)}")
-        unfinished.chmod(0o644)
+        unfinished.chmod(0o644 if for_ is GUEST else 0o755)
         unfinished.replace(elf)
     finally:
         unfinished.unlink(missing_ok=True)

@@ -1,5 +1,5 @@
 // Text out, command line in, exit: RISC-V semihosting, and the 16550 UART where there is none.
-#include "runtime.h"
+#include "../runtime.h"
 
 #define SYS_WRITE0 0x04
 #define SYS_GET_CMDLINE 0x15

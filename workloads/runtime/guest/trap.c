@@ -1,7 +1,7 @@
 // Interrupts and exceptions. The interrupts are the IPI (machine software interrupt) and, where a
 // program sets itself a limit, the timer. The only exception expected is the breakpoint of a
 // semihosting call on a machine that has none.
-#include "runtime.h"
+#include "../runtime.h"
 
 #define CAUSE_INTERRUPT (1ul << 63)
 #define CAUSE_IPI (CAUSE_INTERRUPT | 3)
@@ -41,6 +41,13 @@ void uc_patience(uint64_t ns) {
   uc_hart()->patience_ends = uc_now() + ns;
   set_timer();
   __asm__ volatile("csrs mie, %0" ::"r"(1ul << 7));  // MTIE
+}
+
+void uc_accept_ipis(bool on) {
+  if (on)
+    __asm__ volatile("csrs mie, %0" ::"r"(1ul << 3));  // MSIE
+  else
+    __asm__ volatile("csrc mie, %0" ::"r"(1ul << 3));
 }
 
 static _Noreturn void die(uint64_t cause, uint64_t pc) {
@@ -94,18 +101,4 @@ void uc_ipi_many(const uint64_t set[], unsigned n) {
     words[word] = harts < 64 ? set[word] & ((1ul << harts) - 1) : set[word];
   }
   *(volatile uint64_t*)(UC_MULTICAST_BASE + UC_MULTICAST_SEND) = 1;
-}
-
-void uc_on_ipi(void (*handler)(void)) { uc_hart()->on_ipi = handler; }
-
-void uc_wait(void) {
-  struct uc_hart* self = uc_hart();
-  while (self->ipis_taken == self->ipis_waited) {
-    // With interrupts off, so that none is taken between the test and the wfi; wfi wakes for a
-    // pending one all the same, and it is taken when interrupts are on again.
-    __asm__ volatile("csrc mstatus, %0" ::"r"(1ul << 3) : "memory");
-    if (self->ipis_taken == self->ipis_waited) __asm__ volatile("wfi" ::: "memory");
-    __asm__ volatile("csrs mstatus, %0" ::"r"(1ul << 3) : "memory");
-  }
-  self->ipis_waited = self->ipis_taken;
 }

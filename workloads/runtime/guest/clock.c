@@ -1,5 +1,5 @@
 // Time in nanoseconds, from whichever counter the boot block names.
-#include "runtime.h"
+#include "../runtime.h"
 
 struct uc_clock uc_clock;
 
@@ -23,13 +23,4 @@ static uint64_t ticks(void) {
 
 uint64_t uc_now(void) {
   return (uint64_t)(((unsigned __int128)ticks() * uc_clock.ns_per_tick) >> 32);
-}
-
-void uc_delay(uint64_t ns) {
-  if (ns == 0) return;
-  uint64_t end = uc_now() + ns;
-  for (uint64_t now = uc_now(); (int64_t)(end - now) > 0; now = uc_now()) {
-    UC_MARK(UC_MARK_DELAY, end - now);
-    uc_pause();
-  }
 }

@@ -1,6 +1,6 @@
 // uc_alloc: one bump allocator per memory node. Nothing is given back, so every block is fresh and
 // zero. The image and the stacks lie at the start of node 0.
-#include "runtime.h"
+#include "../runtime.h"
 
 extern char uc_stacks[];  // link.ld
 
@@ -29,10 +29,4 @@ void* uc_alloc(size_t size, unsigned node) {
   uint64_t block = atomic_fetch_add_explicit(&nodes[node].next, size, memory_order_relaxed);
   if (block + size > node_end(node)) uc_fatal("uc_alloc: no memory left on node ", node);
   return (void*)block;
-}
-
-void uc_table_make(struct uc_table* table, uint64_t rows, uint64_t cols) {
-  table->cells = uc_alloc(rows * cols * sizeof *table->cells, 0);
-  table->rows = rows;
-  table->cols = cols;
 }
