@@ -1,12 +1,12 @@
 // A byte through a UNIX domain socket: written at one end, read at the other by the same task.
 //
 // No task shares its pair of sockets with another. But a writer must be sure that the other end
-// still exists while it appends to that end's buffer, and so must a reader that tells the other end
-// that there is room again. What gives that certainty is the choice here:
+// still exists while it appends to that end's buffer. (A reader that tells the other end of new
+// room holds the lock of its own pair.) What gives the writer that certainty is the choice here:
 //
-//   global  one lock for all connections of the system, taken shared by sends and receives and
-//           exclusively by connect and close (FreeBSD 11). Taken shared it is still written twice:
-//           its line visits every task, and the curve is flat from eight tasks on
+//   global  one lock for all connections of the system, taken shared by every send and exclusively
+//           by connect and close (FreeBSD 11). Taken shared it is still written twice: its line
+//           visits every task, and the curve is flat from eight tasks on
 //   pair    a lock for each pair (FreeBSD 12): 128 tasks sent nineteen times as much (Macy 2018)
 //
 // With `reconnect` a task closes and connects its pair again after so many bytes.
@@ -85,17 +85,19 @@ static void write_byte(struct pair* pair, uint64_t word) {
 static uint64_t read_byte(struct pair* pair) {
   uc_work((int64_t)work / 2);
   uint64_t word = take(pair->reader);
-  rw_rlock(guard(pair));  // the writer, if it is still there, may have waited for room
+  rw_rlock(&pair->lock);  // the writer, if it is still there, may have waited for room
   uc_check(pair->peer == pair->reader, "the other end vanished");
-  rw_runlock(guard(pair));
+  rw_runlock(&pair->lock);
   return word;
 }
 
 static void connect_again(struct pair* pair) {
-  rw_wlock(guard(pair));
+  if (link == GLOBAL) rw_wlock(all_links);
+  rw_wlock(&pair->lock);
   pair->peer = NULL;
   connect_pair(pair);
-  rw_wunlock(guard(pair));
+  rw_wunlock(&pair->lock);
+  if (link == GLOBAL) rw_wunlock(all_links);
 }
 
 static void call(unsigned id) {
