@@ -2,14 +2,16 @@
 //
 // Sleep and wakeup on an address are Unix's oldest primitive. Dillon (2005) measured them between
 // the two cores of an Athlon: on one processor, 0.3 microseconds for wakeup and 1 for the switch;
-// to another, the waker is done after 75 ns, for an IPI does the rest, and the target pays 1.7 for
-// the interrupt and the switch.
+// to another, the waker is done after 75 ns, for a message does the rest (`by=message`, ipiq.h),
+// and the target pays 1.7 for the interrupt and the switch. Other kernels enter the sleep queue and
+// the other processor's run queue themselves, and fetch their lines (`by=lock`).
 //
 // A waker on each hart h and its sleeper on hart h xor `distance`: 0 is the same hart, 1 the
 // neighbour; a hart without a partner has its sleeper itself. The waker waits until the sleeper is
 // asleep and its hart idle (`think`), wakes it and waits until it has run.
 //
 // Check: each wakeup finds one sleeper, who runs once for it.
+#include "ipiq.h"
 #include "loop.h"
 #include "scheduler.h"
 #include "uncore.h"
@@ -18,6 +20,9 @@ UC_WORKLOAD("tsleep and wakeup, on the same hart or another");
 UC_PARAM(u64, distance, 1, "xor",
          "of the numbers of a waker's hart and its sleeper's; 0: the same");
 UC_PARAM(duration, think, 1000, "ns", "from the sleeper's going to sleep to its wake-up");
+enum by { BY_LOCK, BY_MESSAGE };
+UC_PARAM(choice, by, BY_LOCK, "lock|message",
+         "the waker enters the queues, or asks the sleeper's hart");
 UC_TABLE(wakeup, "ps", "time wakeup took, mean; one column per waking hart");
 UC_TABLE(woken, "ps", "from the start of wakeup to the return from sleep, mean; likewise");
 
@@ -67,10 +72,18 @@ static void await(_Atomic uint64_t* word, uint64_t round, bool here) {
   while (atomic_load_explicit(word, memory_order_acquire) < round) uc_pause();
 }
 
-static void wake(struct pair* pair, uint64_t round) {
+static void wake_here(void* pair, uint64_t unused) {
+  (void)unused;
+  uc_check((UC_SABOTAGE ? 0 : uc_wakeup(pair)) == 1, "a wakeup did not find its sleeper");
+}
+
+static void wake(struct pair* pair, uint64_t round, unsigned sleeper) {
   uint64_t begun = uc_now();
   atomic_store_explicit(&pair->due, round, memory_order_release);
-  uc_check((UC_SABOTAGE ? 0 : uc_wakeup(pair)) == 1, "a wakeup did not find its sleeper");
+  if (by == BY_MESSAGE && sleeper != uc_id())
+    ipiq_send(sleeper, wake_here, pair, 0);
+  else
+    wake_here(pair, 0);
   pair->sum_called += uc_now() - begun;
   pair->sum_begun += begun;
 }
@@ -84,7 +97,7 @@ static void wake_thread(void* argument) {
     await(&pair->asleep, ++round, here);
     uc_delay(think);
     uc_start();
-    wake(pair, round);
+    wake(pair, round, partner(id));
     if (!UC_SABOTAGE) await(&pair->ran, round, here);
     uc_op();
   }
@@ -99,6 +112,7 @@ static void wake_thread(void* argument) {
 void uc_setup(unsigned n) {
   harts = n;
   uc_sched_setup(n);
+  ipiq_setup(n);
   pairs = uc_alloc(n * sizeof *pairs, 0);
   uc_table_make(&wakeup, 1, n);
   uc_table_make(&woken, 1, n);
@@ -111,6 +125,7 @@ void uc_setup(unsigned n) {
 
 void uc_main(unsigned id, unsigned n) {
   (void)id, (void)n;
+  ipiq_start();
   loop_begin();
   uc_sched_run();
   loop_end();
