@@ -37,6 +37,8 @@ def test_are_two_fields_in_one_line_named_and_what_they_cost(uncore):
     assert users["*count"]["writers"] == users["*count"]["readers"] == [0]
     assert users["*limit"]["writers"] == [] and users["*limit"]["readers"] == [1, 2, 3]
     assert together["needless_ps"] > 0.9 * together["waited_ps"]
+    writer = next(use for use in together["uses"] if use["harts"] == [0] and use["needless"])
+    assert writer["written"] and writer["needless"] > 0.9 * writer["misses"]
     shown = uncore("lines", "r.json").out
     assert "shared without need: *count (written by hart 0" in shown
     assert "layout/false_sharing.c:" in shown

@@ -74,3 +74,24 @@ def test_is_a_wait_from_the_access_to_its_performance() -> None:
     fetch = 9 + 10 + 6 + 60 + 13  # L2, control A-H, service, memory, data H-A: tiny.py
     miss = {"reads": 1, "writes": 0, "misses": 1, "waited_ps": fetch * NS, "needless": 0}
     assert any(row.items() >= miss.items() for row in table.to_dicts())
+
+
+# Hart 0 reads a word thrice, hart 1 writes one between: the same, or its neighbour in the line.
+@pytest.mark.parametrize(("place", "needless"), [(0, 0), (1, 3)])
+def test_is_a_miss_needless_if_no_value_moved(place: int, needless: int) -> None:
+    """The first read and the first write fetch the line; it is taken away from each of the others.
+
+    On the same word all of them bring a value.  On the next one two reads find what they left, and
+    one write takes a line from a hart that had not used the word.
+    """
+    plans = [
+        [Step(at, Do.LOAD) for at in (1000, 3000, 5000)],
+        [Step(at, Do.STORE, place) for at in (2000, 4000)],
+    ]
+    seen = native.run(job(line(), guest("plan"), 2, **words(plans), stride=8), LINES)
+    lines = seen["observed"]["lines"]["lines"]
+    used = [one for one in lines if one["fields"] and "places" in one["fields"][0][2]]
+    (shared,) = [one for one in used if any(use["harts"] == [1] for use in one["uses"])]
+    measured = [use for use in shared["uses"] if use["waited_ps"] or use["harts"] == [1]]
+    assert sum(use["misses"] for use in measured) == 5
+    assert sum(use["needless"] for use in measured) == needless

@@ -102,11 +102,13 @@ def test_logs_a_writeback_and_what_joins_ask_above() -> None:
     assert set(table.filter(polars.col("op") != "Put")["right"]) <= set("SFEM")
     joins = set(table["resolver"]) & set(table["requester"])
     above = table.filter(polars.col("requester").is_in(list(joins)) & (polars.col("op") != "Put"))
-    below = table.select("line", "open", "close", requester="resolver")
+    below = table.select("line", "open", "close", "probe", requester="resolver")
     asked = above.join(below, on=["requester", "line"], suffix="_below").filter(
         polars.col("request").is_between("open_below", "close_below")
     )
     assert set(asked["id"]) == set(above["id"]) != set()
+    # L6: a join asks its children for a request only when it has the right; before, for a probe.
+    assert asked.filter(polars.col("probe_below").is_between(0, polars.col("data") - 1)).is_empty()
 
 
 def test_orders_a_log_by_request_and_number() -> None:
