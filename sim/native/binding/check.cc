@@ -56,11 +56,13 @@ auto without_lock(Work&& work) {
   return work();
 }
 
-nb::dict walk(const Cells& cells, const check::Tree& tree, uint64_t states, nb::object tick) {
+nb::dict walk(const Cells& cells, const check::Tree& tree, uint64_t states, nb::object tick,
+              int lines) {
   const Protocol protocol(cells);
   const Tick ticks(std::move(tick));
-  const check::Walk w = without_lock(
-      [&] { return check::walk(protocol, tree, {.states = states}, std::ref(ticks)); });
+  const check::Walk w = without_lock([&] {
+    return check::walk(protocol, tree, {.states = states, .lines = lines}, std::ref(ticks));
+  });
   nb::dict out;
   out["states"] = w.states;
   out["transitions"] = w.transitions;
@@ -111,7 +113,7 @@ void bind_check(nb::module_& module) {
       .def(nb::init<const std::vector<std::vector<int>>&, const std::vector<Policy>&,
                     const std::vector<bool>&, int, bool>(),
            "levels"_a, "policies"_a, "recalls"_a, "ahead"_a = 2, "far"_a = false);
-  proofs.def("walk", &walk, "cells"_a, "tree"_a, "states"_a, "tick"_a = nb::none(),
+  proofs.def("walk", &walk, "cells"_a, "tree"_a, "states"_a, "tick"_a = nb::none(), "lines"_a = 1,
              "Visits every state, up to a number of them.");
   proofs.def("trial", &trial, "cells"_a, "tree"_a, "lines"_a, "operations"_a, "seed"_a,
              "tick"_a = nb::none(), "Random steps until so many accesses have been checked.");

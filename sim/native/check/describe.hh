@@ -55,6 +55,14 @@ std::string System<kCores, kNodes, kMessages, kWords>::describe(const Step& s) c
   return "";
 }
 
+// The messages on their way.
+template <class System>
+std::vector<std::string> under_way(const System& system) {
+  std::vector<std::string> out;
+  for (const auto& m : system.messages) out.push_back(describe(*system.tree, m));
+  return out;
+}
+
 // The rights held: core0=M core1=I join0=M ...
 template <class System>
 std::string rights(const System& system) {

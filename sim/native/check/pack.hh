@@ -3,6 +3,7 @@
 //   Packer<System> packer(tree, watched);
 //   packer.pack(system, words);        the canonical words: equal for states that behave alike
 //   packer.unpack(words, system);
+//   settle, write and renamings: the parts of pack(), for machines of several lines
 //
 // Three things are abstracted. Values: the logic copies data and never looks at them, so a value is
 // the newest or it is old. Request ids are only ever compared with the one a client waits for: an
@@ -110,7 +111,7 @@ class Packer {
   using Line = typename System::Line;
   using Step = typename Line::Step;
 
-  Packer(const Tree& t, const Watched& w) : tree_(t), blank_(t, w), renamings_(renamings(t)) {}
+  Packer(const Tree& t, const Watched& w) : tree_(t), blank_(t, w), renamings_(check::renamings(t)) {}
 
   // Settles the system, too: it behaves as before.
   void pack(System& settled, Words& out) {
@@ -133,6 +134,40 @@ class Packer {
     for (Agent a = 0; a < tree_.cores; ++a) unpack_few(in, system.core(a).deferred);
     for (Agent a = tree_.cores; a < tree_.agents(); ++a) unpack_few(in, system.line(a).queue);
     unpack_few(in, system.messages);
+  }
+
+  const std::vector<Renaming>& renamings() const { return renamings_; }
+
+  // The words of a settled system under one renaming.
+  void write(const System& s, const Renaming& r, Words& out) {
+    out.clear();
+    Writer ar(out, r);
+    fields(ar, s, r);
+    for (Agent to = 0; to < tree_.cores; ++to) list(ar, s.core(r.origin(to)).deferred);
+    for (Agent to = tree_.cores; to < tree_.agents(); ++to) list(ar, s.line(r.origin(to)).queue);
+    list(ar, s.messages);
+    ar.flush();
+    std::sort(out.end() - s.messages.size(), out.end());  // the network keeps no order
+  }
+
+  // Leaves out what does not matter; the system behaves as before.
+  void settle(System& s) {
+    for (Agent a = 0; a < tree_.cores; ++a)
+      for (Msg& m : s.core(a).deferred) settle(s, m);
+    for (Msg& m : s.messages) settle(s, m);
+    for (Agent a = tree_.cores; a < tree_.agents(); ++a) settle(s, a, s.line(a));
+    for (Agent a = 0; a < tree_.cores; ++a) {
+      auto& core = s.core(a);
+      if (!holds_copy(core.copy.state)) core.data = {};
+      settle(s, core.data);
+    }
+    settle(s, s.memory);
+    for (Agent a = 0; a < tree_.agents(); ++a) {  // last: the others compare with it
+      Copy& copy = tree_.is_core(a) ? s.core(a).copy : s.line(a).up;
+      copy.request = waits_for_grant(copy.state);
+    }
+    s.golden = {1};
+    s.ids.fill(1);
   }
 
  private:
@@ -192,17 +227,6 @@ class Packer {
     ar.bits(m.grant, 1);
   }
 
-  void write(const System& s, const Renaming& r, Words& out) {
-    out.clear();
-    Writer ar(out, r);
-    fields(ar, s, r);
-    for (Agent to = 0; to < tree_.cores; ++to) list(ar, s.core(r.origin(to)).deferred);
-    for (Agent to = tree_.cores; to < tree_.agents(); ++to) list(ar, s.line(r.origin(to)).queue);
-    list(ar, s.messages);
-    ar.flush();
-    std::sort(out.end() - s.messages.size(), out.end());  // the network keeps no order
-  }
-
   // A list's length, then a word for each message.
   template <class Few>
   void list(Writer& ar, const Few& few) {
@@ -230,25 +254,6 @@ class Packer {
   }
 
   // --- what does not matter ---------------------------------------------------------------------
-
-  void settle(System& s) {
-    for (Agent a = 0; a < tree_.cores; ++a)
-      for (Msg& m : s.core(a).deferred) settle(s, m);
-    for (Msg& m : s.messages) settle(s, m);
-    for (Agent a = tree_.cores; a < tree_.agents(); ++a) settle(s, a, s.line(a));
-    for (Agent a = 0; a < tree_.cores; ++a) {
-      auto& core = s.core(a);
-      if (!holds_copy(core.copy.state)) core.data = {};
-      settle(s, core.data);
-    }
-    settle(s, s.memory);
-    for (Agent a = 0; a < tree_.agents(); ++a) {  // last: the others compare with it
-      Copy& copy = tree_.is_core(a) ? s.core(a).copy : s.line(a).up;
-      copy.request = waits_for_grant(copy.state);
-    }
-    s.golden = {1};
-    s.ids.fill(1);
-  }
 
   void settle(const System& s, Agent a, Line& l) {
     if (l.waiting == 0) l.answers = 0, l.asked_owner = l.direct = false;

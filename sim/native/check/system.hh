@@ -34,6 +34,7 @@ struct Step {
   What what;
   int at = 0;    // the message, core or resolver
   int word = 0;  // of the line, of a store
+  int line = 0;  // of two_lines.hh
 
   // Work under way goes on; the other steps begin some.
   bool progress() const { return what <= What::memory; }

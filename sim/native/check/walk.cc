@@ -5,6 +5,7 @@
 
 #include "check/pack.hh"
 #include "check/states.hh"
+#include "check/two_lines.hh"
 
 namespace uncore::check {
 namespace {
@@ -12,13 +13,15 @@ namespace {
 using Small = System<4, 4, 24, 1>;
 using Number = States::Number;
 
+// `Machine` has steps, take and quiet; `Pack` turns it into words and back.
+template <class Machine, class Pack>
 class Walker {
  public:
   Walker(const Protocol& p, const Tree& t, const Limits& l)
       : watched_(p), tree_(t), limits_(l), packer_(t, watched_), system_(t, watched_) {}
 
   Walk run(const std::function<bool(uint64_t)>& tick) {
-    Small start(tree_, watched_);
+    Machine start(tree_, watched_);
     packer_.pack(start, words_);
     states_.insert(words_);
     parents_.push_back(0);
@@ -47,7 +50,7 @@ class Walker {
     rest_.push_back(system_.quiet());
     system_.steps(steps_);
     for (const Step& s : steps_) {
-      Small next = system_;
+      Machine next = system_;
       std::string wrong = attempt(next, s);
       if (!wrong.empty()) return violated(n, std::move(wrong));
       ++result_.transitions;
@@ -58,7 +61,7 @@ class Walker {
   }
 
   // Takes a step and packs what follows from it; says what is wrong, or nothing.
-  std::string attempt(Small& system, const Step& s) {
+  std::string attempt(Machine& system, const Step& s) {
     try {
       system.take(s);
       packer_.pack(system, words_);
@@ -102,25 +105,24 @@ class Walker {
     result_.violation = std::move(what);
     std::vector<Number> path;
     for (Number at = n; at != 0; at = parents_[at]) path.push_back(at);
-    Small system(tree_, watched_);
+    Machine system(tree_, watched_);
     for (auto to = path.rbegin(); to != path.rend(); ++to) follow(system, *to);
     system.steps(steps_);
     for (const Step& s : steps_) {
-      Small next = system;
+      Machine next = system;
       std::string wrong = attempt(next, s);
       if (wrong.empty()) continue;
       result_.violation = std::move(wrong);  // in the names that the trace uses
       return tell(system, s, next);
     }
-    for (const auto& m : system.messages)
-      result_.trace.push_back("under way: " + check::describe(tree_, m));
+    for (const std::string& text : under_way(system)) result_.trace.push_back("under way: " + text);
   }
 
   // Takes the step that leads to state `to`, whatever cores are called there.
-  void follow(Small& system, Number to) {
+  void follow(Machine& system, Number to) {
     system.steps(steps_);
     for (const Step& s : steps_) {
-      Small next = system;
+      Machine next = system;
       attempt(next, s);
       if (!std::equal(words_.begin(), words_.end(), states_.words(to))) continue;
       tell(system, s, next);
@@ -129,7 +131,7 @@ class Walker {
     }
   }
 
-  void tell(const Small& before, const Step& s, const Small& after) {
+  void tell(const Machine& before, const Step& s, const Machine& after) {
     std::string text = before.describe(s);
     text.resize(std::max<std::size_t>(text.size() + 2, 44), ' ');
     result_.trace.push_back(text + rights(after));
@@ -138,8 +140,8 @@ class Walker {
   Watched watched_;
   const Tree& tree_;
   Limits limits_;
-  Packer<Small> packer_;
-  Small system_;
+  Pack packer_;
+  Machine system_;
   States states_;
   std::vector<Number> parents_;
   std::vector<bool> rest_;
@@ -153,7 +155,8 @@ class Walker {
 
 Walk walk(const Protocol& protocol, const Tree& tree, const Limits& limits,
           const std::function<bool(uint64_t)>& tick) {
-  return Walker(protocol, tree, limits).run(tick);
+  if (limits.lines == 1) return Walker<Small, Packer<Small>>(protocol, tree, limits).run(tick);
+  return Walker<TwoLines<Small>, TwoLinesPacker<Small>>(protocol, tree, limits).run(tick);
 }
 
 }  // namespace uncore::check

@@ -1,4 +1,5 @@
-// The exhaustive walk: every state one line can reach in a small machine, and what holds in each.
+// The exhaustive walk: every state one line, or two, can reach in a small machine, and what holds
+// in each.
 //
 //   Walk w = walk(protocol, tree, limits, tick);
 //
@@ -20,6 +21,7 @@ namespace uncore::check {
 struct Limits {
   uint64_t states = 50'000'000;
   int depth = 1'000'000;
+  int lines = 1;  // or 2, for which the cores have room for one (two_lines.hh)
 };
 
 struct Walk {

@@ -52,12 +52,18 @@ def claims(
 def check(
     *protocols: Annotated[str, Parameter(help="msi, mesi, mesif, moesi; none: msi and mesi")],
     all_: Annotated[bool, Parameter(name="--all", negative="", help="all, and longer")] = False,
+    mutants: Annotated[
+        bool, Parameter(negative="", help="break every cell in turn: do the proofs notice?")
+    ] = False,
     json: Json = False,
 ) -> int:
     """Walk the protocol's tables exhaustively and at random; exit status 1 on a violation."""
-    from importlib import import_module
+    from uncore.protocol import check, mutate
+    from uncore.protocol.shapes import PROTOCOLS
 
-    return int(import_module("uncore.protocol.check").main(protocols, everything=all_, json=json))
+    if mutants:
+        return int(mutate.main(protocols or PROTOCOLS, json=json))
+    return int(check.main(protocols, everything=all_, json=json))
 
 
 @app.command

@@ -78,7 +78,7 @@ def proofs(tables: Tables, everything: bool = False) -> Iterator[Proof]:
 
 def walk(tables: Tables, cells: list[int], system: System, _: int) -> Proof:
     start = time.perf_counter()
-    result = _native.check.walk(cells, system.tree(), system.states)
+    result = _native.check.walk(cells, system.tree(), system.states, lines=system.lines)
     return _proof(tables, system, start, result)
 
 

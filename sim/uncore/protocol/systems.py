@@ -26,6 +26,7 @@ REPLY, UNBLOCK, DATA = (
 )
 PAIR, TRIPLE, FAR = "2 cores", "3 cores", "2 cores, far atomics"
 JOINED = "2+1 cores, two levels"
+TWO_LINES = "2 cores, 2 lines"
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,7 @@ class System:
     levels: tuple[Level, ...]
     far: bool = False  # atomics may be done at the resolver
     states: int = 20_000_000  # a walk ends there, and says how deep it came
+    lines: int = 1  # or 2: of a walk, whose cores then have room for one
 
     @property
     def cores(self) -> int:
@@ -88,7 +90,8 @@ class System:
 
     def __str__(self) -> str:
         shape = " / ".join("+".join(map(str, level)) for level in self.fanout)
-        return f"{shape}: {' / '.join(map(str, self.levels))}{' far' * self.far}"
+        lines = ", 2 lines" if self.lines == 2 else ""
+        return f"{shape}{lines}: {' / '.join(map(str, self.levels))}{' far' * self.far}"
 
 
 def roots() -> list[Level]:
@@ -118,6 +121,7 @@ def walks(tables: Tables, everything: bool) -> list[System]:
     for join in joins(tables):
         found += [System(JOINED, ((2, 1), (2,)), (join, home if not join.recalls else ring))]
     found += [replace(system, far=True, group=FAR) for system in found if system.group == PAIR]
+    found.append(System(TWO_LINES, ((2,),), (Level("directory", "direct", "completion"),), lines=2))
     return found + (deeper(tables) if everything else [])
 
 
@@ -126,6 +130,8 @@ def deeper(tables: Tables) -> list[System]:
     home = Level("shadow-tags", "direct", "completion")
     few = replace(home, knows="directory")
     found = [System("4 cores", ((4,),), (root,), states=4_000_000) for root in (home, few)]
+    for root in (Level("directory", "via", "response", "inclusive"), Level("snoop", data="victim")):
+        found.append(System(TWO_LINES, ((2,),), (root,), lines=2))
     for join in joins(tables):
         direct = replace(join, reply="direct", unblock="completion")
         found += [

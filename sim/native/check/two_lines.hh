@@ -1,0 +1,105 @@
+// Two lines in one machine whose cores have room for one: a miss waits until the other line is
+// gone.
+//
+//   TwoLines machine(tree, watched);     steps, take, quiet: as of a System
+//   TwoLinesPacker                       as a Packer; the two lines may change places, too
+//
+// Resolvers treat lines apart; what joins them is the core. It waits for one access at a time, and
+// before it asks for a line it evicts the other, whose writeback may still be under way then. So
+// evictions meet probes and grants of both lines in every order.
+#pragma once
+
+#include <array>
+
+#include "check/pack.hh"
+
+namespace uncore::check {
+
+template <class System>
+class TwoLines {
+ public:
+  TwoLines(const Tree& tree, const Watched& watched)
+      : lines{System(tree, watched), System(tree, watched)} {}
+
+  std::array<System, 2> lines;
+
+  bool quiet() const { return lines[0].quiet() && lines[1].quiet(); }
+
+  void steps(std::vector<Step>& out) const {
+    out.clear();
+    for (int line = 0; line < 2; ++line) {
+      lines[line].steps(of_line_);
+      for (Step s : of_line_) {
+        if (!has_room(line, s)) continue;
+        s.line = line;
+        out.push_back(s);
+      }
+    }
+  }
+
+  void take(const Step& s) { lines[s.line].take(s); }
+
+  std::string describe(const Step& s) const {
+    return std::string(s.line ? "B: " : "A: ") + lines[s.line].describe(s);
+  }
+
+ private:
+  // Whether a core may take this step: its place must be free for an access that misses.
+  bool has_room(int line, const Step& s) const {
+    if (s.what != Step::What::load && s.what != Step::What::store) return true;
+    const State other = lines[1 - line].core(s.at).copy.state;
+    if (waits_for_grant(other)) return false;
+    const bool misses = lines[line].core(s.at).copy.state == State::I;
+    return !misses || !holds_copy(other) || other == State::MI;
+  }
+
+  mutable std::vector<Step> of_line_;
+};
+
+template <class System>
+std::string rights(const TwoLines<System>& machine) {
+  return "A: " + rights(machine.lines[0]) + "  B: " + rights(machine.lines[1]);
+}
+
+template <class System>
+std::vector<std::string> under_way(const TwoLines<System>& machine) {
+  std::vector<std::string> out;
+  for (int line = 0; line < 2; ++line)
+    for (const std::string& text : under_way(machine.lines[line]))
+      out.push_back((line ? "B: " : "A: ") + text);
+  return out;
+}
+
+// A state's words: how many are the first line's, then both lines' in turn.
+template <class System>
+class TwoLinesPacker {
+ public:
+  using Machine = TwoLines<System>;
+
+  TwoLinesPacker(const Tree& t, const Watched& w) : packer_(t, w) {}
+
+  void pack(Machine& settled, Words& out) {
+    for (System& line : settled.lines) packer_.settle(line);
+    out.clear();
+    for (const Renaming& r : packer_.renamings()) {
+      for (std::size_t line = 0; line < 2; ++line)
+        packer_.write(settled.lines[line], r, parts_[line]);
+      if (parts_[1] < parts_[0]) parts_[0].swap(parts_[1]);
+      whole_.assign(1, parts_[0].size());
+      for (const Words& part : parts_) whole_.insert(whole_.end(), part.begin(), part.end());
+      if (out.empty() || whole_ < out) out.swap(whole_);
+    }
+  }
+
+  void unpack(const uint64_t* words, Machine& machine) {
+    packer_.unpack(words + 1, machine.lines[0]);
+    packer_.unpack(words + 1 + words[0], machine.lines[1]);
+  }
+
+ private:
+  Packer<System> packer_;
+  std::array<Words, 2> parts_;
+  Words whole_;
+};
+
+}  // namespace uncore::check
