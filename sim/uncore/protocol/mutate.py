@@ -182,8 +182,8 @@ HARMLESS = {
     r"resolver U/Evict: probeM": "a snooping resolver evicts nothing that children rely on: it asks"
     " them all whatever its own store holds",
     r"join W above/ProbeS: probeS": "the owner below is clean (F): this level's data are as new",
-    r"grant GetS/\w+: [EF] granting S": "less than could be granted: a write then asks, and the next"
-    " reader is served by the level's data",
+    r"grant GetS/\w+: [EF] granting S": "less than could be granted: a write then asks, and the"
+    " next reader is served by the level's data",
     r"join N below/Probe[SM]: wait": "no child has a copy: what is under way is the completion of a"
     " grant that was given back already",
 }
