@@ -95,13 +95,8 @@ def first(a: polars.DataFrame, b: polars.DataFrame) -> Difference | None:
     both = a.join(b, on=NAME, how="full", coalesce=True, suffix="'")
     differs = {name: polars.col(name).ne_missing(polars.col(f"{name}'")) for name in columns}
     when = polars.min_horizontal(
-        *(
-            polars.when(differs[name]).then(polars.min_horizontal(name, f"{name}'"))
-            for name in TIMES
-        ),
-        polars.when(polars.any_horizontal(differs.values())).then(
-            polars.max_horizontal("request", "request'")
-        ),
+        *(polars.when(differs[name]).then(_earlier(name)) for name in TIMES),
+        polars.when(polars.any_horizontal(differs.values())).then(_earlier("open")),
     )
     found = both.with_columns(when.alias("when")).filter(polars.col("when").is_not_null())
     if found.is_empty():
@@ -118,6 +113,12 @@ def first(a: polars.DataFrame, b: polars.DataFrame) -> Difference | None:
         columns=tuple(c for c in columns if all(records) and records[0][c] != records[1][c]),  # type: ignore[index]
         before=before.to_dicts(),
     )
+
+
+def _earlier(name: str) -> polars.Expr:
+    """When the first of the two did it; -1 is never."""
+    times = (polars.col(column) for column in (name, f"{name}'"))
+    return polars.min_horizontal(polars.when(time >= 0).then(time) for time in times)
 
 
 def _record(table: polars.DataFrame, name: dict[str, Any]) -> dict[str, Any] | None:

@@ -121,9 +121,10 @@ class Caches:
             kept = max(line.held_until, line.locked_until) > now
             return line.state in STABLE and not line.waiting and not kept
 
-        victim = self.cache.second.victim(incoming, may_go)
-        if victim is None:
-            return
+        while victim := self.cache.second.victim(incoming, may_go):
+            self._evict(victim)
+
+    def _evict(self, victim: Line) -> None:
         cell = self._step(victim, "Evict")
         self.lost(victim.number)
         if "drop" in cell.actions:
@@ -133,7 +134,7 @@ class Caches:
         self.requests += 1
         put = Message("Put", victim.number, self.agent, 0, self.requests)
         put.data, put.origin = bytes(victim.data), self.agent
-        self._ask(put, now + self.costs.l2_hit)
+        self._ask(put, self.clock.now + self.costs.l2_hit)
 
     # ---- probes ----------------------------------------------------------------------------------
 

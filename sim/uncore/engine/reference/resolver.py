@@ -30,13 +30,15 @@ class Sets:
     def of(self, entry: Entry) -> list[Entry]:
         return self.content.setdefault(entry.line % self.sets, [])
 
-    def add(self, entry: Entry) -> Entry | None:
-        """Gives it a way; returns who must go: the least recently used quiet one of a full set."""
+    def add(self, entry: Entry) -> None:
         here = self.of(entry)
-        if entry in here:
-            return None
-        here.append(entry)
-        if len(here) <= self.ways:
+        if entry not in here:
+            here.append(entry)
+
+    def victim(self, entry: Entry) -> Entry | None:
+        """Who must go for it: the least recently used quiet one of a set that is too full."""
+        here = self.of(entry)
+        if len(here) - sum(other.going for other in here) <= self.ways:
             return None
         quiet = (other for other in here if other is not entry and other.quiet)
         return min(quiet, key=lambda other: other.used, default=None)
@@ -139,18 +141,20 @@ class Resolver:
         if not self.spec.entries:
             return
         self.use(line)
-        if victim := self.entries.add(line):
+        self.entries.add(line)
+        while victim := self.entries.victim(line):
             self.entries.remove(victim)
             self.recall(victim)
 
     def keep(self, line: Entry) -> None:
         """R7: a copy has come."""
         self.use(line)
-        victim = self.copies.add(line)
-        if victim and (victim.dirty or self.inclusive):
-            self.recall(victim)
-        elif victim:
-            victim.drop()
+        self.copies.add(line)
+        while victim := self.copies.victim(line):
+            if victim.dirty or self.inclusive:
+                self.recall(victim)
+            else:
+                victim.drop()
 
     def recall(self, line: Entry) -> None:
         line.recalled = True
