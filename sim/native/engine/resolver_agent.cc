@@ -43,10 +43,7 @@ ResolverAgent::Slot& ResolverAgent::entry(uint64_t line) {
     s = std::make_unique<Slot>(*this, line);
     Resolver<ResolverAgent>::init(*this, *s);
   }
-  Slot& found = *s;
-  // What is being recalled has left its set; its answers must not push another entry out.
-  if (spec_.entries > 0 && !found.evicting) take_tag(found);
-  return found;
+  return *s;
 }
 
 uint64_t ResolverAgent::tag_set(uint64_t line) const {
@@ -71,20 +68,19 @@ void ResolverAgent::forget_if_blank(Slot& s) {
   entries_.erase(s.line);
 }
 
-// Makes room in a set: its least recently used quiet entries go until it fits without those that
-// are going already.
+// Makes room in a set: its least recently used quiet entries go, and leave it at once.
 void ResolverAgent::evict_if_full(std::vector<Slot*>& set, uint32_t ways, Slot& keep, bool recall) {
-  const auto going = [&set] { return std::ranges::count(set, true, &Slot::evicting); };
-  while (set.size() > ways && set.size() > ways + static_cast<std::size_t>(going())) {
+  while (set.size() > ways) {
     Slot* oldest = nullptr;
     for (Slot* s : set)
       if (s != &keep && s->quiet() && (!oldest || s->used < oldest->used)) oldest = s;
     if (!oldest) return;
+    std::erase(set, oldest);
     if (recall) {
-      std::erase(set, oldest);
       oldest->in_tags = false;
       Resolver<ResolverAgent>::recall(*this, *oldest);
     } else {
+      oldest->in_store = false;
       Resolver<ResolverAgent>::evict(*this, *oldest);
     }
     forget_if_blank(*oldest);
@@ -204,6 +200,7 @@ void ResolverAgent::act(PacketId id, Time now) {
   const Msg& m = engine_.packets[id].message;
   const Agent origin = engine_.packets[id].origin;
   Slot& s = entry(m.line);
+  if (spec_.entries > 0 && is_request(m.kind)) take_tag(s);
   if (m.carries) s.origin = origin;
   if (engine_.log) [[unlikely]]
     log_received(s, m);

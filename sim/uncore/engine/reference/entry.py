@@ -86,11 +86,6 @@ class Entry:
         return not busy and self.open == 0
 
     @property
-    def going(self) -> bool:
-        """Its copy, or its entry, is being given up."""
-        return self.recalled or (self.transaction is not None and not self.transaction.request)
-
-    @property
     def blank(self) -> bool:
         """Nothing to remember."""
         held = self.owner != NOBODY or self.sharers or self.copy

@@ -9,6 +9,7 @@ Invariant: only quiet lines are evicted; where none is quiet a set overflows for
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from uncore.engine.reference.message import PROBES, REQUESTS, Message
@@ -30,18 +31,19 @@ class Sets:
     def of(self, entry: Entry) -> list[Entry]:
         return self.content.setdefault(entry.line % self.sets, [])
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: Entry, evict: Callable[[Entry], None]) -> None:
+        """Gives it a way, if it has none; then the least recently used quiet ones must go."""
         here = self.of(entry)
-        if entry not in here:
-            here.append(entry)
-
-    def victim(self, entry: Entry) -> Entry | None:
-        """Who must go for it: the least recently used quiet one of a set that is too full."""
-        here = self.of(entry)
-        if len(here) - sum(other.going for other in here) <= self.ways:
-            return None
-        quiet = (other for other in here if other is not entry and other.quiet)
-        return min(quiet, key=lambda other: other.used, default=None)
+        if entry in here:
+            return
+        here.append(entry)
+        while len(here) > self.ways:
+            quiet = (other for other in here if other is not entry and other.quiet)
+            oldest = min(quiet, key=lambda other: other.used, default=None)
+            if oldest is None:
+                return
+            here.remove(oldest)
+            evict(oldest)
 
     def remove(self, entry: Entry) -> None:
         here = self.of(entry)
@@ -141,22 +143,20 @@ class Resolver:
         if not self.spec.entries:
             return
         self.use(line)
-        self.entries.add(line)
-        while victim := self.entries.victim(line):
-            self.entries.remove(victim)
-            self.recall(victim)
+        self.entries.add(line, self._recall)
 
     def keep(self, line: Entry) -> None:
         """R7: a copy has come."""
         self.use(line)
-        self.copies.add(line)
-        while victim := self.copies.victim(line):
-            if victim.dirty or self.inclusive:
-                self.recall(victim)
-            else:
-                victim.drop()
+        self.copies.add(line, self._evict_copy)
 
-    def recall(self, line: Entry) -> None:
+    def _evict_copy(self, line: Entry) -> None:
+        if line.dirty or self.inclusive:
+            self._recall(line)
+        else:
+            line.drop()
+
+    def _recall(self, line: Entry) -> None:
         line.recalled = True
         line.news.ring()
 
