@@ -85,11 +85,8 @@ class Resolver:
         return self.clock.call(self.free[slice], message.rank, lambda: self.act(message))
 
     def act(self, message: Message) -> None:
-        """Its line learns of the message, and does what it can."""
-        line = self.lines.get(message.line)
-        if line is None:
-            line = self.lines[message.line] = Line(self, message.line)
-            self.clock.process(line.attend())
+        """Its line learns of the message, and does what it can; recalls come first (R8)."""
+        line = self.lines.get(message.line) or Line(self, message.line)
         if message.kind in REQUESTS:
             self.take_entry(line)
             line.queue.append(message)
@@ -101,6 +98,9 @@ class Resolver:
             line.open -= 1
         else:
             line.from_above = message
+        if message.line not in self.lines:
+            self.lines[message.line] = line
+            self.clock.process(line.attend())
         line.news.ring()
 
     def send(self, message: Message, delay: int = 0) -> None:
