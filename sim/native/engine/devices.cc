@@ -104,7 +104,7 @@ void Engine::marker(Thread& thread, unsigned code, uint64_t value) {
       break;
     case UC_MARK_DELAY:
       thread.hart.clock += std::min(value, kLongestDelay) * 1000;
-      thread.delayed_until = thread.hart.clock;
+      thread.delayed_until = thread.hart.clock + thread.hart.cost.instruction;  // it retires yet
       break;
     default:
       break;

@@ -31,7 +31,7 @@ RULES = {
     "owner": "R2 and R5 who holds what",
     "probes": "R3 who is asked",
     "probe": "R3 who is asked, J1 what is asked above first",
-    "source": "R4 and R6 who gives the data",
+    "source": "R4 and R6 who gives the data, A4 whose memory",
     "right": "R2 what the grant table says",
     "data": "C2 to C6 when a probe is answered, F1 to F3, M1, R6",
     "close": "R5 when a transaction closes",
@@ -94,10 +94,9 @@ def first(a: polars.DataFrame, b: polars.DataFrame) -> Difference | None:
     columns = [name for name in a.columns if name not in ("id", *NAME)]
     both = a.join(b, on=NAME, how="full", coalesce=True, suffix="'")
     differs = {name: polars.col(name).ne_missing(polars.col(f"{name}'")) for name in columns}
-    when = polars.min_horizontal(
-        *(polars.when(differs[name]).then(_earlier(name)) for name in TIMES),
-        polars.when(polars.any_horizontal(differs.values())).then(_earlier("open")),
-    )
+    timely = (polars.when(differs[name]).then(_earlier(name)) for name in TIMES)
+    any_of_it = polars.when(polars.any_horizontal(differs.values())).then(_earlier("open"))
+    when = polars.coalesce(polars.min_horizontal(timely), any_of_it)
     found = both.with_columns(when.alias("when")).filter(polars.col("when").is_not_null())
     if found.is_empty():
         return None

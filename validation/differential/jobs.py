@@ -1,0 +1,155 @@
+"""The jobs on which two engines are compared: every protocol, shape, placement and policy.
+
+`JOBS`: name -> Case.  `make(case)` is the job.  Small: a few operations with caches of a few lines,
+so that evictions, recalls and writebacks meet probes all the time.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from uncore import api, program
+from uncore.job import Job
+from uncore.program import Program
+from uncore.protocol.tables import PROTOCOLS
+from uncore.topology import load
+
+HERE = Path(__file__).parent
+GUESTS = {
+    "delay": HERE / "programs" / "delay.c",
+    "random": HERE.parent / "engine" / "programs" / "random_sharing.c",
+}
+TINY = (2, 2)  # sets and ways of a core's second level; the first has half the sets
+
+
+class Case(NamedTuple):
+    machine: str
+    workload: str
+    threads: int
+    overrides: tuple[str, ...] = ()
+    parameters: tuple[tuple[str, object], ...] = ()
+    options: tuple[tuple[str, Any], ...] = ()  # of the job: placement, home, smt, slices
+    tiny: bool = False
+
+
+@cache
+def guest(name: str) -> Program | str:
+    return program.compile(GUESTS[name]) if name in GUESTS else name
+
+
+def make(case: Case) -> Job:
+    machine = load(case.machine, case.overrides)
+    if case.tiny:
+        sets, ways = TINY
+        small = {"l1_sets": sets // 2, "l1_ways": ways, "l2_sets": sets, "l2_ways": ways}
+        core = dataclasses.replace(machine.core, **small)
+        machine = dataclasses.replace(machine, core=core)
+    return api.make_job(
+        machine,
+        guest(case.workload),
+        (case.threads,),
+        parameters=dict(case.parameters),
+        **dict(case.options),
+    )
+
+
+# What resolvers can be: data and knowledge of each kind, both replies, both unblocks.
+VIA, DIRECT = "resolver.reply=via", "resolver.reply=direct"
+RESPONSE, COMPLETION = "resolver.unblock=response", "resolver.unblock=completion"
+STRUCTURES = {
+    "bus:4": [()],
+    "ring:5": [
+        (f"system.{VIA}", f"system.{RESPONSE}", "system.data=inclusive 4KiB 2-way 10cy"),
+        (f"system.{DIRECT}", f"system.{COMPLETION}", "system.resolver.knows=shadow-tags"),
+    ],
+    "mesh:3x2": [
+        (
+            "system.data=victim 4KiB 2-way 10cy",
+            "system.resolver.knows=directory",
+            "system.resolver.entries=64",
+            "system.resolver.ways=2",
+        ),
+    ],
+    "ccx:2x3": [
+        ("ccx.data=victim 2KiB 2-way 10cy", f"ccx.{DIRECT}", f"ccx.{RESPONSE}"),
+        (
+            "ccx.data=inclusive 1KiB 1-way 10cy",
+            f"ccx.{VIA}",
+            f"ccx.{COMPLETION}",
+            "system.resolver.entries=32",
+            "system.resolver.ways=2",
+        ),
+        ("ccx.resolver.knows=directory", "ccx.resolver.entries=16", "ccx.resolver.ways=2"),
+    ],
+}
+CORES = {"bus:4": 4, "ring:5": 5, "mesh:3x2": 6, "ccx:2x3": 6}
+
+
+def structures(operations: int) -> Iterator[tuple[str, Case]]:
+    """Random sharing in every structure under every protocol."""
+    parameters = (("ops", operations), ("lines", 12))
+    for machine, choices in STRUCTURES.items():
+        for number, overrides in enumerate(choices):
+            for protocol in PROTOCOLS:
+                words = (*overrides, f"protocol={protocol}")
+                case = Case(machine, "random", CORES[machine], words, parameters, tiny=True)
+                yield f"random-{machine}-{number}-{protocol}", case
+
+
+def workloads() -> Iterator[tuple[str, Case]]:
+    """Programs as users run them, from two harts to sixteen."""
+    few = (("ops", 2),)
+    yield "counter-bus-16", Case("bus:16", "counter/atomic", 16, (), few)
+    yield "mcs-ring-12", Case("ring:12", "lock/mcs", 12, (), few)
+    yield "ebr-mesh-8", Case("mesh:4x4", "epoch/ebr", 8, (), few)
+    yield "ticket-ccx-16", Case("ccx:4x4", "lock/ticket", 16, (), few)
+    yield "refcount-ccx-2", Case("ccx:4x4", "refcount/atomic", 2, (), few)
+    yield "pingpong-mesh", Case("mesh:4x2", "latency/pingpong", 3, (), (("rounds", 4),))
+    yield "no-hold", Case("ring:4", "latency/pingpong", 4, ("core.hold=0ns",), (("rounds", 4),))
+    yield "one-slice", Case("ring:6", "counter/atomic", 6, (), few, (("slices", "2"),))
+    yield "percpu-shared-lr", Case("bus:6", "counter/percpu", 6, ("core.lr=shared",), few)
+    yield "one-store", Case("ccx:2x2", "layout/false_sharing", 4, ("core.store_buffer=1",), few)
+
+
+def machines() -> Iterator[tuple[str, Case]]:
+    """Real machines, cut to a few harts: sockets, dies, siblings, homes."""
+    few = (("ops", 3),)
+
+    def on(machine: str, workload: str, threads: int, *words: str, **options: Any) -> Case:
+        return Case(machine, workload, threads, words, few, tuple(options.items()))
+
+    spread = "0,4,64,80"  # two complexes of a die, two dies of the other socket
+    for home in ("addressed", "node3", "interleave", "first-touch"):
+        case = on("epyc7601x2", "lock/ticket", 4, placement=spread, home=home)
+        yield f"epyc-{home}", case
+    yield "epyc-siblings", on("epyc7601x2", "lock/mcs", 6, placement="siblings")
+    yield "epyc-random", on("epyc7302x2", "random", 4, placement="scatter", home="interleave")
+    yield "intel-two-sockets", on("x6130x2", "lock/mcs", 4, placement="0,1,40,41")
+    yield "intel-siblings", on("x8275clx2", "lock/ticket", 8, placement="siblings")
+    yield "intel-no-smt", on("e52690x2", "epoch/ebr", 6, placement="scatter", smt=False)
+    yield "siblings-of-one-core", on("atomd510", "random", 4, placement="siblings")
+    yield "ryzen", on("r5950x", "counter/atomic", 16)
+    yield "bus-of-pairs", on("core2q9550", "refcount/atomic", 4, "core.lr=shared")
+    pair = Case("tr1950x", "latency/pingpong", 3, (), (("rounds", 4),), (("home", "pair"),))
+    yield "home-follows-the-pair", pair
+
+
+def interrupts() -> Iterator[tuple[str, Case]]:
+    """IPIs, timers and delays across each kind of fabric."""
+    rounds = (("rounds", 2),)
+    yield "ipi-ccx", Case("ccx:2x2", "ipi/pingpong", 4, (), rounds)
+    yield "ipi-mesh", Case("mesh:3x2", "ipi/pingpong", 3, (), rounds)
+    spread = (("placement", "0,1,8,64"),)
+    yield "ipi-epyc", Case("epyc7601x2", "ipi/pingpong", 3, (), rounds, spread)
+    for machine in ("bus:3", "ring:4", "ccx:2x2"):
+        yield f"delay-{machine}", Case(machine, "delay", 3)
+    siblings = (("placement", "siblings"),)
+    yield "delay-siblings", Case("x6130x2", "delay", 2, (), (), siblings)
+
+
+JOBS = dict([*structures(8), *workloads(), *machines(), *interrupts()])
+LONG = dict(structures(100))
