@@ -81,7 +81,7 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
       return true;
     case K::read:
       tell(thread, Device::read, a, now);
-      thread.asked = ++requests_;
+      thread.asked = Thread::kRegister;
       return false;
     case K::store: {
       Time cost = 0;

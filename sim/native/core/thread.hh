@@ -19,6 +19,7 @@ class Thread {
  public:
   enum class Mode : uint8_t { running, waiting, spinning, idle, stopped };
   static constexpr uint64_t kNoLine = ~uint64_t{0};
+  static constexpr uint32_t kRegister = ~uint32_t{0};  // it has asked for a register: no request
 
   Thread(Core& core, Code& code, uint32_t id, uint32_t index)
       : hart(*this, code, id), core(core), id(id), index(index) {}
@@ -30,7 +31,7 @@ class Thread {
   Mode mode = Mode::running;
   StoreBuffer buffer;
   Access pending;                   // what the hart waits for
-  uint32_t asked = 0;               // its read of a register, or far atomic, that is under way
+  uint32_t asked = 0;               // the number of its far atomic under way, or kRegister
   std::vector<uint64_t> multicast;  // words of the set that it may send to (rule I5)
   uint64_t reservation = kNoLine;   // of the last LR
   uint64_t locked = kNoLine;        // the line its LR won and keeps probes off
