@@ -95,3 +95,14 @@ def test_is_a_miss_needless_if_no_value_moved(place: int, needless: int) -> None
     measured = [use for use in shared["uses"] if use["waited_ps"] or use["harts"] == [1]]
     assert sum(use["misses"] for use in measured) == 5
     assert sum(use["needless"] for use in measured) == needless
+
+
+def test_is_a_far_atomic_a_read_and_a_write_where_it_was_asked_for() -> None:
+    """C8: the core that asks never has the line, but it is its instruction that uses it."""
+    options = {"overrides": {"core.atomics": "far"}, "ops": 20}
+    seen = native.run(job("epyc7601x2", "counter/atomic", 4, **options), LINES)["observed"]["lines"]
+    (counter,) = [one for one in seen["lines"] if (0, 8, "*counter") in one["fields"]]
+    adds = [use for use in counter["uses"] if use["written"] and use["reads"]]
+    assert sum(use["reads"] for use in adds) == sum(use["writes"] for use in adds) == 4 * 20
+    listed = sum(use["waited_ps"] for one in seen["lines"] for use in one["uses"])
+    assert listed + seen["others"]["waited_ps"] == seen["waited_ps"]

@@ -223,7 +223,7 @@ void Core::answered(const Msg& m, Time now) {
 
 void Core::answered(Thread& thread, const Outcome& out, Time now) {
   thread.asked = 0;
-  if (engine.attribution) observe_waited(thread, now);
+  if (engine.attribution) observe_answered(thread, now);
   thread.pending = Access{};
   resume(thread, out.value, out.high, now);
   schedule_next();

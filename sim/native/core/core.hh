@@ -77,6 +77,7 @@ class Core {
   void retry_stalled(uint64_t number, Time now);
 
   void observe_access(Thread& thread, const Access& access, Time now);
+  void observe_answered(Thread& thread, Time now);
   void observe_waited(const Thread& thread, Time now);
   void observe_drained(const Thread& thread, Time now);
   bool waits_for_buffer(const Thread& thread) const;

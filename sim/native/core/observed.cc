@@ -38,6 +38,14 @@ bool Core::waits_for_buffer(const Thread& t) const {
          t.buffer.search(t.pending.address, t.pending.size, value) == StoreBuffer::Found::conflict;
 }
 
+// What it asked for has come: a register, or what a far atomic read where it wrote.
+void Core::observe_answered(Thread& t, Time now) {
+  if (t.pending.kind != Access::Kind::amo && t.pending.kind != Access::Kind::cas_pair)
+    return observe_waited(t, now);
+  observe_access(t, t.pending, now);
+  engine.attribution->resumed(t.id, now > t.hart.clock ? now - t.hart.clock : 0);
+}
+
 // It has waited until now without touching a line: for a register, or until the run ended.
 void Core::observe_waited(const Thread& t, Time now) {
   if (waits_for_buffer(t))
