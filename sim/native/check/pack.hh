@@ -111,7 +111,8 @@ class Packer {
   using Line = typename System::Line;
   using Step = typename Line::Step;
 
-  Packer(const Tree& t, const Watched& w) : tree_(t), blank_(t, w), renamings_(check::renamings(t)) {}
+  Packer(const Tree& t, const Watched& w)
+      : tree_(t), blank_(t, w), renamings_(check::renamings(t)) {}
 
   // Settles the system, too: it behaves as before.
   void pack(System& settled, Words& out) {
