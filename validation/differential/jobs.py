@@ -100,6 +100,19 @@ def structures(operations: int) -> Iterator[tuple[str, Case]]:
                 yield f"random-{machine}-{number}-{protocol}", case
 
 
+FAR = ("core.atomics=far",)  # C8
+KEPT = "ccx.data=victim 2KiB 2-way 10cy"
+
+
+def far_atomics() -> Iterator[tuple[str, Case]]:
+    """The operation goes to the data: to memory's, to a level's own, to a join's, by a bus."""
+    parameters = (("ops", 8), ("lines", 12))
+    for machine, more in (("bus:4", ()), ("ring:5", ()), ("mesh:3x2", ()), ("ccx:2x3", (KEPT,))):
+        case = Case(machine, "random", CORES[machine], (*FAR, *more), parameters, tiny=True)
+        yield f"far-{machine}", case
+    yield "far-counter", Case("ccx:2x4", "counter/atomic", 8, FAR, (("ops", 3),))
+
+
 def workloads() -> Iterator[tuple[str, Case]]:
     """Programs as users run them, from two harts to sixteen."""
     few = (("ops", 2),)
@@ -151,5 +164,5 @@ def interrupts() -> Iterator[tuple[str, Case]]:
     yield "delay-siblings", Case("x6130x2", "delay", 2, (), (), siblings)
 
 
-JOBS = dict([*structures(8), *workloads(), *machines(), *interrupts()])
+JOBS = dict([*structures(8), *far_atomics(), *workloads(), *machines(), *interrupts()])
 LONG = dict(structures(100))

@@ -40,6 +40,7 @@ GIVES = frozenset(
 )
 PROBES = frozenset({"log"})
 
+CAN = frozenset({"far"})  # of what a machine may have (boot.py)
 HARTS = 16  # more take minutes
 SLICE = 10_000  # events between two ticks
 
@@ -54,7 +55,7 @@ def run(job: Job, probes: Probes, tick: Tick = silent) -> dict[str, Any]:
     from uncore.engine.reference.system import System
     from uncore.engine.reference.view import View
 
-    system = System(job, boot.memory(job))
+    system = System(job, boot.memory(job, CAN))
     while system.step(SLICE):
         tick(system.counts.operations)
     view = View(system)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from uncore.engine.reference.message import LINE
 
 if TYPE_CHECKING:
-    from uncore.engine.reference.cache import Line
+    from uncore.engine.reference.cache import Words
 
 Value = int | tuple[int, int]  # a pair: amocas.q
+REGISTER = -1  # what a hart has asked for, beside far atomics by their number
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class Access:
         """Waits until the store buffer is empty (H4)."""
         return self.kind not in ("load", "store")
 
-    def apply(self, line: Line) -> Value:
+    def apply(self, line: Words) -> Value:
         """Does it; what the hart is told."""
         if self.kind == "cas_pair":
             return self._exchange_pair(line)
@@ -51,7 +52,7 @@ class Access:
         low = (1 << 8 * self.size) - 1
         return number(self.value) & low, number(self.expected) & low
 
-    def _exchange_pair(self, line: Line) -> Value:
+    def _exchange_pair(self, line: Words) -> Value:
         old = line.read(self.address, 8), line.read(self.address + 8, 8)
         if old == self.expected and isinstance(self.value, tuple):
             for at, word in zip((self.address, self.address + 8), self.value, strict=True):

@@ -22,19 +22,11 @@ if TYPE_CHECKING:
     from uncore.topology.machine import Core as Costs
 
 
-@dataclass(eq=False)
-class Line:
-    """One line of a core: its row of the client table, its bytes, and why probes may wait."""
+@dataclass(eq=False, kw_only=True)
+class Words:
+    """A line's bytes, as operations see them."""
 
-    number: int
-    changed: Bell  # a waiting probe may ask again
-    state: str = "I"
-    request: int = 0  # the newest request's number
     data: bytearray = field(default_factory=lambda: bytearray(LINE))
-    used: int = 0
-    held_until: int = 0  # C4
-    locked_until: int = 0  # C6
-    waiting: int = 0  # probes
 
     def read(self, address: int, size: int) -> int:
         """Little-endian, unsigned."""
@@ -44,6 +36,20 @@ class Line:
         """The low bytes of a value."""
         low = value % (1 << 8 * size)
         self.data[address % LINE : address % LINE + size] = low.to_bytes(size, "little")
+
+
+@dataclass(eq=False)
+class Line(Words):
+    """One line of a core: its row of the client table, its bytes, and why probes may wait."""
+
+    number: int
+    changed: Bell  # a waiting probe may ask again
+    state: str = "I"
+    request: int = 0  # the newest request's number
+    used: int = 0
+    held_until: int = 0  # C4
+    locked_until: int = 0  # C6
+    waiting: int = 0  # probes
 
 
 class Level:

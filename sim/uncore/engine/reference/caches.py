@@ -17,6 +17,7 @@ from uncore.engine.reference.message import PROBES, Message, ProtocolError
 from uncore.engine.reference.time import Bell
 
 if TYPE_CHECKING:
+    from uncore.engine.reference.access import Access
     from uncore.engine.reference.system import System
     from uncore.protocol.shapes import Cell
 
@@ -59,6 +60,18 @@ class Caches:
             return None
         line.state = cell.next or line.state
         return line, 0 if self.cache.touch(line) else self.costs.l2_hit
+
+    def ask_far(self, access: Access) -> int:
+        """Sends the operation to where the data are (C8): its number, or 0 if the table says hit."""
+        line = self.find(access.line)
+        state = line.state if line else "I"
+        if "Amo" not in self.system.protocol.client(state, "Amo", access.line).actions:
+            return 0
+        self.requests += 1
+        message = Message("Amo", access.line, self.agent, 0, self.requests)
+        message.operation = access
+        self._ask(message, self.clock.now + self.costs.l2_hit)
+        return self.requests
 
     def _request(self, line: Line, cell: Cell, leaves: int) -> None:
         line.state = cell.next or line.state

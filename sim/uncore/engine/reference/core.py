@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from uncore.engine.reference.access import Access, Value, number
+from uncore.engine.reference.access import REGISTER, Access, Value, number
 from uncore.engine.reference.caches import Caches
 from uncore.engine.reference.client import WRITABLE
 
@@ -38,7 +38,11 @@ class Core:
         return self.system.machine.core_stops[self.agent]
 
     def receive(self, message: Message) -> None:
-        self.caches.receive(message)
+        if message.kind == "Value":
+            hart = next(hart for hart in self.harts if hart.asked == message.number)
+            hart.answered(message.value, 0)
+        else:
+            self.caches.receive(message)
 
     @property
     def buffer_size(self) -> int:
@@ -62,7 +66,7 @@ class Core:
         if access.address in hart.guard:
             self.system.overflow(hart)
             return None
-        if access.drains and hart.buffer:
+        if hart.asked or (access.drains and hart.buffer):
             return None  # H4
         match access.kind:
             case "fence":
@@ -74,6 +78,11 @@ class Core:
             case "sc" if hart.reservation != access.line:
                 self._end_attempt(hart)
                 return 1, 0  # C7
+            case "amo" | "cas_pair" if self.costs.far_atomics and (
+                asked := self.caches.ask_far(access)
+            ):
+                hart.asked = asked
+                return None
             case "load" if (found := hart.forwarded(access)) is not None:
                 return found
         return self._in_cache(hart, access)
@@ -86,9 +95,8 @@ class Core:
         if access.kind == "write":
             interrupts.write_far(hart, register, number(access.value))
             return 0, interrupts.spec.send
-        if not hart.asked:
-            interrupts.read_far(hart, register)
-        hart.asked = True
+        interrupts.read_far(hart, register)
+        hart.asked = REGISTER
         return None
 
     def _store(self, hart: Hart, access: Access) -> Done | None:

@@ -38,7 +38,7 @@ class Hart:
         self.mode = "running"  # waiting: for memory; idle: in wfi; stopped
         self.buffer: deque[Access] = deque()  # stores not yet visible, oldest first
         self.pending: Access | None = None  # what it waits for
-        self.asked = False  # and it is a register of another core, which has been asked
+        self.asked = 0  # and has asked another for: its far atomic's number, or REGISTER
         self.reservation: int | None = None
         self.locked: int | None = None  # the line its LR won and keeps probes off
         self.in_interrupt = False
@@ -79,7 +79,7 @@ class Hart:
 
     def answered(self, value: Value, cost: int) -> None:
         """The operation it waited for has been performed, now (H5)."""
-        self.pending, self.asked, self.mode = None, False, "running"
+        self.pending, self.asked, self.mode = None, 0, "running"
         self.isa.clock = max(self.clock.now, self.isa.clock) + cost
         self.isa.resume(*(value if isinstance(value, tuple) else (value,)))
         self.core.share()

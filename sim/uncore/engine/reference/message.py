@@ -8,13 +8,17 @@ takes back (C3).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from uncore.engine.reference.access import Access, Value
 
 LINE = 64  # bytes (A2)
 NOBODY = -1
 
 PROBES = ("ProbeS", "ProbeM", "Inv")
-GRANTS = ("Data", "Grant")
-REQUESTS = ("GetS", "GetM", "Upg", "Put")
+GRANTS = ("Data", "Grant", "Value")
+REQUESTS = ("GetS", "GetM", "Upg", "Amo", "Put")
 
 # The class of a message among those of equal time (T2).
 CLASS = (
@@ -48,6 +52,8 @@ class Message:
     to_complete: bool = False  # of grants and probes: the requester is to tell the resolver
     says: frozenset[str] = frozenset()  # of an Answer: gave, dirty, shared, own
     data: bytes | None = None
+    operation: Access | None = None  # of an Amo: what is to be done (C8)
+    value: Value = 0  # of a Value: what it read
     origin: int = NOBODY  # of data: the core, resolver or memory they were in
 
     @property

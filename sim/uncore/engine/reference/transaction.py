@@ -9,12 +9,17 @@ completed (R5).
 from __future__ import annotations
 
 from collections.abc import Generator
+from typing import TYPE_CHECKING
 
 import simpy
 
+from uncore.engine.reference.cache import Words
 from uncore.engine.reference.entry import Data, Poll, Transaction
 from uncore.engine.reference.join import Join, Waits
 from uncore.engine.reference.message import NOBODY, Message, ProtocolError
+
+if TYPE_CHECKING:
+    from uncore.engine.reference.access import Access
 
 SHARED = ("S", "F")
 
@@ -90,6 +95,8 @@ class Line(Join):
         early = "probeM" in cell.actions and self.others_read(who)
         transaction.direct = self.resolver.spec.reply == "direct" and not early
         data_to = who if transaction.direct else NOBODY
+        if request.kind == "Amo":  # done here: it leaves no copy, the requester's neither (C8)
+            transaction.direct, who, data_to = False, NOBODY, NOBODY
         poll = yield from self.poll_for(transaction, cell.actions, who, data_to)
         transaction.says, transaction.source = poll.says, poll.giver
         transaction.right = self.decide(transaction, request, poll)
@@ -127,7 +134,7 @@ class Line(Join):
         else:
             answers = {"dirty": "given", "gave": "given"}.get(found, found)
             # The requester keeps what it may have until it is granted more.
-            keeps = request.sender in self.sharers
+            keeps = request.sender in self.sharers and request.kind != "Amo"
             self.sharers = {request.sender: None} if keeps else {}
             self.owner = NOBODY
         right = self.protocol.grant(request.kind, answers, self.line).next or ""
@@ -158,10 +165,37 @@ class Line(Join):
                 return False
             self.resolver.read_memory(self.line)
             self.take_in(transaction, (yield from self.await_above()))
+        if request.operation:
+            self.operate(transaction, request, request.operation)
+            return True
         if not handed:
             self.send_grant(transaction, request)
         self.enter(transaction, request)
         return True
+
+    def operate(self, transaction: Transaction, request: Message, operation: Access) -> None:
+        """A far atomic (C8): on this level's data, which nobody below has."""
+        agent, delay = self.resolver.agent, 0
+        data = transaction.data or self.copy
+        assert data is not None
+        if not transaction.data:
+            delay = self.resolver.spec.data_hit
+        words = Words(data=bytearray(data.bytes))
+        value = Message("Value", self.line, agent, request.sender, request.number)
+        value.resolver, value.value = agent, operation.apply(words)
+        changed = Data(bytes(words.data), data.origin, data.source)
+        self.step("Store")
+        if self.resolver.keeps_data:
+            self.keep(changed, dirty=True)
+        elif self.resolver.root:
+            self.resolver.write_memory(self.line, changed)
+        else:
+            raise ProtocolError("a join without data was asked for an atomic operation on them")
+        if delay:
+            self.resolver.use(self)
+        if transaction.record:
+            transaction.record.granted("", data.source)
+        self.resolver.send(value, delay)
 
     def give_up_clean(self) -> None:
         """Clean data were dropped silently below: so is this level's right."""
