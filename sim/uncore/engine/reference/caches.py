@@ -62,7 +62,7 @@ class Caches:
         return line, 0 if self.cache.touch(line) else self.costs.l2_hit
 
     def ask_far(self, access: Access) -> int:
-        """Sends the operation to where the data are (C8): its number, or 0 if the table says hit."""
+        """Sends the operation to where the data are (C8): its number, or 0 for a hit."""
         line = self.find(access.line)
         state = line.state if line else "I"
         if "Amo" not in self.system.protocol.client(state, "Amo", access.line).actions:
