@@ -28,14 +28,14 @@ FETCH = L2 + way("control", B, H) + SERVICE + MEMORY + way("data", H, B)  # core
 class Pattern(IntEnum):
     """The patterns of programs/gaps.c."""
 
-    SEQUENTIAL = 1
-    SCATTERED = 2
-    INDEPENDENT = 3
-    CHAINED = 4
-    STORES = 5
-    STRAIGHT = 6
-    REGULAR = 7
-    CYCLIC = 8
+    SEQUENTIAL = 0
+    SCATTERED = 1
+    INDEPENDENT = 2
+    CHAINED = 3
+    STORES = 4
+    STRAIGHT = 5
+    REGULAR = 6
+    CYCLIC = 7
 
 
 @cache
@@ -88,7 +88,7 @@ def test_g6_replaces_strictly_the_least_recently_used() -> None:
 def test_g7_has_no_pages() -> None:
     """A line in each of many pages is found as fast as lines of one page: no TLB, no walk."""
     paged, dense = (cost(p, again=True) for p in (Pattern.SCATTERED, Pattern.SEQUENTIAL))
-    assert paged - dense < MANY  # the loop that computes the address is a little longer
+    assert paged - dense < 2 * MANY  # another loop: its instructions, and a misprediction
 
 
 def test_g8_has_no_banks_and_rows() -> None:
