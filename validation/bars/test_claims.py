@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from uncore import claims as asking
-from uncore.claims.claim import Claim, Run, load
+from uncore.claims.claim import Claim, Run, load, unasked
 from uncore.claims.page import amount, stated
 from uncore.claims.quantity import Quantity
 from uncore.claims.verdict import judge
@@ -41,6 +41,13 @@ def test_every_claim_can_be_asked(one):
 def test_the_page_shows_what_the_files_claim():
     page = stated((CHECKOUT / "docs/claims.md").read_text())
     assert page == {one.id: (one.claim, amount(one.expected, one.unit)) for one in ALL}
+
+
+def test_every_figure_is_a_claim_or_has_a_reason_not_to_be():
+    asked = {number for one in ALL for number in one.figures}
+    left = [number for figures, _, _ in unasked() for number in figures]
+    assert sorted(asked | set(left)) == list(range(1, 185))
+    assert len(left) == len(set(left)) and not asked & set(left)
 
 
 def test_a_quantity_is_the_number_that_the_runs_gave():
