@@ -25,7 +25,8 @@ anyone can read, dispute and run (`uncore claims ID`). Expected ranges come from
 number.
 
 * **reproduced**: within the range.
-* **same direction**: a comparison won by the same side, or an amount within a factor of two.
+* **same direction**: a comparison won by the same side, by a third of the claimed effect at least
+  and three times it at most (as logarithms); or an amount within a factor of two.
 * **not reproduced**: neither, with the mechanism that the model lacks.
 * **illustration**: within the range, but a number was fitted to the claim.
 """

@@ -10,6 +10,8 @@ not run          a self-check or a guest failed, or the user interrupted
 
 from __future__ import annotations
 
+import math
+
 import msgspec
 
 from uncore.claims.claim import Claim
@@ -18,6 +20,7 @@ REPRODUCED, SAME, NOT_REPRODUCED = "reproduced", "same direction", "not reproduc
 ILLUSTRATION, NOT_RUN = "illustration", "not run"
 VERDICTS = (REPRODUCED, SAME, NOT_REPRODUCED, ILLUSTRATION, NOT_RUN)
 FACTOR = 2  # amounts that differ by less are of the same magnitude
+EFFECT = 3  # powers of an effect: 1.5 is the square root of 2.25, and of its direction
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -56,5 +59,14 @@ def verdict(claim: Claim, got: float) -> str:
     if claim.neutral is None:
         near = low / FACTOR <= got <= high * FACTOR
     else:
-        near = (low > claim.neutral < got) or (high < claim.neutral > got)
+        near = _like(got / claim.neutral, low / claim.neutral, high / claim.neutral)
     return SAME if near else NOT_REPRODUCED
+
+
+def _like(got: float, low: float, high: float) -> bool:
+    """Whether a ratio lies on the range's side of 1, neither next to it nor far beyond."""
+    if high <= 1 and got > 0:
+        got, low, high = 1 / got, 1 / high, 1 / low if low > 0 else float("inf")
+    return (
+        got > 0 and low > 1 and math.log(low) / EFFECT <= math.log(got) <= math.log(high) * EFFECT
+    )
