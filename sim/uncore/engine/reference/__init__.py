@@ -13,6 +13,7 @@ Slow and plain, on SimPy; what the native engine is checked against, transaction
     client        the client table;  caches  a core by it                      C
     entry         what a resolver knows of a line
     transaction   one line's process towards the children                      R
+    grant         and what it gives them;  writeback: what comes back          R4 to R8
     join          and towards the level above                                  J
     resolver      slices and capacities                                        R1, R7, R8
     memory, interrupts, devices                                                M, I
