@@ -52,7 +52,7 @@ void Engine::end_by(Thread& thread, Ending ending) {
   ending_ = std::move(ending);
   ends_at_ = ending_.at;
   for (const auto& core : cores_) ends_at_ = std::max(ends_at_, ending_.at + core->reach);
-  queue_.push({ends_at_, ~uint64_t{0}, ~uint64_t{0}, kEnd, 0});
+  queue_.push(ends_at_, ~uint64_t{0}, ~uint64_t{0}, kEnd, 0);
   thread.core.shorten(ends_at_);
 }
 

@@ -99,15 +99,16 @@ bool Engine::step(uint64_t events) {
         finish(End::stuck, stuck_report());
         break;
       }
-      const Event event = queue_.top();
+      const Event& next = queue_.top();
+      const uint32_t action = next.action, argument = next.argument;
+      now_ = next.time;
       queue_.pop();
-      now_ = event.time;
       if (job.watchdog && now_ > last_progress_ + job.watchdog) {
         finish(End::watchdog, stuck_report());
         break;
       }
-      counters.events += event.action != kRun;  // how often a core is called depends on its slices
-      dispatch(event);
+      counters.events += action != kRun;  // how often a core is called depends on its slices
+      dispatch(action, argument, now_);
     }
   } catch (const ProtocolError& error) {
     finish(End::protocol, error.what);
@@ -115,26 +116,25 @@ bool Engine::step(uint64_t events) {
   return end_ == End::running;
 }
 
-void Engine::dispatch(const Event& e) {
-  switch (e.action) {
+void Engine::dispatch(uint32_t action, uint32_t argument, Time now) {
+  switch (action) {
     case kHop:
-      return cross(e.argument, e.time);
+      return cross(argument, now);
     case kArrive:
-      return arrive(e.argument, e.time);
+      return arrive(argument, now);
     case kAct:
-      return resolvers_[packets[e.argument].message.to - first_resolver_]->act(e.argument, e.time);
+      return resolvers_[packets[argument].message.to - first_resolver_]->act(argument, now);
     case kRun:
-      return cores_[e.argument]->run(e.time);
+      return cores_[argument]->run(now);
     case kRetry: {
-      Packet& p = packets[e.argument];
-      if (p.live && p.message.to < first_resolver_)
-        cores_[p.message.to]->reconsider(e.argument, e.time);
+      Packet& p = packets[argument];
+      if (p.live && p.message.to < first_resolver_) cores_[p.message.to]->reconsider(argument, now);
       return;
     }
     case kRegister:
-      return at_register(e.argument, e.time);
+      return at_register(argument, now);
     case kExpire:
-      return expire(*threads_[e.argument], e.time);
+      return expire(*threads_[argument], now);
     case kEnd:
       return end_run();
     default:
@@ -154,17 +154,17 @@ Time Engine::horizon(const Core& core, Time now) const {
 
 void Engine::schedule_core(Core& core, Time when) {
   const auto agent = static_cast<uint64_t>(core.agent);
-  queue_.push({when, event_place(agent, kCoreClass, 0), 0, kRun, static_cast<uint32_t>(agent)});
+  queue_.push(when, event_place(agent, kCoreClass, 0), 0, kRun, static_cast<uint32_t>(agent));
 }
 
 void Engine::schedule_act(PacketId id, Time when) {
   const Packet& p = packets[id];
-  queue_.push({when, p.place, p.sender, kAct, id});
+  queue_.push(when, p.place, p.sender, kAct, id);
 }
 
 void Engine::schedule_retry(PacketId id, Time when) {
   const Packet& p = packets[id];
-  queue_.push({when, p.place, p.sender, kRetry, id});
+  queue_.push(when, p.place, p.sender, kRetry, id);
 }
 
 // --- messages ---------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ void Engine::send(const Message<Bytes>& m, int32_t from, Time when, Agent sender
   p.device = Device::none;
   p.size = size_of(m);
   p.origin = sender < first_resolver_ || sender >= first_memory_ ? sender : origin;
-  p.route = &fabric_.route(from, stop_of(m.to, m.line));
+  p.route = fabric_.route(from, stop_of(m.to, m.line));
   p.hop = 0;
   p.retry = 0;
   p.place = event_place(static_cast<uint64_t>(m.to), class_of(m.kind), m.line);
@@ -201,26 +201,24 @@ void Engine::travel(PacketId id, Time head) {
 
 void Engine::go(PacketId id, Time head) {
   Packet& p = packets[id];
-  const auto size = static_cast<std::size_t>(p.size);
-  if (p.hop < p.route->hops.size()) {
-    const Time reach = p.route->hops[p.hop].reach[size];
-    queue_.push({head + reach, p.place, p.sender, kHop, id});
-    return;
-  }
-  Time whole = head + p.route->rest[size] + p.route->tail[size];
+  const Leg& leg = p.route[p.hop];
+  const Leg::Cost& cost = leg[p.size];
+  if (leg.channel != Leg::kArrival)
+    return queue_.push(head + cost.reach, p.place, p.sender, kHop, id);
+  Time whole = head + cost.reach + cost.busy;
   const bool device = p.device != Device::none;
   if (device && p.device != Device::value) whole += machine.interrupt.accept;
-  queue_.push({whole, p.place, p.sender, device ? kRegister : kArrive, id});
+  queue_.push(whole, p.place, p.sender, device ? kRegister : kArrive, id);
 }
 
 void Engine::cross(PacketId id, Time now) {
   Packet& p = packets[id];
-  const auto size = static_cast<std::size_t>(p.size);
-  const Hop& hop = p.route->hops[p.hop];
-  Channel& channel = fabric_.channels[hop.channel];
+  const Leg& leg = p.route[p.hop];
+  const Time busy = leg[p.size].busy;
+  Channel& channel = fabric_.channels[leg.channel];
   const Time start = std::max(now, channel.free);
-  channel.free = start + hop.busy[size];
-  channel.used += hop.busy[size];
+  channel.free = start + busy;
+  channel.used += busy;
   ++p.hop;
   travel(id, start);
 }

@@ -146,7 +146,7 @@ class Engine {
  private:
   enum Action : uint32_t { kHop, kArrive, kAct, kRun, kRetry, kRegister, kExpire, kEnd };
 
-  void dispatch(const Event& event);
+  void dispatch(uint32_t action, uint32_t argument, Time now);
   void travel(PacketId id, Time head);  // towards the next channel, or to its destination
   void go(PacketId id, Time head);
   void cross(PacketId id, Time now);

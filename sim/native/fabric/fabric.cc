@@ -9,11 +9,6 @@
 namespace uncore {
 namespace {
 
-Costs plus(const Costs& a, const Costs& b) { return {a[0] + b[0], a[1] + b[1], a[2] + b[2]}; }
-Costs greater(const Costs& a, const Costs& b) {
-  return {std::max(a[0], b[0]), std::max(a[1], b[1]), std::max(a[2], b[2])};
-}
-
 // Least control latency first, then fewest links: a link of no latency still counts, so that routes
 // never go in circles.
 Time weight(const LinkSpec& link) { return (link.control << 12) + 1; }
@@ -71,38 +66,45 @@ const std::vector<int32_t>& Fabric::toward(int32_t target) {
   return next;
 }
 
-Route Fabric::compile(int32_t source, int32_t target) {
-  Route route;
+std::vector<Leg> Fabric::compile(int32_t source, int32_t target) {
+  std::vector<Leg> route;
+  Leg leg, last;
   const std::vector<int32_t>& next = toward(target);
   for (int32_t stop = source; stop != target;) {
     const int32_t l = next[stop];
     if (l < 0) throw std::logic_error("fabric: a stop cannot reach another");
     const LinkSpec& link = links_[l];
+    const Costs busy{link.control_busy, link.data_busy, link.snoop_busy};
+    const Costs latency{link.control, link.data, link.snoop};
     if (link.channel >= 0) {
-      const Costs busy{link.control_busy, link.data_busy, link.snoop_busy};
-      route.hops.push_back({route.rest, busy, link.channel});
-      route.rest = {};
-      route.tail = greater(route.tail, busy);
+      leg.channel = link.channel;
+      for (std::size_t s = 0; s < busy.size(); ++s) {
+        leg.of[s].busy = busy[s];
+        last.of[s].busy = std::max(last.of[s].busy, busy[s]);
+      }
+      route.push_back(leg);
+      leg = {};
     }
-    route.rest = plus(route.rest, {link.control, link.data, link.snoop});
+    for (std::size_t s = 0; s < latency.size(); ++s) leg.of[s].reach += latency[s];
     stop = link.target;
   }
+  for (std::size_t s = 0; s < leg.of.size(); ++s) last.of[s].reach = leg.of[s].reach;
+  route.push_back(last);
   return route;
 }
 
-const Route& Fabric::learn(int32_t source, int32_t target) {
-  std::vector<const Route*>& known = known_[source];
+Route Fabric::learn(int32_t source, int32_t target) {
+  std::vector<Route>& known = known_[source];
   if (known.empty()) known.assign(leaving_.size(), nullptr);
-  known[target] = &routes_.emplace_back(compile(source, target));
-  return *known[target];
+  known[target] = routes_.emplace_back(compile(source, target)).data();
+  return known[target];
 }
 
 Time Fabric::latency(int32_t source, int32_t target, Size size) {
-  const Route& r = route(source, target);
-  const auto s = static_cast<std::size_t>(size);
-  Time total = r.rest[s] + r.tail[s];
-  for (const Hop& hop : r.hops) total += hop.reach[s];
-  return total;
+  Time total = 0;
+  Route leg = route(source, target);
+  for (; leg->channel != Leg::kArrival; ++leg) total += (*leg)[size].reach;
+  return total + (*leg)[size].reach + (*leg)[size].busy;
 }
 
 Time Fabric::nearest(const std::vector<bool>& sources, int32_t target) const {

@@ -11,7 +11,6 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "engine/spec.hh"
@@ -22,18 +21,21 @@ enum class Size : uint8_t { control, data, snoop };  // the cost kinds of machin
 
 using Costs = std::array<Time, 3>;  // by Size
 
-// One channel on a route: `reach` from the previous channel (or the source), then `busy`.
-struct Hop {
-  Costs reach;
-  Costs busy;
-  int32_t channel;
+// A part of a route: `reach` from the channel before (or the source) to this one, then `busy`. The
+// last leg of a route has no channel: its `reach` ends at the destination, and its `busy` is that
+// of the slowest channel. What a message of one size needs stands together.
+struct Leg {
+  static constexpr int32_t kArrival = -1;
+  struct Cost {
+    Time reach = 0, busy = 0;
+  };
+  std::array<Cost, 3> of;  // by Size
+  int32_t channel = kArrival;
+
+  const Cost& operator[](Size size) const { return of[static_cast<std::size_t>(size)]; }
 };
 
-struct Route {
-  std::vector<Hop> hops;
-  Costs rest{};  // from the last channel (or the source) to the destination
-  Costs tail{};  // the slowest channel's busy time
-};
+using Route = const Leg*;  // its first leg
 
 struct Channel {
   Time free = 0;  // when the last message that took it has passed
@@ -44,9 +46,9 @@ class Fabric {
  public:
   Fabric(uint32_t stops, const std::vector<LinkSpec>& links);
 
-  const Route& route(int32_t source, int32_t target) {
-    const std::vector<const Route*>& known = known_[source];
-    return !known.empty() && known[target] ? *known[target] : learn(source, target);
+  Route route(int32_t source, int32_t target) {
+    const std::vector<Route>& known = known_[source];
+    return !known.empty() && known[target] ? known[target] : learn(source, target);
   }
   // Latency of a message alone on its way.
   Time latency(int32_t source, int32_t target, Size size);
@@ -59,14 +61,14 @@ class Fabric {
   template <class Weight, class Enough>
   std::vector<Time> distances(int32_t target, Weight weight, Enough enough) const;
   const std::vector<int32_t>& toward(int32_t target);  // next link of every stop
-  Route compile(int32_t source, int32_t target);
-  const Route& learn(int32_t source, int32_t target);
+  std::vector<Leg> compile(int32_t source, int32_t target);
+  Route learn(int32_t source, int32_t target);
 
   std::vector<LinkSpec> links_;
   std::vector<std::vector<int32_t>> leaving_, entering_;  // link numbers by stop, ascending
   std::vector<std::vector<int32_t>> toward_;              // by target, made when first asked for
-  std::vector<std::vector<const Route*>> known_;          // by source, target
-  std::deque<Route> routes_;                              // addresses stay
+  std::vector<std::vector<Route>> known_;                 // by source, target
+  std::vector<std::vector<Leg>> routes_;
 };
 
 }  // namespace uncore

@@ -153,17 +153,17 @@ class Hart {
 
   Port& port_;
   Code& code_;
-  Csr csr_;
-  Predictor predictor_;
-  SpinDetector spin_;
-  Instruction outside_;  // the instruction at a pc outside the decoded range
   Landing landing_;
   Stop stop_ = Stop::horizon;
   bool suspended_ = false, waiting_ = false;
   bool attention_ =
       false;               // an interrupt is to be taken: csr_.interruptible(), kept at each change
   bool handling_ = false;  // between a trap and its mret
+  Instruction outside_;    // the instruction at a pc outside the decoded range
   uint64_t cycle_offset_ = 0, instret_offset_ = 0;  // what the guest wrote to mcycle, minstret
+  Csr csr_;
+  Predictor predictor_;
+  SpinDetector spin_;
 };
 
 }  // namespace uncore

@@ -26,7 +26,7 @@ void Engine::send_device(Device device, Register target, uint64_t value, const C
   p.target = target;
   p.value = value;
   p.reader = reader;
-  p.route = &fabric_.route(from.stop, to.stop);
+  p.route = fabric_.route(from.stop, to.stop);
   p.hop = 0;
   p.place = event_place(static_cast<uint64_t>(to.agent), kInterruptClass, target.hart);
   Core& sender = *cores_[from.agent];
@@ -64,11 +64,11 @@ void Engine::fork(PacketId id, Time head) {
   std::vector<uint32_t> harts = std::exchange(whole.others, {});
   harts.push_back(whole.target.hart);
   const int32_t start = cores_[whole.message.from]->stop;
-  const auto way = [&](uint32_t h) { return &fabric_.route(start, threads_[h]->core.stop); };
+  const auto way = [&](uint32_t h) { return fabric_.route(start, threads_[h]->core.stop); };
   const auto together = [&](uint32_t a, uint32_t b) {
-    if (std::min(way(a)->hops.size(), way(b)->hops.size()) <= whole.hop) return false;
-    const Hop &to_a = way(a)->hops[whole.hop], &to_b = way(b)->hops[whole.hop];
-    return to_a.channel == to_b.channel && to_a.reach == to_b.reach;
+    const Leg &to_a = way(a)[whole.hop], &to_b = way(b)[whole.hop];
+    return to_a.channel != Leg::kArrival && to_a.channel == to_b.channel &&
+           to_a[whole.size].reach == to_b[whole.size].reach;
   };
   std::vector<std::vector<uint32_t>> parts;
   for (uint32_t h : harts) {
@@ -120,8 +120,8 @@ void Engine::write_register(Register r, uint64_t value, Time now) {
   if (due || value > kNever / 1000) return;
   thread.core.shorten(value * 1000);
   const auto agent = static_cast<uint64_t>(thread.core.agent);
-  queue_.push({value * 1000, event_place(agent, kInterruptClass, 0),
-               event_sender(agent, ++thread.core.sent), kExpire, thread.id});
+  queue_.push(value * 1000, event_place(agent, kInterruptClass, 0),
+              event_sender(agent, ++thread.core.sent), kExpire, thread.id);
 }
 
 void Engine::expire(Thread& thread, Time now) {

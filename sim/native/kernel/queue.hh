@@ -55,7 +55,9 @@ class EventQueue {
   }
   void pop() { has_head_ = false; }  // what top() gave
 
-  void push(const Event& event) {
+  // In registers, not by reference: a value read as it is being written stalls the processor.
+  void push(Time time, uint64_t place, uint64_t sender, uint32_t action, uint32_t argument) {
+    const Event event{time, place, sender, action, argument};
     if (!has_head_) {
       has_head_ = true;
       if (heap_.empty() || event < heap_[0]) {
