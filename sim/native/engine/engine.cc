@@ -182,8 +182,8 @@ void Engine::send(const Message<Bytes>& m, int32_t from, Time when, Agent sender
   p.device = Device::none;
   p.size = size_of(m);
   p.origin = sender < first_resolver_ || sender >= first_memory_ ? sender : origin;
-  p.route = fabric_.route(from, stop_of(m.to, m.line));
-  p.hop = 0;
+  p.leg = fabric_.route(from, stop_of(m.to, m.line));
+  p.tail = 0;
   p.retry = 0;
   p.place = event_place(static_cast<uint64_t>(m.to), class_of(m.kind), m.line);
   p.sender = event_sender(static_cast<uint64_t>(sender), ++sent);
@@ -201,11 +201,9 @@ void Engine::travel(PacketId id, Time head) {
 
 void Engine::go(PacketId id, Time head) {
   Packet& p = packets[id];
-  const Leg& leg = p.route[p.hop];
-  const Leg::Cost& cost = leg[p.size];
-  if (leg.channel != Leg::kArrival)
-    return queue_.push(head + cost.reach, p.place, p.sender, kHop, id);
-  Time whole = head + cost.reach + cost.busy;
+  const Time reach = (*p.leg)[p.size].reach;
+  if (p.leg->next) return queue_.push(head + reach, p.place, p.sender, kHop, id);
+  Time whole = head + reach + p.tail;
   const bool device = p.device != Device::none;
   if (device && p.device != Device::value) whole += machine.interrupt.accept;
   queue_.push(whole, p.place, p.sender, device ? kRegister : kArrive, id);
@@ -213,13 +211,15 @@ void Engine::go(PacketId id, Time head) {
 
 void Engine::cross(PacketId id, Time now) {
   Packet& p = packets[id];
-  const Leg& leg = p.route[p.hop];
+  const Leg& leg = *p.leg;
   const Time busy = leg[p.size].busy;
   Channel& channel = fabric_.channels[leg.channel];
   const Time start = std::max(now, channel.free);
   channel.free = start + busy;
   channel.used += busy;
-  ++p.hop;
+  p.tail = std::max(p.tail, busy);
+  p.crossed = leg.link;
+  p.leg = leg.next;
   travel(id, start);
 }
 

@@ -45,8 +45,9 @@ struct Packet {
   std::vector<uint32_t> others;  // harts beyond the target's that share its way so far (rule I5)
   Agent origin = kNobody;        // who last held the data, for the statistics
   Size size = Size::control;
-  Route route = nullptr;
-  uint32_t hop = 0;                // legs of it behind
+  int32_t crossed = Leg::kNone;    // the link with a channel that it passed last
+  const Leg* leg = nullptr;        // on which it is
+  Time tail = 0;                   // of the slowest channel so far
   uint64_t place = 0, sender = 0;  // its keys among events of equal time
   Time retry = 0;                  // a deferred probe: when it asks again
 };

@@ -9,6 +9,8 @@
 namespace uncore {
 namespace {
 
+Costs latency_of(const LinkSpec& link) { return {link.control, link.data, link.snoop}; }
+
 // Least control latency first, then fewest links: a link of no latency still counts, so that routes
 // never go in circles.
 Time weight(const LinkSpec& link) { return (link.control << 12) + 1; }
@@ -66,45 +68,54 @@ const std::vector<int32_t>& Fabric::toward(int32_t target) {
   return next;
 }
 
-std::vector<Leg> Fabric::compile(int32_t source, int32_t target) {
-  std::vector<Leg> route;
-  Leg leg, last;
+// The leg from a stop on. `behind`: the latency of the link whose channel was met last: the head
+// has yet to pass it.
+const Leg* Fabric::make(int32_t stop, int32_t target, const Costs& behind) {
+  Leg leg;
+  const auto pass = [&leg](const Costs& latency) {
+    for (std::size_t s = 0; s < latency.size(); ++s) leg.of[s].reach += latency[s];
+  };
+  pass(behind);
   const std::vector<int32_t>& next = toward(target);
-  for (int32_t stop = source; stop != target;) {
+  while (stop != target) {
     const int32_t l = next[stop];
     if (l < 0) throw std::logic_error("fabric: a stop cannot reach another");
     const LinkSpec& link = links_[l];
-    const Costs busy{link.control_busy, link.data_busy, link.snoop_busy};
-    const Costs latency{link.control, link.data, link.snoop};
     if (link.channel >= 0) {
+      const Costs busy{link.control_busy, link.data_busy, link.snoop_busy};
+      for (std::size_t s = 0; s < busy.size(); ++s) leg.of[s].busy = busy[s];
       leg.channel = link.channel;
-      for (std::size_t s = 0; s < busy.size(); ++s) {
-        leg.of[s].busy = busy[s];
-        last.of[s].busy = std::max(last.of[s].busy, busy[s]);
-      }
-      route.push_back(leg);
-      leg = {};
+      leg.link = l;
+      leg.next = beyond(l, target);
+      break;
     }
-    for (std::size_t s = 0; s < latency.size(); ++s) leg.of[s].reach += latency[s];
+    pass(latency_of(link));
     stop = link.target;
   }
-  for (std::size_t s = 0; s < leg.of.size(); ++s) last.of[s].reach = leg.of[s].reach;
-  route.push_back(last);
-  return route;
+  return &legs_.emplace_back(leg);
 }
 
-Route Fabric::learn(int32_t source, int32_t target) {
-  std::vector<Route>& known = known_[source];
+const Leg* Fabric::beyond(int32_t link, int32_t target) {
+  const auto known = beyond_.find({link, target});
+  if (known != beyond_.end()) return known->second;
+  const Leg* leg = make(links_[link].target, target, latency_of(links_[link]));
+  beyond_.emplace(std::pair(link, target), leg);
+  return leg;
+}
+
+const Leg* Fabric::learn(int32_t source, int32_t target) {
+  std::vector<const Leg*>& known = known_[source];
   if (known.empty()) known.assign(leaving_.size(), nullptr);
-  known[target] = routes_.emplace_back(compile(source, target)).data();
-  return known[target];
+  return known[target] = make(source, target, {});
 }
 
 Time Fabric::latency(int32_t source, int32_t target, Size size) {
-  Time total = 0;
-  Route leg = route(source, target);
-  for (; leg->channel != Leg::kArrival; ++leg) total += (*leg)[size].reach;
-  return total + (*leg)[size].reach + (*leg)[size].busy;
+  Time total = 0, tail = 0;
+  for (const Leg* leg = route(source, target); leg; leg = leg->next) {
+    total += (*leg)[size].reach;
+    tail = std::max(tail, (*leg)[size].busy);
+  }
+  return total + tail;
 }
 
 Time Fabric::nearest(const std::vector<bool>& sources, int32_t target) const {

@@ -1,7 +1,7 @@
 // The fabric: stops joined by links, routes of least control latency, channels with bandwidth.
 //
-// A route is compiled once into hops. Links without a channel have no limit, so a message only
-// stops (costs an event) where it meets a channel: the hop says how long the head takes to get
+// A route is compiled once into legs. Links without a channel have no limit, so a message only
+// stops (costs an event) where it meets a channel: the leg says how long the head takes to get
 // there, and how long the message keeps the channel. The message is whole at its destination when
 // its head is there and the slowest channel of its route has let it pass (rule F3).
 //
@@ -11,6 +11,9 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "engine/spec.hh"
@@ -21,21 +24,22 @@ enum class Size : uint8_t { control, data, snoop };  // the cost kinds of machin
 
 using Costs = std::array<Time, 3>;  // by Size
 
-// A part of a route: `reach` from the channel before (or the source) to this one, then `busy`. The
-// last leg of a route has no channel: its `reach` ends at the destination, and its `busy` is that
-// of the slowest channel. What a message of one size needs stands together.
-struct Leg {
-  static constexpr int32_t kArrival = -1;
+// The way of a message from one channel (or its source) to the next towards its target. Behind a
+// link the way does not depend on where it began, so routes share their legs: a machine's routes
+// then stay in the host's caches, with one line of them a leg.
+struct alignas(64) Leg {
+  static constexpr int32_t kNone = -1;
   struct Cost {
-    Time reach = 0, busy = 0;
+    Time reach = 0;  // to the channel, or to the target
+    Time busy = 0;   // how long the message keeps the channel
   };
-  std::array<Cost, 3> of;  // by Size
-  int32_t channel = kArrival;
+  std::array<Cost, 3> of;     // by Size
+  int32_t channel = kNone;    // none: the leg ends at the target
+  int32_t link = kNone;       // that the channel belongs to
+  const Leg* next = nullptr;  // behind it
 
   const Cost& operator[](Size size) const { return of[static_cast<std::size_t>(size)]; }
 };
-
-using Route = const Leg*;  // its first leg
 
 struct Channel {
   Time free = 0;  // when the last message that took it has passed
@@ -46,10 +50,13 @@ class Fabric {
  public:
   Fabric(uint32_t stops, const std::vector<LinkSpec>& links);
 
-  Route route(int32_t source, int32_t target) {
-    const std::vector<Route>& known = known_[source];
+  // The first leg of the route.
+  const Leg* route(int32_t source, int32_t target) {
+    const std::vector<const Leg*>& known = known_[source];
     return !known.empty() && known[target] ? known[target] : learn(source, target);
   }
+  // The leg that follows on a link with a channel.
+  const Leg* beyond(int32_t link, int32_t target);
   // Latency of a message alone on its way.
   Time latency(int32_t source, int32_t target, Size size);
   // A lower bound on the latency of any message to `target` from a stop marked in `sources`.
@@ -61,14 +68,15 @@ class Fabric {
   template <class Weight, class Enough>
   std::vector<Time> distances(int32_t target, Weight weight, Enough enough) const;
   const std::vector<int32_t>& toward(int32_t target);  // next link of every stop
-  std::vector<Leg> compile(int32_t source, int32_t target);
-  Route learn(int32_t source, int32_t target);
+  const Leg* learn(int32_t source, int32_t target);
+  const Leg* make(int32_t stop, int32_t target, const Costs& behind);
 
   std::vector<LinkSpec> links_;
   std::vector<std::vector<int32_t>> leaving_, entering_;  // link numbers by stop, ascending
   std::vector<std::vector<int32_t>> toward_;              // by target, made when first asked for
-  std::vector<std::vector<Route>> known_;                 // by source, target
-  std::vector<std::vector<Leg>> routes_;
+  std::vector<std::vector<const Leg*>> known_;            // by source, target
+  std::map<std::pair<int32_t, int32_t>, const Leg*> beyond_;  // by link, target
+  std::deque<Leg> legs_;                                      // addresses stay
 };
 
 }  // namespace uncore

@@ -26,8 +26,8 @@ void Engine::send_device(Device device, Register target, uint64_t value, const C
   p.target = target;
   p.value = value;
   p.reader = reader;
-  p.route = fabric_.route(from.stop, to.stop);
-  p.hop = 0;
+  p.leg = fabric_.route(from.stop, to.stop);
+  p.tail = 0;
   p.place = event_place(static_cast<uint64_t>(to.agent), kInterruptClass, target.hart);
   Core& sender = *cores_[from.agent];
   p.sender = event_sender(static_cast<uint64_t>(sender.agent), ++sender.sent);
@@ -49,7 +49,8 @@ void Engine::send_many(Thread& from, Time when) {
   p.message.from = from.core.agent;
   p.device = Device::write;
   p.value = 1;
-  p.hop = 0;
+  p.crossed = Leg::kNone;
+  p.tail = 0;
   p.sender = event_sender(static_cast<uint64_t>(from.core.agent), ++from.core.sent);
   for (uint32_t h : harts) ++threads_[h]->core.in_flight;
   p.target = {Register::Kind::msip, harts.back()};
@@ -63,11 +64,14 @@ void Engine::fork(PacketId id, Time head) {
   Packet& whole = packets[id];
   std::vector<uint32_t> harts = std::exchange(whole.others, {});
   harts.push_back(whole.target.hart);
-  const int32_t start = cores_[whole.message.from]->stop;
-  const auto way = [&](uint32_t h) { return fabric_.route(start, threads_[h]->core.stop); };
+  const auto way = [&](uint32_t h) {
+    const int32_t stop = threads_[h]->core.stop;
+    if (whole.crossed != Leg::kNone) return fabric_.beyond(whole.crossed, stop);
+    return fabric_.route(cores_[whole.message.from]->stop, stop);
+  };
   const auto together = [&](uint32_t a, uint32_t b) {
-    const Leg &to_a = way(a)[whole.hop], &to_b = way(b)[whole.hop];
-    return to_a.channel != Leg::kArrival && to_a.channel == to_b.channel &&
+    const Leg &to_a = *way(a), &to_b = *way(b);
+    return to_a.channel != Leg::kNone && to_a.channel == to_b.channel &&
            to_a[whole.size].reach == to_b[whole.size].reach;
   };
   std::vector<std::vector<uint32_t>> parts;
@@ -86,7 +90,7 @@ void Engine::fork(PacketId id, Time head) {
     p.message.to = first.core.agent;
     p.target = {Register::Kind::msip, first.id};
     p.others.assign(part.begin() + 1, part.end());
-    p.route = way(first.id);
+    p.leg = way(first.id);
     p.place = event_place(static_cast<uint64_t>(first.core.agent), kInterruptClass, first.id);
     go(branch, head);
   }
