@@ -1,147 +1,55 @@
 """Does every load return what it may, whatever harts do to shared lines, on every kind of machine?
 
-The guest programs/random_sharing.c checks each of its accesses; small caches make evictions,
-recalls and writebacks meet probes all the time.  A million checked operations in all;
-`--all` runs ten million more, with other seeds.
+The cases of validation/stress.py: a million checked operations in all; `--all` runs ten million
+more, with other seeds, and `python -m validation.stress` as many as asked.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-from runs import broken, guest, point
+from runs import broken
+from validation import stress
+from validation.stress import CASES, MACHINES, ROOMY, TINY, Case, with_caches
 
+from uncore.engine import native
 from uncore.errors import GuestError
-from uncore.protocol.tables import PROTOCOLS
-from uncore.topology import Machine, load
+from uncore.job import Job
+from uncore.topology import Machine
 
 OPERATIONS = 1_000_000
-TINY, ROOMY = (4, 2), (16, 4)  # sets and ways of a core's caches
 
 
-class Case(NamedTuple):
-    machine: str
-    overrides: tuple[str, ...]
-    threads: int
-    options: dict[str, Any]
-
-    def __str__(self) -> str:
-        words = [value.split()[0] for value in self.overrides]
-        return "-".join([self.machine, str(self.threads), *(w.rpartition(".")[2] for w in words)])
+def outcome(job: Job, **limits: int) -> dict[str, Any]:
+    return native.run(job, frozenset(), **limits)
 
 
-# What the resolvers of the teaching machines can be.
-STRUCTURES = {
-    "bus": [()],
-    "ring": [
-        ("system.data=inclusive 4KiB 2-way 10cy",),
-        ("system.data=inclusive 4KiB 2-way 10cy", "system.resolver.unblock=completion"),
-        ("system.resolver.knows=shadow-tags", "system.resolver.reply=via"),
-    ],
-    "mesh": [
-        (
-            "system.data=victim 4KiB 2-way 10cy",
-            "system.resolver.entries=64",
-            "system.resolver.ways=2",
-        ),
-    ],
-    "ccx": [
-        ("ccx.data=victim 2KiB 2-way 10cy",),
-        ("ccx.data=inclusive 2KiB 2-way 10cy", "ccx.resolver.knows=inclusive"),
-        (
-            "ccx.data=inclusive 1KiB 1-way 10cy",
-            "ccx.resolver.unblock=completion",
-            "ccx.resolver.reply=via",
-            "system.resolver.entries=32",
-            "system.resolver.ways=2",
-        ),
-        ("ccx.resolver.knows=directory", "ccx.resolver.entries=16", "ccx.resolver.ways=2"),
-    ],
-}
-# And machines whose atomics are done there: at a root with data or without, at a join.
-FAR = {
-    "bus": (),
-    "mesh": STRUCTURES["mesh"][0],
-    "ccx": STRUCTURES["ccx"][2],
-}
-THREADS = {"bus": 8, "ring": 16, "mesh": 64, "ccx": 32}
-# Machines with several memories, harts that share a core, two sockets, joins of their own.
-SHARED_CORE = {"placement": "siblings"}
-MACHINES = [
-    Case("core2q9550", ("core.store_buffer=1",), 4, {}),
-    Case("atomd510", ("core.lr=shared",), 4, SHARED_CORE),
-    Case("tr1950x", ("core.store_buffer=2",), 32, SHARED_CORE),
-    Case("epyc7302x2", (), 64, SHARED_CORE | {"home": "interleave"}),
-    Case("epyc7601x2", ("core.lr=shared",), 64, {"placement": "scatter", "home": "first-touch"}),
-    Case("e52695v4x2", (), 48, {"placement": "scatter"}),
-    Case("x5650x2", ("core.lr=shared", "core.store_buffer=2"), 24, SHARED_CORE),
-    Case("x8275clx2", (), 64, {"home": "interleave"}),
-    Case("r5950x", (), 32, {}),
-]
-
-
-def cases() -> Iterator[Case]:
-    for machine, structures in STRUCTURES.items():
-        for overrides in structures:
-            for protocol in PROTOCOLS:
-                yield Case(machine, (f"protocol={protocol}", *overrides), THREADS[machine], {})
-    for machine, overrides in FAR.items():
-        yield Case(machine, ("core.atomics=far", *overrides), THREADS[machine], {})
-    yield from MACHINES
-
-
-CASES = list(cases())
-
-
-def with_caches(case: Case, sets: int, ways: int) -> Machine:
-    """The case's machine with caches of so many lines: the L1 has a quarter of them."""
-    machine = load(case.machine, case.overrides)
-    first = {"l1_sets": sets // 2, "l1_ways": ways // 2}
-    second = {"l2_sets": sets, "l2_ways": ways} if machine.core.l2_sets else {}
-    return dataclasses.replace(machine, core=dataclasses.replace(machine.core, **first, **second))
-
-
-def share(
-    machine: Machine,
-    case: Case,
-    operations: int,
-    limits: dict[str, Any] | None = None,
-    **words: Any,
-) -> dict[str, Any]:
-    words |= {"ops": operations // case.threads + 1} | case.options
-    return point(machine, guest("random_sharing"), case.threads, limits, **words)
-
-
-def check(case: Case, operations: int, **words: Any) -> None:
-    """Half of them where a copy lives for a few accesses, half where a stale one would stay."""
-    for caches in (TINY, ROOMY):
-        outcome = share(with_caches(case, *caches), case, operations // 2, **words)
-        assert not outcome["failures"]
-        assert outcome["ops"] >= operations // 2
+def check(case: Case, operations: int, seed: int) -> None:
+    points = [outcome(job) for job in stress.round_of(case, operations, seed)]
+    assert not [failure for point in points for failure in point["failures"]]
+    assert sum(point["ops"] for point in points) >= operations
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_reads_every_load_what_it_may(case: Case) -> None:
-    check(case, OPERATIONS // len(CASES), seed=CASES.index(case))
+    check(case, OPERATIONS // len(CASES), CASES.index(case))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(100, 110))
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_reads_every_load_what_it_may_for_long(case: Case, seed: int) -> None:
-    check(case, OPERATIONS // len(CASES), seed=seed, stride=(64, 256, 1024)[seed % 3])
+    check(case, OPERATIONS // len(CASES), seed)
 
 
 @pytest.mark.parametrize("case", MACHINES, ids=str)
 def test_shows_sharing_how_long_the_slices_are(case: Case) -> None:
     """Rule S2 again, where siblings share lines and every line is evicted all the time."""
-    machine = with_caches(case, *TINY)
-    whole = share(machine, case, 4000, stride=256)
-    single = share(machine, case, 4000, {"lookahead": 0}, stride=256)
+    job = stress.job(case, with_caches(case, *TINY), 4000, stride=256)
+    whole, single = outcome(job), outcome(job, lookahead=0)
     assert [field for field in whole if whole[field] != single[field]] == []
 
 
@@ -167,7 +75,29 @@ def test_notices_sharing_a_broken_cell(
     case = Case("ccx", (), 8, {})
     machine = dataclasses.replace(with_caches(case, *caches), protocol=f"{place}:{protocol}")
     try:
-        failures = share(machine, case, 20_000)["failures"]
+        failures = outcome(stress.job(case, machine, 20_000))["failures"]
     except GuestError as error:
         failures = [str(error)]
     assert failures
+
+
+def test_a_violation_is_counted_and_can_be_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command: its exit status, and the words that bring the same run back."""
+    place = broken(tmp_path, "client.table", "M", "ProbeM", "give+dirty>M")
+    whole = stress.load
+
+    def wrong(name: str, overrides: tuple[str, ...]) -> Machine:
+        machine = whole(name, overrides)
+        return dataclasses.replace(machine, protocol=f"{place}:mesi") if name == "ccx" else machine
+
+    monkeypatch.setattr(stress, "load", wrong)
+    monkeypatch.setattr(stress, "CASES", [Case("ccx", (), 8, {}), CASES[0]])
+    assert stress.main(["--operations", "4k", "--seed", "7", "--cores", "1"]) == 1
+    first = capsys.readouterr().out.splitlines()
+    again = next(line for line in first if "repeat:" in line).partition("validation.stress ")[2]
+    assert stress.main([*again.split(), "--cores", "2"]) == 1
+    violations = {line for line in first if "VIOLATION" in line}
+    assert violations and violations <= set(capsys.readouterr().out.splitlines())
+    assert stress.main([str(CASES[0]), "--operations", "2k", "--cores", "1"]) == 0
