@@ -185,7 +185,7 @@ def test_holds_no_core_a_line_that_it_only_read() -> None:
     assert span.cost == taken(B, A) + ATOMIC
 
 
-@pytest.mark.parametrize("sc_at", [1180, 1190, 3000])
+@pytest.mark.parametrize("sc_at", [1192, 1194, 3000])
 def test_keeps_an_lr_probes_off_until_its_sc(sc_at: int) -> None:
     """C6: until the SC, or for 64 instructions, an atomic and a misprediction."""
     won = 1000 + LEAD + fetch(A)
