@@ -74,6 +74,23 @@ def test_tells_a_log_rights_upgrades_and_own_data() -> None:
     assert last["close"] + 21 <= last["data"]  # closed when decided, left after `data_hit`
 
 
+@pytest.mark.parametrize("kept", [True, False])
+def test_logs_an_atomic_that_is_done_at_the_resolver(kept: bool) -> None:
+    """C8: nothing is granted, and what is sent is a value, by whom the data were with last."""
+    far = line(core={"far_atomics": True}, resolver=KEPT if kept else {})
+    plans = [[Step(1000, Do.STORE)], [Step(2000, Do.AMO), Step(3000, Do.AMO)]]
+    _, first, second = shared_line(far, plans)
+    expected = {"requester": 1, "resolver": HOME, "op": "Amo", "right": ""}
+    # A's data are at H when it has been probed; the next are the level's own, or memory's.
+    owned = {"owner": 0, "source": 0, "probes": 1, "request": 2016, "open": 2042, "probe": 2042}
+    owned |= {"close": 2042 + 11 + 9 + 13, "data": 2075 + 20}
+    assert first.items() >= (expected | owned).items()
+    later = {"owner": -1, "source": HOME if kept else MEMORY, "probes": 0, "probe": 0}
+    closed = 3042 if kept else 3042 + 60
+    later |= {"open": 3042, "close": closed, "data": (3042 + 21 if kept else closed) + 20}
+    assert second.items() >= (expected | later).items()
+
+
 MACHINES = ["bus:4", "ring:4", "epyc7601x2", "e52690x2"]
 
 

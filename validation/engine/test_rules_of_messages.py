@@ -97,19 +97,6 @@ def test_recalls_a_full_directory_its_oldest_line() -> None:
     assert [span.cost for span in spans[0][1:]] == [LOAD, fetch(A) + LOAD]
 
 
-def test_asks_a_core_for_a_line_anew_when_its_put_was_acknowledged() -> None:
-    """C5: an L2 of one way; the line is put when the other arrives, and asked for in between."""
-    slow = 200  # ns more of service, so that the core asks in time
-    core = {"l1_ways": 1, "l2_sets": 1024, "l2_ways": 1}
-    machine = line(core=core, resolver={"service": (SERVICE + slow) * NS})
-    plan = [Step(1000, Do.AMO, 0), Step(2000, Do.AMO, 1), Step(2001, Do.LOAD, 0)]
-    _, evicts, asks = steps(machine, [plan], stride=1024 * 64)[0]
-    evicted = evicts.begin + 1 + fetch(A) + slow
-    acknowledged = evicted + L2 + way("data", A, H) + SERVICE + slow + way("control", H, A)
-    assert asks.begin + 1 < acknowledged
-    assert asks.begin + 1 + asks.cost == acknowledged + fetch(A) + slow + LOAD
-
-
 def test_recalls_a_full_set_one_line_for_one() -> None:
     """R8: the oldest of two goes; that its owner answers does not push the other one out."""
     plans = [

@@ -1,0 +1,147 @@
+"""Does a join ask above only what it must (J1, J4), and keep its data as it says (R7, A5)?
+
+A machine of two levels: cores 0 and 1 at A and core 2 at H below a join at H, core 3 beside it at B
+with the root and the memory.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import polars
+import pytest
+from runs import guest
+from test_log import logged
+from test_rules_of_arrival import NEAR, SMALL, STRIDE, at
+from test_rules_of_cores import ATOMIC, L2, LOAD, MEMORY, SERVICE, fetch
+from test_rules_of_messages import KEPT
+from tiny import HOME as RESOLVER
+from tiny import MEMORY as NODE
+from tiny import NS, START, A, B, Do, H, Step, line, steps, way, words
+
+from uncore.topology.machine import Machine
+
+JOIN, ROOT = 4, 5  # agents
+
+
+def levels(data: str = "none") -> Machine:
+    store = dict(KEPT, data=data) if data != "none" else {}
+    join = dataclasses.replace(
+        RESOLVER, name="join", level="ccx", knows="shadow-tags", children=(0, 1, 2),
+        parents=(ROOT,), **store,
+    )  # fmt: skip
+    root = dataclasses.replace(RESOLVER, children=(JOIN, 3), slices=(B,))
+    return line(
+        core_stops=(A, A, H, B),
+        levels=("ccx", "core", "thread"),
+        shape=((0, 0), (0, 1), (0, 2), (1, 3)),
+        resolvers=(join, root),
+        memories=(dataclasses.replace(NODE, stop=B),),
+        protocol="moesi" if data == "none" else "mesi",  # else it may have to keep dirty data
+    )
+
+
+UP = L2 + way("control", A, H) + SERVICE  # from a miss at A until the join acts
+
+
+# ---- J: what a join asks above -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("do", "end"), [(Do.LOAD, LOAD), (Do.AMO, ATOMIC)])
+def test_serves_a_join_by_its_own_right(do: Do, end: int) -> None:
+    """J1: it has the line alone since core 0's load, so core 1 costs the root nothing."""
+    plans = [[at(1000, Do.LOAD)], [at(2000, do)], [], []]
+    first, second = (spans[0].cost for spans in steps(levels(), plans)[:2])
+    above = way("control", H, B) + SERVICE + MEMORY + way("data", B, H)
+    assert first == UP + above + way("data", H, A) + LOAD
+    assert second == UP + way("snoop", H, A) + L2 + way("data", A, A) + end
+
+
+@pytest.mark.parametrize(
+    ("core", "data", "op"),
+    [(0, "none", "Upg"), (1, "none", "GetM"), (1, "victim", "Upg"), (1, "inclusive", "Upg")],
+)
+def test_asks_a_join_for_a_right_and_for_data_only_if_need_be(
+    core: int, data: str, op: str
+) -> None:
+    """J1, J4: cores 0 and 3 share; the writer has the bytes, or its join surely has, or neither."""
+    plans: list[list[Step]] = [[at(1000, Do.LOAD)], [], [], [at(2000, Do.LOAD)]]
+    plans[core].append(at(3000, Do.AMO))
+    table, _ = logged(levels(data), guest("plan"), 4, **words(plans))
+    late = table.filter(polars.col("request") >= (START + 3000) * NS)
+    address = late["line"].first()
+    below, above, *rest = late.filter(polars.col("line") == address).to_dicts()
+    assert not rest
+    assert (below["requester"], below["resolver"]) == (core, JOIN)
+    assert (above["requester"], above["resolver"], above["op"]) == (JOIN, ROOT, op)
+    assert above["request"] == below["open"] == (START + 3000 + UP) * NS
+    told = way("snoop", B, B) + L2 + way("snoop", B, B)  # core 3, to give up its copy
+    came = "control" if op == "Upg" else "data"
+    memory = 0 if op == "Upg" else MEMORY
+    asked = way("control", H, B) + SERVICE + told + memory + way(came, B, H)
+    assert above["data"] == above["request"] + asked * NS
+
+
+# ---- R7: a level's data --------------------------------------------------------------------------
+
+
+def store(data: str) -> Machine:
+    """One level with a store of one line a set."""
+    return line(resolver=dict(KEPT, data=data, data_ways=1))
+
+
+@pytest.mark.parametrize(
+    ("data", "do", "recalled"),
+    [
+        ("inclusive", Do.LOAD, True),
+        ("inclusive", Do.AMO, True),
+        ("victim", Do.LOAD, False),  # clean: evicted in silence
+        ("victim", Do.AMO, False),  # the line had moved to the core
+    ],
+)
+@pytest.mark.parametrize("late", NEAR)
+def test_recalls_an_inclusive_level_what_it_evicts(
+    data: str, do: Do, recalled: bool, late: int
+) -> None:
+    """R7: memory's data for B push A's line out; the recall leaves with their arrival at H."""
+    pushed = 2000 + fetch(B) - way("data", H, B)
+    told = pushed + way("snoop", H, A)
+    plans = [[at(1000, do, 0), at(told + late, Do.LOAD, 0)], [at(2000, Do.LOAD, 1)]]
+    hit = not recalled or late < 0
+    spans = steps(store(data), plans, stride=STRIDE)
+    assert spans[0][1].cost == (LOAD if hit else fetch(A) + LOAD)
+    assert spans[1][0].cost == fetch(B) + LOAD  # which waits for none of this
+
+
+@pytest.mark.parametrize("late", NEAR)
+def test_recalls_a_victim_level_the_copies_of_dirty_data(late: int) -> None:
+    """R7: A's dirty line is kept when B reads it; both lose their copies when it must go."""
+    told = 3000 + fetch(H) + way("snoop", H, B)
+    plans = [[at(1000, Do.AMO, 0)], [at(2000, Do.LOAD, 0), at(told + late, Do.LOAD, 0)]]
+    plans.append([at(3000, Do.LOAD, 1)])
+    span = steps(store("victim"), plans, stride=STRIDE)[1][1]
+    assert span.cost == (LOAD if late < 0 else fetch(B) + LOAD)
+
+
+@pytest.mark.parametrize("data", ["none", "inclusive", "victim"])
+def test_keeps_a_level_what_is_written_back(data: str) -> None:
+    """R7, R6: A's line is put; B is given it by the level's store, or by memory."""
+    machine = line(core=SMALL, resolver=dict(KEPT, data=data) if data != "none" else {})
+    plans = [[at(1000, Do.AMO, 0), at(2000, Do.LOAD, 1)], [at(3000, Do.LOAD, 0)]]
+    span = steps(machine, plans, stride=STRIDE)[1][0]
+    assert span.cost == fetch(B) - (0 if data == "none" else MEMORY - 21) + LOAD
+
+
+# ---- A5: a core's sets ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_shrinks_an_overfull_set_of_a_core_when_another_line_comes(held: bool) -> None:
+    """A5, R7, C4: a set of one line takes a second one while the first is held; then both go."""
+    machine = line(core=dict(SMALL, l1_ways=2, hold=(500 if held else 0) * NS))
+    again = [at(1000, Do.AMO, 0), at(1200, Do.AMO, 1), at(1400, Do.LOAD, 0)]
+    miss = fetch(A) + LOAD
+    first = steps(machine, [again], stride=STRIDE)[0][2]
+    assert first.cost == (LOAD if held else miss)
+    plan = [*again[:2], at(3000, Do.LOAD, 2), at(4000, Do.LOAD, 1)]
+    assert steps(machine, [plan], stride=STRIDE)[0][3].cost == miss
