@@ -21,10 +21,10 @@ from uncore.topology import Machine, load
 # Caches of a few lines, so that the lines of the workload are evicted between its operations.
 SMALL = [
     ("core.l1=512B 2-way 4cy", "core.l2=1KiB 2-way 14cy"),
-    ("core.l1=1KiB 2-way 4cy", "core.l2=2KiB 2-way 14cy", "ccx.data=inclusive 32MiB 16-way 10cy"),
+    ("core.l1=1KiB 2-way 4cy", "core.l2=2KiB 4-way 14cy", "ccx.data=inclusive 32MiB 16-way 10cy"),
     ("core.l1=2KiB 2-way 4cy", "core.l2=4KiB 2-way 14cy", "ccx.data=inclusive 32MiB 16-way 10cy"),
 ]
-THREADS = (2, 4)
+THREADS = (2, 3, 4)
 WORKLOADS = ("lock/ticket", "refcount/atomic")
 
 
