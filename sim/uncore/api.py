@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import msgspec
 
@@ -100,29 +100,35 @@ def load_result(path: str | Path) -> Result:
     return load(Path(path))
 
 
+class _Recorded(msgspec.Struct):
+    """A program in a job's document."""
+
+    name: str
+    sha256: str
+
+
 def job_again(result: Result) -> Job:
     """The job of a result: its machine as recorded, its program found again and compared."""
-    recorded = result.job["program"]
-    if result.job["engine"] == "host":
+    try:
+        recorded = msgspec.convert(result.job.get("program"), _Recorded)
+    except msgspec.ValidationError as error:
+        raise UserError(f"job.program: {error}") from None
+    if result.job.get("engine") == "host":
         raise UserError(
             "this result was measured on hardware, which does not repeat itself; write"
-            f" uncore run --host {recorded['name']} to measure again"
+            f" uncore run --host {recorded.name} to measure again"
         )
-    shipped = recorded["name"] in {p.name for p in program.shipped()}
-    found = find_program(recorded["name"] if shipped else result.host.program)
-    if found.sha256 != recorded["sha256"]:
+    shipped = recorded.name in program.catalogue()
+    found = find_program(recorded.name if shipped else result.host.program)
+    if found.sha256 != recorded.sha256:
         raise UserError(
             f"{found.path}: the program is not the one of the result (SHA-256 {found.sha256[:12]},"
-            f" recorded {recorded['sha256'][:12]}): the outcome cannot be reproduced from it"
+            f" recorded {recorded.sha256[:12]}): the outcome cannot be reproduced from it"
         )
-    fields = {name: value for name, value in result.job.items() if name != "program"}
+    fields = result.job
     if result.outcome.partial:
-        fields["threads"] = [point.threads for point in result.points]
-    types = get_type_hints(Job, localns={"Machine": Machine, "Program": Program})
-    return Job(
-        program=found,
-        **{name: msgspec.convert(value, types[name]) for name, value in fields.items()},
-    )
+        fields = fields | {"threads": [point.threads for point in result.points]}
+    return Job.of(fields, found)
 
 
 def observe(result: Result, threads: int | None = None) -> Observed:

@@ -3,7 +3,7 @@
     Machine + Program + placement + parameters + policies = Job
 
 Interface: `Job` (frozen, hashable), `Job.at(n)` for the job of one point, `Job.document()` for its
-canonical form.
+canonical form, `Job.of(document, program)` for the job of one.
 Invariant: two jobs with equal documents have equal outcomes on any host, so nothing in here knows a
 path, a clock or a host.  There is no seed: nothing in a run is random.
 """
@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import msgspec
+from msgspec import Meta
 
 from uncore.errors import UserError, nearest
 from uncore.placement import place
@@ -49,7 +51,8 @@ class Job:
     parameters: tuple[tuple[str, str], ...] = ()  # as the program canonicalises them, sorted
     overrides: tuple[tuple[str, str], ...] = ()  # --with, already part of the machine
     engine: str = "native"
-    watchdog: int = 10**11  # ps of simulated time without an operation: the run is given up
+    # ps of simulated time without an operation: the run is given up
+    watchdog: Annotated[int, Meta(ge=0, lt=1 << 62)] = 10**11
 
     def __post_init__(self) -> None:
         if not self.threads or min(self.threads) < 1:
@@ -81,6 +84,25 @@ class Job:
         fields["program"] = {"name": self.program.name, "sha256": self.program.sha256}
         document: dict[str, Any] = msgspec.to_builtins(fields)
         return document
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any], program: Program) -> Job:
+        """The inverse of `document`, which may have come from anywhere: UserError if it is none."""
+        from uncore.program import Program
+        from uncore.topology.machine import Machine
+
+        names = {"Machine": Machine, "Program": Program}
+        types = get_type_hints(cls, localns=names, include_extras=True)
+        values: dict[str, Any] = {}
+        needed = {f.name for f in dataclasses.fields(cls) if f.default is dataclasses.MISSING}
+        for name in sorted(needed - document.keys() | document.keys() - types.keys()):
+            raise UserError(f"job.{name}: " + ("missing" if name in needed else "no job has this"))
+        for name in document.keys() - {"program"}:
+            try:
+                values[name] = msgspec.convert(document[name], types[name])
+            except msgspec.ValidationError as error:
+                raise UserError(f"job.{name}: {error}") from None
+        return cls(program=program, **values)
 
 
 def _check_slices(slices: str, most: int) -> None:

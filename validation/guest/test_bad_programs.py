@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from uncore.errors import UserError
-from uncore.program import Program, abi, compile, find, load
+from uncore.program import Program, abi, compile, find, load, shipped
 
 
 @pytest.fixture
@@ -54,6 +54,17 @@ def test_object_file(refusal, whole: bytes) -> None:
 def test_truncated_anywhere(refusal, whole: bytes) -> None:
     for length in [5, 40, 63, 64, 65, *range(100, len(whole), len(whole) // 40), len(whole) - 1]:
         assert "truncated" in refusal(whole[:length])
+
+
+def test_without_the_stacks(refusal, whole: bytes) -> None:
+    assert "has no symbols" in refusal(whole.replace(b"uc_stacks", b"xx_stacks"))
+
+
+def test_damaged_kinds(refusal) -> None:
+    """Names of kinds that are no text; they were read only when a run had ended."""
+    program = next(one for one in shipped() if len(one.kinds) > 1)
+    data, kinds = program.data, "|".join(program.kinds).encode()
+    assert "section .uc.kinds is damaged" in refusal(data.replace(kinds, b"\xff" * len(kinds)))
 
 
 def test_not_ours(refusal, whole: bytes) -> None:

@@ -14,7 +14,7 @@ from uncore.program.names import Names
 from uncore.program.parameter import Parameter
 from uncore.program.program import Program, Table
 from uncore.program.readback import Record
-from uncore.program.shelf import compile, find, load, shipped
+from uncore.program.shelf import catalogue, compile, find, load, shipped
 
 __all__ = [
     "Names",
@@ -24,6 +24,7 @@ __all__ = [
     "Table",
     "abi",
     "build",
+    "catalogue",
     "compile",
     "find",
     "load",

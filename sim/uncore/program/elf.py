@@ -169,5 +169,5 @@ def _check_ours(elf: Elf, name: str) -> None:
             )
     if not any(elf.entry in segment for segment in elf.segments):
         raise UserError(f"{name}: its entry {elf.entry:#x} is outside the program{_WRITE_INSTEAD}")
-    if not any(symbol.name == "uc_record" for symbol in elf.symbols):
+    if not {"uc_record", "uc_stacks"} <= {symbol.name for symbol in elf.symbols}:
         raise UserError(f"{name}: has no symbols; uncore reads results by them: do not strip it")

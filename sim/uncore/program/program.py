@@ -47,7 +47,7 @@ class Program:
     data: bytes = field(repr=False)
 
     def __post_init__(self) -> None:
-        _ = self._elf, self.params, self.tables  # all complaints now
+        _ = self._elf, self.params, self.tables, self.kinds  # all complaints now
 
     @cached_property
     def sha256(self) -> str:
@@ -94,7 +94,10 @@ class Program:
     def kinds(self) -> tuple[str, ...]:
         """The kinds of its operations, by number (UC_KINDS)."""
         start, size = self._elf.sections.get(".uc.kinds", (0, 0))
-        return tuple(self._elf.text_at(start).split("|")) if size else ("operation",)
+        try:
+            return tuple(self._elf.text_at(start).split("|")) if size else ("operation",)
+        except ValueError as error:
+            raise self._damaged(".uc.kinds", error) from error
 
     @cached_property
     def params(self) -> tuple[Parameter, ...]:
@@ -112,9 +115,12 @@ class Program:
         try:
             return [make(at, words) for at, words in self._elf.structures(section, structure)]
         except ValueError as error:
-            raise UserError(
-                f"{self.path}: its section {section} is damaged ({error}); compile its C file again"
-            ) from error
+            raise self._damaged(section, error) from error
+
+    def _damaged(self, section: str, error: ValueError) -> UserError:
+        return UserError(
+            f"{self.path}: its section {section} is damaged ({error}); compile its C file again"
+        )
 
     def _texts(self, words: Mapping[str, int]) -> dict[str, str]:
         return {key: self._elf.text_at(words[key]) for key in ("name", "unit", "help")}

@@ -31,30 +31,31 @@ def _contents(path: Path) -> bytes:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def _names() -> dict[str, Path]:
+def catalogue() -> dict[str, Path]:
+    """The shipped workloads and their files."""
     elves = sorted(paths.GUESTS.glob("*/*.elf"))
     return {elf.relative_to(paths.GUESTS).with_suffix("").as_posix(): elf for elf in elves}
 
 
 def shipped() -> list[Program]:
     """Every shipped workload."""
-    return [find(name) for name in _names()]
+    return [find(name) for name in catalogue()]
 
 
 def find(name: str) -> Program:
     """A shipped workload by its name."""
-    names = _names()
-    if not names:
+    known = catalogue()
+    if not known:
         raise UserError(
             f"no workload '{name}': the guest programs are not built; run scripts/run, or in a"
             " checkout: python -m SCons workloads"
         )
-    if name not in names:
+    if name not in known:
         raise UserError(
-            f"no workload is called '{name}': there are {', '.join(names)}.{nearest(name, names)}"
+            f"no workload is called '{name}': there are {', '.join(known)}.{nearest(name, known)}"
             " A C file or an ELF is given by its path"
         )
-    return Program(name, names[name], _contents(names[name]))
+    return Program(name, known[name], _contents(known[name]))
 
 
 def compile(path: str | Path) -> Program:

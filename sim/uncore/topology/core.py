@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from uncore.topology.fabric import ps
-from uncore.topology.machine import Core, Interrupt
+from uncore.topology.machine import LARGEST, Core, Interrupt
 from uncore.topology.table import Table
 
 LINE = 64  # bytes
-LARGEST = 1 << 20
+MOST_WAYS = 1 << 20
 
 
-def sets_and_ways(cache: Table, largest: int = LARGEST) -> tuple[int, int]:
+def sets_and_ways(cache: Table, largest: int = MOST_WAYS) -> tuple[int, int]:
     """Of a cache given as a table of `size` and `ways`."""
     ways = cache.count("ways", 1, largest)
     sets, rest = divmod(cache.size("size"), LINE * ways)
@@ -19,6 +19,11 @@ def sets_and_ways(cache: Table, largest: int = LARGEST) -> tuple[int, int]:
             "size",
             f"'{cache.key}': {cache.text('size')} is no whole number of sets of {ways} lines of"
             f" {LINE}B; expected a multiple of {LINE * ways}B",
+        )
+    if sets > LARGEST:
+        raise cache.wrong(
+            "size",
+            f"'{cache.key}': {sets} sets; expected at most {LARGEST}: more ways, or less size",
         )
     return sets, ways
 

@@ -15,12 +15,10 @@ from fractions import Fraction
 from uncore.topology.builders import Sites
 from uncore.topology.core import sets_and_ways
 from uncore.topology.fabric import ps
-from uncore.topology.machine import Resolver
-from uncore.topology.shorthand import POLICIES
+from uncore.topology.machine import DATA, KNOWS, LARGEST, REPLIES, UNBLOCKS, Resolver
 from uncore.topology.table import Table
 from uncore.topology.tree import Group, Tree
 
-KNOWS = ("snoop", "shadow-tags", "directory", "inclusive")
 PLACES = ("slices", "hub", "home")
 
 
@@ -145,7 +143,7 @@ class _Reader:
     def __init__(self, level: Table, table: Table, is_root: bool) -> None:
         self.level, self.table = level, table
         data = level.table("data")
-        policy = data.word("policy", POLICIES) if data else "none"
+        policy = data.word("policy", DATA) if data else "none"
         sets, ways, hit = 0, 0, Fraction(0)
         if data and policy != "none":
             sets, ways = sets_and_ways(data)
@@ -165,11 +163,11 @@ class _Reader:
             children=(),
             parents=(),
             slices=(),
-            reply=table.word("reply", ("direct", "via")),
-            unblock=table.word("unblock", ("response", "completion")),
+            reply=table.word("reply", REPLIES),
+            unblock=table.word("unblock", UNBLOCKS),
             service=ps(table.duration("service")),
             grants=table.count("grants", 1, 1 << 16),
-            entries=table.count("entries", 0, 1 << 32, lines),
+            entries=table.count("entries", 0, LARGEST, lines),
             ways=table.count("ways", 0, 1 << 16, ways if lines else 0),
             data=policy,
             data_sets=sets,

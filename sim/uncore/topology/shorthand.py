@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable
 
 from uncore.errors import nearest
+from uncore.topology.machine import DATA
 from uncore.topology.tree import RESERVED
 from uncore.topology.units import UnitError, cache_parts
 
@@ -28,7 +29,6 @@ KINDS = (
     "all-to-all",
     "links",
 )
-POLICIES = ("none", "victim", "inclusive")
 
 
 def written_out(path: tuple[str, ...], text: str) -> dict[str, str] | None:
@@ -67,10 +67,10 @@ def _join_part(word: str) -> str:
 
 def _data(text: str) -> dict[str, str]:
     policy, _, cache = text.strip().partition(" ")
-    if policy not in POLICIES:
+    if policy not in DATA:
         raise UnitError(
-            f"'{policy}' is no storage policy: expected one of {', '.join(POLICIES)},"
-            f' like "victim 8MiB 16-way 10cy".{nearest(policy, POLICIES)}'
+            f"'{policy}' is no storage policy: expected one of {', '.join(DATA)},"
+            f' like "victim 8MiB 16-way 10cy".{nearest(policy, DATA)}'
         )
     return {"policy": policy} | (cache_parts(cache) if policy != "none" else {})
 

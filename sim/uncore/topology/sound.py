@@ -1,0 +1,103 @@
+"""What the parts of a machine must be to one another for an engine to execute them.
+
+    refuse_unsound(machine)     ValueError that names the first part that does not fit
+
+Invariants of a Machine: parts refer to parts that there are; every stop reaches every other; every
+core has a chain of resolvers that ends at a root; a resolver's parents are those whose child it is,
+one, or one for each memory; exactly the root level has none.  Machines come from topology files,
+from saved results and from Python: here all of them pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from uncore.topology.tree import MOST_HARTS
+
+if TYPE_CHECKING:
+    from uncore.topology.machine import Machine
+
+
+def refuse_unsound(machine: Machine) -> None:
+    for check in (_sizes, _references, _ownership, _ways):
+        for fault in check(machine):
+            raise ValueError(fault)
+
+
+def _sizes(machine: Machine) -> Iterator[str]:
+    cores = len(machine.core_stops)
+    if not 1 <= cores * machine.threads_per_core <= MOST_HARTS:
+        yield (
+            f"core_stops, threads_per_core: {cores} cores of {machine.threads_per_core} threads;"
+            f" expected 1 to {MOST_HARTS} harts"
+        )
+    if len(machine.shape) != cores:
+        yield f"shape: {len(machine.shape)} rows; expected one for each of {cores} cores"
+    depth = len(machine.levels) - 1
+    for core, row in enumerate(machine.shape):
+        if len(row) != depth:
+            yield f"shape[{core}]: {len(row)} numbers; expected {depth}, one for each level"
+    if not machine.memories:
+        yield "memories: expected at least one"
+    for node, memory in enumerate(machine.memories):
+        if memory.size != machine.memories[0].size:
+            yield f"memories[{node}].size: expected the size of the first"
+    if machine.core.l2_sets and not machine.core.l2_ways:
+        yield "core.l2_ways: an L2 with sets but without ways"
+
+
+def _references(machine: Machine) -> Iterator[str]:
+    seats: list[tuple[str, Iterable[int]]] = [
+        ("core_stops", machine.core_stops),
+        ("memories", (memory.stop for memory in machine.memories)),
+        ("links: source", (link.source for link in machine.links)),
+        ("links: target", (link.target for link in machine.links)),
+    ]
+    seats += [(f"resolvers[{n}].slices", one.slices) for n, one in enumerate(machine.resolvers)]
+    stops = range(len(machine.stops))
+    for name, numbers in seats:
+        for number in numbers:
+            if number not in stops:
+                yield f"{name}: {number} is no stop; expected 0 to {len(stops) - 1}"
+
+
+def _ownership(machine: Machine) -> Iterator[str]:
+    cores, memories = machine.cores, len(machine.memories)
+    parents: list[list[int]] = [[] for _ in range(cores + len(machine.resolvers))]
+    seats: dict[int, int] = {}  # of a child among the children of any of its parents
+    for number, one in enumerate(machine.resolvers):
+        name, agent = f"resolvers[{number}]", cores + number
+        if not one.slices:
+            yield f"{name}.slices: expected at least one stop"
+        if not -1 <= one.memory < memories:
+            yield f"{name}.memory: {one.memory} is no memory; expected -1 to {memories - 1}"
+        for seat, child in enumerate(one.children):
+            if not 0 <= child < agent:
+                yield f"{name}.children: {child} is no core and no resolver before this one"
+            if seats.setdefault(child, seat) != seat:
+                yield f"{name}.children: {child} stands at another place than in its other parents"
+            parents[child].append(agent)
+    for agent, above in enumerate(parents):
+        name = f"resolvers[{agent - cores}]" if agent >= cores else f"core {agent}"
+        if agent >= cores and list(machine.resolvers[agent - cores].parents) != above:
+            yield f"{name}.parents: expected {above}, whose child it is"
+        if len(above) not in ((0, 1, memories) if agent >= cores else (1, memories)):
+            yield f"{name}: {len(above)} parents; expected one, or one for each memory"
+    if len({one.level for one in machine.resolvers if not one.parents}) != 1:
+        yield "resolvers: expected one level without parents, the root"
+
+
+def _ways(machine: Machine) -> Iterator[str]:
+    """Every stop must reach the first, and the first every other."""
+    for come, go in (("source", "target"), ("target", "source")):
+        beside: list[list[int]] = [[] for _ in machine.stops]
+        for link in machine.links:
+            beside[getattr(link, come)].append(getattr(link, go))
+        found, waiting = {0}, [0]
+        while waiting:
+            fresh = set(beside[waiting.pop()]) - found
+            found |= fresh
+            waiting.extend(fresh)
+        if len(found) < len(machine.stops):
+            yield "links: not every stop can be reached from every other"
