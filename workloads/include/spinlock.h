@@ -36,7 +36,7 @@ static inline void spin_await(struct spinlock* lock) {
 
 // Who finds the lock taken stays away before looking again, twice as long each time.
 static inline void spin_stay_away(uint64_t* pauses) {
-  if (*pauses < SPIN_DELAY) *pauses *= 2;
+  if (2 * *pauses <= SPIN_DELAY) *pauses *= 2;
   for (uint64_t i = *pauses; i > 0; i--) uc_pause();
 }
 
