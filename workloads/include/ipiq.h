@@ -134,7 +134,7 @@ static inline void ipiq_post(unsigned target, void (*function)(void*, uint64_t),
   if (!(atomic_load_explicit(senders, memory_order_relaxed) >> self % 64 & 1))
     atomic_fetch_or_explicit(senders, 1ul << self % 64, memory_order_release);
   // A passive queue that fills up asks for attention.
-  bool tell = !passive || ipiq_length(queue) > IPIQ_SLOTS / 2;
+  bool tell = !passive || (!UC_SABOTAGE && ipiq_length(queue) > IPIQ_SLOTS / 2);
   if (tell && !atomic_exchange_explicit(&queue->told, 1, memory_order_seq_cst)) uc_ipi(target);
   uc_interrupts_restore(interrupts);
 }
