@@ -24,8 +24,8 @@ UC_PARAM(u64, preempt_every, 4, "sections", "of which one is switched out in the
 // One thread's section, while it is inside.
 struct tracker {
   UC_ALIGNED struct tracker *older, *younger;
-  struct uc_thread* thread;
-  uint64_t entered;  // epoch
+  _Atomic(struct uc_thread*) thread;  // waiters look while its section may be ending
+  uint64_t entered;                   // epoch
   uint64_t sections;
 };
 
@@ -56,7 +56,7 @@ static void enter_preempt(struct tracker* self, unsigned hart) {
   struct inside* here = &inside[hart];
   if (!oldest_inside(hart)) epoch_announce(epoch, &epoch->record[hart]);
   self->entered = epoch_now(epoch);  // or later than announced, for which we wait the longer
-  self->thread = uc_thread_self();
+  atomic_store_explicit(&self->thread, uc_thread_self(), memory_order_relaxed);
   self->older = here->youngest;
   self->younger = NULL;
   here->youngest = self;
@@ -74,6 +74,10 @@ static void oldest_leaves(struct inside* here, unsigned hart, struct tracker* ne
   atomic_store_explicit(&epoch->record[hart].announced, announced, memory_order_release);
 }
 
+static struct uc_thread* thread_of(struct tracker* tracker) {
+  return atomic_load_explicit(&tracker->thread, memory_order_relaxed);
+}
+
 static void exit_preempt(struct tracker* self, unsigned hart) {
   struct inside* here = &inside[hart];
   if (self->younger)
@@ -84,7 +88,7 @@ static void exit_preempt(struct tracker* self, unsigned hart) {
     self->older->younger = self->younger;
   else
     oldest_leaves(here, hart, self->younger);
-  uc_thread_lend(self->thread, UC_PRIORITY_NORMAL);  // whatever a waiter lent
+  uc_thread_lend(thread_of(self), UC_PRIORITY_NORMAL);  // whatever a waiter lent
 }
 
 static struct object* reader_get(unsigned reader) {
@@ -105,7 +109,9 @@ static void reader_put(unsigned reader) {
 
 // ---- The updater --------------------------------------------------------------------------------
 
-static bool runs(struct tracker* tracker) { return tracker && uc_thread_running(tracker->thread); }
+static bool runs(struct tracker* tracker) {
+  return tracker && uc_thread_running(thread_of(tracker));
+}
 
 static void wait_for(unsigned hart, uint64_t now) {
   while (epoch_lags(epoch, hart, now)) {
@@ -113,7 +119,7 @@ static void wait_for(unsigned hart, uint64_t now) {
       while (epoch_lags(epoch, hart, now) && runs(oldest_inside(hart))) uc_pause();
       if (epoch_lags(epoch, hart, now)) uc_thread_migrate(uc_cpuset_one(hart));
     } else {
-      uc_thread_lend(oldest_inside(hart)->thread, WAITED_FOR);
+      uc_thread_lend(thread_of(oldest_inside(hart)), WAITED_FOR);
       uc_yield();
     }
   }
