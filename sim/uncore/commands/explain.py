@@ -40,16 +40,15 @@ def lines(
     json: Json = False,
 ) -> int:
     """The lines a run waited for: what they hold, who took them, and what they cost."""
-    import msgspec
-
     from uncore.api import load_result, observe
     from uncore.report import costs
+    from uncore.report.table import print_json
     from uncore.result.sharing import costs as found
 
     recorded = load_result(result)
     observed = observe(recorded, threads)
     if json:
-        print(msgspec.json.format(msgspec.json.encode(found(observed)), indent=1).decode())
+        print_json(found(observed))
     else:
         costs.show(recorded, observed, top)
     return OK
@@ -72,6 +71,7 @@ def conflicts(
     from uncore.api import make_job
     from uncore.execute import execute
     from uncore.report import conflicts as report
+    from uncore.report.table import print_json
     from uncore.result.conflicts import pairs as meet
     from uncore.result.observed import Shared
 
@@ -91,7 +91,7 @@ def conflicts(
         return INTERRUPTED
     found = meet(job.program.kinds, msgspec.convert(seen[0]["operations"], list[Shared]))
     if json:
-        print(msgspec.json.format(msgspec.json.encode(found), indent=1).decode())
+        print_json(found)
     else:
         report.show(f"{job.program.name} on {job.machine.id}, {threads} threads", found)
     return FAILED if result.failed else OK
@@ -105,17 +105,16 @@ def scaling(
     json: Json = False,
 ) -> int:
     """Scaling laws of a saved result: three speed-ups, serialisation, a fit and its prediction."""
-    import msgspec
-
     from uncore.api import load_result
     from uncore.report import scaling as report
     from uncore.report.plot import picture
+    from uncore.report.table import print_json
     from uncore.result.scaling import analyse
 
     check_endings({"--plot": plot})
     found = analyse(load_result(result))
     if json:
-        print(msgspec.json.format(msgspec.json.encode(found), indent=1).decode())
+        print_json(found)
     else:
         report.show(found)
     if plot:
@@ -140,11 +139,10 @@ def compare(
     json: Json = False,
 ) -> int:
     """Two workloads or two machines, side by side: their ratio, and what makes the difference."""
-    import msgspec
-
     from uncore.api import load_result
     from uncore.report import compare as report
     from uncore.report.plot import picture
+    from uncore.report.table import print_json
     from uncore.result import compare as comparing
 
     check_endings({"--plot": plot})
@@ -159,7 +157,7 @@ def compare(
         return INTERRUPTED
     found = comparing.compare(*results)
     if json:
-        print(msgspec.json.format(msgspec.json.encode(found), indent=1).decode())
+        print_json(found)
     else:
         report.show(found)
     if plot:

@@ -56,8 +56,10 @@ def run(
     from uncore.api import make_job
 
     if host:
-        if again or log or with_ or choices != PLACED:
-            raise UserError("--host: a real machine has no --with, --log, --again or placement")
+        if again or log or lines or with_ or choices != PLACED:
+            raise UserError(
+                "--host: a real machine has no --with, --log, --lines, --again or placement"
+            )
         return _measure(words, threads, set_, json=json, plot=plot, output=output)
 
     if again:

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-import msgspec
-
 from uncore.engine.agreement import Agreement, Difference
-from uncore.report.table import Column, console, emit
+from uncore.report.table import Column, console, emit, print_json
 from uncore.result.log import COLUMNS
 
 BEFORE = 8  # records of the line shown before the difference
@@ -19,7 +17,7 @@ def show(found: Sequence[Agreement], engines: tuple[str, str], as_json: bool) ->
     """One row a thread count, then the first difference of each."""
     if as_json:
         rows = [asdict(one) | {"equal": one.equal} for one in found]
-        print(msgspec.json.format(msgspec.json.encode(rows), indent=1).decode())
+        print_json(rows)
         return
     columns = [
         Column("threads", lambda one: one["threads"]),

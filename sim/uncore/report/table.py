@@ -1,7 +1,8 @@
 """Tables: the same rows for people (rich, on a terminal or piped) and for programs (JSON).
 
-Interface: `emit(rows, as_json, columns, title)`.  The keys of the rows are the documented, stable
-ones (docs/cli.md); `columns` says which of them people see, and how.
+Interface: `emit(rows, as_json, columns, title)`; `print_json(value)` for what is no table.
+The keys of the rows are the documented, stable ones (docs/cli.md); `columns` says which of them
+people see, and how.
 """
 
 from __future__ import annotations
@@ -29,10 +30,15 @@ class Column(NamedTuple):
     left: bool = False
 
 
+def print_json(value: Any) -> None:
+    """A structure as indented JSON on standard output."""
+    print(msgspec.json.format(msgspec.json.encode(value), indent=1).decode())
+
+
 def emit(rows: Sequence[Row], as_json: bool, columns: Sequence[Column], title: str = "") -> None:
     """Prints the rows on standard output; a column in which nothing is known is left out."""
     if as_json:
-        print(msgspec.json.format(msgspec.json.encode(rows), indent=1).decode())
+        print_json(rows)
         return
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     shown = [column for column in columns if any(_cell(column, row) != EMPTY for row in rows)]
