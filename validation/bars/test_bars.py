@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
-from uncore import topology, validate
+from uncore import topology
 from uncore.cli import main
 from uncore.errors import UserError
 from uncore.topology.cpus import hart_of_cpu
+from uncore.validate import handoff
 from uncore.validate import hardware as figures
 from uncore.validate.score import broken, free_numbers, score
 from uncore.validate.simulate import handoffs
@@ -22,7 +24,7 @@ from uncore.validate.simulate import handoffs
 
 @pytest.mark.parametrize("name", figures.carried())
 def test_does_the_machine_keep_its_bounds(name: str) -> None:
-    assert broken(validate.one(name), figures.read(name)) == []
+    assert broken(handoff.one(name), figures.read(name)) == []
 
 
 @pytest.mark.parametrize("name", figures.carried())
@@ -90,7 +92,7 @@ def write_matrix(folder: Path, name: str, factor: float = 1.0) -> None:
 
 def test_is_a_matrix_read_in_the_order_of_the_operating_system(tmp_path: Path) -> None:
     write_matrix(tmp_path, "tr1950x")
-    exact = validate.one("tr1950x", tmp_path)
+    exact = handoff.one("tr1950x", tmp_path)
     assert exact.pairs_from == "matrix"
     assert exact.pair_mean_err_pct < 0.01 and exact.class_worst_err_pct < 0.01
     assert exact.pair_err_const_pct > 5 and exact.structure == 1.0
@@ -116,7 +118,7 @@ def test_does_a_machine_past_its_bound_end_with_status_1(
 def test_does_a_wrong_matrix_give_one_clear_message(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "tr1950x.csv").write_text(text)
     with pytest.raises(UserError, match=words):
-        validate.one("tr1950x", tmp_path)
+        handoff.one("tr1950x", tmp_path)
 
 
 def test_does_an_unknown_machine_name_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
@@ -124,3 +126,41 @@ def test_does_an_unknown_machine_name_the_nearest(capsys: pytest.CaptureFixture[
         main(["validate", "tr1950"])
     assert end.value.code == 2
     assert "nothing was measured on 'tr1950'. Did you mean 'tr1950x'?" in capsys.readouterr().err
+
+
+def test_are_the_classes_of_a_users_machine_its_levels_and_the_sides_of_its_home(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A machine without figures: epyc7601x2 has none."""
+    machine = topology.load("tr2990wx")
+    assert machine.id not in figures.carried()
+    classes = figures.by_level(topology.load("epyc7742x2"), "node1").classes
+    assert list(classes) == [
+        "core", "ccx", "die-home", "die-remote", "socket-home", "socket-remote", "system"
+    ]  # fmt: skip
+    lines = [",".join(["50"] * row + [""] * (machine.harts - row)) for row in range(machine.harts)]
+    (tmp_path / "mine.csv").write_text("\n".join(lines))
+    with pytest.raises(SystemExit) as end:
+        main(["validate", "tr2990wx", "--matrix", str(tmp_path / "mine.csv"), "--json"])
+    assert end.value.code == 0  # no bounds are stated for a matrix of one's own
+    (row,) = msgspec.json.decode(capsys.readouterr().out)["handoff"]
+    assert row["classes"] == 4 and row["medians"]["core"][0] == 50
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--only", "handof"], "no such experiment; expected one of handoff"),
+        (["--only", "handoff", "--all"], "write one or the other"),
+        (["--page", "x.md"], "write --all, and no machine"),
+        (["--matrix", "x.csv"], "name the one machine"),
+        (["tr1950x", "--home", "node0"], "write --matrix FILE"),
+    ],
+)
+def test_is_what_cannot_be_asked_explained(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["validate", *words])
+    assert end.value.code == 2
+    assert said in " ".join(capsys.readouterr().err.split())

@@ -26,13 +26,23 @@ from uncore.commands import (
 @app.command
 def validate(
     *machines: str,
+    all_: Annotated[
+        bool, Parameter(name="--all", negative="", help="every experiment, not handoffs alone")
+    ] = False,
+    only: Annotated[str, Parameter(help="one experiment by name")] = "",
     matrices: Annotated[Path | None, Parameter(help="directory of measured matrices")] = None,
+    matrix: Annotated[Path | None, Parameter(help="a matrix of yours, of the one machine")] = None,
+    home: Annotated[str, Parameter(help="with --matrix: node0, node1, ... or pair")] = "",
+    page: Annotated[Path | None, Parameter(help="write docs/validation.md into this file")] = None,
+    cores: Cores = 0,
     json: Json = False,
 ) -> int:
     """Simulated against measured, with errors; exit status 1 past the stated bounds."""
     from uncore import validate as validation
+    from uncore.validate.section import Request
 
-    return int(validation.main(machines, matrices=matrices, json=json))
+    request = Request(machines, matrices, matrix, home, workers(cores), pictures=page is not None)
+    return int(validation.main(request, only=only, everything=all_, page_path=page, json=json))
 
 
 @app.command

@@ -1,6 +1,7 @@
 """Tables: the same rows for people (rich, on a terminal or piped) and for programs (JSON).
 
-Interface: `emit(rows, as_json, columns, title)`; `print_json(value)` for what is no table.
+Interface: `emit(rows, as_json, columns, title)`; `cells(rows, columns)` for who writes a table
+elsewhere; `print_json(value)` for what is no table.
 The keys of the rows are the documented, stable ones (docs/cli.md); `columns` says which of them
 people see, and how.
 """
@@ -41,7 +42,7 @@ def emit(rows: Sequence[Row], as_json: bool, columns: Sequence[Column], title: s
         print_json(rows)
         return
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    shown = [column for column in columns if any(_cell(column, row) != EMPTY for row in rows)]
+    shown, lines = cells(rows, columns)
     for column in shown:
         table.add_column(
             column.head,
@@ -49,8 +50,8 @@ def emit(rows: Sequence[Row], as_json: bool, columns: Sequence[Column], title: s
             overflow="fold",
             no_wrap=not column.left,
         )
-    for row in rows:
-        table.add_row(*(_cell(column, row) for column in shown))
+    for line in lines:
+        table.add_row(*map(escape, line))
     if title:
         console().print(title, style="bold", markup=False)
     console().print(table)
@@ -63,6 +64,12 @@ def console() -> Console:
     return out if out.is_terminal else Console(highlight=False, width=200)
 
 
+def cells(rows: Sequence[Row], columns: Sequence[Column]) -> tuple[list[Column], list[list[str]]]:
+    """The columns in which something is known, and every row as it is written."""
+    shown = [column for column in columns if any(_cell(column, row) != EMPTY for row in rows)]
+    return shown, [[_cell(column, row) for column in shown] for row in rows]
+
+
 def _cell(column: Column, row: Row) -> str:
     value = column.value(row) if callable(column.value) else row.get(column.value)
-    return escape(column.write(value))
+    return column.write(value)

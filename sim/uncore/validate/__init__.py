@@ -1,9 +1,16 @@
 """Simulated against measured: what `uncore validate` prints, and whether the bounds hold.
 
-    main(machines, matrices, json) -> exit status: 0, or 1 past a bound
+    main(request, only=..., everything=..., page=..., json=...) -> 0, or 1 past a bound
 
-Without `matrices` the pairs are compared with the figures the project carries (class medians, and
-each core's part inside an L3 where known): good for the classes, too kind to the pairs.
+The files:
+
+    section.py     what every experiment is asked and answers
+    handoff.py     core to core: a line handed over, against measured matrices
+    hardware.py    the figures the project carries, and a user's own matrix
+    score.py       errors and bounds of handoffs;  simulate.py  the simulated matrix
+    page.py        docs/validation.md
+
+A new experiment is a module with `run` and a line in EXPERIMENTS.
 """
 
 from __future__ import annotations
@@ -12,70 +19,57 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
-
-from uncore import topology
 from uncore.errors import UserError, nearest
-from uncore.report.progress import progress
-from uncore.report.table import Column, emit
-from uncore.validate import hardware as figures
-from uncore.validate.score import Score, broken, score
-from uncore.validate.simulate import handoffs
+from uncore.report.table import emit, print_json
+from uncore.validate import handoff, page
+from uncore.validate.section import Experiment, Request, Section
 
-CARRIED, MATRIX = "carried figures", "matrix"
+EXPERIMENTS: dict[str, Experiment] = {
+    "handoff": handoff.run,
+}
+DEFAULT = "handoff"
 
 
-def main(machines: Sequence[str], *, matrices: Path | None = None, json: bool = False) -> int:
-    names = _chosen(machines, matrices)
-    scores, past = [], []
-    with progress(len(names), "validating") as advance:
-        for name in names:
-            scores.append(one(name, matrices))
-            past += [f"{name}: {what}" for what in broken(scores[-1], figures.read(name))]
-            advance(1)
-    _show(scores, json)
-    for line in past:
-        print(f"uncore: past its bound: {line}", file=sys.stderr)
+def main(
+    request: Request,
+    *,
+    only: str = "",
+    everything: bool = False,
+    page_path: Path | None = None,
+    json: bool = False,
+) -> int:
+    names = _chosen(only, everything)
+    if page_path and not (everything and not request.machines):
+        raise UserError(
+            f"--page {page_path}: the page holds every experiment and machine; write --all, and no"
+            " machine"
+        )
+    sections = [EXPERIMENTS[name](request) for name in names]
+    if json:
+        print_json({section.name: section.rows for section in sections})
+    for section in () if json else sections:
+        show(section)
+    if page_path:
+        page.write(page_path, sections)
+    past = [message for section in sections for message in section.broken]
+    for message in past:
+        print(f"uncore: past its bound: {message}", file=sys.stderr)
     return 1 if past else 0
 
 
-def one(name: str, matrices: Path | None = None) -> Score:
-    """One machine, simulated and compared."""
-    machine, hardware = topology.load(name), figures.read(name)
-    if matrices:
-        measured = figures.measured_matrix(matrices / f"{name}.csv", machine)
-    else:
-        measured = figures.carried_matrix(hardware, machine)
-    simulated = handoffs(machine, hardware)
-    return score(machine, hardware, measured, simulated, MATRIX if matrices else CARRIED)
+def _chosen(only: str, everything: bool) -> Sequence[str]:
+    if only and everything:
+        raise UserError(f"--only {only}: --all runs every experiment; write one or the other")
+    if only and only not in EXPERIMENTS:
+        raise UserError(
+            f"--only {only}: no such experiment; expected one of {', '.join(EXPERIMENTS)}"
+            f"{nearest(only, EXPERIMENTS)}"
+        )
+    return list(EXPERIMENTS) if everything else [only or DEFAULT]
 
 
-def _chosen(machines: Sequence[str], matrices: Path | None) -> list[str]:
-    known = figures.carried()
-    for name in machines:
-        if name not in known:
-            raise UserError(
-                f"nothing was measured on '{name}'.{nearest(name, known)} Expected one of"
-                f" {', '.join(known)}"
-            )
-    if matrices and not matrices.is_dir():
-        raise UserError(f"--matrices {matrices}: expected a directory of CSV files, one a machine")
-    with_matrix = [n for n in known if not matrices or (matrices / f"{n}.csv").is_file()]
-    if not with_matrix:
-        raise UserError(f"--matrices {matrices}: no file NAME.csv of {', '.join(known)} is there")
-    return list(machines) or with_matrix
-
-
-def _show(scores: list[Score], json: bool) -> None:
-    rows = [msgspec.to_builtins(row) for row in scores]
-    fields = [f for f in Score.__struct_fields__ if f not in ("order", "medians", "pairs_from")]
-    left = ("machine", "quality", "home", "slice")
-    columns = [Column(field, field, left=field in left) for field in fields]
-    source = scores[0].pairs_from if scores else CARRIED
-    emit(rows, json, columns, f"simulated against measured; pairs from: {source}")
-    if json:
-        return
-    for one_score in scores:
-        if one_score.order:
-            cores = " ".join(map(str, one_score.order))
-            print(f"{one_score.machine}: cores assigned to the stops of an L3: {cores}")
+def show(section: Section) -> None:
+    """As people read it."""
+    emit(section.rows, False, section.columns, section.title)
+    for note in section.notes:
+        print(note)

@@ -2,11 +2,15 @@
 
 `validation/hardware/ID.toml` holds a machine's class medians, the parts its cores add inside one L3
 where that was measured, and what had to be chosen because nobody recorded it (where the line was
-homed, which slice owned it).
+homed, which slice owned it).  Other experiments keep their figures in tables of the same file.
 
-    read(machine) -> Hardware or None            a matrix by hart, in ns; NaN where unknown:
+    carried(table) -> names of the machines that have it
+    part(machine, table, kind) -> such a table as a struct of this kind
+    read(machine) -> Hardware                    the handoffs; what follows is a matrix by hart, in
+                                                 ns, NaN where unknown:
     carried_matrix(hardware, machine)            the carried figures written out pair by pair
     measured_matrix(path, machine)               a CSV of the core-to-core-latency collections
+    by_level(machine, home) -> Hardware          of a machine without figures: classes are levels
 
 Invariant: every pair of harts is in at most one class (`Hardware.masks`); no figure here is read by
 anything that simulates.
@@ -16,12 +20,15 @@ from __future__ import annotations
 
 import csv
 import tomllib
+from functools import cache
 from pathlib import Path
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from uncore.distance import classes as classes_of
 from uncore.distance import distance
 from uncore.errors import UserError
 from uncore.paths import HARDWARE
@@ -30,6 +37,11 @@ from uncore.topology.machine import Machine
 
 Matrix = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Kind = TypeVar("Kind", bound=msgspec.Struct)
+
+HANDOFFS = "classes"  # the table without which a file says nothing about handing lines over
+OTHERS = ("contended", "directory", "ipi", "scaling")  # tables of other experiments
+OWN = "own"  # quality of a user's matrix: no bounds are stated for it
 
 
 class Class(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -88,17 +100,60 @@ def level_of_pairs(machine: Machine) -> NDArray[np.str_]:
     return np.array([[distance(machine, a, b) if a != b else "" for b in harts] for a in harts])
 
 
-def carried() -> list[str]:
-    """Machines with a file of figures."""
-    return sorted(path.stem for path in HARDWARE.glob("*.toml"))
+def carried(table: str = HANDOFFS) -> list[str]:
+    """Machines with figures of this kind."""
+    return sorted(path.stem for path in HARDWARE.glob("*.toml") if table in _document(path))
 
 
 def read(name: str) -> Hardware:
     path = HARDWARE / f"{name}.toml"
+    own = {key: value for key, value in _document(path).items() if key not in OTHERS}
+    return _converted(path, own, Hardware)
+
+
+def part(name: str, table: str, kind: type[Kind]) -> Kind:
+    """One table of a machine's figures."""
+    path = HARDWARE / f"{name}.toml"
+    return _converted(path, _document(path).get(table), kind)
+
+
+@cache
+def _document(path: Path) -> dict[str, Any]:
     try:
-        return msgspec.convert(tomllib.loads(path.read_text()), Hardware)
-    except (OSError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        return tomllib.loads(path.read_text())
+    except (OSError, tomllib.TOMLDecodeError) as error:
         raise UserError(f"{path}: no figures of a machine: {error}") from None
+
+
+def _converted(path: Path, document: Any, kind: type[Kind]) -> Kind:
+    try:
+        return msgspec.convert(document, kind)
+    except msgspec.ValidationError as error:
+        raise UserError(f"{path}: no figures of a machine: {error}") from None
+
+
+def by_level(machine: Machine, home: str = "") -> Hardware:
+    """Classes of a machine that nobody described: a class each level, and each side of `home`."""
+    side = _side(machine) if home.startswith("node") else ""
+    cache = machine.levels.index(machine.resolvers[0].level)  # resolves by itself: no side is seen
+    levels, lower = level_of_pairs(machine), np.tri(machine.harts, k=-1, dtype=bool)
+    unsplit = Hardware(machine.name, OWN, "", home or "node0", {}, side=side)
+    classes = {}
+    for level in classes_of(machine):
+        inside = side and level in machine.levels[machine.levels.index(side) : cache]
+        for name, mask in (unsplit.sides(machine) if inside else {"": lower}).items():
+            pairs = int(np.count_nonzero(lower & mask & (levels == level)))
+            if pairs:
+                label = f"{level}-{name}".rstrip("-")
+                classes[label] = Class(level, float("nan"), pairs, name)
+    return msgspec.structs.replace(unsplit, classes=classes)
+
+
+def _side(machine: Machine) -> str:
+    """The level whose every member has a memory node of its own, if there are several."""
+    members = [len(set(column)) for column in zip(*machine.shape, strict=True)]
+    nodes = len(machine.memories)
+    return machine.levels[members.index(nodes)] if nodes > 1 and nodes in members else ""
 
 
 def carried_matrix(hardware: Hardware, machine: Machine) -> Matrix:
