@@ -25,6 +25,9 @@ Series = Mapping[str, Sequence[tuple[float, float]]]  # label -> (x, y) points
 # Distinct for colour-blind readers too (Okabe and Ito).
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31"]
 MARKERS = "os^Dvp*X"
+MEASURED = (
+    ", measured"  # ends the label of a series that is drawn in the colour of the simulated one
+)
 WIDE = 20  # a larger ratio of values is drawn on a logarithmic axis
 STYLE: Any = {
     "font.size": 9.5,
@@ -92,7 +95,9 @@ def curves(series: Series, title: str, x: str, y: str, dashed: Sequence[str] = (
     """Lines over a logarithmic x, and y where it spans much; `dashed` series are measurements."""
 
     def draw(axes: Axes) -> None:
-        for number, (label, points) in enumerate(series.items()):
+        own = list(dict.fromkeys(label.removesuffix(MEASURED) for label in series))
+        for label, points in series.items():
+            number = own.index(label.removesuffix(MEASURED))
             xs, ys = [p[0] for p in points], [p[1] for p in points]
             axes.plot(
                 xs,

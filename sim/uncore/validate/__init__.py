@@ -8,6 +8,7 @@ The files:
     handoff.py     core to core: a line handed over, against measured matrices
     hardware.py    the figures the project carries, and a user's own matrix
     score.py       errors and bounds of handoffs;  simulate.py  the simulated matrix
+    scaling.py     will-it-scale: throughput over tasks, against measured curves
     page.py        docs/validation.md
 
 A new experiment is a module with `run` and a line in EXPERIMENTS.
@@ -21,11 +22,12 @@ from pathlib import Path
 
 from uncore.errors import UserError, nearest
 from uncore.report.table import emit, print_json
-from uncore.validate import handoff, page
+from uncore.validate import handoff, page, scaling
 from uncore.validate.section import Experiment, Request, Section
 
 EXPERIMENTS: dict[str, Experiment] = {
     "handoff": handoff.run,
+    "scaling": scaling.run,
 }
 DEFAULT = "handoff"
 

@@ -1,0 +1,62 @@
+"""Do skeletons of kernel paths stand beside the curves of will-it-scale as they should?"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import msgspec
+import pytest
+
+from uncore.api import make_job
+from uncore.claims.quantity import OF_POINTS
+from uncore.execute import execute
+from uncore.validate import scaling
+
+ALL = scaling.series()
+GETUID = next(s for s in ALL if (s.machine, s.benchmark, s.kind) == ("x6130x2", "getuid1", "linux"))
+
+
+def shortened(series: scaling.Series, tasks: list[int]) -> scaling.Series:
+    """The series at some of its numbers of tasks."""
+    kept = [series.measured.tasks.index(n) for n in tasks]
+    rates = [series.measured.millions[series.benchmark][series.kind][at] for at in kept]
+    measured = msgspec.structs.replace(
+        series.measured, tasks=tasks, millions={series.benchmark: {series.kind: rates}}
+    )
+    return dataclasses.replace(series, measured=measured)
+
+
+@pytest.mark.parametrize("series", ALL, ids=lambda s: f"{s.machine}-{s.benchmark}-{s.kind}")
+def test_can_every_measured_curve_be_simulated(series: scaling.Series) -> None:
+    assert len(series.rates) == len(series.measured.tasks)
+    assert all(series.measured.clock(series.system, n) for n in series.measured.tasks)
+    values = {name: str(value) for name, value in series.skeleton.values.items()}
+    assert make_job("bus:2", series.skeleton.workload, [2], parameters=values | {"work": "1"})
+
+
+def test_is_a_single_task_as_fast_as_measured() -> None:
+    (curve,) = scaling.curves([shortened(GETUID, [1])])
+    (result,) = execute([GETUID.job([1], curve.work)])
+    rate = OF_POINTS["throughput"](result.points[0], {})
+    assert rate == pytest.approx(GETUID.rates[0], rel=0.01)
+
+
+def test_do_the_clocks_follow_the_measured_machine() -> None:
+    """Nothing is shared, so four tasks lose what the turbo loses: 3.7 to 3.5 GHz, as measured."""
+    (curve,) = scaling.curves([shortened(GETUID, [1, 4])])
+    assert curve.simulated[1] == pytest.approx(4 * 3.5 / 3.7, rel=0.01)
+    assert curve.measured[1] == pytest.approx(curve.simulated[1], rel=0.01)
+    plain = make_job("x6130x2", "kernel/getuid", [1, 4], parameters={"work": curve.work, "ops": GETUID.calls})
+    one, four = (OF_POINTS["throughput"](p, {}) for p in execute([plain])[0].points)
+    assert four / one == pytest.approx(4, rel=0.01)
+
+
+def test_what_is_said_of_a_curve() -> None:
+    epyc = next(s for s in ALL if s.machine == "epyc7601x2")
+    curve = scaling.Curve(epyc, 0, [1, 4, 2, 1, 1, 1, 1.5], [1, 2, 2, 2, 2, 2, 1])
+    assert curve.peak(curve.simulated) == 4
+    assert curve.knee([1, 1.9, 2, 2, 2, 2, 2]) == 4
+    assert curve.smt_yield(curve.simulated) == 1.5
+    assert curve.contended(curve.simulated)
+    assert curve.shape_error == pytest.approx((2 * 1 * 2 * 2 * 2 * 1.5) ** (1 / 6))
+    assert scaling.signature([curve])[0] == (4, 2)
