@@ -46,7 +46,9 @@ def test_do_the_clocks_follow_the_measured_machine() -> None:
     (curve,) = scaling.curves([shortened(GETUID, [1, 4])])
     assert curve.simulated[1] == pytest.approx(4 * 3.5 / 3.7, rel=0.01)
     assert curve.measured[1] == pytest.approx(curve.simulated[1], rel=0.01)
-    plain = make_job("x6130x2", "kernel/getuid", [1, 4], parameters={"work": curve.work, "ops": GETUID.calls})
+    plain = make_job(
+        "x6130x2", "kernel/getuid", [1, 4], parameters={"work": curve.work, "ops": GETUID.calls}
+    )
     one, four = (OF_POINTS["throughput"](p, {}) for p in execute([plain])[0].points)
     assert four / one == pytest.approx(4, rel=0.01)
 

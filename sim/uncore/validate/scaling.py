@@ -40,9 +40,6 @@ THREADS = "-threads"  # of a key: the tasks are threads of one process
 LASTS = 20e-6  # seconds of a single task: long against the barrier that starts all
 LEAST = 20  # calls of each task
 PROBES = 200, 2200  # instructions of the two runs that find `work`: enough to loop at all
-    200,
-    2200,
-)  # instructions of the two runs that find `work`; few loop without a misprediction
 CONTENDED = 3  # a series is contended that gains less than this from all cores
 KNEE = 0.9
 
