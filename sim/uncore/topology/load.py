@@ -17,14 +17,15 @@ from uncore.topology.shapes import EXAMPLES, is_shape, read_shape
 def load(name_or_path: str | Path, overrides: Iterable[str] = ()) -> Machine:
     """A shipped machine's id, a path to a TOML file, or a shape; `overrides` are KEY=VALUE."""
     name = str(name_or_path)
-    tree, identifier = _read(name)
+    tree, identifier = read(name)
     settings = list(overrides)
     if settings:
         tree = merged(tree, overlay(settings))
     return resolve(tree, identifier)
 
 
-def _read(name: str) -> tuple[Branch, str]:
+def read(name: str) -> tuple[Branch, str]:
+    """The tree of a machine's values, not yet checked, and its id."""
     if name.endswith(".toml") or "/" in name:
         return read_chain(Path(name)), Path(name).stem
     if is_shape(name):

@@ -67,8 +67,20 @@ def resolve(root: Branch, identifier: str) -> Machine:
         unknowns=_unknowns(top),
         numbers=tuple(ledger.numbers.values()),
     )
+    _refuse_no_lineage(top, tree)
     refuse_unknown(root)
     return machine
+
+
+def _refuse_no_lineage(top: Table, tree: Tree) -> None:
+    """`[lineage]` (see `lineage.py`) has texts, and only levels of the tree."""
+    if not (table := top.table("lineage")):
+        return
+    for level in table.branch.items:
+        if level not in tree.levels[:-1]:
+            known = ", ".join(tree.levels[:-1])
+            raise table.wrong(level, f"'lineage.{level}': no level; expected one of {known}")
+        table.text(level)
 
 
 def _messages(top: Table) -> Messages:

@@ -18,7 +18,7 @@ from uncore.topology.units import UnitError
 MOST_HARTS = 4096
 # Keys at the head of a file that are not levels.
 RESERVED = {"name", "protocol", "tree", "extends", "source", "cpus"}
-RESERVED |= {"clocks", "messages", "memory", "interrupt", "unknowns"}
+RESERVED |= {"clocks", "messages", "memory", "interrupt", "unknowns", "lineage"}
 EXAMPLE = 'like "socket:2 die:4 ccx:2 core:4 thread:2"'
 WORD = re.compile(r"([A-Za-z][\w-]*):(\d{1,5}(?:,\d{1,5})*)")
 
