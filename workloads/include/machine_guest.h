@@ -34,6 +34,8 @@ static inline struct uc_record* uc_self(void) {
   return (struct uc_record*)__builtin_thread_pointer();
 }
 
+static inline void uc_progress(void) {}  // engines count operations
+
 #define UC_MARK(mark, value) __asm__ volatile("sltiu x0, %0, %1" ::"r"(value), "I"(mark) : "memory")
 
 #define UC_SECTION(name) __attribute__((section(".uc." name), used, aligned(8)))

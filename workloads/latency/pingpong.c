@@ -14,6 +14,10 @@
 // even and PONG odd: the flag counts, so every handoff expects another value and none can be lost,
 // repeated or served from a stale copy unseen.
 //
+// On a real machine a handoff that an interrupt of the system disturbed must be told from one that
+// is slow: there one takes many samples, whose median and spread are published too, and lets the
+// harts that do not play sleep.
+//
 // Check: whoever waits sees the flag at most one handoff behind, and the count is complete.
 #include "pairs.h"
 #include "uncore.h"
@@ -25,11 +29,18 @@ UC_PARAM(u64, flag_node, 0, "node", "memory node of the flag's line");
 enum { FLAGS_ONE, FLAGS_OWN };
 UC_PARAM(choice, flags, FLAGS_ONE, "one|own",
          "one flag for all pairs, or a pair uses its first hart's");
+UC_PARAM(u64, samples, 1, "samples", "of `rounds` each, per pair; their mean is the handoff");
+enum { REST_SPIN, REST_SLEEP };
+UC_PARAM(choice, rest, REST_SPIN, "spin|sleep", "how harts wait that do not play");
 UC_TABLE(handoff, "ps", "one-way handoff between hart of the row and hart of the column");
+
+UC_TABLE(median, "ps", "of the samples, if there are several");
+UC_TABLE(deviation, "ps", "mean distance of the samples from their median");
 
 #define PAGE 4096  // of a first-touch policy
 
-static char* flag;  // the first one; the others a page apart each
+static char* flag;      // the first one; the others a page apart each
+static uint64_t* seen;  // of the current pair: the samples, in ascending order
 
 static _Atomic uint32_t* flag_of(unsigned hart) {
   return (_Atomic uint32_t*)(flags == FLAGS_OWN ? flag + (size_t)hart * PAGE : flag);
@@ -43,7 +54,14 @@ void uc_setup(unsigned n) {
     flag = uc_alloc(sizeof(_Atomic uint32_t), (unsigned)flag_node);
   }
   uc_table_make(&handoff, n, n);
+  if (samples > 1) {
+    uc_table_make(&median, n, n);
+    uc_table_make(&deviation, n, n);
+    seen = uc_alloc(samples * sizeof *seen, (unsigned)flag_node);
+  }
   if (warmup == 0) warmup = 1;
+  if (samples == 0) samples = 1;
+  pairs_sleep = rest == REST_SLEEP;
   pairs_setup(n);
 }
 
@@ -63,18 +81,42 @@ static bool hand_over_often(_Atomic uint32_t* line, uint32_t ours, uint64_t time
   return true;
 }
 
+static void publish(const struct uc_table* table, unsigned first, unsigned second, uint64_t ps) {
+  *uc_cell(table, first, second) = *uc_cell(table, second, first) = ps;
+}
+
+static uint64_t per_handoff(uint64_t ns) { return rounds ? ns * 1000 / (2 * rounds) : 0; }
+
+static void keep(uint64_t sample, uint64_t before) {
+  for (; before && seen[before - 1] > sample; before--) seen[before] = seen[before - 1];
+  seen[before] = sample;
+}
+
+static void publish_spread(unsigned first, unsigned second) {
+  uint64_t middle = seen[samples / 2], distance = 0;
+  for (uint64_t i = 0; i < samples; i++)
+    distance += seen[i] < middle ? middle - seen[i] : seen[i] - middle;
+  publish(&median, first, second, per_handoff(middle));
+  publish(&deviation, first, second, per_handoff(distance) / samples);
+}
+
 // The first hart holds the even values, and the watch.
 static void measure(unsigned first, unsigned second) {
   _Atomic uint32_t* line = flag_of(first);
-  uint32_t start = 2 * (uint32_t)warmup, end = start + 2 * (uint32_t)rounds;
+  uint32_t start = 2 * (uint32_t)warmup, step = 2 * (uint32_t)rounds;
   bool right = hand_over_often(line, 0, warmup);
-  uint64_t begin = uc_now();
-  right = right && hand_over_often(line, start, rounds);
-  uint64_t elapsed = uc_now() - begin;
-  while (right && atomic_load_explicit(line, memory_order_acquire) != end) uc_pause();
+  uint64_t elapsed = 0;
+  for (uint64_t sample = 0; sample < samples; sample++, start += step) {
+    uint64_t begin = uc_now();
+    right = right && hand_over_often(line, start, rounds);
+    uint64_t took = uc_now() - begin;
+    elapsed += took;
+    if (samples > 1) keep(took, sample);
+  }
+  while (right && atomic_load_explicit(line, memory_order_acquire) != start) uc_pause();
   uc_check(right, "the flag was seen in a state that the other hart had left");
-  uint64_t picoseconds = rounds ? elapsed * 1000 / (2 * rounds) : 0;
-  *uc_cell(&handoff, first, second) = *uc_cell(&handoff, second, first) = picoseconds;
+  publish(&handoff, first, second, per_handoff(elapsed) / samples);
+  if (samples > 1) publish_spread(first, second);
   atomic_store_explicit(line, 0, memory_order_relaxed);  // ordered by the next pair's mailboxes
 }
 
@@ -83,9 +125,9 @@ static void play(unsigned first, unsigned second) {
   if (uc_id() == first)
     measure(first, second);
   else
-    uc_check(hand_over_often(flag_of(first), 1, warmup + rounds),
+    uc_check(hand_over_often(flag_of(first), 1, warmup + rounds * samples),
              "the flag was seen in a state that the other hart had left");
-  uc_ops(rounds);
+  uc_ops(rounds * samples);
 }
 
 void uc_main(unsigned id, unsigned n) {

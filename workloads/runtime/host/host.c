@@ -2,7 +2,8 @@
 // a guest. Everything else of the runtime is the same file on both.
 //
 // Command line: n=HARTS name=value ..., as a guest's. Environment: UNCORE_CPUS, the processors that
-// harts 0, 1, ... are pinned to, with commas; UNCORE_NODES, the number of memory nodes.
+// harts 0, 1, ... are pinned to, with commas; UNCORE_NODES, the number of memory nodes;
+// UNCORE_PROGRESS, a file descriptor that gets a byte for each part done.
 //
 // An IPI is a signal to the hart's thread. Keeping interrupts out is a flag, for a system call each
 // time would cost more than what it guards: the handler that finds it set leaves a note, and
@@ -181,6 +182,12 @@ void uc_put(const char* text) { fputs(text, stdout); }
 void uc_put_number(uint64_t number) { printf("%lu", number); }
 void uc_put_hex(uint64_t number) { printf("%#lx", number); }
 
+static int progress = -1;
+
+void uc_progress(void) {
+  if (progress >= 0) (void)!write(progress, ".", 1);
+}
+
 bool uc_command_line(char* buffer, size_t size) {
   return snprintf(buffer, size, "%s", command_line) < (int)size;
 }
@@ -222,6 +229,7 @@ int main(int words, char** word) {
   for (int i = 0; i < words; i++) size += strlen(word[i]) + 1;
   command_line = calloc(size, 1);
   for (int i = 0; i < words; i++) strcat(strcat(command_line, i ? " " : ""), i ? word[i] : "host");
+  if (getenv("UNCORE_PROGRESS")) progress = atoi(getenv("UNCORE_PROGRESS"));
   uc_boot.harts = uc_arguments();
   if (uc_boot.harts > UC_MAX_HARTS) uc_fatal("more harts than UC_MAX_HARTS: ", uc_boot.harts);
 
