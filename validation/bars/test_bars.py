@@ -111,7 +111,7 @@ def test_does_a_machine_past_its_bound_end_with_status_1(
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("1,2\n3,4\n", "2 rows, but tr1950x has 32 harts"),
+        ("1,2\n3,4\n", "2 rows, but tr1950x has 32 CPUs"),
         ("\n" * 31 + "fast," * 31 + "\n", "32: 'fast' is no latency; expected ns, like 87.5"),
     ],
 )

@@ -46,7 +46,7 @@ def test_records(memory: Memory) -> None:
 
 
 def test_tables(memory: Memory) -> None:
-    [table] = memory.program.tables
+    table = memory.program.tables[0]
     assert (table.name, table.unit) == ("handoff", "ps")
     assert readback.tables(memory.program, memory.read) == {}  # not made yet
     memory.write(table.address + 3 * abi.WORD, HEAP, 2, 3)

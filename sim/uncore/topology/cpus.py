@@ -1,14 +1,19 @@
 """From an operating system's CPU numbers to harts: a small expression, `(i%16)*2 + i//16`.
 
-`check_cpus(text, harts)` returns the text where it maps 0 .. harts-1 onto themselves, one to one;
-`hart_of_cpu(machine)` gives the whole map.  Only i, whole numbers, + - * // % and parentheses are
-understood: nothing in a machine file is ever executed.
+i counts the CPUs that the system offers, in ascending order of their numbers, from 0.  Where no
+expression says it (some CPUs offline, numbers with holes) the harts themselves are listed:
+"0 2 4 - 1 3", "-" being a CPU that is no hart of the machine; harts without a CPU are left out.
+
+`check_cpus(text, harts)` returns the text where it maps CPUs to harts one to one, an expression all
+of 0 .. harts-1; `hart_of_cpu(machine)` gives the whole map.  Only i, whole numbers, + - * // % and
+parentheses are understood: nothing in a machine file is ever executed.
 """
 
 from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable
 
 from uncore.topology.machine import Machine
@@ -22,10 +27,16 @@ OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Mod: operator.mod,
 }
 LONGEST = 200  # characters
+LIST = re.compile(r"(\d{1,6}|-)(\s+(\d{1,6}|-))*")
 EXPECTED = "expected an expression of i, like (i%16)*2 + i//16, with + - * // % and parentheses"
 
 
 def check_cpus(text: str, harts: int) -> str:
+    if _is_list(text):
+        listed = [hart for hart in _listed(text) if hart is not None]
+        if not listed or len(set(listed)) < len(listed) or max(listed) >= harts:
+            raise UnitError(f"expected harts from 0 to {harts - 1}, each at most once")
+        return text
     try:
         body = ast.parse(text.strip()[: LONGEST + 1], mode="eval").body
         if len(text) > LONGEST:
@@ -50,6 +61,17 @@ def _value(node: ast.expr, i: int) -> int:
     raise UnitError(EXPECTED)
 
 
-def hart_of_cpu(machine: Machine) -> list[int]:
+def _is_list(text: str) -> bool:
+    return LIST.fullmatch(text.strip()) is not None and not text.strip().isdigit()
+
+
+def _listed(text: str) -> list[int | None]:
+    return [None if word == "-" else int(word) for word in text.split()]
+
+
+def hart_of_cpu(machine: Machine) -> list[int | None]:
+    """Of each CPU in ascending order; None: it is no hart of this machine."""
+    if _is_list(machine.cpus):
+        return _listed(machine.cpus)
     body = ast.parse(machine.cpus, mode="eval").body
     return [_value(body, i) for i in range(machine.harts)]

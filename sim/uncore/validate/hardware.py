@@ -196,21 +196,23 @@ def _harts_of(machine: Machine, domain: str) -> list[int]:
 
 
 def measured_matrix(path: Path, machine: Machine) -> Matrix:
-    """A lower triangle in ns, row and column the CPU numbers of the operating system."""
+    """A lower triangle in ns, row and column the CPUs of the operating system in order."""
     try:
         rows = list(csv.reader(path.read_text().splitlines()))
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot read the matrix: {error}") from None
-    if len(rows) != machine.harts:
-        raise UserError(
-            f"{path}: {len(rows)} rows, but {machine.id} has {machine.harts} harts; expected a row"
-            " and a column for each"
-        )
     harts = hart_of_cpu(machine)
+    if len(rows) != len(harts):
+        raise UserError(
+            f"{path}: {len(rows)} rows, but {machine.id} has {len(harts)} CPUs; expected a row and"
+            " a column for each"
+        )
     ns = np.full((machine.harts, machine.harts), np.nan)
     for cpu, row in enumerate(rows):
         for other, text in enumerate(row[:cpu]):
             a, b = harts[cpu], harts[other]
+            if a is None or b is None:
+                continue
             value = _latency(path, cpu + 1, text)
             ns[max(a, b), min(a, b)] = value if value > 0 else np.nan  # 0: below the clock's step
     return ns

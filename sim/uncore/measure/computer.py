@@ -1,0 +1,115 @@
+"""A real computer, as its operating system describes it: processors, caches, memory nodes.
+
+`sysfs.read` and `hwloc.read` make a `Computer`; `describe` makes a machine file of it, and the
+measuring commands choose processors by it.
+
+Invariants: `cpus` are those that are online, in ascending order of their numbers, which may have
+holes; a cache or node names online processors only; every processor is in exactly one core.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+
+class Cpu(Struct, frozen=True, forbid_unknown_fields=True):
+    number: int  # the operating system's
+    package: int
+    die: int
+    core: tuple[int, ...]  # processors of the same core, itself among them
+
+
+class Cache(Struct, frozen=True, forbid_unknown_fields=True):
+    """Of data, or of data and instructions."""
+
+    level: int
+    size: int  # bytes
+    ways: int  # 0: not told
+    cpus: tuple[int, ...]  # that share it
+
+
+class Node(Struct, frozen=True, forbid_unknown_fields=True):
+    number: int
+    cpus: tuple[int, ...]  # none: memory alone
+    memory: int  # bytes; 0: processors alone
+
+
+class Computer(Struct, frozen=True, forbid_unknown_fields=True):
+    vendor: str  # as CPUID has it: "AuthenticAMD", "GenuineIntel"
+    family: int
+    model: int
+    name: str
+    mhz: float  # 0: nobody tells
+    clock: str  # what that clock is
+    cpus: tuple[Cpu, ...]
+    offline: tuple[int, ...]
+    caches: tuple[Cache, ...]
+    nodes: tuple[Node, ...]
+    source: str  # who described it
+
+    @property
+    def numbers(self) -> list[int]:
+        return [cpu.number for cpu in self.cpus]
+
+    def cores(self) -> list[tuple[int, ...]]:
+        return sorted({cpu.core for cpu in self.cpus})
+
+    def shared(self, level: int) -> dict[int, Cache]:
+        """Of each processor, its cache of this level."""
+        return {cpu: c for c in self.caches if c.level == level for cpu in c.cpus}
+
+    def node_of(self) -> dict[int, int]:
+        return {cpu: node.number for node in self.nodes for cpu in node.cpus}
+
+    def typical(self, level: int) -> Cache | None:
+        """The cache of this level that most processors have."""
+        kinds = Counter((c.size, c.ways, len(c.cpus)) for c in self.shared(level).values())
+        if not kinds:
+            return None
+        kind = kinds.most_common(1)[0][0]
+        return next(c for c in self.shared(level).values() if (c.size, c.ways, len(c.cpus)) == kind)
+
+    def distance(self, a: int, b: int) -> str:
+        """What is the nearest thing two processors share."""
+        of = {cpu.number: cpu for cpu in self.cpus}
+        if b in of[a].core:
+            return "core"
+        for level in (2, 3):
+            cache = self.shared(level).get(a)
+            if cache and b in cache.cpus:
+                return f"L{level}"
+        nodes = self.node_of()
+        if of[a].package != of[b].package:
+            return "system"
+        return "node" if nodes.get(a) == nodes.get(b) else "package"
+
+    def compact(self) -> list[int]:
+        """Processors in the order of the default placement: package after package, one of each core
+        first, siblings last."""
+        package = {cpu.number: cpu.package for cpu in self.cpus}
+        place = {n: (i, core) for core in self.cores() for i, n in enumerate(core)}
+        return sorted(self.numbers, key=lambda n: (place[n][0], package[n], place[n][1]))
+
+
+def cpu_list(text: str) -> tuple[int, ...]:
+    """The kernel's "0-3,8,10-11"; "0-62:2" strides too."""
+    found: list[int] = []
+    for part in filter(None, text.strip().split(",")):
+        span, _, stride = part.partition(":")
+        first, _, last = span.partition("-")
+        found += range(int(first), int(last or first) + 1, int(stride.split("/")[-1] or 1))
+    return tuple(found)
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """The same list for reading."""
+    spans: list[list[int]] = []
+    for n in sorted(numbers):
+        if spans and n == spans[-1][1] + 1:
+            spans[-1][1] = n
+        else:
+            spans.append([n, n])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in spans)

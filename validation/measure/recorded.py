@@ -1,0 +1,156 @@
+"""What Linux and hwloc would tell of a machine of topologies/: not a recording, see README.md.
+
+    Recorded(machine, number_of, ...).sysfs(root)     a tree like "/"
+    Recorded(machine, number_of, ...).hwloc(path)     the XML of lstopo
+
+`number_of(hart)` is the operating system's number of a hart; `offline` are such numbers; `nodes`
+names the level of the memory nodes; `alone` adds memory nodes without processors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from uncore.measure.computer import ranges
+from uncore.topology import Machine
+
+KIB = 1024
+
+
+@dataclass(frozen=True)
+class Recorded:
+    machine: Machine
+    number_of: Callable[[int], int]
+    nodes: str
+    cpuid: tuple[str, int, int] = ("AuthenticAMD", 0x17, 0x01)
+    offline: tuple[int, ...] = ()
+    alone: tuple[int, ...] = ()
+    mhz: int = 3200
+    l3: int = 8 << 20  # bytes
+
+    @property
+    def online(self) -> list[int]:
+        """Numbers of the processors, in ascending order."""
+        return sorted(set(map(self.number_of, range(self.machine.harts))) - set(self.offline))
+
+    def groups(self, level: str) -> list[list[int]]:
+        """Of each group of a level, the processors that are online."""
+        harts = range(self.machine.harts)
+        if level == "core":
+            of = {hart: hart // self.machine.threads_per_core for hart in harts}
+        else:
+            depth = self.machine.levels.index(level)
+            cores = [shape[depth] for shape in self.machine.shape]
+            of = {hart: cores[hart // self.machine.threads_per_core] for hart in harts}
+        numbers: dict[int, list[int]] = {}
+        for hart in harts:
+            numbers.setdefault(of[hart], []).append(self.number_of(hart))
+        return [sorted(set(group) & set(self.online)) for group in numbers.values()]
+
+    def caches(self) -> list[tuple[int, str, int, int, list[list[int]]]]:
+        """Level, type, size, ways and who shares each."""
+        core = self.machine.core
+        cores = self.groups("core")
+        last = self.groups(self.machine.resolvers[0].level)
+        return [
+            (1, "Data", core.l1_sets * core.l1_ways * 64, core.l1_ways, cores),
+            (1, "Instruction", 64 * KIB, 4, cores),
+            (2, "Unified", core.l2_sets * core.l2_ways * 64, core.l2_ways, cores),
+            (3, "Unified", self.l3, 16, last),
+        ]
+
+    # ---- Linux -----------------------------------------------------------------------------------
+
+    def sysfs(self, root: Path) -> Path:
+        system = root / "sys/devices/system"
+        everything = sorted({*self.online, *self.offline})
+        put(system / "cpu/online", ranges(self.online))
+        put(system / "cpu/offline", ranges(self.offline))
+        put(system / "cpu/present", ranges(everything))
+        for package, group in enumerate(self.groups("socket")):
+            for cpu in group:
+                put(system / f"cpu/cpu{cpu}/topology/physical_package_id", package)
+                put(system / f"cpu/cpu{cpu}/topology/die_id", 0)
+                put(system / f"cpu/cpu{cpu}/cpufreq/cpuinfo_max_freq", self.mhz * 1000)
+        for group in self.groups("core"):
+            for cpu in group:
+                put(system / f"cpu/cpu{cpu}/topology/core_cpus_list", ranges(group))
+        for index, (level, kind, size, ways, groups) in enumerate(self.caches()):
+            for group in groups:
+                for cpu in group:
+                    at = system / f"cpu/cpu{cpu}/cache/index{index}"
+                    put(at / "level", level)
+                    put(at / "type", kind)
+                    put(at / "size", f"{size // KIB}K")
+                    put(at / "ways_of_associativity", ways)
+                    put(at / "shared_cpu_list", ranges(group))
+        for number, cpus in self.memory():
+            put(system / f"node/node{number}/cpulist", ranges(cpus))
+            put(system / f"node/node{number}/meminfo", f"Node {number} MemTotal:  65536000 kB")
+        put(system / "clocksource/clocksource0/current_clocksource", "tsc")
+        vendor, family, model = self.cpuid
+        lines = [f"vendor_id\t: {vendor}", f"cpu family\t: {family}", f"model\t\t: {model}"]
+        put(root / "proc/cpuinfo", "\n".join([*lines, f"model name\t: {self.machine.name}"]))
+        put(root / "proc/sys/kernel/osrelease", "6.1.0-uncore-simulated")
+        return root
+
+    def memory(self) -> list[tuple[int, Sequence[int]]]:
+        return [*enumerate(self.groups(self.nodes)), *((number, ()) for number in self.alone)]
+
+    # ---- hwloc -----------------------------------------------------------------------------------
+
+    def hwloc(self, path: Path) -> Path:
+        top = ElementTree.Element("topology", version="2.0")
+        told = {"complete_cpuset": bitmap([*self.online, *self.offline])}
+        machine = ElementTree.SubElement(top, "object", type="Machine", os_index="0", **told)
+        vendor, family, model = self.cpuid
+        for index, package in enumerate(self.groups("socket")):
+            made = ElementTree.SubElement(machine, "object", type="Package", os_index=str(index))
+            info = {"CPUVendor": vendor, "CPUFamilyNumber": family, "CPUModelNumber": model}
+            for name, value in (info | {"CPUModel": self.machine.name}).items():
+                ElementTree.SubElement(made, "info", name=name, value=str(value))
+            self._parts(made, package)
+        for number in self.alone:
+            node(machine, number, [])
+        ElementTree.ElementTree(top).write(path)
+        return path
+
+    def _parts(self, package: ElementTree.Element, cpus: Sequence[int]) -> None:
+        caches = [(f"L{n}Cache", s, w, g) for n, k, s, w, g in self.caches() if k != "Instruction"]
+        for number, near in self.memory():
+            if set(near) <= set(cpus) and near:
+                part = ElementTree.SubElement(package, "object", type="Group")
+                node(part, number, near)
+                self._nested(part, near, caches[::-1])
+
+    def _nested(self, above: ElementTree.Element, cpus: Sequence[int], caches: list) -> None:
+        if not caches:
+            core = ElementTree.SubElement(above, "object", type="Core")
+            for cpu in cpus:
+                ElementTree.SubElement(core, "object", type="PU", os_index=str(cpu))
+            return
+        kind, size, ways, groups = caches[0]
+        for group in groups:
+            if set(group) <= set(cpus):
+                told = {"cache_size": str(size), "cache_associativity": str(ways)}
+                made = ElementTree.SubElement(above, "object", type=kind, **told)
+                self._nested(made, group, caches[1:])
+
+
+def node(above: ElementTree.Element, number: int, cpus: Sequence[int]) -> None:
+    told = {"os_index": str(number), "local_memory": "1000000", "cpuset": bitmap(cpus)}
+    ElementTree.SubElement(above, "object", type="NUMANode", **told)
+
+
+def bitmap(cpus: Sequence[int]) -> str:
+    bits = sum(1 << cpu for cpu in cpus)
+    words = range(bits.bit_length() // 32 + 1)
+    return ",".join(f"0x{bits >> 32 * word & 0xFFFFFFFF:08x}" for word in reversed(words))
+
+
+def put(path: Path, value: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{value}\n")

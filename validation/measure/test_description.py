@@ -1,0 +1,145 @@
+"""Does the machine file that a computer's own description gives say what the computer is?"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from validation.measure.recorded import Recorded, put
+
+from uncore import topology
+from uncore.api import run
+from uncore.cli import main
+from uncore.errors import UserError
+from uncore.measure import describe, hwloc, sysfs
+from uncore.measure.computer import cpu_list, ranges
+from uncore.measure.layout import expression, lay_out
+from uncore.topology.cpus import hart_of_cpu
+
+EPYC = topology.load("epyc7601x2")  # 2 sockets, 4 dies each, 2 complexes, 4 cores, 2 threads
+
+
+def all_first_threads_first(hart: int) -> int:
+    return hart // 2 + hart % 2 * 64
+
+
+WHOLE = Recorded(EPYC, all_first_threads_first, "die")
+# A processor and a whole core are offline, numbers jump at the second socket, and a node is memory.
+RAGGED = replace(
+    WHOLE,
+    number_of=lambda hart: hart + (hart >= 64) * 192,
+    offline=(3, 18, 19),
+    alone=(8,),
+)
+
+
+def loaded(recorded: Recorded, tmp_path: Path) -> topology.Machine:
+    return describe.loads(describe.describe(sysfs.read(recorded.sysfs(tmp_path))))
+
+
+def test_a_machine_of_a_known_family_comes_back_as_it_was(tmp_path: Path) -> None:
+    described = loaded(WHOLE, tmp_path)
+    same = ("levels", "shape", "threads_per_core", "resolvers", "links", "memories", "core_stops")
+    assert [getattr(described, f) for f in same] == [getattr(EPYC, f) for f in same]
+    assert hart_of_cpu(described) == [hart % 64 * 2 + hart // 64 for hart in range(128)]
+
+
+def test_offline_processors_holes_and_memory_alone(tmp_path: Path) -> None:
+    text = describe.describe(sysfs.read(RAGGED.sysfs(tmp_path)))
+    described = describe.loads(text)
+    assert "offline when it was described: processors 3,18-19" in text
+    assert "memory node 8 has no processors" in text
+    assert described.cores == 63
+    harts = hart_of_cpu(described)
+    # Processor 2 has lost its sibling: its core keeps the hart, without a processor.
+    assert (len(harts), harts[:4], harts[-1]) == (125, [0, 1, 2, 4], 125)
+
+
+@pytest.mark.parametrize("recorded", [WHOLE, RAGGED])
+def test_hwloc_tells_the_same_as_sysfs(recorded: Recorded, tmp_path: Path) -> None:
+    one = lay_out(sysfs.read(recorded.sysfs(tmp_path)))
+    assert lay_out(hwloc.read(recorded.hwloc(tmp_path / "lstopo.xml"))) == one
+
+
+@pytest.mark.parametrize("cpuid", [("AuthenticAMD", 0x19, 0x01), ("GenuineIntel", 6, 0x55)])
+def test_a_shape_without_a_family_loads_and_runs(cpuid, tmp_path: Path) -> None:
+    """The second has a family, whose machines have no dies."""
+    text = describe.describe(sysfs.read(replace(WHOLE, cpuid=cpuid).sysfs(tmp_path)))
+    assert "no family of this" in text
+    path = tmp_path / "described.toml"
+    path.write_text(text)
+    result = run(str(path), "lock/ticket", [128], parameters={"ops": 1}, placement="siblings")
+    assert result.points[0].ops == 128 and not result.failed
+
+
+def test_cores_that_differ_are_told(tmp_path: Path) -> None:
+    """Four cores of two threads, two of one: as hybrid processors are."""
+    root = Recorded(topology.load("i54590"), lambda hart: hart, "socket").sysfs(tmp_path)
+    put(root / "sys/devices/system/cpu/cpu0/topology/core_cpus_list", "0-1")
+    put(root / "sys/devices/system/cpu/cpu1/topology/core_cpus_list", "0-1")
+    put(root / "sys/devices/system/cpu/cpu3/cache/index2/size", "1024K")
+    text = describe.describe(sysfs.read(root))
+    assert "cores of 1 and 2 threads" in text and "cores differ" in text
+    assert hart_of_cpu(describe.loads(text)) == [0, None, 1, 2]
+
+
+def test_every_family_named_exists() -> None:
+    for row in describe.families():
+        for name in row["extends"]:
+            assert (topology.load.__globals__["TOPOLOGIES"] / f"{name}.toml").is_file()
+
+
+@pytest.mark.parametrize(
+    "harts, sizes, text",
+    [
+        (range(8), [2, 4], "i"),
+        ([0, 2, 4, 6, 1, 3, 5, 7], [2, 2, 2], "(i%4)*2 + i//4"),
+        ([0, 4, 1, 5, 2, 6, 3, 7], [2, 4], "(i%2)*4 + i//2"),
+        ([0, 4, 2, 6, 1, 5, 3, 7], [2, 2, 2], "(i%2)*4 + (i//2%2)*2 + i//4"),
+        ([3, 0, 1, 2], [4], "3 0 1 2"),
+        ([0, None, 1], [2], "0 - 1"),
+    ],
+)
+def test_numbers_as_an_expression(harts, sizes, text) -> None:
+    assert sorted(expression(list(harts), sizes).split(" + ")) == sorted(text.split(" + "))
+
+
+def test_lists_of_processors() -> None:
+    assert cpu_list("0-3,8,10-14:2\n") == (0, 1, 2, 3, 8, 10, 12, 14)
+    assert ranges([5, 0, 1, 2]) == "0-2,5" and cpu_list("") == ()
+
+
+def test_this_computer(tmp_path: Path) -> None:
+    if not Path("/sys/devices/system/cpu/online").is_file():
+        pytest.skip("no /sys here")
+    path = tmp_path / "here.toml"
+    with pytest.raises(SystemExit) as ended:
+        main(["measure", "--topology", str(path)])
+    assert ended.value.code == 0
+    machine = topology.load(path)
+    assert len(hart_of_cpu(machine)) == len(sysfs.read().cpus)
+    with pytest.raises(SystemExit) as ended:
+        main(["measure", "--topology", str(path)])
+    assert ended.value.code == 2  # is there already
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("<topology", "no XML"),
+        ("<topology version='1.0'/>", "hwloc 2 or later"),
+        ("<topology version='2.0'/>", "no object of type PU"),
+    ],
+)
+def test_a_bad_xml_is_refused(tmp_path: Path, text: str, expected: str) -> None:
+    path = tmp_path / "lstopo.xml"
+    path.write_text(text)
+    with pytest.raises(UserError, match=re.escape(expected)):
+        hwloc.read(path)
+
+
+def test_a_tree_without_processors_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="processors that are online"):
+        sysfs.read(tmp_path)
