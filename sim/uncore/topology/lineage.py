@@ -4,9 +4,9 @@
     core   = "x86 amd zen zen2"        a level: words from the general to the special
     socket = "amd io-die rome"
 
-`lineage(name)` reads them as {"core": ("x86", "amd", "zen", "zen2"), ...}.  Two parts are the nearer
-the more leading words they share.  A level that states none has no relatives.  Parts of one machine
-have separate ancestors, because makers mix them: a Zen 3 server keeps the IO die of Zen 2.
+`lineage(name)` reads them as {"core": ("x86", "amd", "zen", "zen2"), ...}.  Two parts are the
+nearer the more leading words they share.  A level that states none has no relatives.  Parts of one
+machine have separate ancestors, because makers mix them: a Zen 3 server keeps the IO die of Zen 2.
 
 Invariant: nothing that simulates reads this.
 """
@@ -25,12 +25,8 @@ def lineage(name_or_path: str | Path) -> dict[str, Descent]:
     tree, _ = read(str(name_or_path))
     stated = tree.items.get("lineage")
     nodes = stated.items if isinstance(stated, Branch) else {}
-    return {level: tuple(node.value.split()) for level, node in nodes.items() if _is_text(node)}
-
-
-def _is_text(node: object) -> bool:
-    """`resolve` has refused what is none; a file may be read here without being resolved."""
-    return isinstance(node, Leaf) and isinstance(node.value, str)
+    leaves = {level: node for level, node in nodes.items() if isinstance(node, Leaf)}
+    return {level: tuple(str(leaf.value).split()) for level, leaf in leaves.items()}
 
 
 def nearness(one: Descent, other: Descent) -> int:
