@@ -9,6 +9,7 @@ The files:
     hardware.py    the figures the project carries, and a user's own matrix
     score.py       errors and bounds of handoffs;  simulate.py  the simulated matrix
     scaling.py     will-it-scale: throughput over tasks, against measured curves
+    prediction.py  each machine from the others; which clock a number follows
     page.py        docs/validation.md
 
 A new experiment is a module with `run` and a line in EXPERIMENTS.
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
 from uncore.errors import UserError, nearest
@@ -25,9 +27,22 @@ from uncore.report.table import emit, print_json
 from uncore.validate import handoff, page, scaling
 from uncore.validate.section import Experiment, Request, Section
 
+
+def _from_relatives(function: str) -> Experiment:
+    """Loaded when asked: prediction builds upon the figures here."""
+
+    def experiment(request: Request) -> Section:
+        section: Section = getattr(import_module("uncore.validate.prediction"), function)(request)
+        return section
+
+    return experiment
+
+
 EXPERIMENTS: dict[str, Experiment] = {
     "handoff": handoff.run,
     "scaling": scaling.run,
+    "prediction": _from_relatives("run"),
+    "clocks": _from_relatives("clocks_of_numbers"),
 }
 DEFAULT = "handoff"
 

@@ -1,6 +1,7 @@
 """docs/validation.md: every experiment's table, notes and pictures.
 
-Interface: `write(path, sections)`; pictures go into a folder of its name beside the page.
+Interface: `write(path, sections)`, pictures in a folder of its name beside the page; and
+`markdown(section)`, a section's table.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def write(path: Path, sections: Sequence[Section]) -> None:
 
 
 def _section(section: Section, folder: Path) -> str:
-    parts = [f"## {section.title}\n", f"{section.prose}\n", _table(section)]
+    parts = [f"## {section.title}\n", f"{section.prose}\n", markdown(section)]
     if section.broken:
         parts += ["**Past its bound:**\n", *(f"* {message}" for message in section.broken), ""]
     if section.notes:
@@ -40,7 +41,7 @@ def _section(section: Section, folder: Path) -> str:
     return "\n".join(parts)
 
 
-def _table(section: Section) -> str:
+def markdown(section: Section) -> str:
     heads, rows = cells(section.rows, section.columns)
     ruler = ["---" if column.left else "---:" for column in heads]
     lines = [[column.head for column in heads], ruler, *rows]

@@ -1,6 +1,7 @@
 """The simulated counterpart of a measured core-to-core matrix.
 
     handoffs(machine, hardware) -> ns by hart, lower triangle
+    handoffs(machine, hardware, cores, rounds)    of some cores only; NaN elsewhere
 
 One run plays all pairs of cores, one hart of each, as on the measured machines, where the siblings
 of the two players slept; a second run plays two siblings.  Every pair of siblings of a machine runs
@@ -9,7 +10,7 @@ the same code in the same private caches, so one pair stands for all of them.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -19,23 +20,35 @@ from uncore.topology.machine import Machine
 from uncore.validate.hardware import Hardware, Matrix
 
 WORKLOAD = "latency/pingpong"
+ROUNDS = 100
 NO_PROBES: Probes = frozenset()
 
 
-def handoffs(machine: Machine, hardware: Hardware) -> Matrix:
-    per_core = machine.threads_per_core
-    cores = _played(machine, hardware, machine.cores, placement="siblings", smt=False)
-    ns: Matrix = np.kron(cores, np.ones((per_core, per_core))).astype(float)
+def handoffs(
+    machine: Machine, hardware: Hardware, cores: Sequence[int] = (), rounds: int = ROUNDS
+) -> Matrix:
+    per_core, players = machine.threads_per_core, list(cores or range(machine.cores))
+    between = np.full((machine.cores, machine.cores), np.nan)
+    between[np.ix_(players, players)] = _played(
+        machine, hardware, [c * per_core for c in players], rounds
+    )
+    ns: Matrix = np.kron(between, np.ones((per_core, per_core))).astype(float)
     if per_core > 1:
-        sibling = _played(machine, hardware, 2, placement="0,1")[0, 1]
+        sibling = _played(machine, hardware, [0, 1], ROUNDS)[0, 1]
         ns += np.kron(np.eye(machine.cores), np.full((per_core, per_core), sibling))
     ns[np.triu_indices(machine.harts)] = np.nan
     return ns
 
 
-def _played(machine: Machine, hardware: Hardware, threads: int, **places: Any) -> Matrix:
+def _played(machine: Machine, hardware: Hardware, harts: Sequence[int], rounds: int) -> Matrix:
     job = make_job(
-        machine, WORKLOAD, (threads,), home=hardware.home, slices=hardware.slice, **places
+        machine,
+        WORKLOAD,
+        (len(harts),),
+        parameters={"rounds": rounds},
+        placement=",".join(map(str, harts)),
+        home=hardware.home,
+        slices=hardware.slice,
     )
     point = native.run(job, NO_PROBES)
     return np.array(point["tables"]["handoff"], dtype=float) / 1000

@@ -1,0 +1,115 @@
+"""The numbers of a machine that may be predicted, and the clocks they might follow.
+
+    free(name) -> {key: Free}      numbers whose source begins with "fitted" or "predicted"
+    clocks(name) -> {unit: ns}     how long one unit is there: "ns", "core" cycles, "uncore" cycles
+    settings({key: ns}, frees)     as KEY=VALUE, with the keys that follow
+
+A latency is held in nanoseconds whatever its file says; a ratio ("control_ratio") has no unit.
+"uncore" is the machine's own clock beside the cores': of a ring, a mesh or AMD's fabric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from uncore import topology
+from uncore.topology.document import Branch, Leaf
+from uncore.topology.lineage import Descent, lineage
+from uncore.topology.load import read
+from uncore.topology.machine import Number
+from uncore.topology.table import Ledger, Table
+
+NS, CORE, UNCORE, RATIO = "ns", "core", "uncore", "ratio"
+UNKNOWN = ("fitted", "predicted")  # sources of numbers that somebody must determine
+UNITS = (NS, CORE, UNCORE)
+
+
+@dataclass(frozen=True)
+class Free:
+    """A number to be determined."""
+
+    key: str
+    value: float  # ns, or a ratio
+    unit: str  # its file's: "ns", "core", "uncore" or "ratio"
+    slot: str  # what it is: the same in every machine that has such a part
+    descent: Descent  # of the part it belongs to
+    followers: tuple[str, ...]
+
+    def settings(self, value: float) -> list[str]:
+        unit = "" if self.unit == RATIO else "ns"
+        return [f"{key}={value:.6f}{unit}" for key in (self.key, *self.followers)]
+
+
+def free(name: str) -> dict[str, Free]:
+    machine, (tree, _) = topology.load(name), read(name)
+    reader, ancestors = _Reader(tree), lineage(name)
+    unknown = [number for number in machine.numbers if number.source.startswith(UNKNOWN)]
+    return {n.key: reader.free(n, machine.numbers, ancestors) for n in unknown}
+
+
+def clocks(name: str) -> dict[str, float]:
+    return _Reader(read(name)[0]).clocks()
+
+
+def settings(values: Mapping[str, float], frees: Mapping[str, Free]) -> list[str]:
+    return [text for key, value in values.items() for text in frees[key].settings(value)]
+
+
+class _Reader:
+    """A machine's tree, asked for durations instead of a machine."""
+
+    def __init__(self, tree: Branch) -> None:
+        self.tree, self.top = tree, Table(tree, "", Ledger(tree))
+
+    def clocks(self) -> dict[str, float]:
+        ledger = self.top.ledger
+        beside = [domain for domain in ledger.domains() if domain != "core"]
+        found = {NS: 1.0, CORE: _ns(ledger.period("core"))}
+        return found | ({UNCORE: _ns(ledger.period(beside[0]))} if beside else {})
+
+    def free(
+        self, number: Number, others: tuple[Number, ...], ancestors: Mapping[str, Descent]
+    ) -> Free:
+        path = number.key.split(".")
+        table = self.top.level(path[0])
+        for part in path[1:-1]:
+            inner = table.table(part)
+            assert inner is not None
+            table = inner
+        ratio = number.text.replace(".", "").isdecimal()
+        value = float(number.text) if ratio else _ns(table.duration(path[-1]))
+        followers = tuple(
+            n.key
+            for n in others
+            if n.source == f"as {path[-1]}" and n.key.startswith(f"{table.key}.")
+        )
+        return Free(
+            key=number.key,
+            value=value,
+            unit=RATIO if ratio else _unit(number.text, table.domain),
+            slot=_slot(table, path),
+            descent=ancestors.get(path[0], ()),
+            followers=followers,
+        )
+
+
+def _unit(text: str, domain: str) -> str:
+    amount, _, named = text.partition("@")
+    if not amount.strip().endswith("cy"):
+        return NS
+    return CORE if (named.strip() or domain) == "core" else UNCORE
+
+
+def _slot(table: Table, path: list[str]) -> str:
+    """The key, with the kind of the join: the inject of a ring is not that of a mesh."""
+    kind = table.branch.items.get("kind")
+    if path[-2] != "join" or not isinstance(kind, Leaf):
+        return ".".join(path)
+    family = "ring" if kind.value == "two-rings" else kind.value
+    return f"{'.'.join(path[:-1])} {family}.{path[-1]}"
+
+
+def _ns(ps: Fraction) -> float:
+    return float(ps) / 1000

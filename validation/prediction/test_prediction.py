@@ -1,0 +1,211 @@
+"""Is a prediction made of relatives' numbers alone, and is it as sure as they agree?"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from uncore import topology
+from uncore.cli import main
+from uncore.paths import CHECKOUT
+from uncore.predict import numbers, observe
+from uncore.predict.forecast import forecast
+from uncore.predict.numbers import Free
+from uncore.predict.observe import Observation, observations
+from uncore.predict.relatives import lend, spread
+from uncore.topology.lineage import nearness
+from uncore.validate import hardware as figures
+from uncore.validate import prediction
+from uncore.validate.page import markdown
+from uncore.validate.section import Request
+
+HELD_BACK = """
+    epyc7702x2 epyc7742x2 epyc7601x2 tr3990x e52697v3 e54650v2
+""".split()
+
+ELSEWHERE = """
+extends = "families/zen1"
+name    = "AMD Ryzen 7 2700X, fitted to something else"
+tree    = "die:1 ccx:2 core:4 thread:2"
+
+[core]
+clock  = { value = "4.3GHz", source = "AMD product page: boost" }
+atomic = { value = "40cy", source = "fitted" }
+
+[ccx.join]
+latency = { value = "55cy", source = "fitted" }
+
+[die.join]
+latency = { value = "90ns", source = "fitted" }
+"""
+
+
+# ---- Nothing leaks -------------------------------------------------------------------------------
+
+
+def test_do_a_machines_own_fitted_numbers_change_its_prediction(tmp_path: Path) -> None:
+    other = tmp_path / "r2700x.toml"
+    other.write_text(ELSEWHERE)
+    hardware, known = figures.read("r2700x"), others("r2700x")
+    assert topology.load(other).core.atomic > 2 * topology.load("r2700x").core.atomic
+    right, wrong = (forecast(name, hardware, known) for name in ("r2700x", str(other)))
+    assert right.classes == wrong.classes
+    assert right.loans == wrong.loans and not right.unlent
+
+
+def test_do_a_machines_own_figures_change_its_prediction(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = observations()
+    before, _ = prediction.left_out("r2700x")
+    strange = [
+        msgspec.structs.replace(c, ns=10 * c.ns) for c in figures.read("r2700x").classes.values()
+    ]
+    tenfold = [
+        Observation(o.machine, o.slot, o.descent, {u: 10 * v for u, v in o.values.items()})
+        if o.machine == "r2700x"
+        else o
+        for o in known
+    ]
+    real = figures.read
+
+    def read(name: str) -> figures.Hardware:
+        own = real(name)
+        wrong = dict(zip(own.classes, strange, strict=True)) if name == "r2700x" else own.classes
+        return msgspec.structs.replace(own, classes=wrong)
+
+    monkeypatch.setattr(prediction, "observations", lambda: tenfold)
+    monkeypatch.setattr(figures, "read", read)
+    after, _ = prediction.left_out("r2700x")
+    for key in ("class", "predicted_ns", "low_ns", "high_ns"):
+        assert [row[key] for row in after] == [row[key] for row in before]
+    assert all(row["measured_ns"] > 5 * row["predicted_ns"] for row in after)
+
+
+def others(name: str) -> list[Observation]:
+    return [o for o in observations() if o.machine != name]
+
+
+# ---- What relatives lend -------------------------------------------------------------------------
+
+
+def number(unit: str = "ns") -> Free:
+    return Free("core.atomic", 1.0, unit, "core.atomic", ("x86", "a", "b"), ())
+
+
+def seen(machine: str, descent: str, ns: float, ghz: float) -> Observation:
+    units = {"ns": ns, "core": ns * ghz}
+    return Observation(machine, "core.atomic", tuple(descent.split()), units)
+
+
+def test_do_the_nearest_lend_and_the_median_decide() -> None:
+    known = [
+        *(seen(f"near{i}", "x86 a b", ns, 3.0) for i, ns in enumerate((10.0, 11.0, 90.0))),
+        *(seen(f"far{i}", "x86 a c", 50.0, 3.0) for i in range(5)),
+    ]
+    loan = lend(number(), {"ns": 1.0, "core": 0.25}, known)
+    assert loan and loan.value == 11.0 and loan.machines == ("near0", "near1", "near2")
+    assert lend(number(), {"ns": 1.0, "core": 0.25}, [seen("odd", "arm n1", 9.0, 3.0)]) is None
+
+
+def test_does_a_number_follow_the_clock_in_which_relatives_agree() -> None:
+    known = [seen(f"m{ghz}", "x86 a b", 30.0 / ghz, ghz) for ghz in (2.0, 3.0, 4.0, 5.0)]
+    assert spread("core.atomic", known).deviations["core"] < 1e-9
+    loan = lend(number("ns"), {"ns": 1.0, "core": 0.4}, known)
+    assert loan and loan.unit == "core" and loan.value == pytest.approx(12.0)
+
+
+def test_is_a_loan_less_sure_where_relatives_disagree_or_are_far() -> None:
+    clocks = {"ns": 1.0, "core": 0.25}
+    agree = [seen(f"m{i}", "x86 a b", 10.0 + i / 100, 3.0) for i in range(4)]
+    quarrel = [seen(f"m{i}", "x86 a b", 10.0 * 1.3**i, 3.0) for i in range(4)]
+    distant = [seen(f"m{i}", f"x86 a c{i}", 10.0 * 1.3**i, 3.0) for i in range(4)]
+    sure, unsure, farther = (lend(number(), clocks, k) for k in (agree, quarrel, distant))
+    assert sure and unsure and farther
+    assert sure.deviation < 0.5 * unsure.deviation
+    assert farther.deviation >= unsure.deviation
+
+
+def test_are_parts_the_nearer_the_more_leading_words_they_share() -> None:
+    assert nearness(("x86", "amd", "zen2"), ("x86", "amd", "zen3")) == 2
+    assert nearness(("x86", "amd"), ("x86", "amd", "zen3")) == 2
+    assert nearness(("arm",), ("x86", "arm")) == 0
+
+
+# ---- What stands in the files --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["r2700x", "w2150b"])
+def test_does_a_machines_own_fit_give_what_is_on_record(name: str) -> None:
+    """Otherwise the model or the figures have changed: `uncore predict --observe`."""
+    recorded = {o.slot: o.values for o in observations() if o.machine == name}
+    frees = numbers.free(name)
+    for key, ns in observe.fitted(name).items():
+        values = recorded[frees[key].slot]
+        assert values.get("ns", values.get("ratio")) == pytest.approx(ns, rel=0.03)
+
+
+def test_is_every_measured_machine_on_record_and_no_other() -> None:
+    fitted = {name for name in observe.measured() if numbers.free(name)}
+    assert {o.machine for o in observations()} <= fitted
+
+
+@pytest.mark.parametrize("name", HELD_BACK)
+def test_has_a_machine_held_back_no_figures_and_every_number_a_lender(name: str) -> None:
+    assert name not in figures.carried()
+    clocks = numbers.clocks(name)
+    frees = numbers.free(name)
+    assert frees
+    for one in frees.values():
+        loan = lend(one, clocks, observations())
+        assert loan and loan.value > 0, one.key
+
+
+# ---- The command ---------------------------------------------------------------------------------
+
+
+def test_are_intervals_around_what_is_predicted(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["predict", "e54650v2", "--json"])
+    assert end.value.code == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert list(printed) == ["machine", "home", "share", "classes", "numbers", "kept"]
+    assert {c["name"] for c in printed["classes"]} == {"core", "socket"}
+    for one in printed["classes"]:
+        assert 1.1 * one["low"] < one["ns"] < one["high"] / 1.04
+    assert all(n["machines"] and n["unit"] in ("ns", "core", "uncore") for n in printed["numbers"])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["predict"], "expects one machine"),
+        (["predict", "epyc7742x3"], "Did you mean 'epyc7742x2'"),
+        (["validate", "--only", "prediction", "tr1950"], "Did you mean 'tr1950x'"),
+    ],
+)
+def test_does_a_mistake_give_one_clear_message(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    assert end.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_does_the_page_show_which_clock_a_number_follows() -> None:
+    """`UNCORE_ACCEPT=1` writes the table anew."""
+    assert CHECKOUT
+    page = CHECKOUT / "docs/prediction.md"
+    text = page.read_text()
+    section = prediction.clocks_of_numbers(Request())
+    table = markdown(section)
+    found = re.search(r"(?<=## Which clock a number follows\n\n)[^\n]+\n(?:\|[^\n]+\n)*", text)
+    assert found
+    if os.environ.get("UNCORE_ACCEPT"):
+        page.write_text(text[: found.start()] + table + text[found.end() :])
+    else:
+        assert found[0] == table
