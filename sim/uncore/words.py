@@ -24,6 +24,7 @@ from uncore.topology.units import NUMBER, TIME
 
 ENDINGS = {
     "--output": (".json", ".parquet"),
+    "-o": (".json",),
     "--plot": (".png", ".svg", ".pdf"),
     "--csv": (".csv",),
     "--log": (".parquet",),

@@ -7,29 +7,62 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from uncore.commands import OK, app, note
+from uncore.commands import INTERRUPTED, OK, app, note
 
 
 @app.command
 def measure(
     *,
+    output: Annotated[
+        Path | None, Parameter(name=["--output", "-o"], help="save the measurement (.json)")
+    ] = None,
+    csv: Annotated[Path | None, Parameter(help="write the matrix of handoffs (.csv)")] = None,
+    quick: Annotated[bool, Parameter(negative="", help="a tenth of the samples: orients")] = False,
     topology: Annotated[
         Path | None, Parameter(help="write a machine file of this computer (.toml)")
     ] = None,
     hwloc: Annotated[
-        Path | None, Parameter(help="describe the computer of this lstopo XML instead")
+        Path | None, Parameter(help="with --topology: of the computer of this lstopo XML instead")
     ] = None,
     force: Annotated[bool, Parameter(negative="", help="overwrite files")] = False,
 ) -> int:
-    """What this computer's lines, atomics, locks and interrupts cost; a machine file of it."""
+    """What lines, atomics, spin locks, wake-ups and interrupts cost on this computer.
+
+    With --topology alone nothing is measured.
+    """
+    from uncore.errors import UserError
     from uncore.measure import describe, sysfs
     from uncore.measure import hwloc as xml
     from uncore.words import check_endings, check_new, write_whole
 
-    check_endings({"--topology": topology})
-    check_new({"--topology": topology}, force)
-    computer = xml.read(hwloc) if hwloc else sysfs.read()
+    files = {"-o": output, "--csv": csv, "--topology": topology}
+    if hwloc and not topology:
+        raise UserError("--hwloc: describes a machine for --topology FILE, which is missing")
+    if hwloc and (output or csv):
+        raise UserError("--hwloc: the computer of a file cannot be measured; write --topology only")
+    check_endings(files)
+    check_new(files, force)
     if topology:
-        write_whole(topology, describe.describe(computer))
+        write_whole(topology, describe.describe(xml.read(hwloc) if hwloc else sysfs.read()))
         note(f"machine file: {topology}")
-    return OK
+        if not (output or csv):
+            return OK
+    return _measure(output, csv, quick)
+
+
+def _measure(output: Path | None, csv: Path | None, quick: bool) -> int:
+    from uncore.measure import plan, record, report, sysfs
+    from uncore.measure.bench import Here, usable
+    from uncore.measure.measure import measure
+    from uncore.words import write_whole
+
+    computer = sysfs.read(only=usable())
+    found = measure(Here(), computer, sysfs.setting(), plan.QUICK if quick else plan.FULL)
+    report.show(found)
+    if output:
+        record.save(found, output)
+        note(f"measurement: {output}")
+    if csv and found.handoffs:
+        write_whole(csv, record.matrix_csv(found.handoffs))
+        note(f"matrix: {csv}")
+    return INTERRUPTED if found.partial else OK

@@ -16,9 +16,10 @@ import os
 import platform
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import msgspec
@@ -26,6 +27,7 @@ import msgspec
 from uncore import paths
 from uncore.errors import GuestError, UserError
 from uncore.execute import host_part, processor
+from uncore.measure import sysfs
 from uncore.program import Program, build, readback
 from uncore.result.schema import Outcome, Point, Result
 
@@ -86,22 +88,11 @@ def measure(
 def processors() -> list[int]:
     """The CPUs this process may use, in the order harts take them: as a simulated machine's compact
     placement, socket after socket, one thread of each core first, siblings last."""
-
-    def fact(cpu: int, name: str) -> int:
-        try:
-            return int((SYSTEM / f"cpu/cpu{cpu}/topology/{name}").read_text())
-        except (OSError, ValueError):
-            return 0
-
-    places = sorted(
-        (fact(cpu, "physical_package_id"), fact(cpu, "core_id"), cpu)
-        for cpu in os.sched_getaffinity(0)
-    )
-    ranked, seen = [], dict[tuple[int, int], int]()
-    for socket, core, cpu in places:
-        sibling = seen[socket, core] = seen.get((socket, core), -1) + 1
-        ranked.append((sibling, socket, core, cpu))
-    return [cpu for *_, cpu in sorted(ranked)]
+    allowed = os.sched_getaffinity(0)
+    try:
+        return sysfs.read(only=allowed).compact()
+    except UserError:  # a container that hides /sys
+        return sorted(allowed)
 
 
 def source_of(workload: Program) -> Path:
@@ -128,23 +119,56 @@ def run(
 ) -> dict[str, Any]:
     """The fields of one Point, of as many threads as there are CPUs."""
     numbers = {name: workload.parameter(name).parse(value) for name, value in values.items()}
+    return play(binary, workload.name, cpus, numbers)
+
+
+def play(
+    binary: Path,
+    name: str,
+    cpus: Sequence[int],
+    numbers: Mapping[str, int],
+    tick: Callable[[], None] | None = None,
+) -> dict[str, Any]:
+    """The same of any program made for the host; `tick` hears of each part that is done."""
     words = [f"n={len(cpus)}", *(f"{name}={number}" for name, number in numbers.items())]
     nodes = len(list(SYSTEM.glob("node/node[0-9]*"))) or 1
     told = {"UNCORE_CPUS": ",".join(map(str, cpus)), "UNCORE_NODES": str(nodes)}
-    ended = subprocess.run(
-        [str(binary), *words], env={**os.environ, **told}, capture_output=True, text=True
-    )
-    return point(workload, ended.stdout, ended.returncode)
+    hears, tells = os.pipe()
+    with subprocess.Popen(
+        [str(binary), *words],
+        env={**os.environ, **told} | ({"UNCORE_PROGRESS": str(tells)} if tick else {}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        pass_fds=(tells,) if tick else (),
+        text=True,
+    ) as running:
+        os.close(tells)
+        try:
+            listener = Thread(target=_listen, args=(hears, tick))
+            listener.start()
+            console, _ = running.communicate()
+        except BaseException:
+            running.kill()
+            raise
+        finally:
+            running.wait()
+            listener.join()
+    return point(name, console, running.returncode)
 
 
-def point(workload: Program, console: str, status: int) -> dict[str, Any]:
+def _listen(hears: int, tick: Callable[[], None] | None) -> None:
+    with open(hears, "rb", buffering=0) as parts:
+        while got := parts.read(1):
+            if tick and got:
+                tick()
+
+
+def point(name: str, console: str, status: int) -> dict[str, Any]:
     """What a run has printed, as the fields of a Point."""
     records = readback.records_from_text(console)
     failures = [record.why for record in records if record.failures]
     if not records or (status and not failures):
-        raise GuestError(
-            f"{workload.name} ended with status {status} on this computer: {console.strip()}"
-        )
+        raise GuestError(f"{name} ended with status {status} on this computer: {console.strip()}")
     begin = min(record.begin_ns for record in records)
     end = max(record.end_ns for record in records)
     known: dict[str, Any] = {

@@ -11,44 +11,53 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 
 class Cpu(Struct, frozen=True, forbid_unknown_fields=True):
-    number: int  # the operating system's
-    package: int
-    die: int
-    core: tuple[int, ...]  # processors of the same core, itself among them
+    """One processor: a hardware thread."""
+
+    number: Annotated[int, Meta(description="the operating system's")]
+    package: Annotated[int, Meta(description="physical package: a socket")]
+    die: Annotated[int, Meta(description="of the package; 0 where it is not told")]
+    core: Annotated[
+        tuple[int, ...], Meta(description="processors of the same core, itself among them")
+    ]
 
 
 class Cache(Struct, frozen=True, forbid_unknown_fields=True):
     """Of data, or of data and instructions."""
 
-    level: int
-    size: int  # bytes
-    ways: int  # 0: not told
-    cpus: tuple[int, ...]  # that share it
+    level: Annotated[int, Meta(description="1 is nearest to the core")]
+    size: Annotated[int, Meta(description="bytes")]
+    ways: Annotated[int, Meta(description="associativity; 0: not told")]
+    cpus: Annotated[tuple[int, ...], Meta(description="processors that share it")]
 
 
 class Node(Struct, frozen=True, forbid_unknown_fields=True):
-    number: int
-    cpus: tuple[int, ...]  # none: memory alone
-    memory: int  # bytes; 0: processors alone
+    """A memory node."""
+
+    number: Annotated[int, Meta(description="the operating system's")]
+    cpus: Annotated[tuple[int, ...], Meta(description="nearest processors; none: memory alone")]
+    memory: Annotated[int, Meta(description="bytes; 0: processors alone")]
 
 
 class Computer(Struct, frozen=True, forbid_unknown_fields=True):
-    vendor: str  # as CPUID has it: "AuthenticAMD", "GenuineIntel"
-    family: int
-    model: int
-    name: str
-    mhz: float  # 0: nobody tells
-    clock: str  # what that clock is
-    cpus: tuple[Cpu, ...]
-    offline: tuple[int, ...]
-    caches: tuple[Cache, ...]
-    nodes: tuple[Node, ...]
-    source: str  # who described it
+    """A computer as its operating system, or hwloc, describes it."""
+
+    vendor: Annotated[str, Meta(description='as CPUID tells: "AuthenticAMD", "GenuineIntel"')]
+    family: Annotated[int, Meta(description="as CPUID tells")]
+    model: Annotated[int, Meta(description="as CPUID tells")]
+    name: Annotated[str, Meta(description="of the processor")]
+    mhz: Annotated[float, Meta(description="a clock; 0: none is told")]
+    clock: Annotated[str, Meta(description="which clock that is")]
+    cpus: Annotated[tuple[Cpu, ...], Meta(description="processors, in ascending order")]
+    offline: Annotated[tuple[int, ...], Meta(description="processors that are present but off")]
+    caches: Annotated[tuple[Cache, ...], Meta(description="each once")]
+    nodes: Annotated[tuple[Node, ...], Meta(description="memory nodes")]
+    source: Annotated[str, Meta(description="who described it")]
 
     @property
     def numbers(self) -> list[int]:

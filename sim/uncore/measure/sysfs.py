@@ -1,6 +1,6 @@
 """This computer, from what Linux tells under /sys and /proc.
 
-    read(root) -> Computer        a tree like "/", for another computer's recorded one
+    read(root, only) -> Computer  a tree like "/", for another computer's recorded one
     setting(root) -> Setting      how it was set when it measured: kernel, clocks, governor, host
 
 The formats are those of the kernel's Documentation/ABI/stable/sysfs-devices-system-cpu and -node.
@@ -10,9 +10,11 @@ any processor is there nothing to describe.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
+from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from uncore.errors import UserError
 from uncore.measure.computer import Cache, Computer, Cpu, Node, cpu_list
@@ -23,14 +25,14 @@ UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 class Setting(Struct, frozen=True, forbid_unknown_fields=True):
     """How the computer was set; an empty text is something the system did not tell."""
 
-    kernel: str
-    clock_source: str
-    hypervisor: str  # "": none is visible
-    governor: str
-    boost: str
-    smt: str
-    microcode: str
-    load: float  # runnable tasks, the minute before
+    kernel: Annotated[str, Meta(description="release")]
+    clock_source: Annotated[str, Meta(description="of the kernel's clock, which times everything")]
+    hypervisor: Annotated[str, Meta(description="of a virtual machine; empty: none is visible")]
+    governor: Annotated[str, Meta(description="of the processors' clocks")]
+    boost: Annotated[str, Meta(description="1: clocks above the nominal one are allowed")]
+    smt: Annotated[str, Meta(description="on, off, notsupported, ...")]
+    microcode: Annotated[str, Meta(description="revision")]
+    load: Annotated[float, Meta(description="runnable tasks, mean of the minute before")]
 
 
 def _text(path: Path) -> str:
@@ -45,9 +47,11 @@ def _number(path: Path, otherwise: int = 0) -> int:
     return int(text) if text.lstrip("-").isdigit() else otherwise
 
 
-def read(root: Path = Path("/")) -> Computer:
+def read(root: Path = Path("/"), only: Collection[int] | None = None) -> Computer:
+    """All processors that are online, or `only` some of them."""
     system = root / "sys/devices/system"
     online = cpu_list(_text(system / "cpu/online"))
+    online = online if only is None else tuple(cpu for cpu in online if cpu in only)
     if not online:
         raise UserError(
             f"{system / 'cpu/online'}: expected the processors that are online, like 0-63;"

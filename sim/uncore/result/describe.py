@@ -1,8 +1,13 @@
-"""docs/result.md, derived from the schema:  python -m uncore.result.describe > docs/result.md"""
+"""docs/result.md, derived from the schema:  python -m uncore.result.describe > docs/result.md
+
+`tables(parts)` is what any page of a file's layout is made of: a table a part.
+"""
 
 from __future__ import annotations
 
+import re
 import typing
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec import Meta, Struct
@@ -25,7 +30,11 @@ count, and the whole result in the metadata entry `uncore.result`). Layout: `{sc
 
 def describe() -> str:
     """The whole page."""
-    return "\n".join([HEAD, *(_section(part) for part in PARTS), _columns()])
+    return "\n".join([HEAD, tables(PARTS), _columns()])
+
+
+def tables(parts: Iterable[type[Struct]]) -> str:
+    return "\n".join(map(_section, parts))
 
 
 def _section(part: type[Struct]) -> str:
@@ -42,13 +51,7 @@ def _meaning(hint: Any) -> str:
 def _type(hint: Any) -> str:
     text = str(hint.__origin__) if not isinstance(hint.__origin__, type) else ""
     text = text or getattr(hint.__origin__, "__name__", "")
-    return (
-        "`"
-        + text.replace("uncore.result.schema.", "")
-        .replace("uncore.result.observed.", "")
-        .replace("|", "or")
-        + "`"
-    )
+    return "`" + re.sub(r"uncore\.[\w.]+\.", "", text).replace("|", "or") + "`"
 
 
 def _columns() -> str:

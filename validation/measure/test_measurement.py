@@ -1,0 +1,169 @@
+"""Is what a machine costs in the file that measuring it writes?
+
+The machine is simulated, seen through its recorded description: the same plan, the same programs,
+and the truth is known.  What only Linux can be asked runs on this computer where it is one.
+"""
+
+from __future__ import annotations
+
+import os
+
+import msgspec
+import numpy as np
+import pytest
+from validation.measure.recorded import Recorded
+
+from uncore import paths, topology
+from uncore.api import make_job
+from uncore.cli import main
+from uncore.engine import host
+from uncore.errors import GuestError, UserError
+from uncore.execute import execute
+from uncore.measure import bench, plan, record, sysfs
+from uncore.measure.measure import measure
+from uncore.result.describe import tables
+from uncore.result.schema import Point
+from uncore.validate import hardware
+from uncore.validate.simulate import handoffs
+
+MACHINE = topology.load("tr1950x")
+RECORDED = Recorded(MACHINE, lambda hart: hart // 2 + hart % 2 * 16, "die")
+SMALL = plan.Effort(samples=3, rounds=20, again=2, runs=2, run_ns=1e4, wakes=20, calls=50)
+
+
+class Simulated:
+    """A bench whose processors are harts of a machine."""
+
+    def play(self, name, cpus, parameters, tick=None) -> Point:
+        if name.startswith(bench.LINUX):
+            raise GuestError(f"{name}: a simulated machine runs no Linux")
+        hart = {RECORDED.number_of(h): h for h in range(MACHINE.harts)}
+        place = ",".join(str(hart[cpu]) for cpu in cpus)
+        plain = {key: value for key, value in parameters.items() if key != "patience"}
+        job = make_job(MACHINE, name, [len(cpus)], parameters=plain, placement=place)
+        return execute([job])[0].points[0]
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory) -> record.Measurement:
+    root = RECORDED.sysfs(tmp_path_factory.mktemp("recorded"))
+    return measure(Simulated(), sysfs.read(root), sysfs.setting(root), SMALL)
+
+
+def test_the_matrix_is_the_machine_s(found, tmp_path) -> None:
+    path = tmp_path / "matrix.csv"
+    path.write_text(record.matrix_csv(found.handoffs))
+    measured = hardware.measured_matrix(path, MACHINE)
+    node0 = msgspec.structs.replace(hardware.read("tr1950x"), home="node0")
+    true = handoffs(MACHINE, node0)
+    known = ~np.isnan(measured)
+    assert known.sum() == 32 * 31 / 2
+    off = abs(measured[known] / true[known] - 1)
+    assert off.mean() < 0.01 and off.max() < 0.06  # few rounds
+    assert found.noise_pct < 2 and len(found.handoffs.again) == 2
+
+
+def test_contended_points_are_the_machine_s(found) -> None:
+    counts = [1, 2, 4, 8, 16, 32]  # a complex has 4 cores, the package 16
+    by_name = {name: [p for p in found.throughput if p.workload == name] for name in plan.CONTENDED}
+    assert all([p.threads for p in points] == counts for points in by_name.values())
+    assert all(len(p.ops_per_second) == 2 and not p.failures for p in found.throughput)
+    assert by_name["lock/mcs"][3].cpus == list(range(8))  # no siblings before all cores
+    rate = {p.threads: p.ops_per_second[-1] for p in by_name["counter/cas"]}
+    assert rate[8] < 0.8 * rate[4]  # leaving the complex
+
+
+def test_what_could_not_be_measured_says_why(found) -> None:
+    assert found.wakeups is None and "runs no Linux" in found.absent["wakeups"]
+    assert not found.partial
+
+
+def test_the_file_is_read_as_it_was_written(found, tmp_path) -> None:
+    record.save(found, tmp_path / "m.json")
+    assert record.load(tmp_path / "m.json") == found
+    (tmp_path / "m.json").write_text('{"schema": 1}')
+    with pytest.raises(UserError, match=r"no file of `uncore measure`"):
+        record.load(tmp_path / "m.json")
+
+
+def test_an_interrupt_leaves_what_is_finished(tmp_path) -> None:
+    class Interrupted(Simulated):
+        def play(self, name, cpus, parameters, tick=None) -> Point:
+            if name == "lock/tas":
+                raise KeyboardInterrupt
+            return super().play(name, cpus, parameters, tick)
+
+    root = RECORDED.sysfs(tmp_path)
+    found = measure(Interrupted(), sysfs.read(root), sysfs.setting(root), SMALL)
+    assert found.partial and found.handoffs and found.throughput is None
+    assert found.absent["throughput"] == "interrupted before"
+
+
+def test_is_the_page_on_measuring_the_file_s_layout() -> None:
+    page = paths.CHECKOUT / "docs/measure.md"
+    head, mark, _ = page.read_text().partition("<!-- derived -->\n")
+    right = head + mark + tables(record.PARTS)
+    if os.environ.get("UNCORE_ACCEPT"):
+        page.write_text(right)
+    assert page.read_text() == right
+
+
+# ---- This computer -------------------------------------------------------------------------------
+
+HERE = pytest.mark.skipif(
+    bool(host.missing()) or len(host.processors()) < 2, reason="needs Linux and two processors"
+)
+
+
+@HERE
+def test_here(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(plan, "QUICK", SMALL)
+    json, csv = tmp_path / "m.json", tmp_path / "m.csv"
+    with pytest.raises(SystemExit) as ended:
+        main(["measure", "--quick", "-o", str(json), "--csv", str(csv)])
+    assert ended.value.code == 0
+    found, cpus = record.load(json), len(host.processors())
+    assert len(csv.read_text().splitlines()) == cpus
+    assert all(ns > 0 for row in found.handoffs.mean_ns for ns in row)
+    assert {p.workload for p in found.throughput} == set(plan.CONTENDED)
+    assert "remote wake-up" in capsys.readouterr().out
+    if found.barriers:  # a container may forbid the call
+        asleep = [b for b in found.barriers if not b.running]
+        assert all(b.sent_ns is None for b in asleep)
+
+
+@HERE
+def test_interrupts_are_seen_where_they_are_sent() -> None:
+    """The thread that runs is interrupted by all but a few calls, one that sleeps by none."""
+    try:
+        found = plan.barriers(bench.Here(), sysfs.read(only=host.processors()[:2]), SMALL, int)
+    except GuestError as error:
+        pytest.skip(str(error))
+    runs, sleeps = found
+    assert runs.sent_ns.count > SMALL.calls / 2 and sleeps.unseen_ns.count == SMALL.calls
+    assert runs.sent_ns.p50 > sleeps.unseen_ns.p50
+
+
+def test_one_processor_is_refused(monkeypatch) -> None:
+    monkeypatch.setattr(host, "missing", str)
+    monkeypatch.setattr(bench.os, "sched_getaffinity", lambda _: {5})
+    with pytest.raises(UserError, match="processor 5 alone"):
+        bench.usable()
+
+
+def test_a_forbidden_call_is_refused(monkeypatch) -> None:
+    def forbidden(_, cpus):
+        if len(cpus) == 1:
+            raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(host, "missing", str)
+    monkeypatch.setattr(bench.os, "sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr(bench.os, "sched_setaffinity", forbidden)
+    with pytest.raises(UserError, match="cannot be pinned to processor 0"):
+        bench.usable()
+
+
+def test_another_system_is_refused(monkeypatch) -> None:
+    monkeypatch.setattr(host, "missing", lambda: "the host build knows Linux x86_64")
+    with pytest.raises(UserError, match="knows Linux"):
+        bench.usable()
