@@ -1,33 +1,34 @@
 """Every check of the project, with its seconds: `python -m validation.suites [--all] [SUITE...]`.
 
-Style and types come first, because they are quick; `--all` then runs the suites once more on the
-native module built for AddressSanitizer and UBSan.  Last, pytest runs the suites in one process;
-the plugin below prints what each folder of validation/ took.
+Beside everything else, another process builds the native module with sanitizers and runs on it the
+suites that execute native code (sanitized.py).  Style and types come first, because they are quick;
+then pytest runs the suites in one process, and the plugin below prints what each folder of
+validation/ took, and what the sanitizers said.
 
 Exit status: 0 when all passed, else 1.
 """
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from validation.sanitized import Beside
 
 TOP = Path(__file__).resolve().parent.parent
 TOOL = [sys.executable, "-m"]
 QUICK = ["-m", "not long"]
 
 
-def run(name: str, command: Sequence[str], environment: Mapping[str, str] | None = None) -> bool:
+def run(name: str, command: Sequence[str]) -> bool:
     """Runs one command, prints its seconds, and says whether it passed."""
     start = time.perf_counter()
-    passed = subprocess.run(command, cwd=TOP, env=environment).returncode == 0
+    passed = subprocess.run(command, cwd=TOP).returncode == 0
     seconds = time.perf_counter() - start
     print(f"{name:<16} {seconds:7.1f} s   {'passed' if passed else 'FAILED'}", flush=True)
     return passed
@@ -51,31 +52,11 @@ def style() -> list[bool]:
     ]
 
 
-def sanitized() -> list[bool]:
-    """The suites on the native module with sanitizers, which Python must have loaded first."""
-    build = [*TOOL, "SCons", "-Q", "-s", "--sanitize", "native"]
-    if not run("sanitizer build", [*build, f"-j{os.cpu_count()}"]):
-        return [False]
-    # The C++ library too: the sanitizer wraps its throw, which must be there to be wrapped.
-    libraries = [_library(name) for name in ("libasan.so", "libstdc++.so")]
-    environment = {
-        **os.environ,
-        "UNCORE_NATIVE": "native-sanitize",
-        "LD_PRELOAD": " ".join(libraries),
-        "ASAN_OPTIONS": "detect_leaks=0",  # Python never frees everything
-    }
-    return [run("sanitizers", [*TOOL, "pytest", "--quiet", *QUICK, "validation"], environment)]
-
-
-def _library(name: str) -> str:
-    compiler = os.environ.get("CXX", "g++")
-    return subprocess.check_output([compiler, f"-print-file-name={name}"], text=True).strip()
-
-
 class Seconds:
-    """A pytest plugin: how long each suite took, and how many of its tests did what."""
+    """A pytest plugin: how long each suite took, how many of its tests did what; the sanitizers."""
 
-    def __init__(self) -> None:
+    def __init__(self, sanitizers: Beside | None) -> None:
+        self.sanitizers = sanitizers
         self.seconds: dict[str, float] = defaultdict(float)
         self.counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
 
@@ -90,15 +71,22 @@ class Seconds:
         for suite, seconds in self.seconds.items():
             counts = ", ".join(f"{n} {outcome}" for outcome, n in self.counts[suite].items())
             terminalreporter.write_line(f"{suite:<16} {seconds:7.1f} s   {counts}")
+        if self.sanitizers:
+            passed, seconds, output = self.sanitizers.end()
+            terminalreporter.section("sanitizers")
+            terminalreporter.write_line(output.rstrip() if not passed else output.splitlines()[-1])
+            terminalreporter.write_line(f"{'until':<16} {seconds:7.1f} s")
 
 
 def main(words: Sequence[str]) -> int:
-    everything = "--all" in words
+    limits = [] if "--all" in words else QUICK
     suites = [f"validation/{word}" for word in words if word != "--all"]
-    passed = [] if suites else style()
-    if everything:
-        passed += sanitized()
-    tests = pytest.main([*([] if everything else QUICK), *suites], plugins=[Seconds()])
+    if suites:
+        return int(pytest.main([*limits, *suites], plugins=[Seconds(None)]) != 0)
+    with Beside(words) as sanitizers:
+        passed = style()
+        tests = pytest.main(limits, plugins=[Seconds(sanitizers)])
+        passed.append(sanitizers.end()[0])
     return 0 if all(passed) and tests == 0 else 1
 
 

@@ -14,6 +14,8 @@ import zipfile
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from uncore.paths import CHECKOUT
 
 OUTCOMES = Path(__file__).with_name("outcomes.py")
@@ -49,6 +51,7 @@ def test_with_every_probe() -> None:
     assert outcomes("1", "probes")[0] == usual()
 
 
+@pytest.mark.bulk
 def test_built_by_another_compiler() -> None:
     """Clang and its C++ library instead of GCC and its own."""
     assert CHECKOUT
@@ -58,6 +61,7 @@ def test_built_by_another_compiler() -> None:
     assert outcomes(UNCORE_NATIVE="native-clang")[0] == usual()
 
 
+@pytest.mark.bulk
 def test_from_a_wheel(tmp_path: Path) -> None:
     assert CHECKOUT
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]

@@ -32,6 +32,7 @@ def broken(tables: Tables, place: str, row: str, column: str, cell: Cell) -> Tab
 LONG = [pytest.param(name, marks=pytest.mark.long) for name in ("mesif", "moesi")]
 
 
+@pytest.mark.bulk
 @pytest.mark.parametrize("protocol", ["msi", "mesi", *LONG])
 def test_every_proof_holds_and_together_they_meet_every_cell(protocol: str) -> None:
     tables = load(protocol)
@@ -147,6 +148,7 @@ def test_ctrl_c_ends_a_walk() -> None:
         _native.check.walk(pack(load("mesi")), THREE.tree(), THREE.states, interrupt)
 
 
+@pytest.mark.bulk
 def test_most_broken_protocols_are_noticed_and_the_rest_is_argued() -> None:
     """MSI alone; `uncore check --mutants` asks all four: what one forgives another may not."""
     broken_ones = list(mutate.mutants(load("msi")))

@@ -1,0 +1,93 @@
+"""Does native code touch what is not its own, or do what C++ leaves undefined?
+
+    python -m validation.sanitized [--all] [SUITE...]
+
+Builds the native module with AddressSanitizer, UBSan and the C++ library's own assertions, and runs
+on it the suites that execute native code; `SUITE...` runs others, `--all` also the tests marked
+`long` and `bulk`.  The first fault ends the run with the place where it happened.
+
+Interface for validation/suites.py, which runs it beside the other tests: `Beside`.
+Exit status: 0 when all passed, else 1.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+TOP = Path(__file__).resolve().parent.parent
+VARIANT = "native-sanitize"  # where SConstruct puts it
+SUITES = """
+    engine isa litmus differential deviations protocol determinism
+    guest/test_bad_programs.py cli/test_edited_results.py
+""".split()
+QUICK = ["-m", "not long and not bulk"]
+
+
+def _built() -> bool:
+    build = [sys.executable, "-m", "SCons", "-Q", "-s", "--sanitize", "native"]
+    return subprocess.run([*build, f"-j{os.cpu_count()}"], cwd=TOP).returncode == 0
+
+
+def _library(name: str) -> str:
+    compiler = os.environ.get("CXX", "g++")
+    return subprocess.check_output([compiler, f"-print-file-name={name}"], text=True).strip()
+
+
+def _environment() -> dict[str, str]:
+    """Python must have loaded the sanitizer first, and the C++ library, whose throw it wraps."""
+    libraries = [_library(name) for name in ("libasan.so", "libstdc++.so")]
+    return {
+        **os.environ,
+        "UNCORE_NATIVE": VARIANT,
+        "LD_PRELOAD": " ".join(libraries),
+        "ASAN_OPTIONS": "detect_leaks=0",  # Python never frees everything
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+    }
+
+
+def main(words: Sequence[str]) -> int:
+    """Does not return once the module is built: this process becomes pytest."""
+    everything = "--all" in words
+    suites = [word for word in words if word != "--all"] or SUITES
+    if not _built():
+        return 1
+    # What a fault writes as the process dies must not be caught, nor a crash explained by Python.
+    pytest = ["-m", "pytest", "-q", "--capture=sys", "-p", "no:faulthandler"]
+    tests = [f"validation/{suite}" for suite in suites]
+    command = [sys.executable, *pytest, *([] if everything else QUICK), *tests]
+    os.chdir(TOP)
+    os.execve(sys.executable, command, _environment())
+
+
+class Beside:
+    """The same as a process beside other work, quiet until it is asked for its end."""
+
+    def __init__(self, words: Sequence[str] = ()) -> None:
+        self._output = tempfile.TemporaryFile("w+")  # noqa: SIM115 (ends with this object)
+        self._start = time.perf_counter()
+        command = [sys.executable, "-m", "validation.sanitized", *words]
+        self._process = subprocess.Popen(command, stdout=self._output, stderr=subprocess.STDOUT)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait()
+
+    def end(self) -> tuple[bool, float, str]:
+        """Waits; whether it passed, its seconds so far, and what it wrote."""
+        passed = self._process.wait() == 0
+        self._output.seek(0)
+        return passed, time.perf_counter() - self._start, self._output.read()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
