@@ -93,7 +93,7 @@ def others(name: str) -> list[Observation]:
 
 
 def number(unit: str = "ns") -> Free:
-    return Free("core.atomic", 1.0, unit, "core.atomic", ("x86", "a", "b"), ())
+    return Free("core.atomic", 1.0, unit, "core.atomic", 1.0, ("x86", "a", "b"), ())
 
 
 def seen(machine: str, descent: str, ns: float, ghz: float) -> Observation:

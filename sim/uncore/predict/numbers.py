@@ -25,6 +25,10 @@ NS, CORE, UNCORE, RATIO = "ns", "core", "uncore", "ratio"
 UNKNOWN = ("fitted", "predicted")  # sources of numbers that somebody must determine
 UNITS = (NS, CORE, UNCORE)
 
+# What is drawn in two ways and is one thing: where the memory nodes of an IO die are its quadrants,
+# the way in and the way out of a quadrant are the halves of a crossbar.
+DRAWN = {"quadrant.join crossbar.latency": ("socket.join quadrants.inject", 2.0)}
+
 
 @dataclass(frozen=True)
 class Free:
@@ -34,6 +38,7 @@ class Free:
     value: float  # ns, or a ratio
     unit: str  # its file's: "ns", "core", "uncore" or "ratio"
     slot: str  # what it is: the same in every machine that has such a part
+    count: float  # how many such this number is made of
     descent: Descent  # of the part it belongs to
     followers: tuple[str, ...]
 
@@ -79,6 +84,7 @@ class _Reader:
             assert inner is not None
             table = inner
         ratio = number.text.replace(".", "").isdecimal()
+        slot, count = DRAWN.get(named := _slot(table, path), (named, 1.0))
         value = float(number.text) if ratio else _ns(table.duration(path[-1]))
         followers = tuple(
             n.key
@@ -89,7 +95,8 @@ class _Reader:
             key=number.key,
             value=value,
             unit=RATIO if ratio else _unit(number.text, table.domain),
-            slot=_slot(table, path),
+            slot=slot,
+            count=count,
             descent=ancestors.get(path[0], ()),
             followers=followers,
         )

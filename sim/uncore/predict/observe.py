@@ -152,6 +152,6 @@ def observations() -> list[Observation]:
         for key in values.keys() & frees.keys():
             one = frees[key]
             units = {RATIO: 1.0} if one.unit == RATIO else periods
-            in_units = {unit: values[key] / period for unit, period in units.items()}
+            in_units = {unit: values[key] / one.count / period for unit, period in units.items()}
             found.append(Observation(name, one.slot, one.descent, in_units))
     return sorted(found, key=lambda o: (o.slot, o.machine))

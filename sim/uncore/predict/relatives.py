@@ -68,7 +68,7 @@ def lend(free: Free, clocks: Mapping[str, float], known: Sequence[Observation]) 
     single = _deviation(free.slot, unit, away, known)
     return Loan(
         key=free.key,
-        value=amount * clocks.get(unit, 1.0),
+        value=amount * clocks.get(unit, 1.0) * free.count,
         amount=amount,
         unit=unit,
         deviation=max(LEAST, single * sqrt(1 + 1 / len(lenders))),

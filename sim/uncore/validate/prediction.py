@@ -18,7 +18,7 @@ from typing import Any
 from uncore.errors import UserError, nearest
 from uncore.predict.forecast import SHARE, forecast
 from uncore.predict.numbers import CORE, UNITS, clocks
-from uncore.predict.observe import measured, observations
+from uncore.predict.observe import Observation, measured, observations
 from uncore.predict.relatives import BETTER, spreads
 from uncore.report.progress import progress
 from uncore.report.table import Column, Row
@@ -184,17 +184,17 @@ COLUMNS = [
 # ---- Which clock a number follows ----------------------------------------------------------------
 
 CLOCKS_PROSE = (
-    "How much one kind of number differs between near relatives (one family, or one generation of"
-    " it), in nanoseconds, in cycles of the core, and in cycles of the part's own clock (ring, mesh"
-    " or fabric): the typical deviation of a machine from another's. The smallest says what the"
-    " number follows; less than three pairs say nothing."
+    "How much a measured class median, and each kind of number fitted to them, differs between near"
+    " relatives (one family, or one generation of it): the typical deviation of a machine from"
+    " another's, in nanoseconds, in cycles of the core, and in cycles of the part's own clock"
+    " (ring, mesh, fabric). The smallest says what it follows; less than three pairs say nothing."
 )
 
 
 def clocks_of_numbers(request: Request) -> Section:
     rows = [
         {"number": one.slot, "pairs": one.pairs, **{u: one.deviations.get(u) for u in UNITS}}
-        for one in spreads(observations())
+        for one in spreads([*_classes_seen(), *observations()])
         if one.deviations
     ]
     return Section(
@@ -209,6 +209,19 @@ def clocks_of_numbers(request: Request) -> Section:
         ],
         rows=rows,
     )
+
+
+def _classes_seen() -> list[Observation]:
+    """Measured class medians, as if they were numbers: what a user sees, and no model between."""
+    found = []
+    for name in measured():
+        ancestors, periods = lineage(name), clocks(name)
+        for label, one in figures.read(name).classes.items():
+            descent = ancestors.get(one.within, ())
+            slot = f"{label} of {' '.join(descent[:2])}"
+            values = {unit: one.ns / period for unit, period in periods.items()}
+            found += [Observation(name, slot, descent, values)] if descent else []
+    return sorted(found, key=lambda o: o.slot)
 
 
 HEADS = ("in ns", "in core cycles", "in uncore cycles")
