@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -146,6 +147,13 @@ def test_does_a_machines_own_fit_give_what_is_on_record(name: str) -> None:
     for key, ns in observe.fitted(name).items():
         values = recorded[frees[key].slot]
         assert values.get("ns", values.get("ratio")) == pytest.approx(ns, rel=0.03)
+
+
+def test_does_it_matter_where_a_fit_begins() -> None:
+    begin = numbers.free("r2700x")
+    elsewhere = {key: replace(one, value=1.6 * one.value) for key, one in begin.items()}
+    right, found = observe.fitted("r2700x", begin), observe.fitted("r2700x", elsewhere)
+    assert found == pytest.approx(right, rel=0.02) and len(found) == 3
 
 
 def test_is_every_measured_machine_on_record_and_no_other() -> None:

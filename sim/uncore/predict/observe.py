@@ -64,8 +64,8 @@ class Observation:
 # ---- Fitting one machine -------------------------------------------------------------------------
 
 
-def fitted(name: str) -> dict[str, float]:
-    frees = free(name)
+def fitted(name: str, start: Mapping[str, Free] | None = None) -> dict[str, float]:
+    frees = free(name) if start is None else start
     if not frees:
         return {}
     fit = _Fit(name, frees)
@@ -77,7 +77,7 @@ def fitted(name: str) -> dict[str, float]:
 class _Fit:
     """Residuals of a machine's pairs in units of ERROR; every class weighs the same."""
 
-    def __init__(self, name: str, frees: dict[str, Free]) -> None:
+    def __init__(self, name: str, frees: Mapping[str, Free]) -> None:
         machine, hardware = topology.load(name), figures.read(name)
         self.name, self.frees = name, frees
         self.sample = Sample.of(machine, hardware)
