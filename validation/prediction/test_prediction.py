@@ -20,8 +20,8 @@ from uncore.predict.numbers import Free
 from uncore.predict.observe import Observation, observations
 from uncore.predict.relatives import lend, spread
 from uncore.topology.lineage import nearness
+from uncore.validate import blind, clocks, prediction
 from uncore.validate import hardware as figures
-from uncore.validate import prediction
 from uncore.validate.page import markdown
 from uncore.validate.section import Request
 
@@ -120,11 +120,11 @@ def test_does_a_number_follow_the_clock_in_which_relatives_agree() -> None:
 
 
 def test_is_a_loan_less_sure_where_relatives_disagree_or_are_far() -> None:
-    clocks = {"ns": 1.0, "core": 0.25}
+    periods = {"ns": 1.0, "core": 0.25}
     agree = [seen(f"m{i}", "x86 a b", 10.0 + i / 100, 3.0) for i in range(4)]
     quarrel = [seen(f"m{i}", "x86 a b", 10.0 * 1.3**i, 3.0) for i in range(4)]
     distant = [seen(f"m{i}", f"x86 a c{i}", 10.0 * 1.3**i, 3.0) for i in range(4)]
-    sure, unsure, farther = (lend(number(), clocks, k) for k in (agree, quarrel, distant))
+    sure, unsure, farther = (lend(number(), periods, k) for k in (agree, quarrel, distant))
     assert sure and unsure and farther
     assert sure.deviation < 0.5 * unsure.deviation
     assert farther.deviation >= unsure.deviation
@@ -164,12 +164,22 @@ def test_is_every_measured_machine_on_record_and_no_other() -> None:
 @pytest.mark.parametrize("name", HELD_BACK)
 def test_has_a_machine_held_back_no_figures_and_every_number_a_lender(name: str) -> None:
     assert name not in figures.carried()
-    clocks = numbers.clocks(name)
-    frees = numbers.free(name)
-    assert frees
-    for one in frees.values():
-        loan = lend(one, clocks, observations())
+    assert name in blind.unmeasured()
+    periods = numbers.clocks(name)
+    for one in numbers.free(name).values():
+        loan = lend(one, periods, observations())
         assert loan and loan.value > 0, one.key
+
+
+def test_is_a_prediction_scored_with_a_matrix_of_ones_own(tmp_path: Path) -> None:
+    """By the class medians of the matrix, under the names of the machine's levels."""
+    machine = topology.load("e54650v2")
+    rows = [",".join("60.0" for _ in range(i)) for i in range(machine.harts)]
+    (tmp_path / "mine.csv").write_text("\n".join(rows) + "\n")
+    request = Request(("e54650v2",), matrix=tmp_path / "mine.csv")
+    scored = prediction.run(request)
+    assert {row["class"]: row["measured_ns"] for row in scored.rows} == {"core": 60, "socket": 60}
+    assert not any(row["inside"] for row in scored.rows)
 
 
 # ---- The command ---------------------------------------------------------------------------------
@@ -209,7 +219,7 @@ def test_does_the_page_show_which_clock_a_number_follows() -> None:
     assert CHECKOUT
     page = CHECKOUT / "docs/prediction.md"
     text = page.read_text()
-    section = prediction.clocks_of_numbers(Request())
+    section = clocks.run(Request())
     table = markdown(section)
     found = re.search(r"(?<=## Which clock a number follows\n\n)[^\n]+\n(?:\|[^\n]+\n)*", text)
     assert found

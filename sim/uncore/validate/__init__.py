@@ -9,7 +9,8 @@ The files:
     hardware.py    the figures the project carries, and a user's own matrix
     score.py       errors and bounds of handoffs;  simulate.py  the simulated matrix
     scaling.py     will-it-scale: throughput over tasks, against measured curves
-    prediction.py  each machine from the others; which clock a number follows
+    prediction.py  each machine from the others (guesses.py: without a model);  clocks.py  which
+                   clock a number follows;  blind.py  predictions on record
     page.py        docs/validation.md
 
 A new experiment is a module with `run` and a line in EXPERIMENTS.
@@ -28,11 +29,11 @@ from uncore.validate import handoff, page, scaling
 from uncore.validate.section import Experiment, Request, Section
 
 
-def _from_relatives(function: str) -> Experiment:
+def _from_relatives(module: str) -> Experiment:
     """Loaded when asked: prediction builds upon the figures here."""
 
     def experiment(request: Request) -> Section:
-        section: Section = getattr(import_module("uncore.validate.prediction"), function)(request)
+        section: Section = import_module(f"uncore.validate.{module}").run(request)
         return section
 
     return experiment
@@ -41,8 +42,9 @@ def _from_relatives(function: str) -> Experiment:
 EXPERIMENTS: dict[str, Experiment] = {
     "handoff": handoff.run,
     "scaling": scaling.run,
-    "prediction": _from_relatives("run"),
-    "clocks": _from_relatives("clocks_of_numbers"),
+    "prediction": _from_relatives("prediction"),
+    "clocks": _from_relatives("clocks"),
+    "blind": _from_relatives("blind"),
 }
 DEFAULT = "handoff"
 

@@ -1,12 +1,15 @@
 """Leave one machine out: each measured machine predicted from the others, without its own data.
 
     run(request) -> Section
-    clocks_of_numbers(request) -> Section        the finding behind: which clock a number follows
+    left_out(name) -> rows, classes that nobody could predict
 
 What a prediction of an unmeasured machine is worth, as far as that can be known: the share of true
 class medians inside the stated intervals, and the errors, beside three ways to guess without any
 model.  Given of the machine left out: its shape, clocks and descent, where the line was homed, and
 whatever its file does not call fitted; not given: its figures, and every number fitted to them.
+
+With a matrix of the user's (`--matrix`) any machine may be asked for: so predictions made before
+anybody measured are scored afterwards.
 """
 
 from __future__ import annotations
@@ -15,21 +18,23 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import mean, median
 from typing import Any
 
+from uncore import topology
 from uncore.errors import UserError, nearest
 from uncore.predict.forecast import SHARE, forecast
-from uncore.predict.numbers import CORE, UNITS, clocks
-from uncore.predict.observe import Observation, measured, observations
-from uncore.predict.relatives import BETTER, spreads
+from uncore.predict.observe import measured, observations
+from uncore.predict.sample import medians
 from uncore.report.progress import progress
 from uncore.report.table import Column, Row
-from uncore.topology.lineage import lineage, nearness
+from uncore.topology.lineage import lineage
 from uncore.validate import hardware as figures
+from uncore.validate.guesses import NULLS, Guesses
+from uncore.validate.hardware import Hardware
 from uncore.validate.section import Request, Section
 
 GOAL = (0.7, 0.9)  # share of the true medians inside intervals that say SHARE
 ENOUGH = 40  # classes, before a share is judged
 X86 = "x86"
-NULLS = ("ns", "cycles", "relative")
+ALL = Request()
 PROSE = (
     "Each machine is predicted from all others as if it had never been measured: its numbers are"
     " lent by relatives (see [prediction.md](prediction.md)). Given are its shape, its clocks, its"
@@ -42,15 +47,16 @@ PROSE = (
 
 
 def run(request: Request) -> Section:
-    names = _chosen(request.machines)
+    names = _chosen(request)
     rows: list[dict[str, Any]] = []
     alone: list[str] = []
     with progress(len(names), "leaving out", "machines") as advance:
         for name in names:
-            found, kept = left_out(name)
+            found, kept = left_out(name, request)
             rows += found
             alone += [f"{name} {label}" for label in kept]
             advance(1)
+    unlent = [f"No other machine has the parts of: {', '.join(alone)}"] if alone else []
     return Section(
         name="prediction",
         title="Prediction: each machine from the others, without its own data",
@@ -58,69 +64,65 @@ def run(request: Request) -> Section:
         columns=COLUMNS,
         rows=rows,
         broken=_broken(rows),
-        notes=[*_summary(rows), f"No other machine has the parts of: {', '.join(alone)}"],
+        notes=[*_summary(rows), *unlent],
     )
 
 
-def _chosen(asked: Sequence[str]) -> list[str]:
+def _chosen(request: Request) -> list[str]:
+    if request.matrix:
+        if len(request.machines) != 1:
+            raise UserError(f"--matrix {request.matrix}: name the one machine it was measured on")
+        return list(request.machines)
     known = measured()
-    for name in asked:
+    for name in request.machines:
         if name not in known:
             raise UserError(
                 f"'{name}' was not measured well enough to be left out.{nearest(name, known)}"
-                f" Expected one of {', '.join(known)}"
+                f" Expected one of {', '.join(known)}; or give your own matrix with --matrix FILE"
             )
-    return list(asked) or known
+    return list(request.machines) or known
 
 
-def left_out(name: str) -> tuple[list[dict[str, Any]], list[str]]:
-    """A row each class, and the classes that nobody could predict."""
-    hardware = figures.read(name)
+def left_out(name: str, request: Request = ALL) -> tuple[list[dict[str, Any]], list[str]]:
+    hardware, truth = _truth(name, request)
     found = forecast(name, hardware, [o for o in observations() if o.machine != name])
-    guesses = _Guesses(name)
+    x86, guesses = lineage(name).get("core", ())[:1] == (X86,), Guesses(name)
     rows = []
     for label, one in found.classes.items():
-        real = hardware.classes[label].ns
-        row = {
-            "machine": name,
-            "class": label,
-            "predicted_ns": round(one.ns, 2),
-            "low_ns": round(one.low, 2),
-            "high_ns": round(one.high, 2),
-            "measured_ns": real,
-            "error_pct": round(100 * (one.ns / real - 1), 1),
-            "inside": one.low <= real <= one.high,
-            "x86": guesses.core[:1] == (X86,),
-        }
+        if not one.lent or label not in truth:
+            continue
+        real = truth[label]
         nulls = {null: guesses.of(null, label) for null in NULLS}
-        row |= {f"null_{n}_pct": g and round(100 * (g / real - 1), 1) for n, g in nulls.items()}
-        if one.lent:
-            rows.append(row)
+        rows.append(
+            {
+                "machine": name,
+                "class": label,
+                "predicted_ns": round(one.ns, 2),
+                "low_ns": round(one.low, 2),
+                "high_ns": round(one.high, 2),
+                "measured_ns": round(real, 2),
+                "error_pct": _off(one.ns, real),
+                "inside": one.low <= real <= one.high,
+                "x86": x86,
+                **{f"null_{null}_pct": _off(guess, real) for null, guess in nulls.items()},
+            }
+        )
     return rows, [label for label, one in found.classes.items() if not one.lent]
 
 
-# ---- Guesses without a model ---------------------------------------------------------------------
+def _truth(name: str, request: Request) -> tuple[Hardware, Mapping[str, float]]:
+    """Which pairs are a class, and the measured median of each."""
+    machine = topology.load(name)
+    known = name in figures.carried() and not request.home
+    hardware = figures.read(name) if known else figures.by_level(machine, request.home)
+    if request.matrix:
+        matrix = figures.measured_matrix(request.matrix, machine)
+        return hardware, medians(matrix, hardware.masks(machine))
+    return hardware, {label: one.ns for label, one in hardware.classes.items()}
 
 
-class _Guesses:
-    """The null models: None where no other machine of the maker has the class."""
-
-    def __init__(self, name: str) -> None:
-        self.own, self.core = clocks(name)[CORE], lineage(name).get("core", ())
-        others = [other for other in measured() if other != name]
-        self.descents = {other: lineage(other).get("core", ()) for other in others}
-        self.same = [o for o in others if self.core and self.descents[o][:2] == self.core[:2]]
-
-    def of(self, null: str, label: str) -> float | None:
-        known = {o: figures.read(o).classes for o in self.same}
-        ns = {o: classes[label].ns for o, classes in known.items() if label in classes}
-        if not ns:
-            return None
-        if null == "ns":
-            return median(ns.values())
-        if null == "cycles":
-            return median(value / clocks(o)[CORE] for o, value in ns.items()) * self.own
-        return ns[max(ns, key=lambda o: nearness(self.descents[o], self.core))]
+def _off(guess: float | None, real: float) -> float | None:
+    return None if guess is None else round(100 * (guess / real - 1), 1)
 
 
 # ---- What it comes to ----------------------------------------------------------------------------
@@ -179,59 +181,3 @@ COLUMNS = [
     Column("inside", lambda row: "yes" if row["inside"] else "no", left=True),
     *(Column(f"by {null}", f"null_{null}_pct", _percent) for null in NULLS),
 ]
-
-
-# ---- Which clock a number follows ----------------------------------------------------------------
-
-CLOCKS_PROSE = (
-    "How much a measured class median, and each kind of number fitted to them, differs between near"
-    " relatives (one family, or one generation of it): the typical deviation of a machine from"
-    " another's, in nanoseconds, in cycles of the core, and in cycles of the part's own clock"
-    " (ring, mesh, fabric). The smallest says what it follows; less than three pairs say nothing."
-)
-
-
-def clocks_of_numbers(request: Request) -> Section:
-    rows = [
-        {"number": one.slot, "pairs": one.pairs, **{u: one.deviations.get(u) for u in UNITS}}
-        for one in spreads([*_classes_seen(), *observations()])
-        if one.deviations
-    ]
-    return Section(
-        name="clocks",
-        title="Which clock a number follows",
-        prose=CLOCKS_PROSE,
-        columns=[
-            Column("number", "number", left=True),
-            Column("pairs", "pairs"),
-            *(Column(head, unit, _deviation) for unit, head in zip(UNITS, HEADS, strict=True)),
-            Column("follows", _follows, left=True),
-        ],
-        rows=rows,
-    )
-
-
-def _classes_seen() -> list[Observation]:
-    """Measured class medians, as if they were numbers: what a user sees, and no model between."""
-    found = []
-    for name in measured():
-        ancestors, periods = lineage(name), clocks(name)
-        for label, one in figures.read(name).classes.items():
-            descent = ancestors.get(one.within, ())
-            slot = f"{label} of {' '.join(descent[:2])}"
-            values = {unit: one.ns / period for unit, period in periods.items()}
-            found += [Observation(name, slot, descent, values)] if descent else []
-    return sorted(found, key=lambda o: o.slot)
-
-
-HEADS = ("in ns", "in core cycles", "in uncore cycles")
-
-
-def _deviation(value: float | None) -> str:
-    return "-" if value is None else f"{100 * value:.0f} %"
-
-
-def _follows(row: Row) -> str:
-    known = {unit: row[unit] for unit in UNITS if row[unit] is not None}
-    least = min(known.values(), default=0.0)
-    return " or ".join(u for u, v in known.items() if v <= least / BETTER) if known else "-"
