@@ -1,4 +1,4 @@
-"""Real machines: measure."""
+"""Real machines: measure, calibrate."""
 
 from __future__ import annotations
 
@@ -66,3 +66,43 @@ def _measure(output: Path | None, csv: Path | None, quick: bool) -> int:
         write_whole(csv, record.matrix_csv(found.handoffs))
         note(f"matrix: {csv}")
     return INTERRUPTED if found.partial else OK
+
+
+@app.command
+def calibrate(
+    machine: str,
+    *,
+    matrix: Annotated[
+        Path, Parameter(help="measured handoffs, as `uncore measure --csv` writes them")
+    ],
+    output: Annotated[
+        Path | None, Parameter(name=["--output", "-o"], help="write the machine file (.toml)")
+    ] = None,
+    free: Annotated[
+        list[str],
+        Parameter(negative="", help="numbers to fit; none: those whose source says fitted"),
+    ] = [],  # noqa: B006
+    home: Annotated[str, Parameter(help="memory node of the measured line, if known")] = "",
+    slices: Annotated[str, Parameter(help="slice that owned the line, if known, or hash")] = "",
+    force: Annotated[bool, Parameter(negative="", help="overwrite the file")] = False,
+) -> int:
+    """Fits a machine file's free numbers to a measured matrix, and says which it cannot fit."""
+    from uncore import topology
+    from uncore.calibrate import fit, problem, report, write
+    from uncore.report.progress import progress
+    from uncore.words import check_endings, check_new, write_whole
+
+    if output:
+        check_endings({"--topology": output})
+    check_new({"-o": output}, force)
+    resolved = topology.load(machine)
+    problem.check_keys(resolved, free)
+    fit.check_choice(resolved, home, slices)
+    asked = problem.Problem.of(machine, matrix, free)
+    with progress(fit.steps(resolved, home, slices), "calibrating", "fits") as advance:
+        fitted = fit.solve(asked, home, slices, advance)
+    report.show(fitted)
+    if output:
+        write_whole(output, write.machine_file(fitted, matrix, output))
+        note(f"machine file: {output}")
+    return OK

@@ -1,6 +1,7 @@
 """The numbers of a machine that may be predicted, and the clocks they might follow.
 
     free(name) -> {key: Free}      numbers whose source begins with "fitted" or "predicted"
+    free(name, keys)               these numbers
     clocks(name) -> {unit: ns}     how long one unit is there: "ns", "core" cycles, "uncore" cycles
     settings({key: ns}, frees)     as KEY=VALUE, with the keys that follow
 
@@ -10,7 +11,7 @@ A latency is held in nanoseconds whatever its file says; a ratio ("control_ratio
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -47,10 +48,14 @@ class Free:
         return [f"{key}={value:.6f}{unit}" for key in (self.key, *self.followers)]
 
 
-def free(name: str) -> dict[str, Free]:
+def free(name: str, keys: Collection[str] = ()) -> dict[str, Free]:
     machine, (tree, _) = topology.load(name), read(name)
     reader, ancestors = _Reader(tree), lineage(name)
-    unknown = [number for number in machine.numbers if number.source.startswith(UNKNOWN)]
+    unknown = [
+        number
+        for number in machine.numbers
+        if (number.key in keys if keys else number.source.startswith(UNKNOWN))
+    ]
     return {n.key: reader.free(n, machine.numbers, ancestors) for n in unknown}
 
 

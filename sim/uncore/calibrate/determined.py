@@ -1,0 +1,51 @@
+"""What the data of a fit cannot determine.
+
+    uncertainties(fitted) -> {key: relative standard deviation}
+    undetermined(fitted) -> sentences
+
+Errors of classes are taken as independent, of ERROR or of what is left over after the fit,
+whichever is larger; so the covariance of the numbers' logarithms is (J'J)^-1 times its square.  A
+direction in which the residuals hardly change (a small singular value of J) is a combination of
+numbers that fits alike whatever its size: its numbers are named.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uncore.calibrate.fit import Fitted
+from uncore.calibrate.problem import Vector
+
+ERROR = 0.01  # of a class median
+UNCERTAIN = 0.3  # relative standard deviation past which a number is not determined
+NAMED = 0.3  # least part of a direction that is worth naming
+
+
+def uncertainties(fitted: Fitted) -> dict[str, float]:
+    covariance = np.linalg.inv(fitted.jacobian.T @ fitted.jacobian) * _error(fitted) ** 2
+    return dict(zip(fitted.problem.frees, np.sqrt(np.diag(covariance)).tolist(), strict=True))
+
+
+def undetermined(fitted: Fitted) -> list[str]:
+    _, singular, directions = np.linalg.svd(fitted.jacobian, full_matrices=False)
+    loose = _error(fitted) / np.maximum(singular, 1e-12) > UNCERTAIN
+    return [_sentence(fitted, direction) for direction in directions[loose]]
+
+
+def _error(fitted: Fitted) -> float:
+    left = max(1, len(fitted.residuals) - 2 * len(fitted.logs))  # the prior's rows are no data
+    return max(ERROR, float(np.sqrt(np.sum(fitted.residuals**2) / left)))
+
+
+def _sentence(fitted: Fitted, direction: Vector) -> str:
+    direction = direction * np.sign(direction[np.argmax(abs(direction))])
+    named = [
+        (key, float(part))
+        for key, part in zip(fitted.problem.frees, direction, strict=True)
+        if abs(part) > NAMED
+    ]
+    if len(named) == 1:
+        return f"{named[0][0]}: the matrix says nothing of it; it stays where it was"
+    largest = max(abs(part) for _, part in named)
+    moves = ", ".join(f"{key} {10 * part / largest:+.0f} %" for key, part in named)
+    return f"moved together the matrix cannot tell: {moves}"

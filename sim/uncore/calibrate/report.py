@@ -1,0 +1,64 @@
+"""What `uncore calibrate` prints."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uncore.calibrate.determined import UNCERTAIN, uncertainties, undetermined
+from uncore.calibrate.fit import FINE, Fitted
+from uncore.calibrate.write import amount
+from uncore.report.table import Column, emit
+
+FEW = 4  # choices that are listed
+
+
+def show(fitted: Fitted) -> None:
+    _numbers(fitted)
+    _classes(fitted)
+    print(f"chosen, because it was not recorded: {fitted.choice}")
+    if fitted.alike:
+        homes = sorted({choice.home for choice in fitted.alike})
+        print(f"the classes fit as well with another choice: {'; '.join(map(str, fitted.alike))}"
+              if len(fitted.alike) < FEW else f"{len(fitted.alike)} other choices fit the classes"
+              f" as well, homes {', '.join(homes)}")  # fmt: skip
+    for sentence in undetermined(fitted):
+        print(sentence)
+
+
+def _numbers(fitted: Fitted) -> None:
+    unsure, frees = uncertainties(fitted), fitted.problem.frees
+    rows = [
+        {"number": key, "before": amount(fitted, one, one.value).strip('"')}
+        | {"fitted": amount(fitted, one, value).strip('"')}
+        | {"unsure": unsure[key]}
+        for (key, one), value in zip(frees.items(), np.exp(fitted.logs).tolist(), strict=True)
+    ]
+    columns = [
+        Column("number", "number", left=True),
+        Column("before", "before"),
+        Column("fitted", "fitted"),
+        Column("+-", "unsure", lambda v: f"{100 * v:.1f} %" if v <= UNCERTAIN else "not alone"),
+    ]
+    emit(rows, False, columns, f"{fitted.problem.machine.name}: numbers fitted to the matrix")
+
+
+def _unsure(share: float) -> str:
+    return f"{100 * share:.1f} %" if share <= UNCERTAIN else "not alone"
+
+
+def _classes(fitted: Fitted) -> None:
+    problem, choice = fitted.problem, fitted.choice
+    simulated = problem.simulated(fitted.logs, choice, FINE)
+    off = np.nanmean(abs(simulated / problem.measured - 1))
+    real, ours = problem.classes(problem.measured, choice), problem.classes(simulated, choice)
+    rows = [
+        {"class": name, "measured": ns, "simulated": ours[name], "off": ours[name] / ns - 1}
+        for name, ns in real.items()
+    ]
+    columns = [
+        Column("class", "class", left=True),
+        Column("measured ns", "measured", "{:.2f}".format),
+        Column("simulated ns", "simulated", "{:.2f}".format),
+        Column("off", "off", lambda v: f"{100 * v:+.1f} %"),
+    ]
+    emit(rows, False, columns, f"medians of classes; pairs are {100 * off:.1f} % off in the mean")

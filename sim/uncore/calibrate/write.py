@@ -1,0 +1,87 @@
+"""The machine file that a calibration gives: its machine, with the fitted numbers over it.
+
+    machine_file(fitted, matrix, output) -> text of a file that loads
+
+It extends the machine, so that structure stays in one place, and holds the numbers that the matrix
+determined, alone or together with others; each in the unit its file has.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+
+from uncore.calibrate.determined import UNCERTAIN, uncertainties
+from uncore.calibrate.fit import Fitted
+from uncore.predict.numbers import Free
+
+STAYED = 0.02  # of a logarithm
+AMOUNT = re.compile(r"([\d.]+)([^+]*)")
+
+HEAD = """\
+# Written by `uncore calibrate`: numbers fitted to the handoffs in {matrix}
+# ({choice}; classes are {mean:.1f} % off in the mean, {worst:.1f} % at worst).
+
+extends = "{extends}"
+name    = "{name}"
+"""
+
+
+def machine_file(fitted: Fitted, matrix: Path, output: Path) -> str:
+    problem, choice = fitted.problem, fitted.choice
+    errors = 100 * abs(fitted.residuals[: len(problem.classes(problem.measured, choice))])
+    text = HEAD.format(
+        matrix=matrix.name,
+        choice=choice,
+        mean=np.mean(errors),
+        worst=np.max(errors),
+        extends=_extends(problem.name, output),
+        name=problem.machine.name,
+    )
+    tables: dict[str, list[str]] = {}
+    for key, (value, word) in kept(fitted).items():
+        one = problem.frees[key]
+        written = amount(fitted, one, value)
+        for follower in (one.key, *one.followers):
+            table, _, name = follower.rpartition(".")
+            own = f"fitted: {matrix.name}{word}"
+            source = own if follower == key else f"as {key.rpartition('.')[2]}"
+            line = f'{name} = {{ value = {written}, source = "{source}" }}'
+            tables.setdefault(table, []).append(line)
+    for setting in choice.settings:
+        key, _, chosen = setting.partition("=")
+        table, _, name = key.rpartition(".")
+        tables.setdefault(table, []).append(f'{name} = "{chosen}"')
+    parts = [f"[{table}]\n" + "\n".join(lines) + "\n" for table, lines in tables.items()]
+    return "\n".join([text, *parts])
+
+
+def kept(fitted: Fitted) -> dict[str, tuple[float, str]]:
+    """Numbers that the matrix determined, or has moved with another; and a word on which it is."""
+    unsure = uncertainties(fitted)
+    values = np.exp(fitted.logs).tolist()
+    moved = abs(fitted.logs - fitted.problem.start) > STAYED
+    return {
+        key: (value, "" if unsure[key] <= UNCERTAIN else ", not determined alone")
+        for key, value, far in zip(fitted.problem.frees, values, moved, strict=True)
+        if unsure[key] <= UNCERTAIN or far
+    }
+
+
+def amount(fitted: Fitted, one: Free, value: float) -> str:
+    """In the unit of the machine's file; a sum of several becomes ns."""
+    text = next(n.text for n in fitted.problem.machine.numbers if n.key == one.key)
+    match = AMOUNT.fullmatch(text.strip())
+    if not match:
+        return f'"{value:.4g}ns"'
+    scaled = f"{float(match[1]) * value / one.value:.4g}"
+    return f'"{scaled}{match[2]}"' if match[2] else scaled
+
+
+def _extends(name: str, output: Path) -> str:
+    if not (name.endswith(".toml") or "/" in name):
+        return name
+    return Path(os.path.relpath(Path(name).resolve(), output.resolve().parent)).as_posix()

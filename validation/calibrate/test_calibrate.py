@@ -1,0 +1,135 @@
+"""Does a calibration find the numbers that a matrix was made with, and say which it cannot find?"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from uncore import topology
+from uncore.api import run
+from uncore.calibrate.determined import undetermined
+from uncore.calibrate.fit import Fitted, solve
+from uncore.calibrate.problem import Problem
+from uncore.calibrate.write import kept
+from uncore.cli import main
+from uncore.predict.numbers import free, settings
+from uncore.topology.cpus import hart_of_cpu
+from uncore.topology.machine import Machine
+from uncore.validate import hardware as figures
+from uncore.validate.simulate import handoffs
+
+
+def write(path: Path, machine: Machine, ns: np.ndarray) -> Path:
+    """A matrix by hart as a CSV by the numbers of the operating system."""
+    both, harts = np.fmax(ns, ns.T), hart_of_cpu(machine)
+    rows = [
+        [f"{both[a, b]:.3f}" if j < i and both[a, b] > 0 else "" for j, b in enumerate(harts)]
+        for i, a in enumerate(harts)
+    ]
+    path.write_text("".join(",".join(row) + "\n" for row in rows))
+    return path
+
+
+def made(path: Path, name: str, factors: dict[str, float], home: str, slice_: str = "hash") -> Path:
+    """The matrix of a machine with some of its numbers changed."""
+    frees = free(name, list(factors))
+    changed = settings({key: frees[key].value * f for key, f in factors.items()}, frees)
+    machine = topology.load(name, changed)
+    hardware = msgspec.structs.replace(figures.by_level(machine, home), slice=slice_)
+    return write(path, machine, handoffs(machine, hardware))
+
+
+def factors_of(fitted: Fitted) -> dict[str, float]:
+    moved = np.exp(fitted.logs - fitted.problem.start)
+    return dict(zip(fitted.problem.frees, moved.tolist(), strict=True))
+
+
+WRONG = [
+    ("tr1950x", "node1", "hash", [1.25, 0.8, 1.3, 0.75]),
+    ("r5950x", "node0", "5", [0.8, 1.3, 1.25]),
+    pytest.param("e52695v4x2", "node0", "7", [1.2, 0.8, 1.15], marks=pytest.mark.long),
+]
+
+
+@pytest.mark.parametrize(("name", "home", "slice_", "factors"), WRONG)
+def test_numbers_are_found_again(name, home, slice_, factors, tmp_path) -> None:
+    keys = list(free(name))
+    right = dict(zip(keys, factors, strict=True))
+    fitted = solve(Problem.of(name, made(tmp_path / "m.csv", name, right, home, slice_)))
+    assert (fitted.choice.home, fitted.choice.slice) == (home, slice_)
+    assert factors_of(fitted) == pytest.approx(right, rel=0.01)
+    assert undetermined(fitted) == []
+
+
+def test_what_a_real_machine_measured_gives_the_shipped_numbers(tmp_path) -> None:
+    """The carried figures, as a matrix; the numbers in topologies/ were fitted to them."""
+    machine = topology.load("tr1950x")
+    carried = figures.carried_matrix(figures.read("tr1950x"), machine)
+    fitted = solve(Problem.of("tr1950x", write(tmp_path / "m.csv", machine, carried)))
+    assert fitted.choice.home == figures.read("tr1950x").home
+    assert factors_of(fitted) == pytest.approx(dict.fromkeys(fitted.problem.frees, 1), rel=0.06)
+
+
+def test_what_the_matrix_cannot_tell_is_told(tmp_path) -> None:
+    """A handoff reads no memory; and what an L2 costs adds to what the complex's network does."""
+    right = {"ccx.join.latency": 1.2}
+    matrix = made(tmp_path / "m.csv", "tr1950x", right, "node1")
+    with_memory = Problem.of("tr1950x", matrix, ["memory.latency", *right])
+    fitted = solve(with_memory, home="node1")
+    assert undetermined(fitted) == [
+        "memory.latency: the matrix says nothing of it; it stays where it was"
+    ]
+    assert list(kept(fitted)) == list(right)
+    sums = solve(Problem.of("tr1950x", matrix, ["core.l2.latency", *right]), home="node1")
+    [sentence] = undetermined(sums)
+    assert re.fullmatch(
+        r"moved together .* core.l2.latency \+10 %, ccx.join.latency -\d %", sentence
+    )
+    assert np.sqrt(np.mean(sums.residuals**2)) < 0.01
+    assert all(word == ", not determined alone" for _, word in kept(sums).values())
+
+
+def calibrate(*words: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(["calibrate", *words])
+    return int(ended.value.code or 0)
+
+
+def test_the_file_loads_and_holds_what_was_fitted(tmp_path, capsys) -> None:
+    matrix = made(tmp_path / "mine.csv", "i54590", {"socket.join.inject": 1.5}, "node0", "2")
+    output = tmp_path / "mine.toml"
+    words = ["i54590", "--matrix", str(matrix), "-o", str(output)]
+    assert calibrate(*words) == 0
+    assert "socket.join.inject" in capsys.readouterr().out
+    numbers = {n.key: n for n in topology.load(output).numbers}
+    before = {n.key: n for n in topology.load("i54590").numbers}
+    assert numbers["socket.join.inject"].source == "fitted: mine.csv"
+    assert numbers["socket.join.eject"].source == "as inject"
+    assert numbers["socket.join.eject"].text == numbers["socket.join.inject"].text
+    assert numbers["core.mispredict"] == before["core.mispredict"]
+    assert not run(str(output), "lock/ticket", [4], parameters={"ops": 5}).failed
+    assert calibrate(*words) == 2 and "--force" in capsys.readouterr().err
+    # And once more from there, by the file's path: nothing is left to move.
+    again = tmp_path / "again.toml"
+    assert calibrate(str(output), "--matrix", str(matrix), "-o", str(again)) == 0
+    assert 'extends = "mine.toml"' in again.read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--free", "socket.join.injct"], "Did you mean 'socket.join.inject'"),
+        (["--free", "tree"], "has no such number"),
+        (["--free", "core.store_buffer"], "no latency"),
+        (["--home", "node1"], "expected node0, or pair"),
+        (["--slices", "9"], "a slice from 0 to 3"),
+    ],
+)
+def test_mistakes_are_told(words, expected, tmp_path, capsys) -> None:
+    matrix = made(tmp_path / "m.csv", "i54590", {"socket.join.inject": 1}, "node0")
+    assert calibrate("i54590", "--matrix", str(matrix), *words) == 2
+    assert expected in capsys.readouterr().err
