@@ -22,6 +22,7 @@ from uncore import topology
 from uncore.predict.forecast import SHARE, Forecast, forecast
 from uncore.predict.numbers import RATIO
 from uncore.predict.observe import measured, observations, write
+from uncore.predict.relatives import STRANGER
 from uncore.report.table import Column, emit, print_json
 from uncore.validate import hardware as figures
 
@@ -80,7 +81,10 @@ def _show(found: Forecast, machine: str, home: str) -> None:
     ]
     emit(rows, False, columns, "its numbers: the median of the nearest relatives")
     for key in found.unlent:
-        print(f"{key}: no measured machine has such a part; the value of its file is kept")
+        print(
+            f"{key}: no measured machine has such a part; the value of its file is kept,"
+            f" +- {100 * STRANGER:.0f} %"
+        )
 
 
 def _tenths(value: float) -> str:

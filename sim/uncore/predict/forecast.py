@@ -17,7 +17,7 @@ from math import exp, log, sqrt
 from uncore import topology
 from uncore.predict.numbers import Free, clocks, free, settings
 from uncore.predict.observe import Observation
-from uncore.predict.relatives import Loan, lend
+from uncore.predict.relatives import STRANGER, Loan, lend
 from uncore.predict.sample import Sample
 from uncore.validate.hardware import Hardware
 
@@ -71,10 +71,10 @@ def _classes(
         loan = lent.get(key)
         moved = medians({key: values.get(key, one.value) * exp(STEP)})
         slopes = {label: log(moved[label] / base[label]) / STEP for label in base}
+        deviation = loan.deviation if loan else STRANGER
         for label, slope in slopes.items():
-            if loan:
-                variances[label] += (slope * loan.deviation) ** 2
-            elif abs(slope) > MOVES:
+            variances[label] += (slope * deviation) ** 2
+            if not loan and abs(slope) > MOVES:
                 kept.add(label)
     return {
         label: Class(label, ns, *_interval(ns, variances[label]), lent=label not in kept)
