@@ -14,6 +14,7 @@ from uncore.api import make_job
 from uncore.engine import native
 from uncore.execute import execute
 
+SMALL = {"core.l1": "128B 1-way 4cy", "core.l2": "512B 2-way 14cy"}
 JOBS = [
     ("bus:8", "lock/ticket", {"ops": 20}, {}, {}),
     ("ring:16", "lock/mcs", {"ops": 20}, {}, {}),
@@ -22,6 +23,8 @@ JOBS = [
     ("tr1950x", "epoch/ebr", {"ops": 10, "updates": 10}, {}, {"placement": "siblings"}),
     ("epyc7601x2", "lock/ticket", {"ops": 10}, {"core.l2": "4KiB 2-way 12cy"}, {}),
     ("x8275clx2", "ipi/pingpong", {"rounds": 3}, {}, {"home": "first-touch"}),
+    ("x8275clx2", "lock/ticket", {"ops": 20}, SMALL, {"placement": "siblings"}),
+    ("x8275clx2", "counter/atomic", {"ops": 20}, {"core.atomics": "far"}, {}),
     ("x5650x2", "lock/ticket", {"ops": 10, "think": "9ns"}, {}, {"placement": "scatter"}),
 ]
 

@@ -111,6 +111,28 @@ def far_atomics() -> Iterator[tuple[str, Case]]:
         case = Case(machine, "random", CORES[machine], (*FAR, *more), parameters, tiny=True)
         yield f"far-{machine}", case
     yield "far-counter", Case("ccx:2x4", "counter/atomic", 8, FAR, (("ops", 3),))
+    few = (*FAR, "core.store_buffer=3")
+    yield "far-full-buffer", Case("mesh:3x2", "counter/atomic", 6, few, (("ops", 12),))
+
+
+def siblings() -> Iterator[tuple[str, Case]]:
+    """Harts of one core: locks (C6), and caches of few lines, where it matters who used which line
+    last, sleeping harts included (S1)."""
+    options = (("placement", "siblings"),)
+    few = (("ops", 6),)
+    for workload in ("counter/atomic", "lock/tas", "refcount/atomic", "counter/percpu"):
+        yield f"siblings-{workload}", Case("x8275clx2", workload, 6, (), few, options)
+    pairs = (("rounds", 4),)
+    yield "siblings-pingpong", Case("atomd510", "latency/pingpong", 4, (), pairs, options)
+    for ways in (1, 2):
+        small = (f"core.l1={128 * ways}B {ways}-way 4cy", "core.l2=512B 2-way 14cy")
+        for workload in ("lock/ticket", "lock/mcs", "epoch/ebr"):
+            name = f"siblings-{workload}-{ways}-way"
+            yield name, Case("x8275clx2", workload, 4, small, (("ops", 12),), options)
+    for words in ((), ("core.lr=shared",), FAR):
+        name = "-".join(["siblings-random", *words])
+        parameters = (("ops", 12), ("lines", 6))
+        yield name, Case("x8275clx2", "random", 4, words, parameters, options, tiny=True)
 
 
 def workloads() -> Iterator[tuple[str, Case]]:
@@ -162,7 +184,10 @@ def interrupts() -> Iterator[tuple[str, Case]]:
         yield f"delay-{machine}", Case(machine, "delay", 3)
     siblings = (("placement", "siblings"),)
     yield "delay-siblings", Case("x6130x2", "delay", 2, (), (), siblings)
+    for machine, harts in (("bus:4", 4), ("mesh:3x2", 5), ("ccx:2x2", 4)):
+        multicast = ("interrupt.multicast=yes",)
+        yield f"multicast-{machine}", Case(machine, "ipi/broadcast", harts, multicast, rounds)
 
 
-JOBS = dict([*structures(8), *far_atomics(), *workloads(), *machines(), *interrupts()])
+JOBS = dict([*structures(8), *far_atomics(), *siblings(), *workloads(), *machines(), *interrupts()])
 LONG = dict(structures(100))

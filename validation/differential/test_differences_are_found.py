@@ -46,6 +46,7 @@ BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
     "no share of the width": (Core, "share", lambda _: None, "intel-siblings", ""),
     "nothing forwarded": (Hart, "forwarded", lambda *_: None, "random-bus:4-0-msi", ""),
     "an LR's lock without end": (Core, "unlock", lambda *_: None, "no-hold", "C6"),
+    "no locks": (Core, "_may_begin", lambda *_: True, "siblings-counter/atomic", ""),
     "a log without probes": (Record, "asked", lambda *_: None, "one-slice", "R3"),
     "a log without sources": (Record, "granted", lambda *_: None, "one-slice", "R4"),
 }

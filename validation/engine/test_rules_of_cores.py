@@ -185,17 +185,62 @@ def test_holds_no_core_a_line_that_it_only_read() -> None:
     assert span.cost == taken(B, A) + ATOMIC
 
 
-@pytest.mark.parametrize("sc_at", [1192, 1194, 3000])
-def test_keeps_an_lr_probes_off_until_its_sc(sc_at: int) -> None:
-    """C6: until the SC, or for 64 instructions, an atomic and a misprediction."""
+LOCKED = ATOMIC + 64 + 15  # an LR's lock at most: itself, 64 instructions, a misprediction
+
+
+@pytest.mark.parametrize(
+    ("do", "ends"),
+    [
+        (Do.ATTEMPT, ATOMIC + 21),
+        (Do.LONG_ATTEMPT, LOCKED),
+        (Do.AWAY, ATOMIC + 21),
+        (Do.ANEW, ATOMIC + 21),
+    ],
+)
+@pytest.mark.parametrize("late", [-30, -1, 0])
+def test_keeps_an_atomic_begun_within_the_hold_probes_off(do: Do, ends: int, late: int) -> None:
+    """C4, C6: the probe comes `late` ns behind the end of what began when the line came.
+
+    What ends by its own time ends at once; what an instruction ends, a picosecond later.
+    """
     won = 1000 + LEAD + fetch(A)
-    free = min(sc_at + LEAD, won + 64 + ATOMIC + 15)
-    asked = 1050 + LEAD
-    probed = asked + taken(B, A) - L2 - way("data", A, B)
-    plans = [[Step(1000, Do.LR), Step(sc_at, Do.SC)], [Step(1050, Do.AMO)]]
+    asked = won + ends + late - (taken(B, A) - L2 - way("data", A, B))
+    plans = [[Step(1000, do)], [Step(asked - LEAD, Do.AMO)]]
     span = steps(line(), plans)[1][0]
-    assert probed < free
-    assert asked + span.cost == free + L2 + way("data", A, B) + ATOMIC
+    assert span.cost == taken(B, A) + max(-late, 0) + ATOMIC
+
+
+@pytest.mark.parametrize(("hold", "waits"), [(499, False), (500, True)])
+def test_keeps_no_atomic_begun_after_the_hold_a_probe_off(hold: int, waits: bool) -> None:
+    """C4: A's second atomic begins 500 ns after it won the line."""
+    won = 1000 + LEAD + fetch(A)
+    asked = won + 500 + 5 - (taken(B, A) - L2 - way("data", A, B))
+    plans = [[Step(1000, Do.AMO), Step(won + 500 - LEAD, Do.AMO)], [Step(asked - LEAD, Do.AMO)]]
+    span = steps(line(core={"hold": hold * NS}), plans)[1][0]
+    assert span.cost == taken(B, A) + (ATOMIC - 5 if waits else 0) + ATOMIC
+
+
+@pytest.mark.parametrize("do", [Do.AMO, Do.ATTEMPT])
+@pytest.mark.parametrize("later", [0, 1, ATOMIC - 1, ATOMIC])
+def test_does_a_core_one_atomic_at_a_time_on_a_line(do: Do, later: int) -> None:
+    """C6: hart 1's meets that of hart 0; it waits for its end, and starts over."""
+    plans = [
+        [Step(1000, Do.AMO), Step(3000, do)],
+        [Step(3000 + later, Do.AMO), Step(4000, Do.AMO, 1)],
+    ]
+    machine = line(threads_per_core=2)
+    first, second = steps(machine, plans, placement="siblings")
+    ends = first[1].cost if do == Do.ATTEMPT else ATOMIC  # the SC is its last
+    waits = max(ends - later, 0)
+    assert second[0].cost == waits + (15 if waits else 0) + ATOMIC
+
+
+def test_waits_an_atomic_for_no_lock_of_another_line() -> None:
+    """C6: the harts of a core add to two lines at once."""
+    warm = [Step(1000, Do.AMO), Step(2000, Do.AMO, 1)]
+    plans = [[*warm, Step(4000, Do.AMO)], [Step(4000, Do.AMO, 1)]]
+    first, second = steps(line(threads_per_core=2), plans, placement="siblings")
+    assert first[2].cost == second[0].cost == ATOMIC
 
 
 def test_takes_an_upgrade_no_data_along() -> None:
@@ -217,7 +262,7 @@ def test_does_an_atomic_where_the_data_are() -> None:
     plans = [[Step(1000, Do.STORE)], [Step(2000, Do.AMO), Step(3000, Do.AMO)]]
     first, second = steps(line(**FAR), plans)[1]  # type: ignore[arg-type]
     given = way("snoop", H, A) + L2 + way("data", A, H)
-    assert first.cost == REMOTE + given + way("control", H, B)
+    assert first.cost == REMOTE + 21 + given + way("control", H, B)
     assert second.cost == REMOTE + 21 + way("control", H, B)
 
 
@@ -227,15 +272,35 @@ def test_does_an_atomic_near_where_the_core_has_the_line_alone() -> None:
         assert costs(Step(1000, do), Step(2000, Do.AMO), **FAR)[1] == ATOMIC
 
 
-@pytest.mark.parametrize("later", [1, 5, 6, 7])
+@pytest.mark.parametrize("later", [1, SERVICE + 20, SERVICE + 21, SERVICE + 22])
 def test_serves_far_atomics_one_a_service(later: int) -> None:
-    """C8, R1: A asks `later` ns behind B; it waits for B's service, not for B's value."""
+    """C8, R1: A asks `later` ns behind B; it waits for B's service and the data's use."""
     head_start = way("control", B, H) - way("control", A, H)
     plans = [[Step(2000 + head_start + later, Do.AMO)], [Step(2000, Do.AMO)], [Step(1000, Do.AMO)]]
     spans = steps(line(**FAR), plans)  # type: ignore[arg-type]
     alone = L2 + way("control", A, H) + SERVICE + 21 + way("control", H, A)
     assert spans[1][0].cost == REMOTE + 21 + way("control", H, B)
-    assert spans[0][0].cost == alone + max(SERVICE - later, 0)
+    assert spans[0][0].cost == alone + max(SERVICE + 21 - later, 0)
+
+
+def test_waits_no_hart_for_a_far_atomic_whose_value_it_drops() -> None:
+    """C8: posted ones go into the store buffer; those of one line are under way together."""
+    plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.POST), Step(2001, Do.FENCE)]]
+    plans[1] += [Step(3000, Do.POST_THRICE), Step(3001, Do.FENCE)]
+    post, fence, thrice, last = steps(line(**FAR), plans)[1]  # type: ignore[arg-type]
+    assert (post.cost, thrice.cost) == (0, 2)
+    done = REMOTE + 21 + way("control", H, B)
+    assert last.begin + 1 + last.cost == thrice.begin + 1 + done + 2 * (SERVICE + 21)
+    assert fence.begin + fence.cost > post.begin + done
+
+
+@pytest.mark.parametrize(("do", "cost"), [(Do.POST, 0), (Do.AMO, None)])
+def test_waits_a_load_for_a_posted_atomic_of_its_bytes(do: Do, cost: int | None) -> None:
+    """C8, H3: it cannot be forwarded what nobody has."""
+    plans = [[], [Step(2000, do), Step(2001, Do.LOAD)]]
+    first, load = steps(line(**FAR), plans)[1]  # type: ignore[arg-type]
+    assert cost is None or first.cost == cost
+    assert load.begin + load.cost > 2000 + fetch(B) - 21
 
 
 @pytest.mark.parametrize("at", range(9000, 9010))

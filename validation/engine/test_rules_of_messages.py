@@ -56,7 +56,8 @@ def test_goes_a_line_from_owner_to_owner_by_reply_and_unblock(reply: str, unbloc
         filled = seen + way("data", H, B)
     assert first.begin + 1 + first.cost == filled + ATOMIC
     closed = seen if unblock == "response" else filled + way("snoop", B, H)
-    probed = max(closed + way("snoop", H, B), filled)  # an early probe waits for the grant
+    done = filled + ATOMIC  # C4: the atomic that waited for the line comes first
+    probed = max(closed + way("snoop", H, B), done)
     assert second.begin + 1 + second.cost == probed + L2 + way("data", B, H) + ATOMIC
 
 

@@ -144,6 +144,12 @@ class Do(IntEnum):
     EXPIRE = 21  # the timer of hart `place`
     MULTICAST = 23  # an IPI to the harts of the set `place`, bit by bit
     DOZE = 22  # until an interrupt pends, without taking it
+    ATTEMPT = 24  # an LR, 20 nops, and its SC
+    LONG_ATTEMPT = 25  # with 100 nops
+    AWAY = 26  # an LR, 20 nops, and a taken branch
+    ANEW = 27  # an LR, 20 nops, and another LR with its SC
+    POST = 28  # an AMO that nobody waits for
+    POST_THRICE = 29
 
 
 class Step(NamedTuple):

@@ -3,13 +3,13 @@
 // `hart.run(port)` executes until one of Stop, whose name it returns, and calls
 //
 //   port.load(address, size)              port.store(address, size, value)
-//   port.amo(op, address, size, operand, expected)
+//   port.amo(op, address, size, operand, expected, posted)     nobody waits for a posted one
 //   port.cas_pair(address, operand, expected)         each a pair (low, high)
 //   port.lr(address, size)                port.sc(address, size, value)     0: stored, 1: failed
 //   port.fence()                          port.device(address, write, value)
 //   port.has_device(address)              port.fetch(address, size)         bytes
 //   port.time()   port.cycle()   port.marker(code, value)   port.trapped(interrupt)
-//   port.returned()
+//   port.returned()                       port.gave_up()
 //
 // A memory operation answers the value *now*, or None: *later*, by hart.resume(value).
 // Invariant: the hart keeps no reference to the port, so that the port may own the hart.
@@ -53,8 +53,9 @@ class PythonPort {
     return answer(to.attr("store")(address, size, value), value);
   }
   Answer amo(Amo op, uint64_t address, unsigned size, uint64_t operand, uint64_t expected,
-             uint64_t& old, unsigned) {
-    return answer(to.attr("amo")(name(op), address, size, operand, expected), old);
+             uint64_t& old, unsigned order) {
+    const bool posted = order == kUnused;
+    return answer(to.attr("amo")(name(op), address, size, operand, expected, posted), old);
   }
   Answer cas_pair(uint64_t address, Pair operand, Pair expected, Pair& old, unsigned) {
     const nb::object said = to.attr("cas_pair")(address, Words(operand.low, operand.high),
@@ -92,6 +93,7 @@ class PythonPort {
   uint64_t time() { return nb::cast<uint64_t>(to.attr("time")()); }
   uint64_t cycle() { return nb::cast<uint64_t>(to.attr("cycle")()); }
   void marker(unsigned code, uint64_t value) { to.attr("marker")(code, value); }
+  void gave_up() { to.attr("gave_up")(); }
   void trapped(uint64_t, bool interrupt) { to.attr("trapped")(interrupt); }
   void returned() { to.attr("returned")(); }
 

@@ -1,9 +1,10 @@
 // A core: harts that share private caches, and the client of the coherence protocol.
 //
 // It orders memory: store buffers drain in order (TSO), AMO, LR, SC and fences wait for them; a
-// line just won exclusively is held for `hold`; an LR that won its line keeps probes off until its
-// SC. It owns its harts' time: a hart runs ahead of the engine only as far as no message can reach
-// this core (rule S2), and a hart that spins on unchanged lines sleeps until one changes (rule S1).
+// line just won exclusively is held for `hold`; an atomic locks its line while it is under way, an
+// LR until its SC, against probes and against the core's other harts. It owns its harts' time: a
+// hart runs ahead of the engine only as far as no message can reach this core (rule S2), and a hart
+// that spins on unchanged lines sleeps until one changes (rule S1).
 //
 // Invariant: an access at time t sees exactly the messages that reached the core at or before t.
 #pragma once
@@ -49,7 +50,7 @@ class Core {
   bool perform(Thread& thread, const Access& access, Time now, Outcome& outcome);
   void tell(Thread& thread, Device device, const Access& a, Time when);
   void answered(Thread& thread, const Outcome& out, Time now);
-  void unlock(Thread& thread, Time now);  // the LR's lock ends: SC, trap
+  void unlock(Thread& thread, Time now);  // the LR's lock ends: SC, next atomic, trap
   void written(const Line& line, Time now, const Thread& by);
   void shorten(Time then);  // something may reach this core at `then`: the hart goes no further
 
@@ -60,8 +61,14 @@ class Core {
 
  private:
   Line* ready(uint64_t number, ClientEvent wish, Time now, Time& cost);
+  void use(Line& line, Time now);
+  void refresh(uint64_t number, Time now);
+  uint32_t actor() const { return executing_ ? executing_->index : 0; }
   void request(Line& line, Cell cell, Time now);
-  bool ask_far(Thread& thread, const Access& a, Time now);
+  bool may_begin(Thread& thread, uint64_t number, Time now);
+  bool is_behind(const Thread& thread, uint64_t number, Time now) const;
+  void lock(Thread& thread, Line& line, Time now, Time until);
+  uint32_t ask_far(const Access& a, Time now);
   void answered(const Msg& m, Time now);
   void probe(PacketId id, Line* line, Time now);
   Time deferral(const Msg& m, const Line* line) const;
@@ -71,8 +78,14 @@ class Core {
   void evict(Line& victim, Time now);
   void lost(uint64_t number);
   void progress(uint64_t number, Time now);  // a line changed: whoever waits for it tries again
-  bool drain(Thread& thread, Time now);
+  void drain(Thread& thread, Time now);
+  bool drain_store(Thread& thread, Time now);
+  bool drain_atomics(Thread& thread, Time now);
+  bool goes_far(uint64_t number);
+  bool buffer(Thread& thread, const Store& store);
+  bool post(Thread& thread, const Access& a, Time now);
   void attempt(Thread& thread, Time now);
+  void waits(Thread& thread, Time now, uint32_t by);
   void resume(Thread& thread, uint64_t value, uint64_t high, Time now);
   void retry_stalled(uint64_t number, Time now);
 

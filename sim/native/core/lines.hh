@@ -5,8 +5,9 @@
 // touched, never by configured size; addresses stay until a line is erased.
 //
 // Interface: recent (the fast path), find, insert, touch, victim, settle and unsettle (in and out
-// of the L2), enter_l1 and leave_l1, erase. Invariant: a line is in the L1 only if it is resident
-// in the L2; a line whose writeback is under way (MI, II) is in neither, but stays findable.
+// of the L2), displaced, enter_l1 and leave_l1, erase. Invariant: a line is in the L1 only if it is
+// resident in the L2; a line whose writeback is under way (MI, II) is in neither, but stays
+// findable.
 #pragma once
 
 #include <algorithm>
@@ -29,8 +30,10 @@ struct Line {
   uint32_t stalled = 0;   // probes waiting for this line
   uint32_t watchers = 0;  // sleeping harts that read it (core/run.cc)
   Time held_until = 0;    // an exclusively won line stays until then
-  Time locked_until = 0;  // an LR that won the line waits for its SC
-  uint64_t used = 0;      // stamp for LRU
+  Time locked_until = 0;  // an atomic is under way on it
+  bool guarded = false;   // that began within the hold: probes wait for it
+  Time used = 0;          // last, for LRU,
+  uint64_t use = 0;       // by whom (0: a message, else a hart), and its place in our order
   Bytes data;
 };
 
@@ -53,6 +56,7 @@ class Lines {
     return line && line->number == number ? line : nullptr;
   }
   Line* find(uint64_t number) {
+    if (Line* line = recent(number)) return line;
     const auto found = by_number_.find(number);
     return found == by_number_.end() ? nullptr : found->second;
   }
@@ -69,7 +73,12 @@ class Lines {
     by_number_.emplace(number, line);
     return *line;
   }
-  void touch(Line& line) { line.used = ++clock_; }
+  // A hart that was asleep is brought up to date later (rule S1): so the time decides, and who
+  // would have been first (T2, H6), and only then the order in which we are told.
+  void touch(Line& line, Time now, uint32_t by) {
+    line.used = now;
+    line.use = uint64_t{by} << 56 | ++clock_;
+  }
 
   // Gives the line a way of its L2 set; `victim` must have made room.
   void settle(Line& line) {
@@ -84,8 +93,20 @@ class Lines {
     if (set.size() < l2_ways_) return nullptr;
     Line* oldest = nullptr;
     for (Line* line : set)
-      if (may_go(*line) && (!oldest || line->used < oldest->used)) oldest = line;
+      if (may_go(*line) && (!oldest || before(*line, *oldest))) oldest = line;
     return oldest;
+  }
+  // The line that must leave the L1 before `number` can enter; null: there is room.
+  Line* displaced(uint64_t number) {
+    std::vector<Line*>& set = l1_[number % l1_sets_];
+    if (set.size() < l1_ways_) return nullptr;
+    return *std::ranges::min_element(set, [](Line* a, Line* b) { return before(*a, *b); });
+  }
+  // Does a sleeping hart read lines of the sets where `number` belongs?
+  bool watched(uint64_t number) {
+    const auto by_sleepers = [](const Line* line) { return line->watchers > 0; };
+    return std::ranges::any_of(l1_[number % l1_sets_], by_sleepers) ||
+           std::ranges::any_of(l2_[number % l2_sets_], by_sleepers);
   }
   // Takes the line out of both caches; it stays findable.
   void unsettle(Line& line) {
@@ -99,13 +120,10 @@ class Lines {
     by_number_.erase(line.number);
     free_.push_back(&line);
   }
+  // `displaced` must have made room.
   void enter_l1(Line& line) {
-    if (!line.in_l1) {
-      std::vector<Line*>& set = l1_[line.number % l1_sets_];
-      if (set.size() >= l1_ways_) leave_l1(**oldest(set));
-      set.push_back(&line);
-      line.in_l1 = true;
-    }
+    if (!line.in_l1) l1_[line.number % l1_sets_].push_back(&line);
+    line.in_l1 = true;
     if (fast_) recent_[place(line.number)] = &line;
   }
   void leave_l1(Line& line) {
@@ -121,11 +139,8 @@ class Lines {
   static std::size_t place(uint64_t number) {
     return (number ^ number >> 6 ^ number >> 12) % kRecent;
   }
-  static std::vector<Line*>::iterator oldest(std::vector<Line*>& set) {
-    return std::min_element(set.begin(), set.end(), [](const Line* a, const Line* b) {
-      if ((a->watchers > 0) != (b->watchers > 0)) return b->watchers > 0;
-      return a->used < b->used;
-    });
+  static bool before(const Line& a, const Line& b) {
+    return a.used != b.used ? a.used < b.used : a.use < b.use;
   }
 
   uint32_t l1_sets_, l1_ways_, l2_sets_, l2_ways_;

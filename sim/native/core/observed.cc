@@ -26,7 +26,7 @@ void Core::observe_drained(const Thread& t, Time now) {
                                .pc = 0,  // noted when it entered the buffer
                                .offset = static_cast<unsigned>(s.address % kLineBytes),
                                .size = s.size,
-                               .reads = false,
+                               .reads = s.is_atomic(),
                                .writes = true},
                               waits_for_buffer(t), now);
 }
@@ -43,7 +43,7 @@ void Core::observe_answered(Thread& t, Time now) {
   if (t.pending.kind != Access::Kind::amo && t.pending.kind != Access::Kind::cas_pair)
     return observe_waited(t, now);
   observe_access(t, t.pending, now);
-  engine.attribution->resumed(t.id, now > t.hart.clock ? now - t.hart.clock : 0);
+  engine.attribution->resumed(t.id, now > t.since ? now - t.since : 0);
 }
 
 // It has waited until now without touching a line: for a register, or until the run ended.
@@ -52,7 +52,7 @@ void Core::observe_waited(const Thread& t, Time now) {
     engine.attribution->waited_store(t.id, t.buffer.head().address >> kLineShift, now);
   else
     engine.attribution->waited(t.id, t.pending.line(), t.hart.pc, now);
-  engine.attribution->resumed(t.id, now > t.hart.clock ? now - t.hart.clock : 0);
+  engine.attribution->resumed(t.id, now > t.since ? now - t.since : 0);
 }
 
 void Core::observe_end(Time now) {

@@ -12,7 +12,7 @@ inline Answer Thread::load(uint64_t address, unsigned size, uint64_t& value) {
   if (buffer.empty() && !recording) [[likely]] {
     Line* line = core.lines.recent(address >> kLineShift);
     if (line && core.engine.may_load(line->copy.state)) [[likely]] {
-      core.lines.touch(*line);
+      core.lines.touch(*line, hart.clock, index + 1);
       hart.clock += core.spec.l1_hit;
       value = line->data.read(address % kLineBytes, size);
       return Answer::now;
@@ -29,7 +29,7 @@ inline Answer Thread::store(uint64_t address, unsigned size, uint64_t value) {
   if (buffer.empty()) [[likely]] {
     Line* line = core.lines.recent(address >> kLineShift);
     if (line && core.engine.may_store(line->copy.state)) [[likely]] {
-      core.lines.touch(*line);
+      core.lines.touch(*line, hart.clock, index + 1);
       line->copy.state = core.engine.stored(line->copy.state);
       core.written(*line, hart.clock, *this);
       line->data.write(address % kLineBytes, size, value);
@@ -45,11 +45,12 @@ inline Answer Thread::store(uint64_t address, unsigned size, uint64_t value) {
 }
 
 inline Answer Thread::amo(Amo op, uint64_t address, unsigned size, uint64_t operand,
-                          uint64_t expected, uint64_t& old, unsigned) {
+                          uint64_t expected, uint64_t& old, unsigned order) {
   Outcome out;
   const Answer answer = issue({.kind = Access::Kind::amo,
                                .op = op,
                                .size = static_cast<uint8_t>(size),
+                               .posted = order == kUnused && core.spec.far_atomics,
                                .address = address,
                                .value = operand,
                                .expected = expected},
@@ -129,6 +130,10 @@ inline Answer Thread::access(Register r, uint64_t address, bool write, uint64_t&
     (write ? multicast[r.hart] : value) = write ? value : multicast[r.hart];
     return Answer::now;
   }
+  if (r.kind == Register::Kind::send && !write) {
+    value = 0;
+    return Answer::now;
+  }
   const bool here = r.kind != Register::Kind::send && &core.engine.thread(r.hart).core == &core;
   const bool interrupts = write && r.kind == Register::Kind::msip && (value & 1);
   if (!here || interrupts) {
@@ -157,11 +162,13 @@ inline void Thread::marker(unsigned code, uint64_t value) {
   core.engine.marker(*this, code, value);
 }
 
+inline void Thread::gave_up() { core.unlock(*this, hart.clock); }
+
 inline void Thread::trapped(uint64_t, bool interrupt) {
-  if (interrupt) hart.clock += core.engine.machine.interrupt.entry;
   interrupted = interrupt;
   reservation = kNoLine;
   core.unlock(*this, hart.clock);
+  if (interrupt) hart.clock += core.engine.machine.interrupt.entry;
 }
 
 inline void Thread::returned() {

@@ -5,6 +5,7 @@
 // every turn would have brought it, and wakes it. Siblings may go on meanwhile; when the share of
 // the issue width changes, sleepers are brought up to that time and their period is corrected.
 #include <algorithm>
+#include <utility>
 
 #include "core/port.hh"
 
@@ -89,9 +90,14 @@ Core::Turn Core::next_turn() const {
 // Runs one hart up to the horizon, or until it is a sibling's turn.
 void Core::run_thread(Thread& thread, Time turn) {
   Hart<Thread>& hart = thread.hart;
+  executing_ = &thread;
+  if (thread.tries) {
+    attempt(thread, hart.clock);
+    executing_ = nullptr;
+    return;
+  }
   hart.horizon = std::min(horizon_, turn);
   hart.undisturbed = thread.ran_at == disturbances;
-  executing_ = &thread;
   const Stop stop = hart.run();
   executing_ = nullptr;
   thread.ran_at = disturbances;
@@ -104,9 +110,9 @@ void Core::run_thread(Thread& thread, Time turn) {
     case Stop::retry:
       break;
     case Stop::later:
-      if (thread.mode == Thread::Mode::running) thread.mode = Thread::Mode::waiting;
       if (engine.attribution) engine.attribution->stands(thread.id, hart.clock);
-      break;
+      thread.since = hart.clock;
+      return waits(thread, hart.clock, thread.index);
     case Stop::wfi:
       thread.mode = Thread::Mode::idle;
       break;
@@ -120,9 +126,8 @@ void Core::run_thread(Thread& thread, Time turn) {
       engine.fatal(thread);
       break;
   }
-  // The share is given back when the last instruction begins; all but a waiting access retired.
-  const Time began = hart.clock - (stop == Stop::later ? 0 : hart.cost.instruction);
-  if (thread.mode != mode) share_issue(began, thread.index);
+  // The share is given back when the last instruction begins: it has retired.
+  if (thread.mode != mode) share_issue(hart.clock - hart.cost.instruction, thread.index);
 }
 
 // What a hart has just done may reach its core again at `then`: no hart of the core may pass it.
@@ -147,16 +152,10 @@ void Core::spun(Thread& thread) {
     return;
   }
   thread.recording = false;
-  std::size_t watched = thread.watched.size();
-  for (const auto& t : threads)
-    if (t->mode == Thread::Mode::spinning) watched += t->watched.size();
-  // A watched line counts as just used; so it must not matter that it cannot be evicted.
-  if (!thread.buffer.empty() ||
-      watched >= std::min(spec.l1_ways, spec.l2_ways ? spec.l2_ways : spec.l1_ways))
-    return;
+  if (!thread.buffer.empty()) return;
   for (uint64_t number : thread.watched) {
     const Line* line = lines.find(number);
-    if (!line || !engine.may_load(line->copy.state)) return;
+    if (!line || !line->in_l1 || !engine.may_load(line->copy.state)) return;
   }
   for (uint64_t number : thread.watched) ++lines.find(number)->watchers;
   thread.mode = Thread::Mode::spinning;
@@ -165,16 +164,20 @@ void Core::spun(Thread& thread) {
                                   thread.hart.instructions - thread.hart.spin_instructions);
 }
 
-// Brings a sleeper to where executing every turn would have brought it at the end of `horizon`.
+// Brings a sleeper to where executing every turn would have brought it at the end of `horizon`. Its
+// last turn is executed where siblings may ask which line was used last.
 void Core::advance(Thread& thread, Time horizon) {
   Hart<Thread>& hart = thread.hart;
   if (hart.clock > horizon) return;
-  const uint64_t turns = (horizon - hart.clock) / hart.spin_period;
+  uint64_t turns = (horizon - hart.clock) / hart.spin_period;
+  if (turns > 0 && threads.size() > 1) --turns;
   hart.skip(turns);
   if (engine.attribution) engine.attribution->repeated(thread.id, agent, turns);
   hart.horizon = horizon;
   hart.spin_enabled = false;
+  Thread* const other = std::exchange(executing_, &thread);
   const Stop stop = hart.run();
+  executing_ = other;
   hart.spin_enabled = true;
   if (stop != Stop::horizon) throw ProtocolError{"a sleeping hart did something"};
 }
@@ -212,8 +215,9 @@ void Core::interrupt(uint32_t index, unsigned bit, bool level, Time now) {
   if (thread.mode == Thread::Mode::spinning) wake(thread, before(now, 0, thread));
   thread.hart.interrupt(bit, level);
   // A delay ends early; the guest's loop then delays for the rest.
-  if (thread.mode == Thread::Mode::running && thread.hart.clock == thread.delayed_until &&
-      thread.hart.clock > now && thread.hart.interruptible())
+  if (thread.mode == Thread::Mode::running && !thread.tries &&
+      thread.hart.clock == thread.delayed_until && thread.hart.clock > now &&
+      thread.hart.interruptible())
     thread.hart.clock = now;
   if (thread.mode == Thread::Mode::idle && thread.hart.wakes()) {
     thread.hart.clock = std::max(thread.hart.clock, now);

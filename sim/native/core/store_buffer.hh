@@ -1,4 +1,5 @@
-// A hart's store buffer: stores that have executed but are not yet globally visible, oldest first.
+// A hart's store buffer: stores, and far atomics that nobody waits for, that have executed but are
+// not yet globally visible, oldest first.
 //
 // TSO: it drains in order, and the hart's own loads see it first. Invariant: entries never cross a
 // line, because misaligned accesses trap.
@@ -7,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 
+#include "core/access.hh"
 #include "core/lines.hh"
 
 namespace uncore {
@@ -15,6 +17,12 @@ struct Store {
   uint64_t address;
   uint64_t value;
   uint8_t size;
+  Access atomic{};     // of a posted one
+  uint32_t asked = 0;  // its number, under way
+  bool done = false;   // it has been performed
+
+  bool is_atomic() const { return atomic.kind != Access::Kind::none; }
+  uint64_t line() const { return address >> kLineShift; }
 };
 
 class StoreBuffer {
@@ -27,11 +35,12 @@ class StoreBuffer {
   void push(const Store& s) { stores_.push_back(s); }
   void pop() { stores_.pop_front(); }
 
-  // The youngest store that covers the load gives its value; one that overlaps it in part is a
-  // conflict: the load waits until it has drained.
+  // The youngest store that covers the load gives its value; one that overlaps it in part, or an
+  // atomic, is a conflict: the load waits until it has drained.
   Found search(uint64_t address, unsigned size, uint64_t& value) const {
     for (auto s = stores_.rbegin(); s != stores_.rend(); ++s) {
       if (address + size <= s->address || s->address + s->size <= address) continue;
+      if (s->is_atomic()) return Found::conflict;
       if (address < s->address || s->address + s->size < address + size) return Found::conflict;
       const unsigned shift = static_cast<unsigned>(address - s->address) * 8;
       value = s->value >> shift & (size == 8 ? ~uint64_t{0} : (uint64_t{1} << 8 * size) - 1);
@@ -44,6 +53,7 @@ class StoreBuffer {
   void each(F f) const {
     for (const Store& s : stores_) f(s);
   }
+  std::deque<Store>& entries() { return stores_; }
 
  private:
   std::deque<Store> stores_;

@@ -34,7 +34,10 @@ class Thread {
   uint32_t asked = 0;               // the number of its far atomic under way, or kRegister
   std::vector<uint64_t> multicast;  // words of the set that it may send to (rule I5)
   uint64_t reservation = kNoLine;   // of the last LR
-  uint64_t locked = kNoLine;        // the line its LR won and keeps probes off
+  uint64_t locked = kNoLine;        // the line that its LR has locked
+  Time since = 0;                   // when the pending access was issued
+  Time tries = 0;                   // when it is tried again, after a lock (C6); 0: see Mode
+  bool restarts = false;            // it met the lock of another hart of the core
   uint64_t timer = ~uint64_t{0};    // mtimecmp, ns
   uint64_t ran_at = 0;              // Core::disturbances when it ran last
   bool recording = false;           // it seems to spin: note which lines it reads
@@ -62,6 +65,7 @@ class Thread {
   uint64_t time() { return hart.clock / 1000; }  // the time base of the native engine is 1 GHz
   uint64_t cycle();
   void marker(unsigned code, uint64_t value);
+  void gave_up();
   void trapped(uint64_t cause, bool interrupt);
   void returned();
 

@@ -31,6 +31,7 @@ void Engine::read(uint64_t address, std::size_t size, uint8_t* to) {
 void Engine::read_buffered(uint64_t address, std::size_t size, uint8_t* to) const {
   for (const Thread* t : threads_)
     t->buffer.each([&](const Store& s) {
+      if (s.is_atomic()) return;  // nobody knows yet what it leaves
       for (unsigned i = 0; i < s.size; ++i)
         if (s.address + i - address < size)
           to[s.address + i - address] = static_cast<uint8_t>(s.value >> 8 * i);

@@ -105,7 +105,8 @@ void ResolverAgent::send_stored(Record& e, const Msg& m) {
     engine_.log->supplied(name_of(e.request), agent_);
   engine_.origin = agent_;
   slot(e).used = ++clock_;
-  engine_.send(m, stop(m.line), now_ + spec_.data_hit, agent_, sent);
+  const bool waited = m.kind == Kind::Value;  // its slice has
+  engine_.send(m, stop(m.line), now_ + (waited ? 0 : spec_.data_hit), agent_, sent);
 }
 
 ResolverAgent::Msg ResolverAgent::apply(Bytes& data, const Msg& request) const {
@@ -187,11 +188,13 @@ void ResolverAgent::log_received(const Record& e, const Msg& m) {
 
 void ResolverAgent::arrive(PacketId id, Time now) {
   const Msg& m = engine_.packets[id].message;
-  if (spec_.service == 0 || !(is_request(m.kind) || is_probe(m.kind))) return act(id, now);
+  // An atomic reads and writes the data of its level (C8).
+  const Time service = spec_.service + (m.kind == Kind::Amo ? spec_.data_hit : 0);
+  if (service == 0 || !(is_request(m.kind) || is_probe(m.kind))) return act(id, now);
   const std::size_t s = slice(m.line);
   const Time start = std::max(now, free_[s]);
-  free_[s] = start + spec_.service;
-  busy[s] += spec_.service;
+  free_[s] = start + service;
+  busy[s] += service;
   engine_.schedule_act(id, free_[s]);
 }
 

@@ -145,6 +145,10 @@ bool Hart<Port>::decode_at(uint64_t address, Instruction& in) {
 template <class Port>
 bool Hart<Port>::branch(const Instruction& in, bool taken) {
   const bool backward = in.imm <= 0;
+  if (taken && attempting_) [[unlikely]] {
+    attempting_ = false;
+    port_.gave_up();
+  }
   const bool wrong = predictor_.wrong(pc, backward, taken);
   ++branches;
   mispredicts += wrong;
@@ -239,8 +243,8 @@ bool Hart<Port>::atomic(const Instruction& in) {
   }
   spin_.effect();
   uint64_t old = 0;
-  const Answer answer = port_.amo(in.amo, address, in.size, x[in.rs2], source(in.rd), old,
-                                  static_cast<unsigned>(in.imm));
+  const unsigned order = static_cast<unsigned>(in.imm) | (in.rd == kSink ? kUnused : 0);
+  const Answer answer = port_.amo(in.amo, address, in.size, x[in.rs2], source(in.rd), old, order);
   return finish(answer, {in.rd, kSink, in.size, in.length}, kStoreFault, address, old);
 }
 
@@ -269,6 +273,7 @@ bool Hart<Port>::load_reserved(const Instruction& in) {
     return trap(cause, address);
   }
   spin_.effect();
+  attempting_ = true;
   uint64_t value = 0;
   const Answer answer = port_.lr(address, in.size, value, static_cast<unsigned>(in.imm));
   return finish(answer, {in.rd, kSink, in.size, in.length}, kLoadFault, address, value);
@@ -281,6 +286,7 @@ bool Hart<Port>::store_conditional(const Instruction& in) {
     return trap(cause, address);
   }
   spin_.effect();
+  attempting_ = false;
   uint64_t failed = 1;
   const Answer answer = port_.sc(address, in.size, zero_extend(x[in.rs2], in.size), failed,
                                  static_cast<unsigned>(in.imm));
@@ -386,12 +392,12 @@ bool Hart<Port>::trap(uint64_t cause, uint64_t tval, bool interrupt) {
     return stop(Stop::fatal);
   }
   spin_.effect();
-  if (!interrupt) clock += cost.instruction;
   csr_.enter(pc, cause, tval, interrupt);
   pc = handler;
   handling_ = true;
   attention_ = false;
   port_.trapped(cause, interrupt);
+  if (!interrupt) clock += cost.instruction;
   return true;
 }
 

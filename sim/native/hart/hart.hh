@@ -159,7 +159,8 @@ class Hart {
   bool attention_ =
       false;               // an interrupt is to be taken: csr_.interruptible(), kept at each change
   bool handling_ = false;  // between a trap and its mret
-  Instruction outside_;    // the instruction at a pc outside the decoded range
+  bool attempting_ = false;  // between an LR and its SC
+  Instruction outside_;      // the instruction at a pc outside the decoded range
   uint64_t cycle_offset_ = 0, instret_offset_ = 0;  // what the guest wrote to mcycle, minstret
   Csr csr_;
   Predictor predictor_;

@@ -27,8 +27,9 @@ enum class Answer : uint8_t {
 
 enum class Amo : uint8_t { swap, add, exclusive_or, bit_and, bit_or, min, max, minu, maxu, cas };
 
-// Acquire and release bits of an atomic, as in the instruction: order = 2 * aq + rl.
-inline constexpr unsigned kRelease = 1, kAcquire = 2;
+// Acquire and release bits of an atomic, as in the instruction: order = 2 * aq + rl. And of an AMO:
+// its result goes to x0.
+inline constexpr unsigned kRelease = 1, kAcquire = 2, kUnused = 4;
 
 // Sixteen bytes as two registers, for amocas.q.
 struct Pair {
@@ -86,7 +87,7 @@ concept HartPort = requires(P port, const P fixed, Amo op, uint64_t address, uns
                             unsigned order, unsigned set, uint32_t& word) {
   { port.load(address, size, result) } -> std::same_as<Answer>;
   { port.store(address, size, value) } -> std::same_as<Answer>;
-  // op, address, size, operand, expected (cas only), old value, aq/rl
+  // op, address, size, operand, expected (cas only), old value, aq/rl/unused
   { port.amo(op, address, size, value, value, result, order) } -> std::same_as<Answer>;
   // amocas.q: address, operand, expected, old value, aq/rl; resumed with resume(low, high)
   { port.cas_pair(address, pair, pair, pair_result, order) } -> std::same_as<Answer>;
@@ -107,6 +108,8 @@ concept HartPort = requires(P port, const P fixed, Amo op, uint64_t address, uns
   { port.cycle() } -> std::same_as<uint64_t>;
   // HINT `sltiu x0, rs1, code`, value = x[rs1]
   port.marker(unsigned{}, value);
+  // the first branch taken after an lr whose sc has not come: it did not find what it expected
+  port.gave_up();
   // a trap was entered: cause without the interrupt bit; and left by mret
   port.trapped(value, bool{});
   port.returned();

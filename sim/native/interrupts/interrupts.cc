@@ -59,20 +59,20 @@ void Engine::send_many(Thread& from, Time when) {
   fork(id, when);
 }
 
-// Whoever's way goes on by the same channel goes on together; the others go their own.
+// Whoever's way goes on by the same link with a channel goes on together; the others go their own.
+// The lowest hart of those that go together stands for them (T2).
 void Engine::fork(PacketId id, Time head) {
   Packet& whole = packets[id];
   std::vector<uint32_t> harts = std::exchange(whole.others, {});
   harts.push_back(whole.target.hart);
+  std::ranges::sort(harts);
   const auto way = [&](uint32_t h) {
     const int32_t stop = threads_[h]->core.stop;
     if (whole.crossed != Leg::kNone) return fabric_.beyond(whole.crossed, stop);
     return fabric_.route(cores_[whole.message.from]->stop, stop);
   };
   const auto together = [&](uint32_t a, uint32_t b) {
-    const Leg &to_a = *way(a), &to_b = *way(b);
-    return to_a.channel != Leg::kNone && to_a.channel == to_b.channel &&
-           to_a[whole.size].reach == to_b[whole.size].reach;
+    return way(a)->link != Leg::kNone && way(a)->link == way(b)->link;
   };
   std::vector<std::vector<uint32_t>> parts;
   for (uint32_t h : harts) {

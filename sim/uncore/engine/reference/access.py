@@ -25,6 +25,7 @@ class Access:
     value: Value = 0
     operation: str = ""  # of an amo
     expected: Value = 0
+    posted: bool = False  # an amo that nobody waits for
 
     @property
     def line(self) -> int:

@@ -49,6 +49,7 @@ class Line(Words):
     used: int = 0
     held_until: int = 0  # C4
     locked_until: int = 0  # C6
+    guarded: bool = False  # locked within the hold: probes wait for it
     waiting: int = 0  # probes
 
 

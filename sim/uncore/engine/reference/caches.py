@@ -61,12 +61,14 @@ class Caches:
         line.state = cell.next or line.state
         return line, 0 if self.cache.touch(line) else self.costs.l2_hit
 
-    def ask_far(self, access: Access) -> int:
-        """Sends the operation to where the data are (C8): its number, or 0 for a hit."""
-        line = self.find(access.line)
+    def goes_far(self, number: int) -> bool:
+        """Is an atomic operation to be sent to where the data are (C8)?"""
+        line = self.find(number)
         state = line.state if line else "I"
-        if "Amo" not in self.system.protocol.client(state, "Amo", access.line).actions:
-            return 0
+        return "Amo" in self.system.protocol.client(state, "Amo", number).actions
+
+    def ask_far(self, access: Access) -> int:
+        """Sends it: its number."""
         self.requests += 1
         message = Message("Amo", access.line, self.agent, 0, self.requests)
         message.operation = access
@@ -122,6 +124,7 @@ class Caches:
         self.cache.touch(line)
         if line.state == "M":
             line.held_until = now + self.costs.hold  # C4
+        line.locked_until = 0
         self.progress(line.number)
         line.changed.ring()
         return None
@@ -199,4 +202,5 @@ class Caches:
 
     def _protected(self, probe: Message, line: Line) -> int:
         owned = probe.kind != "Inv" and line.state in client.WRITABLE
-        return max(line.held_until, line.locked_until) if owned else 0
+        locked = line.locked_until if line.guarded else 0
+        return max(line.held_until, locked) if owned else 0

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from uncore.engine.reference.access import REGISTER, Access, Value, number
 from uncore.engine.reference.caches import Caches
 from uncore.engine.reference.client import WRITABLE
+from uncore.engine.reference.interrupts import Multicast
 
 if TYPE_CHECKING:
     from uncore.engine.reference.cache import Line
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from uncore.engine.reference.message import Message
     from uncore.engine.reference.system import System
 
-LOCK = 64  # instructions an LR keeps probes off, beside an atomic and a misprediction (C6)
+LOCK = 64  # instructions an LR's lock lasts at most, beside its cost and a misprediction (C6)
 
 Done = tuple[Value, int]  # what a hart is told, and what it cost beyond the instruction
 
@@ -39,10 +40,18 @@ class Core:
 
     def receive(self, message: Message) -> None:
         if message.kind == "Value":
-            hart = next(hart for hart in self.harts if hart.asked == message.number)
-            hart.answered(message.value, 0)
+            self._answered(message)
         else:
             self.caches.receive(message)
+
+    def _answered(self, message: Message) -> None:
+        """A far atomic has been performed (C8)."""
+        for hart in self.harts:
+            if hart.asked == message.number:
+                hart.answered(message.value, 0)
+            elif message.number in hart.posted:
+                hart.posted[message.number] = True
+                self._drain(hart)
 
     @property
     def buffer_size(self) -> int:
@@ -51,7 +60,7 @@ class Core:
 
     def share(self) -> None:
         """The number of harts that execute may have changed: what an instruction takes (H6)."""
-        active = sum(hart.mode == "running" for hart in self.harts)
+        active = sum(hart.mode in ("running", "barred") for hart in self.harts)
         if active != self._active:
             self._active = active
             speed = self.costs.smt_share if active > 1 else 1000
@@ -66,7 +75,12 @@ class Core:
         if access.address in hart.guard:
             self.system.overflow(hart)
             return None
-        if hart.asked or (access.drains and hart.buffer):
+        if hart.asked:
+            return None
+        far = access.kind in ("amo", "cas_pair") and self._goes_far(access)
+        if far and access.posted:
+            return self._post(hart, access)
+        if access.drains and hart.buffer:
             return None  # H4
         match access.kind:
             case "fence":
@@ -78,10 +92,10 @@ class Core:
             case "sc" if hart.reservation != access.line:
                 self._end_attempt(hart)
                 return 1, 0  # C7
-            case "amo" | "cas_pair" if self.costs.far_atomics and (
-                asked := self.caches.ask_far(access)
-            ):
-                hart.asked = asked
+            case "amo" | "cas_pair" | "lr" if not self._may_begin(hart, access.line):
+                return None
+            case "amo" | "cas_pair" if far:
+                hart.asked = self.caches.ask_far(access)
                 return None
             case "load" if (found := hart.forwarded(access)) is not None:
                 return found
@@ -92,6 +106,9 @@ class Core:
         interrupts = self.system.interrupts
         register = interrupts.find(access.address)
         assert register is not None
+        if isinstance(register, Multicast):
+            interrupts.write_many(hart)
+            return 0, interrupts.spec.send
         if access.kind == "write":
             interrupts.write_far(hart, register, number(access.value))
             return 0, interrupts.spec.send
@@ -103,27 +120,44 @@ class Core:
         """At once, or into the store buffer (H3)."""
         if not hart.buffer and (done := self._in_cache(hart, access)):
             return done
+        return self._buffer(hart, access)
+
+    def _buffer(self, hart: Hart, access: Access) -> Done | None:
         if len(hart.buffer) >= self.buffer_size:
             return None
         hart.buffer.append(access)
         return 0, 0
+
+    def _goes_far(self, access: Access) -> bool:
+        return self.costs.far_atomics and self.caches.goes_far(access.line)
+
+    def _post(self, hart: Hart, access: Access) -> Done | None:
+        """A far atomic that nobody waits for (C8)."""
+        done = self._buffer(hart, access)
+        if done and hart.buffer[0].kind == "amo":
+            self._send_posted(hart)
+        return done
 
     def _in_cache(self, hart: Hart, access: Access) -> Done | None:
         if access.kind == "load" and hart.overlapped(access):
             return None
         reads = access.kind == "load" or (access.kind == "lr" and not self.costs.lr_exclusive)
         ready = self.caches.ready(access.line, "Load" if reads else "Store")  # C1
+        restarts, hart.restarts = hart.restarts, False
         if ready is None:
             return None
         line, lookup = ready
+        cost = self._cost(access, lookup) + (self.costs.mispredict if restarts else 0)
         if access.kind not in ("load", "lr"):
             self._written(line, hart)
         value = access.apply(line)
+        if access.kind in ("amo", "cas_pair"):
+            self._lock(hart, line, cost)
         if access.kind == "lr":
-            self._reserve(hart, line)
+            self._reserve(hart, line, cost)
         if access.kind == "sc":
             self._end_attempt(hart)
-        return value, self._cost(access, lookup)
+        return value, cost
 
     def _cost(self, access: Access, lookup: int) -> int:
         """H1: beyond the instruction."""
@@ -133,28 +167,64 @@ class Core:
             return self.costs.atomic + lookup
         return lookup if access.kind == "sc" else 0
 
-    def _reserve(self, hart: Hart, line: Line) -> None:
+    def _reserve(self, hart: Hart, line: Line, cost: int) -> None:
         hart.reservation = line.number
-        if hart.pending and line.state in WRITABLE:  # it had to wait for the line: C6
+        if line.state in WRITABLE:
+            costs = self.costs
+            self._lock(hart, line, cost + LOCK * costs.instruction + costs.mispredict)
             hart.locked = line.number
-            line.locked_until = (
-                self.clock.now
-                + LOCK * self.costs.instruction
-                + self.costs.atomic
-                + self.costs.mispredict
-            )
+
+    # ---- locks (C6) ------------------------------------------------------------------------------
+
+    def _may_begin(self, hart: Hart, number: int) -> bool:
+        """Not while another hart's atomic is under way on the line, nor before who has waited for
+        this hart's own to end: then it tries again."""
+        now = self.clock.now
+        self.unlock(hart)
+        line = self.caches.find(number)
+        if line is None or line.state not in WRITABLE:
+            return True
+        if line.locked_until > now:
+            hart.restarts = True
+            hart.bar(line.locked_until)
+        elif (line.waiting and line.held_until < now) or self._is_behind(hart, number):
+            hart.bar(now + 2)  # they have asked again by then
+        else:
+            return True
+        return False
+
+    def _is_behind(self, hart: Hart, number: int) -> bool:
+        """Does another hart wait longer for a lock of the line?"""
+        mine = (hart.since if hart.pending else self.clock.now, hart.index)
+        waiting = (h for h in self.harts if h.mode == "barred" and h.waits_for(number))
+        return any((other.since, other.index) < mine for other in waiting)
+
+    def _lock(self, hart: Hart, line: Line, duration: int) -> None:
+        line.guarded = self.clock.now <= line.held_until
+        line.locked_until = self.clock.now + duration
+        for other in self.harts:
+            if other is not hart and other.locked == line.number:
+                other.locked = None
 
     def _end_attempt(self, hart: Hart) -> None:
         hart.reservation = None
         self.unlock(hart)
 
     def unlock(self, hart: Hart) -> None:
-        """Probes that the hart's LR kept off may ask again (C6)."""
+        """Probes and harts that its LR kept off may ask again."""
+        now = self.clock.now
         line = self.caches.find(hart.locked) if hart.locked is not None else None
         hart.locked = None
-        if line and line.locked_until > self.clock.now:
-            line.locked_until = self.clock.now
+        if line and line.locked_until > now:
+            line.locked_until = now
             line.changed.ring()
+            for other in self.harts:
+                if (
+                    other.mode == "barred"
+                    and other.tries > now + 1
+                    and other.waits_for(line.number)
+                ):
+                    other.bar(now + 1)
 
     def _written(self, line: Line, by: Hart) -> None:
         """Its siblings lose their reservations of the line (C7)."""
@@ -175,16 +245,46 @@ class Core:
         for hart in self.harts:
             if hart.buffer and hart.buffer[0].line == number:
                 self._drain(hart)
-            if hart.pending and hart.pending.line == number:
+            if hart.mode == "waiting" and hart.waits_for(number):
                 self._attempt(hart)
 
     def _drain(self, hart: Hart) -> None:
         """Makes the oldest stores visible, as many as have their lines; asks for the next one's."""
-        while hart.buffer and (ready := self.caches.ready(hart.buffer[0].line, "Store")):
-            self._written(ready[0], hart)
-            hart.buffer.popleft().apply(ready[0])
+        while hart.buffer and self._make_visible(hart, hart.buffer[0]):
+            hart.buffer.popleft()
         self._attempt(hart)
 
+    def _make_visible(self, hart: Hart, oldest: Access) -> bool:
+        """The oldest store or posted atomic; False: it has to wait."""
+        number = next(iter(hart.posted), None)
+        if number is not None and hart.posted[number]:
+            del hart.posted[number]
+            return True
+        if hart.posted or (oldest.kind == "amo" and self._goes_far(oldest)):
+            self._send_posted(hart)
+            return False
+        ready = self.caches.ready(oldest.line, "Store" if oldest.kind == "store" else "Amo")
+        if ready is None:
+            return False
+        self._written(ready[0], hart)
+        oldest.apply(ready[0])
+        return True
+
+    def _send_posted(self, hart: Hart) -> None:
+        """The oldest, and those for the same line behind it: one path keeps them in order (F5)."""
+        oldest = hart.buffer[0]
+        for place, access in enumerate(hart.buffer):
+            if access.kind != "amo" or access.line != oldest.line or not self._goes_far(access):
+                return
+            if place >= len(hart.posted):
+                hart.posted[self.caches.ask_far(access)] = False
+
     def _attempt(self, hart: Hart) -> None:
-        if hart.pending and (done := self.perform(hart, hart.pending)):
+        if hart.mode == "waiting" and hart.pending and (done := self.perform(hart, hart.pending)):
             hart.answered(*done)
+        self.share()
+
+    def try_again(self, hart: Hart) -> None:
+        """A lock that its atomic met may have ended (C6)."""
+        hart.mode = "waiting"
+        self._attempt(hart)

@@ -8,7 +8,7 @@ their senders promised.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -37,6 +37,15 @@ class Channel:
         self.free = start + busy
         self.used += busy
         return start
+
+
+@dataclass(frozen=True)
+class Target:
+    """One of those to whom one message goes."""
+
+    stop: int
+    rank: Rank
+    arrived: Callable[[int], None]
 
 
 class Fabric:
@@ -118,6 +127,33 @@ class Fabric:
                 head = self.channels[link.channel].take(head, getattr(link, f"{size}_busy"))
             head += getattr(link, size)
         arrived(head + slowest(route, size))
+
+    def send_many(self, source: int, targets: Sequence[Target], leaves: int) -> None:
+        """One control message for all (I5)."""
+        self._fork(source, targets, leaves, 0)
+
+    def _fork(self, stop: int, targets: Sequence[Target], head: int, busy: int) -> None:
+        """Who goes on by the same link with a channel goes on together, the first for all."""
+        together: dict[Link | int, list[Target]] = {}
+        for number, target in enumerate(targets):
+            route = self.route(stop, target.stop)
+            met = next((link for link in route if link.channel >= 0), number)
+            together.setdefault(met, []).append(target)
+        for link, those in together.items():
+            route = self.route(stop, those[0].stop)
+            if isinstance(link, int):
+                those[0].arrived(head + sum(way.control for way in route) + busy)
+            else:
+                before = route[: route.index(link)]
+                reach = head + sum(way.control for way in before)
+                self.clock.process(self._pass(link, those, reach, busy))
+
+    def _pass(
+        self, link: Link, targets: Sequence[Target], head: int, busy: int
+    ) -> Generator[simpy.Event, None, None]:
+        yield self.clock.at(head, targets[0].rank)
+        head = self.channels[link.channel].take(head, link.control_busy)
+        self._fork(link.target, targets, head + link.control, max(busy, link.control_busy))
 
 
 def slowest(route: Iterable[Link], size: str) -> int:

@@ -57,7 +57,6 @@ class Grant(Writeback):
         """A far atomic (C8): on this level's data, which nobody below has."""
         agent, data = self.resolver.agent, transaction.data or self.copy
         assert data is not None
-        delay = 0 if transaction.data else self.resolver.spec.data_hit
         words = Words(data=bytearray(data.bytes))
         value = Message("Value", self.line, agent, request.sender, request.number)
         value.resolver, value.value = agent, operation.apply(words)
@@ -71,7 +70,7 @@ class Grant(Writeback):
             raise ProtocolError("a join without data was asked for an atomic operation on them")
         if transaction.record:
             transaction.record.granted("", data.source)
-        self.resolver.send(value, delay)
+        self.resolver.send(value)
 
     def give_up_clean(self) -> None:
         """Clean data were dropped silently below: so is this level's right."""

@@ -9,14 +9,14 @@ neither it nor anybody else is ever ahead (S1 and S2 are not needed to be right)
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 import simpy
 
 from uncore.engine.reference.access import Access, Value
-from uncore.engine.reference.interrupts import NS
+from uncore.engine.reference.interrupts import NS, Multicast
 from uncore.engine.reference.time import EXECUTION, Bell
 from uncore.program.abi import CONSTANTS
 
@@ -35,12 +35,17 @@ class Hart:
     def __init__(self, core: Core, id: int, isa: Any) -> None:
         self.core, self.system, self.clock = core, core.system, core.clock
         self.id, self.index, self.isa = id, len(core.harts), isa
-        self.mode = "running"  # waiting: for memory; idle: in wfi; stopped
+        self.mode = "running"  # waiting: for memory; barred: for a lock; idle: in wfi; stopped
         self.buffer: deque[Access] = deque()  # stores not yet visible, oldest first
+        self.posted: dict[int, bool] = {}  # of the oldest: atomics under way; done?
         self.pending: Access | None = None  # what it waits for
+        self.since = 0  # when that was issued
         self.asked = 0  # and has asked another for: its far atomic's number, or REGISTER
         self.reservation: int | None = None
-        self.locked: int | None = None  # the line its LR won and keeps probes off
+        self.locked: int | None = None  # the line that its LR has locked
+        self.tries = 0  # barred: when it tries again
+        self.restarts = False  # it met the lock of another hart of the core
+        self.multicast: Counter[int] = Counter()  # words of the set it may send to (I5)
         self.in_interrupt = False
         self.delaying = False
         self.wake = Bell(self.clock)
@@ -85,6 +90,19 @@ class Hart:
         self.core.share()
         self.wake.ring()
 
+    def waits_for(self, number: int) -> bool:
+        return self.pending is not None and self.pending.line == number
+
+    def bar(self, until: int) -> None:
+        """It executes its atomic again then: before what a higher thread executes (H6)."""
+
+        def again() -> None:
+            if self.mode == "barred" and self.tries == until:
+                self.core.try_again(self)
+
+        self.mode, self.tries = "barred", until
+        self.clock.call(until, (self.core.agent, EXECUTION, 0, self.index), again)
+
     def interrupt(self, bit: int, level: bool) -> None:
         """A bit of mip changes: a delay ends early (H7), a hart in wfi wakes (I3)."""
         self.isa.interrupt(bit, level)
@@ -103,7 +121,7 @@ class Hart:
     def forwarded(self, load: Access) -> Done | None:
         """The load's value, if the youngest store that overlaps it covers it."""
         store = self._youngest(load)
-        if store is None or not _covers(store, load):
+        if store is None or store.kind == "amo" or not _covers(store, load):
             return None
         assert isinstance(store.value, int)
         value = store.value >> 8 * (load.address - store.address)
@@ -125,9 +143,9 @@ class Hart:
         return self._issue(Access("store", address, size, value))
 
     def amo(
-        self, operation: str, address: int, size: int, operand: int, expected: int
+        self, operation: str, address: int, size: int, operand: int, expected: int, posted: bool
     ) -> Value | None:
-        return self._issue(Access("amo", address, size, operand, operation, expected))
+        return self._issue(Access("amo", address, size, operand, operation, expected, posted))
 
     def cas_pair(
         self, address: int, operand: tuple[int, int], expected: tuple[int, int]
@@ -146,7 +164,7 @@ class Hart:
     def _issue(self, access: Access) -> Value | None:
         done = self.core.perform(self, access)
         if done is None:
-            self.pending = access
+            self.pending, self.since = access, self.clock.now
             return None
         self.isa.clock += done[1]
         return done[0]
@@ -160,7 +178,9 @@ class Hart:
         register = interrupts.find(address)
         if register is None:
             return self.system.devices.access(self, address, write, value)
-        if not interrupts.here(register, self, write, value):
+        if isinstance(register, Multicast) and not (write and register.word is None):
+            return interrupts.own(self, register, write, value)
+        if isinstance(register, Multicast) or not interrupts.here(register, self, write, value):
             return self._issue(Access("write" if write else "read", address, value=value))
         if write:
             interrupts.write(register, value)
@@ -174,6 +194,10 @@ class Hart:
 
     def cycle(self) -> int:
         return int(self.isa.clock) // max(1, self.core.costs.instruction)
+
+    def gave_up(self) -> None:
+        """A branch away from an LR, before its SC (C6)."""
+        self.core.unlock(self)
 
     def trapped(self, interrupt: bool) -> None:
         """A trap ends an LR's attempt (C6, C7); an interrupt's takes its time (I2)."""

@@ -77,11 +77,14 @@ class Resolver:
 
     def receive(self, message: Message) -> None:
         """R1: requests and probes wait for their slice, and occupy it."""
-        if message.kind not in PROBES + REQUESTS or not self.spec.service:
+        service = self.spec.service
+        if message.kind == "Amo":  # it reads and writes this level's data (C8)
+            service += self.spec.data_hit
+        if message.kind not in PROBES + REQUESTS or not service:
             return self.act(message)
         slice = self.slice(message.line)
-        self.free[slice] = max(self.clock.now, self.free[slice]) + self.spec.service
-        self.busy[slice] += self.spec.service
+        self.free[slice] = max(self.clock.now, self.free[slice]) + service
+        self.busy[slice] += service
         return self.clock.call(self.free[slice], message.rank, lambda: self.act(message))
 
     def act(self, message: Message) -> None:

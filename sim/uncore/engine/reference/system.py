@@ -194,7 +194,9 @@ class System:
         lines = b"".join(self._newest(n) for n in range(first, (address + size - 1) // LINE + 1))
         found = bytearray(lines[address - first * LINE :][:size])
         for hart in self.harts:
-            for store in hart.buffer:  # newer than any line
+            for store in hart.buffer:  # newer than any line; of an atomic nobody knows yet
+                if store.kind == "amo":
+                    continue
                 value = int(store.value) if isinstance(store.value, int) else 0  # fmt: skip
                 for at, byte in enumerate(value.to_bytes(8, "little")[: store.size], store.address):
                     if 0 <= at - address < size:
