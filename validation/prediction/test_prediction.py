@@ -36,7 +36,7 @@ tree    = "die:1 ccx:2 core:4 thread:2"
 
 [core]
 clock  = { value = "4.3GHz", source = "AMD product page: boost" }
-atomic = { value = "40cy", source = "fitted" }
+atomic = { value = "60cy", source = "fitted" }
 
 [ccx.join]
 latency = { value = "55cy", source = "fitted" }
