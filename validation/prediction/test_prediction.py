@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +20,6 @@ from uncore.predict.relatives import lend, spread
 from uncore.topology.lineage import nearness
 from uncore.validate import blind, clocks, prediction
 from uncore.validate import hardware as figures
-from uncore.validate.page import markdown
 from uncore.validate.section import Request
 
 HELD_BACK = """
@@ -215,15 +212,8 @@ def test_does_a_mistake_give_one_clear_message(
 
 
 def test_does_the_page_show_which_clock_a_number_follows() -> None:
-    """`UNCORE_ACCEPT=1` writes the table anew."""
+    """`uncore predict --observe` renews it."""
     assert CHECKOUT
-    page = CHECKOUT / "docs/prediction.md"
-    text = page.read_text()
-    section = clocks.run(Request())
-    table = markdown(section)
-    found = re.search(r"(?<=## Which clock a number follows\n\n)[^\n]+\n(?:\|[^\n]+\n)*", text)
-    assert found
-    if os.environ.get("UNCORE_ACCEPT"):
-        page.write_text(text[: found.start()] + table + text[found.end() :])
-    else:
-        assert found[0] == table
+    text = (CHECKOUT / "docs/prediction.md").read_text()
+    assert clocks.PLACE.search(text)
+    assert clocks.on_page(text) == text

@@ -1,7 +1,8 @@
 """What a machine that nobody measured will show, how sure that is, and where each number came from.
 
     main(name, home, json)       prints class medians with intervals, and the rule of each number
-    renew(names)                 renews what measured machines say of their own numbers
+    renew(names)                 renews what measured machines say of their own numbers, and the
+                                 table of docs/prediction.md
 
     numbers.py     which numbers of a machine may be predicted, and its clocks
     observe.py     those numbers of measured machines, each from its own figures: observed.toml
@@ -19,6 +20,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from uncore import topology
+from uncore.paths import CHECKOUT
 from uncore.predict.forecast import SHARE, Forecast, forecast
 from uncore.predict.numbers import RATIO
 from uncore.predict.observe import measured, observations, write
@@ -29,6 +31,11 @@ from uncore.validate import hardware as figures
 
 def renew(names: Sequence[str]) -> int:
     write(names or measured())
+    if CHECKOUT:
+        from uncore.validate.clocks import on_page  # which builds upon this package
+
+        page = CHECKOUT / "docs/prediction.md"
+        page.write_text(on_page(page.read_text()))
     return 0
 
 

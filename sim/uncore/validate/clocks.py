@@ -1,11 +1,14 @@
 """Which clock a number follows: nanoseconds, core cycles, or cycles of the part's own clock.
 
     run(request) -> Section
+    on_page(text) -> text       docs/prediction.md with the present table in its place
 
 Of all machines at once, whichever are asked for: one machine has no spread.
 """
 
 from __future__ import annotations
+
+import re
 
 from uncore.predict.numbers import UNITS, clocks
 from uncore.predict.observe import Observation, measured, observations
@@ -13,7 +16,11 @@ from uncore.predict.relatives import BETTER, spreads
 from uncore.report.table import Column, Row
 from uncore.topology.lineage import lineage
 from uncore.validate import hardware as figures
+from uncore.validate.page import markdown
 from uncore.validate.section import Request, Section
+
+TITLE = "Which clock a number follows"
+PLACE = re.compile(rf"(?<=## {TITLE}\n\n)(\|[^\n]*\n)+")
 
 PROSE = (
     "How much a measured class median, and each kind of number fitted to them, differs between near"
@@ -31,7 +38,7 @@ def run(_: Request) -> Section:
     ]
     return Section(
         name="clocks",
-        title="Which clock a number follows",
+        title=TITLE,
         prose=PROSE,
         columns=[
             Column("number", "number", left=True),
@@ -41,6 +48,10 @@ def run(_: Request) -> Section:
         ],
         rows=rows,
     )
+
+
+def on_page(text: str) -> str:
+    return PLACE.sub(markdown(run(Request())), text)
 
 
 def _classes_seen() -> list[Observation]:
