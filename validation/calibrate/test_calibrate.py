@@ -93,6 +93,14 @@ def test_what_the_matrix_cannot_tell_is_told(tmp_path) -> None:
     assert all(word == ", not determined alone" for _, word in kept(sums).values())
 
 
+def test_a_matrix_of_another_machine_is_noticed(tmp_path) -> None:
+    """A third of every latency: no path is short enough for that."""
+    machine = topology.load("i54590")
+    third = handoffs(machine, figures.by_level(machine, "node0")) / 3
+    fitted = solve(Problem.of("i54590", write(tmp_path / "m.csv", machine, third)), slice_="hash")
+    assert any("as small as it may become" in sentence for sentence in undetermined(fitted))
+
+
 def calibrate(*words: str) -> int:
     with pytest.raises(SystemExit) as ended:
         main(["calibrate", *words])

@@ -7,6 +7,7 @@ and the truth is known.  What only Linux can be asked runs on this computer wher
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import msgspec
 import numpy as np
@@ -19,7 +20,7 @@ from uncore.cli import main
 from uncore.engine import host
 from uncore.errors import GuestError, UserError
 from uncore.execute import execute
-from uncore.measure import bench, plan, record, sysfs
+from uncore.measure import bench, describe, plan, record, sysfs
 from uncore.measure.measure import measure
 from uncore.result.describe import tables
 from uncore.result.schema import Point
@@ -34,11 +35,13 @@ SMALL = plan.Effort(samples=3, rounds=20, again=2, runs=2, run_ns=1e4, wakes=20,
 class Simulated:
     """A bench whose processors are harts of a machine."""
 
+    def __init__(self, recorded: Recorded = RECORDED) -> None:
+        self.hart = {recorded.number_of(h): h for h in range(MACHINE.harts)}
+
     def play(self, name, cpus, parameters, tick=None) -> Point:
         if name.startswith(bench.LINUX):
             raise GuestError(f"{name}: a simulated machine runs no Linux")
-        hart = {RECORDED.number_of(h): h for h in range(MACHINE.harts)}
-        place = ",".join(str(hart[cpu]) for cpu in cpus)
+        place = ",".join(str(self.hart[cpu]) for cpu in cpus)
         plain = {key: value for key, value in parameters.items() if key != "patience"}
         job = make_job(MACHINE, name, [len(cpus)], parameters=plain, placement=place)
         return execute([job])[0].points[0]
@@ -61,6 +64,21 @@ def test_the_matrix_is_the_machine_s(found, tmp_path) -> None:
     off = abs(measured[known] / true[known] - 1)
     assert off.mean() < 0.01 and off.max() < 0.06  # few rounds
     assert found.noise_pct < 2 and len(found.handoffs.again) == 2
+
+
+def test_processors_offline_and_holes_come_back_by_the_machine_file(tmp_path) -> None:
+    """The matrix of a computer that lacks a sibling and a core, read by its own machine file."""
+    ragged = replace(RECORDED, number_of=lambda h: h + (h >= 16) * 48, offline=(3, 8, 9), mhz=4000)
+    computer = sysfs.read(ragged.sysfs(tmp_path / "root"))
+    found = plan.handoffs(Simulated(ragged), computer, SMALL, lambda: None)
+    described = describe.loads(describe.describe(computer))
+    path = tmp_path / "matrix.csv"
+    path.write_text(record.matrix_csv(found))
+    measured = hardware.measured_matrix(path, described)
+    true = handoffs(described, hardware.by_level(described, "node0"))
+    known = ~np.isnan(measured)
+    assert (described.harts, known.sum()) == (30, 29 * 28 / 2)
+    assert np.median(abs(measured[known] / true[known] - 1)) < 0.01
 
 
 def test_contended_points_are_the_machine_s(found) -> None:

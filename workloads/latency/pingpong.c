@@ -35,7 +35,7 @@ UC_PARAM(choice, rest, REST_SPIN, "spin|sleep", "how harts wait that do not play
 UC_TABLE(handoff, "ps", "one-way handoff between hart of the row and hart of the column");
 
 UC_TABLE(median, "ps", "of the samples, if there are several");
-UC_TABLE(deviation, "ps", "mean distance of the samples from their median");
+UC_TABLE(deviation, "ps", "half of what the middle half of the samples spans");
 
 #define PAGE 4096  // of a first-touch policy
 
@@ -93,11 +93,9 @@ static void keep(uint64_t sample, uint64_t before) {
 }
 
 static void publish_spread(unsigned first, unsigned second) {
-  uint64_t middle = seen[samples / 2], distance = 0;
-  for (uint64_t i = 0; i < samples; i++)
-    distance += seen[i] < middle ? middle - seen[i] : seen[i] - middle;
-  publish(&median, first, second, per_handoff(middle));
-  publish(&deviation, first, second, per_handoff(distance) / samples);
+  uint64_t span = seen[samples * 3 / 4] - seen[samples / 4];
+  publish(&median, first, second, per_handoff(seen[samples / 2]));
+  publish(&deviation, first, second, per_handoff(span) / 2);
 }
 
 // The first hart holds the even values, and the watch.

@@ -11,6 +11,8 @@ numbers that fits alike whatever its size: its numbers are named.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from uncore.calibrate.fit import Fitted
@@ -18,6 +20,7 @@ from uncore.calibrate.problem import Vector
 
 ERROR = 0.01  # of a class median
 UNCERTAIN = 0.3  # relative standard deviation past which a number is not determined
+NEAR = 0.05  # of a logarithm: at its limit
 NAMED = 0.3  # least part of a direction that is worth naming
 
 
@@ -27,9 +30,26 @@ def uncertainties(fitted: Fitted) -> dict[str, float]:
 
 
 def undetermined(fitted: Fitted) -> list[str]:
-    _, singular, directions = np.linalg.svd(fitted.jacobian, full_matrices=False)
+    ended = at_limits(fitted)
+    inside = [n for n, key in enumerate(fitted.problem.frees) if key not in ended]
+    _, singular, directions = np.linalg.svd(fitted.jacobian[:, inside], full_matrices=False)
     loose = _error(fitted) / np.maximum(singular, 1e-12) > UNCERTAIN
-    return [_sentence(fitted, direction) for direction in directions[loose]]
+    keys = [key for key in fitted.problem.frees if key not in ended]
+    return [*ended.values(), *(_sentence(keys, direction) for direction in directions[loose])]
+
+
+def at_limits(fitted: Fitted) -> dict[str, str]:
+    """Numbers that would go on if they might."""
+    low, high = fitted.problem.bounds
+    told = {}
+    for key, log, least, most in zip(fitted.problem.frees, fitted.logs, low, high, strict=True):
+        if min(log - least, most - log) < NEAR:
+            way = "small" if log - least < NEAR else "large"
+            told[key] = (
+                f"{key}: is as {way} as it may become; some other number of the file does not fit"
+                " this machine (look at core.clock, or name more with --free)"
+            )
+    return told
 
 
 def _error(fitted: Fitted) -> float:
@@ -37,12 +57,10 @@ def _error(fitted: Fitted) -> float:
     return max(ERROR, float(np.sqrt(np.sum(fitted.residuals**2) / left)))
 
 
-def _sentence(fitted: Fitted, direction: Vector) -> str:
+def _sentence(keys: Sequence[str], direction: Vector) -> str:
     direction = direction * np.sign(direction[np.argmax(abs(direction))])
     named = [
-        (key, float(part))
-        for key, part in zip(fitted.problem.frees, direction, strict=True)
-        if abs(part) > NAMED
+        (key, float(part)) for key, part in zip(keys, direction, strict=True) if abs(part) > NAMED
     ]
     if len(named) == 1:
         return f"{named[0][0]}: the matrix says nothing of it; it stays where it was"

@@ -53,7 +53,7 @@ class Handoffs(Part, frozen=True, kw_only=True):
         list[list[float]], Meta(description="median of the samples, laid out alike")
     ]
     deviation_ns: Annotated[
-        list[list[float]], Meta(description="mean distance of the samples from their median")
+        list[list[float]], Meta(description="half of what the middle half of the samples spans")
     ]
     again: Annotated[list[Again], Meta(description="some pairs once more")]
 

@@ -10,6 +10,8 @@ from uncore.measure.record import Measurement, Percentiles
 from uncore.report.table import Column, emit
 from uncore.report.units import EMPTY
 
+BUSY = 0.5  # runnable tasks
+
 
 def show(found: Measurement) -> None:
     _facts(found)
@@ -28,8 +30,11 @@ def _facts(found: Measurement) -> None:
           f" governor {setting.governor or 'not told'}, load {setting.load}")  # fmt: skip
     if setting.hypervisor:
         print(f"a virtual machine ({setting.hypervisor}): interrupts and wake-ups pass its host")
+    if setting.load > BUSY:
+        print(f"it was busy ({setting.load} tasks the minute before): threads waited for"
+              " processors, and what needs several at once (queue locks) shows that")  # fmt: skip
     if found.noise_pct is not None:
-        print(f"noise: samples are {found.noise_pct} % off their median, for the median pair")
+        print(f"noise: half of a pair's samples are within {found.noise_pct} % of their median")
     print()
 
 

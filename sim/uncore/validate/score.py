@@ -75,7 +75,7 @@ def score(
 
 def free_numbers(machine: Machine) -> list[str]:
     """Keys of the numbers that were fitted, in the machine's file or in one it extends."""
-    return [number.key for number in machine.numbers if number.source == "fitted"]
+    return [number.key for number in machine.numbers if number.source.startswith("fitted")]
 
 
 def by_level(machine: Machine, ns: Matrix) -> Matrix:
