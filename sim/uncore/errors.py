@@ -37,8 +37,8 @@ class OutsideError(UncoreError):
     status = 3
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """` Did you mean 'x'?` for the known word most like `word`, or nothing where none is alike."""
+def nearest(word: str, known: Iterable[str], most: int = 1) -> str:
+    """` Did you mean 'x'?` for the known words most like `word`, or nothing where none is alike."""
     names = {name.lower(): name for name in known}
-    close = difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.5)
-    return f" Did you mean '{names[close[0]]}'?" if close else ""
+    close = difflib.get_close_matches(word.lower(), names, n=most, cutoff=0.5)
+    return f" Did you mean {' or '.join(repr(names[one]) for one in close)}?" if close else ""

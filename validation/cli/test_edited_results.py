@@ -41,6 +41,7 @@ def test_is_an_edited_job_a_job_or_a_message(changes: list[edits.Change]) -> Non
         (("machine", "links"), [], r"links: not every stop can be reached"),
         (("machine", "threads_per_core"), 0, r"threads_per_core"),
         (("machine", "core", "l1_sets"), 0, r"l1_sets"),
+        (("machine", "resolvers", 0, "grants"), 2**31, r"<= 65536.*grants"),
         (("machine", "memories"), [], r"memories: expected at least one"),
         (("watchdog",), -1, r"job\.watchdog: "),
         (("program",), 3, r"job\.program: "),

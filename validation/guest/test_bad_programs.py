@@ -108,7 +108,9 @@ def test_unreadable_file(path: str) -> None:
 
 
 def test_unknown_workload_has_a_nearest_name() -> None:
-    with pytest.raises(UserError, match=r"'lock/tiket'.*there are .*Did you mean 'lock/ticket'"):
+    with pytest.raises(
+        UserError, match=r"'lock/tiket'.*Did you mean 'lock/ticket' or .*`uncore list`"
+    ):
         find("lock/tiket")
 
 

@@ -211,3 +211,15 @@ def test_does_a_wrong_override_quote_itself(setting: str, words: str) -> None:
     with pytest.raises(UserError, match=words) as caught:
         load("tr1950x", [setting])
     assert str(caught.value).startswith(f"--with {setting}: ")
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("ccx.data=none", r"--with ccx.data=none: \[ccx\] has no data.*MESI.*\"victim"),
+        ("core.instruction=0ns", r"--with core.instruction=0ns: .*stand still.*at least 1ps"),
+    ],
+)
+def test_an_override_that_cannot_work_is_named(override: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        load("ccx:2x2", [override])

@@ -6,7 +6,7 @@
 // * Nobody runs a thread whose registers are still being saved: the lock that made it visible to
 //   others (the queue's, or the sleep queue's) is dropped by whoever runs next on its hart.
 // * No wake-up is lost: a hart declares itself idle under its queue's lock after it found the queue
-//   empty, and tests once more with interrupts off before wfi, which an IPI pending then ends.
+//   empty, and keeps interrupts off until wfi, which an IPI pending ends.
 // * One IPI a sleep: who finds the declaration withdraws it.
 #include "queues.h"
 

@@ -63,17 +63,8 @@ def run(
         return _measure(words, threads, set_, json=json, plot=plot, output=output)
 
     if again:
-        if (
-            words
-            or set_
-            or with_
-            or plot
-            or output
-            or lines
-            or log
-            or json
-            or (threads, choices) != ("1", PLACED)
-        ):
+        others = (words, set_, with_, plot, output, lines, log, json)
+        if any(others) or (threads, choices) != ("1", PLACED):
             raise UserError(
                 f"--again {again}: runs the job in that file; only --cores goes with it"
             )

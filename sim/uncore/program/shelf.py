@@ -52,8 +52,8 @@ def find(name: str) -> Program:
         )
     if name not in known:
         raise UserError(
-            f"no workload is called '{name}': there are {', '.join(known)}.{nearest(name, known)}"
-            " A C file or an ELF is given by its path"
+            f"no workload is called '{name}'.{nearest(name, known, 3)} `uncore list` names all"
+            f" {len(known)}; a C file or an ELF is given by its path"
         )
     return Program(name, known[name], _contents(known[name]))
 

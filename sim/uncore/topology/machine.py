@@ -29,6 +29,7 @@ REPLIES = ("direct", "via")
 UNBLOCKS = ("response", "completion")
 DATA = ("none", "victim", "inclusive")
 LARGEST = (1 << 32) - 1  # of what is counted
+MOST_GRANTS = 1 << 16
 
 
 def _one_of(words: tuple[str, ...]) -> Meta:
@@ -36,6 +37,7 @@ def _one_of(words: tuple[str, ...]) -> Meta:
 
 
 Ps = Annotated[int, Meta(ge=0, le=LONGEST)]
+SomePs = Annotated[int, Meta(ge=1, le=LONGEST)]
 Place = Annotated[int, Meta(ge=0, lt=1 << 31)]  # of a stop or an agent in its list
 MaybePlace = Annotated[int, Meta(ge=-1, lt=1 << 20)]  # -1: none
 Count = Annotated[int, Meta(ge=0, le=LARGEST)]
@@ -69,7 +71,7 @@ class Link:
 class Core:
     """Costs in ps of one core and its private caches (L1 and L2 are one coherence controller)."""
 
-    instruction: Ps
+    instruction: SomePs  # or a loop would last for ever at one time
     mispredict: Ps
     pause: Ps
     l1_hit: Ps  # of a load; a store costs an instruction
@@ -103,7 +105,9 @@ class Resolver:
     reply: Annotated[str, _one_of(REPLIES)]  # direct | via
     unblock: Annotated[str, _one_of(UNBLOCKS)]  # response | completion
     service: Ps  # ps a slice is busy with a request before it acts
-    grants: Count  # children served before a waiting probe from above
+    grants: Annotated[
+        int, Meta(ge=0, le=MOST_GRANTS)
+    ]  # children served before a waiting probe from above
     entries: Count  # directory entries of `directory` and `inclusive` (0: no limit)
     ways: Count
     data: Annotated[str, _one_of(DATA)]  # none | victim | inclusive

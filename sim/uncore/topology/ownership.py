@@ -15,7 +15,7 @@ from fractions import Fraction
 from uncore.topology.builders import Sites
 from uncore.topology.core import sets_and_ways
 from uncore.topology.fabric import ps
-from uncore.topology.machine import DATA, KNOWS, LARGEST, REPLIES, UNBLOCKS, Resolver
+from uncore.topology.machine import DATA, KNOWS, LARGEST, MOST_GRANTS, REPLIES, UNBLOCKS, Resolver
 from uncore.topology.table import Table
 from uncore.topology.tree import Group, Tree
 
@@ -54,7 +54,9 @@ def read_resolvers(
         assert resolver is not None
         _refuse_data_alone(levels, with_one)
         reader = _Reader(levels[level], resolver, level == with_one[-1])
-        _refuse_what_cannot_work(resolver, reader.pattern, level == with_one[-1], protocol)
+        _refuse_what_cannot_work(resolver, reader.pattern, level == with_one[-1])
+        if reader.pattern.data == "none" and level != with_one[-1] and protocol != "moesi":
+            _refuse_dirty_data_without_place(levels[level], resolver, protocol)
         _refuse_what_contradicts(resolver, reader.pattern)
         first = len(seats.cores) + len(made)
         instances = reader.instances(tree.groups(level), seats, homes, below)
@@ -85,7 +87,7 @@ def _refuse_data_alone(levels: dict[str, Table], with_one: list[str]) -> None:
             )
 
 
-def _refuse_what_cannot_work(table: Table, one: Resolver, is_root: bool, protocol: str) -> None:
+def _refuse_what_cannot_work(table: Table, one: Resolver, is_root: bool) -> None:
     """What the rules R3 and J1 of docs/model.md ask for."""
     if one.knows == "snoop" and not is_root:
         raise table.wrong(
@@ -99,12 +101,17 @@ def _refuse_what_cannot_work(table: Table, one: Resolver, is_root: bool, protoco
             f"'{table.key}.unblock = {one.unblock}': who knows nothing must be told when"
             " a grant has arrived; expected 'completion'",
         )
-    if one.data == "none" and not is_root and protocol != "moesi":
-        raise table.wrong(
-            "knows",
-            f"'{table.key}' below another resolver has no data, and {protocol.upper()} gives"
-            ' it dirty data to keep; write a table of data beside it, or protocol = "moesi"',
-        )
+
+
+def _refuse_dirty_data_without_place(level: Table, table: Table, protocol: str) -> None:
+    """Without an O, a reader's request for a dirty line leaves it with the resolver."""
+    where, key = (level, "data") if "data" in level else (table, "knows")
+    raise where.wrong(
+        key,
+        f"[{level.key}] has no data, and under {protocol.upper()} [{table.key}], below another"
+        ' resolver, must keep dirty lines; expected data = "victim ..." or "inclusive ..."'
+        f' in [{level.key}], or protocol = "moesi"',
+    )
 
 
 def _refuse_what_contradicts(table: Table, one: Resolver) -> None:
@@ -166,7 +173,7 @@ class _Reader:
             reply=table.word("reply", REPLIES),
             unblock=table.word("unblock", UNBLOCKS),
             service=ps(table.duration("service")),
-            grants=table.count("grants", 1, 1 << 16),
+            grants=table.count("grants", 1, MOST_GRANTS),
             entries=table.count("entries", 0, LARGEST, lines),
             ways=table.count("ways", 0, 1 << 16, ways if lines else 0),
             data=policy,
