@@ -216,7 +216,7 @@ def test_does_a_wrong_override_quote_itself(setting: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("ccx.data=none", r"--with ccx.data=none: \[ccx\] has no data.*MESI.*\"victim"),
+        ("ccx.data=none", r"--with ccx.data=none: \[ccx.resolver\].*no data.*MESI.*\"victim"),
         ("core.instruction=0ns", r"--with core.instruction=0ns: .*stand still.*at least 1ps"),
     ],
 )

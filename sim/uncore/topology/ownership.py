@@ -108,9 +108,9 @@ def _refuse_dirty_data_without_place(level: Table, table: Table, protocol: str) 
     where, key = (level, "data") if "data" in level else (table, "knows")
     raise where.wrong(
         key,
-        f"[{level.key}] has no data, and under {protocol.upper()} [{table.key}], below another"
-        ' resolver, must keep dirty lines; expected data = "victim ..." or "inclusive ..."'
-        f' in [{level.key}], or protocol = "moesi"',
+        f"[{table.key}], below another resolver, has no data, but under {protocol.upper()} must keep"
+        f' dirty lines; expected data = "victim ..." or "inclusive ..." in [{level.key}], or'
+        ' protocol = "moesi"',
     )
 
 
