@@ -108,8 +108,8 @@ def _refuse_dirty_data_without_place(level: Table, table: Table, protocol: str) 
     where, key = (level, "data") if "data" in level else (table, "knows")
     raise where.wrong(
         key,
-        f"[{table.key}], below another resolver, has no data, but under {protocol.upper()} must keep"
-        f' dirty lines; expected data = "victim ..." or "inclusive ..." in [{level.key}], or'
+        f"[{table.key}], below another resolver, has no data, but under {protocol.upper()} must"
+        f' keep dirty lines; expected data = "victim ..." or "inclusive ..." in [{level.key}], or'
         ' protocol = "moesi"',
     )
 
