@@ -74,6 +74,7 @@ def _show(found: Forecast, machine: str, home: str) -> None:
             Column("ns", "ns", _tenths),
             Column("from", "low", _tenths),
             Column("to", "high", _tenths),
+            Column("", lambda row: None if row["lent"] else "nobody lent a number that it needs"),
         ],
         f"{machine}: one handoff, predicted, with {share} intervals{where}",
     )
@@ -86,7 +87,10 @@ def _show(found: Forecast, machine: str, home: str) -> None:
         Column("of", lambda row: " ".join(row["machines"]), left=True),
         Column("related by", lambda row: " ".join(row["shared"]), left=True),
     ]
-    emit(rows, False, columns, "its numbers: the median of the nearest relatives")
+    if rows:
+        emit(rows, False, columns, "its numbers: the median of the nearest relatives")
+    elif not found.unlent:
+        print("Every number of this machine is given; none had to be predicted.")
     for key in found.unlent:
         print(
             f"{key}: no measured machine has such a part; the value of its file is kept,"

@@ -8,8 +8,8 @@ class medians inside the stated intervals, and the errors, beside three ways to 
 model.  Given of the machine left out: its shape, clocks and descent, where the line was homed, and
 whatever its file does not call fitted; not given: its figures, and every number fitted to them.
 
-With a matrix of the user's (`--matrix`) any machine may be asked for: so predictions made before
-anybody measured are scored afterwards.
+With a matrix of the user's (`--matrix`) any machine may be asked for, and classes that nobody lent
+a number for are scored too: so predictions made before anybody measured are judged afterwards.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def left_out(name: str, request: Request = ALL) -> tuple[list[dict[str, Any]], l
     x86, guesses = lineage(name).get("core", ())[:1] == (X86,), Guesses(name)
     rows = []
     for label, one in found.classes.items():
-        if not one.lent or label not in truth:
+        if label not in truth or not (one.lent or request.matrix):
             continue
         real = truth[label]
         nulls = {null: guesses.of(null, label) for null in NULLS}
@@ -103,6 +103,7 @@ def left_out(name: str, request: Request = ALL) -> tuple[list[dict[str, Any]], l
                 "measured_ns": round(real, 2),
                 "error_pct": _off(one.ns, real),
                 "inside": one.low <= real <= one.high,
+                "lent": one.lent,
                 "x86": x86,
                 **{f"null_{null}_pct": _off(guess, real) for null, guess in nulls.items()},
             }
