@@ -87,6 +87,15 @@ def others(name: str) -> list[Observation]:
     return [o for o in observations() if o.machine != name]
 
 
+def test_is_a_machine_left_out_predicted_by_its_siblings() -> None:
+    """The whole table is `uncore validate --only prediction`; these have a near relative each."""
+    section = prediction.run(Request(("r2700x", "w2150b", "x8275clx2")))
+    assert {row["machine"] for row in section.rows} == {"r2700x", "w2150b", "x8275clx2"}
+    off = [abs(row["error_pct"]) for row in section.rows]
+    assert max(off) < 15 and sum(off) / len(off) < 7
+    assert sum(row["inside"] for row in section.rows) >= 0.7 * len(section.rows)
+
+
 # ---- What relatives lend -------------------------------------------------------------------------
 
 

@@ -82,7 +82,7 @@ def _show(found: Forecast, machine: str, home: str) -> None:
     columns = [
         Column("number", "key", left=True),
         Column("value", lambda row: _value(row["value"], row["unit"])),
-        Column("+-", "deviation", lambda v: f"{100 * v:.0f} %"),
+        Column("deviation", "deviation", lambda v: f"{100 * v:.0f} %"),
         Column("rule", lambda row: _rule(row["amount"], row["unit"]), left=True),
         Column("of", lambda row: " ".join(row["machines"]), left=True),
         Column("related by", lambda row: " ".join(row["shared"]), left=True),
@@ -94,7 +94,7 @@ def _show(found: Forecast, machine: str, home: str) -> None:
     for key in found.unlent:
         print(
             f"{key}: no measured machine has such a part; the value of its file is kept,"
-            f" +- {100 * STRANGER:.0f} %"
+            f" with a deviation of {100 * STRANGER:.0f} %"
         )
 
 
