@@ -15,6 +15,7 @@ import pytest
 from uncore import topology
 from uncore.cli import main
 from uncore.errors import UserError
+from uncore.paths import TOPOLOGIES
 from uncore.topology.cpus import hart_of_cpu
 from uncore.validate import handoff
 from uncore.validate import hardware as figures
@@ -36,6 +37,15 @@ def test_do_figures_and_machine_mean_the_same_pairs(name: str) -> None:
         expected = hardware.classes[label].pairs
         lost = 1 if name == "core2q9550" else 0  # a pair below the step of its clock
         assert np.count_nonzero(mask) - lost * (label == "l3") == expected, label
+
+
+def test_does_a_family_say_on_which_machines_it_was_fitted() -> None:
+    for path in sorted((TOPOLOGIES / "families").glob("*.toml")):
+        for line in path.read_text().splitlines():
+            _, fitted, ids = line.partition('source = "fitted')
+            if fitted:
+                names = ids.partition('"')[0].removeprefix(" on ").split()
+                assert names and set(names) <= set(figures.carried()), f"{path}: {line}"
 
 
 @pytest.mark.parametrize("name", figures.carried())

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 
+import msgspec
 import numpy as np
 import pytest
-from validation import fit
+from validation import fit, order
+
+from uncore import topology
+from uncore.paths import TOPOLOGIES
+from uncore.validate import hardware as figures
+from uncore.validate.parts import parts_of
+from uncore.validate.simulate import handoffs
 
 
 def test_are_numbers_that_were_changed_found_again() -> None:
@@ -27,27 +34,55 @@ def test_does_the_home_side_predict_the_other_side(name: str) -> None:
 
 
 def test_is_a_core_found_at_the_stop_where_it_sits() -> None:
-    """Cores of a machine renamed at random: each must land where its part is what it adds."""
-    known = fit.prepare("r5950x", None)
-    values = [f.value for f in known.free]
-    machine = known.machine(values)
-    ours = known.simulated(values)
+    """Cores renamed at random: each must land, but for mirror images, where it adds its part."""
+    hardware, machine = figures.read("r5950x"), topology.load("r5950x")
+    ours = handoffs(machine, hardware)
     stops = np.random.default_rng(1).permutation(8)  # core k of the renamed machine sits here
     cores = np.concatenate([stops, 8 + stops])
     harts = (2 * cores[:, None] + [0, 1]).ravel()
     both_ways = np.fmax(ours, ours.T)
     renamed = np.where(np.tri(machine.harts, k=-1), both_ways[np.ix_(harts, harts)], np.nan)
-    moves = fit.order(dataclasses.replace(known, measured=renamed), values)
-    parts = fit.parts_of(machine, ours)
-    assert sorted(moves) == sorted(moves.values()) == list(range(8))
-    for here, core in moves.items():
-        assert parts[here] == pytest.approx(parts[stops[core]], abs=0.05)
+    found = order.find(machine, renamed)
+    assert sorted(found.cores) == list(range(8))
+    assert stops[found.owner] == int(hardware.slice)
+    drawn = order.renumber((TOPOLOGIES / "r5950x.toml").read_text(), found)
+    drawn = drawn.partition("map")[2].split('"""')[1]
+    again = topology.load("r5950x", [f"ccx.join.map={drawn}"])
+    placed = handoffs(again, msgspec.structs.replace(hardware, slice=str(found.owner)))
+    ours, theirs = (parts_of(machine, ns)["ccx0"].ns for ns in (placed, renamed))
+    assert ours == pytest.approx(theirs, abs=0.05)
+
+
+def test_does_a_renumbered_map_keep_its_floorplan() -> None:
+    text = 'map = """\n    u   0+1 b0\n    b0  2   .\n"""\nsize = "2MiB"\n'
+    moved = order.renumber(text, order.Order((2, 0, 1), 2, 1.0))
+    assert moved == 'map = """\n    u   2+0 b0\n    b0  1   .\n"""\nsize = "2MiB"\n'
 
 
 def test_does_a_number_that_follows_another_move_with_it() -> None:
     free = {f.key: f for f in fit.prepare("r5950x", None).free}
-    assert free["ccx.join.inject"].followers == ("ccx.join.eject",)
+    assert free["ccx.join.inject"].followers == (("ccx.join.eject", 1.0),)
     assert free["ccx.join.inject"].settings(3.0) == [
-        "ccx.join.inject=3.000000ns",
-        "ccx.join.eject=3.000000ns",
+        "ccx.join.inject=3.000000cy",
+        "ccx.join.eject=3.000000cy",
     ]
+    free = {f.key: f for f in fit.prepare("tr3960x", None).free}
+    assert free["socket.join.dy"].settings(10) == [
+        "socket.join.dy=10.000000cy",
+        "socket.join.dx=3.540000cy",
+    ]
+
+
+def test_do_machines_that_share_a_number_get_one_value_for_it() -> None:
+    (group,) = fit.groups(["r2700x"])
+    assert group == ["r2700x", "tr1950x"]
+    fits = [fit.prepare(name, None) for name in group]
+    shared = set(free.place for free in fits[0].free) & set(free.place for free in fits[1].free)
+    right = {free.place: free.value * 1.1 for one in fits for free in one.free}
+    moved = [
+        dataclasses.replace(one, measured=one.simulated([right[f.place] for f in one.free]))
+        for one in fits
+    ]
+    found = fit.solve(moved)
+    assert len(shared) == 3
+    assert [found[p] for p in right] == pytest.approx(list(right.values()), rel=0.02)

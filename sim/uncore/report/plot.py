@@ -39,11 +39,10 @@ STYLE: Any = {
     "axes.titlelocation": "left",
     "axes.titleweight": "bold",
     "legend.frameon": False,
-    "figure.dpi": 130,
 }
 
 
-def picture(path: Path, *panels: Panel) -> Path:
+def picture(path: Path, *panels: Panel, dpi: int = 130) -> Path:
     """Draws the panels side by side into `path` (.png, .svg or .pdf) and returns it."""
     import matplotlib
 
@@ -57,7 +56,7 @@ def picture(path: Path, *panels: Panel) -> Path:
         for panel, axis in zip(panels, axes[0], strict=True):
             panel(axis)
         try:
-            figure.savefig(path)
+            figure.savefig(path, dpi=dpi)
         except (OSError, ValueError) as error:
             raise UserError(f"{path}: cannot write the picture: {error}") from None
         finally:
@@ -70,17 +69,28 @@ def heat_map(
     boundaries: Mapping[str, Sequence[int]],
     title: str,
     unit: str,
+    span: tuple[float, float] | None = None,
+    signed: bool = False,
 ) -> Panel:
-    """A square matrix by colour; `boundaries` per level, outermost first: where a member begins."""
+    """A square matrix by colour; `boundaries` per level, outermost first: where a member begins.
+
+    `span`: the values at the ends of the scale, so that panels compare; `signed`: white is 0.
+    """
 
     def draw(axes: Axes) -> None:
         values = np.asarray(matrix, dtype=float)
         shown = np.ma.masked_where(np.eye(len(values), dtype=bool) | np.isnan(values), values)
-        image = axes.imshow(shown, cmap="viridis", interpolation="nearest")
+        low, high = span or (None, None)
+        colours = "RdBu_r" if signed else "viridis"
+        image = axes.imshow(shown, cmap=colours, interpolation="nearest", vmin=low, vmax=high)
         for depth, starts in enumerate(boundaries.values()):
             for start in starts[1:]:
                 for line in (axes.axhline, axes.axvline):
-                    line(start - 0.5, color="white", linewidth=max(1.6 - 0.5 * depth, 0.3))
+                    line(
+                        start - 0.5,
+                        color="grey" if signed else "white",
+                        linewidth=max(1.6 - 0.5 * depth, 0.3),
+                    )
         axes.grid(False)
         axes.set(title=title, xlabel="hart", ylabel="hart")
         axes.figure.colorbar(image, ax=axes, label=unit, shrink=0.85)

@@ -11,25 +11,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
+import numpy as np
 
 from uncore import topology
+from uncore.distance import boundaries
 from uncore.errors import UserError, nearest
+from uncore.report import plot
 from uncore.report.progress import progress
 from uncore.report.table import Column
 from uncore.topology.machine import Machine
 from uncore.validate import hardware as figures
 from uncore.validate.hardware import Hardware, Matrix
-from uncore.validate.score import Score, broken, score
-from uncore.validate.section import Request, Section
+from uncore.validate.nulls import Nulls
+from uncore.validate.nulls import errors as null_errors
+from uncore.validate.score import BOUND_QUALITIES, Score, broken, score
+from uncore.validate.section import Picture, Request, Section
 from uncore.validate.simulate import handoffs
 
 CARRIED, MATRIX = "carried figures", "matrix"
 PROSE = (
     "Two threads hand one line over with compare-and-swap; the figure is half a round trip. Errors"
     " are relative to the measured figure; a class is the pairs of one distance, by their median."
-    " `pair_err_const_pct` is what predicting each pair by its measured class median would get."
+    " `pair_err_const_pct` is what predicting each pair by its measured class median would get; the"
+    " last three are class errors of guesses without a model: the same class of the same maker's"
+    " other machines in ns, in cycles, and that of the nearest relative."
 )
 
 
@@ -42,6 +50,29 @@ class Compared:
     measured: Matrix
     simulated: Matrix
     score: Score
+
+    @property
+    def nulls(self) -> Nulls | None:
+        """What models without a model get; of a user's own matrix nothing is known."""
+        return None if self.hardware.quality == figures.OWN else null_errors(self.machine.id)
+
+    @property
+    def row(self) -> dict[str, Any]:
+        known = self.nulls._asdict() if self.nulls else {}
+        row: dict[str, Any] = msgspec.to_builtins(self.score)
+        return row | {f"{guess}_err_pct": error for guess, error in known.items()}
+
+    @property
+    def broken(self) -> list[str]:
+        """Past a bound, or no better than a guess."""
+        words, got = broken(self.score, self.hardware), self.score.class_mean_err_pct
+        if self.nulls and self.score.quality in BOUND_QUALITIES:
+            words += [
+                f"classes are {got} % off, and the null model {name} only {error} %"
+                for name, error in self.nulls._asdict().items()
+                if error is not None and error <= got
+            ]
+        return words
 
 
 def run(request: Request) -> Section:
@@ -58,13 +89,17 @@ def run(request: Request) -> Section:
         f" {MATRIX if request.matrices or request.matrix else CARRIED}",
         prose=PROSE,
         columns=COLUMNS,
-        rows=[msgspec.to_builtins(row) for row in scores],
-        broken=[
-            f"{one.score.machine}: {what}"
-            for one in found
-            for what in broken(one.score, one.hardware)
+        rows=[one.row for one in found],
+        broken=[f"{one.score.machine}: {what}" for one in found for what in one.broken],
+        notes=[
+            *(_order(row) for row in scores if row.order),
+            *(
+                f"{one.machine.id}, not matched: {why}"
+                for one in found
+                if (why := one.hardware.unmatched)
+            ),
         ],
-        notes=[_order(row) for row in scores if row.order],
+        pictures=[_picture(one) for one in found] if request.pictures else (),
     )
 
 
@@ -118,14 +153,35 @@ def _chosen(request: Request) -> list[str]:
     return list(request.machines) or with_matrix
 
 
+def _picture(one: Compared) -> Picture:
+    """Simulated, measured, and how far off, on one scale."""
+    machine, known = one.machine, one.measured[~np.isnan(one.measured)]
+    span = (float(known.min()), float(np.quantile(known, 0.995)))
+    harts, lines = range(machine.harts), boundaries(machine, range(machine.harts))
+    off = 100 * (one.simulated / one.measured - 1)
+    panels = [
+        plot.heat_map(_whole(one.simulated), lines, "simulated", "ns", span),
+        plot.heat_map(_whole(one.measured), lines, "measured", "ns", span),
+        plot.heat_map(_whole(off), lines, "simulated over measured", "%", (-OFF, OFF), signed=True),
+    ]
+    return Picture(machine.id, f"{machine.name}, {len(harts)} harts", panels)
+
+
+def _whole(lower: Matrix) -> list[list[float]]:
+    """Both triangles."""
+    both: list[list[float]] = np.fmax(lower, lower.T).tolist()
+    return both
+
+
 def _order(row: Score) -> str:
     return f"{row.machine}: cores assigned to the stops of an L3: {' '.join(map(str, row.order))}"
 
 
+OFF = 15.0  # per cent, at the ends of the scale of errors
 LEFT = ("machine", "quality", "home", "slice")
 HIDDEN = ("order", "medians", "pairs_from")
 COLUMNS = [
     Column(field, field, left=field in LEFT)
     for field in Score.__struct_fields__
     if field not in HIDDEN
-]
+] + [Column(f"{field}_err_pct", f"{field}_err_pct") for field in Nulls._fields]

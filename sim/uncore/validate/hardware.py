@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import csv
 import tomllib
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -50,7 +51,7 @@ class Class(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     within: str
     ns: float  # median
     pairs: int
-    side: str = ""  # "home": both cores at the home's; "remote": neither
+    side: str = ""  # "home": both cores at the home; "mixed": one; "remote": neither
 
 
 class Hardware(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -62,7 +63,8 @@ class Hardware(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     home: str
     classes: dict[str, Class]
     slice: str = "hash"
-    side: str = ""  # the level whose members have a home side and a remote one
+    at_home: list[str] = []  # parts that are at the home, like "socket1": classes have sides
+    unmatched: str = ""  # what the simulation does not show, and why
     structure: float | None = None  # least share of the pairs' spread that must be explained
     parts: dict[str, list[float]] = {}
     between: dict[str, list[list[float]]] = {}
@@ -77,16 +79,13 @@ class Hardware(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         }
 
     def sides(self, machine: Machine) -> dict[str, Mask]:
-        if not self.side:
+        if not self.at_home:
             return {}
-        depth = machine.levels.index(self.side) - 1
-        at_home = np.array([a[depth] == self.node for a in _ancestors(machine)])
-        return {"home": np.logical_and.outer(at_home, at_home),
-                "remote": np.logical_and.outer(~at_home, ~at_home)}  # fmt: skip
-
-    @property
-    def node(self) -> int:
-        return int(self.home.removeprefix("node"))
+        near = np.zeros(machine.harts, dtype=bool)
+        for name in self.at_home:
+            near[_harts_of(machine, name)] = True
+        both, neither = np.logical_and.outer(near, near), np.logical_and.outer(~near, ~near)
+        return {"home": both, "mixed": ~both & ~neither, "remote": neither}
 
 
 def _ancestors(machine: Machine) -> list[tuple[int, ...]]:
@@ -132,28 +131,36 @@ def _converted(path: Path, document: Any, kind: type[Kind]) -> Kind:
         raise UserError(f"{path}: no figures of a machine: {error}") from None
 
 
-def by_level(machine: Machine, home: str = "") -> Hardware:
-    """Classes of a machine that nobody described: a class each level, and each side of `home`."""
-    side = _side(machine) if home.startswith("node") else ""
-    cache = machine.levels.index(machine.resolvers[0].level)  # resolves by itself: no side is seen
+def by_level(machine: Machine, home: str = "", at_home: Sequence[str] = ()) -> Hardware:
+    """Classes of a machine that nobody described: a class each level, and each side of the home.
+
+    Inside the innermost level that resolves ownership no side is seen.
+    """
+    parts = list(at_home) or _parts_at(machine, home)
+    bare = Hardware(machine.name, OWN, "", home or "node0", {}, at_home=parts)
     levels, lower = level_of_pairs(machine), np.tri(machine.harts, k=-1, dtype=bool)
-    unsplit = Hardware(machine.name, OWN, "", home or "node0", {}, side=side)
-    classes = {}
+    found = {}
     for level in classes_of(machine):
-        inside = side and level in machine.levels[machine.levels.index(side) : cache]
-        for name, mask in (unsplit.sides(machine) if inside else {"": lower}).items():
-            pairs = int(np.count_nonzero(lower & mask & (levels == level)))
-            if pairs:
-                label = f"{level}-{name}".rstrip("-")
-                classes[label] = Class(level, float("nan"), pairs, name)
-    return msgspec.structs.replace(unsplit, classes=classes)
+        everyone = lower & (levels == level)
+        inside = machine.levels.index(level) >= machine.levels.index(machine.resolvers[0].level)
+        sides = {} if inside else bare.sides(machine)
+        counts = {side: np.count_nonzero(mask & everyone) for side, mask in sides.items()}
+        counts = {side: count for side, count in counts.items() if count}
+        if len(counts) < 2:
+            counts = {"": np.count_nonzero(everyone)}
+        for side, count in counts.items() if everyone.any() else ():
+            label = f"{level}-{side}" if side else level
+            found[label] = Class(level, float("nan"), int(count), side)
+    return msgspec.structs.replace(bare, classes=found)
 
 
-def _side(machine: Machine) -> str:
-    """The level whose every member has a memory node of its own, if there are several."""
+def _parts_at(machine: Machine, home: str) -> list[str]:
+    """The part whose own memory node is the home, if there are several nodes."""
     members = [len(set(column)) for column in zip(*machine.shape, strict=True)]
     nodes = len(machine.memories)
-    return machine.levels[members.index(nodes)] if nodes > 1 and nodes in members else ""
+    if nodes < 2 or nodes not in members or not home.startswith("node"):
+        return []
+    return [machine.levels[members.index(nodes)] + home.removeprefix("node")]
 
 
 def carried_matrix(hardware: Hardware, machine: Machine) -> Matrix:
@@ -177,14 +184,23 @@ def _write_between(ns: Matrix, machine: Machine, level: str, rows: list[list[flo
 
 
 def _write_parts(ns: Matrix, machine: Machine, known: dict[str, list[float]]) -> None:
-    """Inside a shared cache: the sum of two cores' parts."""
-    for domain, parts in known.items():
-        harts = _harts_of(machine, domain)
-        own = np.repeat(parts, machine.threads_per_core)
-        sums = np.add.outer(own, own)
+    """Where one slice owns the line: the sum of two members' parts."""
+    levels = level_of_pairs(machine)
+    for name, parts in known.items():
+        level = name.rstrip("0123456789")
+        harts = np.array(_harts_of(machine, name))
+        member = members_of(machine, level)[1][harts]
+        own = np.array(parts)[member - member.min()]
         block = np.ix_(harts, harts)
-        others = np.tri(len(harts), k=-1, dtype=bool) & (level_of_pairs(machine)[block] != "core")
-        ns[block] = np.where(others, sums, ns[block])
+        pairs = np.tri(len(harts), k=-1, dtype=bool) & (levels[block] == level)
+        ns[block] = np.where(pairs, np.add.outer(own, own), ns[block])
+
+
+def members_of(machine: Machine, level: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Of each hart: which group of the level it is in, and which group of the level below."""
+    depth = machine.levels.index(level)
+    pairs = np.array([core[depth : depth + 2] for core in machine.shape])
+    return tuple(np.repeat(pairs, machine.threads_per_core, axis=0).T)
 
 
 def _harts_of(machine: Machine, domain: str) -> list[int]:

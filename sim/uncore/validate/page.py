@@ -14,6 +14,8 @@ from uncore.report import plot
 from uncore.report.table import cells
 from uncore.validate.section import Picture, Section
 
+DPI = 60  # of pictures in a page: many of them, side by side
+
 HEAD = """# Validation
 
 Simulated against measured. This page is written by `uncore validate --all --page`; change
@@ -49,5 +51,5 @@ def markdown(section: Section) -> str:
 
 
 def _picture(picture: Picture, folder: Path) -> str:
-    file = plot.picture(folder / f"{picture.name}.png", *picture.panels)
+    file = plot.picture(folder / f"{picture.name}.png", *picture.panels, dpi=DPI)
     return f"![{picture.caption}]({folder.name}/{file.name})\n"

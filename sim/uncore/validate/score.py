@@ -14,8 +14,9 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from uncore.topology.machine import Machine
+from uncore.topology.machine import Machine, Number
 from uncore.validate.hardware import Hardware, Mask, Matrix, level_of_pairs
+from uncore.validate.parts import sliced
 
 CLASS_MEAN, CLASS_WORST = 4.0, 10.0  # per cent, on machines of quality A and B
 BOUND_QUALITIES = ("A", "A-", "B")
@@ -74,8 +75,16 @@ def score(
 
 
 def free_numbers(machine: Machine) -> list[str]:
-    """Keys of the numbers that were fitted, in the machine's file or in one it extends."""
-    return [number.key for number in machine.numbers if number.source.startswith("fitted")]
+    """Keys of the numbers that were fitted on this machine, in its own file or in a family's."""
+    return [n.key for n in machine.numbers if machine.id in fitted_on(n, machine.id)]
+
+
+def fitted_on(number: Number, own: str) -> list[str]:
+    """The machines whose measurements decided a number: "fitted" or "fitted on ID ID"."""
+    if not number.source.startswith("fitted"):
+        return []
+    _, on, ids = number.source.partition("fitted on ")
+    return ids.split() if on else [own]
 
 
 def by_level(machine: Machine, ns: Matrix) -> Matrix:
@@ -92,14 +101,9 @@ def _mean_error(guess: Matrix, truth: Matrix, pairs: Mask) -> float:
     return 100 * float(np.mean(abs(guess[pairs] / truth[pairs] - 1)))
 
 
-def shared_cache(machine: Machine) -> str:
-    """The innermost level that resolves ownership: where an L3 is, if the machine has one."""
-    return machine.resolvers[0].level
-
-
 def _slice_r2(machine: Machine, measured: Matrix, simulated: Matrix) -> float | None:
-    pairs = (level_of_pairs(machine) == shared_cache(machine)) & ~np.isnan(measured)
-    if np.count_nonzero(pairs) < 3 or machine.resolvers[0].data == "none":
+    pairs = (level_of_pairs(machine) == sliced(machine)) & ~np.isnan(measured)
+    if np.count_nonzero(pairs) < 3:
         return None
     truth = measured[pairs]
     unexplained = np.sum((truth - simulated[pairs]) ** 2)

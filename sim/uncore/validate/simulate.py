@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
 import numpy as np
 
 from uncore.api import make_job
@@ -33,8 +34,9 @@ def handoffs(
         machine, hardware, [c * per_core for c in players], rounds
     )
     ns: Matrix = np.kron(between, np.ones((per_core, per_core))).astype(float)
-    if per_core > 1:
-        sibling = _played(machine, hardware, [0, 1], ROUNDS)[0, 1]
+    if per_core > 1:  # the line stays in their core, wherever its home is
+        own = msgspec.structs.replace(hardware, home="node0")
+        sibling = _played(machine, own, [0, 1], ROUNDS)[0, 1]
         ns += np.kron(np.eye(machine.cores), np.full((per_core, per_core), sibling))
     ns[np.triu_indices(machine.harts)] = np.nan
     return ns
