@@ -476,13 +476,24 @@ void Core::evict(Line& victim, Time now) {
 
 // The state of a line changed: drain what can drain, perform what can be performed.
 void Core::progress(uint64_t number, Time now) {
-  for (const auto& t : threads) {
-    if (!t->buffer.empty() && t->buffer.head().address >> kLineShift == number) drain(*t, now);
-    if (t->mode == Thread::Mode::waiting && t->pending.kind != Access::Kind::none &&
-        t->pending.line() == number)
-      attempt(*t, now);
-  }
+  for (const auto& t : threads)
+    if (!t->buffer.empty() && t->buffer.head().line() == number) drain(*t, now);
+  for (Thread* t = next_waiting(number, nullptr); t; t = next_waiting(number, t)) attempt(*t, now);
   schedule_next();
+}
+
+// Who waits for the line next, in the order of issue.
+Thread* Core::next_waiting(uint64_t number, const Thread* after) const {
+  Thread* next = nullptr;
+  const auto earlier = [](const Thread& a, const Thread& b) {
+    return std::tie(a.since, a.index) < std::tie(b.since, b.index);
+  };
+  for (const auto& t : threads) {
+    const bool waits = t->mode == Thread::Mode::waiting && t->pending.kind != Access::Kind::none &&
+                       t->pending.line() == number;
+    if (waits && (!after || earlier(*after, *t)) && (!next || earlier(*t, *next))) next = t.get();
+  }
+  return next;
 }
 
 // Makes the oldest stores visible, as many as have their lines; asks for the next one's.

@@ -78,6 +78,7 @@ class Core {
   void evict(Line& victim, Time now);
   void lost(uint64_t number);
   void progress(uint64_t number, Time now);  // a line changed: whoever waits for it tries again
+  Thread* next_waiting(uint64_t number, const Thread* after) const;
   void drain(Thread& thread, Time now);
   bool drain_store(Thread& thread, Time now);
   bool drain_atomics(Thread& thread, Time now);

@@ -8,6 +8,7 @@ The files:
     handoff.py     core to core: a line handed over, against measured matrices
     hardware.py    the figures the project carries, and a user's own matrix
     score.py       errors and bounds of handoffs;  simulate.py  the simulated matrix
+    contention.py  one contended line: throughput over threads
     scaling.py     will-it-scale: throughput over tasks, against measured curves
     prediction.py  each machine from the others (guesses.py: without a model);  clocks.py  which
                    clock a number follows;  blind.py  predictions on record
@@ -25,7 +26,7 @@ from pathlib import Path
 
 from uncore.errors import UserError, nearest
 from uncore.report.table import emit, print_json
-from uncore.validate import handoff, page, scaling
+from uncore.validate import contention, handoff, page, scaling
 from uncore.validate.section import Experiment, Request, Section
 
 
@@ -41,6 +42,7 @@ def _from_relatives(module: str) -> Experiment:
 
 EXPERIMENTS: dict[str, Experiment] = {
     "handoff": handoff.run,
+    "contention": contention.run,
     "scaling": scaling.run,
     "prediction": _from_relatives("prediction"),
     "clocks": _from_relatives("clocks"),

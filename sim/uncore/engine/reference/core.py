@@ -241,10 +241,11 @@ class Core:
     # ---- what waits ------------------------------------------------------------------------------
 
     def _progress(self, number: int) -> None:
-        """A line changed: buffered stores first, then waiting operations, hart by hart (H5)."""
+        """A line changed: buffered stores first, then waiting operations as issued (H5)."""
         for hart in self.harts:
             if hart.buffer and hart.buffer[0].line == number:
                 self._drain(hart)
+        for hart in sorted(self.harts, key=lambda hart: (hart.since, hart.index)):
             if hart.mode == "waiting" and hart.waits_for(number):
                 self._attempt(hart)
 
