@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from validation.measure.recorded import Recorded, put
 
@@ -17,6 +18,8 @@ from uncore.measure import describe, hwloc, sysfs
 from uncore.measure.computer import cpu_list, ranges
 from uncore.measure.layout import expression, lay_out
 from uncore.topology.cpus import hart_of_cpu
+from uncore.validate import hardware
+from uncore.validate.simulate import handoffs
 
 EPYC = topology.load("epyc7601x2")  # 2 sockets, 4 dies each, 2 complexes, 4 cores, 2 threads
 
@@ -46,6 +49,26 @@ def test_a_machine_of_a_known_family_comes_back_as_it_was(tmp_path: Path) -> Non
     assert hart_of_cpu(described) == [hart % 64 * 2 + hart // 64 for hart in range(128)]
 
 
+KNOWN = [
+    ("tr1950x", "die", ("AuthenticAMD", 0x17, 0x01), 4000),
+    ("epyc7302x2", "socket", ("AuthenticAMD", 0x17, 0x31), 3300),
+    ("i54590", "socket", ("GenuineIntel", 6, 0x3C), 3700),
+    ("w2150b", "socket", ("GenuineIntel", 6, 0x55), 4500),
+]
+
+
+@pytest.mark.parametrize(("name", "node", "cpuid", "mhz"), KNOWN, ids=[row[0] for row in KNOWN])
+def test_handoffs_of_a_described_machine_are_the_shipped_one_s(name, node, cpuid, mhz, tmp_path):
+    """Level by level: the family's numbers, and the shape that the system tells."""
+    real = topology.load(name)
+    described = loaded(Recorded(real, int, node, cpuid, mhz=mhz), tmp_path)
+    levels = hardware.level_of_pairs(real)
+    one, other = (handoffs(m, hardware.by_level(m, "node0"), rounds=20) for m in (described, real))
+    for level in set(levels[np.tril_indices(real.harts, -1)]):
+        pairs = np.tril(levels == level, -1)
+        assert np.median(one[pairs]) == pytest.approx(np.median(other[pairs]), rel=0.05), level
+
+
 def test_offline_processors_holes_and_memory_alone(tmp_path: Path) -> None:
     text = describe.describe(sysfs.read(RAGGED.sysfs(tmp_path)))
     described = describe.loads(text)
@@ -63,7 +86,7 @@ def test_hwloc_tells_the_same_as_sysfs(recorded: Recorded, tmp_path: Path) -> No
     assert lay_out(hwloc.read(recorded.hwloc(tmp_path / "lstopo.xml"))) == one
 
 
-@pytest.mark.parametrize("cpuid", [("AuthenticAMD", 0x19, 0x01), ("GenuineIntel", 6, 0x55)])
+@pytest.mark.parametrize("cpuid", [("CentaurHauls", 7, 0x5B), ("GenuineIntel", 6, 0x55)])
 def test_a_shape_without_a_family_loads_and_runs(cpuid, tmp_path: Path) -> None:
     """The second has a family, whose machines have no dies."""
     text = describe.describe(sysfs.read(replace(WHOLE, cpuid=cpuid).sysfs(tmp_path)))

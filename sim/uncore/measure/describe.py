@@ -42,14 +42,15 @@ OWNED = ("AuthenticAMD", "HygonGenuine")  # vendors whose caches pass dirty line
 @dataclass(frozen=True)
 class Family:
     extends: tuple[str, ...]
-    adds: str = ""
+    needs: tuple[str, ...]
+    adds: str
+    note: str
 
 
 def describe(computer: Computer) -> str:
-    layout = lay_out(computer)
     refusals = []
-    for family in (*_families(computer, layout), None):
-        text = _text(computer, layout, family)
+    for family in (*_families(computer), None):
+        text = _text(computer, lay_out(computer, family.needs if family else ()), family)
         try:
             loads(text)
         except UserError as error:
@@ -78,23 +79,28 @@ def families() -> list[dict[str, Any]]:
     return rows
 
 
-def _families(computer: Computer, layout: Layout) -> Iterator[Family]:
+def _families(computer: Computer) -> Iterator[Family]:
+    sockets = len({cpu.package for cpu in computer.cpus})
     for row in families():
-        spans = row["models"] if isinstance(row["models"][0], list) else [row["models"]]
         if (
             row["vendor"] == computer.vendor
             and row["family"] == computer.family
-            and any(low <= computer.model <= high for low, high in spans)
-            and row.get("sockets", layout.most("system")) == layout.most("system")
+            and any(low <= computer.model <= high for low, high in row["models"])
+            and row.get("sockets", sockets) == sockets
         ):
-            yield Family(tuple(row["extends"]), row.get("adds", ""))
+            yield Family(
+                extends=tuple(row["extends"]),
+                needs=tuple(row.get("needs", ())),
+                adds=row.get("adds", ""),
+                note=row.get("note", ""),
+            )
 
 
 # ---- The file ------------------------------------------------------------------------------------
 
 
 def _text(computer: Computer, layout: Layout, family: Family | None) -> str:
-    notes = [*layout.notes]
+    notes = [*layout.notes, *([family.note] if family and family.note else [])]
     if computer.offline:
         notes.append(f"offline when it was described: processors {ranges(computer.offline)}")
     head = HEAD.format(
@@ -190,7 +196,7 @@ width   = {{ value = "32B/cy", source = "estimate" }}"""
 
 # One crossing of each level's join, between what such levels cost on machines with figures.
 LATENCIES = {"cluster": "20cy", "ccx": "40cy", "die": "40ns", "socket": "40ns", "system": "60ns"}
-LAST_CACHE = "60cy"
+LAST_CACHE = {8: "40cy", 1 << 30: "60cy"}  # by the cores that share it, at most
 
 
 def _shared_caches(computer: Computer, layout: Layout) -> Iterator[str]:
@@ -199,7 +205,8 @@ def _shared_caches(computer: Computer, layout: Layout) -> Iterator[str]:
         lines = ["[cluster.data]", 'policy = "inclusive"', *_size(second)]
         yield "\n".join([*lines, 'latency = { value = "14cy", source = "estimate" }'])
         yield RESOLVER.format(level="cluster", knows="inclusive", at="hub")
-    yield _join(layout.shared, LAST_CACHE)
+    sharers = layout.most(layout.shared)
+    yield _join(layout.shared, next(cost for most, cost in LAST_CACHE.items() if sharers <= most))
     yield _last_cache(computer, layout, True)
     yield RESOLVER.format(level=layout.shared, knows="shadow-tags", at="slices")
 

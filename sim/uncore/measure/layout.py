@@ -1,10 +1,11 @@
 """A computer's processors as the tree of a machine file, and their numbers as harts.
 
-    lay_out(computer) -> Layout
+    lay_out(computer, needs) -> Layout
 
 Levels are what the processors really share: sockets; dies, where a package has several or is
 several memory nodes; complexes (`ccx`), where there are several third-level caches; clusters, where
-several cores share a second-level cache.  A level that divides nothing is left out.
+several cores share a second-level cache.  A level that divides nothing is left out,
+unless a family `needs` it.
 
 A machine has one kind of core and one count of threads.  A core that lacks a sibling because it is
 offline keeps the hart, without a processor; cores that differ by construction are described with
@@ -49,10 +50,14 @@ class Layout:
         )
 
 
-def lay_out(computer: Computer) -> Layout:
+def lay_out(computer: Computer, needs: Collection[str] = ()) -> Layout:
     keys = {core: _full_key(computer, core) for core in computer.cores()}
     named = ("socket", "die", "ccx", "cluster")
-    kept = [d for d in range(len(named)) if d == 0 or _divides(keys.values(), d)]
+    kept = [
+        depth
+        for depth, name in enumerate(named)
+        if depth == 0 or name in needs or _divides(keys.values(), depth)
+    ]
     places = sorted((tuple(key[d] for d in kept), core) for core, key in keys.items())
     cores = tuple(_renumbered(places))
     levels = (*(named[d] for d in kept), "core")
