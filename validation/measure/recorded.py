@@ -114,7 +114,7 @@ class Recorded:
                 ElementTree.SubElement(made, "info", name=name, value=str(value))
             self._parts(made, package)
         for number in self.alone:
-            node(machine, number, [])
+            node(machine, number, self.online)  # as memory is told that is equally near to all
         ElementTree.ElementTree(top).write(path)
         return path
 

@@ -44,7 +44,18 @@ def loaded(recorded: Recorded, tmp_path: Path) -> topology.Machine:
 
 def test_a_machine_of_a_known_family_comes_back_as_it_was(tmp_path: Path) -> None:
     described = loaded(WHOLE, tmp_path)
-    same = ("levels", "shape", "threads_per_core", "resolvers", "links", "memories", "core_stops")
+    assert {c.level for c in sysfs.read(tmp_path).caches} == {1, 2, 3}
+    assert len(sysfs.read(tmp_path).caches) == 64 + 64 + 16  # none of instructions
+    same = (
+        "core",
+        "levels",
+        "shape",
+        "threads_per_core",
+        "resolvers",
+        "links",
+        "memories",
+        "core_stops",
+    )
     assert [getattr(described, f) for f in same] == [getattr(EPYC, f) for f in same]
     assert hart_of_cpu(described) == [hart % 64 * 2 + hart // 64 for hart in range(128)]
 

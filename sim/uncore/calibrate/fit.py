@@ -28,6 +28,8 @@ STEP = 0.03
 COARSE, FINE = 8, 60  # rounds of a pair
 FEW, ENOUGH = 3, 12  # evaluations, derivatives not counted
 ALIKE = 1.02  # choices whose error differs by less are not told apart
+HOMES = 1.25  # homes whose structure differs by less: the first is as good
+GRAIN = 0.002  # nor by less than this: few rounds of a clock with nanoseconds
 RANGE = re.compile(r"(\S+): ([a-z]*)(\d+) to \2(\d+)")  # of an unknown that is a key
 
 Advance = Callable[[int], None]
@@ -51,8 +53,8 @@ def solve(
         rough = _solved(problem, choice, problem.start, COARSE, FEW)
         tried.append((choice, _rms(rough.fun), problem.start + rough.x))
         advance(1)
-    tried.sort(key=lambda one: one[1])
-    alike = tuple((c, logs) for c, error, logs in tried if error <= tried[0][1] * ALIKE)
+    least = min(error for _, error, _ in tried)
+    alike = tuple((choice, logs) for choice, error, logs in tried if error <= least * ALIKE + GRAIN)
     best, logs = _most_alike(problem, alike, slice_, advance)
     fine = _solved(problem, best, logs, FINE, ENOUGH)
     advance(1)
@@ -73,7 +75,9 @@ def _most_alike(
         advance(1)
     if not found:
         return rough[0]
-    return min(found, key=lambda one: one[0])[1:]
+    least, best, _ = min(found, key=lambda one: one[0])
+    same = [one for one in found if one[1].slice == best.slice and one[0] <= least * HOMES]
+    return same[0][1:]
 
 
 def steps(machine: Machine, home: str, slice_: str) -> int:
