@@ -64,7 +64,7 @@ class Job:
                 f"--threads {max(self.threads)}: {self.machine.id} placed '{self.placement}'"
                 f"{without} has room for {most} threads; write at most {most}"
             )
-        _check_home(self.home, len(self.machine.memories))
+        check_home(self.home, len(self.machine.memories))
         _check_slices(self.slices, max(len(one.slices) for one in self.machine.resolvers))
 
     @cached_property
@@ -111,7 +111,7 @@ def _check_slices(slices: str, most: int) -> None:
     raise UserError(f"--slices {slices}: write 'hash' or the number of a slice, 0 to {most - 1}")
 
 
-def _check_home(home: str, nodes: int) -> None:
+def check_home(home: str, nodes: int) -> None:
     if home in HOMES and home != NODE:
         return
     match = re.fullmatch(r"node([0-9]{1,9})", home)

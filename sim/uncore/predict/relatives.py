@@ -5,8 +5,9 @@
 
 A number takes the median of its nearest relatives, in the unit in which relatives differ least.
 Nearness is by descent (topology/lineage.py), each part of a machine by its own.  How sure it is
-comes from pairs of machines that are as far apart: their logarithms differ by sqrt(2) standard
-deviations.  A kind of number that was seen on few pairs borrows from all kinds (two pairs' worth).
+comes from pairs of machines that are as far apart, whatever the number (their logarithms differ by
+sqrt(2) standard deviations), and from how much more or less than others this kind of number
+differs.
 
 Invariant: nothing is used of a machine but the observations given; leave its own out, and the loan
 cannot know it.
@@ -27,7 +28,7 @@ from uncore.topology.lineage import Descent, nearness
 FARTHEST = 3  # words that two descents may differ in and still be told apart by it
 BETTER = 0.8  # of the file's unit's spread: another unit must be so much better to be taken
 FEW = 3  # pairs: on fewer no unit is judged
-BORROWED = 2  # pairs' worth of all numbers' spread, in every number's own
+BORROWED = 2  # pairs' worth of being like all other numbers, in every kind of number
 NORMAL = 0.6745 * sqrt(2)  # median of the absolute difference of two, in standard deviations
 LEAST = 0.02  # no loan is surer
 STRANGER = 0.35  # where nothing was measured: a guess, right within a factor of 1.6 in four of five
@@ -115,13 +116,13 @@ def spread(slot: str, known: Sequence[Observation]) -> Spread:
 
 
 def _deviation(slot: str, unit: str, away: int, known: Sequence[Observation]) -> float:
-    """Of one machine's logarithm, among machines so far apart."""
-    own = [
-        p for p in _pairs(slot, known) if _apart(*p) == away and all(unit in o.values for o in p)
-    ]
-    everyone = _of_all(away, known)
-    mine = _typical(own, unit) ** 2 * len(own) if own else 0.0
-    return sqrt((mine + everyone**2 * BORROWED) / (len(own) + BORROWED))
+    """Of one machine's logarithm, among machines so far apart: what is usual at that distance,
+    times how much more than usual this kind of number differs at any."""
+    usual = [_of_all(distance, known) for distance in range(FARTHEST + 1)]
+    own = [p for p in _pairs(slot, known) if all(unit in o.values for o in p)]
+    far = [abs(_apart_by(*p, unit)) / usual[_apart(*p)] for p in own]
+    mine = (median(far) / NORMAL) ** 2 * len(own) if own else 0.0
+    return usual[away] * sqrt((mine + BORROWED) / (len(own) + BORROWED))
 
 
 def _of_all(away: int, known: Sequence[Observation]) -> float:
@@ -140,7 +141,11 @@ def _of_all(away: int, known: Sequence[Observation]) -> float:
 
 def _typical(pairs: Iterable[tuple[Observation, Observation]], unit: str) -> float:
     """A standard deviation that a few strangers among the machines do not decide."""
-    return median(abs(log(a.values[unit] / b.values[unit])) for a, b in pairs) / NORMAL
+    return median(abs(_apart_by(a, b, unit)) for a, b in pairs) / NORMAL
+
+
+def _apart_by(one: Observation, other: Observation, unit: str) -> float:
+    return log(one.values[unit] / other.values[unit])
 
 
 def _pairs(slot: str, known: Sequence[Observation]) -> list[tuple[Observation, Observation]]:

@@ -10,8 +10,8 @@ The files:
     score.py       errors and bounds of handoffs;  simulate.py  the simulated matrix
     contention.py  one contended line: throughput over threads
     scaling.py     will-it-scale: throughput over tasks, against measured curves
-    prediction.py  each machine from the others (guesses.py: without a model);  clocks.py  which
-                   clock a number follows;  blind.py  predictions on record
+    prediction.py  each machine from the others;  clocks.py  which clock a number follows;
+    blind.py       predictions on record
     page.py        docs/validation.md
 
 A new experiment is a module with `run` and a line in EXPERIMENTS.

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from uncore.distance import classes as classes_of
 from uncore.distance import distance
 from uncore.errors import UserError
+from uncore.job import check_home
 from uncore.paths import HARDWARE
 from uncore.topology.cpus import hart_of_cpu
 from uncore.topology.machine import Machine
@@ -136,6 +137,8 @@ def by_level(machine: Machine, home: str = "", at_home: Sequence[str] = ()) -> H
 
     Inside the innermost level that resolves ownership no side is seen.
     """
+    if home:
+        check_home(home, len(machine.memories))
     parts = list(at_home) or _parts_at(machine, home)
     bare = Hardware(machine.name, OWN, "", home or "node0", {}, at_home=parts)
     levels, lower = level_of_pairs(machine), np.tri(machine.harts, k=-1, dtype=bool)

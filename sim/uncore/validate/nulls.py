@@ -1,6 +1,7 @@
 """What a simulation must beat: predictions of a machine's class medians that need no model.
 
     errors(name) -> Nulls       mean error of each in per cent, over the classes it has words for
+    guesses(name, class) -> ns by null
 
     same_ns         the median of the same class on other machines of the same maker
     same_cycles     the same in cycles of their cores
@@ -50,17 +51,18 @@ class _Known(NamedTuple):
 
 
 def errors(name: str) -> Nulls:
-    one = _known(name)
-    others = [_known(n) for n in _well_measured() if n != name]
-    guesses: dict[str, list[float]] = {field: [] for field in Nulls._fields}
-    for label, truth in one.ns.items():
-        for field, guess in _guesses(one, label, others).items():
-            guesses[field].append(100 * abs(guess / truth - 1))
-    means = (statistics.fmean(found) if found else None for found in guesses.values())
+    off: dict[str, list[float]] = {field: [] for field in Nulls._fields}
+    for label, truth in _known(name).ns.items():
+        for field, guess in guesses(name, label).items():
+            off[field].append(100 * abs(guess / truth - 1))
+    means = (statistics.fmean(found) if found else None for found in off.values())
     return Nulls(*(None if mean is None else round(mean, 2) for mean in means))
 
 
-def _guesses(one: _Known, label: str, others: list[_Known]) -> dict[str, float]:
+def guesses(name: str, label: str) -> dict[str, float]:
+    """Of one class of a machine that was measured."""
+    one = _known(name)
+    others = [_known(n) for n in _well_measured() if n != name]
     known = [(other, ns) for other in others if (ns := other.of(label))]
     found: dict[str, float] = {}
     if same := [(other, ns) for other, ns in known if one.maker and other.maker == one.maker]:

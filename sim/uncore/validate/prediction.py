@@ -27,8 +27,8 @@ from uncore.report.progress import progress
 from uncore.report.table import Column, Row
 from uncore.topology.lineage import lineage
 from uncore.validate import hardware as figures
-from uncore.validate.guesses import NULLS, Guesses
 from uncore.validate.hardware import Hardware
+from uncore.validate.nulls import Nulls, guesses
 from uncore.validate.section import Request, Section
 
 GOAL = (0.7, 0.9)  # share of the true medians inside intervals that say SHARE
@@ -86,13 +86,14 @@ def _chosen(request: Request) -> list[str]:
 def left_out(name: str, request: Request = ALL) -> tuple[list[dict[str, Any]], list[str]]:
     hardware, truth = _truth(name, request)
     found = forecast(name, hardware, [o for o in observations() if o.machine != name])
-    x86, guesses = lineage(name).get("core", ())[:1] == (X86,), Guesses(name)
+    x86 = lineage(name).get("core", ())[:1] == (X86,)
+    carried = name in figures.carried()
     rows = []
     for label, one in found.classes.items():
         if label not in truth or not (one.lent or request.matrix):
             continue
         real = truth[label]
-        nulls = {null: guesses.of(null, label) for null in NULLS}
+        nulls = guesses(name, label) if carried else {}
         rows.append(
             {
                 "machine": name,
@@ -105,7 +106,7 @@ def left_out(name: str, request: Request = ALL) -> tuple[list[dict[str, Any]], l
                 "inside": one.low <= real <= one.high,
                 "lent": one.lent,
                 "x86": x86,
-                **{f"null_{null}_pct": _off(guess, real) for null, guess in nulls.items()},
+                **{f"{null}_pct": _off(nulls.get(null), real) for null in Nulls._fields},
             }
         )
     return rows, [label for label, one in found.classes.items() if not one.lent]
@@ -141,7 +142,7 @@ def _said(kind: str, rows: Sequence[Row]) -> str:
     if not rows:
         return f"{kind}: nothing to predict"
     share = _share(rows)
-    nulls = [f"{_errors(rows, f'null_{null}_pct')} ({null})" for null in NULLS]
+    nulls = [f"{_errors(rows, f'{null}_pct')} ({null})" for null in Nulls._fields]
     return (
         f"{kind}: {share:.0%} of {len(rows)} classes inside intervals of {SHARE:.0%};"
         f" error {_errors(rows, 'error_pct')}; without a model {', '.join(nulls)}"
@@ -180,5 +181,5 @@ COLUMNS = [
     Column("measured", "measured_ns", lambda v: f"{v:.1f}"),
     Column("error", "error_pct", _percent),
     Column("inside", lambda row: "yes" if row["inside"] else "no", left=True),
-    *(Column(f"by {null}", f"null_{null}_pct", _percent) for null in NULLS),
+    *(Column(null, f"{null}_pct", _percent) for null in Nulls._fields),
 ]
