@@ -25,7 +25,7 @@ TOP = Path(__file__).resolve().parent.parent
 VARIANT = "native-sanitize"  # where SConstruct puts it
 SUITES = """
     engine isa litmus differential deviations protocol determinism
-    guest/test_bad_programs.py cli/test_edited_results.py
+    guest/test_bad_programs.py cli/test_edited_results.py cli/test_corpus.py
 """.split()
 QUICK = ["-m", "not long and not bulk"]
 

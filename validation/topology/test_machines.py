@@ -23,6 +23,8 @@ HARTS = {
     "opteron2384x2": 8,
     "opteron6168x4": 48,
     "opteron8218x4": 8,
+    "power10x4": 352,
+    "power9x2": 128,
     "r2700x": 16,
     "r5950x": 32,
     "tr1950x": 32,

@@ -9,6 +9,7 @@ The files:
     hardware.py    the figures the project carries, and a user's own matrix
     score.py       errors and bounds of handoffs;  simulate.py  the simulated matrix
     contention.py  one contended line: throughput over threads
+    interrupts.py  IPIs: one, a storm of them, a broadcast
     scaling.py     will-it-scale: throughput over tasks, against measured curves
     prediction.py  each machine from the others;  clocks.py  which clock a number follows;
     blind.py       predictions on record
@@ -26,7 +27,7 @@ from pathlib import Path
 
 from uncore.errors import UserError, nearest
 from uncore.report.table import emit, print_json
-from uncore.validate import contention, handoff, page, scaling
+from uncore.validate import contention, handoff, interrupts, page, scaling
 from uncore.validate.section import Experiment, Request, Section
 
 
@@ -44,6 +45,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "handoff": handoff.run,
     "contention": contention.run,
     "scaling": scaling.run,
+    "interrupts": interrupts.run,
     "prediction": _from_relatives("prediction"),
     "clocks": _from_relatives("clocks"),
     "blind": _from_relatives("blind"),

@@ -1,0 +1,36 @@
+"""Does one figure fit a machine's interrupts, and cost a shared line a storm what it should?"""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from uncore.validate import interrupts
+
+CARRIED = interrupts.carried()
+FITTED = [name for name, one in CARRIED.items() if one.figures]
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_does_the_fitted_figure_come_out_and_nothing_else_fits_it(name: str) -> None:
+    rows = interrupts.latencies(name, CARRIED[name])
+    assert [row["how"].partition(":")[0] for row in rows].count("fitted") == 1
+    assert all(abs(row["err_pct"]) < 0.5 for row in rows if row["how"] != "predicted")
+    assert all(row["simulated"] > 0 for row in rows)
+
+
+def test_is_one_line_as_good_as_two_inside_a_chip_and_worse_beyond() -> None:
+    storm = CARRIED["power9x2"].storm
+    assert storm
+    few = msgspec.structs.replace(storm, threads=[16, 64, 128], one=[storm.one[0], 17.065, 9.949])
+    few = msgspec.structs.replace(few, node=[storm.node[0], 17.067, 33.139])
+    rows, past = interrupts.storm("power9x2", few, 2)
+    assert past == []
+    assert abs(rows[0]["err_pct"]) < 3  # fitted
+    assert len(rows) == 7
+
+
+def test_grows_a_broadcast_with_the_harts_only_by_single_interrupts() -> None:
+    rows, past = interrupts.broadcasts(2)
+    assert past == []
+    assert rows[0]["simulated"] > 0.99 and rows[1]["simulated"] < 0.7
