@@ -14,7 +14,7 @@
 #include "loop.h"
 #include "uncore.h"
 
-UC_WORKLOAD("All harts interrupt their neighbours; handlers write one line, or one a memory node");
+UC_WORKLOAD("All harts interrupt their neighbours, and count it in one line or several");
 enum descriptors { DESCRIPTORS_ONE, DESCRIPTORS_NODE };
 UC_PARAM(choice, descriptor, DESCRIPTORS_ONE, "one|node",
          "where an interrupt is counted: for the system, or for the memory node");
