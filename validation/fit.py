@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 from uncore import topology
 from uncore.errors import UncoreError
+from uncore.topology.follow import followers
 from uncore.topology.machine import Machine, Number
 from uncore.validate import hardware as figures
 from uncore.validate.hardware import Hardware, Mask, Matrix
@@ -48,7 +49,6 @@ PAIRS = 0.3  # weight of a class's pairs beside its median
 ROUNDS = 25  # of a pair: enough, because a handoff repeats itself
 DIGITS = 4  # of a value that is written
 AMOUNT = re.compile(r"([\d.]+)(.*)")
-FOLLOWS = re.compile(r"(?:as|([\d.]+) of) (\w+)\b")
 
 
 @dataclass(frozen=True)
@@ -81,19 +81,10 @@ def _free(number: Number, others: Sequence[Number]) -> Free:
         raise UncoreError(
             f"{number.key} = {number.text}: only one amount with one unit can be fitted"
         )
-    follow = [(other, ratio) for other in others if (ratio := _ratio(other, number))]
+    follow = followers(number, others)
     places = [((n.file, n.line), ratio) for n, ratio in [(number, 1.0), *follow]]
-    followers = tuple((n.key, ratio) for n, ratio in follow)
-    return Free(number.key, float(match[1]), match[2], followers, tuple(places))
-
-
-def _ratio(number: Number, leader: Number) -> float:
-    """At which ratio a number follows another; 0: not at all."""
-    match = FOLLOWS.match(number.source)
-    table, _, name = leader.key.rpartition(".")
-    if not match or match[2] != name or number.key.rpartition(".")[0] != table:
-        return 0
-    return float(match[1] or 1)
+    keys = tuple((n.key, ratio) for n, ratio in follow)
+    return Free(number.key, float(match[1]), match[2], keys, tuple(places))
 
 
 @dataclass

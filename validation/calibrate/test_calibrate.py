@@ -65,6 +65,22 @@ def test_numbers_are_found_again(name, home, slice_, factors, tmp_path) -> None:
     assert undetermined(fitted) == []
 
 
+@pytest.mark.long
+def test_the_quadrant_of_the_memory_is_found_again(tmp_path) -> None:
+    frees = free("tr3960x")
+    moved = settings({key: 1.1 * one.value for key, one in frees.items()}, frees)
+    machine = topology.load("tr3960x", [*moved, "socket.join.memory=q1"])
+    ns = handoffs(machine, figures.by_level(machine, "node0"))
+    fitted = solve(Problem.of("tr3960x", write(tmp_path / "m.csv", machine, ns)))
+    assert fitted.choice.settings == ("socket.join.memory=q1",)
+
+
+def test_a_number_at_a_ratio_of_another_moves_with_it() -> None:
+    across = free("tr3960x")["socket.join.dy"]
+    assert across.followers == (("socket.join.dx", 0.354),)
+    assert across.settings(10.0)[1] == "socket.join.dx=3.540000ns"
+
+
 def test_what_a_real_machine_measured_gives_the_shipped_numbers(tmp_path) -> None:
     """The carried figures, as a matrix; the numbers in topologies/ were fitted to them."""
     machine = topology.load("tr1950x")

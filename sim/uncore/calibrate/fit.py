@@ -29,7 +29,7 @@ COARSE, FINE = 8, 60  # rounds of a pair
 FEW, ENOUGH = 3, 12  # evaluations, derivatives not counted
 ALIKE = 1.02  # choices whose error differs by less are not told apart
 HOMES = 1.25  # homes whose structure differs by less: the first is as good
-GRAIN = 0.002  # nor by less than this: few rounds of a clock with nanoseconds
+GRAIN = 0.002  # of a class: nor by less than this, as rounds are few and clocks have a grain
 RANGE = re.compile(r"(\S+): ([a-z]*)(\d+) to \2(\d+)")  # of an unknown that is a key
 
 Advance = Callable[[int], None]
@@ -51,7 +51,7 @@ def solve(
     tried = []
     for choice in choices(problem.machine, home, slice_):
         rough = _solved(problem, choice, problem.start, COARSE, FEW)
-        tried.append((choice, _rms(rough.fun), problem.start + rough.x))
+        tried.append((choice, problem.error(rough.fun), problem.start + rough.x))
         advance(1)
     least = min(error for _, error, _ in tried)
     alike = tuple((choice, logs) for choice, error, logs in tried if error <= least * ALIKE + GRAIN)
@@ -65,16 +65,16 @@ def solve(
 def _most_alike(
     problem: Problem, rough: Sequence[tuple[Choice, Vector]], slice_: str, advance: Advance
 ) -> tuple[Choice, Vector]:
-    """By the structure inside the classes, where the machine has a slice to choose."""
+    """By the structure inside the classes, where there is something to choose."""
     slices = [] if slice_ else owners(problem.machine)
+    if len(rough) == 1 and not slices:
+        return rough[0]
     found = []
-    for choice, logs in rough if slices else []:
-        for owner in slices:
+    for choice, logs in rough:
+        for owner in slices or [choice.slice]:
             one = replace(choice, slice=owner)
             found.append((_rms(problem.structure(logs, one, COARSE)), one, logs))
         advance(1)
-    if not found:
-        return rough[0]
     least, best, _ = min(found, key=lambda one: one[0])
     same = [one for one in found if one[1].slice == best.slice and one[0] <= least * HOMES]
     return same[0][1:]

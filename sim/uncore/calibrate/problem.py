@@ -118,6 +118,11 @@ class Problem:
             parts.append(self._pairs(simulated, choice))
         return np.concatenate(parts)
 
+    def error(self, residuals: Vector) -> float:
+        """Of a class, root mean square: whatever else there is of residuals is a class's too."""
+        classes = len(self.machine.levels)
+        return float(np.sqrt(np.sum(residuals**2) / classes))
+
     def structure(self, logs: Vector, choice: Choice, rounds: int) -> Vector:
         """How pairs differ from the median of their class, simulated less measured: of any numbers
         that are roughly right, because a median that is off takes its pairs with it."""

@@ -27,11 +27,11 @@ def show(fitted: Fitted) -> None:
 
 def _numbers(fitted: Fitted) -> None:
     unsure, frees = uncertainties(fitted), fitted.problem.frees
+    factors = np.exp(fitted.logs - fitted.problem.start).tolist()
     rows = [
-        {"number": key, "before": amount(fitted, one, one.value).strip('"')}
-        | {"fitted": amount(fitted, one, value).strip('"')}
-        | {"unsure": unsure[key]}
-        for (key, one), value in zip(frees.items(), np.exp(fitted.logs).tolist(), strict=True)
+        {"number": key, "before": amount(fitted, key, 1).strip('"')}
+        | {"fitted": amount(fitted, key, factor).strip('"'), "unsure": unsure[key]}
+        for key, factor in zip(frees, factors, strict=True)
     ]
     columns = [
         Column("number", "number", left=True),

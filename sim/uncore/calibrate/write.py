@@ -16,7 +16,6 @@ import numpy as np
 
 from uncore.calibrate.determined import UNCERTAIN, uncertainties
 from uncore.calibrate.fit import Fitted
-from uncore.predict.numbers import Free
 
 STAYED = 0.02  # of a logarithm
 AMOUNT = re.compile(r"([\d.]+)([^+]*)")
@@ -44,13 +43,12 @@ def machine_file(fitted: Fitted, matrix: Path, output: Path) -> str:
     tables: dict[str, list[str]] = {}
     for key, (value, word) in kept(fitted).items():
         one = problem.frees[key]
-        written = amount(fitted, one, value)
-        for follower in (one.key, *one.followers):
-            table, _, name = follower.rpartition(".")
-            own = f"fitted: {matrix.name}{word}"
-            source = own if follower == key else f"as {key.rpartition('.')[2]}"
-            line = f'{name} = {{ value = {written}, source = "{source}" }}'
-            tables.setdefault(table, []).append(line)
+        own = f"fitted: {matrix.name}{word}"
+        _put(tables, one.key, amount(fitted, one.key, value / one.value), own)
+        leader = one.key.rpartition(".")[2]
+        for follower, ratio in one.followers:
+            source = f"as {leader}" if ratio == 1 else f"{ratio:g} of {leader}"
+            _put(tables, follower, amount(fitted, follower, value / one.value), source)
     for setting in choice.settings:
         key, _, chosen = setting.partition("=")
         table, _, name = key.rpartition(".")
@@ -71,13 +69,19 @@ def kept(fitted: Fitted) -> dict[str, tuple[float, str]]:
     }
 
 
-def amount(fitted: Fitted, one: Free, value: float) -> str:
-    """In the unit of the machine's file; a sum of several becomes ns."""
-    text = next(n.text for n in fitted.problem.machine.numbers if n.key == one.key)
+def _put(tables: dict[str, list[str]], key: str, value: str, source: str) -> None:
+    table, _, name = key.rpartition(".")
+    line = f'{name} = {{ value = {value}, source = "{source}" }}'
+    tables.setdefault(table, []).append(line)
+
+
+def amount(fitted: Fitted, key: str, factor: float) -> str:
+    """A number of the machine's file times a factor, in its unit; a sum of several becomes ns."""
+    text = next(n.text for n in fitted.problem.machine.numbers if n.key == key)
     match = AMOUNT.fullmatch(text.strip())
     if not match:
-        return f'"{value:.4g}ns"'
-    scaled = f"{float(match[1]) * value / one.value:.4g}"
+        return f'"{fitted.problem.frees[key].value * factor:.4g}ns"'
+    scaled = f"{float(match[1]) * factor:.4g}"
     return f'"{scaled}{match[2]}"' if match[2] else scaled
 
 

@@ -17,6 +17,7 @@ from fractions import Fraction
 
 from uncore import topology
 from uncore.topology.document import Branch, Leaf
+from uncore.topology.follow import followers
 from uncore.topology.lineage import Descent, lineage
 from uncore.topology.load import read
 from uncore.topology.machine import Number
@@ -41,11 +42,12 @@ class Free:
     slot: str  # what it is: the same in every machine that has such a part
     count: float  # how many such this number is made of
     descent: Descent  # of the part it belongs to
-    followers: tuple[str, ...]
+    followers: tuple[tuple[str, float], ...]  # each at a ratio
 
     def settings(self, value: float) -> list[str]:
         unit = "" if self.unit == RATIO else "ns"
-        return [f"{key}={value:.6f}{unit}" for key in (self.key, *self.followers)]
+        moved = ((self.key, 1.0), *self.followers)
+        return [f"{key}={ratio * value:.6f}{unit}" for key, ratio in moved]
 
 
 def free(name: str, keys: Collection[str] = ()) -> dict[str, Free]:
@@ -91,11 +93,6 @@ class _Reader:
         ratio = number.text.replace(".", "").isdecimal()
         slot, count = DRAWN.get(named := _slot(table, path), (named, 1.0))
         value = float(number.text) if ratio else _ns(table.duration(path[-1]))
-        followers = tuple(
-            n.key
-            for n in others
-            if n.source == f"as {path[-1]}" and n.key.startswith(f"{table.key}.")
-        )
         return Free(
             key=number.key,
             value=value,
@@ -103,7 +100,7 @@ class _Reader:
             slot=slot,
             count=count,
             descent=ancestors.get(path[0], ()),
-            followers=followers,
+            followers=tuple((n.key, share) for n, share in followers(number, others)),
         )
 
 
