@@ -26,7 +26,8 @@ from uncore.predict.observe import Observation
 from uncore.topology.lineage import Descent, nearness
 
 FARTHEST = 3  # words that two descents may differ in and still be told apart by it
-BETTER = 0.8  # of the file's unit's spread: another unit must be so much better to be taken
+NEAR = 1  # words' difference of near relatives: one family, or one generation of it
+BETTER = 0.7  # of the file's unit's spread: another unit must be so much better to be taken
 FEW = 3  # pairs: on fewer no unit is judged
 BORROWED = 2  # pairs' worth of being like all other numbers, in every kind of number
 NORMAL = 0.6745 * sqrt(2)  # median of the absolute difference of two, in standard deviations
@@ -109,7 +110,7 @@ def spreads(known: Sequence[Observation]) -> list[Spread]:
 
 def spread(slot: str, known: Sequence[Observation]) -> Spread:
     """Over pairs of one family or generation; in a unit only if all of them have it."""
-    near = [pair for pair in _pairs(slot, known) if _apart(*pair) <= 1]
+    near = [pair for pair in _pairs(slot, known) if _apart(*pair) <= NEAR]
     units = [u for u in (*UNITS, RATIO) if all(u in o.values for pair in near for o in pair)]
     enough = len(near) >= FEW
     return Spread(slot, len(near), {u: _typical(near, u) for u in units} if enough else {})
@@ -117,9 +118,10 @@ def spread(slot: str, known: Sequence[Observation]) -> Spread:
 
 def _deviation(slot: str, unit: str, away: int, known: Sequence[Observation]) -> float:
     """Of one machine's logarithm, among machines so far apart: what is usual at that distance,
-    times how much more than usual this kind of number differs at any."""
+    times how much more than usual this kind of number differs there and nearer."""
     usual = [_of_all(distance, known) for distance in range(FARTHEST + 1)]
-    own = [p for p in _pairs(slot, known) if all(unit in o.values for o in p)]
+    pairs = [p for p in _pairs(slot, known) if _apart(*p) <= max(away, NEAR)]
+    own = [p for p in pairs if all(unit in o.values for o in p)]
     far = [abs(_apart_by(*p, unit)) / usual[_apart(*p)] for p in own]
     mine = (median(far) / NORMAL) ** 2 * len(own) if own else 0.0
     return usual[away] * sqrt((mine + BORROWED) / (len(own) + BORROWED))
