@@ -49,7 +49,7 @@ ResolverSpec resolver(nb::handle from) {
   GET(r, knows), GET(r, reply), GET(r, unblock), GET(r, data);
   GET(r, children), GET(r, parents), GET(r, slices), GET(r, service), GET(r, data_hit);
   GET(r, grants), GET(r, entries), GET(r, ways), GET(r, data_sets), GET(r, data_ways);
-  GET(r, memory);
+  GET(r, memory), GET(r, lookup), GET(r, near);
   return r;
 }
 

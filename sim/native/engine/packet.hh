@@ -50,6 +50,7 @@ struct Packet {
   Time tail = 0;                   // of the slowest channel so far
   uint64_t place = 0, sender = 0;  // its keys among events of equal time
   Time retry = 0;                  // a deferred probe: when it asks again
+  bool looked_up = false;          // a request that has waited for a directory in memory
 };
 
 using PacketId = uint32_t;
@@ -61,6 +62,7 @@ class Packets {
     const PacketId id = free_.back();
     free_.pop_back();
     (*this)[id].live = true;
+    (*this)[id].looked_up = false;
     return id;
   }
   void drop(PacketId id) {

@@ -198,10 +198,27 @@ void ResolverAgent::arrive(PacketId id, Time now) {
   engine_.schedule_act(id, free_[s]);
 }
 
+// Who owns a line away from this node stands with the line in memory (R9); of a line with a
+// transaction under way, or with others waiting, it is known already.
+bool ResolverAgent::must_look_up(const Packet& packet) const {
+  const Msg& m = packet.message;
+  if (packet.looked_up || !is_request(m.kind) || m.kind == Kind::Put) return false;
+  const auto found = entries_.find(m.line);
+  if (found == entries_.end()) return false;
+  const Record& e = *found->second;
+  if (e.owner == kNobody || e.busy() || !e.queue.empty()) return false;
+  return std::find(spec_.near.begin(), spec_.near.end(), child(e.owner)) == spec_.near.end();
+}
+
 void ResolverAgent::act(PacketId id, Time now) {
   now_ = now;
-  const Msg& m = engine_.packets[id].message;
-  const Agent origin = engine_.packets[id].origin;
+  Packet& packet = engine_.packets[id];
+  if (spec_.lookup > 0 && must_look_up(packet)) {
+    packet.looked_up = true;
+    return engine_.schedule_act(id, now + spec_.lookup);
+  }
+  const Msg& m = packet.message;
+  const Agent origin = packet.origin;
   Slot& s = entry(m.line);
   if (spec_.entries > 0 && is_request(m.kind)) take_tag(s);
   if (m.carries) s.origin = origin;

@@ -138,6 +138,7 @@ class ResolverAgent {
   void log_received(const Record& e, const Msg& m);
 
   std::size_t slice(uint64_t line) const;
+  bool must_look_up(const Packet& packet) const;
   Slot& entry(uint64_t line);
   void take_tag(Slot& s);
   uint64_t tag_set(uint64_t line) const;

@@ -35,6 +35,8 @@ struct ResolverSpec {
   int32_t grants;
   uint32_t entries, ways, data_sets, data_ways;
   int32_t memory;
+  Time lookup;  // of an owner that is not one of `near`
+  std::vector<int32_t> near;
 };
 
 struct MemorySpec {

@@ -181,7 +181,14 @@ class _Reader:
             data_ways=ways,
             data_hit=ps(hit),
             memory=-1,
+            lookup=ps(table.duration("lookup", Fraction(0))),
         )
+        if self.pattern.lookup and (self.at != "home" or knows != "directory"):
+            raise table.wrong(
+                "lookup",
+                f"'{table.key}.lookup': only a directory at home stands in memory; expected"
+                ' knows = "directory" and at = "home", or no lookup',
+            )
 
     def instances(
         self,
@@ -200,6 +207,7 @@ class _Reader:
                         children=agents,
                         slices=(stop,) * (self.count or 1),
                         memory=node,
+                        near=_beside(stop, groups, seats, below) if self.pattern.lookup else (),
                     ),
                     groups[0],
                 )
@@ -228,6 +236,15 @@ class _Reader:
             return (sites.hub,) * (self.count or 1)
         stops = sites.slices
         return tuple(stops[i % len(stops)] for i in range(self.count or len(stops)))
+
+
+def _beside(
+    stop: int, groups: list[Group], seats: Seats, below: dict[int, list[int]]
+) -> tuple[int, ...]:
+    """The agents of the part whose memory stands at this stop."""
+    parts = (part for group in groups for part in group.groups() if part is not group)
+    part = next((part for part in parts if seats.memory(part) == stop), groups[0])
+    return _agents(below, part.cores())
 
 
 def _agents(below: dict[int, list[int]], cores: list[Group]) -> tuple[int, ...]:

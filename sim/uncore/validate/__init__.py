@@ -6,6 +6,7 @@ The files:
 
     section.py     what every experiment is asked and answers
     handoff.py     core to core: a line handed over, against measured matrices
+    directory.py   reading a line that another core holds, by the place of its home
     hardware.py    the figures the project carries, and a user's own matrix
     score.py       errors and bounds of handoffs;  simulate.py  the simulated matrix
     contention.py  one contended line: throughput over threads
@@ -27,7 +28,7 @@ from pathlib import Path
 
 from uncore.errors import UserError, nearest
 from uncore.report.table import emit, print_json
-from uncore.validate import contention, handoff, interrupts, page, scaling
+from uncore.validate import contention, directory, handoff, interrupts, page, scaling
 from uncore.validate.section import Experiment, Request, Section
 
 
@@ -44,6 +45,7 @@ def _from_relatives(module: str) -> Experiment:
 EXPERIMENTS: dict[str, Experiment] = {
     "handoff": handoff.run,
     "contention": contention.run,
+    "directory": directory.run,
     "scaling": scaling.run,
     "interrupts": interrupts.run,
     "prediction": _from_relatives("prediction"),

@@ -54,6 +54,7 @@ class Message:
     data: bytes | None = None
     operation: Access | None = None  # of an Amo: what is to be done (C8)
     value: Value = 0  # of a Value: what it read
+    looked_up: bool = False  # a request that has waited for a directory in memory (R9)
     origin: int = NOBODY  # of data: the core, resolver or memory they were in
 
     @property

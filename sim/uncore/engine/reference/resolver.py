@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from uncore.engine.reference.message import PROBES, REQUESTS, Message
+from uncore.engine.reference.message import NOBODY, PROBES, REQUESTS, Message
 from uncore.engine.reference.transaction import Line
 
 if TYPE_CHECKING:
@@ -89,6 +89,10 @@ class Resolver:
 
     def act(self, message: Message) -> None:
         """Its line learns of the message, and does what it can; recalls come first (R8)."""
+        if self.must_look_up(message):
+            message.looked_up = True
+            later = self.clock.now + self.spec.lookup
+            return self.clock.call(later, message.rank, lambda: self.act(message))
         line = self.lines.get(message.line) or Line(self, message.line)
         if message.kind in REQUESTS:
             self.take_entry(line)
@@ -105,6 +109,16 @@ class Resolver:
             self.lines[message.line] = line
             self.clock.process(line.attend())
         line.news.ring()
+
+    def must_look_up(self, message: Message) -> bool:
+        """R9: who owns a line away from this node stands in memory, unless it is being asked."""
+        line = self.lines.get(message.line)
+        if not self.spec.lookup or not line or message.looked_up:
+            return False
+        if message.kind not in REQUESTS or message.kind == "Put":
+            return False
+        at_rest = not line.transaction and not line.poll and not line.queue
+        return at_rest and line.owner != NOBODY and line.owner not in self.spec.near
 
     def send(self, message: Message, delay: int = 0) -> None:
         self.system.send(message, self.clock.now + delay)

@@ -1,0 +1,80 @@
+// Dependent loads over lines that another hart holds: what reading one costs, one after the other.
+//
+// The procedure of Intel's Memory Latency Checker for cache-to-cache transfers: a holder reads the
+// lines (clean; MLC calls what follows a HIT) or writes them (dirty, a HITM), then the reader walks
+// over them, each address depending on the value loaded before. With state=none nobody has touched
+// them and memory answers. Where the lines are homed (--home) decides the way: with the holder, with
+// the reader, or with neither; that is what tells a directory kept in memory from one at hand.
+//
+// Nothing else is in flight, so this is a latency, not a handoff under contention.
+//
+// Hart 0 reads, hart 1 holds; others rest. Every round walks over lines of its own.
+//
+// Check: every line was loaded once, and held what its holder wrote.
+#include "uncore.h"
+
+UC_WORKLOAD("Dependent loads over lines that another hart holds, clean or dirty, or nobody");
+UC_PARAM(u64, lines, 64, "lines", "walked over in a round");
+UC_PARAM(u64, rounds, 4, "rounds", "each on lines of its own");
+UC_PARAM(u64, lines_node, 0, "node", "memory node of the lines");
+enum { STATE_NONE, STATE_CLEAN, STATE_DIRTY };
+UC_PARAM(choice, state, STATE_DIRTY, "none|clean|dirty", "what the holder does with them first");
+UC_TABLE(load, "ps", "a load by the hart of the row of a line that the hart of the column holds");
+
+typedef _Atomic uint64_t line_t;  // 0 as memory comes, else its number plus one
+
+static char* block;
+
+static line_t* line_at(uint64_t index) { return (line_t*)(block + index * UC_BLOCK); }
+
+void uc_setup(unsigned n) {
+  if (lines == 0) lines = 1;
+  block = uc_alloc(lines * rounds * UC_BLOCK, (unsigned)lines_node);
+  uc_table_make(&load, n, n);
+}
+
+static void hold(uint64_t first) {
+  for (uint64_t k = first; k < first + lines; k++)
+    if (state == STATE_DIRTY)
+      atomic_store_explicit(line_at(k), k + 1, memory_order_relaxed);
+    else if (state == STATE_CLEAN)
+      (void)atomic_load_explicit(line_at(k), memory_order_relaxed);
+}
+
+// The next index needs the value that was loaded, though nothing of it remains.
+static uint64_t walk(uint64_t first) {
+  uint64_t k = first + UC_SABOTAGE, sum = 0;
+  while (k < first + lines) {
+    uint64_t value = atomic_load_explicit(line_at(k), memory_order_relaxed);
+    sum += value;
+    k += 1 + (value >> 63);
+  }
+  return sum;
+}
+
+static uint64_t expected(uint64_t first) {
+  return state == STATE_DIRTY ? lines * first + lines * (lines + 1) / 2 : 0;
+}
+
+void uc_main(unsigned id, unsigned n) {
+  uint64_t spent = 0;
+  bool right = true;
+  uc_roi(true);
+  for (uint64_t round = 0; round < rounds; round++) {
+    uint64_t first = round * lines;
+    if (id == 1) hold(first);
+    uc_barrier();
+    if (id == 0) {
+      uc_start();
+      uint64_t begin = uc_now(), sum = walk(first);
+      spent += uc_now() - begin;
+      right = right && sum == (n > 1 ? expected(first) : 0);
+      uc_ops(lines);
+    }
+    uc_barrier();
+  }
+  uc_roi(false);
+  if (id != 0) return;
+  uc_check(right, "a line did not hold what its holder wrote");
+  if (n > 1 && rounds) *uc_cell(&load, 0, 1) = spent * 1000 / (lines * rounds);
+}
