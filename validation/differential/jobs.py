@@ -164,6 +164,11 @@ def machines() -> Iterator[tuple[str, Case]]:
     yield "epyc-siblings", on("epyc7601x2", "lock/mcs", 6, placement="siblings")
     yield "epyc-random", on("epyc7302x2", "random", 4, placement="scatter", home="interleave")
     yield "intel-two-sockets", on("x6130x2", "lock/mcs", 4, placement="0,1,40,41")
+    across = dict(placement="0,40,1,41", home="node1")  # R9: owners at the home, and away from it
+    for workload in ("random", "lock/ticket", "latency/chase"):
+        case = on("x6130x2", workload, 4, **across)
+        parameters = (("rounds", 2), ("lines", 9)) if workload == "latency/chase" else few
+        yield f"directory-in-memory-{workload}", case._replace(parameters=parameters)
     yield "intel-siblings", on("x8275clx2", "lock/ticket", 8, placement="siblings")
     yield "intel-no-smt", on("e52690x2", "epoch/ebr", 6, placement="scatter", smt=False)
     yield "siblings-of-one-core", on("atomd510", "random", 4, placement="siblings")

@@ -145,3 +145,30 @@ def test_shrinks_an_overfull_set_of_a_core_when_another_line_comes(held: bool) -
     assert first.cost == (LOAD if held else miss)
     plan = [*again[:2], at(3000, Do.LOAD, 2), at(4000, Do.LOAD, 1)]
     assert steps(machine, [plan], stride=STRIDE)[0][3].cost == miss
+
+
+# ---- R9: a directory that stands in memory -------------------------------------------------------
+
+LOOKUP = 70
+
+
+@pytest.mark.parametrize(("near", "extra"), [((0, 1), LOOKUP), ((0, 1, 2), 0), ((2,), 0)])
+def test_reads_a_directory_in_memory_for_an_owner_away_from_it(
+    near: tuple[int, ...], extra: int
+) -> None:
+    """Core 0 loads what core 2 wrote: the root must first look up who that is, if not near."""
+    machine = line(resolver={"lookup": LOOKUP * NS, "near": near})
+    plans = [[at(2000, Do.LOAD)], [], [at(1000, Do.STORE)]]
+    (load,) = steps(machine, plans)[0]
+    plain = steps(line(), plans)[0][0]
+    assert load.cost == plain.cost + extra
+
+
+def test_knows_at_once_whom_it_is_just_asking() -> None:
+    """A second reader arrives while the owner is being asked for the first: nothing to look up."""
+    machine = line(resolver={"lookup": LOOKUP * NS, "near": (0, 1)})
+    plans = [[at(2000, Do.AMO)], [at(2000 + LOOKUP + 20, Do.AMO)], [at(1000, Do.STORE)]]
+    with_lookup, plain = (steps(m, plans) for m in (machine, line()))
+    assert with_lookup[0][0].cost == plain[0][0].cost + LOOKUP
+    late = with_lookup[1][0]
+    assert late.begin + late.cost < plain[1][0].begin + plain[1][0].cost + LOOKUP

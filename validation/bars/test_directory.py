@@ -1,0 +1,39 @@
+"""Does it matter where a line is homed, on the machines where it did, and only there?"""
+
+from __future__ import annotations
+
+import pytest
+
+from uncore import topology
+from uncore.errors import UserError
+from uncore.validate import directory
+from uncore.validate import hardware as figures
+
+MEASURED = figures.carried("directory")
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_does_reading_held_lines_keep_its_bounds(name: str) -> None:
+    assert directory.broken(name, directory.rows_of(name)) == []
+
+
+def test_is_the_difference_the_directory_in_memory() -> None:
+    """Without it the same machine shows none; with it, all of it."""
+    cases = [directory.CASES[f"dirty_with_{home}"] for home in ("holder", "reader")]
+    for lookup in (0, 58):
+        machine = topology.load("x8180x2", [f"system.resolver.lookup={lookup}ns"])
+        holder, reader = (directory.simulated(machine, case) for case in cases)
+        assert reader - holder == pytest.approx(lookup, abs=0.1)
+
+
+def test_do_lines_in_memory_cost_less_at_home() -> None:
+    machine = topology.load("e52699v3x2")
+    here, away = (
+        directory.simulated(machine, directory.CASES[f"memory_{w}"]) for w in ("here", "away")
+    )
+    assert away > here + 30
+
+
+def test_is_a_lookup_refused_where_nothing_could_be_looked_up() -> None:
+    with pytest.raises(UserError, match="only a directory at home stands in memory"):
+        topology.load("ring:4", ["system.resolver.lookup=50ns"])
