@@ -3,8 +3,8 @@
 // The procedure of Intel's Memory Latency Checker for cache-to-cache transfers: a holder reads the
 // lines (clean; MLC calls what follows a HIT) or writes them (dirty, a HITM), then the reader walks
 // over them, each address depending on the value loaded before. With state=none nobody has touched
-// them and memory answers. Where the lines are homed (--home) decides the way: with the holder, with
-// the reader, or with neither; that is what tells a directory kept in memory from one at hand.
+// them and memory answers. Where the lines are homed (--home) decides the way: with the holder,
+// with the reader, or with neither; that is what tells a directory kept in memory from one at hand.
 //
 // Nothing else is in flight, so this is a latency, not a handoff under contention.
 //
