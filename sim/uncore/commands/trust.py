@@ -46,6 +46,28 @@ def validate(
 
 
 @app.command
+def ktr(
+    trace: Annotated[Path, Parameter(help="a text as ktrdump prints it")],
+    machine: Annotated[str, Parameter(help="that the trace is laid beside")] = "athlonx2-3800",
+    *,
+    record: Annotated[
+        float, Parameter(validator=validators.Number(gte=0), help="ns that each record cost")
+    ] = 0.0,
+    with_: With = [],  # noqa: B006
+    json: Json = False,
+) -> int:
+    """A DragonFly kernel trace: each event's intervals, and the simulated one beside them."""
+    from uncore.report.table import emit
+    from uncore.validate import ktr as traces
+    from uncore.words import pairs
+
+    records = traces.read(trace)
+    rows = traces.compare(records, machine, dict(pairs("--with", with_)), record)
+    emit(rows, json, traces.COLUMNS, f"{trace.name} beside {machine}: intervals between records")
+    return OK
+
+
+@app.command
 def claims(
     *ids: Annotated[str, Parameter(help="claims by name; none: all of them")],
     cores: Cores = 0,

@@ -10,7 +10,7 @@ The files:
     hardware.py    the figures the project carries, and a user's own matrix
     score.py       errors and bounds of handoffs;  simulate.py  the simulated matrix
     contention.py  one contended line: throughput over threads
-    interrupts.py  IPIs: one, a storm of them, a broadcast
+    interrupts.py  IPIs: one, a storm of them, a broadcast;  ktr.py  a user's DragonFly traces
     scaling.py     will-it-scale: throughput over tasks, against measured curves
     prediction.py  each machine from the others;  clocks.py  which clock a number follows;
     blind.py       predictions on record
