@@ -162,7 +162,7 @@ def test_are_the_classes_of_a_users_machine_its_levels_and_the_sides_of_its_home
     [
         (["--only", "handof"], "no such experiment; expected one of handoff"),
         (["--only", "handoff", "--all"], "write one or the other"),
-        (["--page", "x.md"], "write --all, and no machine"),
+        (["tr1950x", "--page", "x.md"], "a page holds every machine"),
         (["--matrix", "x.csv"], "name the one machine"),
         (["tr1950x", "--home", "node0"], "write --matrix FILE"),
     ],

@@ -18,7 +18,8 @@ DPI = 60  # of pictures in a page: many of them, side by side
 
 HEAD = """# Validation
 
-Simulated against measured. This page is written by `uncore validate --all --page`; change
+Simulated against measured. This page is written by `uncore validate --all --page FILE`, or `--only
+NAME` for the page of one experiment; change
 `topologies/` (machines) or `validation/hardware/` (what was measured) instead.
 """
 
