@@ -104,6 +104,22 @@ def test_the_file_is_read_as_it_was_written(found, tmp_path) -> None:
         record.load(tmp_path / "m.json")
 
 
+def test_a_run_that_does_not_end_loses_no_other(tmp_path) -> None:
+    class Stuck(Simulated):
+        def play(self, name, cpus, parameters, tick=None) -> Point:
+            if name == "lock/ticket" and len(cpus) == 4:
+                raise GuestError("the program has not ended in time")
+            return super().play(name, cpus, parameters, tick)
+
+    computer = sysfs.read(RECORDED.sysfs(tmp_path))
+    found = plan._scaled(Stuck(), "lock/ticket", computer.compact(), [2, 4, 8], SMALL, int)
+    assert [(p.threads, len(p.ops_per_second), len(p.failures)) for p in found] == [
+        (2, 2, 0),
+        (4, 0, 1),
+        (8, 2, 0),
+    ]
+
+
 def test_an_interrupt_leaves_what_is_finished(tmp_path) -> None:
     class Interrupted(Simulated):
         def play(self, name, cpus, parameters, tick=None) -> Point:

@@ -23,6 +23,7 @@ from uncore.result.schema import Point
 LOCKS = ("lock/tas", "lock/ttas", "lock/ticket", "lock/mcs", "lock/clh")
 CONTENDED = ("counter/atomic", "counter/cas", *LOCKS)
 FLAG_NODE = 0
+SHORT = 0.02  # of a run
 PATIENCE = "60s"  # after which a run is given up: a fair lock on busy processors
 
 Tick = Callable[[], None]
@@ -163,18 +164,24 @@ def _scaled(
     effort: Effort,
     tick: Tick,
 ) -> Iterator[Throughput]:
-    """Each count does as many operations as should take `run_ns`, by the rate of the one before."""
+    """Each count does as many operations as should take `run_ns`, by the rate of a short run, and
+    that by the rate of the count before: a second thread may cost a lock most of its rate."""
     rate = _rate(bench.play(workload, order[:1], {"ops": 1000}))
     for count in threads:
         cpus = list(order[:count])
-        ops = max(50, int(rate * effort.run_ns / 1e9 / count))
-        rates, failures = [], set[str]()
-        for _ in range(effort.runs):
-            point = bench.play(workload, cpus, {"ops": ops, "patience": PATIENCE})
-            failures |= set(point.failures)
-            rates.append(round(_rate(point), 1))
-            tick()
-        rate = max(float(np.median(rates)), 1e3)
+        ops, rates, failures = 0, list[float](), set[str]()
+        try:
+            short = max(50, int(rate * effort.run_ns / 1e9 / count * SHORT))
+            rate = _rate(bench.play(workload, cpus, {"ops": short, "patience": PATIENCE}))
+            ops = max(50, int(rate * effort.run_ns / 1e9 / count))
+            for _ in range(effort.runs):
+                point = bench.play(workload, cpus, {"ops": ops, "patience": PATIENCE})
+                failures |= set(point.failures)
+                rates.append(round(_rate(point), 1))
+                tick()
+            rate = float(np.median(rates))
+        except GuestError as error:  # one that did not end in time is no reason to lose the others
+            failures.add(str(error))
         yield Throughput(
             workload=workload,
             threads=count,
@@ -186,7 +193,8 @@ def _scaled(
 
 
 def _rate(point: Point) -> float:
-    return point.ops * 1e12 / point.elapsed_ps if point.elapsed_ps else 1e9
+    """Operations a second."""
+    return point.ops * 1e12 / max(point.elapsed_ps, 1000)
 
 
 # ---- Wake-ups and interrupts ---------------------------------------------------------------------

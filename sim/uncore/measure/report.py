@@ -70,7 +70,7 @@ def _throughput(found: Measurement) -> None:
         | {
             str(p.threads): statistics.median(p.ops_per_second)
             for p in points
-            if p.workload == name
+            if p.workload == name and p.ops_per_second
         }
         for name in CONTENDED
     ]
