@@ -20,6 +20,7 @@ CARRIED = {
     "build/workloads": "uncore/data/guests",
     "validation/hardware": "uncore/data/hardware",
     "validation/claims": "uncore/data/claims",
+    "sim/sst/configuration.py": "uncore/data/sst/configuration.py",
 }
 
 
@@ -37,5 +38,5 @@ class NativeBuild(BuildHookInterface):
         build_data["infer_tag"] = True
         build_data["force_include"][str(top / "build/native" / module)] = f"uncore/{module}"
         for source, target in CARRIED.items():
-            if (top / source).is_dir():
+            if (top / source).exists():
                 build_data["force_include"][str(top / source)] = target

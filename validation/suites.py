@@ -37,10 +37,10 @@ def run(name: str, command: Sequence[str]) -> bool:
 def style() -> list[bool]:
     """Format, lint and types of Python; format of C++."""
     python = ["sim", "validation", "benchmarks", "hatch_build.py", "SConstruct"]
-    python += ["sim/native/SConscript", "workloads/SConscript"]
+    python += ["sim/native/SConscript", "sim/sst/SConscript", "workloads/SConscript"]
     native = [
         str(path)
-        for folder in ("sim/native", "workloads", "benchmarks")
+        for folder in ("sim/native", "sim/sst", "workloads", "benchmarks")
         for path in sorted((TOP / folder).rglob("*.[ch]*"))
     ]
     clang_format = str(Path(sys.executable).with_name("clang-format"))  # the locked one

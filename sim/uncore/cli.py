@@ -16,7 +16,7 @@ from uncore.commands import INTERRUPTED, MISTAKE, OK, app
 from uncore.errors import UncoreError
 
 # In the order in which `uncore --help` should be read; a module registers its commands with `app`.
-for _module in ("machines", "simulate", "explain", "forecast", "trust", "measuring"):
+for _module in ("machines", "simulate", "explain", "forecast", "trust", "measuring", "outside"):
     import_module(f"uncore.commands.{_module}")
 
 

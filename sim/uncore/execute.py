@@ -136,7 +136,7 @@ def _result(
     return Result(
         job=job.document(),
         outcome=Outcome(points=points, partial=len(points) < len(job.threads)),
-        host=host_part(engine.load(job.engine).ABOUT, started, seconds, job.program.path),
+        host=host_part(engine.about(job.engine), started, seconds, job.program.path),
         observed=msgspec.convert(lines, list[Observed]),
     )
 

@@ -21,6 +21,8 @@ WORKLOADS = CHECKOUT / "workloads" if CHECKOUT else PACKAGE / "data/workloads"
 GUESTS = CHECKOUT / "build/workloads" if CHECKOUT else PACKAGE / "data/guests"
 HARDWARE = CHECKOUT / "validation/hardware" if CHECKOUT else PACKAGE / "data/hardware"
 CLAIMS = CHECKOUT / "validation/claims" if CHECKOUT else PACKAGE / "data/claims"
+SST = CHECKOUT / "sim/sst" if CHECKOUT else PACKAGE / "data/sst"
+SST_ELEMENT = CHECKOUT / "build/sst" if CHECKOUT else PACKAGE / "data/sst"
 
 # What a user's own run leaves behind and may lose: compiled guests.
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "uncore"

@@ -5,11 +5,11 @@
 // line, because misaligned accesses trap.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 
 #include "core/access.hh"
-#include "core/lines.hh"
 
 namespace uncore {
 

@@ -24,6 +24,7 @@
 #include "kernel/line_map.hh"
 #include "kernel/queue.hh"
 #include "observe/attribution.hh"
+#include "observe/latencies.hh"
 #include "observe/log.hh"
 
 namespace uncore {
@@ -47,26 +48,6 @@ struct Counters {
   std::vector<uint64_t> transfers_stored;   // fills from a resolver's data, by resolver
   uint64_t transfers_memory = 0;
   LineMap<uint64_t> transfers_by_line;  // fills, by line
-};
-
-// Latencies of operations, in buckets of about 3 %: exact counts of rounded values.
-class Latencies {
- public:
-  void add(Time latency, uint64_t count) {
-    const int shift =
-        std::max(0, static_cast<int>(std::bit_width(latency)) - kBits);  // the top bits decide
-    counts_[static_cast<std::size_t>(shift) << kBits | latency >> shift] += count;
-  }
-  // f(lower bound in ps, count) of every bucket in use, ascending.
-  template <class F>
-  void each(F f) const {
-    for (std::size_t i = 0; i < counts_.size(); ++i)
-      if (counts_[i]) f(Time{i & ((1u << kBits) - 1)} << (i >> kBits), counts_[i]);
-  }
-
- private:
-  static constexpr int kBits = 6;
-  std::vector<uint64_t> counts_ = std::vector<uint64_t>((64 - kBits + 1) << kBits);
 };
 
 // The classes of rule T2 that messages do not have of themselves.

@@ -65,11 +65,22 @@ class Choices:
     watchdog: Annotated[
         str, Parameter(help="simulated time without an operation after which a run is given up")
     ] = "100ms"
+    sst: Annotated[
+        str | None, Parameter(help="where SST is (its prefix); else UNCORE_SST, PATH")
+    ] = None
+    sst_threads: Annotated[
+        int | None,
+        Parameter(validator=validators.Number(gte=1), help="threads of one run of SST"),
+    ] = None
 
     def policies(self) -> dict[str, Any]:
-        """As fields of a Job."""
+        """As fields of a Job; what only says how to run an engine goes where the engine looks."""
+        fields = asdict(self)
+        for name in ("sst", "sst_threads"):
+            if (said := fields.pop(name)) is not None:
+                os.environ[f"UNCORE_{name.upper()}"] = str(said)
         watchdog = duration("--watchdog", self.watchdog)
-        return {**asdict(self), "smt": self.smt == "on", "watchdog": watchdog}
+        return {**fields, "smt": self.smt == "on", "watchdog": watchdog}
 
 
 @Parameter(name="*")

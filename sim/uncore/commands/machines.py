@@ -34,7 +34,7 @@ def engines(*, json: Json = False) -> int:
 
     modules = {name: engine.load(name) for name in engine.names()}
     rows = [
-        {"engine": n, "missing": m.missing(), "about": m.ABOUT, "gives": sorted(m.GIVES)}
+        {"engine": n, "missing": m.missing(), "about": engine.about(n), "gives": sorted(m.GIVES)}
         for n, m in modules.items()
     ]
     columns = [

@@ -2,7 +2,8 @@
 
 An engine is a module of this package with
 
-    ABOUT: str                               one line for `uncore engines`
+    ABOUT: str                               one line for `uncore list`
+    about() -> str                           an outside simulator: which it is, as found here
     GIVES: frozenset[str]                    the fields of `result.Point` it can know
     missing() -> str                         what must be installed to use it here; "" when usable
     PROBES: frozenset[str]                   the probes it has
@@ -78,6 +79,13 @@ def load(name: str) -> Engine:
         )
     module: Any = importlib.import_module(ENGINES[name])
     return module  # type: ignore[no-any-return]
+
+
+def about(name: str) -> str:
+    """The engine, in one line: which one is here, where that can differ."""
+    module = load(name)
+    here: str = getattr(module, "about", lambda: module.ABOUT)()
+    return here
 
 
 def usable(name: str, probes: Probes = frozenset()) -> Engine:

@@ -1,7 +1,8 @@
 """What a job means to an engine of ours: the guest's initial memory, and what is refused.
 
-Interface: `memory(job, can)`, `text(job)`.  Invariant: every engine of ours starts from the same
-bytes, so that a guest cannot tell which one runs it.
+Interface: `memory(job, can)`, `text(job)`; `elf(job, can)` and `nearest(job)` for an engine that
+loads a file.  Invariant: every engine of ours starts from the same bytes, so that a guest cannot
+tell which one runs it.
 """
 
 from __future__ import annotations
@@ -25,17 +26,33 @@ def memory(job: Job, can: Collection[str] = ()) -> Image:
 
     `can`: of the features that a machine may have, those the engine has.
     """
+    return job.program.patched(**_boot(job, can), near=_near(job))
+
+
+def elf(job: Job, can: Collection[str] = ()) -> bytes:
+    """The same for a loader of files: an ELF that prints its records and tables at the end."""
+    return job.program.patched_elf(**_boot(job, can), report=True)
+
+
+def nearest(job: Job) -> list[tuple[int, int]]:
+    """What the ELF cannot hold, because it begins as zero: (address, word) that is not."""
+    return [(address, node) for address, node in job.program.nearest(_near(job)) if node]
+
+
+def _near(job: Job) -> list[int]:
+    return nearest_memories(job.machine, job.harts[: job.threads[0]])
+
+
+def _boot(job: Job, can: Collection[str]) -> dict[str, object]:
     _refuse_what_is_missing(job, can)
-    machine, harts = job.machine, job.threads[0]
-    return job.program.patched(
-        harts=harts,
-        nodes=len(machine.memories),
-        node_size=machine.memories[0].size,
-        timebase_hz=TIMEBASE,
-        multicast=machine.interrupt.multicast,
-        near=nearest_memories(machine, job.harts[:harts]),
-        values=_values(job),
-    )
+    return {
+        "harts": job.threads[0],
+        "nodes": len(job.machine.memories),
+        "node_size": job.machine.memories[0].size,
+        "timebase_hz": TIMEBASE,
+        "multicast": job.machine.interrupt.multicast,
+        "values": _values(job),
+    }
 
 
 def text(job: Job) -> Segment:

@@ -1,7 +1,7 @@
 """What came of a run: the fields of a Point from what an engine of ours counted.
 
-Interface: `point(job, run)`; `Run` is what it wants to know of a run that has ended, native or
-reference.
+Interface: `point(job, run)`, `percentiles(buckets)`; `Run` is what it wants to know of a run that
+has ended, native or reference.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def point(job: Job, engine: Run) -> dict[str, Any]:
         "ops": sum(record.ops for record in records),
         "elapsed_ps": (end - begin) * 1000,
         "thread_ops": [record.ops for record in records],
-        "latency": _latency(counts["latencies"]),
+        "latency": percentiles(counts["latencies"]),
         "transfers": _transfers(job, counts),
         "lines": lines,
         "names": [(address, names.at(address)) for address, _ in lines],
@@ -95,7 +95,8 @@ def point(job: Job, engine: Run) -> dict[str, Any]:
     return point
 
 
-def _latency(buckets: list[tuple[int, int]]) -> dict[str, int] | None:
+def percentiles(buckets: list[tuple[int, int]]) -> dict[str, int] | None:
+    """Of latencies counted by their buckets' lower bounds, ascending; None of none."""
     total = sum(count for _, count in buckets)
     if not total:
         return None

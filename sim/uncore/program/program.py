@@ -172,11 +172,15 @@ class Program:
         start, _ = self._elf.sections[".uc.boot"]
         words = [abi.MAGIC, *(abi.pack(boot[name]) for name in abi.FIELDS["uc_boot"][1:])]
         image = [(start, b"".join(words))]
-        image += [(self._record(hart, "node"), abi.pack(node)) for hart, node in enumerate(near)]
+        image += [(address, abi.pack(node)) for address, node in self.nearest(near)]
         for name, value in values.items():
             parameter = self.parameter(name)
             image.append((parameter.address, abi.pack(parameter.parse(value))))
         return image
+
+    def nearest(self, near: Sequence[int]) -> list[tuple[int, int]]:
+        """Where each hart finds its nearest memory node, and which that is."""
+        return [(self._record(hart, "node"), node) for hart, node in enumerate(near)]
 
     def _record(self, hart: int, field: str) -> int:
         index = abi.FIELDS["uc_record"].index(field)

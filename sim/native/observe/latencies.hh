@@ -1,0 +1,32 @@
+// Latencies of operations, as the guest marks their begin and end.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace uncore {
+
+// In buckets of about 3 %: exact counts of rounded values.
+class Latencies {
+ public:
+  void add(uint64_t latency, uint64_t count) {
+    const int shift =
+        std::max(0, static_cast<int>(std::bit_width(latency)) - kBits);  // the top bits decide
+    counts_[static_cast<std::size_t>(shift) << kBits | latency >> shift] += count;
+  }
+  // f(lower bound in ps, count) of every bucket in use, ascending.
+  template <class F>
+  void each(F f) const {
+    for (std::size_t i = 0; i < counts_.size(); ++i)
+      if (counts_[i]) f(uint64_t{i & ((1u << kBits) - 1)} << (i >> kBits), counts_[i]);
+  }
+
+ private:
+  static constexpr int kBits = 6;
+  std::vector<uint64_t> counts_ = std::vector<uint64_t>((64 - kBits + 1) << kBits);
+};
+
+}  // namespace uncore

@@ -1,0 +1,46 @@
+"""Builds the simulation that system.json describes; for `sst`, in its own Python.
+
+    sst --add-lib-path=DIR configuration.py      system.json and the program lie beside this file
+
+Every object of the document becomes one object of SST, every link one link.  Parts are dealt out in
+order over the processes and threads that SST runs, so that what belongs together stays together.
+"""
+
+import json
+import os
+
+import sst
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+os.chdir(FOLDER)
+with open("system.json", encoding="utf-8") as file:
+    system = json.load(file)
+
+processes, threads = sst.getMPIRankCount(), sst.getThreadCount()
+parts = 1 + max(described.get("part", 0) for described in system["objects"])
+objects = {}
+for described in system["objects"]:
+    path = described["path"]
+    owner, _, slot = path.rpartition("/")
+    if owner:
+        made = objects[owner].setSubComponent(slot, described["type"])
+    else:
+        made = sst.Component(path, described["type"])
+        place = described["part"] * processes * threads // parts
+        made.setRank(place // threads, place % threads)
+    made.addParams(described["params"])
+    objects[path] = made
+
+for number, described in enumerate(system["links"]):
+    (a, a_port, a_latency), (b, b_port, b_latency) = described["ends"]
+    link = sst.Link(f"link{number}")
+    link.connect((objects[a], a_port, f"{a_latency}ps"), (objects[b], b_port, f"{b_latency}ps"))
+
+sst.setProgramOption("timebase", "1ps")
+sst.setProgramOption("partitioner", "sst.self")
+sst.setStatisticLoadLevel(7)
+sst.setStatisticOutput("sst.statOutputCSV", {"filepath": "statistics.csv", "separator": ","})
+for described in system["statistics"]:
+    objects[described["path"]].enableStatistics(
+        described["names"], {"type": "sst.AccumulatorStatistic"}
+    )

@@ -1,0 +1,35 @@
+// The program that a hart runs: the loaded parts of its ELF, and its code.
+//
+// Interface: Image(path) reads a 64-bit little-endian RISC-V ELF; segments, entry; code() is the
+// segment that holds the entry. Throws std::runtime_error with the path and what was expected.
+//
+// Invariant: segments lie in RAM and do not overlap; bytes that the file does not hold are zero in
+// memory already, and not kept here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/spec.hh"
+
+namespace uncore {
+
+inline bool holds(const Segment& segment, uint64_t at) {
+  return at - segment.address < segment.bytes.size();
+}
+
+class Image {
+ public:
+  explicit Image(const std::string& path);
+
+  uint64_t entry = 0;
+  std::vector<Segment> segments;
+
+  const Segment& code() const { return *code_; }
+
+ private:
+  const Segment* code_ = nullptr;
+};
+
+}  // namespace uncore

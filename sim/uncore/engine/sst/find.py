@@ -1,0 +1,98 @@
+"""Where SST is, and whether it can run what we describe.
+
+    found() -> Sst                  or None: no `sst` where UNCORE_SST, --sst or PATH say
+    missing(sst) -> str             what must be installed, built or renewed; "" when usable
+
+SST is the user's: it is found, never installed, and nothing else needs it.  It knows where its
+elements are (`sst-config SST_ELEMENT_LIBRARY SST_ELEMENT_LIBRARY_LIBDIR`); ours is built by
+`python -m SCons sst` in a checkout, for the SST that is found then.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from uncore import paths
+
+ELEMENTS = ("memHierarchy", "merlin")
+OLDEST = (15, 0)  # handlers as the element uses them
+HOME = "UNCORE_SST"
+LIBRARY = "libuncore.so"
+WHERE = "https://sst-simulator.org has it; then say where: --sst PREFIX, UNCORE_SST, or PATH"
+
+
+@dataclass(frozen=True)
+class Sst:
+    program: Path  # bin/sst
+    version: str  # "15.1.0"; "development" of a checkout
+    elements: tuple[str, ...]  # of those we need, the ones that are installed
+
+    def __str__(self) -> str:
+        return f"SST {self.version} with {', '.join(self.elements) or 'no elements'}"
+
+
+def found() -> Sst | None:
+    """As the environment says now."""
+    named = os.environ.get(HOME)
+    if named:
+        given = Path(named)
+        places = [given, given / "sst", given / "bin/sst"]
+        program = next((p for p in places if p.is_file() and os.access(p, os.X_OK)), None)
+    else:
+        on_path = shutil.which("sst")
+        program = Path(on_path) if on_path else None
+    return _ask(program.resolve()) if program else None
+
+
+@lru_cache
+def _ask(program: Path) -> Sst:
+    said = _output([program, "--version"])
+    version = re.search(r"(\d+(?:\.\d+)+)", said)
+    group = "SST_ELEMENT_LIBRARY"
+    where = _output([program.parent / "sst-config", group, f"{group}_LIBDIR"])
+    folder = Path(where.strip() or "/nowhere")
+    elements = tuple(name for name in ELEMENTS if (folder / f"lib{name}.so").is_file())
+    return Sst(program, version[1] if version else "development", elements)
+
+
+def _output(command: Sequence[str | Path]) -> str:
+    try:
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return ended.stdout
+
+
+def our_element() -> Path | None:
+    """The folder that holds it."""
+    folder = paths.SST_ELEMENT
+    return folder if (folder / LIBRARY).is_file() else None
+
+
+def missing(sst: Sst | None) -> str:
+    """What stands in the way, and what to do about it; "" if nothing does."""
+    if sst is None:
+        named = os.environ.get(HOME)
+        return f"no SST in {named} (UNCORE_SST, --sst). {WHERE}" if named else f"no SST. {WHERE}"
+    digits = tuple(int(n) for n in re.findall(r"\d+", sst.version)[:2])
+    if digits and digits < OLDEST:
+        oldest = ".".join(map(str, OLDEST))
+        return f"SST {sst.version} is too old: write --sst PREFIX of {oldest} or newer"
+    if lacking := [name for name in ELEMENTS if name not in sst.elements]:
+        return (
+            f"{sst.program}: its element {' and '.join(lacking)} is not installed: it is part of"
+            " sst-elements; configure that with --with-sst-core and install it"
+        )
+    if our_element() is None:
+        return (
+            f"our element for it is not built: run `UNCORE_SST={sst.program.parent.parent}"
+            " python -m SCons sst` in a checkout"
+        )
+    return ""

@@ -1,0 +1,113 @@
+"""What a run of SST has left: its output and its statistics, as the fields of a Point."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from uncore.engine.outcome import percentiles
+from uncore.engine.sst.system import FILLS, LOSSES, REQUESTS
+from uncore.errors import GuestError, OutsideError
+from uncore.program import readback
+
+if TYPE_CHECKING:
+    from uncore.job import Job
+
+ABSENT = {
+    "transfers": "memHierarchy does not tell where a fill came from",
+    "lines": "memHierarchy counts by cache, not by line",
+    "links": "merlin's routers are not the machine's links one for one",
+    "resolvers": "memHierarchy does not count how long it is busy",
+    "events": "what one step is differs from engine to engine",
+}
+_END = re.compile(r"^uncore: (exit|fatal|watchdog)(.*?) hart=(\d+) code=(\d+) time=(\d+)", re.M)
+_HART = re.compile(
+    r"^uncore: hart=(\d+) instructions=(\d+) operations=\d+ retries=(\d+) latencies=(.*)$", re.M
+)
+LAST = 12  # lines shown of a failed run
+
+
+def point(job: Job, output: str, statistics: Path) -> dict[str, Any]:
+    """The fields, or a GuestError if the program went wrong."""
+    _refuse_a_bad_end(job, output)
+    records = readback.records_from_text(output)
+    if len(records) != job.threads[0]:
+        raise OutsideError(f"SST ended early: {len(records)} harts reported.\n{tail(output)}")
+    counts = _counts(statistics)
+    harts = _HART.findall(output)
+    latencies: Counter[int] = Counter()
+    for *_, buckets in harts:
+        for bucket in filter(None, buckets.split(",")):
+            bound, _, count = bucket.partition(":")
+            latencies[int(bound)] += int(count)
+    absent = dict(ABSENT)
+    if not latencies:
+        absent["latency"] = "the workload marks no operations"
+    begin = min(record.begin_ns for record in records)
+    end = max(record.end_ns for record in records)
+    return {
+        "threads": len(records),
+        "ops": sum(record.ops for record in records),
+        "elapsed_ps": (end - begin) * 1000,
+        "thread_ops": [record.ops for record in records],
+        "latency": percentiles(sorted(latencies.items())),
+        "invalidations": _of_cores(counts, LOSSES),
+        "instructions": sum(int(instructions) for _, instructions, _, _ in harts),
+        "transactions": sum(n for (_, name), n in counts.items() if name in REQUESTS),
+        "tables": {
+            name: [list(row) for row in rows]
+            for name, rows in readback.tables_from_text(output).items()
+        },
+        "failures": [record.why for record in records if record.failures],
+        "absent": absent,
+    }
+
+
+def fills(statistics: Path) -> int:
+    """Lines that came to the cores' own caches."""
+    return _of_cores(_counts(statistics), FILLS)
+
+
+def tail(output: str) -> str:
+    """The last lines, for people."""
+    lines = [line for line in output.splitlines() if line.strip()]
+    return "\n".join("  " + line for line in lines[-LAST:])
+
+
+def _refuse_a_bad_end(job: Job, output: str) -> None:
+    ended = _END.search(output)
+    if not ended:
+        raise OutsideError(
+            f"SST ended, but {job.program.name} did not: nothing was under way any more.\n"
+            + tail(output)
+        )
+    how, what, hart, code, _ = ended.groups()
+    name = job.program.name
+    if how == "fatal":
+        raise GuestError(f"{name}: hart {hart} trapped without a handler,{what}")
+    if how == "watchdog":
+        raise GuestError(
+            f"{name}: hart {hart} did no operation in {job.watchdog / 10**9:g} simulated ms;"
+            " --watchdog allows more"
+        )
+    failed = any(record.failures for record in readback.records_from_text(output))
+    if int(code) and not failed:
+        said = readback.trap_from_text(job.program, output) or tail(output)
+        raise GuestError(f"{name} ended with status {code}: {said}")
+
+
+def _counts(statistics: Path) -> Counter[tuple[str, str]]:
+    """(component, statistic) -> how often."""
+    counts: Counter[tuple[str, str]] = Counter()
+    with statistics.open(newline="") as file:
+        for row in csv.DictReader(file, skipinitialspace=True):
+            counts[row["ComponentName"], row["StatisticName"]] += int(row["Sum.u64"])
+    return counts
+
+
+def _of_cores(counts: Counter[tuple[str, str]], names: tuple[str, ...]) -> int:
+    """Of the lower private cache of each core, which alone has these counted."""
+    return sum(count for (_, name), count in counts.items() if name in names)

@@ -1,0 +1,229 @@
+"""A job as a simulation of SST: which of its parts stands for which part of the machine.
+
+    describe(job) -> the document of a Netlist
+
+    a core                uncore.Hart, memHierarchy.Cache (L1), one more (L2) where the core has one
+    an inner resolver     memHierarchy.Cache at each stop of its slices, shared by its children
+    the root              the same where it has data
+    a memory node         memHierarchy.DirectoryController and MemController
+    the fabric            a network of merlin below each resolver
+
+Only what the job's harts use is there: caches of idle cores, and slices that no used core reaches,
+are left out.  What differs from the machine in kind is written down in docs/engines.md.
+
+Invariant: latencies are the machine's, in ps; what memHierarchy counts in cycles is rounded to
+those of the core's clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from uncore.engine import boot
+from uncore.engine.sst.netlist import Netlist
+from uncore.engine.sst.network import Network, network
+from uncore.engine.sst.parts import Params, Parts
+from uncore.program import abi
+from uncore.topology.machine import Resolver
+from uncore.topology.route import Routes
+
+if TYPE_CHECKING:
+    from uncore.job import Job
+
+PROGRAM = "program.elf"
+RAM = abi.CONSTANTS["UC_RAM_BASE"]
+PAGE = 4096
+WIRE = 1  # ps between what is one core, but several components of SST
+FILLS = ("GetSResp_recv", "GetXResp_recv")
+LOSSES = ("Inv_recv", "FetchInv_recv", "ForceInv_recv")
+REQUESTS = ("GetS_recv", "GetX_recv", "GetSX_recv")
+MERLIN = {"router": "singlerouter", "ring": "torus", "mesh": "mesh", "full": "hyperx"}
+
+
+@dataclass(frozen=True)
+class _Seat:
+    """A cache or directory, the slot for its network interface, and where it stands."""
+
+    path: str
+    slot: str
+    stop: int
+
+
+def describe(job: Job) -> dict[str, Any]:
+    """The simulation of a job of one thread count."""
+    return _System(job).netlist.document()
+
+
+class _System:
+    def __init__(self, job: Job) -> None:
+        self.job, self.machine = job, job.machine
+        self.parts, self.routes = Parts(job.machine), Routes(job.machine)
+        self.netlist = Netlist()
+        self.harts = job.harts[: job.threads[0]]
+        self.cores = [hart // self.machine.threads_per_core for hart in self.harts]
+        self._make_harts()
+        below = {core: [self._make_core(core)] for core in self.cores}
+        for number, resolver in enumerate(self.machine.resolvers):
+            seats = [seat for child in resolver.children for seat in below.get(child, [])]
+            if resolver.parents and seats:
+                below[self.machine.cores + number] = self._make_level(resolver, seats)
+        self._make_root(below)
+
+    # ---- cores
+
+    def _make_harts(self) -> None:
+        words = [word for pair in boot.nearest(self.job) for word in pair]
+        for number in range(len(self.harts)):
+            written = [] if number else words
+            params = self.parts.hart(number, len(self.harts), PROGRAM, written, self.job.watchdog)
+            self.netlist.component(f"hart{number}", "uncore.Hart", params, number)
+        stops = [self.machine.core_stops[core] for core in self.cores]
+        for a in range(len(stops)):
+            for b in range(a + 1, len(stops)):
+                there = self.routes.distances(stops[b])[stops[a]]
+                back = self.routes.distances(stops[a])[stops[b]]
+                self.netlist.link((f"hart{a}", f"hart{b}", there), (f"hart{b}", f"hart{a}", back))
+
+    def _make_core(self, core: int) -> _Seat:
+        """The private caches; the lower of them faces the network."""
+        number = self.cores.index(core)
+        interface = self.netlist.slot(
+            f"hart{number}", "memory", "memHierarchy.standardInterface", {}
+        )
+        stop = self.machine.core_stops[core]
+        lowest = self._cache(f"l1_{number}", self.parts.l1(), number)
+        self.netlist.link((interface, "lowlink", WIRE), (lowest, "highlink", WIRE))
+        if self.machine.core.l2_ways:
+            upper, lowest = lowest, self._cache(f"l2_{number}", self.parts.l2(), number)
+            self.netlist.link((upper, "lowlink", WIRE), (lowest, "highlink", WIRE))
+        self.netlist.count(lowest, *FILLS, *LOSSES)
+        return _Seat(lowest, "lowlink", stop)
+
+    def _cache(self, name: str, params: Params, part: int) -> str:
+        return self.netlist.component(name, "memHierarchy.Cache", params, part)
+
+    # ---- shared levels
+
+    def _make_level(self, resolver: Resolver, uppers: Sequence[_Seat]) -> list[_Seat]:
+        """An inner resolver's slices and the network above them; what faces the next level."""
+        slices = self._make_slices(resolver, uppers)
+        self._connect(resolver.name, [uppers, slices])
+        return [_Seat(one.path, "lowlink", one.stop) for one in slices]
+
+    def _make_slices(self, resolver: Resolver, uppers: Sequence[_Seat]) -> list[_Seat]:
+        stops = list(dict.fromkeys(resolver.slices))
+        seats = []
+        for number, stop in enumerate(stops):
+            params = self.parts.shared(resolver, number, len(stops), len(self.harts))
+            path = self._cache(f"{resolver.name}_{number}", params, self._part(uppers, number))
+            self.netlist.count(path, *REQUESTS)
+            seats.append(_Seat(path, "highlink", stop))
+        return seats
+
+    def _part(self, uppers: Sequence[_Seat], number: int) -> int:
+        """Beside one of those it serves, each slice beside another."""
+        return int(
+            self.netlist.part(uppers[number * len(uppers) // max(len(uppers), number + 1)].path)
+        )
+
+    # ---- memory
+
+    def _make_root(self, below: dict[int, list[_Seat]]) -> None:
+        roots = [resolver for resolver in self.machine.resolvers if not resolver.parents]
+        children = dict.fromkeys(child for root in roots for child in root.children)
+        uppers = [seat for child in children for seat in below.get(child, [])]
+        levels: list[Sequence[_Seat]] = [uppers]
+        if roots[0].data != "none":
+            levels.append(self._make_slices(roots[0], uppers))
+        levels.append([self._make_home(roots, node) for node in self._nodes()])
+        self._connect("system", levels)
+
+    def _nodes(self) -> list[int]:
+        """Those that home anything."""
+        if self.job.home.startswith("node"):
+            return [int(self.job.home.removeprefix("node"))]
+        return list(range(len(self.machine.memories)))
+
+    def _make_home(self, roots: Sequence[Resolver], node: int) -> _Seat:
+        memory = self.machine.memories[node]
+        root = next((root for root in roots if root.memory == node), roots[0])
+        plain = root.data != "none"  # its slices decide: the directory behind them only passes on
+        stop = memory.stop if plain else root.slices[0]
+        part = node * len(self.harts) // len(self.machine.memories)
+        region = self._region(node)
+        directory = self.netlist.component(
+            f"home{node}",
+            "memHierarchy.DirectoryController",
+            self.parts.directory(0 if plain else root.service, region),
+            part,
+        )
+        self.netlist.count(directory, *REQUESTS)
+        path = self.netlist.component(
+            f"memory{node}", "memHierarchy.MemController", self.parts.memory(region), part
+        )
+        size = sum(memory.size for memory in self.machine.memories)
+        self.netlist.slot(
+            path, "backend", "memHierarchy.simpleMem", self.parts.backend(memory.latency, size)
+        )
+        there = self.routes.distances(memory.stop)[stop]
+        back = self.routes.distances(stop)[memory.stop]
+        self.netlist.link((directory, "lowlink", there), (path, "highlink", back))
+        return _Seat(directory, "highlink", stop)
+
+    def _region(self, node: int) -> Params:
+        """The addresses of a node (rule A4)."""
+        memories = self.machine.memories
+        count, size = len(memories), memories[node].size
+        whole = sum(memory.size for memory in memories)
+        if self.job.home.startswith("node"):
+            return {"addr_range_start": RAM, "addr_range_end": RAM + whole - 1}
+        if self.job.home == "interleave" and count > 1:
+            first = RAM + node * PAGE
+            return {
+                "addr_range_start": first,
+                "addr_range_end": first + whole - count * PAGE + PAGE - 1,
+                "interleave_size": f"{PAGE}B",
+                "interleave_step": f"{count * PAGE}B",
+            }
+        return {
+            "addr_range_start": RAM + node * size,
+            "addr_range_end": RAM + (node + 1) * size - 1,
+        }
+
+    # ---- the fabric
+
+    def _connect(self, name: str, levels: Sequence[Sequence[_Seat]]) -> None:
+        """A network between levels of caches: each asks the next, and is asked by it."""
+        seats = {seat.path: seat for level in levels for seat in level}
+        net = network(self.machine, self.routes, {path: s.stop for path, s in seats.items()})
+        routers = [self._make_router(name, net, n) for n in range(len(net.stops))]
+        hop = self.parts.hop(net)
+        nics = {}
+        for group, level in enumerate(levels, 1):
+            for seat in level:
+                params = self.parts.nic(group, [group - 1], [group + 1], net)
+                nics[seat.path] = self.netlist.slot(
+                    seat.path, seat.slot, "memHierarchy.MemNIC", params
+                )
+        for cable in net.cables:
+            self.netlist.link(
+                (nics[cable.endpoint], "port", cable.up),
+                (routers[cable.router], f"port{cable.port}", cable.down - hop),
+            )
+        for wire in net.wires:
+            self.netlist.link(
+                (routers[wire.source], f"port{wire.source_port}", wire.there - hop),
+                (routers[wire.target], f"port{wire.target_port}", wire.back - hop),
+            )
+
+    def _make_router(self, name: str, net: Network, number: int) -> str:
+        near = [cable.endpoint for cable in net.cables if cable.router == number]
+        part = self.netlist.part(near[0]) if near else 0
+        path = self.netlist.component(
+            f"{name}_net_{number}", "merlin.hr_router", self.parts.router(number, net), part
+        )
+        shape = {} if net.shape == "router" else {"shape": net.size, "local_ports": net.local}
+        self.netlist.slot(path, "topology", f"merlin.{MERLIN[net.shape]}", shape)
+        return path

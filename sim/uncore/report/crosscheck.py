@@ -1,0 +1,63 @@
+"""Several engines' views of one job, as a table, with what must agree and the known reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from uncore.engine.crosscheck import COUNTED, Crossed
+from uncore.report.table import Column, console, emit, print_json
+from uncore.report.units import count, duration
+
+
+def show(found: Sequence[Crossed], reasons: Mapping[str, Sequence[str]], as_json: bool) -> None:
+    """One row an engine and thread count; below it what is broken, apart, or known to differ."""
+    rows = [row for crossed in found for row in _rows(crossed)]
+    broken = [words for crossed in found for words in crossed.broken()]
+    apart = [words for crossed in found for words in crossed.apart()]
+    if as_json:
+        print_json({"rows": rows, "broken": broken, "apart": apart, "reasons": reasons})
+        return
+    emit(
+        rows,
+        False,
+        [
+            Column("threads", "threads"),
+            Column("engine", "engine", left=True),
+            Column("operations", "ops"),
+            Column("checks", lambda row: "failed" if row["failures"] else "hold", left=True),
+            Column("time/op", "per_operation_ps", duration),
+            Column("ratio", "ratio", count),
+            Column("requests/op", "transactions_per_op", count),
+            Column("taken away/op", "invalidations_per_op", count),
+            Column("instructions", "instructions"),
+            Column("host s", "seconds"),
+            Column("speed", "speed", count),
+        ],
+    )
+    out = console()
+    out.print("must agree: " + ("; ".join(broken) or "yes"), markup=False)
+    out.print("should agree: " + ("; ".join(apart) or "yes, within 10 times"), markup=False)
+    for name, words in reasons.items():
+        out.print(f"{name} differs, because", markup=False)
+        for word in words:
+            out.print(f"  - {word}", markup=False)
+
+
+def _rows(crossed: Crossed) -> list[dict[str, Any]]:
+    first = crossed.sides[0]
+    return [
+        {
+            "threads": crossed.threads,
+            "engine": side.engine,
+            "ops": side.point.ops,
+            "failures": side.point.failures,
+            "per_operation_ps": side.per_operation,
+            "ratio": crossed.ratio(side),
+            **{f"{field}_per_op": side.rate(field) for field in COUNTED},
+            "instructions": side.point.instructions,
+            "seconds": side.seconds,
+            "speed": first.seconds / side.seconds if side.seconds else None,
+        }
+        for side in crossed.sides
+    ]

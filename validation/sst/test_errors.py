@@ -1,0 +1,132 @@
+"""Is it said what is missing, and what went wrong, when SST is not as it should be?
+
+SST is played by scripts here: what they say and how they end is all that uncore sees of it.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from uncore import api, paths
+from uncore.cli import main
+from uncore.engine import sst
+from uncore.errors import GuestError, OutsideError, UserError
+
+JOB = ("bus:2", "lock/ticket", [2])
+
+
+@pytest.fixture
+def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A prefix with an SST that is complete, and says nothing when it runs."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "lib").mkdir()
+    for element in ("memHierarchy", "merlin"):
+        (tmp_path / f"lib/lib{element}.so").touch()
+    (tmp_path / "element").mkdir()
+    (tmp_path / "element/libuncore.so").touch()
+    monkeypatch.setattr(paths, "SST_ELEMENT", tmp_path / "element")
+    monkeypatch.setenv("UNCORE_SST", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # of the folders that are kept
+    play(tmp_path, "sst-config", f"echo {tmp_path}/lib")
+    sst_that(tmp_path, "")
+    sst.find._ask.cache_clear()
+    return tmp_path
+
+
+def play(prefix: Path, name: str, script: str) -> None:
+    program = prefix / "bin" / name
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+
+
+def sst_that(prefix: Path, does: str, version: str = "15.1.0") -> None:
+    play(
+        prefix,
+        "sst",
+        f'if [ "$1" = --version ]; then echo "SST-Core Version ({version})"; exit; fi\n{does}',
+    )
+    sst.find._ask.cache_clear()
+
+
+def test_a_complete_one_is_told_with_version_and_elements(played: Path) -> None:
+    assert sst.missing() == ""
+    assert sst.about() == "SST 15.1.0 with memHierarchy, merlin"
+
+
+@pytest.mark.parametrize("said", ["bin", "bin/sst", ""])
+def test_it_is_found_by_prefix_folder_or_program(
+    played: Path, monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    monkeypatch.setenv("UNCORE_SST", str(played / said))
+    assert sst.missing() == ""
+
+
+def test_none_at_all(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("UNCORE_SST", "/nowhere")
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "bus:2", "lock/ticket", "--engine", "sst", "--sst", "/nowhere/else"])
+    assert ended.value.code == UserError.status
+    assert "no SST in /nowhere/else (UNCORE_SST, --sst)" in capsys.readouterr().err
+
+
+def test_too_old(played: Path) -> None:
+    sst_that(played, "", version="13.1.0")
+    assert sst.missing() == "SST 13.1.0 is too old: write --sst PREFIX of 15.0 or newer"
+
+
+def test_an_element_of_theirs_is_missing(played: Path) -> None:
+    (played / "lib/libmerlin.so").unlink()
+    sst.find._ask.cache_clear()
+    assert "its element merlin is not installed" in sst.missing()
+
+
+def test_our_element_is_not_built(played: Path) -> None:
+    (played / "element/libuncore.so").unlink()
+    assert f"UNCORE_SST={played} python -m SCons sst" in sst.missing()
+
+
+def kept(error: OutsideError) -> Path:
+    found = re.search(r"The run folder is kept: (.*)$", str(error))
+    assert found and (Path(found[1]) / "system.json").is_file()
+    return Path(found[1])
+
+
+def test_it_crashes(played: Path) -> None:
+    """Its last lines are shown, and the folder is kept."""
+    sst_that(played, "seq 100; echo segmentation fault; kill -SEGV $$")
+    with pytest.raises(OutsideError, match=r"status -11:\n  90\n(.*\n)+  segmentation fault") as e:
+        api.run(*JOB, engine="sst")
+    kept(e.value)
+
+
+def test_it_ends_before_the_program_does(played: Path) -> None:
+    sst_that(played, "echo Simulation is complete")
+    with pytest.raises(OutsideError, match="nothing was under way any more") as e:
+        api.run(*JOB, engine="sst")
+    kept(e.value)
+
+
+def test_the_program_never_gets_on(played: Path) -> None:
+    sst_that(played, "echo 'uncore: watchdog hart=1 code=3 time=1000'")
+    with pytest.raises(GuestError, match="hart 1 did no operation in 100 simulated ms"):
+        api.run(*JOB, engine="sst")
+
+
+@pytest.mark.parametrize(
+    ("machine", "options", "words"),
+    [
+        ("epyc7601x2", {"placement": "siblings"}, "one hart a core; write --smt off"),
+        ("bus:2", {"home": "first-touch"}, "--home first-touch: engine sst homes memory by"),
+        ("bus:2", {"overrides": {"core.atomics": "far"}}, "core.atomics=near"),
+        ("bus:2", {"overrides": {"interrupt.multicast": "yes"}}, "interrupt.multicast=no"),
+    ],
+)
+def test_what_it_cannot_do_is_refused(
+    played: Path, machine: str, options: dict[str, object], words: str
+) -> None:
+    with pytest.raises(UserError, match=words):
+        api.run(machine, "lock/ticket", [2], engine="sst", **options)

@@ -1,0 +1,221 @@
+"""Is what is written for SST the machine, and all of it, without SST being there?"""
+
+from __future__ import annotations
+
+import heapq
+import json
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from uncore import topology
+from uncore.api import make_job
+from uncore.engine import boot
+from uncore.engine.sst import folder, system
+from uncore.engine.sst.parts import FLIT
+from uncore.job import Job
+from uncore.program.elf import read
+from uncore.topology.machine import Machine
+from uncore.topology.route import Routes
+
+SHIPPED = [name for name, _ in topology.list_machines() if ":" not in name]
+SHAPES = ["bus:4", "ring:8", "mesh:4x3", "ccx:2x4", "ring:3"]
+
+
+@cache
+def exported(machine: str, threads: str = "max") -> tuple[Job, dict[str, Any]]:
+    job = make_job(machine, "lock/ticket", threads, smt=False)
+    return job, system.describe(job)
+
+
+@pytest.mark.parametrize("machine", SHIPPED + SHAPES)
+def test_ways_take_what_they_take_on_the_machine(machine: str) -> None:
+    """Between any two caches that talk: the links in between, parsed back from the document."""
+    job, document = exported(machine)
+    stops, ways = _stops(job), _Ways(document)
+    routes = Routes(job.machine)
+    pairs = 0
+    for a, b in _neighbours(document):
+        for source, target in ((a, b), (b, a)):
+            takes, hop = ways.between(source, target)
+            should = routes.distances(stops[target])[stops[source]]
+            assert -2 <= takes - should <= 2 * hop + 4, (source, target, takes, should)
+            pairs += 1
+    assert pairs >= 2 * len(job.harts[: job.threads[0]])
+
+
+@pytest.mark.parametrize("machine", SHIPPED + SHAPES)
+def test_interrupts_have_the_way_between_their_harts(machine: str) -> None:
+    job, document = exported(machine)
+    routes, cores = Routes(job.machine), _cores(job)
+    found = set()
+    for link in document["links"]:
+        (a, to_b, there), (b, to_a, back) = link["ends"]
+        if a.startswith("hart") and b.startswith("hart"):
+            stops = [job.machine.core_stops[cores[int(end[4:])]] for end in (a, b)]
+            assert (to_b, to_a) == (b, a)
+            assert there == max(1, routes.distances(stops[1])[stops[0]])
+            assert back == max(1, routes.distances(stops[0])[stops[1]])
+            found.add((a, b))
+    assert len(found) == len(cores) * (len(cores) - 1) // 2
+
+
+@pytest.mark.parametrize("machine", SHIPPED)
+def test_every_port_is_used_once_and_every_end_exists(machine: str) -> None:
+    _, document = exported(machine)
+    paths = {one["path"] for one in document["objects"]}
+    ends = [(path, port) for link in document["links"] for path, port, _ in link["ends"]]
+    assert len(ends) == len(set(ends))
+    assert {path for path, _ in ends} <= paths
+    assert all(latency >= 1 for link in document["links"] for _, _, latency in link["ends"])
+    for one in document["objects"]:
+        owner, _, _ = one["path"].rpartition("/")
+        assert not owner or owner in paths
+    ids = [one["params"]["id"] for one in document["objects"] if one["type"] == "uncore.Hart"]
+    assert ids == [str(n) for n in range(len(ids))]
+
+
+@pytest.mark.parametrize("machine", ["ring", "mesh", "ccx", "epyc7601x2", "x8160x2"])
+def test_every_address_has_one_home(machine: str) -> None:
+    """For each policy that SST can have, pages are dealt out as the machine deals them."""
+    count = len(topology.load(machine, []).memories)
+    for home in ("addressed", "interleave", f"node{count - 1}"):
+        job = make_job(machine, "lock/ticket", "2", smt=False, home=home)
+        size = job.machine.memories[0].size
+        homes = {
+            int(one["path"].removeprefix("home")): one["params"]
+            for one in system.describe(job)["objects"]
+            if one["type"] == "memHierarchy.DirectoryController"
+        }
+        for page in (0, 1, 7, size // 4096 - 1, count * size // 4096 - 1):
+            address = system.RAM + page * 4096
+            owners = [node for node, params in homes.items() if _owns(params, address)]
+            right = {"addressed": page * 4096 // size, "interleave": page % count}
+            assert owners == [right.get(home, count - 1)], (home, page)
+
+
+def test_a_folder_is_complete_and_the_same_again(tmp_path: Path) -> None:
+    job, _ = exported("epyc7601x2", "16")
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        folder.write(job, tmp_path / name)
+    files = sorted(path.name for path in (tmp_path / "one").iterdir())
+    assert files == ["README.md", "configuration.py", "job.json", "program.elf", "system.json"]
+    for name in files:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    assert Job.of(json.loads((tmp_path / "one/job.json").read_text()), job.program) == job
+
+
+def test_the_program_begins_as_on_our_engines() -> None:
+    """The ELF and the words beside it are `native`'s memory, but for `report`."""
+    job, document = exported("epyc7601x2", "64")
+    ours = {a + i: byte for a, data in boot.memory(job) for i, byte in enumerate(data) if byte}
+    elf = read(boot.elf(job), "exported")
+    theirs = {s.address + i: byte for s in elf.segments for i, byte in enumerate(s.data) if byte}
+    words = next(one for one in document["objects"] if one["path"] == "hart0")["params"]["words"]
+    for address, value in zip(words[::2], words[1::2], strict=True):
+        theirs |= {address + i: byte for i, byte in enumerate(value.to_bytes(8, "little")) if byte}
+    different = {at for at in ours.keys() | theirs.keys() if ours.get(at) != theirs.get(at)}
+    assert len(different) == 1  # the boot block's `report`
+
+
+def _cores(job: Job) -> list[int]:
+    return [hart // job.machine.threads_per_core for hart in job.harts[: job.threads[0]]]
+
+
+def _stops(job: Job) -> dict[str, int]:
+    """Where each cache and directory stands, by its name, from the machine alone."""
+    machine: Machine = job.machine
+    stops = {}
+    for number, core in enumerate(_cores(job)):
+        stops[f"l1_{number}"] = stops[f"l2_{number}"] = machine.core_stops[core]
+    for resolver in machine.resolvers:
+        for number, stop in enumerate(dict.fromkeys(resolver.slices)):
+            stops[f"{resolver.name}_{number}"] = stop
+    roots = [resolver for resolver in machine.resolvers if not resolver.parents]
+    for node, memory in enumerate(machine.memories):
+        root = next((root for root in roots if root.memory == node), roots[0])
+        stops[f"home{node}"] = memory.stop if root.data != "none" else root.slices[0]
+    return stops
+
+
+def _neighbours(document: dict[str, Any]) -> list[tuple[str, str]]:
+    """Pairs of which the first asks the second: on one network, in groups one apart."""
+    network: dict[str, str] = {}
+    for link in document["links"]:
+        ends = [path for path, _, _ in link["ends"]]
+        if ends[0].endswith("link") and "_net_" in ends[1]:
+            network[ends[0]] = ends[1].rpartition("_net_")[0]
+    group = {
+        one["path"]: int(one["params"]["group"])
+        for one in document["objects"]
+        if one["type"] == "memHierarchy.MemNIC"
+    }
+    assert group.keys() == network.keys()
+    return [
+        (a.partition("/")[0], b.partition("/")[0])
+        for a, b in product(group, group)
+        if network[a] == network[b] and group[a] + 1 == group[b]
+    ]
+
+
+class _Ways:
+    """Latencies between the network interfaces of a document; a router takes time of its own."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self.edges: dict[str, list[tuple[str, int]]] = {}
+        self.hops = {
+            one["path"]: _hop(one["params"]["link_bw"])
+            for one in document["objects"]
+            if one["type"] == "merlin.hr_router"
+        }
+        for link in document["links"]:
+            (a, _, there), (b, _, back) = link["ends"]
+            if a in self.hops or b in self.hops:
+                self.edges.setdefault(a, []).append((b, there))
+                self.edges.setdefault(b, []).append((a, back))
+        self.found: dict[str, dict[str, int]] = {}
+
+    def between(self, source: str, target: str) -> tuple[int, int]:
+        """The latency, and what one router of the network takes."""
+        starts = [path for path in self.edges if path.startswith(f"{source}/")]
+        best = {}
+        for start in starts:
+            reached = self._from(start)
+            ends = [path for path in reached if path.startswith(f"{target}/")]
+            best |= {reached[end]: start for end in ends}
+        takes = min(best)
+        router = self.edges[best[takes]][0][0]
+        return takes, self.hops[router]
+
+    def _from(self, start: str) -> dict[str, int]:
+        if start not in self.found:
+            reached: dict[str, int] = {}
+            waiting = [(0, start)]
+            while waiting:
+                takes, path = heapq.heappop(waiting)
+                if path not in reached:
+                    reached[path] = takes
+                    if path == start or path in self.hops:
+                        for end, latency in self.edges[path]:
+                            passed = takes + latency + self.hops.get(path, 0)
+                            heapq.heappush(waiting, (passed, end))
+            self.found[start] = reached
+        return self.found[start]
+
+
+def _hop(width: str) -> int:
+    """ps of a router: a flit's time on its link and half as much in its crossbar."""
+    flit = FLIT * 1000 / float(width.removesuffix("GB/s"))
+    return round(flit * 1.5)
+
+
+def _owns(params: dict[str, str], address: int) -> bool:
+    start, end = int(params["addr_range_start"]), int(params["addr_range_end"])
+    size = int(params.get("interleave_size", "0B").removesuffix("B"))
+    step = int(params.get("interleave_step", "0B").removesuffix("B"))
+    inside = start <= address <= end
+    return inside and (not step or (address - start) % step < size)
