@@ -13,7 +13,10 @@ from uncore.result import Point
 missing = engine.load("sst").missing() if "sst" in engine.names() else "not in this copy"
 pytestmark = pytest.mark.skipif(bool(missing), reason=f"engine sst: {missing}")
 
-SHAPES = ["bus:{}", "ring:{}", "mesh:{}x1", "ccx:2x{}"]
+SHAPES = {
+    2: ["bus:2", "ring:3", "mesh:3x2", "ccx:1x2"],
+    16: ["bus:16", "ring:16", "mesh:4x4", "ccx:2x8"],
+}
 WORKLOADS = {
     "latency/pingpong": {"rounds": "10", "pairs": "one"},
     "lock/ticket": {"ops": "10"},
@@ -38,3 +41,39 @@ def test_every_shape_runs_every_kind_of_program(machine: str, workload: str) -> 
     assert point.failures == []
     ours = api.run(machine, workload, [4], parameters=WORKLOADS[workload]).outcome.points[0]
     assert point.thread_ops == ours.thread_ops
+
+
+@pytest.mark.parametrize(("threads", "machine"), [(n, m) for n, ms in SHAPES.items() for m in ms])
+def test_few_and_many_harts(threads: int, machine: str) -> None:
+    point = run(machine, "lock/ticket", threads)
+    assert point.failures == [] and point.ops == 10 * threads
+
+
+@pytest.mark.parametrize("machine", ["ring:4", "mesh:3x2", "epyc7601x2", "kunpeng920"])
+def test_threads_of_sst_change_nothing(machine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    points = []
+    for threads in ("1", "2"):
+        monkeypatch.setenv("UNCORE_SST_THREADS", threads)
+        points.append(run(machine, "refcount/atomic", 4, smt=False))
+    assert points[0] == points[1]
+
+
+def test_memory_on_several_nodes_homed_by_each_policy() -> None:
+    for home in ("addressed", "interleave", "node7"):
+        assert run("epyc7601x2", "lock/ticket", 4, smt=False, home=home).failures == []
+
+
+def test_a_shared_level_keeps_requests_from_the_home() -> None:
+    """Handoffs within one complex cost less than those between two."""
+    near = run("ccx:2x4", "lock/ticket", 4)
+    far = run("ccx:2x4", "lock/ticket", 4, placement="0,1,4,5")
+    assert near.elapsed_ps < far.elapsed_ps
+
+
+def test_requests_and_lost_copies_are_counted_as_ours_are() -> None:
+    point = run("ring:4", "lock/ticket", 4)
+    ours = api.run("ring:4", "lock/ticket", [4], parameters=WORKLOADS["lock/ticket"])
+    (native,) = ours.outcome.points
+    assert native.transactions and native.invalidations
+    assert point.transactions == pytest.approx(native.transactions, rel=0.3)
+    assert point.invalidations == pytest.approx(native.invalidations, rel=0.3)

@@ -27,6 +27,14 @@ GIVES = frozenset(
     "threads ops elapsed_ps thread_ops latency invalidations instructions transactions tables"
     " failures".split()
 )
+# Why its times are not the model's: for `uncore crosscheck`; docs/engines.md says more.
+DIFFERS = (
+    "an AMO is LoadLink and StoreConditional: two visits of the L1; the line may then go at once",
+    "a line that another core owns comes through the directory: four ways, where homes of the"
+    " model reply directly with three",
+    "a bus is a router: messages wait for each other only where they leave by one port",
+    "caches work in turns of the core's clock, and take some for every step",
+)
 PROBES: frozenset[str] = frozenset()
 HARTS = 256
 THREADS = "UNCORE_SST_THREADS"

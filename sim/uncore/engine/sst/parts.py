@@ -137,7 +137,7 @@ class Parts:
         return {
             "id": number,
             "num_ports": net.ports,
-            "num_vns": 1,
+            "num_vns": 2,  # a mesh uses two channels, and says it needs one
             "flit_size": f"{FLIT}B",
             "link_bw": self.width(net),
             "xbar_bw": self.width(net, ROUTERS_PER_FLIT),
