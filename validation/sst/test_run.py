@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from uncore import api, engine
+from uncore import api, engine, paths
+from uncore.engine.crosscheck import crosscheck
 from uncore.result import Point
 
 missing = engine.load("sst").missing() if "sst" in engine.names() else "not in this copy"
@@ -23,6 +24,13 @@ WORKLOADS = {
     "refcount/atomic": {"ops": "10"},
     "epoch/ebr": {"ops": "5"},
     "ipi/pingpong": {"rounds": "5", "pairs": "one"},
+}
+
+
+MATCHED = {
+    "latency/pingpong": {"rounds": "20"},
+    "lock/ticket": {"ops": "40"},
+    "refcount/atomic": {"ops": "40"},
 }
 
 
@@ -77,3 +85,18 @@ def test_requests_and_lost_copies_are_counted_as_ours_are() -> None:
     assert native.transactions and native.invalidations
     assert point.transactions == pytest.approx(native.transactions, rel=0.3)
     assert point.invalidations == pytest.approx(native.invalidations, rel=0.3)
+
+
+@pytest.mark.parametrize("threads", [2, 4, 16])
+def test_matching_conventions_give_matching_times(threads: int) -> None:
+    """Times per operation on `matching/sst_mesi`: all within a quarter, the middle one in 10 %."""
+    machine = str(paths.TOPOLOGIES / "matching/sst_mesi.toml")
+    off = []
+    for workload, size in MATCHED.items():
+        job = api.make_job(machine, workload, [threads], parameters=size)
+        (crossed,) = crosscheck(job, ["native", "sst"])
+        assert crossed.broken() == crossed.apart() == []
+        ratio = crossed.ratio(crossed.sides[1])
+        assert ratio
+        off.append(abs(ratio - 1))
+    assert sorted(off)[len(off) // 2] < 0.10 and max(off) < 0.25, off

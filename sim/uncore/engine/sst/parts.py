@@ -14,7 +14,7 @@ from uncore.engine.sst.network import CONTROL, Network
 from uncore.topology.machine import Machine, Resolver
 
 LINE = 64
-PATIENCE = 64  # instructions for which an LR keeps its line (rule C6)
+PATIENCE = 16  # instructions of a loop whose SC must succeed some time (RISC-V, constrained LR/SC)
 ROUTERS_PER_FLIT = 2  # a merlin crossbar runs so many times faster than its links
 FAST = 20  # ps of a flit where the machine's links have no limit
 FLIT = 4  # bytes; small, because every router takes the time of one
