@@ -39,7 +39,6 @@ SstHart::SstHart(SST::ComponentId_t component, SST::Params& params)
   hart_.cost = {params.find<Time>("instruction"), params.find<Time>("mispredict"),
                 params.find<Time>("pause")};
   hart_.spin_enabled = false;  // every load goes through SST: there is nothing to skip
-  params.find_array<uint64_t>("words", words_);
 
   using Handler = SST::Event::Handler<SstHart, &SstHart::woken>;
   wake_ = configureSelfLink("wake", picoseconds_, new Handler(this));
@@ -55,34 +54,41 @@ SstHart::SstHart(SST::ComponentId_t component, SST::Params& params)
   if (!memory_)
     getSimulationOutput().fatal(CALL_INFO, 1, "uncore.Hart %u: nothing in slot 'memory'\n", id_);
   if (id_ == 0) {
+    std::vector<uint64_t> words;
+    params.find_array<uint64_t>("words", words);
+    prepare(words);
     registerAsPrimaryComponent();
     primaryComponentDoNotEndSim();
   }
 }
 
-// Hart 0 writes what memory holds at the start. A write stays within a page, so that it has one
-// home wherever pages are dealt out.
-void SstHart::init(unsigned phase) {
-  memory_->init(phase);
-  if (id_ != 0 || phase != 0) return;
-  const auto write = [this](uint64_t address, std::vector<uint8_t> bytes) {
-    const uint64_t size = bytes.size();
-    memory_->sendUntimedData(new Memory::Write(address, size, std::move(bytes), true));
-  };
+// What memory holds at the start, in pieces within a page, so that each has one home wherever pages
+// are dealt out.
+void SstHart::prepare(const std::vector<uint64_t>& words) {
   for (const Segment& segment : image_.segments) {
     for (uint64_t at = 0; at < segment.bytes.size();) {
       const uint64_t room = kPage - (segment.address + at) % kPage;
       const uint64_t size = std::min<uint64_t>(room, segment.bytes.size() - at);
       const auto begin = segment.bytes.begin() + static_cast<std::ptrdiff_t>(at);
-      write(segment.address + at, {begin, begin + static_cast<std::ptrdiff_t>(size)});
+      initial_.push_back(
+          {segment.address + at, {begin, begin + static_cast<std::ptrdiff_t>(size)}});
       at += size;
     }
   }
-  for (std::size_t i = 0; i + 1 < words_.size(); i += 2) {
+  for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
     std::vector<uint8_t> bytes(8);
-    for (unsigned b = 0; b < 8; ++b) bytes[b] = static_cast<uint8_t>(words_[i + 1] >> 8 * b);
-    write(words_[i], bytes);
+    for (unsigned b = 0; b < 8; ++b) bytes[b] = static_cast<uint8_t>(words[i + 1] >> 8 * b);
+    initial_.push_back({words[i], std::move(bytes)});
   }
+}
+
+// One piece a phase: in the first ones nobody knows yet who has which address, and a write goes to
+// every cache and directory there is.
+void SstHart::init(unsigned phase) {
+  memory_->init(phase);
+  if (phase >= initial_.size()) return;
+  const Segment& piece = initial_[phase];
+  memory_->sendUntimedData(new Memory::Write(piece.address, piece.bytes.size(), piece.bytes, true));
 }
 
 void SstHart::setup() {

@@ -93,6 +93,7 @@ class SstHart : public SST::Component {
   static constexpr Time kNever = ~Time{0};
 
   // hart.cc: executing, and when to go on.
+  void prepare(const std::vector<uint64_t>& words);
   Time now() const { return getCurrentSimTime(picoseconds_); }
   void run();
   void run_at(Time when);
@@ -134,7 +135,7 @@ class SstHart : public SST::Component {
     Time forward, lr, amo, send, accept, entry, exit, watchdog;
   } cost_;
   std::size_t stores_;
-  std::vector<uint64_t> words_;
+  std::vector<Segment> initial_;  // hart 0: what memory holds at the start
 
   SST::TimeConverter picoseconds_;
   Memory* memory_ = nullptr;

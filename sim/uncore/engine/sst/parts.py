@@ -19,7 +19,7 @@ ROUTERS_PER_FLIT = 2  # a merlin crossbar runs so many times faster than its lin
 FAST = 20  # ps of a flit where the machine's links have no limit
 FLIT = 4  # bytes; small, because every router takes the time of one
 TAGS_ONLY = (1, 8)  # sets and ways of a level without data, which memHierarchy does not have
-WAYS_OF_TAGS = 32
+WAYS_OF_TAGS = 4  # few: the directory evicts from a set that has room
 BUFFER = "64KiB"  # more than all messages under way: nothing waits for room (rule F3)
 PROTOCOLS = {"msi": "MSI"}  # all others are MESI: memHierarchy has neither F nor O
 

@@ -18,7 +18,7 @@ those of the core's clock.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from uncore.engine import boot
@@ -44,11 +44,12 @@ MERLIN = {"router": "singlerouter", "ring": "torus", "mesh": "mesh", "full": "hy
 
 @dataclass(frozen=True)
 class _Seat:
-    """A cache or directory, the slot for its network interface, and where it stands."""
+    """A cache or directory: the slot for its network interface, its stop, and the cores above."""
 
     path: str
     slot: str
     stop: int
+    cores: frozenset[int] = frozenset()
 
 
 def describe(job: Job) -> dict[str, Any]:
@@ -99,7 +100,7 @@ class _System:
             upper, lowest = lowest, self._cache(f"l2_{number}", self.parts.l2(), number)
             self.netlist.link((upper, "lowlink", WIRE), (lowest, "highlink", WIRE))
         self.netlist.count(lowest, *FILLS, *LOSSES)
-        return _Seat(lowest, "lowlink", stop)
+        return _Seat(lowest, "lowlink", stop, frozenset({core}))
 
     def _cache(self, name: str, params: Params, part: int) -> str:
         return self.netlist.component(name, "memHierarchy.Cache", params, part)
@@ -110,16 +111,17 @@ class _System:
         """An inner resolver's slices and the network above them; what faces the next level."""
         slices = self._make_slices(resolver, uppers)
         self._connect(resolver.name, [uppers, slices])
-        return [_Seat(one.path, "lowlink", one.stop) for one in slices]
+        return [replace(one, slot="lowlink") for one in slices]
 
     def _make_slices(self, resolver: Resolver, uppers: Sequence[_Seat]) -> list[_Seat]:
         stops = list(dict.fromkeys(resolver.slices))
+        cores = frozenset(core for upper in uppers for core in upper.cores)
         seats = []
         for number, stop in enumerate(stops):
-            params = self.parts.shared(resolver, number, len(stops), len(self.harts))
+            params = self.parts.shared(resolver, number, len(stops), len(cores))
             path = self._cache(f"{resolver.name}_{number}", params, self._part(uppers, number))
             self.netlist.count(path, *REQUESTS)
-            seats.append(_Seat(path, "highlink", stop))
+            seats.append(_Seat(path, "highlink", stop, cores))
         return seats
 
     def _part(self, uppers: Sequence[_Seat], number: int) -> int:
