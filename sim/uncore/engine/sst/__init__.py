@@ -7,9 +7,12 @@ changes how long it takes and nothing else.  The folder of a run that fails is k
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -38,6 +41,7 @@ DIFFERS = (
 PROBES: frozenset[str] = frozenset()
 HARTS = 256
 THREADS = "UNCORE_SST_THREADS"
+PR_SET_PDEATHSIG = 1  # <sys/prctl.h>
 GLANCE = 0.05  # seconds between two looks whether it has ended
 
 
@@ -100,12 +104,22 @@ def command(place: Path) -> list[str]:
     return [str(sst.program), *options, str(place / folder.CONFIGURATION)]
 
 
+def _end_with_us() -> None:
+    """In the child: it is killed when we end, however that happens (prctl, Linux)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def _execute(place: Path, tick: Tick) -> str:
     """Everything it said."""
     said = place / "output.txt"
     with said.open("w") as output:
         process = subprocess.Popen(
-            command(place), cwd=place, stdout=output, stderr=subprocess.STDOUT
+            command(place),
+            cwd=place,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            preexec_fn=_end_with_us,
         )
         try:
             while process.poll() is None:
