@@ -25,9 +25,8 @@ Series = Mapping[str, Sequence[tuple[float, float]]]  # label -> (x, y) points
 # Distinct for colour-blind readers too (Okabe and Ito).
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31"]
 MARKERS = "os^Dvp*X"
-MEASURED = (
-    ", measured"  # ends the label of a series that is drawn in the colour of the simulated one
-)
+MEASURED = ", measured"  # ends the label of a series drawn in the colour of the simulated one
+MANY = 4  # labels; more of them stand beside the panel
 WIDE = 20  # a larger ratio of values is drawn on a logarithmic axis
 STYLE: Any = {
     "font.size": 9.5,
@@ -112,7 +111,7 @@ def curves(series: Series, title: str, x: str, y: str, dashed: Sequence[str] = (
             axes.plot(
                 xs,
                 ys,
-                label=label,
+                label="_" if label.endswith(MEASURED) else label,
                 color=COLOURS[number % len(COLOURS)],
                 marker=MARKERS[number % len(MARKERS)],
                 markersize=4.5,
@@ -130,8 +129,11 @@ def curves(series: Series, title: str, x: str, y: str, dashed: Sequence[str] = (
             axes.grid(which="minor", axis="y", linewidth=0.4)
         else:
             axes.set_ylim(bottom=0)
+        if len(own) < len(series):
+            axes.plot([], [], "--", color="grey", label="measured")
         if len(series) > 1:
-            axes.legend()
+            beside = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if len(own) > MANY else {}
+            axes.legend(**beside)
 
     return draw
 

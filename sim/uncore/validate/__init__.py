@@ -66,6 +66,8 @@ def main(
     names = _chosen(only, everything)
     if page_path and request.machines:
         raise UserError(f"--page {page_path}: a page holds every machine; leave the names out")
+    if page_path and not page_path.parent.is_dir():
+        raise UserError(f"--page {page_path}: no such directory: {page_path.parent}")
     sections = [EXPERIMENTS[name](request) for name in names]
     if json:
         print_json({section.name: section.rows for section in sections})
