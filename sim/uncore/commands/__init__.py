@@ -13,16 +13,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter, validators
 
 import uncore
 from uncore.errors import GuestError
 from uncore.words import check_endings, duration
+
+if TYPE_CHECKING:
+    from uncore.job import Job
 
 OK, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
 
@@ -81,6 +84,27 @@ class Choices:
                 os.environ[f"UNCORE_{name.upper()}"] = str(said)
         watchdog = duration("--watchdog", self.watchdog)
         return {**fields, "smt": self.smt == "on", "watchdog": watchdog}
+
+    def job(
+        self,
+        machine: str,
+        workload: str,
+        threads: str | Iterable[int],
+        set_: Sequence[str],
+        with_: Sequence[str],
+    ) -> Job:
+        """The job of a command that asks for one."""
+        from uncore.api import make_job
+        from uncore.words import pairs
+
+        return make_job(
+            machine,
+            workload,
+            threads,
+            parameters=pairs("--set", set_),
+            overrides=pairs("--with", with_),
+            **self.policies(),
+        )
 
 
 @Parameter(name="*")

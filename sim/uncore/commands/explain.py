@@ -68,21 +68,13 @@ def conflicts(
     """Which kinds of operations meet on a line: the question of the scalable commutativity rule."""
     import msgspec
 
-    from uncore.api import make_job
     from uncore.execute import execute
     from uncore.report import conflicts as report
     from uncore.report.table import print_json
     from uncore.result.conflicts import pairs as meet
     from uncore.result.observed import Shared
 
-    job = make_job(
-        machine,
-        workload,
-        (threads,),
-        parameters=pairs("--set", set_),
-        overrides=pairs("--with", with_),
-        **choices.policies(),
-    )
+    job = choices.job(machine, workload, (threads,), set_, with_)
     seen: list[Any] = []
     result = execute(
         [job], probes=frozenset({"operations"}), seen=lambda _, observed: seen.append(observed)

@@ -25,19 +25,10 @@ def export(
     choices: Placed = PLACED,
 ) -> int:
     """Write a job as a folder that another simulator runs by itself."""
-    from uncore.api import make_job
     from uncore.engine import sst
     from uncore.engine.sst import folder
-    from uncore.words import pairs
 
-    job = make_job(
-        machine,
-        workload,
-        threads,
-        parameters=pairs("--set", set_),
-        overrides=pairs("--with", with_),
-        **choices.policies(),
-    )
+    job = choices.job(machine, workload, threads, set_, with_)
     if len(job.threads) != 1:
         raise UserError(f"--threads {threads}: one folder is one run; write one number")
     job = replace(job, engine=simulator)
@@ -65,24 +56,15 @@ def crosscheck(
     json: Json = False,
 ) -> int:
     """One job on several engines: what must agree, what should, what differs and why."""
-    from uncore.api import make_job
     from uncore.engine import crosscheck as check
     from uncore.engine import refuse_slow
     from uncore.report import crosscheck as report
     from uncore.report.progress import progress
-    from uncore.words import pairs
 
     names = [name.strip() for name in engines.split(",")]
     if len(names) < 2 or len(set(names)) < len(names):
         raise UserError(f"--engines {engines}: write at least two different ones")
-    job = make_job(
-        machine,
-        workload,
-        threads,
-        parameters=pairs("--set", set_),
-        overrides=pairs("--with", with_),
-        **choices.policies(),
-    )
+    job = choices.job(machine, workload, threads, set_, with_)
     if not choices.slow:
         for name in names:
             refuse_slow(replace(job, engine=name))

@@ -127,20 +127,11 @@ def diff_engines(
     json: Json = False,
 ) -> int:
     """Two engines' transaction logs, record by record; exit status 1 on the first difference."""
-    from uncore.api import make_job
     from uncore.engine import agreement, refuse_slow
     from uncore.report import agreement as report
     from uncore.report.progress import progress
-    from uncore.words import pairs
 
-    job = make_job(
-        machine,
-        workload,
-        threads,
-        parameters=pairs("--set", set_),
-        overrides=pairs("--with", with_),
-        **choices.policies(),
-    )
+    job = choices.job(machine, workload, threads, set_, with_)
     if not choices.slow:
         refuse_slow(replace(job, engine=against))
     engines = (job.engine, against)
