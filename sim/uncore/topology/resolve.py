@@ -5,6 +5,7 @@ join that holds them), seats agents and resolvers, and refuses keys nobody asked
 
     core.py       costs of a core, interrupts            joins.py     what a level's join costs
     ownership.py  resolvers: who owns what               builders.py  its stops and links, per group
+    cut.py        a part of the machine alone
     this file     the order, and the seating
 """
 
@@ -16,6 +17,7 @@ from uncore.topology.builders import Sites
 from uncore.topology.builders import build as build_join
 from uncore.topology.core import read_core, read_interrupt
 from uncore.topology.cpus import check_cpus
+from uncore.topology.cut import cut
 from uncore.topology.document import Branch, Leaf, wrong
 from uncore.topology.fabric import Fabric, ps
 from uncore.topology.joins import Join, Messages, read_join
@@ -68,8 +70,9 @@ def resolve(root: Branch, identifier: str) -> Machine:
         numbers=tuple(ledger.numbers.values()),
     )
     _refuse_no_lineage(top, tree)
+    part = top.read("part", tree.part, None) if "part" in top else None
     refuse_unknown(root)
-    return machine
+    return cut(machine, [core.index for core in part.cores()], part.path) if part else machine
 
 
 def _refuse_no_lineage(top: Table, tree: Tree) -> None:

@@ -54,6 +54,9 @@ def _references(machine: Machine) -> Iterator[str]:
         ("links: source", (link.source for link in machine.links)),
         ("links: target", (link.target for link in machine.links)),
     ]
+    channels = {link.channel for link in machine.links} - {-1}
+    if channels != set(range(len(channels))):
+        yield f"links: channels {sorted(channels)[:3]} ...; expected each number from 0"
     seats += [(f"resolvers[{n}].slices", one.slices) for n, one in enumerate(machine.resolvers)]
     stops = range(len(machine.stops))
     for name, numbers in seats:

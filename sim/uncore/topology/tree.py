@@ -17,7 +17,7 @@ from uncore.topology.units import UnitError
 
 MOST_HARTS = 4096
 # Keys at the head of a file that are not levels.
-RESERVED = {"name", "protocol", "tree", "extends", "source", "cpus"}
+RESERVED = {"name", "protocol", "tree", "part", "extends", "source", "cpus"}
 RESERVED |= {"clocks", "messages", "memory", "interrupt", "unknowns", "lineage"}
 EXAMPLE = 'like "socket:2 die:4 ccx:2 core:4 thread:2"'
 WORD = re.compile(r"([A-Za-z][\w-]*):(\d{1,5}(?:,\d{1,5})*)")
@@ -49,6 +49,14 @@ class Tree:
 
     def groups(self, level: str) -> list[Group]:
         return [group for group in self.root.groups() if group.level == level]
+
+    def part(self, path: str) -> Group:
+        """The group of that path, at whatever level."""
+        found = next((group for group in self.root.groups() if group.path == path), None)
+        if not found or not path:
+            firsts = [self.groups(level)[0].path for level in self.levels[1:-1]]
+            raise UnitError(f"expected a part of the tree, like {' or '.join(firsts)}")
+        return found
 
 
 def parse_tree(text: str) -> Tree:

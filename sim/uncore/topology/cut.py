@@ -1,0 +1,117 @@
+"""A part of a machine as a machine: `part = "socket0.die0"`, one die of a larger system.
+
+    cut(machine, cores, path)    only these cores, and of the rest what they need
+
+What stays: resolvers that own for one of the cores; the memory nodes inside the part, or where none
+is, those nearest to its cores; slices inside the part, or where none is, all; and of the fabric the
+stops and links that messages between all of these pass.  Everything keeps its latencies: a level
+above the part has fewer below it, and no shorter ways.  Links keep their order, which breaks ties
+between routes, so what stays is routed as it was in the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from uncore.topology.cpus import hart_of_cpu
+from uncore.topology.fabric import UNLIMITED
+from uncore.topology.machine import Machine
+from uncore.topology.route import Routes, nearest_memories
+
+
+def cut(machine: Machine, cores: Sequence[int], path: str) -> Machine:
+    """The machine of `cores` (ascending), whose stops have names that begin with `path`."""
+    inside = {n for n, name in enumerate(machine.stops) if f"{name}.".startswith(f"{path}.")}
+    nodes = _nodes(machine, cores, inside)
+    agents = _agents(machine, cores, nodes)
+    resolvers = [machine.resolvers[agent - machine.cores] for agent in agents[len(cores) :]]
+    slices = [_inside(one.slices, inside) for one in resolvers]
+    seats = {machine.core_stops[core] for core in cores}
+    seats.update(machine.memories[node].stop for node in nodes)
+    seats.update(stop for stops in slices for stop in stops)
+    stops, links = _fabric(machine, seats)
+    channels = sorted({machine.links[number].channel for number in links} - {UNLIMITED})
+    at, agent_at, node_at, channel_at = map(_places, (stops, agents, nodes, channels))
+    return replace(
+        machine,
+        name=f"{machine.name}, {path}",
+        shape=_shape([machine.shape[core] for core in cores]),
+        core_stops=tuple(at[machine.core_stops[core]] for core in cores),
+        resolvers=tuple(
+            replace(
+                one,
+                children=_renumbered(one.children, agent_at),
+                parents=_renumbered(one.parents, agent_at),
+                near=_renumbered(one.near, agent_at),
+                slices=_renumbered(where, at),
+                memory=node_at.get(one.memory, -1),
+            )
+            for one, where in zip(resolvers, slices, strict=True)
+        ),
+        memories=tuple(
+            replace(machine.memories[node], stop=at[machine.memories[node].stop]) for node in nodes
+        ),
+        stops=tuple(machine.stops[stop] for stop in stops),
+        links=tuple(
+            replace(
+                link,
+                source=at[link.source],
+                target=at[link.target],
+                channel=channel_at.get(link.channel, UNLIMITED),
+            )
+            for link in (machine.links[number] for number in links)
+        ),
+        cpus=_cpus(machine, cores),
+    )
+
+
+def _nodes(machine: Machine, cores: Sequence[int], inside: set[int]) -> list[int]:
+    within = [n for n, memory in enumerate(machine.memories) if memory.stop in inside]
+    harts = [core * machine.threads_per_core for core in cores]
+    return within or sorted(set(nearest_memories(machine, harts)))
+
+
+def _agents(machine: Machine, cores: Sequence[int], nodes: Sequence[int]) -> list[int]:
+    """The cores, and each resolver that owns for one of them, of a home the node's only."""
+    kept = list(cores)
+    for agent, one in enumerate(machine.resolvers, machine.cores):
+        homed = one.memory < 0 or one.memory in nodes
+        if homed and not set(kept).isdisjoint(one.children):
+            kept.append(agent)
+    return kept
+
+
+def _inside(slices: Sequence[int], inside: set[int]) -> list[int]:
+    return [stop for stop in slices if stop in inside] or list(slices)
+
+
+def _fabric(machine: Machine, seats: Iterable[int]) -> tuple[list[int], list[int]]:
+    """Stops and links of the routes between all seats."""
+    routes, stops, links = Routes(machine), set(seats), set[int]()
+    for source in list(stops):
+        for target in list(stops):
+            links.update(routes.path(source, target))
+    stops.update(stop for n in links for stop in (machine.links[n].source, machine.links[n].target))
+    return sorted(stops), sorted(links)
+
+
+def _shape(rows: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
+    """The groups of each level counted anew."""
+    levels = [_places(sorted(set(column))) for column in zip(*rows, strict=True)]
+    return tuple(tuple(level[i] for level, i in zip(levels, row, strict=True)) for row in rows)
+
+
+def _cpus(machine: Machine, cores: Sequence[int]) -> str:
+    threads = machine.threads_per_core
+    hart_at = _places([core * threads + t for core in cores for t in range(threads)])
+    harts = [hart for hart in hart_of_cpu(machine) if hart is not None]
+    return " ".join(str(hart_at.get(hart, "-")) for hart in harts)
+
+
+def _places(old: Sequence[int]) -> dict[int, int]:
+    return {number: place for place, number in enumerate(old)}
+
+
+def _renumbered(old: Sequence[int], places: dict[int, int]) -> tuple[int, ...]:
+    return tuple(places[number] for number in old if number in places)
