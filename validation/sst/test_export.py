@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import json
+import math
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -13,8 +14,9 @@ import pytest
 
 from uncore import topology
 from uncore.api import make_job
-from uncore.engine import boot
-from uncore.engine.sst import folder, system
+from uncore.engine import boot, sst
+from uncore.engine.outside import homes
+from uncore.engine.sst import system
 from uncore.engine.sst.parts import FLIT
 from uncore.job import Job
 from uncore.program.elf import read
@@ -87,14 +89,14 @@ def test_every_address_has_one_home(machine: str) -> None:
     for home in ("addressed", "interleave", f"node{count - 1}"):
         job = make_job(machine, "lock/ticket", "2", smt=False, home=home)
         size = job.machine.memories[0].size
-        homes = {
+        regions = {
             int(one["path"].removeprefix("home")): one["params"]
             for one in system.describe(job)["objects"]
             if one["type"] == "memHierarchy.DirectoryController"
         }
         for page in (0, 1, 7, size // 4096 - 1, count * size // 4096 - 1):
-            address = system.RAM + page * 4096
-            owners = [node for node, params in homes.items() if _owns(params, address)]
+            address = homes.RAM + page * 4096
+            owners = [node for node, params in regions.items() if _owns(params, address)]
             right = {"addressed": page * 4096 // size, "interleave": page % count}
             assert owners == [right.get(home, count - 1)], (home, page)
 
@@ -103,7 +105,7 @@ def test_a_folder_is_complete_and_the_same_again(tmp_path: Path) -> None:
     job, _ = exported("epyc7601x2", "16")
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        folder.write(job, tmp_path / name)
+        sst.export(job, tmp_path / name)
     files = sorted(path.name for path in (tmp_path / "one").iterdir())
     assert files == ["README.md", "configuration.py", "job.json", "program.elf", "system.json"]
     for name in files:
@@ -195,16 +197,17 @@ class _Ways:
 
     def _from(self, start: str) -> dict[str, int]:
         if start not in self.found:
-            reached: dict[str, int] = {}
+            reached = {start: 0}
             waiting = [(0, start)]
             while waiting:
                 takes, path = heapq.heappop(waiting)
-                if path not in reached:
-                    reached[path] = takes
-                    if path == start or path in self.hops:
-                        for end, latency in self.edges[path]:
-                            passed = takes + latency + self.hops.get(path, 0)
-                            heapq.heappush(waiting, (passed, end))
+                if takes > reached[path] or not (path == start or path in self.hops):
+                    continue
+                passed = takes + self.hops.get(path, 0)
+                for end, latency in self.edges[path]:
+                    if passed + latency < reached.get(end, math.inf):
+                        reached[end] = passed + latency
+                        heapq.heappush(waiting, (passed + latency, end))
             self.found[start] = reached
         return self.found[start]
 

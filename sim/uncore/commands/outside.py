@@ -25,18 +25,14 @@ def export(
     choices: Placed = PLACED,
 ) -> int:
     """Write a job as a folder that another simulator runs by itself."""
-    from uncore.engine import sst
-    from uncore.engine.sst import folder
+    from uncore import engine
 
     job = choices.job(machine, workload, threads, set_, with_)
     if len(job.threads) != 1:
         raise UserError(f"--threads {threads}: one folder is one run; write one number")
-    job = replace(job, engine=simulator)
-    sst.refuse(job)
     if output.exists():
         raise UserError(f"--output {output}: there is one already; name a new folder")
-    output.mkdir(parents=True)
-    folder.write(job, output)
+    engine.outside(simulator).export(replace(job, engine=simulator), output)
     note(f"run folder: {output} (README.md says how to run it)")
     return OK
 

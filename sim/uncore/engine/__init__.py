@@ -29,6 +29,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from uncore.errors import UserError, nearest
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from uncore.job import Job
 
 # Name -> module.  Engines load when used: an outside simulator's absence costs the others nothing.
@@ -66,6 +68,14 @@ class Engine(Protocol):
     def run(self, job: Job, probes: Probes, tick: Tick = silent) -> dict[str, Any]: ...
 
 
+class Outside(Engine, Protocol):
+    """Those that are other simulators (uncore.engine.outside)."""
+
+    DIFFERS: tuple[str, ...]
+
+    def export(self, job: Job, place: Path) -> None: ...
+
+
 def names() -> list[str]:
     """The engines this copy of uncore carries."""
     return [n for n, module in ENGINES.items() if importlib.util.find_spec(module)]
@@ -78,6 +88,12 @@ def load(name: str) -> Engine:
             f"no engine is called '{name}': there are {', '.join(names())}.{nearest(name, names())}"
         )
     module: Any = importlib.import_module(ENGINES[name])
+    return module  # type: ignore[no-any-return]
+
+
+def outside(name: str) -> Outside:
+    """An engine that writes folders for another simulator."""
+    module: Any = load(name)
     return module  # type: ignore[no-any-return]
 
 

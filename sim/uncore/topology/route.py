@@ -14,7 +14,7 @@ resolver, but no queue, and nothing of a core except `hold`.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from itertools import pairwise
 
@@ -27,6 +27,7 @@ class Routes:
     def __init__(self, machine: Machine) -> None:
         self.links = machine.links
         self._to: dict[int, list[int]] = {}
+        self._next: dict[int, list[int]] = {}
         self._into: list[list[int]] = [[] for _ in machine.stops]
         self._out: list[list[int]] = [[] for _ in machine.stops]
         for number, link in enumerate(self.links):
@@ -51,16 +52,38 @@ class Routes:
 
     def path(self, source: int, target: int) -> list[int]:
         """Among equal ways each stop takes its lowest-numbered link."""
-        distance, path = self.distances(target), []
+        step, path = self._steps(target), []
         while source != target:
-            number = next(n for n in self._out[source] if self._leads(n, distance))
-            path.append(number)
-            source = self.links[number].target
+            path.append(step[source])
+            source = self.links[step[source]].target
         return path
+
+    def among(self, stops: Collection[int]) -> list[int]:
+        """The links of all ways between these stops, in order."""
+        found: set[int] = set()
+        for target in stops:
+            step, seen = self._steps(target), {target}
+            for source in stops:
+                while source not in seen:
+                    seen.add(source)
+                    found.add(step[source])
+                    source = self.links[step[source]].target
+        return sorted(found)
+
+    def _steps(self, target: int) -> list[int]:
+        """The link that each stop takes to `target`; -1 where there is no way."""
+        if target not in self._next:
+            distance = self.distances(target)
+            step = [-1] * len(self._out)
+            for stop, links in enumerate(self._out):
+                step[stop] = next((n for n in links if self._leads(n, distance)), -1)
+            self._next[target] = step
+        return self._next[target]
 
     def _leads(self, number: int, distance: list[int]) -> bool:
         link = self.links[number]
-        return distance[link.source] == link.control + distance[link.target]
+        rest = distance[link.target]
+        return rest >= 0 and distance[link.source] == link.control + rest
 
     def message(self, kind: str, source: int, target: int) -> int:
         path = [self.links[number] for number in self.path(source, target)]

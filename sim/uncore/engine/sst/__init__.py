@@ -7,20 +7,16 @@ changes how long it takes and nothing else.  The folder of a run that fails is k
 
 from __future__ import annotations
 
-import ctypes
 import os
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import Probes, Tick, silent
-from uncore.engine.sst import find, folder, read
-from uncore.errors import OutsideError, UserError
+from uncore import paths
+from uncore.engine import Probes, Tick, boot, silent
+from uncore.engine.outside import folder
+from uncore.engine.outside import run as runs
+from uncore.engine.sst import find, read, system
+from uncore.errors import UserError
 
 if TYPE_CHECKING:
     from uncore.job import Job
@@ -41,8 +37,24 @@ DIFFERS = (
 PROBES: frozenset[str] = frozenset()
 HARTS = 256
 THREADS = "UNCORE_SST_THREADS"
-PR_SET_PDEATHSIG = 1  # <sys/prctl.h>
-GLANCE = 0.05  # seconds between two looks whether it has ended
+README = """# {workload} on {machine}, {threads} harts, for SST
+
+* `system.json`: the simulation: components, their parameters, links with their latencies
+* `configuration.py`: makes SST objects of it, one for one
+* `program.elf`: the guest program with its parameters, for bare-metal RV64
+* `job.json`: the job it was made from
+
+Needed: SST OLDEST or newer with the elements memHierarchy and merlin, and the element `uncore`,
+which `python -m SCons sst` builds in a checkout of uncore (`build/sst/libuncore.so`).
+
+    sst --add-lib-path=FOLDER_OF_LIBUNCORE configuration.py
+    sst --add-lib-path=FOLDER_OF_LIBUNCORE -n 4 configuration.py              four threads
+    mpirun -np 4 sst --add-lib-path=FOLDER_OF_LIBUNCORE configuration.py      four processes
+
+The result is the same in all three. Lines that begin with `uc:` are the program's: what each hart
+did, and its tables; those with `uncore:` are the harts'. `statistics.csv` counts what the caches
+received.
+""".replace("OLDEST", ".".join(map(str, find.OLDEST)))
 
 
 def missing() -> str:
@@ -56,36 +68,16 @@ def about() -> str:
 
 
 def run(job: Job, probes: Probes, tick: Tick = silent) -> dict[str, Any]:
-    """One point, from a folder that is dropped if all went well."""
-    refuse(job)
-    place = Path(tempfile.mkdtemp(prefix="uncore-sst-"))
-    try:
-        folder.write(job, place)
-        output = _execute(place, tick)
-        point = read.point(job, output, place / "statistics.csv")
-    except OutsideError as error:
-        raise OutsideError(f"{error}\nThe run folder is kept: {place}") from None
-    except BaseException:
-        shutil.rmtree(place, ignore_errors=True)
-        raise
-    shutil.rmtree(place)
-    return point | {"observed": {}}
+    """One point."""
+    runs.refuse(job)
+    return runs.point(job, "SST", export, command, read.point, tick)
 
 
-def refuse(job: Job) -> None:
-    """A UserError for what SST's parts cannot do."""
-    machine, harts = job.machine, job.harts[: job.threads[0]]
-    if len({hart // machine.threads_per_core for hart in harts}) < len(harts):
-        raise UserError(
-            f"{machine.id}: engine sst has one hart a core; write --smt off, or fewer --threads"
-        )
-    if job.home in ("first-touch", "pair"):
-        raise UserError(
-            f"--home {job.home}: engine sst homes memory by address; write addressed, interleave"
-            " or node0"
-        )
-    if job.slices != "hash":
-        raise UserError(f"--slices {job.slices}: engine sst deals lines out in turn; write hash")
+def export(job: Job, place: Path) -> None:
+    """The run folder."""
+    runs.refuse(job)
+    configuration = paths.SST / folder.CONFIGURATION
+    folder.write(job, place, boot.elf(job), system.describe(job), configuration, README)
 
 
 def threads() -> int:
@@ -102,33 +94,3 @@ def command(place: Path) -> list[str]:
     assert sst and element, "asked for before `missing` was"
     options = [f"--add-lib-path={element}", f"--num-threads={threads()}"]
     return [str(sst.program), *options, str(place / folder.CONFIGURATION)]
-
-
-def _end_with_us() -> None:
-    """In the child: it is killed when we end, however that happens (prctl, Linux)."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def _execute(place: Path, tick: Tick) -> str:
-    """Everything it said."""
-    said = place / "output.txt"
-    with said.open("w") as output:
-        process = subprocess.Popen(
-            command(place),
-            cwd=place,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            preexec_fn=_end_with_us,
-        )
-        try:
-            while process.poll() is None:
-                time.sleep(GLANCE)
-                tick(0)
-        finally:
-            process.kill()
-            process.wait()
-    text = said.read_text(errors="replace")
-    if process.returncode:
-        raise OutsideError(f"SST ended with status {process.returncode}:\n{read.tail(text)}")
-    return text

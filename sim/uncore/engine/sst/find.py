@@ -10,16 +10,13 @@ elements are (`sst-config SST_ELEMENT_LIBRARY SST_ELEMENT_LIBRARY_LIBDIR`); ours
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from uncore import paths
+from uncore.engine.outside.find import nowhere, output, program, version
 
 ELEMENTS = ("memHierarchy", "merlin")
 OLDEST = (15, 0)  # handlers as the element uses them
@@ -40,34 +37,18 @@ class Sst:
 
 def found() -> Sst | None:
     """As the environment says now."""
-    named = os.environ.get(HOME)
-    if named:
-        given = Path(named)
-        places = [given, given / "sst", given / "bin/sst"]
-        program = next((p for p in places if p.is_file() and os.access(p, os.X_OK)), None)
-    else:
-        on_path = shutil.which("sst")
-        program = Path(on_path) if on_path else None
-    return _ask(program.resolve()) if program else None
+    there = program(HOME, ["sst"], ["", "bin"])
+    return _ask(there) if there else None
 
 
 @lru_cache
-def _ask(program: Path) -> Sst:
-    said = _output([program, "--version"])
-    version = re.search(r"(\d+(?:\.\d+)+)", said)
+def _ask(there: Path) -> Sst:
+    number = re.search(r"(\d+(?:\.\d+)+)", output([there, "--version"]))
     group = "SST_ELEMENT_LIBRARY"
-    where = _output([program.parent / "sst-config", group, f"{group}_LIBDIR"])
+    where = output([there.parent / "sst-config", group, f"{group}_LIBDIR"])
     folder = Path(where.strip() or "/nowhere")
     elements = tuple(name for name in ELEMENTS if (folder / f"lib{name}.so").is_file())
-    return Sst(program, version[1] if version else "development", elements)
-
-
-def _output(command: Sequence[str | Path]) -> str:
-    try:
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return ended.stdout
+    return Sst(there, number[1] if number else "development", elements)
 
 
 def our_element() -> Path | None:
@@ -79,9 +60,8 @@ def our_element() -> Path | None:
 def missing(sst: Sst | None) -> str:
     """What stands in the way, and what to do about it; "" if nothing does."""
     if sst is None:
-        named = os.environ.get(HOME)
-        return f"no SST in {named} (UNCORE_SST, --sst). {WHERE}" if named else f"no SST. {WHERE}"
-    digits = tuple(int(n) for n in re.findall(r"\d+", sst.version)[:2])
+        return nowhere("SST", HOME, "--sst", WHERE)
+    digits = version(sst.version)
     if digits and digits < OLDEST:
         oldest = ".".join(map(str, OLDEST))
         return f"SST {sst.version} is too old: write --sst PREFIX of {oldest} or newer"

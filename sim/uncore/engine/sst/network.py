@@ -98,8 +98,7 @@ class _Reduced:
         self.machine, self.routes = machine, routes
         self.seats = {name: (stop, 0, 0) for name, stop in endpoints.items()}
         at = sorted(set(endpoints.values()))
-        ways = {n for a in at for b in at if a != b for n in routes.path(a, b)}
-        self.links: list[Link] = [machine.links[n] for n in sorted(ways)]
+        self.links: list[Link] = [machine.links[n] for n in routes.among(at)]
         self.neighbours: dict[int, set[int]] = {stop: set() for stop in at}
         for link in self.links:
             self.neighbours.setdefault(link.source, set()).add(link.target)

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uncore.engine.outcome import percentiles
+from uncore.engine.outside import said
+from uncore.engine.outside.said import tail
 from uncore.engine.sst.system import FILLS, LOSSES, REQUESTS
 from uncore.errors import GuestError, OutsideError
-from uncore.program import readback
 
 if TYPE_CHECKING:
     from uncore.job import Job
@@ -27,16 +28,14 @@ _END = re.compile(r"^uncore: (exit|fatal|watchdog)(.*?) hart=(\d+) code=(\d+) ti
 _HART = re.compile(
     r"^uncore: hart=(\d+) instructions=(\d+) operations=\d+ retries=(\d+) latencies=(.*)$", re.M
 )
-LAST = 12  # lines shown of a failed run
+STATISTICS = "statistics.csv"
 
 
-def point(job: Job, output: str, statistics: Path) -> dict[str, Any]:
+def point(job: Job, output: str, place: Path) -> dict[str, Any]:
     """The fields, or a GuestError if the program went wrong."""
     _refuse_a_bad_end(job, output)
-    records = readback.records_from_text(output)
-    if len(records) != job.threads[0]:
-        raise OutsideError(f"SST ended early: {len(records)} harts reported.\n{tail(output)}")
-    counts = _counts(statistics)
+    fields = said.fields(job, "SST", output)
+    counts = _counts(place / STATISTICS)
     harts = _HART.findall(output)
     latencies: Counter[int] = Counter()
     for *_, buckets in harts:
@@ -46,22 +45,11 @@ def point(job: Job, output: str, statistics: Path) -> dict[str, Any]:
     absent = dict(ABSENT)
     if not latencies:
         absent["latency"] = "the workload marks no operations"
-    begin = min(record.begin_ns for record in records)
-    end = max(record.end_ns for record in records)
-    return {
-        "threads": len(records),
-        "ops": sum(record.ops for record in records),
-        "elapsed_ps": (end - begin) * 1000,
-        "thread_ops": [record.ops for record in records],
+    return fields | {
         "latency": percentiles(sorted(latencies.items())),
         "invalidations": _of_cores(counts, LOSSES),
         "instructions": sum(int(instructions) for _, instructions, _, _ in harts),
         "transactions": sum(n for (_, name), n in counts.items() if name in REQUESTS),
-        "tables": {
-            name: [list(row) for row in rows]
-            for name, rows in readback.tables_from_text(output).items()
-        },
-        "failures": [record.why for record in records if record.failures],
         "absent": absent,
     }
 
@@ -69,12 +57,6 @@ def point(job: Job, output: str, statistics: Path) -> dict[str, Any]:
 def fills(statistics: Path) -> int:
     """Lines that came to the cores' own caches."""
     return _of_cores(_counts(statistics), FILLS)
-
-
-def tail(output: str) -> str:
-    """The last lines, for people."""
-    lines = [line for line in output.splitlines() if line.strip()]
-    return "\n".join("  " + line for line in lines[-LAST:])
 
 
 def _refuse_a_bad_end(job: Job, output: str) -> None:
@@ -93,10 +75,7 @@ def _refuse_a_bad_end(job: Job, output: str) -> None:
             f"{name}: hart {hart} did no operation in {job.watchdog / 10**9:g} simulated ms;"
             " --watchdog allows more"
         )
-    failed = any(record.failures for record in readback.records_from_text(output))
-    if int(code) and not failed:
-        said = readback.trap_from_text(job.program, output) or tail(output)
-        raise GuestError(f"{name} ended with status {code}: {said}")
+    said.refuse_failure(job, int(code), output)
 
 
 def _counts(statistics: Path) -> Counter[tuple[str, str]]:

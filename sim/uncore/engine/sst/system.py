@@ -22,19 +22,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from uncore.engine import boot
+from uncore.engine.outside import homes
+from uncore.engine.outside.folder import PROGRAM
 from uncore.engine.sst.netlist import Netlist
 from uncore.engine.sst.network import Network, network
 from uncore.engine.sst.parts import Params, Parts
-from uncore.program import abi
 from uncore.topology.machine import Resolver
 from uncore.topology.route import Routes
 
 if TYPE_CHECKING:
     from uncore.job import Job
 
-PROGRAM = "program.elf"
-RAM = abi.CONSTANTS["UC_RAM_BASE"]
-PAGE = 4096
 WIRE = 1  # ps between what is one core, but several components of SST
 FILLS = ("GetSResp_recv", "GetXResp_recv")
 LOSSES = ("Inv_recv", "FetchInv_recv", "ForceInv_recv")
@@ -139,14 +137,8 @@ class _System:
         levels: list[Sequence[_Seat]] = [uppers]
         if roots[0].data != "none":
             levels.append(self._make_slices(roots[0], uppers))
-        levels.append([self._make_home(roots, node) for node in self._nodes()])
+        levels.append([self._make_home(roots, node) for node in homes.nodes(self.job)])
         self._connect("system", levels)
-
-    def _nodes(self) -> list[int]:
-        """Those that home anything."""
-        if self.job.home.startswith("node"):
-            return [int(self.job.home.removeprefix("node"))]
-        return list(range(len(self.machine.memories)))
 
     def _make_home(self, roots: Sequence[Resolver], node: int) -> _Seat:
         memory = self.machine.memories[node]
@@ -165,7 +157,7 @@ class _System:
         path = self.netlist.component(
             f"memory{node}", "memHierarchy.MemController", self.parts.memory(region), part
         )
-        size = sum(memory.size for memory in self.machine.memories)
+        size = homes.whole(self.job)
         self.netlist.slot(
             path, "backend", "memHierarchy.simpleMem", self.parts.backend(memory.latency, size)
         )
@@ -176,22 +168,16 @@ class _System:
 
     def _region(self, node: int) -> Params:
         """The addresses of a node (rule A4)."""
-        memories = self.machine.memories
-        count, size = len(memories), memories[node].size
-        whole = sum(memory.size for memory in memories)
-        if self.job.home.startswith("node"):
-            return {"addr_range_start": RAM, "addr_range_end": RAM + whole - 1}
-        if self.job.home == "interleave" and count > 1:
-            first = RAM + node * PAGE
-            return {
-                "addr_range_start": first,
-                "addr_range_end": first + whole - count * PAGE + PAGE - 1,
-                "interleave_size": f"{PAGE}B",
-                "interleave_step": f"{count * PAGE}B",
-            }
+        home = homes.region(self.job, node)
+        first, last = home.start, home.start + home.size - 1
+        if home.shares == 1:
+            return {"addr_range_start": first, "addr_range_end": last}
+        before, after = home.turn, home.shares - home.turn - 1
         return {
-            "addr_range_start": RAM + node * size,
-            "addr_range_end": RAM + (node + 1) * size - 1,
+            "addr_range_start": first + before * homes.PAGE,
+            "addr_range_end": last - after * homes.PAGE,
+            "interleave_size": f"{homes.PAGE}B",
+            "interleave_step": f"{home.shares * homes.PAGE}B",
         }
 
     # ---- the fabric

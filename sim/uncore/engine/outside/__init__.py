@@ -1,0 +1,15 @@
+"""What engines share that are other simulators: all of it but the simulator.
+
+    find      where the simulator is; what is said where it is not
+    run       a run: a folder, a process, what the process said, a Point; and what is refused
+    folder    the files of a folder that do not depend on the simulator
+    said      a program's output as the fields of a Point
+    homes     which addresses a memory node has
+
+An outside engine is a module as `uncore.engine` wants it, and has besides
+
+    export(job: Job, place: Path) -> None    writes the run folder, for the simulator alone
+    DIFFERS: tuple[str, ...]                 why its times are not the model's, for crosscheck
+
+Invariant: nothing in here knows a simulator by name.
+"""

@@ -1,0 +1,50 @@
+"""Where another simulator is.
+
+    program("UNCORE_SST", ["sst"], ["", "bin"]) -> Path     or None
+    nowhere("SST", "UNCORE_SST", ...) -> str                what is said of None
+    output([program, "--version"]) -> str                   what a program says; "" if it fails
+
+It is the user's: it is found, never installed, and nothing else needs it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+PATIENCE = 60  # seconds for a question
+
+
+def program(variable: str, names: Sequence[str], folders: Sequence[str]) -> Path | None:
+    """Where the variable says (the program, or a folder that has it in `folders`), else on PATH."""
+    if said := os.environ.get(variable):
+        inside = [Path(said) / folder / name for folder in folders for name in names]
+        places = [Path(said), *inside]
+    else:
+        places = [Path(found) for name in names if (found := shutil.which(name))]
+    usable = (place for place in places if place.is_file() and os.access(place, os.X_OK))
+    return next((place.resolve() for place in usable), None)
+
+
+def nowhere(name: str, variable: str, option: str, where: str) -> str:
+    """There is none; `where` says how to get it."""
+    said = os.environ.get(variable)
+    return f"no {name} in {said} ({variable}, {option}). {where}" if said else f"no {name}. {where}"
+
+
+def version(text: str) -> tuple[int, ...]:
+    """The first two numbers of one; () of none."""
+    parts = text.split(".")[:2]
+    return tuple(int(part) for part in parts) if all(part.isdigit() for part in parts) else ()
+
+
+def output(command: Sequence[str | Path]) -> str:
+    """Its standard output."""
+    try:
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return ended.stdout

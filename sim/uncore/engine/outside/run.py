@@ -1,0 +1,103 @@
+"""A run of another simulator: a folder that it executes in a process of its own.
+
+    point(job, "SST", write, command, read, tick) -> dict    the fields of one Point
+    refuse(job)                                              what no outside engine can do
+
+The folder is dropped if all went well, and kept for the user if the simulator failed.  Invariant:
+the process ends when we end, however that happens.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from uncore.engine import Tick
+from uncore.engine.outside.said import tail
+from uncore.errors import OutsideError, UserError
+
+if TYPE_CHECKING:
+    from uncore.job import Job
+
+PR_SET_PDEATHSIG = 1  # <sys/prctl.h>
+GLANCE = 0.05  # seconds between two looks whether it has ended
+
+
+def point(
+    job: Job,
+    name: str,
+    write: Callable[[Job, Path], None],
+    command: Callable[[Path], Sequence[str]],
+    read: Callable[[Job, str, Path], dict[str, Any]],
+    tick: Tick,
+) -> dict[str, Any]:
+    """`write` makes the folder, `command` executes it there, `read` reads what it left."""
+    place = Path(tempfile.mkdtemp(prefix=f"uncore-{job.engine}-"))
+    try:
+        write(job, place)
+        fields = read(job, _execute(name, command(place), place, tick), place)
+    except OutsideError as error:
+        raise OutsideError(f"{error}\nThe run folder is kept: {place}") from None
+    except BaseException:
+        shutil.rmtree(place, ignore_errors=True)
+        raise
+    shutil.rmtree(place)
+    return fields | {"observed": {}}
+
+
+def refuse(job: Job) -> None:
+    """A UserError: their cores have one hart, their addresses decide about home and slice."""
+    machine, harts = job.machine, job.harts[: job.threads[0]]
+    if len({hart // machine.threads_per_core for hart in harts}) < len(harts):
+        raise UserError(
+            f"{machine.id}: engine {job.engine} has one hart a core; write --smt off, or fewer"
+            " --threads"
+        )
+    if job.home in ("first-touch", "pair"):
+        raise UserError(
+            f"--home {job.home}: engine {job.engine} homes memory by address; write addressed,"
+            " interleave or node0"
+        )
+    if job.slices != "hash":
+        raise UserError(
+            f"--slices {job.slices}: engine {job.engine} deals lines out in turn; write hash"
+        )
+
+
+def _end_with_us() -> None:
+    """In the child: it is killed when we end, however that happens (prctl, Linux)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _execute(name: str, command: Sequence[str], place: Path, tick: Tick) -> str:
+    """Everything it said."""
+    said = place / "output.txt"
+    with said.open("w") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=place,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            preexec_fn=_end_with_us,
+        )
+        try:
+            while process.poll() is None:
+                time.sleep(GLANCE)
+                tick(0)
+        finally:
+            process.kill()
+            process.wait()
+    text = said.read_text(errors="replace")
+    if process.returncode:
+        raise OutsideError(f"{name} ended with status {process.returncode}:\n{tail(text)}")
+    return text

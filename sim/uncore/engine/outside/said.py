@@ -1,0 +1,52 @@
+"""What a program has printed under another simulator, as fields of a Point.
+
+fields(job, "SST", output) -> dict      or OutsideError: not every hart reported
+refuse_failure(job, code, output)       a GuestError where the program went wrong
+tail(output)                            the last lines, for people
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from uncore.errors import GuestError, OutsideError
+from uncore.program import readback
+
+if TYPE_CHECKING:
+    from uncore.job import Job
+
+LAST = 12  # lines shown of a failed run
+
+
+def fields(job: Job, name: str, output: str) -> dict[str, Any]:
+    """What records and tables tell, on every simulator alike."""
+    records = readback.records_from_text(output)
+    if len(records) != job.threads[0]:
+        raise OutsideError(f"{name} ended early: {len(records)} harts reported.\n{tail(output)}")
+    begin = min(record.begin_ns for record in records)
+    end = max(record.end_ns for record in records)
+    return {
+        "threads": len(records),
+        "ops": sum(record.ops for record in records),
+        "elapsed_ps": (end - begin) * 1000,
+        "thread_ops": [record.ops for record in records],
+        "tables": {
+            name: [list(row) for row in rows]
+            for name, rows in readback.tables_from_text(output).items()
+        },
+        "failures": [record.why for record in records if record.failures],
+    }
+
+
+def refuse_failure(job: Job, code: int, output: str) -> None:
+    """A status other than 0 is a check that failed, and then a record says so, or a mishap."""
+    failed = any(record.failures for record in readback.records_from_text(output))
+    if code and not failed:
+        said = readback.trap_from_text(job.program, output) or tail(output)
+        raise GuestError(f"{job.program.name} ended with status {code}: {said}")
+
+
+def tail(output: str) -> str:
+    """Indented, and without empty ones."""
+    lines = [line for line in output.splitlines() if line.strip()]
+    return "\n".join("  " + line for line in lines[-LAST:])
