@@ -31,7 +31,7 @@ def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(paths, "SST_ELEMENT", tmp_path / "element")
     monkeypatch.setenv("UNCORE_SST", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # of the folders that are kept
-    play(tmp_path, "sst-config", f"echo {tmp_path}/lib")
+    sst_config(tmp_path, "g++")
     sst_that(tmp_path, "")
     sst.find._ask.cache_clear()
     return tmp_path
@@ -41,6 +41,11 @@ def play(prefix: Path, name: str, script: str) -> None:
     program = prefix / "bin" / name
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
+
+
+def sst_config(prefix: Path, compiler: str) -> None:
+    asked = f'if [ "$1" = --MPICXX ]; then echo {compiler}; else echo {prefix}/lib; fi'
+    play(prefix, "sst-config", asked)
 
 
 def sst_that(prefix: Path, does: str, version: str = "15.1.0") -> None:
@@ -82,6 +87,30 @@ def test_an_element_of_theirs_is_missing(played: Path) -> None:
     (played / "lib/libmerlin.so").unlink()
     sst.find._ask.cache_clear()
     assert "its element merlin is not installed" in sst.missing()
+
+
+def test_the_element_whose_mesh_is_asked_for_is_missing(
+    played: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UNCORE_SST_MESH", "kingsley")
+    assert "its element kingsley is not installed" in sst.missing()
+    monkeypatch.setenv("UNCORE_SST_MESH", "booksim")
+    with pytest.raises(UserError, match="UNCORE_SST_MESH=booksim: write merlin or kingsley"):
+        sst.missing()
+
+
+def test_several_processes_need_mpi(played: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNCORE_SST_RANKS", "2")
+    assert "was built without MPI; write --sst-ranks 1" in sst.missing()
+    sst_config(played, "mpicxx")
+    sst.find._ask.cache_clear()
+    monkeypatch.setenv("PATH", "/bin")
+    monkeypatch.setattr(sst.find, "MPIEXEC", "mpiexec-of-nobody")
+    assert "mpiexec-of-nobody, which starts --sst-ranks processes, is not on PATH" in sst.missing()
+    play(played, "mpiexec-of-nobody", 'shift 2; exec "$@"')
+    monkeypatch.setenv("PATH", f"{played}/bin:/bin")
+    assert sst.missing() == ""
+    assert sst.command(played)[:3] == ["mpiexec-of-nobody", "-n", "2"]
 
 
 def test_our_element_is_not_built(played: Path) -> None:

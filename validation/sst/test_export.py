@@ -25,20 +25,26 @@ from uncore.topology.route import Routes
 
 SHIPPED = [name for name, _ in topology.list_machines() if ":" not in name]
 SLOTS = ("highlink", "lowlink")  # of network interfaces
+ROUTERS = ("merlin.hr_router", "kingsley.noc_mesh")
 MOST = 24  # pairs of caches compared on a machine
 SHAPES = ["bus:4", "ring:8", "mesh:4x3", "ccx:2x4", "ring:3"]
 
 
 @cache
-def exported(machine: str, threads: str = "max") -> tuple[Job, dict[str, Any]]:
+def exported(
+    machine: str, threads: str = "max", mesh: str = "merlin"
+) -> tuple[Job, dict[str, Any]]:
     job = make_job(machine, "lock/ticket", threads, smt=False)
-    return job, system.describe(job)
+    return job, system.describe(job, mesh)
 
 
-@pytest.mark.parametrize("machine", SHIPPED + SHAPES)
-def test_ways_take_what_they_take_on_the_machine(machine: str) -> None:
+@pytest.mark.parametrize(
+    ("machine", "mesh"),
+    [*((name, "merlin") for name in SHIPPED + SHAPES), ("mesh:4x3", "kingsley")],
+)
+def test_ways_take_what_they_take_on_the_machine(machine: str, mesh: str) -> None:
     """Between any two caches that talk: the links in between, parsed back from the document."""
-    job, document = exported(machine)
+    job, document = exported(machine, mesh=mesh)
     stops, ways = _stops(job), _Ways(document)
     routes = Routes(job.machine)
     pairs = _neighbours(document)
@@ -151,8 +157,8 @@ def _neighbours(document: dict[str, Any]) -> list[tuple[str, str]]:
     network: dict[str, str] = {}
     for link in document["links"]:
         ends = [path for path, _, _ in link["ends"]]
-        if ends[0].endswith("link") and "_net_" in ends[1]:
-            network[ends[0]] = ends[1].rpartition("_net_")[0]
+        if ends[0].endswith(("link", "linkcontrol")) and "_net_" in ends[1]:
+            network[ends[0].removesuffix("/linkcontrol")] = ends[1].rpartition("_net_")[0]
     group = {
         one["path"]: int(one["params"]["group"])
         for one in document["objects"]
@@ -174,7 +180,7 @@ class _Ways:
         self.hops = {
             one["path"]: _hop(one["params"]["link_bw"])
             for one in document["objects"]
-            if one["type"] == "merlin.hr_router"
+            if one["type"] in ROUTERS
         }
         for link in document["links"]:
             (a, _, there), (b, _, back) = link["ends"]
@@ -186,10 +192,10 @@ class _Ways:
     def between(self, source: str, target: str) -> tuple[int, int]:
         """The latency, and what one router of the network takes."""
         best = {}
-        for slot in SLOTS:
-            if (start := f"{source}/{slot}") in self.edges:
+        for start in _ports(source):
+            if start in self.edges:
                 reached = self._from(start)
-                ends = [end for slot in SLOTS if (end := f"{target}/{slot}") in reached]
+                ends = [end for end in _ports(target) if end in reached]
                 best |= {reached[end]: start for end in ends}
         takes = min(best)
         router = self.edges[best[takes]][0][0]
@@ -210,6 +216,11 @@ class _Ways:
                         heapq.heappush(waiting, (passed + latency, end))
             self.found[start] = reached
         return self.found[start]
+
+
+def _ports(cache: str) -> list[str]:
+    """Where a network may meet a cache: an interface of merlin, or one of kingsley within it."""
+    return [f"{cache}/{slot}{control}" for slot in SLOTS for control in ("", "/linkcontrol")]
 
 
 def _hop(width: str) -> int:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import pytest
 
 from uncore import api, engine, paths
+from uncore.engine import sst
 from uncore.engine.crosscheck import crosscheck
 from uncore.result import Point
 
-missing = engine.load("sst").missing() if "sst" in engine.names() else "not in this copy"
+missing = sst.missing() if "sst" in engine.names() else "not in this copy"
 pytestmark = pytest.mark.skipif(bool(missing), reason=f"engine sst: {missing}")
+found = sst.find.found()
 
 SHAPES = {
     2: ["bus:2", "ring:3", "mesh:3x2", "ccx:1x2"],
@@ -64,6 +66,25 @@ def test_threads_of_sst_change_nothing(machine: str, monkeypatch: pytest.MonkeyP
         monkeypatch.setenv("UNCORE_SST_THREADS", threads)
         points.append(run(machine, "refcount/atomic", 4, smt=False))
     assert points[0] == points[1]
+
+
+@pytest.mark.skipif(not found or not found.mpi, reason="engine sst: none with MPI")
+@pytest.mark.parametrize("machine", ["ring:4", "mesh:3x2", "epyc7601x2"])
+def test_processes_of_sst_change_nothing(machine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    points = []
+    for ranks in ("1", "2"):
+        monkeypatch.setenv("UNCORE_SST_RANKS", ranks)
+        points.append(run(machine, "refcount/atomic", 4, smt=False))
+    assert points[0] == points[1]
+
+
+def test_a_mesh_of_kingsley_takes_what_one_of_merlin_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = []
+    for mesh in ("merlin", "kingsley"):
+        monkeypatch.setenv("UNCORE_SST_MESH", mesh)
+        if not sst.missing():
+            taken.append(run("mesh:4x4", "lock/ticket", 16).elapsed_ps)
+    assert taken[-1] == pytest.approx(taken[0], rel=0.05)
 
 
 def test_memory_on_several_nodes_homed_by_each_policy() -> None:

@@ -73,13 +73,20 @@ class Choices:
     ] = None
     sst_threads: Annotated[
         int | None,
-        Parameter(validator=validators.Number(gte=1), help="threads of one run of SST"),
+        Parameter(validator=validators.Number(gte=1), help="threads of one process of SST"),
+    ] = None
+    sst_ranks: Annotated[
+        int | None,
+        Parameter(validator=validators.Number(gte=1), help="processes of SST (MPI)"),
+    ] = None
+    sst_mesh: Annotated[
+        str | None, Parameter(help="whose routers a mesh has in SST: merlin or kingsley")
     ] = None
 
     def policies(self) -> dict[str, Any]:
         """As fields of a Job; what only says how to run an engine goes where the engine looks."""
         fields = asdict(self)
-        for name in ("sst", "sst_threads"):
+        for name in ("sst", "sst_threads", "sst_ranks", "sst_mesh"):
             if (said := fields.pop(name)) is not None:
                 os.environ[f"UNCORE_{name.upper()}"] = str(said)
         watchdog = duration("--watchdog", self.watchdog)

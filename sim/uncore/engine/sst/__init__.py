@@ -1,13 +1,11 @@
 """SST, the Structural Simulation Toolkit: its memHierarchy and merlin, with harts of ours.
 
-A run is a folder (folder.py) that `sst` executes; what it prints and counts becomes a Point
-(read.py).  SST runs in a process of its own, in `UNCORE_SST_THREADS` threads (--sst-threads), which
-changes how long it takes and nothing else.  The folder of a run that fails is kept.
+A run is a folder that `sst` executes; what it prints and counts becomes a Point (read.py).  SST
+runs in as many processes and threads as `settings` says.
 """
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +13,7 @@ from uncore import paths
 from uncore.engine import Probes, Tick, boot, silent
 from uncore.engine.outside import folder
 from uncore.engine.outside import run as runs
-from uncore.engine.sst import find, read, system
-from uncore.errors import UserError
+from uncore.engine.sst import find, read, settings, system
 
 if TYPE_CHECKING:
     from uncore.job import Job
@@ -36,7 +33,6 @@ DIFFERS = (
 )
 PROBES: frozenset[str] = frozenset()
 HARTS = 256
-THREADS = "UNCORE_SST_THREADS"
 README = """# {workload} on {machine}, {threads} harts, for SST
 
 * `system.json`: the simulation: components, their parameters, links with their latencies
@@ -44,16 +40,17 @@ README = """# {workload} on {machine}, {threads} harts, for SST
 * `program.elf`: the guest program with its parameters, for bare-metal RV64
 * `job.json`: the job it was made from
 
-Needed: SST OLDEST or newer with the elements memHierarchy and merlin, and the element `uncore`,
-which `python -m SCons sst` builds in a checkout of uncore (`build/sst/libuncore.so`).
+Needed: SST OLDEST or newer with the elements memHierarchy and merlin (and kingsley, if its meshes
+were asked for), and the element `uncore`, which `python -m SCons sst` builds in a checkout of
+uncore (`build/sst/libuncore.so`).
 
     sst --add-lib-path=FOLDER_OF_LIBUNCORE configuration.py
     sst --add-lib-path=FOLDER_OF_LIBUNCORE -n 4 configuration.py              four threads
-    mpirun -np 4 sst --add-lib-path=FOLDER_OF_LIBUNCORE configuration.py      four processes
+    mpiexec -n 4 sst --add-lib-path=FOLDER_OF_LIBUNCORE configuration.py      four processes
 
 The result is the same in all three. Lines that begin with `uc:` are the program's: what each hart
-did, and its tables; those with `uncore:` are the harts'. `statistics.csv` counts what the caches
-received.
+did, and its tables; those with `uncore:` are the harts'. `statistics.csv`, of several processes
+`statistics_0.csv` and so on, counts what the caches received.
 """.replace("OLDEST", ".".join(map(str, find.OLDEST)))
 
 
@@ -77,20 +74,13 @@ def export(job: Job, place: Path) -> None:
     """The run folder."""
     runs.refuse(job)
     configuration = paths.SST / folder.CONFIGURATION
-    folder.write(job, place, boot.elf(job), system.describe(job), configuration, README)
-
-
-def threads() -> int:
-    """As UNCORE_SST_THREADS says."""
-    said = os.environ.get(THREADS, "1")
-    if not said.isdigit() or not 1 <= int(said) <= 1024:
-        raise UserError(f"UNCORE_SST_THREADS={said}: write a number of threads, 1 or more")
-    return int(said)
+    described = system.describe(job, settings.mesh())
+    folder.write(job, place, boot.elf(job), described, configuration, README)
 
 
 def command(place: Path) -> list[str]:
     """What runs a folder."""
     sst, element = find.found(), find.our_element()
     assert sst and element, "asked for before `missing` was"
-    options = [f"--add-lib-path={element}", f"--num-threads={threads()}"]
-    return [str(sst.program), *options, str(place / folder.CONFIGURATION)]
+    options = [f"--add-lib-path={element}", f"--num-threads={settings.threads()}"]
+    return [*find.launcher(), str(sst.program), *options, str(place / folder.CONFIGURATION)]

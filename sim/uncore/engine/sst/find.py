@@ -2,6 +2,7 @@
 
     found() -> Sst                  or None: no `sst` where UNCORE_SST, --sst or PATH say
     missing(sst) -> str             what must be installed, built or renewed; "" when usable
+    launcher() -> list[str]         what starts it in several processes; [] for one
 
 SST is the user's: it is found, never installed, and nothing else needs it.  It knows where its
 elements are (`sst-config SST_ELEMENT_LIBRARY SST_ELEMENT_LIBRARY_LIBDIR`); ours is built by
@@ -11,14 +12,17 @@ elements are (`sst-config SST_ELEMENT_LIBRARY SST_ELEMENT_LIBRARY_LIBDIR`); ours
 from __future__ import annotations
 
 import re
+import shutil
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from uncore import paths
 from uncore.engine.outside.find import nowhere, output, program, version
+from uncore.engine.sst import settings
 
 ELEMENTS = ("memHierarchy", "merlin")
+MPIEXEC = "mpiexec"  # as the MPI standard calls it
 OLDEST = (15, 0)  # handlers as the element uses them
 HOME = "UNCORE_SST"
 LIBRARY = "libuncore.so"
@@ -29,10 +33,12 @@ WHERE = "https://sst-simulator.org has it; then say where: --sst PREFIX, UNCORE_
 class Sst:
     program: Path  # bin/sst
     version: str  # "15.1.0"; "development" of a checkout
-    elements: tuple[str, ...]  # of those we need, the ones that are installed
+    elements: tuple[str, ...]  # of those we can use, the ones that are installed
+    mpi: bool  # built for several processes
 
     def __str__(self) -> str:
-        return f"SST {self.version} with {', '.join(self.elements) or 'no elements'}"
+        parts = [*self.elements, *(["MPI"] if self.mpi else [])]
+        return f"SST {self.version} with {', '.join(parts) or 'no elements'}"
 
 
 def found() -> Sst | None:
@@ -45,10 +51,12 @@ def found() -> Sst | None:
 def _ask(there: Path) -> Sst:
     number = re.search(r"(\d+(?:\.\d+)+)", output([there, "--version"]))
     group = "SST_ELEMENT_LIBRARY"
-    where = output([there.parent / "sst-config", group, f"{group}_LIBDIR"])
-    folder = Path(where.strip() or "/nowhere")
-    elements = tuple(name for name in ELEMENTS if (folder / f"lib{name}.so").is_file())
-    return Sst(there, number[1] if number else "development", elements)
+    config = there.parent / "sst-config"
+    folder = Path(output([config, group, f"{group}_LIBDIR"]).strip() or "/nowhere")
+    usable = dict.fromkeys((*ELEMENTS, *settings.MESHES))
+    elements = tuple(name for name in usable if (folder / f"lib{name}.so").is_file())
+    mpi = "mpi" in output([config, "--MPICXX"])
+    return Sst(there, number[1] if number else "development", elements, mpi)
 
 
 def our_element() -> Path | None:
@@ -65,7 +73,8 @@ def missing(sst: Sst | None) -> str:
     if digits and digits < OLDEST:
         oldest = ".".join(map(str, OLDEST))
         return f"SST {sst.version} is too old: write --sst PREFIX of {oldest} or newer"
-    if lacking := [name for name in ELEMENTS if name not in sst.elements]:
+    needed = dict.fromkeys((*ELEMENTS, settings.mesh()))
+    if lacking := [name for name in needed if name not in sst.elements]:
         return (
             f"{sst.program}: its element {' and '.join(lacking)} is not installed: it is part of"
             " sst-elements; configure that with --with-sst-core and install it"
@@ -75,4 +84,12 @@ def missing(sst: Sst | None) -> str:
             f"our element for it is not built: run `UNCORE_SST={sst.program.parent.parent}"
             " python -m SCons sst` in a checkout"
         )
+    if settings.ranks() > 1 and not sst.mpi:
+        return f"{sst.program} was built without MPI; write --sst-ranks 1, or build it with"
+    if settings.ranks() > 1 and not shutil.which(MPIEXEC):
+        return f"{MPIEXEC}, which starts --sst-ranks processes, is not on PATH: install an MPI"
     return ""
+
+
+def launcher() -> list[str]:
+    return [MPIEXEC, "-n", str(settings.ranks())] if settings.ranks() > 1 else []

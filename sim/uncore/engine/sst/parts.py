@@ -2,7 +2,7 @@
 
 memHierarchy counts in cycles, here those of the core's clock, and spends some of its own on every
 step.  What it spends is subtracted, so that a hit takes what it takes on the machine; the constants
-are measured (validation/sst/test_latencies.py).
+were measured, and the matching table of validation/sst/test_run.py tells when they no longer hold.
 """
 
 from __future__ import annotations
@@ -122,18 +122,24 @@ class Parts:
     def backend(self, latency: int, size: int) -> Params:
         return {"access_time": f"{max(latency, 1)}ps", "mem_size": f"{size}B"}
 
-    def nic(self, group: int, above: Sequence[int], below: Sequence[int], net: Network) -> Params:
+    def nic(self, group: int, above: Sequence[int], below: Sequence[int]) -> Params:
         return {
             "group": group,
             "sources": list(above),
             "destinations": list(below),
             "min_packet_size": f"{CONTROL}B",
+        }
+
+    def merlin_link(self, net: Network) -> Params:
+        """Of a network interface that meets a router of merlin."""
+        return {
             "network_bw": self.width(net),
             "network_input_buffer_size": BUFFER,
             "network_output_buffer_size": BUFFER,
         }
 
-    def router(self, number: int, net: Network) -> Params:
+    def merlin(self, number: int, net: Network) -> Params:
+        """A router."""
         return {
             "id": number,
             "num_ports": net.ports,
@@ -145,8 +151,21 @@ class Parts:
             "output_buf_size": BUFFER,
         }
 
+    def kingsley_link(self, net: Network) -> Params:
+        return {"link_bw": self.width(net), "in_buf_size": BUFFER, "out_buf_size": BUFFER}
+
+    def kingsley(self, net: Network) -> Params:
+        """A router; those who come from afar wait no longer than those who begin here."""
+        return {
+            "local_ports": net.local,
+            "flit_size": f"{FLIT}B",
+            "link_bw": self.width(net),
+            "input_buf_size": BUFFER,
+            "port_priority_equal": True,
+        }
+
     def hop(self, net: Network) -> int:
-        """ps that a router of merlin takes of itself: a turn of its crossbar, a flit's time."""
+        """ps that a router takes of itself: a turn of its crossbar, a flit's time."""
         return round(self.flit(net) * (1 + 1 / ROUTERS_PER_FLIT))
 
     @staticmethod

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uncore.engine.outcome import percentiles
 from uncore.engine.outside import said
 from uncore.engine.outside.said import tail
-from uncore.engine.sst.system import FILLS, LOSSES, REQUESTS
+from uncore.engine.sst.system import LOSSES, REQUESTS
 from uncore.errors import GuestError, OutsideError
 
 if TYPE_CHECKING:
@@ -28,14 +28,14 @@ _END = re.compile(r"^uncore: (exit|fatal|watchdog)(.*?) hart=(\d+) code=(\d+) ti
 _HART = re.compile(
     r"^uncore: hart=(\d+) instructions=(\d+) operations=\d+ retries=(\d+) latencies=(.*)$", re.M
 )
-STATISTICS = "statistics.csv"
+STATISTICS = "statistics*.csv"
 
 
 def point(job: Job, output: str, place: Path) -> dict[str, Any]:
     """The fields, or a GuestError if the program went wrong."""
     _refuse_a_bad_end(job, output)
     fields = said.fields(job, "SST", output)
-    counts = _counts(place / STATISTICS)
+    counts = _counts(place)
     harts = _HART.findall(output)
     latencies: Counter[int] = Counter()
     for *_, buckets in harts:
@@ -52,11 +52,6 @@ def point(job: Job, output: str, place: Path) -> dict[str, Any]:
         "transactions": sum(n for (_, name), n in counts.items() if name in REQUESTS),
         "absent": absent,
     }
-
-
-def fills(statistics: Path) -> int:
-    """Lines that came to the cores' own caches."""
-    return _of_cores(_counts(statistics), FILLS)
 
 
 def _refuse_a_bad_end(job: Job, output: str) -> None:
@@ -78,12 +73,13 @@ def _refuse_a_bad_end(job: Job, output: str) -> None:
     said.refuse_failure(job, int(code), output)
 
 
-def _counts(statistics: Path) -> Counter[tuple[str, str]]:
-    """(component, statistic) -> how often."""
+def _counts(place: Path) -> Counter[tuple[str, str]]:
+    """(component, statistic) -> how often; every process of SST writes a file of its own."""
     counts: Counter[tuple[str, str]] = Counter()
-    with statistics.open(newline="") as file:
-        for row in csv.DictReader(file, skipinitialspace=True):
-            counts[row["ComponentName"], row["StatisticName"]] += int(row["Sum.u64"])
+    for path in place.glob(STATISTICS):
+        with path.open(newline="") as file:
+            for row in csv.DictReader(file, skipinitialspace=True):
+                counts[row["ComponentName"], row["StatisticName"]] += int(row["Sum.u64"])
     return counts
 
 

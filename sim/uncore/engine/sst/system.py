@@ -27,6 +27,7 @@ from uncore.engine.outside.folder import PROGRAM
 from uncore.engine.sst.netlist import Netlist
 from uncore.engine.sst.network import Network, network
 from uncore.engine.sst.parts import Params, Parts
+from uncore.engine.sst.settings import MESHES
 from uncore.topology.machine import Resolver
 from uncore.topology.route import Routes
 
@@ -34,10 +35,10 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 WIRE = 1  # ps between what is one core, but several components of SST
-FILLS = ("GetSResp_recv", "GetXResp_recv")
 LOSSES = ("Inv_recv", "FetchInv_recv", "ForceInv_recv")
 REQUESTS = ("GetS_recv", "GetX_recv", "GetSX_recv")
 MERLIN = {"router": "singlerouter", "ring": "torus", "mesh": "mesh", "full": "hyperx"}
+KINGSLEY = ("east", "west", "north", "south")  # its ports, as `network` numbers those of a mesh
 
 
 @dataclass(frozen=True)
@@ -50,14 +51,14 @@ class _Seat:
     cores: frozenset[int] = frozenset()
 
 
-def describe(job: Job) -> dict[str, Any]:
-    """The simulation of a job of one thread count."""
-    return _System(job).netlist.document()
+def describe(job: Job, mesh: str = MESHES[0]) -> dict[str, Any]:
+    """The simulation of a job of one thread count; `mesh`: whose routers a mesh is made of."""
+    return _System(job, mesh).netlist.document()
 
 
 class _System:
-    def __init__(self, job: Job) -> None:
-        self.job, self.machine = job, job.machine
+    def __init__(self, job: Job, mesh: str) -> None:
+        self.job, self.machine, self.mesh = job, job.machine, mesh
         self.parts, self.routes = Parts(job.machine), Routes(job.machine)
         self.netlist = Netlist()
         self.harts = job.harts[: job.threads[0]]
@@ -97,7 +98,7 @@ class _System:
         if self.machine.core.l2_ways:
             upper, lowest = lowest, self._cache(f"l2_{number}", self.parts.l2(), number)
             self.netlist.link((upper, "lowlink", WIRE), (lowest, "highlink", WIRE))
-        self.netlist.count(lowest, *FILLS, *LOSSES)
+        self.netlist.count(lowest, *LOSSES)
         return _Seat(lowest, "lowlink", stop, frozenset({core}))
 
     def _cache(self, name: str, params: Params, part: int) -> str:
@@ -186,32 +187,55 @@ class _System:
         """A network between levels of caches: each asks the next, and is asked by it."""
         seats = {seat.path: seat for level in levels for seat in level}
         net = network(self.machine, self.routes, {path: s.stop for path, s in seats.items()})
-        routers = [self._make_router(name, net, n) for n in range(len(net.stops))]
+        element = self.mesh if net.shape == "mesh" else "merlin"
+        routers = [self._make_router(name, net, n, element) for n in range(len(net.stops))]
         hop = self.parts.hop(net)
-        nics = {}
-        for group, level in enumerate(levels, 1):
-            for seat in level:
-                params = self.parts.nic(group, [group - 1], [group + 1], net)
-                nics[seat.path] = self.netlist.slot(
-                    seat.path, seat.slot, "memHierarchy.MemNIC", params
-                )
+        interfaces = {
+            seat.path: self._make_interface(seat, group, net, element)
+            for group, level in enumerate(levels, 1)
+            for seat in level
+        }
         for cable in net.cables:
             self.netlist.link(
-                (nics[cable.endpoint], "port", cable.up),
-                (routers[cable.router], f"port{cable.port}", cable.down - hop),
+                (*interfaces[cable.endpoint], cable.up),
+                (routers[cable.router], _port(cable.port, element), cable.down - hop),
             )
         for wire in net.wires:
             self.netlist.link(
-                (routers[wire.source], f"port{wire.source_port}", wire.there - hop),
-                (routers[wire.target], f"port{wire.target_port}", wire.back - hop),
+                (routers[wire.source], _port(wire.source_port, element), wire.there - hop),
+                (routers[wire.target], _port(wire.target_port, element), wire.back - hop),
             )
 
-    def _make_router(self, name: str, net: Network, number: int) -> str:
+    def _make_interface(
+        self, seat: _Seat, group: int, net: Network, element: str
+    ) -> tuple[str, str]:
+        """What a cache has of a network, and its port."""
+        params = self.parts.nic(group, [group - 1], [group + 1])
+        if element == "merlin":
+            params |= self.parts.merlin_link(net)
+        nic = self.netlist.slot(seat.path, seat.slot, "memHierarchy.MemNIC", params)
+        if element == "merlin":
+            return nic, "port"
+        control = self.parts.kingsley_link(net)
+        return self.netlist.slot(nic, "linkcontrol", "kingsley.linkcontrol", control), "rtr_port"
+
+    def _make_router(self, name: str, net: Network, number: int, element: str) -> str:
         near = [cable.endpoint for cable in net.cables if cable.router == number]
         part = self.netlist.part(near[0]) if near else 0
-        path = self.netlist.component(
-            f"{name}_net_{number}", "merlin.hr_router", self.parts.router(number, net), part
-        )
+        name = f"{name}_net_{number}"
+        if element == "kingsley":
+            params = self.parts.kingsley(net)
+            return self.netlist.component(name, "kingsley.noc_mesh", params, part)
+        params = self.parts.merlin(number, net)
+        path = self.netlist.component(name, "merlin.hr_router", params, part)
         shape = {} if net.shape == "router" else {"shape": net.size, "local_ports": net.local}
         self.netlist.slot(path, "topology", f"merlin.{MERLIN[net.shape]}", shape)
         return path
+
+
+def _port(number: int, element: str) -> str:
+    """As the element calls it; a mesh has four ports to its neighbours, then those of endpoints."""
+    if element == "merlin":
+        return f"port{number}"
+    sides = len(KINGSLEY)
+    return KINGSLEY[number] if number < sides else f"local{number - sides}"
