@@ -1,0 +1,114 @@
+// What a hart no longer waits for: stores in its buffer, and posted far atomics among them (rules
+// H3 and C8). They become visible in order.
+#include <algorithm>
+
+#include "core/core.hh"
+#include "engine/engine.hh"
+
+namespace uncore {
+
+// Into the store buffer, if there is room.
+bool Core::buffer(Thread& thread, const Store& store) {
+  const std::size_t capacity =
+      std::max<std::size_t>(1, spec.store_buffer / engine.threads_per_core());
+  if (thread.buffer.size() >= capacity) return false;
+  thread.buffer.push(store);
+  if (engine.attribution) engine.attribution->buffered(thread.id, thread.hart.pc);
+  return true;
+}
+
+// A far atomic that nobody waits for (rule C8).
+bool Core::post(Thread& thread, const Access& a, Time now) {
+  if (!buffer(thread, {a.address, a.value, a.size, a})) return false;
+  if (thread.buffer.head().is_atomic()) drain_atomics(thread, now);
+  return true;
+}
+
+// Makes the oldest stores visible, as many as have their lines; asks for the next one's.
+void Core::drain(Thread& thread, Time now) {
+  StoreBuffer& buffer = thread.buffer;
+  while (!buffer.empty() &&
+         (buffer.head().is_atomic() ? drain_atomics(thread, now) : drain_store(thread, now))) {
+  }
+  // Whoever waited for the buffer (a full one, an empty one, a conflict) looks again.
+  if (thread.mode == Thread::Mode::waiting) attempt(thread, now);
+}
+
+// The oldest is a store. False: it waits for its line.
+bool Core::drain_store(Thread& thread, Time now) {
+  const Store& s = thread.buffer.head();
+  Time cost = 0;
+  Line* line = ready(s.line(), ClientEvent::Store, now, cost);
+  if (!line) {
+    if (engine.attribution) engine.attribution->missed_store(thread.id);
+    return false;
+  }
+  if (engine.attribution) observe_drained(thread, now);
+  written(*line, now, thread);
+  line->data.write(s.address % kLineBytes, s.size, s.value);
+  thread.buffer.pop();
+  return true;
+}
+
+// The oldest is a posted atomic. It is done here if the core has got its line meanwhile; else it is
+// sent, and so are those for the same line behind it: one path keeps them in order (F5). False: it
+// is under way.
+bool Core::drain_atomics(Thread& thread, Time now) {
+  const Store& oldest = thread.buffer.head();
+  if (oldest.done || (!oldest.asked && !goes_far(oldest.line()))) {
+    Time cost = 0;
+    Line* line = oldest.done ? nullptr : ready(oldest.line(), ClientEvent::Amo, now, cost);
+    if (!oldest.done && !line) return false;
+    if (engine.attribution) observe_drained(thread, now);
+    if (line) {
+      Outcome unused;
+      written(*line, now, thread);
+      operate(oldest.atomic, line->data, unused);
+    }
+    thread.buffer.pop();
+    return true;
+  }
+  for (Store& s : thread.buffer.entries()) {
+    if (!s.is_atomic() || s.line() != oldest.line() || !goes_far(s.line())) break;
+    if (s.asked) continue;
+    s.asked = ask_far(s.atomic, now);
+    if (engine.attribution) engine.attribution->missed_store(thread.id);
+  }
+  return false;
+}
+
+// Is an atomic operation to be sent to where the line's data are (rule C8)?
+bool Core::goes_far(uint64_t number) {
+  const Line* line = lines.find(number);
+  const State state = line ? line->copy.state : State::I;
+  return client_cell(engine.protocol(), state, ClientEvent::Amo, number).has(Act::Amo);
+}
+
+// Sends it; its number.
+uint32_t Core::ask_far(const Access& a, Time now) {
+  Msg m;
+  m.kind = Kind::Amo;
+  m.from = m.requester = agent;
+  m.to = m.resolver = engine.resolver_above(agent, a.line(), agent);
+  m.line = a.line();
+  m.id = ++requests_;
+  put(m.data, a);
+  send_time_ = now + spec.l2_hit;
+  send(m);
+  return m.id;
+}
+
+// A far atomic has been performed: what it read has come.
+void Core::answered(const Msg& m, Time now) {
+  for (const auto& t : threads) {
+    if (t->asked == m.id) return answered(*t, taken<Outcome>(m.data), now);
+    for (Store& s : t->buffer.entries()) {
+      if (s.asked != m.id) continue;
+      s.done = true;
+      drain(*t, now);
+      return schedule_next();
+    }
+  }
+}
+
+}  // namespace uncore
