@@ -49,7 +49,7 @@ def factors_of(fitted: Fitted) -> dict[str, float]:
 
 
 WRONG = [
-    ("tr1950x", "node1", "hash", [1.25, 0.8, 1.3, 0.75]),
+    ("tr1950x", "node1", "2", [1.25, 0.8, 1.3, 0.75]),
     ("r5950x", "node0", "5", [0.8, 1.3, 1.25]),
     pytest.param("e52695v4x2", "node0", "7", [1.2, 0.8, 1.15], marks=pytest.mark.long),
 ]
@@ -92,18 +92,18 @@ def test_what_a_real_machine_measured_gives_the_shipped_numbers(tmp_path) -> Non
 
 def test_what_the_matrix_cannot_tell_is_told(tmp_path) -> None:
     """A handoff reads no memory; and what an L2 costs adds to what the complex's network does."""
-    right = {"ccx.join.latency": 1.2}
+    right = {"ccx.join.inject": 1.2}
     matrix = made(tmp_path / "m.csv", "tr1950x", right, "node1")
     with_memory = Problem.of("tr1950x", matrix, ["memory.latency", *right])
-    fitted = solve(with_memory, home="node1")
+    fitted = solve(with_memory, "node1", "hash")
     assert undetermined(fitted) == [
         "memory.latency: the matrix says nothing of it; it stays where it was"
     ]
     assert list(kept(fitted)) == list(right)
-    sums = solve(Problem.of("tr1950x", matrix, ["core.l2.latency", *right]), home="node1")
+    sums = solve(Problem.of("tr1950x", matrix, ["core.l2.latency", *right]), "node1", "hash")
     [sentence] = undetermined(sums)
     assert re.fullmatch(
-        r"moved together .* core.l2.latency \+10 %, ccx.join.latency -\d %", sentence
+        r"moved together .* core.l2.latency \+10 %, ccx.join.inject -\d %", sentence
     )
     assert np.sqrt(np.mean(sums.residuals**2)) < 0.01
     assert all(word == ", not determined alone" for _, word in kept(sums).values())

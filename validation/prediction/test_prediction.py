@@ -38,7 +38,12 @@ clock  = { value = "4.3GHz", source = "AMD product page: boost" }
 atomic = { value = "60cy", source = "fitted" }
 
 [ccx.join]
-latency = { value = "55cy", source = "fitted" }
+inject = { value = "55cy", source = "fitted" }
+eject  = { value = "55cy", source = "as inject" }
+map    = '''
+    2+u 0
+    1   3
+'''
 
 [die.join]
 latency = { value = "90ns", source = "fitted" }

@@ -118,7 +118,7 @@ def test_is_a_bus_one_channel_that_snoops_do_not_take() -> None:
 
 
 def test_has_every_wire_of_a_crossbar_its_own_channel() -> None:
-    machine = load("tr1950x", ["ccx.join.latency=17ns"])
+    machine = load("r3900x", ["ccx.join.latency=17ns"])
     limited = [link.channel for link in machine.links if link.channel >= 0]
     assert len(limited) == len(set(limited)) == len(machine.links)
     assert machine.links[0].control == 8_500  # half in, half out

@@ -30,6 +30,7 @@ FEW, ENOUGH = 3, 12  # evaluations, derivatives not counted
 ALIKE = 1.02  # choices whose error differs by less are not told apart
 HOMES = 1.25  # homes whose structure differs by less: the first is as good
 GRAIN = 0.002  # of a class: nor by less than this, as rounds are few and clocks have a grain
+FAINT = 0.03  # of residuals by logarithms: a tenfold number would move no class by a tenth
 RANGE = re.compile(r"(\S+): ([a-z]*)(\d+) to \2(\d+)")  # of an unknown that is a key
 
 Advance = Callable[[int], None]
@@ -59,7 +60,15 @@ def solve(
     fine = _solved(problem, best, logs, FINE, ENOUGH)
     advance(1)
     others = tuple(c for c, _ in alike if (c.home, c.settings) != (best.home, best.settings))
-    return Fitted(problem, best, logs + fine.x, fine.jac, fine.fun, others)
+    moved = _determined(fine.jac, logs + fine.x - problem.start)
+    return Fitted(problem, best, problem.start + moved, fine.jac, fine.fun, others)
+
+
+def _determined(jacobian: Vector, moved: Vector) -> Vector:
+    """Without its part along directions in which residuals hardly change: that follows grains."""
+    _, singular, directions = np.linalg.svd(jacobian, full_matrices=False)
+    firm = directions[singular > FAINT]
+    return np.asarray(firm.T @ (firm @ moved))
 
 
 def _most_alike(

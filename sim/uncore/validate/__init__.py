@@ -9,6 +9,7 @@ The files:
     directory.py   reading a line that another core holds, by the place of its home
     hardware.py    the figures the project carries, and a user's own matrix
     score.py       errors and bounds of handoffs;  simulate.py  the simulated matrix
+    repeat.py      which differences between pairs repeat themselves, so that a model must show them
     contention.py  one contended line: throughput over threads
     interrupts.py  IPIs: one, a storm of them, a broadcast;  ktr.py  a user's DragonFly traces
     scaling.py     will-it-scale: throughput over tasks, against measured curves

@@ -27,17 +27,29 @@ from uncore.validate import hardware as figures
 from uncore.validate.hardware import Hardware, Matrix
 from uncore.validate.nulls import Nulls
 from uncore.validate.nulls import errors as null_errors
-from uncore.validate.score import BOUND_QUALITIES, Score, broken, score
+from uncore.validate.score import (
+    BOUND_QUALITIES,
+    CARRIED,
+    MATRIX,
+    Score,
+    broken,
+    no_better,
+    score,
+)
 from uncore.validate.section import Picture, Request, Section
 from uncore.validate.simulate import handoffs
 
-CARRIED, MATRIX = "carried figures", "matrix"
 PROSE = (
     "Two threads hand one line over with compare-and-swap; the figure is half a round trip. Errors"
-    " are relative to the measured figure; a class is the pairs of one distance, by their median."
-    " `pair_err_const_pct` is what predicting each pair by its measured class median would get; the"
-    " last three are class errors of guesses without a model: the same class of the same maker's"
-    " other machines in ns, in cycles, and that of the nearest relative."
+    " are in per cent of the measured figure. `mean`, `worst`: of classes (the pairs of one"
+    " distance), by their medians, of which so many numbers are `free`: fitted on this machine."
+    " `pairs`: mean over pairs; `by median`: what guessing each pair by its level's measured median"
+    " would get. `structured`: levels whose pairs differ in a way that repeats itself: a reading is"
+    " guessed better (by a tenth of the error or more) from the other readings of the same cores"
+    " than from the level's median; what does not repeat no model of places can show. The two"
+    " columns beside it are of those pairs alone. The last three are class errors of guesses"
+    " without a model: the same class of the same maker's other machines in ns, in cycles, and that"
+    " of the nearest relative."
 )
 
 
@@ -93,11 +105,7 @@ def run(request: Request) -> Section:
         broken=[f"{one.score.machine}: {what}" for one in found for what in one.broken],
         notes=[
             *(_order(row) for row in scores if row.order),
-            *(
-                f"{one.machine.id}, not matched: {why}"
-                for one in found
-                if (why := one.hardware.unmatched)
-            ),
+            *(_unmatched(one) for one in found if one.hardware.unmatched),
         ],
         pictures=[_picture(one) for one in found] if request.pictures else (),
     )
@@ -173,15 +181,34 @@ def _whole(lower: Matrix) -> list[list[float]]:
     return both
 
 
+def _unmatched(one: Compared) -> str:
+    what, why = no_better(one.score), one.hardware.unmatched
+    return f"{one.machine.id}, not matched: {f'{what}: {why}' if what else why}"
+
+
 def _order(row: Score) -> str:
     return f"{row.machine}: cores assigned to the stops of an L3: {' '.join(map(str, row.order))}"
 
 
 OFF = 15.0  # per cent, at the ends of the scale of errors
-LEFT = ("machine", "quality", "home", "slice")
-HIDDEN = ("order", "medians", "pairs_from")
-COLUMNS = [
-    Column(field, field, left=field in LEFT)
-    for field in Score.__struct_fields__
-    if field not in HIDDEN
-] + [Column(f"{field}_err_pct", f"{field}_err_pct") for field in Nulls._fields]
+LEFT = ("machine", "quality", "structured", "home", "slice")
+HEADS = {
+    "machine": "machine",
+    "quality": "quality",
+    "classes": "classes",
+    "free_numbers": "free",
+    "class_mean_err_pct": "mean",
+    "class_worst_err_pct": "worst",
+    "pair_mean_err_pct": "pairs",
+    "pair_err_const_pct": "by median",
+    "structured": "structured",
+    "structured_err_pct": "pairs there",
+    "structured_const_pct": "by median",
+    "slice_r2": "slice r2",
+    "home": "home",
+    "slice": "slice",
+    "same_ns_err_pct": "same ns",
+    "same_cycles_err_pct": "same cycles",
+    "relative_err_pct": "relative",
+}
+COLUMNS = [Column(head, field, left=field in LEFT) for field, head in HEADS.items()]

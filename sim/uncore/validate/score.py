@@ -6,7 +6,9 @@
 Errors are relative to the measured figure.  A class's error compares medians.  `pair_err_const_pct`
 is what predicting each pair by the measured median of its level (home side or not) would have got;
 `structure` is the share of that error which the simulation does away with; `slice_r2` is the share
-of the measured variance inside one L3 it explains (1: all of it; 0 or less: none).
+of the measured variance inside one L3 it explains (1: all of it; 0 or less: none).  `structured`
+are the levels whose pairs differ in a way that repeats itself (repeat.py; only a matrix tells), and
+the two errors behind it are of their pairs alone: there a simulation must beat the median.
 """
 
 from __future__ import annotations
@@ -15,11 +17,14 @@ import msgspec
 import numpy as np
 
 from uncore.topology.machine import Machine, Number
+from uncore.validate import repeat
 from uncore.validate.hardware import Hardware, Mask, Matrix, level_of_pairs
 from uncore.validate.parts import sliced
+from uncore.validate.repeat import mean_error
 
 CLASS_MEAN, CLASS_WORST = 4.0, 10.0  # per cent, on machines of quality A and B
 BOUND_QUALITIES = ("A", "A-", "B")
+CARRIED, MATRIX = "carried figures", "matrix"  # what the pairs are from
 SAME = 1e-6  # ns squared: figures that differ by less are one figure
 
 
@@ -33,10 +38,13 @@ class Score(msgspec.Struct, frozen=True):
     pair_mean_err_pct: float
     pair_err_const_pct: float
     structure: float | None
+    structured: str
+    structured_err_pct: float | None
+    structured_const_pct: float | None
     slice_r2: float | None
     home: str
     slice: str
-    pairs_from: str  # "matrix", or "carried figures"
+    pairs_from: str  # MATRIX or CARRIED
     order: list[int]  # cores of the first L3 as they sit, stop by stop; [] where stops are alike
     medians: dict[str, tuple[float, float]]  # class: measured, simulated ns
 
@@ -53,8 +61,10 @@ def score(
     }
     errors = [100 * abs(simulated / measured - 1) for measured, simulated in medians.values()]
     known = ~np.isnan(measured)
-    pair = _mean_error(simulated, measured, known)
-    const = _mean_error(by_level(machine, measured), measured, known)
+    median = repeat.by_level(machine, measured)
+    pair, const = (mean_error(guess, measured, known) for guess in (simulated, median))
+    with_structure = _with_structure(machine, measured) if pairs_from == MATRIX else {}
+    places = np.any(list(with_structure.values()), axis=0) if with_structure else None
     return Score(
         machine=machine.id,
         quality=hardware.quality,
@@ -65,6 +75,9 @@ def score(
         pair_mean_err_pct=round(pair, 2),
         pair_err_const_pct=round(const, 2),
         structure=round(1 - pair / const, 2) if const else None,
+        structured=" ".join(with_structure),
+        structured_err_pct=_percent(simulated, measured, places),
+        structured_const_pct=_percent(median, measured, places),
         slice_r2=_slice_r2(machine, measured, simulated),
         home=hardware.home,
         slice=hardware.slice,
@@ -87,18 +100,13 @@ def fitted_on(number: Number, own: str) -> list[str]:
     return ids.split() if on else [own]
 
 
-def by_level(machine: Machine, ns: Matrix) -> Matrix:
-    """Every pair the median of its level."""
-    levels, constant = level_of_pairs(machine), np.full_like(ns, np.nan)
-    for level in np.unique(levels):
-        pairs = (levels == level) & ~np.isnan(ns)
-        if pairs.any():
-            constant[pairs] = np.median(ns[pairs])
-    return constant
+def _with_structure(machine: Machine, measured: Matrix) -> dict[str, Mask]:
+    found = repeat.levels(machine, measured)
+    return {level: one.pairs for level, one in reversed(found.items()) if one.has_structure}
 
 
-def _mean_error(guess: Matrix, truth: Matrix, pairs: Mask) -> float:
-    return 100 * float(np.mean(abs(guess[pairs] / truth[pairs] - 1)))
+def _percent(guess: Matrix, truth: Matrix, pairs: Mask | None) -> float | None:
+    return None if pairs is None else round(mean_error(guess, truth, pairs), 2)
 
 
 def _slice_r2(machine: Machine, measured: Matrix, simulated: Matrix) -> float | None:
@@ -132,5 +140,17 @@ def broken(score: Score, hardware: Hardware) -> list[str]:
          f"{score.free_numbers} numbers were fitted to {score.classes} classes"),
         (hardware.structure is None or (score.structure or 0) >= hardware.structure,
          f"structure {score.structure} is less than {hardware.structure}"),
+        (hardware.unmatched or not no_better(score), no_better(score)),
     ]  # fmt: skip
     return [message for holds, message in checks if not holds]
+
+
+def no_better(score: Score) -> str:
+    """Than the median of the level, where the matrix has structure; empty where it is."""
+    ours, constant = score.structured_err_pct, score.structured_const_pct
+    if ours is None or constant is None or ours < constant:
+        return ""
+    return (
+        f"pairs with structure ({score.structured}) are {ours} % off, by their level's median"
+        f" {constant} %"
+    )

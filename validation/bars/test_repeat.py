@@ -1,0 +1,79 @@
+"""Is structure what repeats itself in a matrix, and nothing else?"""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import pytest
+
+from uncore import topology
+from uncore.topology.machine import Machine
+from uncore.validate import hardware as figures
+from uncore.validate import repeat
+from uncore.validate.hardware import Hardware, Matrix
+from uncore.validate.score import MATRIX, broken, score
+
+SMT, PLAIN = "r5700x", "ring:16"  # eight cores of two threads; sixteen of one
+
+
+def flat(machine: Machine, noise: float, parts: float = 0) -> Matrix:
+    """100 ns between any two, and normal deviations of readings, and of what cores add."""
+    random = np.random.default_rng(7)
+    adds = np.repeat(random.normal(0, parts, machine.cores), machine.threads_per_core)
+    ns = 100 + np.add.outer(adds, adds) + random.normal(0, noise, (machine.harts, machine.harts))
+    return np.where(np.tri(machine.harts, k=-1), ns, np.nan)
+
+
+def structured(machine: Machine, ns: Matrix) -> list[str]:
+    return [level for level, one in repeat.levels(machine, ns).items() if one.has_structure]
+
+
+@pytest.mark.parametrize("name", [SMT, PLAIN, "i54590"])  # with four cores sums fit anything
+def test_is_noise_no_structure(name: str) -> None:
+    machine = topology.load(name)
+    assert structured(machine, flat(machine, noise=5)) == []
+    assert structured(machine, flat(machine, noise=0)) == []
+
+
+@pytest.mark.parametrize("name", [SMT, PLAIN])
+def test_is_what_cores_add_structure_where_cores_meet(name: str) -> None:
+    machine = topology.load(name)
+    meet = machine.resolvers[0].level
+    assert structured(machine, flat(machine, noise=1, parts=5)) == [meet]
+
+
+def test_do_siblings_repeat_what_no_sum_of_two_cores_is() -> None:
+    machine = topology.load(SMT)
+    cores = np.random.default_rng(3).normal(100, 5, (machine.cores, machine.cores))
+    ns = np.kron(cores + cores.T, np.ones((2, 2))) + flat(machine, noise=1)
+    assert structured(machine, ns) == ["ccx"]
+
+
+@pytest.mark.parametrize("name", [SMT, PLAIN])
+def test_does_a_reading_say_nothing_of_itself(name: str) -> None:
+    """One far away is as far from its guess as from the median."""
+    machine = topology.load(name)
+    ns = flat(machine, noise=0)
+    ns[-1, 0] = 1000
+    [one] = [one for one in repeat.levels(machine, ns).values() if one.from_median]
+    assert one.from_others > one.from_median
+
+
+def test_must_structure_be_simulated_better_than_by_the_median_or_be_explained() -> None:
+    machine, hardware = topology.load(SMT), figures.read(SMT)
+    levels = figures.level_of_pairs(machine)
+    ns = flat(machine, noise=0.1, parts=5)
+    classes = {
+        name: msgspec.structs.replace(one, ns=float(np.median(ns[levels == one.within])))
+        for name, one in hardware.classes.items()
+    }
+    own = msgspec.structs.replace(hardware, classes=classes)
+    median = repeat.by_level(machine, ns)
+
+    def said(guess: Matrix, hardware: Hardware) -> list[str]:
+        return broken(score(machine, hardware, ns, guess, MATRIX), hardware)
+
+    assert said((ns + median) / 2, own) == []
+    [sentence] = said(median, own)
+    assert "structure (ccx)" in sentence and "by their level's median" in sentence
+    assert said(median, msgspec.structs.replace(own, unmatched="a reason")) == []
