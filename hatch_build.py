@@ -20,6 +20,7 @@ CARRIED = {
     "build/workloads": "uncore/data/guests",
     "validation/hardware": "uncore/data/hardware",
     "validation/claims": "uncore/data/claims",
+    "sim/gem5": "uncore/data/gem5",
     "sim/sst/configuration.py": "uncore/data/sst/configuration.py",
 }
 

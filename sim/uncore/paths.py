@@ -22,6 +22,7 @@ GUESTS = CHECKOUT / "build/workloads" if CHECKOUT else PACKAGE / "data/guests"
 HARDWARE = CHECKOUT / "validation/hardware" if CHECKOUT else PACKAGE / "data/hardware"
 CLAIMS = CHECKOUT / "validation/claims" if CHECKOUT else PACKAGE / "data/claims"
 SST = CHECKOUT / "sim/sst" if CHECKOUT else PACKAGE / "data/sst"
+GEM5 = CHECKOUT / "sim/gem5" if CHECKOUT else PACKAGE / "data/gem5"
 SST_ELEMENT = CHECKOUT / "build/sst" if CHECKOUT else PACKAGE / "data/sst"
 
 # What a user's own run leaves behind and may lose: compiled guests.

@@ -82,11 +82,14 @@ class Choices:
     sst_mesh: Annotated[
         str | None, Parameter(help="whose routers a mesh has in SST: merlin or kingsley")
     ] = None
+    gem5: Annotated[
+        str | None, Parameter(help="where gem5 is (its program); else UNCORE_GEM5, PATH")
+    ] = None
 
     def policies(self) -> dict[str, Any]:
         """As fields of a Job; what only says how to run an engine goes where the engine looks."""
         fields = asdict(self)
-        for name in ("sst", "sst_threads", "sst_ranks", "sst_mesh"):
+        for name in ("sst", "sst_threads", "sst_ranks", "sst_mesh", "gem5"):
             if (said := fields.pop(name)) is not None:
                 os.environ[f"UNCORE_{name.upper()}"] = str(said)
         watchdog = duration("--watchdog", self.watchdog)

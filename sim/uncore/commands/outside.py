@@ -14,7 +14,7 @@ from uncore.errors import UserError
 
 @app.command
 def export(
-    simulator: Annotated[Literal["sst"], Parameter(help="for whom")],
+    simulator: Annotated[Literal["sst", "gem5"], Parameter(help="for whom")],
     machine: str,
     workload: str,
     *,

@@ -29,9 +29,12 @@ def memory(job: Job, can: Collection[str] = ()) -> Image:
     return job.program.patched(**_boot(job, can), near=_near(job))
 
 
-def elf(job: Job, can: Collection[str] = ()) -> bytes:
-    """The same for a loader of files: an ELF that prints its records and tables at the end."""
-    return job.program.patched_elf(**_boot(job, can), report=True)
+def elf(job: Job, can: Collection[str] = (), **counter: int) -> bytes:
+    """The same for a loader of files: an ELF that prints its records and tables at the end.
+
+    `counter`: `clock` and `timebase_hz`, where uc_now() reads another one than CSR time.
+    """
+    return job.program.patched_elf(**_boot(job, can) | counter, report=True)
 
 
 def nearest(job: Job) -> list[tuple[int, int]]:

@@ -1,0 +1,76 @@
+"""Builds and runs the simulation that system.json describes; for gem5, in its own Python.
+
+    gem5.opt configuration.py        system.json and the program lie beside this file
+
+Every object of the document becomes one object of gem5, every connection one of its ports; nothing
+is decided here.  An object belongs to the first one that names it, so owners stand before what they
+own.  A value that is a table is not a number or a text:
+
+    {"object": name}                 an object of the document
+    {"new": type, "values": {...}}   one without a name
+    {"at": path}                     a part of one, or a port to be connected with
+    {"range": {...}}                 addresses
+    {"file": name}                   in this folder
+"""
+
+import functools
+import json
+import os
+
+import m5
+import m5.objects
+from m5.params import AddrRange
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+with open(os.path.join(FOLDER, "system.json"), encoding="utf-8") as file:
+    system = json.load(file)
+
+
+def make(kind):
+    """An object; from 24.1 on a controller has its protocol's name before its own."""
+    known = vars(m5.objects)
+    return known[kind if kind in known else system["protocol"] + "_" + kind]()
+
+
+def value(written):
+    if isinstance(written, list):
+        return [value(one) for one in written]
+    if not isinstance(written, dict):
+        return written
+    if "object" in written:
+        return objects[written["object"]]
+    if "at" in written:
+        return reach(written["at"])
+    if "range" in written:
+        return AddrRange(**written["range"])
+    if "file" in written:
+        return os.path.join(FOLDER, written["file"])
+    made = make(written["new"])
+    fill(made, written["values"])
+    return made
+
+
+def reach(path):
+    """The object or attribute at `name.attribute.attribute`."""
+    name, *way = path.split(".")
+    return functools.reduce(getattr, way, objects[name])
+
+
+def fill(made, values):
+    for path, written in values.items():
+        *way, last = path.split(".")
+        setattr(functools.reduce(getattr, way, made), last, value(written))
+
+
+objects = {name: make(described["type"]) for name, described in system["objects"].items()}
+for name, described in system["objects"].items():
+    fill(objects[name], described["values"])
+for a, b in system["ports"]:
+    owner, port = a.rsplit(".", 1)
+    setattr(reach(owner), port, reach(b))
+for path, *arguments in system["calls"]:
+    reach(path)(*map(value, arguments))
+
+m5.instantiate()
+event = m5.simulate()
+print(f"\nuncore: exit code={event.getCode()} tick={m5.curTick()} cause={event.getCause()}")

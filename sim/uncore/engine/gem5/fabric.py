@@ -1,0 +1,106 @@
+"""A machine's fabric as routers and links of Ruby's SimpleNetwork.
+
+    period(machine, stops) -> ps              of the clock in which latencies are written
+    fabric(machine, stops, period) -> Fabric  what lies on the ways between the stops
+
+Every stop on a way becomes a router, every link a one-directional link with its latency in turns of
+the period; gem5 looks for the shortest ways itself, with latencies for weights, so of equally long
+ones it may take another than the machine (rule F1).  Links that share a medium (a bus, rule F4) get
+a router between them and where they lead, so that all pass one link, which has the medium's width.
+
+SimpleNetwork sends a message on when its head is there, as rule F3 does, and keeps the link for the
+time of all its bytes; it waits for no tail at the end of the way.
+
+Invariant: the latency of a way is the machine's, but for the rounding of each link to a period.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from uncore.topology.machine import Link, Machine
+from uncore.topology.route import Routes
+
+CONTROL, DATA = 16, 80  # bytes of a message without and with a line (rule F2)
+PERIODS = range(20, 51)  # ps: fine beside any link, coarse enough that a busy link costs few turns
+MILLI = 1000  # widths are written in thousandths of a byte a turn
+NO_LIMIT = 1000 * DATA * MILLI
+
+
+@dataclass(frozen=True)
+class Wire:
+    """From router to router."""
+
+    source: int
+    target: int
+    latency: int  # turns of the period
+    width: int  # thousandths of a byte a turn
+
+
+@dataclass
+class Fabric:
+    stops: tuple[int, ...]  # of the first routers; others follow
+    wires: list[Wire] = field(default_factory=list)
+    routers: int = 0
+    busy: int = 0  # ps that a message with a line keeps the narrowest link
+
+    def router(self, stop: int) -> int:
+        """Which stands there."""
+        return self.stops.index(stop)
+
+
+def used(machine: Machine, stops: Collection[int]) -> list[Link]:
+    """The links on the ways between stops."""
+    return [machine.links[n] for n in Routes(machine).among(sorted(set(stops)))]
+
+
+def period(machine: Machine, stops: Collection[int]) -> int:
+    """That which rounds links least, the worst of them counting; of equals the longest."""
+    latencies = {link.control for link in used(machine, stops)} or {1000}
+    return min(
+        reversed(PERIODS), key=lambda ps: max(abs(turns(at, ps) * ps - at) / at for at in latencies)
+    )
+
+
+def turns(duration: int, ps: int) -> int:
+    """Of the period, at least the one that gem5 wants of anything that passes a buffer."""
+    return max(1, round(duration / ps))
+
+
+def fabric(machine: Machine, stops: Collection[int], ps: int) -> Fabric:
+    """Routers and links between stops."""
+    links = used(machine, stops)
+    places = {*stops, *(link.source for link in links), *(link.target for link in links)}
+    made = Fabric(tuple(sorted(places)), routers=len(places))
+    made.busy = max((link.data_busy for link in links), default=0)
+    channels: dict[int, list[Link]] = {}
+    for number, link in enumerate(links):
+        channels.setdefault(link.channel if link.channel >= 0 else -1 - number, []).append(link)
+    for shared in channels.values():
+        if len(shared) > 1 and len({link.target for link in shared}) == 1:
+            _medium(made, shared, ps)
+        else:
+            made.wires += [_wire(made, link, ps) for link in shared]
+    return made
+
+
+def _wire(made: Fabric, link: Link, ps: int) -> Wire:
+    source, target = made.router(link.source), made.router(link.target)
+    return Wire(source, target, turns(link.control, ps), _width(link, ps))
+
+
+def _medium(made: Fabric, shared: Sequence[Link], ps: int) -> None:
+    """Ways that end at one stop, and its one way in."""
+    inlet, made.routers = made.routers, made.routers + 1
+    for link in shared:
+        latency = max(1, turns(link.control, ps) - 1)
+        made.wires.append(Wire(made.router(link.source), inlet, latency, NO_LIMIT))
+    made.wires.append(Wire(inlet, made.router(shared[0].target), 1, _width(shared[0], ps)))
+
+
+def _width(link: Link, ps: int) -> int:
+    """Bytes over time, of the size that keeps the link longest."""
+    if link.channel < 0 or not link.data_busy:
+        return NO_LIMIT
+    return min(NO_LIMIT, max(1, DATA * MILLI * ps // link.data_busy))

@@ -1,0 +1,109 @@
+"""Where gem5 is, and what the one that is there can do.
+
+    found() -> Gem5                 or None: none where UNCORE_GEM5, --gem5 or PATH say
+    missing(gem5) -> str            what must be built or renewed; "" when usable
+    room(gem5, controllers) -> None or a UserError: its sets are too small
+
+gem5 is the user's: it is found, never installed, and nothing else needs it.  Which instruction set,
+protocols and set size it was built for, it is asked (sim/gem5/about.py).  Up to 24.0 a gem5 has one
+protocol, since then several.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from uncore import paths
+from uncore.engine.gem5.protocols import PROTOCOLS
+from uncore.engine.outside.find import nowhere, output, program, version
+from uncore.errors import UserError
+
+OLDEST = (24, 0)  # the sources that were read
+HOME = "UNCORE_GEM5"
+NAMES = ("gem5", "gem5.fast", "gem5.opt", "gem5.debug")
+FOLDERS = ("", "bin", "build/RISCV", "build/ALL")
+HOW = "scons build/RISCV/gem5.opt, with RUBY_PROTOCOL_{} and USE_RISCV_ISA set"
+WHERE = "https://www.gem5.org has it; then say where: --gem5 PATH, UNCORE_GEM5, or PATH"
+
+
+@dataclass(frozen=True)
+class Gem5:
+    program: Path
+    version: str  # "24.0.0.1"; "" of a program that did not answer
+    riscv: bool
+    protocols: tuple[str, ...]
+    bits: int  # the most controllers of a kind
+
+    def __str__(self) -> str:
+        isa = "RISC-V" if self.riscv else "no RISC-V"
+        names = " ".join(self.protocols) or "no protocol"
+        return f"gem5 {self.version} with {isa}, {names}, sets of {self.bits}"
+
+
+def found() -> Gem5 | None:
+    """As the environment says now."""
+    there = program(HOME, NAMES, FOLDERS)
+    return _ask(there) if there else None
+
+
+@lru_cache
+def _ask(there: Path) -> Gem5:
+    with tempfile.TemporaryDirectory(prefix="uncore-gem5-") as place:
+        said = output([there, "-q", "-d", place, paths.GEM5 / "about.py"])
+    answer = re.search(r"^uncore: (\{.*\})$", said, re.M)
+    if not answer:
+        return Gem5(there, "", False, (), 0)
+    about = json.loads(answer[1])
+    build = about["build"]
+    return Gem5(
+        there,
+        str(about["version"]),
+        bool(build.get("USE_RISCV_ISA")),
+        tuple(_protocols(build)),
+        int(build.get("NUMBER_BITS_PER_SET", 64)),
+    )
+
+
+def _protocols(build: Mapping[str, Any]) -> list[str]:
+    """Said by one word up to 24.0, and by a switch for each."""
+    one = build.get("PROTOCOL")
+    names = {key.removeprefix("RUBY_PROTOCOL_") for key in build if build[key] is True}
+    return [name for name in PROTOCOLS if name == one or name.upper() in names] or [one or ""]
+
+
+def missing(gem5: Gem5 | None) -> str:
+    """What stands in the way, and what to do about it; "" if nothing does."""
+    if gem5 is None:
+        return nowhere("gem5", HOME, "--gem5", WHERE)
+    if not gem5.version:
+        return f"{gem5.program} does not answer as gem5 does; write --gem5 PATH of its program"
+    digits = version(gem5.version)
+    if digits and digits < OLDEST:
+        oldest = ".".join(map(str, OLDEST))
+        return f"gem5 {gem5.version} is too old: write --gem5 PATH of {oldest} or newer"
+    if not gem5.riscv:
+        return f"{gem5.program} has no RISC-V; build one with it ({HOW.format('MESI_TWO_LEVEL')})"
+    if not set(gem5.protocols) & PROTOCOLS.keys():
+        names = " or ".join(PROTOCOLS)
+        return (
+            f"{gem5.program} has the protocol {' '.join(gem5.protocols)}; build one with {names}"
+            f" ({HOW.format('MESI_TWO_LEVEL')})"
+        )
+    return ""
+
+
+def room(gem5: Gem5, controllers: int) -> None:
+    """Sets of controllers have a fixed size, of which a build decides."""
+    if controllers > gem5.bits:
+        raise UserError(
+            f"{controllers} controllers of one kind, and {gem5.program} was built for"
+            f" {gem5.bits}: build it with NUMBER_BITS_PER_SET={controllers} or more, or use fewer"
+            " --threads"
+        )

@@ -1,0 +1,183 @@
+"""Is it said what is missing, and what went wrong, when gem5 is not as it should be?
+
+gem5 is played by scripts here: what they say and how they end is all that uncore sees of it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from uncore import api
+from uncore.cli import main
+from uncore.engine import gem5
+from uncore.engine.gem5 import read
+from uncore.errors import GuestError, OutsideError, UserError
+
+JOB = ("bus:2", "lock/ticket", [2])
+END = "uncore: exit code={} tick=5 cause=semi:ADP_Stopped_ApplicationExit"
+RECORDS = "".join(f"uc: hart={n} ops=3 begin={10 + n} end={40 + n} failures=0\n" for n in range(2))
+STATISTICS = """
+simInsts                                       1234                       # Instructions (Count)
+system.ruby.L1Cache_Controller.Load      |        5     50.00%     50.00% |        5     50.00%
+system.ruby.L1Cache_Controller.Load::total           10
+system.ruby.{0}L1Cache_Controller.NP.Load |        2     50.00%     50.00% |        2     50.00%
+system.ruby.{0}L1Cache_Controller.NP.Load::total            4
+system.ruby.{0}L1Cache_Controller.S.Store::total            3
+system.ruby.{0}L1Cache_Controller.M.Load::total           90
+system.ruby.{0}L1Cache_Controller.M.Fwd_GETX::total            6
+system.ruby.{0}L1Cache_Controller.S.Inv            1       0.00%      0.00%
+system.ruby.{0}L2Cache_Controller.SS.L1_GETX::total            7
+"""
+
+
+@pytest.fixture
+def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A gem5 that is complete, and says nothing when it runs."""
+    monkeypatch.setenv("UNCORE_GEM5", str(tmp_path / "gem5.opt"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # of the folders that are kept
+    gem5_that(tmp_path, "")
+    return tmp_path
+
+
+def gem5_that(place: Path, does: str, version: str = "24.0.0.1", **build: object) -> None:
+    about = {"USE_RISCV_ISA": True, "PROTOCOL": "MESI_Two_Level", "NUMBER_BITS_PER_SET": 64}
+    said = json.dumps({"version": version, "build": about | build})
+    script = place / "gem5.opt"
+    script.write_text(
+        "#!/bin/sh\n"
+        f"case \"$*\" in *about.py) echo 'uncore: {said}'; exit;; esac\n"
+        f"mkdir -p m5out\n{does}\n"
+    )
+    script.chmod(0o755)
+    gem5.find._ask.cache_clear()
+
+
+def kept(error: OutsideError) -> Path:
+    found = re.search(r"The run folder is kept: (.*)$", str(error))
+    assert found and (Path(found[1]) / "system.json").is_file()
+    return Path(found[1])
+
+
+def test_a_complete_one_is_told_with_protocol_and_set_size(played: Path) -> None:
+    assert gem5.missing() == ""
+    assert gem5.about() == "gem5 24.0.0.1 with RISC-V, MESI_Two_Level, sets of 64"
+
+
+def test_it_is_found_in_a_checkout_of_its_sources(
+    played: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (played / "build/RISCV").mkdir(parents=True)
+    (played / "gem5.opt").rename(played / "build/RISCV/gem5.opt")
+    monkeypatch.setenv("UNCORE_GEM5", str(played))
+    assert gem5.missing() == ""
+
+
+def test_one_with_several_protocols(played: Path) -> None:
+    """From 24.1 on there is a switch for each."""
+    switches = {"RUBY_PROTOCOL_MESI_TWO_LEVEL": True, "RUBY_PROTOCOL_MOESI_CMP_DIRECTORY": True}
+    gem5_that(played, "", "24.1.0.0", PROTOCOL=None, **switches)
+    assert gem5.missing() == ""
+    assert "MESI_Two_Level MOESI_CMP_directory" in gem5.about()
+
+
+def test_none_at_all(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("UNCORE_GEM5", "/nowhere")
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "bus:2", "lock/ticket", "--engine", "gem5", "--gem5", "/nowhere/else"])
+    assert ended.value.code == UserError.status
+    assert "no gem5 in /nowhere/else (UNCORE_GEM5, --gem5)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("version", "build", "words"),
+    [
+        ("23.1.0.0", {}, "gem5 23.1.0.0 is too old: write --gem5 PATH of 24.0 or newer"),
+        ("24.0.0.0", {"USE_RISCV_ISA": False}, "has no RISC-V; build one with it"),
+        (
+            "24.0.0.0",
+            {"PROTOCOL": "MI_example"},
+            "has the protocol MI_example; build one with MESI_Two_Level or MOESI_CMP_directory",
+        ),
+    ],
+)
+def test_one_that_cannot(played: Path, version: str, build: dict[str, object], words: str) -> None:
+    gem5_that(played, "", version, **build)
+    assert words in gem5.missing()
+
+
+def test_what_is_no_gem5(played: Path) -> None:
+    (played / "gem5.opt").write_text("#!/bin/sh\necho hello\n")
+    gem5.find._ask.cache_clear()
+    assert "gem5.opt does not answer as gem5 does" in gem5.missing()
+
+
+def test_sets_too_small(played: Path) -> None:
+    gem5_that(played, "", NUMBER_BITS_PER_SET=8)
+    with pytest.raises(UserError, match="NUMBER_BITS_PER_SET=9 or more, or use fewer --threads"):
+        api.run("bus:9", "lock/ticket", [9], engine="gem5")
+
+
+def test_it_crashes(played: Path) -> None:
+    """Its last lines are shown, and the folder is kept."""
+    gem5_that(played, "seq 100; echo panic: Possible Deadlock detected; kill -ABRT $$")
+    with pytest.raises(OutsideError, match=r"status -6:\n  90\n(.*\n)+  panic: Possible D") as e:
+        api.run(*JOB, engine="gem5")
+    kept(e.value)
+    assert e.value.status == 3
+
+
+def test_it_ends_before_the_program_does(played: Path) -> None:
+    gem5_that(played, "echo 'uncore: exit code=0 tick=9 cause=simulate() limit reached'")
+    with pytest.raises(OutsideError, match=r"lock/ticket did not: simulate\(\) limit") as e:
+        api.run(*JOB, engine="gem5")
+    kept(e.value)
+
+
+def test_the_program_traps(played: Path) -> None:
+    trap = "uc: trap hart=1 mcause=2 mepc=80000000 mtval=0"
+    gem5_that(played, f"echo '{trap}'; echo '{END.format(3)}'; touch m5out/stats.txt")
+    with pytest.raises(GuestError, match="status 3: hart 1: illegal instruction at 0x80000000"):
+        api.run(*JOB, engine="gem5")
+    assert not list(played.glob("uncore-gem5-*"))
+
+
+@pytest.mark.parametrize("prefix", ["", "MESI_Two_Level."])
+def test_what_it_counts_becomes_a_point(played: Path, prefix: str) -> None:
+    """With the names up to 24.0, and with those since 24.1."""
+    (played / "stats").write_text(STATISTICS.format(prefix))
+    (played / "said").write_text(RECORDS + END.format(0) + "\n")
+    gem5_that(played, f"cat {played}/said; cp {played}/stats m5out/stats.txt")
+    (point,) = api.run(*JOB, engine="gem5").outcome.points
+    assert (point.ops, point.elapsed_ps, point.instructions) == (6, 31_000, 1234)
+    assert (point.transactions, point.invalidations) == (7, 7)
+    assert point.latency is None and "latency" in point.absent
+
+
+def test_a_statistic_of_another_protocol_is_not_taken_for_a_cores() -> None:
+    counts = Counter({"system.ruby.L1Cache_Controller.M.Inv": 2, "system.l1.M.Inv": 5})
+    assert read.transitions(counts) == {"M.Inv": 2}
+
+
+@pytest.mark.parametrize(
+    ("machine", "threads", "options", "words"),
+    [
+        ("epyc7601x2", 2, {"placement": "0,1"}, "--smt off"),
+        ("ccx:2x4", 8, {}, "share lines within ccx0, ccx1 and between them"),
+        ("power9x2", 2, {"smt": False}, "2 memory nodes order the lines .* --home node0"),
+        ("bus:2", 2, {"home": "first-touch"}, "write addressed"),
+        ("bus:2", 2, {"slices": "0"}, "write hash"),
+        ("bus:2", 2, {"overrides": {"core.atomics": "far"}}, "core.atomics=near"),
+        ("bus:2", 2, {"overrides": {"interrupt.multicast": "yes"}}, "interrupt.multicast=no"),
+    ],
+)
+def test_what_it_cannot_do_is_refused(
+    played: Path, machine: str, threads: int, options: dict[str, object], words: str
+) -> None:
+    with pytest.raises(UserError, match=words):
+        api.run(machine, "lock/ticket", [threads], engine="gem5", **options)

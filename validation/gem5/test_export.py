@@ -1,0 +1,318 @@
+"""Is what is written for gem5 the machine, and all of it, without gem5 being there?"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import runpy
+import sys
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from uncore import topology
+from uncore.api import make_job
+from uncore.engine import gem5
+from uncore.engine.gem5 import fabric, system
+from uncore.engine.gem5.levels import levels
+from uncore.engine.outside import homes
+from uncore.engine.outside.folder import CONFIGURATION
+from uncore.job import Job
+from uncore.topology.machine import Machine
+from uncore.topology.route import Routes
+
+SHIPPED = [name for name, _ in topology.list_machines() if ":" not in name]
+SHAPES = ["bus:4", "ring:8", "mesh:4x3", "ccx:1x4", "ring:3"]
+PROTOCOLS = list(gem5.PROTOCOLS)
+
+
+@cache
+def exported(machine: str) -> tuple[Job, str, dict[str, Any]]:
+    """Of the harts that share one level, with the first protocol that can express them."""
+    threads = sharing(topology.load(machine, []))
+    job = make_job(machine, "lock/ticket", [threads], smt=False, engine="gem5")
+    protocol = gem5.choose(job)
+    return job, protocol, system.describe(job, protocol)
+
+
+def sharing(machine: Machine) -> int:
+    """How many cores there are below the lowest resolver that has several."""
+    below: dict[int, int] = dict.fromkeys(range(machine.cores), 1)
+    for number, resolver in enumerate(machine.resolvers):
+        below[machine.cores + number] = sum(below[child] for child in resolver.children)
+        if below[machine.cores + number] > 1:
+            return below[machine.cores + number]
+    raise AssertionError
+
+
+@pytest.fixture(autouse=True)
+def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is exported must not depend on a gem5 that happens to be there."""
+    monkeypatch.setenv("UNCORE_GEM5", "/nowhere")
+
+
+@pytest.mark.parametrize("machine", SHIPPED + SHAPES)
+def test_every_link_on_a_way_is_there_with_its_latency(machine: str) -> None:
+    """One wire each, or two where links share a medium; none is off by more than half a turn."""
+    job, _, document = exported(machine)
+    stops, period = _stops(job), _period(document)
+    links = [job.machine.links[n] for n in Routes(job.machine).among(sorted(set(stops.values())))]
+    routers = _routers(document, stops)
+    found = [(a, b, ps) for a, b, ps in _wires(document, period)]
+    for link in links:
+        a, b = (routers.get(stop) for stop in (link.source, link.target))
+        if a is not None and b is not None and not _shares(link, links):
+            direct = [ps for source, target, ps in found if (source, target) == (a, b)]
+            assert len(direct) == 1
+            assert abs(direct[0] - link.control) <= _off(link.control, period)
+
+
+@pytest.mark.parametrize("machine", SHIPPED + SHAPES)
+def test_ways_take_what_they_take_on_the_machine(machine: str) -> None:
+    """From each controller to each other, parsed back from the document."""
+    job, _, document = exported(machine)
+    stops, period, routes = _stops(job), _period(document), Routes(job.machine)
+    routers = {name: router for router, name in _ends(document)}
+    ways = _Ways(_wires(document, period))
+    names = sorted(stops)[:: len(stops) // 12 + 1]
+    assert routers.keys() == stops.keys()
+    for a in names:
+        for b in names:
+            takes, wires = ways.between(routers[a], routers[b])
+            should, path = routes.distances(stops[b])[stops[a]], routes.path(stops[a], stops[b])
+            most = sum(_off(job.machine.links[n].control, period) for n in path)
+            assert -wires * period / 2 <= takes - should <= most, (a, b, takes, should)
+
+
+def test_a_bus_is_one_link_for_all() -> None:
+    """Requests of all cores and the memory pass it, and it has the bus's width."""
+    job, _, document = exported("bus:4")
+    (channel,) = {link.channel for link in job.machine.links if link.channel >= 0}
+    busy = next(link.data_busy for link in job.machine.links if link.channel == channel)
+    wires = [one["values"] for name, one in document["objects"].items() if name[:4] == "wire"]
+    (narrow,) = [wire for wire in wires if wire["bandwidth_factor"] < fabric.NO_LIMIT]
+    into = [wire for wire in wires if wire["dst_node"] == narrow["src_node"]]
+    assert len(into) == 5
+    turns = fabric.DATA * fabric.MILLI / narrow["bandwidth_factor"]
+    assert turns * _period(document) == pytest.approx(busy, rel=0.01)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("home", ["addressed", "interleave", "node1"])
+def test_every_address_has_one_home_and_one_bank(protocol: str, home: str) -> None:
+    """As the machine deals them (rule A4); MESI_Two_Level's banks have no addresses written."""
+    job = make_job("power9x2", "lock/ticket", [4], smt=False, home=home, engine="gem5")
+    if protocol == "MESI_Two_Level" and home != "node1":
+        pytest.skip("its banks cannot be of a node")
+    objects = system.describe(job, protocol)["objects"]
+    size, count = job.machine.memories[0].size, len(job.machine.memories)
+    kinds = {"directory"} if protocol == "MESI_Two_Level" else {"directory", "bank"}
+    for page in (0, 1, 7, size // 4096 - 1, size // 4096, count * size // 4096 - 1):
+        for line in (0, 1, 2, 5):
+            address = homes.RAM + page * 4096 + line * 64
+            for kind in kinds:
+                owners = [
+                    name
+                    for name, one in objects.items()
+                    if name.startswith(kind)
+                    and any(_holds(r["range"], address) for r in one["values"]["addr_ranges"])
+                ]
+                right = {"addressed": page * 4096 // size, "interleave": page % count, "node1": 0}
+                assert owners == [f"{kind}{right[home]}"], (home, hex(address))
+
+
+def test_banks_deal_lines_out_to_stops_all_over_the_machine() -> None:
+    job, _, _ = exported("mesh:4x3")
+    twelve = job.machine.resolvers[0].slices
+    banks = levels(job, "MESI_Two_Level").banks
+    assert [bank.turn for bank in banks] == list(range(8))
+    assert [twelve.index(bank.stop) for bank in banks] == [0, 1, 3, 4, 6, 7, 9, 10]
+
+
+@pytest.mark.parametrize("machine", ["ring:4", "bus:4", "power9x2"])
+def test_the_configuration_makes_each_object_and_connects_it(machine: str, tmp_path: Path) -> None:
+    """gem5 is played by a recorder: whatever is made, set, connected and called is written down."""
+    job, _, document = exported(machine)
+    gem5.export(job, tmp_path)
+    played = _Played()
+    played.run(tmp_path / CONFIGURATION)
+    assert json.loads((tmp_path / "system.json").read_text()) == document
+    kinds = [one["type"] for one in document["objects"].values()]
+    assert [kind for kind in played.made if kind in set(kinds)] == kinds
+    assert played.order[-2:] == ["instantiate", "simulate"]
+    harts = job.threads[0]
+    assert played.order.count("createThreads") == harts
+    assert played.order.count("setup_buffers") == 1
+    (cpu,) = [one for one in played.objects if one.kind == "RiscvTimingSimpleCPU"][-1:]
+    assert cpu.parts["icache_port"].path.endswith("port")
+    assert cpu.parts["dcache_port"].path.endswith("in_ports")
+
+
+def test_a_folder_is_complete_and_the_same_again(tmp_path: Path) -> None:
+    job, protocol, _ = exported("ring:8")
+    for name in ("one", "two"):
+        gem5.export(job, tmp_path / name)
+    files = {path.name: path.read_bytes() for path in (tmp_path / "one").iterdir()}
+    assert sorted(files) == [
+        "README.md",
+        "code.bin",
+        "configuration.py",
+        "job.json",
+        "program.elf",
+        "system.json",
+    ]
+    for name, content in files.items():
+        assert (tmp_path / "two" / name).read_bytes() == content
+    assert Job.of(json.loads(files["job.json"]), job.program) == job
+    assert protocol.encode() in files["README.md"]
+    assert files["code.bin"] in files["program.elf"]
+
+
+# ---- reading a document
+
+
+def _stops(job: Job) -> dict[str, int]:
+    """Where each controller stands, by its name, from the machine."""
+    level = levels(job, gem5.choose(job))
+    stops = {f"private{n}": job.machine.core_stops[core] for n, core in enumerate(level.cores)}
+    stops |= {f"bank{n}": bank.stop for n, bank in enumerate(level.banks)}
+    memories = [job.machine.memories[node].stop for node in level.nodes]
+    return stops | {f"directory{n}": stop for n, stop in enumerate(memories)}
+
+
+def _period(document: dict[str, Any]) -> int:
+    clock = document["objects"]["system"]["values"]["clk_domain"]["values"]["clock"]
+    return int(clock.removesuffix("ps"))
+
+
+def _ends(document: dict[str, Any]) -> list[tuple[int, str]]:
+    """Router and controller of each endpoint's link."""
+    links = [one["values"] for one in document["objects"].values() if "ext_node" in one["values"]]
+    return [(_number(link["int_node"]), link["ext_node"]["object"]) for link in links]
+
+
+def _routers(document: dict[str, Any], stops: dict[str, int]) -> dict[int, int]:
+    return {stops[name]: router for router, name in _ends(document)}
+
+
+def _wires(document: dict[str, Any], period: int) -> list[tuple[int, int, int]]:
+    wires = [one["values"] for one in document["objects"].values() if "src_node" in one["values"]]
+    assert all(wire["weight"] == wire["latency"] >= 1 for wire in wires)
+    assert len({wire["link_id"] for wire in wires}) == len(wires)
+    return [
+        (_number(wire["src_node"]), _number(wire["dst_node"]), wire["latency"] * period)
+        for wire in wires
+    ]
+
+
+def _number(router: dict[str, str]) -> int:
+    return int(router["object"].removeprefix("router"))
+
+
+def _off(latency: int, period: int) -> float:
+    """How much rounding to turns, of which there is one at least, may make of a latency."""
+    return max(period / 2, period - latency)
+
+
+def _shares(link: Any, links: list[Any]) -> bool:
+    return link.channel >= 0 and [other.channel for other in links].count(link.channel) > 1
+
+
+def _holds(range_: dict[str, Any], address: int) -> bool:
+    """As gem5's AddrRange decides (src/base/addr_range.hh)."""
+    if not range_["start"] <= address < range_["start"] + range_["size"]:
+        return False
+    masks = range_.get("masks", [])
+    turn = sum(((address & mask).bit_count() & 1) << n for n, mask in enumerate(masks))
+    return bool(turn == range_.get("intlvMatch", 0))
+
+
+class _Ways:
+    """Least latencies between routers, as gem5 finds them: by weight."""
+
+    def __init__(self, wires: list[tuple[int, int, int]]) -> None:
+        self.out: dict[int, list[tuple[int, int]]] = {}
+        for source, target, ps in wires:
+            self.out.setdefault(source, []).append((target, ps))
+        self.found: dict[int, dict[int, tuple[int, int]]] = {}
+
+    def between(self, source: int, target: int) -> tuple[int, int]:
+        """The latency, and how many wires have it."""
+        if source not in self.found:
+            reached = {source: (0, 0)}
+            waiting = [(0, 0, source)]
+            while waiting:
+                takes, wires, router = heapq.heappop(waiting)
+                for end, ps in self.out.get(router, []):
+                    best = (takes + ps, wires + 1)
+                    if best < reached.get(end, (1 << 60, 0)):
+                        reached[end] = best
+                        heapq.heappush(waiting, (*best, end))
+            self.found[source] = reached
+        return self.found[source][target]
+
+
+class _Object:
+    """Any SimObject: has every attribute, and remembers what is set."""
+
+    def __init__(self, played: _Played, kind: str, path: str) -> None:
+        self.__dict__.update(played=played, kind=kind, path=path, parts={})
+
+    def __getattr__(self, name: str) -> _Object:
+        return self.parts.setdefault(name, _Object(self.played, "", f"{self.path}.{name}"))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        self.parts[name] = value
+
+    def __call__(self, *arguments: object) -> _Object:
+        self.played.order.append(self.path.rpartition(".")[2])
+        return self
+
+
+class _Played:
+    """The modules m5, m5.objects and m5.params."""
+
+    def __init__(self) -> None:
+        self.made: list[str] = []
+        self.order: list[str] = []
+        self.objects: list[_Object] = []
+
+    def run(self, script: Path) -> None:
+        m5, objects, params = (ModuleType(name) for name in ("m5", "m5.objects", "m5.params"))
+        simulator: Any = m5
+        simulator.objects = objects
+        for name in ("instantiate", "simulate", "curTick"):
+            setattr(m5, name, _Object(self, "", name))
+        params.AddrRange = dict  # type: ignore[attr-defined]
+        for kind in _kinds(script.with_name("system.json")):
+            setattr(objects, kind, lambda kind=kind: self.make(kind))
+        with pytest.MonkeyPatch.context() as patch:
+            for module in (m5, objects, params):
+                patch.setitem(sys.modules, module.__name__, module)
+            runpy.run_path(str(script))
+        self.order.remove("curTick")
+        self.order = [name for name in self.order if not name.startswith("get")]
+
+    def make(self, kind: str) -> _Object:
+        self.made.append(kind)
+        self.objects.append(_Object(self, kind, kind))
+        return self.objects[-1]
+
+
+def _kinds(path: Path) -> set[str]:
+    """Every type that a document names."""
+    found: set[str] = set()
+
+    def look(value: Any) -> None:
+        if isinstance(value, dict):
+            found.update(value[key] for key in ("type", "new") if isinstance(value.get(key), str))
+            value = list(value.values())
+        if isinstance(value, list):
+            for one in value:
+                look(one)
+
+    look(json.loads(path.read_text()))
+    return found
