@@ -19,7 +19,7 @@ import os
 
 import m5
 import m5.objects
-from m5.params import AddrRange
+from m5.params import NULL, AddrRange
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(FOLDER, "system.json"), encoding="utf-8") as file:
@@ -33,6 +33,8 @@ def make(kind):
 
 
 def value(written):
+    if written is None:
+        return NULL
     if isinstance(written, list):
         return [value(one) for one in written]
     if not isinstance(written, dict):

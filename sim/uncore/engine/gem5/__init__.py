@@ -35,7 +35,7 @@ GIVES = frozenset(
 DIFFERS = (
     "a hart waits for its stores; branches are never predicted wrongly; pause is one instruction",
     "an atomic takes what a load takes; LR asks for a shared copy, its SC for the right to write",
-    "a bank of the shared level blocks a line until the requester has it; owners reply directly",
+    "a bank blocks a line until the requester has it; owners reply directly (CHI: as the level)",
     "a core's two levels are one cache with the first one's time",
     "an interrupt has no way: it is there when the CLINT is written",
 )
@@ -104,19 +104,26 @@ def choose(job: Job) -> str:
             " write addressed or node0"
         )
     gem5 = find.found()
-    names = [name for name in PROTOCOLS if not gem5 or name in gem5.protocols]
     errors = []
-    for name in names or PROTOCOLS:
+    for name in gem5.usable if gem5 else PROTOCOLS:
         try:
-            levels(job, name)
+            level = levels(job, PROTOCOLS[name].several)
         except UserError as error:
             errors.append(error)
-        else:
+            continue
+        if PROTOCOLS[name].by_node or not level.by_node:
             return name
+        errors.append(
+            UserError(
+                f"{job.machine.id}: each of {len(level.nodes)} memory nodes orders its own lines,"
+                f" and {name} picks a bank by an address' lowest bits; write --home node0, or use"
+                " a gem5 with CHI or MOESI_CMP_directory"
+            )
+        )
     raise errors[0]
 
 
 def controllers(job: Job, protocol: str) -> int:
     """Of the kind that there are most of."""
-    level = levels(job, protocol)
-    return max(len(level.cores), len(level.banks), len(level.nodes))
+    known = PROTOCOLS[protocol]
+    return known.controllers(levels(job, known.several))

@@ -41,6 +41,11 @@ class Gem5:
     protocols: tuple[str, ...]
     bits: int  # the most controllers of a kind
 
+    @property
+    def usable(self) -> list[str]:
+        """Those protocols that this engine knows."""
+        return [name for name in PROTOCOLS if name in self.protocols]
+
     def __str__(self) -> str:
         isa = "RISC-V" if self.riscv else "no RISC-V"
         names = " ".join(self.protocols) or "no protocol"
@@ -90,7 +95,7 @@ def missing(gem5: Gem5 | None) -> str:
         return f"gem5 {gem5.version} is too old: write --gem5 PATH of {oldest} or newer"
     if not gem5.riscv:
         return f"{gem5.program} has no RISC-V; build one with it ({HOW.format('MESI_TWO_LEVEL')})"
-    if not set(gem5.protocols) & PROTOCOLS.keys():
+    if not gem5.usable:
         names = " or ".join(PROTOCOLS)
         return (
             f"{gem5.program} has the protocol {' '.join(gem5.protocols)}; build one with {names}"

@@ -1,98 +1,117 @@
-"""Which part of a machine is which level of gem5's protocols, or why there is none.
+"""Which part of a machine is which level of a protocol of gem5, or why there is none.
 
-    levels(job, protocol) -> Levels     or UserError, with the protocols that could
+    levels(job, several) -> Levels     or UserError, with the protocol that could
 
-MESI_Two_Level and MOESI_CMP_directory know three kinds of controllers: a private cache for each
-core, banks of one cache that all cores share, and directories at the memories.  So the cores in use
-must meet at one resolver, and no two of them below it; that one becomes the banks, what is above it
-the directories.  Which bank has a line its address decides: for MESI_Two_Level its lowest bits, so
-banks are a power of two; for MOESI_CMP_directory a region of each bank, so that each memory node
-can have banks of its own.
+Above the cores' private caches are *banks*, each of a resolver, behind the last of them memories.
+CHI gives each controller a list of those below it, so every resolver becomes banks (`several`).
+MESI_Two_Level and MOESI_CMP_directory have the banks of one cache for all cores: there the cores in
+use must meet at one resolver, and no two of them below it; what is above it become directories.
+
+Which bank has a line its address decides: lines are dealt out in turn to a power of two of them;
+where each memory node has a root of its own, the node comes first, which MESI_Two_Level cannot.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from uncore.engine.outside import homes
 from uncore.errors import UserError
-from uncore.topology.machine import Resolver
+from uncore.topology.machine import Machine, Resolver
 
 if TYPE_CHECKING:
     from uncore.job import Job
 
-SHARED = "CHI"  # of gem5's protocols, the one with levels like ours: told, not supported
-
 
 @dataclass(frozen=True)
 class Bank:
-    """Of the shared cache: where it stands, and which lines it has."""
+    """Of a shared cache: whose, where it stands, which lines it has, and what it asks."""
 
+    resolver: Resolver
     stop: int
     node: int | None  # only those of a memory node
     turn: int  # of `shares` lines in a row
     shares: int
+    below: tuple[int, ...]  # banks; (): the memories
 
 
 @dataclass(frozen=True)
 class Levels:
     cores: tuple[int, ...]  # in order of the harts
-    shared: Resolver
+    asks: tuple[tuple[int, ...], ...]  # of each core, the banks
     banks: tuple[Bank, ...]
-    nodes: tuple[int, ...]  # memory nodes, each with a directory
+    nodes: tuple[int, ...]  # memory nodes in use
 
-    @property
-    def plain(self) -> bool:
-        """Are the directories memories and nothing else?"""
-        return not self.shared.parents
+    @cached_property
+    def by_node(self) -> bool:
+        """Does each memory node have banks of its own?"""
+        return len({bank.node for bank in self.banks if not bank.below}) > 1
 
 
-def levels(job: Job, protocol: str) -> Levels:
+def levels(job: Job, several: bool) -> Levels:
     """For the harts of a job of one thread count."""
-    machine = job.machine
+    machine, nodes = job.machine, tuple(homes.nodes(job))
     cores = tuple(hart // machine.threads_per_core for hart in job.harts[: job.threads[0]])
-    nodes = tuple(homes.nodes(job))
-    common = _common(job, cores, nodes)
-    if len(common) == 1:
-        return Levels(cores, common[0], _banks(common[0]), nodes)
-    if protocol == "MESI_Two_Level":
+    users = _users(machine, cores)
+    if several:
+        return _all(machine, cores, nodes, users)
+    common = next(n for n, used in enumerate(users) if used == set(cores))
+    if any(len(used) > 1 for used in users[:common]):
+        between = [machine.resolvers[n].name for n in range(common) if users[n]]
         raise UserError(
-            f"{machine.id}: {len(common)} memory nodes order the lines of their own"
-            f" ({common[0].name} ...), and {protocol} picks a bank by an address' lowest bits;"
-            " write --home node0, or use a gem5 with MOESI_CMP_directory"
+            f"{machine.id}: the cores in use share lines within {', '.join(between[:3])}"
+            f"{' ...' if len(between) > 3 else ''} and between them: of gem5's protocols CHI can,"
+            " MESI_Two_Level and MOESI_CMP_directory have one shared level; write --place with"
+            " cores of one, or fewer --threads"
         )
-    banks = tuple(bank for node in nodes for bank in _banks(common[node], node))
-    return Levels(cores, common[0], banks, nodes)
+    resolver = machine.resolvers[common]
+    roots = [r for r in machine.resolvers if r.memory in nodes] if resolver.memory >= 0 else []
+    banks = [bank for root in roots for bank in _banks(root, root.memory)] or _banks(resolver)
+    return Levels(cores, (tuple(range(len(banks))),) * len(cores), tuple(banks), nodes)
 
 
-def _common(job: Job, cores: tuple[int, ...], nodes: tuple[int, ...]) -> list[Resolver]:
-    """The lowest resolver above all cores in use; of roots at nodes, all that home anything."""
-    machine = job.machine
-    below = {machine.cores + n: set(one.children) for n, one in enumerate(machine.resolvers)}
-    for number in below:  # inner levels come first
-        for child in [child for child in below[number] if child in below]:
-            below[number] |= below[child]
-    used = {n: set(cores) & below[machine.cores + n] for n in range(len(machine.resolvers))}
-    for number, resolver in enumerate(machine.resolvers):
-        if used[number] == set(cores):
-            roots = not resolver.parents and resolver.memory >= 0
-            return [r for r in machine.resolvers if r.memory in nodes] if roots else [resolver]
-        if len(used[number]) > 1:
-            others = [r.name for n, r in enumerate(machine.resolvers) if used[n] and r.parents]
-            raise UserError(
-                f"{machine.id}: the cores in use share lines within {', '.join(others[:3])}"
-                f"{' ...' if len(others) > 3 else ''} and between them: gem5's MESI_Two_Level and"
-                f" MOESI_CMP_directory have one shared level, {SHARED} has more, and this engine"
-                " does not support it; write --place with cores of one, or --threads that fit"
-            )
-    raise AssertionError("a root is above every core")
+def _users(machine: Machine, cores: Collection[int]) -> list[set[int]]:
+    """Of each resolver, the cores in use that it serves."""
+    served: dict[int, set[int]] = {core: {core} for core in cores}
+    for number, resolver in enumerate(machine.resolvers):  # inner levels come first
+        below = [served.get(child, set()) for child in resolver.children]
+        served[machine.cores + number] = set[int]().union(*below)
+    return [served[machine.cores + number] for number in range(len(machine.resolvers))]
 
 
-def _banks(resolver: Resolver, node: int | None = None) -> tuple[Bank, ...]:
+def _all(
+    machine: Machine, cores: Sequence[int], nodes: Sequence[int], users: Sequence[set[int]]
+) -> Levels:
+    """Every resolver that the cores in use meet on their way; those of memory first."""
+    banks: list[Bank] = []
+    own: dict[int, tuple[int, ...]] = {}  # banks by agent
+    inner_first = dict.fromkeys(resolver.level for resolver in machine.resolvers)
+    place = {level: n for n, level in enumerate(inner_first)}
+    for number, resolver in sorted(
+        enumerate(machine.resolvers), key=lambda pair: -place[pair[1].level]
+    ):
+        agent = machine.cores + number
+        home = None if resolver.memory < 0 else resolver.memory
+        if users[number] and home in (None, *nodes):
+            below = tuple(bank for parent in resolver.parents for bank in own.get(parent, ()))
+            made = _banks(resolver, home, below)
+            own[agent] = tuple(range(len(banks), len(banks) + len(made)))
+            banks += made
+    asks = []
+    for core in cores:
+        above = [machine.cores + n for n, r in enumerate(machine.resolvers) if core in r.children]
+        asks.append(tuple(bank for agent in above for bank in own.get(agent, ())))
+    return Levels(tuple(cores), tuple(asks), tuple(banks), tuple(nodes))
+
+
+def _banks(resolver: Resolver, node: int | None = None, below: tuple[int, ...] = ()) -> list[Bank]:
     """As many as the largest power of two that its slices' stops allow, spread over them."""
     stops = list(dict.fromkeys(resolver.slices))
     shares = 1 << len(stops).bit_length() - 1
-    return tuple(
-        Bank(stops[turn * len(stops) // shares], node, turn, shares) for turn in range(shares)
-    )
+    return [
+        Bank(resolver, stops[turn * len(stops) // shares], node, turn, shares, below)
+        for turn in range(shares)
+    ]

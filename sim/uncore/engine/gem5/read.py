@@ -27,10 +27,11 @@ ABSENT = {
     "resolvers": "gem5's banks have no time in which they are busy",
     "events": "what one step is differs from engine to engine",
 }
+LEVELS = "has one kind of controllers for all levels"
 STATISTICS = Path("m5out/stats.txt")
 _END = re.compile(r"^uncore: exit code=(\d+) tick=\d+ cause=(.*)$", re.M)
 _NUMBER = re.compile(r"^(\S+?)(?:::total)?\s+(\d+)(?:\s|$)", re.M)
-_PRIVATE = re.compile(r"(?:^|[._])L1Cache_Controller\.(\w+\.\w+)$")
+_TRANSITION = re.compile(r"(?:^|[._])([A-Z]\w*_Controller)\.(\w+\.\w+)$")
 EXIT = "semi:ADP_Stopped_ApplicationExit"
 
 
@@ -43,15 +44,17 @@ def point(job: Job, output: str, place: Path, protocol: str) -> dict[str, Any]:
             f"gem5 ended, but {job.program.name} did not: {how}.\n{said.tail(output)}"
         )
     said.refuse_failure(job, int(ended[1]), output)
-    counts = numbers((place / STATISTICS).read_text())
-    events = transitions(counts)
     known = PROTOCOLS[protocol]
-    return said.fields(job, "gem5", output) | {
+    counts = numbers((place / STATISTICS).read_text())
+    events = transitions(counts, known.kinds[0])
+    point = said.fields(job, "gem5", output) | {
         "instructions": counts["simInsts"],
         "transactions": sum(events[name] for name in known.misses),
-        "invalidations": sum(events[name] for name in known.losses),
-        "absent": dict(ABSENT),
     }
+    if not known.losses:
+        return point | {"absent": ABSENT | {"invalidations": f"{protocol} {LEVELS}"}}
+    lost = sum(events[name] for name in known.losses)
+    return point | {"invalidations": lost, "absent": dict(ABSENT)}
 
 
 def numbers(text: str) -> Counter[str]:
@@ -62,10 +65,11 @@ def numbers(text: str) -> Counter[str]:
     return found
 
 
-def transitions(counts: Counter[str]) -> Counter[str]:
-    """Of private controllers, by state and event."""
+def transitions(counts: Counter[str], kind: str) -> Counter[str]:
+    """Of one kind of controllers, by state and event."""
     found: Counter[str] = Counter()
     for name, number in counts.items():
-        if private := _PRIVATE.search(name):
-            found[private[1]] = number
+        what = _TRANSITION.search(name)
+        if what and what[1].endswith(kind):
+            found[what[2]] = number
     return found

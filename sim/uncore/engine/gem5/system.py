@@ -4,9 +4,9 @@
 
     a hart                 RiscvTimingSimpleCPU: an instruction a cycle, and what its data take
     its code               SimpleMemory of its own, which answers before the next cycle (rule H1)
-    a core's caches        one private controller with a sequencer
-    the shared level       banks (levels.py)
-    a memory node          a directory and SimpleMemory
+    a core's caches        one controller with a sequencer
+    resolvers              banks (levels.py)
+    a memory node          a directory (CHI: a memory controller) and SimpleMemory
     the fabric             SimpleNetwork (fabric.py)
     interrupts, console    HiFive's CLINT on an I/O bus, semihosting
 
@@ -23,7 +23,8 @@ from uncore.engine import boot
 from uncore.engine.gem5 import fabric
 from uncore.engine.gem5.document import Document, addresses, at, file, new, ref, refs, region
 from uncore.engine.gem5.levels import Levels, levels
-from uncore.engine.gem5.protocols import NETWORKS, PROTOCOLS, Parts, Protocol
+from uncore.engine.gem5.parts import Parts
+from uncore.engine.gem5.protocols import PROTOCOLS
 from uncore.engine.outside import homes
 from uncore.engine.outside.folder import PROGRAM
 
@@ -43,7 +44,8 @@ PS = 10**12
 
 def describe(job: Job, protocol: str) -> dict[str, Any]:
     """The simulation of a job of one thread count, or a UserError where the protocol cannot."""
-    return _System(job, levels(job, protocol), protocol).document.written()
+    level = levels(job, PROTOCOLS[protocol].several)
+    return _System(job, level, protocol).document.written()
 
 
 def cycle(job: Job) -> int:
@@ -54,7 +56,7 @@ def cycle(job: Job) -> int:
 class _System:
     def __init__(self, job: Job, level: Levels, protocol: str) -> None:
         self.job, self.machine, self.levels = job, job.machine, level
-        self.document = Document(protocol)
+        self.document, self.protocol = Document(protocol), PROTOCOLS[protocol]
         seats = [self.machine.core_stops[core] for core in level.cores]
         self.stops = [*seats, *(bank.stop for bank in level.banks), *self._memory_stops()]
         self.period = fabric.period(self.machine, self.stops)
@@ -62,7 +64,7 @@ class _System:
         self.parts = Parts(job, level, self.period, self.fabric.busy)
         self.harts = range(len(level.cores))
         self._make_system()
-        self._make_ruby(PROTOCOLS[protocol])
+        self._make_ruby()
         self._make_network()
         for hart in self.harts:
             self._make_hart(hart)
@@ -103,33 +105,35 @@ class _System:
 
     # ---- caches, memory, network
 
-    def _make_ruby(self, protocol: Protocol) -> None:
-        add, banks = self.document.add, self.levels.banks
-        nodes = self.levels.nodes
+    def _make_ruby(self) -> None:
+        add, protocol = self.document.add, self.protocol
+        kinds = zip(
+            ("private", "bank", "memory_node"),
+            protocol.kinds,
+            (protocol.private, protocol.bank, protocol.memory),
+            (len(self.harts), len(self.levels.banks), len(self.levels.nodes)),
+            strict=True,
+        )
+        made = [
+            (f"{name}{n}", kind, make, n) for name, kind, make, many in kinds for n in range(many)
+        ]
         add(
             "ruby",
             "RubySystem",
             block_size_bytes=64,
             memory_size_bits=48,
-            number_of_virtual_networks=NETWORKS,
+            number_of_virtual_networks=protocol.networks,
             num_of_sequencers=len(self.harts),
             network=ref("network"),
-            l1=refs(f"private{n}" for n in self.harts),
-            l2=refs(f"bank{n}" for n in range(len(banks))),
-            directory=refs(f"directory{n}" for n in range(len(nodes))),
+            controller=refs(name for name, *_ in made),
         )
         add("loader", "RubyPortProxy", ruby_system=ref("ruby"))
         self.document.connect("loader.pio_request_port", "iobus.cpu_side_ports")
+        for name, kind, make, n in made:
+            add(name, kind, **make(self.parts, n))
         for n in self.harts:
-            kind, values = protocol.private(self.parts, n)
-            add(f"private{n}", kind, **values)
             self._make_sequencer(n)
-        for n, bank in enumerate(banks):
-            kind, values = protocol.bank(self.parts, bank)
-            add(f"bank{n}", kind, **values)
-        for n, node in enumerate(nodes):
-            kind, values = protocol.directory(self.parts, node)
-            add(f"directory{n}", kind, **values)
+        for n, node in enumerate(self.levels.nodes):
             self._make_memory(n, node)
 
     def _make_sequencer(self, hart: int) -> None:
@@ -138,7 +142,7 @@ class _System:
             "RubySequencer",
             version=hart,
             ruby_system=ref("ruby"),
-            dcache=at(f"private{hart}.L1Dcache"),
+            dcache=at(f"private{hart}.{self.protocol.data}"),
             deadlock_threshold=min(INT_MAX, self.job.watchdog // self.period),
         )
         for port in ("pio_request_port", "mem_request_port"):
@@ -155,19 +159,19 @@ class _System:
             latency=f"{max(1, memory.latency)}ps",
             **limit,
         )
-        self.document.connect(f"directory{number}.memory_out_port", f"{name}.port")
+        self.document.connect(f"memory_node{number}.memory_out_port", f"{name}.port")
 
     def _make_network(self) -> None:
         add, wires = self.document.add, self.fabric.wires
         ends = [f"private{n}" for n in self.harts]
         ends += [f"bank{n}" for n in range(len(self.levels.banks))]
-        ends += [f"directory{n}" for n in range(len(self.levels.nodes))]
+        ends += [f"memory_node{n}" for n in range(len(self.levels.nodes))]
         add(
             "network",
             "SimpleNetwork",
             ruby_system=ref("ruby"),
             topology="uncore",
-            number_of_virtual_networks=NETWORKS,
+            number_of_virtual_networks=self.protocol.networks,
             control_msg_size=fabric.CONTROL,
             endpoint_bandwidth=1,  # widths are in thousandths of a byte
             routers=refs(f"router{n}" for n in range(self.fabric.routers)),
@@ -176,7 +180,8 @@ class _System:
             netifs=[],
         )
         for n in range(self.fabric.routers):
-            add(f"router{n}", "Switch", router_id=n, latency=0)
+            no_time = {"int_routing_latency": 0, "ext_routing_latency": 0}
+            add(f"router{n}", "Switch", router_id=n, **no_time)
         for n, (end, stop) in enumerate(zip(ends, self.stops, strict=True)):
             add(
                 f"end{n}",

@@ -1,0 +1,138 @@
+"""CHI: one kind of controller for every level of caches, each with a list of those below it.
+
+Read in gem5's sources (24.0, src/mem/ruby/protocol/chi/*.sm): a controller reads its tags for
+`tagAccessLatency`, then its steps follow; what it sends leaves a turn later.  A resolver is a
+controller at each of its banks, the root's are home nodes.  What a level keeps of the data that
+pass it (rule R7) are switches of its controllers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from uncore.engine.gem5.buffers import buffers
+from uncore.engine.gem5.document import Value, new, ref, refs
+from uncore.engine.gem5.fabric import turns
+
+if TYPE_CHECKING:
+    from uncore.engine.gem5.parts import Parts
+
+LINE = 64
+MANY = 256  # transactions under way: more than cores that wait for one each
+SENT = 2  # turns: one of the buffer it leaves by, one of the endpoint's link
+KEPT = "readshared readunique readonce writeback seq_acc seq_line_write atomic".split()
+LET_GO = "dealloc_on_unique dealloc_on_shared dealloc_backinv_unique dealloc_backinv_shared".split()
+# Of what passes, which data a level keeps, and when it lets go of them or of the copies above.
+DATA = {
+    "private": ("readshared readunique readonce writeback seq_acc", LET_GO[2:]),
+    "inclusive": ("readshared readunique readonce writeback", LET_GO[2:]),
+    "victim": ("readshared readonce writeback atomic", LET_GO[:1]),
+    "none": ("", LET_GO[:2]),
+}
+# What arrives at a controller that is not busy with the line.
+_READS = ("ReadShared", "ReadNotSharedDirty", "ReadUnique", "ReadUnique_PoC", "CleanUnique")
+_STATES = (
+    "I SC UC SD UD UD_T RU RSC RSD RUSC RUSD SC_RSC SD_RSC SD_RSD UC_RSC UC_RU UD_RU UD_RSD UD_RSC"
+).split()
+REQUESTS = tuple(f"{state}.{event}" for state in _STATES for event in _READS)
+
+
+def private(parts: Parts, number: int) -> dict[str, Value]:
+    """Of a core: its atomics are done here."""
+    tags = parts.hit
+    return (
+        _controller(parts, number, "private")
+        | _below(parts.levels.asks[number])
+        | {
+            "cache": parts.private_cache(data=0),
+            "sequencer": ref(f"sequencer{number}"),
+            "send_evictions": True,
+            "sc_lock_enabled": True,  # a line whose SC failed stays longer, or none might succeed
+            "read_miss_latency": max(0, turns(parts.miss, parts.period) - SENT),
+            "snp_latency": max(0, turns(parts.answer, parts.period) - tags - SENT),
+        }
+    )
+
+
+def bank(parts: Parts, number: int) -> dict[str, Value]:
+    """Of a resolver; versions go on after the cores'."""
+    this = parts.levels.banks[number]
+    data, home = this.resolver.data, not this.below
+    tags = parts.leave(this.resolver.service)
+    hit = turns(this.resolver.data_hit, parts.period)
+    memories = [ref(f"memory_node{n}") for n in range(len(parts.levels.nodes))]
+    return (
+        _controller(parts, len(parts.levels.cores) + number, data)
+        | (_below(this.below) if this.below else {"downstream_destinations": memories})
+        | {
+            "addr_ranges": [parts.lines(this)],
+            "cache": parts.bank_cache(this, tags, hit, hold=data == "inclusive"),
+            "is_HN": home,
+            "enable_DMT": home and data == "none",
+            "enable_DCT": this.resolver.reply == "direct",
+        }
+    )
+
+
+def memory(parts: Parts, number: int) -> dict[str, Value]:
+    """Of a memory node."""
+    made = {
+        "version": number,
+        "ruby_system": ref("ruby"),
+        "addr_ranges": [parts.home(parts.levels.nodes[number])],
+        "data_channel_size": LINE,
+        "response_latency": 1,
+        "data_latency": 1,
+        "to_memory_controller_latency": 1,
+        "transitions_per_cycle": MANY,
+    } | buffers(
+        to="reqOut snpOut rspOut datOut",
+        from_="reqIn snpIn rspIn datIn",
+        at_once="triggerQueue reqRdy",
+    )
+    # A write is done for its sender when it is queued, so the queue must be short.
+    return made | {
+        "requestToMemory": new("MessageBuffer", ordered=True, buffer_size=2),
+        "responseFromMemory": new("MessageBuffer", ordered=True),
+    }
+
+
+def _controller(parts: Parts, version: int, data: str) -> dict[str, Value]:
+    """What all caches have; a table's later entries replace it."""
+    kept, let_go = DATA[data]
+    return (
+        {
+            "version": version,
+            "ruby_system": ref("ruby"),
+            "sequencer": None,
+            "prefetcher": None,
+            "use_prefetcher": False,
+            "send_evictions": False,
+            "sc_lock_enabled": False,
+            "is_HN": False,
+            "enable_DMT": False,
+            "enable_DCT": False,
+            "allow_SD": parts.job.machine.protocol == "moesi",
+            "policy_type": 0,  # atomics are near
+            "data_channel_size": LINE,
+            "number_of_TBEs": MANY,
+            "number_of_repl_TBEs": MANY,
+            "number_of_snoop_TBEs": MANY,
+            "number_of_DVM_TBEs": 1,
+            "number_of_DVM_snoop_TBEs": 1,
+            "unify_repl_TBEs": False,
+            "transitions_per_cycle": MANY,
+        }
+        | {f"alloc_on_{what}": what in kept.split() for what in KEPT}
+        | {name: name in let_go for name in LET_GO}
+        | buffers(
+            to="reqOut snpOut rspOut datOut",
+            from_="reqIn snpIn rspIn datIn",
+            local="mandatoryQueue prefetchQueue",
+            at_once="triggerQueue retryTriggerQueue replTriggerQueue reqRdy snpRdy",
+        )
+    )
+
+
+def _below(banks: tuple[int, ...]) -> dict[str, Value]:
+    return {"downstream_destinations": refs(f"bank{n}" for n in banks)}
