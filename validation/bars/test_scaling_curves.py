@@ -20,8 +20,9 @@ def shortened(series: scaling.Series, tasks: list[int]) -> scaling.Series:
     """The series at some of its numbers of tasks."""
     kept = [series.measured.tasks.index(n) for n in tasks]
     rates = [series.measured.millions[series.benchmark][series.kind][at] for at in kept]
+    millions = {series.benchmark: {series.kind: rates}}
     measured = msgspec.structs.replace(
-        series.measured, tasks=tasks, millions={series.benchmark: {series.kind: rates}}
+        series.measured, tasks=tasks, cores=max(tasks), millions=millions
     )
     return dataclasses.replace(series, measured=measured)
 
@@ -35,8 +36,9 @@ def test_can_every_measured_curve_be_simulated(series: scaling.Series) -> None:
 
 
 def test_is_a_single_task_as_fast_as_measured() -> None:
-    (curve,) = scaling.curves([shortened(GETUID, [1])])
-    (result,) = execute([GETUID.job([1], curve.work)])
+    alone = shortened(GETUID, [1])
+    (curve,) = scaling.curves([alone])
+    (result,) = execute([alone.job([1], curve.work)])
     rate = OF_POINTS["throughput"](result.points[0], {})
     assert rate == pytest.approx(GETUID.rates[0], rel=0.01)
 

@@ -14,13 +14,11 @@
 #include "loop.h"
 #include "uncore.h"
 
-// A kernel's locks back off. FreeBSD's limit is 256 for each processor, at most 32678: longer than
-// a short run lasts where a pause takes 140 cycles.
-UC_PARAM(u64, lock_delay, 1024, "pauses", "longest absence of who waits for a lock; 0: none");
+// A kernel's locks back off.
 #ifdef UNCORE_SPINLOCK_H_
 #error "calls.h says how spinlock.h waits: include it first"
 #endif
-#define SPIN_DELAY lock_delay
+#define SPIN_BACKS_OFF
 #include "spinlock.h"
 
 #ifndef CALLS_WARMUP

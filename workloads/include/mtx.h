@@ -4,10 +4,10 @@
 // handler
 //   may take it too. It is owned by a hart, whose record is its name.
 // * MTX_DEF (`mtx_lock`): owned by a thread. Waits by spinning as long as the owner runs on some
-//   hart, for then the lock comes back sooner than a thread could sleep and be woken; when the
-//   owner does not run, by sleeping on a turnstile, to which it lends its priority. A set bit in
-//   the word says that there are sleepers, and sends the owner's unlock the long way: it wakes them
-//   all, and they compete anew.
+//   hart, ever more rarely (lock_delay.h), for then the lock comes back sooner than a thread could
+//   sleep and be woken; when the owner does not run, by sleeping on a turnstile, to which it lends
+//   its priority. A set bit in the word says that there are sleepers, and sends the owner's unlock
+//   the long way: it wakes them all, and they compete anew.
 //
 // `mutex` chooses how an MTX_DEF waits, for comparison: `sleep` never spins; `handoff` neither
 // spins nor competes, unlocking gives the lock to the longest sleeper. That is fair and makes the
@@ -16,6 +16,7 @@
 #ifndef UNCORE_MTX_H_
 #define UNCORE_MTX_H_
 
+#include "lock_delay.h"
 #include "scheduler.h"
 #include "turnstile.h"
 
@@ -51,10 +52,11 @@ static inline uintptr_t mtx_word(struct mtx* mtx) {
 static inline bool mtx_owned_spin(struct mtx* mtx) { return mtx_word(mtx) == (uintptr_t)uc_self(); }
 
 static inline void mtx_lock_spin(struct mtx* mtx) {
+  struct lock_delay delay = {0};
   bool interrupts = uc_interrupts_off();
   while (!mtx_change(mtx, MTX_UNOWNED, (uintptr_t)uc_self(), memory_order_acquire)) {
     uc_interrupts_restore(interrupts);  // not while waiting
-    while (mtx_word(mtx) != MTX_UNOWNED) uc_pause();
+    while (mtx_word(mtx) != MTX_UNOWNED) lock_delay_more(&delay);
     uc_interrupts_off();
   }
   mtx->interrupts = interrupts;
@@ -82,8 +84,9 @@ static inline bool mtx_worth_spinning(uintptr_t word) {
   return mutex == MUTEX_ADAPTIVE && owner && uc_thread_running(owner);
 }
 
-static inline void mtx_spin_while_owner_runs(struct mtx* mtx, uintptr_t word) {
-  while (mtx_word(mtx) == word && uc_thread_running(mtx_owner(word))) uc_pause();
+static inline void mtx_spin_while_owner_runs(struct mtx* mtx, uintptr_t word,
+                                             struct lock_delay* delay) {
+  for (; mtx_worth_spinning(word); word = mtx_word(mtx)) lock_delay_more(delay);
 }
 
 // Sleeps unless the mutex has changed meanwhile; true if it was handed over to this thread.
@@ -110,18 +113,25 @@ static inline void mtx_accept(struct mtx* mtx, struct uc_thread* self) {
   uc_sleepq_release(mtx);
 }
 
-static inline void mtx_lock(struct mtx* mtx) {
-  struct uc_thread* self = uc_thread_self();
-  while (!mtx_change(mtx, MTX_UNOWNED, (uintptr_t)self, memory_order_acquire)) {
+// Apart, as in FreeBSD: taking a free lock is a few instructions wherever it is done.
+static __attribute__((noinline)) void mtx_lock_contended(struct mtx* mtx, struct uc_thread* self) {
+  struct lock_delay delay = {0};
+  do {
     uintptr_t word = mtx_word(mtx);
     if (word == MTX_UNOWNED) continue;
     if (mtx_worth_spinning(word)) {
-      mtx_spin_while_owner_runs(mtx, word);
+      mtx_spin_while_owner_runs(mtx, word, &delay);
     } else if (mtx_sleep(mtx, word)) {
       mtx_accept(mtx, self);
       return;
     }
-  }
+  } while (!mtx_change(mtx, MTX_UNOWNED, (uintptr_t)self, memory_order_acquire));
+}
+
+static inline void mtx_lock(struct mtx* mtx) {
+  struct uc_thread* self = uc_thread_self();
+  if (!mtx_change(mtx, MTX_UNOWNED, (uintptr_t)self, memory_order_acquire))
+    mtx_lock_contended(mtx, self);
 }
 
 // Somebody sleeps.

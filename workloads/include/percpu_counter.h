@@ -3,8 +3,9 @@
 //
 // Kernels count this way whatever is counted often and read seldom: FreeBSD's counter(9), Linux's
 // percpu_counter (Molnar and Zhang 2004), "sloppy counters" (Boyd-Wickizer et al. 2010). A part
-// whose amount reaches `batch` is folded into the common total, so that the total alone is right to
-// within n * batch; with batch 0 nothing is ever folded.
+// whose amount reaches `batch` is folded into the common total, as in Linux under a spin lock
+// beside it, so that the total alone is right to within n * batch; with batch 0 nothing is ever
+// folded.
 //
 //     make     one part each for n harts, `distance` bytes apart: a line or more, or they share
 //     add      by the owner of a part only
@@ -13,12 +14,15 @@
 #ifndef UNCORE_PERCPU_COUNTER_H_
 #define UNCORE_PERCPU_COUNTER_H_
 
+#include "qspinlock.h"
 #include "uncore.h"
 
 struct percpu_counter {
-  UC_ALIGNED _Atomic int64_t total;  // of what has been folded
-  UC_ALIGNED uint64_t distance;      // read-only
+  UC_ALIGNED struct qspinlock lock;
+  _Atomic int64_t total;         // of what has been folded
+  UC_ALIGNED uint64_t distance;  // read-only
   unsigned parts;
+  struct mcs_node* waiting;          // one of each part's owner
   UC_ALIGNED _Atomic int64_t first;  // part 0; the others follow
 };
 
@@ -27,6 +31,7 @@ static inline struct percpu_counter* percpu_counter_make(unsigned n, uint64_t di
   struct percpu_counter* counter = uc_alloc(sizeof *counter + n * distance, node);
   counter->distance = distance;
   counter->parts = n;
+  counter->waiting = uc_alloc(n * sizeof *counter->waiting, node);
   return counter;
 }
 
@@ -34,12 +39,20 @@ static inline _Atomic int64_t* percpu_counter_part(struct percpu_counter* counte
   return &counter->first + id * counter->distance / sizeof counter->first;
 }
 
+static inline void percpu_counter_fold(struct percpu_counter* counter, unsigned id,
+                                       int64_t amount) {
+  qspin_lock(&counter->lock, &counter->waiting[id]);
+  int64_t total = atomic_load_explicit(&counter->total, memory_order_relaxed);
+  atomic_store_explicit(&counter->total, total + amount, memory_order_relaxed);
+  qspin_unlock(&counter->lock);
+}
+
 static inline void percpu_counter_add(struct percpu_counter* counter, unsigned id, int64_t amount,
                                       int64_t batch) {
   _Atomic int64_t* part = percpu_counter_part(counter, id);
   int64_t sum = atomic_load_explicit(part, memory_order_relaxed) + amount;
   if (batch && (sum >= batch || sum <= -batch)) {
-    atomic_fetch_add_explicit(&counter->total, sum, memory_order_relaxed);
+    percpu_counter_fold(counter, id, sum);
     sum = 0;
   }
   atomic_store_explicit(part, sum, memory_order_relaxed);

@@ -14,6 +14,7 @@
 #ifndef UNCORE_SHARED_LOCK_H_
 #define UNCORE_SHARED_LOCK_H_
 
+#include "lock_delay.h"
 #include "scheduler.h"
 #include "turnstile.h"
 
@@ -84,13 +85,17 @@ static inline void shared_sleep(struct shared_lock* lock, struct shared_policy p
     uc_sleepq_wait(channel);
 }
 
+static inline bool shared_writer_runs(uintptr_t word) {
+  struct uc_thread* writer = shared_writer(word);
+  return writer && uc_thread_running(writer);
+}
+
 // Spins while that promises something; true if the word has changed meanwhile.
 static inline bool shared_spin(struct shared_lock* lock, struct shared_policy policy,
-                               uintptr_t seen) {
-  struct uc_thread* writer = shared_writer(seen);
+                               uintptr_t seen, struct lock_delay* delay) {
   if (!policy.spins) return false;
-  if (writer) {
-    while (shared_word(lock) == seen && uc_thread_running(writer)) uc_pause();
+  if (shared_writer(seen)) {
+    while (shared_writer_runs(shared_word(lock))) lock_delay_more(delay);
   } else {
     uint64_t pause = 50;
     for (uint64_t spent = 0; shared_word(lock) == seen && spent < speculate; spent += pause) {
@@ -103,8 +108,8 @@ static inline bool shared_spin(struct shared_lock* lock, struct shared_policy po
 }
 
 static inline void shared_await(struct shared_lock* lock, struct shared_policy policy,
-                                uintptr_t seen, uintptr_t waiters) {
-  if (!shared_spin(lock, policy, seen)) shared_sleep(lock, policy, seen, waiters);
+                                uintptr_t seen, uintptr_t waiters, struct lock_delay* delay) {
+  if (!shared_spin(lock, policy, seen, delay)) shared_sleep(lock, policy, seen, waiters);
 }
 
 // Gives the lock up, from the word `seen` to nobody, and wakes one kind of waiters; the others' bit
@@ -133,10 +138,11 @@ static inline bool shared_admits(uintptr_t word, struct shared_policy policy) {
 }
 
 static inline void shared_read_lock(struct shared_lock* lock, struct shared_policy policy) {
+  struct lock_delay delay = {0};
   for (;;) {
     uintptr_t word = shared_word(lock);
     if (!shared_admits(word, policy))
-      shared_await(lock, policy, word, SHARED_READ_WAITERS);
+      shared_await(lock, policy, word, SHARED_READ_WAITERS, &delay);
     else if (shared_change(lock, word, word + SHARED_ONE_READER, memory_order_acquire))
       return;
   }
@@ -170,10 +176,12 @@ static inline bool shared_take(struct shared_lock* lock, struct shared_policy po
 }
 
 static inline void shared_write_lock(struct shared_lock* lock, struct shared_policy policy) {
+  if (shared_change(lock, SHARED_READ, (uintptr_t)uc_thread_self(), memory_order_acquire)) return;
+  struct lock_delay delay = {0};
   for (;;) {
     uintptr_t word = shared_word(lock);
     if ((word & ~(uintptr_t)SHARED_WAITERS) != SHARED_READ)
-      shared_await(lock, policy, word, SHARED_WRITE_WAITERS);
+      shared_await(lock, policy, word, SHARED_WRITE_WAITERS, &delay);
     else if (shared_take(lock, policy, word))
       return;
   }

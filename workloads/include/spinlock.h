@@ -4,17 +4,15 @@
 // load in front of it is free while the line rests in the waiter's cache (Rudolph and Segall,
 // 1984). Locks that must be small, or are rarely contended, are this one: `spin_lock` tests first.
 //
-// A release is seen by all who wait, and all of them try. Before this header SPIN_DELAY may be
-// defined as the most pauses for which a waiter stays away, doubling from one, as with all locks of
-// FreeBSD (lock_delay in its kern/subr_lock.c). Then a hot lock costs its waiters' time instead of
-// the line's.
+// A release is seen by all who wait, and all of them try. With SPIN_BACKS_OFF defined before this
+// header waiters stay away meanwhile (lock_delay.h).
 #ifndef UNCORE_SPINLOCK_H_
 #define UNCORE_SPINLOCK_H_
 
 #include "uncore.h"
 
-#ifndef SPIN_DELAY
-#define SPIN_DELAY 0
+#ifdef SPIN_BACKS_OFF
+#include "lock_delay.h"
 #endif
 
 struct spinlock {
@@ -34,20 +32,20 @@ static inline void spin_await(struct spinlock* lock) {
   while (spin_taken(lock)) uc_pause();
 }
 
-// Who finds the lock taken stays away before looking again, twice as long each time.
-static inline void spin_stay_away(uint64_t* pauses) {
-  if (2 * *pauses <= SPIN_DELAY) *pauses *= 2;
-  for (uint64_t i = *pauses; i > 0; i--) uc_pause();
+// Apart, so that taking a free lock is a few instructions wherever it is done.
+static __attribute__((noinline)) void spin_lock_contended(struct spinlock* lock) {
+#ifdef SPIN_BACKS_OFF
+  struct lock_delay delay = {0};
+  do lock_delay_more(&delay);
+  while (spin_taken(lock) || !spin_trylock(lock));
+#else
+  do spin_await(lock);
+  while (!spin_trylock(lock));
+#endif
 }
 
 static inline void spin_lock(struct spinlock* lock) {
-  uint64_t pauses = 1;
-  while (spin_taken(lock) || !spin_trylock(lock)) {
-    if (SPIN_DELAY)
-      spin_stay_away(&pauses);
-    else
-      spin_await(lock);
-  }
+  if (spin_taken(lock) || !spin_trylock(lock)) spin_lock_contended(lock);
 }
 
 static inline void spin_unlock(struct spinlock* lock) {

@@ -6,17 +6,19 @@
 // and let sv6's O_ANYFD return any free descriptor: then each hart takes them from a part of the
 // table that is its own, and no line is shared. Processes instead of threads have a table each.
 //
-// Before a descriptor there is a path to look up. `lookup` counted takes and drops a reference of
-// the root directory's vnode on the way, one line for all processes of the system (FreeBSD 12);
-// free reads it (Linux's path walk under RCU).
+// Before a descriptor there is a path to look up. `lookup` counted references and locks the
+// directories on the way, lines for all processes of the system (vnode.h: FreeBSD 11 and 12, which
+// count the open files of the system, too); free reads them (Linux's path walk under RCU).
 //
 // Check: a descriptor belongs to one open file until it is closed; the lowest one is less than the
 // number of files that can be open at once; references are given back.
 #define TASKS THREADS
 #include "calls.h"
+#include "credential.h"
 #include "process.h"
-#include "spinlock.h"
+#include "sx.h"
 #include "uncore.h"
+#include "vnode.h"
 
 UC_WORKLOAD("Kernel path open and close: the lowest free descriptor, or any");
 enum kind { OPEN, CLOSE };
@@ -24,7 +26,7 @@ UC_KINDS("open|close");
 enum rule { LOWEST, ANY };
 UC_PARAM(choice, rule, LOWEST, "lowest|any", "which free descriptor an open returns");
 enum lookup { FREE, COUNTED };
-UC_PARAM(choice, lookup, FREE, "free|counted", "whether a path lookup references the root");
+UC_PARAM(choice, lookup, FREE, "free|counted", "whether a path lookup references directories");
 UC_PARAM(u64, work, 10000, "instructions", "entry, exit and private work of open and close");
 UC_PARAM(u64, files, 1, "files", "a task opens so many, then closes them");
 
@@ -32,7 +34,7 @@ UC_PARAM(u64, files, 1, "files", "a task opens so many, then closes them");
 
 // Descriptors, and the open file of each: a process's, or with rule=any one task's.
 static struct table {
-  UC_ALIGNED struct spinlock lock;
+  UC_ALIGNED struct sx lock;
   uint64_t* used;  // bitmap
   _Atomic(void*)* slots;
   uint64_t size;
@@ -43,16 +45,15 @@ static struct file {
   UC_ALIGNED uint64_t descriptor;
 }* opened;
 
-static struct vnode {
-  UC_ALIGNED _Atomic uint64_t references;
-  _Atomic uint64_t inode;
-}* root;
-
-#define ROOT_INODE 2
+// Of the whole system.
+static struct open_files {
+  UC_ALIGNED _Atomic uint64_t number;
+}* open_files;
 
 static struct table* table_of(unsigned id) { return &tables[rule == ANY ? id : process_of(id)]; }
 
-static void table_make(struct table* table, uint64_t size) {
+static void table_make(struct table* table, uint64_t size, unsigned n) {
+  sx_init(&table->lock, n);
   table->used = uc_alloc((size + WORD - 1) / WORD * sizeof *table->used, 0);
   table->slots = uc_alloc(size * sizeof *table->slots, 0);
   table->size = size;
@@ -62,18 +63,24 @@ void uc_setup(unsigned n) {
   bool one_table = rule == LOWEST && tasks == THREADS;
   tables = uc_alloc(n * sizeof *tables, 0);
   opened = uc_alloc(n * files * sizeof *opened, 0);
-  root = uc_alloc(sizeof *root, 0);
-  root->inode = ROOT_INODE;
+  open_files = uc_alloc(sizeof *open_files, 0);
+  vnode_setup(n, n * files);
+  credential_setup();
   for (unsigned i = 0; i < (one_table ? 1 : n); i++)
-    table_make(&tables[i], one_table ? n * files : files);
+    table_make(&tables[i], one_table ? n * files : files, n);
 }
 
-static void look_up_path(void) {
-  if (lookup == COUNTED) atomic_fetch_add_explicit(&root->references, 1, memory_order_acquire);
-  uint64_t inode = atomic_load_explicit(&root->inode, memory_order_relaxed);
-  uc_work((int64_t)work / 2);
-  if (lookup == COUNTED) atomic_fetch_sub_explicit(&root->references, 1, memory_order_release);
-  uc_check(inode == ROOT_INODE, "the path led elsewhere");
+// The table's lock keeps the process's root where it is meanwhile.
+static void look_up_path(struct table* table, struct file* file) {
+  if (lookup == FREE) return;
+  sx_slock(&table->lock);
+  sx_sunlock(&table->lock);
+  vnode_look_up((uint64_t)(file - opened));
+}
+
+static void count_open(int by) {
+  if (lookup == COUNTED)
+    atomic_fetch_add_explicit(&open_files->number, (uint64_t)by, memory_order_relaxed);
 }
 
 // The lowest bit that is not set in the bitmap; there always is one.
@@ -84,16 +91,19 @@ static uint64_t lowest_free(struct table* table) {
 }
 
 static void table_lock(struct table* table) {
-  if (!UC_SABOTAGE) spin_lock(&table->lock);
+  if (!UC_SABOTAGE) sx_xlock(&table->lock);
 }
 
 static void table_unlock(struct table* table) {
-  if (!UC_SABOTAGE) spin_unlock(&table->lock);
+  if (!UC_SABOTAGE) sx_xunlock(&table->lock);
 }
 
 static void open_file(struct table* table, struct file* file) {
   uc_kind(OPEN);
-  look_up_path();
+  count_open(1);
+  credential_hold();
+  look_up_path(table, file);
+  uc_work((int64_t)work / 2);
   table_lock(table);
   uint64_t descriptor = lowest_free(table);
   table->used[descriptor / WORD] |= 1ull << descriptor % WORD;
@@ -102,6 +112,12 @@ static void open_file(struct table* table, struct file* file) {
   void* before = atomic_exchange_explicit(&table->slots[descriptor], file, memory_order_release);
   uc_check(!before, "a descriptor that is in use was given out again");
   file->descriptor = descriptor;
+}
+
+static void close_vnode(struct file* file) {
+  vnode_write_begin();
+  vnode_put((uint64_t)(file - opened));
+  vnode_write_end();
 }
 
 static void close_file(struct table* table, struct file* file) {
@@ -114,6 +130,9 @@ static void close_file(struct table* table, struct file* file) {
   table->used[descriptor / WORD] &= ~(1ull << descriptor % WORD);
   table_unlock(table);
   uc_check(before == file, "a descriptor meant another file before it was closed");
+  if (lookup == COUNTED) close_vnode(file);
+  credential_free();
+  count_open(-1);
 }
 
 static void call(unsigned id) {
@@ -125,5 +144,7 @@ static void call(unsigned id) {
 
 void uc_finish(unsigned n) {
   (void)n;
-  uc_check(root->references == 0, "references to the root were lost");
+  uc_check(open_files->number == 0, "open files were counted wrongly");
+  vnode_check();
+  credential_check(0);
 }

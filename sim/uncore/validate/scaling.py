@@ -12,6 +12,7 @@ points but the first.  Knee: the least number of tasks with nine tenths of the b
 
 from __future__ import annotations
 
+import functools
 import math
 import statistics
 import tomllib
@@ -22,6 +23,7 @@ from pathlib import Path
 
 import msgspec
 
+from uncore import topology
 from uncore.api import make_job
 from uncore.claims.quantity import OF_POINTS
 from uncore.errors import UserError
@@ -32,6 +34,7 @@ from uncore.report import plot
 from uncore.report.plot import MEASURED, Panel
 from uncore.report.table import Column, Row
 from uncore.result import Result
+from uncore.topology.machine import Machine
 from uncore.validate.section import Picture, Request, Section
 
 FIGURES = HARDWARE / "scaling"
@@ -39,6 +42,11 @@ SKELETONS = "skeletons"
 THREADS = "-threads"  # of a key: the tasks are threads of one process
 LASTS = 20e-6  # seconds of a single task: long against the barrier that starts all
 LEAST = 20  # calls of each task
+# Of tasks that meet at locks: who waits stays away, the longer the longer it waits, and meanwhile
+# others call often.  So a run is as long as many calls and many of the longest absences.
+MEET, ABSENCES = 1000, 20
+LONGEST = 100e-6  # seconds of an absence
+PAUSES = 32678  # of FreeBSD's longest absence, on 64 processors and more
 PROBES = 200, 2200  # instructions of the two runs that find `work`: enough to loop at all
 CONTENDED = 3  # a series is contended that gains less than this from all cores
 KNEE = 0.9
@@ -107,15 +115,32 @@ class Series:
         """Of each task."""
         return max(LEAST, math.ceil(LASTS * self.rates[0] / self.skeleton.counted))
 
+    @property
+    def contended(self) -> bool:
+        return (
+            self.rates[self.measured.tasks.index(self.measured.cores)] < CONTENDED * self.rates[0]
+        )
+
+    def length(self, pause: float) -> dict[str, str]:
+        """Of a run, as parameters; a pause takes so many seconds."""
+        if not self.contended:
+            return {"ops": str(self.calls)}
+        pauses = min(PAUSES, round(LONGEST / pause))
+        lasts = max(MEET * self.skeleton.counted / self.rates[0], ABSENCES * pauses * pause)
+        return {"duration": f"{round(1e9 * lasts)}ns", "lock_delay": str(pauses)}
+
     def job(self, tasks: Sequence[int], work: int) -> Job:
         """Runs with numbers of tasks that have one clock."""
+        clock = {"core.clock": self.measured.clock(self.system, tasks[0])}
+        pause = 1e-12 * _machine(self.machine, clock["core.clock"]).core.pause
         return make_job(
             self.machine,
             self.skeleton.workload,
             tasks,
-            parameters={"ops": str(self.calls), "work": str(work)}
+            parameters=self.length(pause)
+            | {"work": str(work)}
             | {name: str(value) for name, value in self.skeleton.values.items()},
-            overrides={"core.clock": self.measured.clock(self.system, tasks[0])},
+            overrides=clock,
         )
 
     def jobs(self, work: int) -> list[Job]:
@@ -155,6 +180,11 @@ class Curve:
 
     def contended(self, curve: list[float]) -> bool:
         return curve[self.series.measured.tasks.index(self.series.measured.cores)] < CONTENDED
+
+
+@functools.cache
+def _machine(name: str, clock: str) -> Machine:
+    return topology.load(name, [f"core.clock={clock}"])
 
 
 # ---- What was measured ---------------------------------------------------------------------------

@@ -1,0 +1,28 @@
+// The credential on whose behalf something is open or mapped: processes inherit it, so that whoever
+// refers to it writes a line that all tasks share (FreeBSD's crhold, Linux's get_cred).
+#ifndef UNCORE_CREDENTIAL_H_
+#define UNCORE_CREDENTIAL_H_
+
+#include "uncore.h"
+
+UC_PARAM(bool, credential, 0, "", "what is open or mapped refers to the credential of all tasks");
+
+static struct credential {
+  UC_ALIGNED _Atomic int64_t references;
+}* credentials;
+
+static inline void credential_setup(void) { credentials = uc_alloc(sizeof *credentials, 0); }
+
+static inline void credential_hold(void) {
+  if (credential) atomic_fetch_add_explicit(&credentials->references, 1, memory_order_relaxed);
+}
+
+static inline void credential_free(void) {
+  if (credential) atomic_fetch_sub_explicit(&credentials->references, 1, memory_order_release);
+}
+
+static inline void credential_check(int64_t references) {
+  uc_check(!credential || credentials->references == references, "references were lost");
+}
+
+#endif  // UNCORE_CREDENTIAL_H_

@@ -1,0 +1,102 @@
+// FreeBSD's delayed invalidation (DI, in its amd64 pmap): who removes mappings does it within an
+// interval, and whoever wants to use the page of a mapping that was removed waits until the
+// intervals that were open have ended. Ways to know which are open:
+//
+//   mutex  a list with generation numbers, under one global mutex, which every removal takes twice:
+//          since 2016 (FreeBSD 11)
+//   epoch  an interval is a section of an epoch: a private store at its beginning and its end
+//
+// A generation is over when all intervals up to it are.
+#ifndef UNCORE_INVALIDATION_H_
+#define UNCORE_INVALIDATION_H_
+
+#include "epoch.h"
+#include "mtx.h"
+
+enum invalidation { DI_MUTEX, DI_EPOCH, DI_NONE };
+#ifndef INVALIDATION
+#define INVALIDATION DI_MUTEX
+#endif
+UC_PARAM(choice, invalidation, INVALIDATION, "mutex|epoch|none",
+         "how open intervals of removal are known; none: the system has no such intervals");
+
+// A task's, in the list of open ones, youngest first.
+struct interval {
+  UC_ALIGNED _Atomic uint64_t generation;
+  struct interval *next, *previous;
+};
+
+static struct intervals {
+  UC_ALIGNED struct mtx lock;
+  struct interval *youngest, *oldest;
+  UC_ALIGNED _Atomic uint64_t over;
+}* intervals;
+static struct interval* interval_of;
+static struct epoch* epoch;
+
+static inline void interval_setup(unsigned n) {
+  mtx_setup(n);
+  intervals = uc_alloc(sizeof *intervals, 0);
+  interval_of = uc_alloc(n * sizeof *interval_of, 0);
+  epoch = epoch_make(n, 0);
+}
+
+static inline uint64_t interval_generation(struct interval* interval) {
+  return atomic_load_explicit(&interval->generation, memory_order_relaxed);
+}
+
+static inline void interval_number(struct interval* interval, uint64_t generation) {
+  atomic_store_explicit(&interval->generation, generation, memory_order_relaxed);
+}
+
+static inline void interval_enlist(struct interval* self) {
+  mtx_lock(&intervals->lock);
+  struct interval* youngest = intervals->youngest;
+  uint64_t over = atomic_load_explicit(&intervals->over, memory_order_relaxed);
+  interval_number(self, (youngest ? interval_generation(youngest) : over) + 1);
+  self->next = youngest;
+  self->previous = NULL;
+  if (youngest)
+    youngest->previous = self;
+  else
+    intervals->oldest = self;
+  intervals->youngest = self;
+  mtx_unlock(&intervals->lock);
+}
+
+// The oldest interval's end is the end of its generation; another one's is passed on to the next
+// older one, which covers it from then on.
+static inline void interval_delist(struct interval* self) {
+  mtx_lock(&intervals->lock);
+  struct interval *older = self->next, *younger = self->previous;
+  if (older)
+    interval_number(older, interval_generation(self));
+  else
+    atomic_store_explicit(&intervals->over, interval_generation(self), memory_order_release);
+  *(younger ? &younger->next : &intervals->youngest) = older;
+  *(older ? &older->previous : &intervals->oldest) = younger;
+  mtx_unlock(&intervals->lock);
+}
+
+static inline void interval_begin(unsigned id) {
+  if (invalidation == DI_EPOCH)
+    epoch_enter(epoch, id);
+  else if (invalidation == DI_MUTEX && !UC_SABOTAGE)
+    interval_enlist(&interval_of[id]);
+}
+
+static inline void interval_end(unsigned id) {
+  if (invalidation == DI_EPOCH)
+    epoch_exit(epoch, id);
+  else if (invalidation == DI_MUTEX && !UC_SABOTAGE)
+    interval_delist(&interval_of[id]);
+}
+
+// Returns when no interval is open that was so in a generation.
+static inline void interval_await(uint64_t generation) {
+  if (invalidation == DI_EPOCH) epoch_wait(epoch);
+  if (invalidation != DI_MUTEX || UC_SABOTAGE) return;
+  while (atomic_load_explicit(&intervals->over, memory_order_acquire) < generation) uc_pause();
+}
+
+#endif  // UNCORE_INVALIDATION_H_
