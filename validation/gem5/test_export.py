@@ -150,7 +150,17 @@ def test_every_address_has_one_home_and_one_bank(protocol: str, home: str) -> No
                 assert owners == [f"{kind}{right[home]}"], (home, hex(address))
 
 
-def test_banks_deal_lines_out_to_stops_all_over_the_machine() -> None:
+@pytest.mark.parametrize("protocol", ["MOESI_CMP_directory", "CHI"])
+def test_lines_are_dealt_out_to_banks_in_turn(protocol: str) -> None:
+    job = make_job("mesh:4x3", "lock/ticket", [4], engine="gem5")
+    objects = system.describe(job, protocol)["objects"]
+    banks = [one for name, one in objects.items() if name.startswith("bank")]
+    for line in (0, 1, 2, 7, 8, 21, 1 << 20):
+        owners = [n for n, one in enumerate(banks) if _owns(one, homes.RAM + line * 64)]
+        assert owners == [line % 8]
+
+
+def test_banks_stand_all_over_the_machine() -> None:
     job, _, _ = exported("mesh:4x3")
     twelve = job.machine.resolvers[0].slices
     banks = levels(job, several=False).banks
@@ -166,8 +176,12 @@ def test_the_configuration_makes_each_object_and_connects_it(machine: str, tmp_p
     played = _Played()
     played.run(tmp_path / CONFIGURATION)
     assert json.loads((tmp_path / "system.json").read_text()) == document
-    kinds = [one["type"] for one in document["objects"].values()]
-    assert [kind for kind in played.made if kind in set(kinds)] == kinds
+    named = list(document["objects"].values())
+    assert played.made[: len(named)] == [one["type"] for one in named]
+    for one, made in zip(named, played.objects, strict=False):
+        for name, value in one["values"].items():
+            if "." not in name and not isinstance(value, dict | list):
+                assert made.parts[name] == value
     assert played.order[-2:] == ["instantiate", "simulate"]
     harts = job.threads[0]
     assert played.order.count("createThreads") == harts

@@ -41,7 +41,6 @@ DIFFERS = (
 )
 PROBES: frozenset[str] = frozenset()
 HARTS = 64
-PS = 10**12
 README = """# {workload} on {machine}, {threads} harts, for gem5
 
 * `system.json`: the simulation: objects, their parameters, connections
@@ -83,9 +82,8 @@ def run(job: Job, probes: Probes, tick: Tick = silent) -> dict[str, Any]:
 def export(job: Job, place: Path) -> None:
     """The run folder."""
     protocol = choose(job)
-    period = system.cycle(job)
-    clock = abi.CONSTANTS["UC_CLOCK_CYCLE"]  # common to all harts; CSR time counts in steps of 1 us
-    program = boot.elf(job, clock=clock, timebase_hz=round(PS / period))
+    clock = abi.CONSTANTS["UC_CLOCK_CYCLE"]  # common to all harts
+    program = boot.elf(job, clock=clock, timebase_hz=system.hertz(job))
     readme = README.replace("OLDEST", ".".join(map(str, find.OLDEST)))
     readme = readme.replace("PROTOCOL", protocol)
     readme = readme.replace("CONTROLLERS", str(controllers(job, protocol)))

@@ -48,9 +48,9 @@ def describe(job: Job, protocol: str) -> dict[str, Any]:
     return _System(job, level, protocol).document.written()
 
 
-def cycle(job: Job) -> int:
-    """ps of a hart's."""
-    return job.machine.core.instruction
+def hertz(job: Job) -> int:
+    """The clock of the harts, which the program counts its time by."""
+    return round(PS / job.machine.core.instruction)
 
 
 class _System:
@@ -86,7 +86,7 @@ class _System:
             mmap_using_noreserve=True,
             cache_line_size=64,
             clk_domain=_clock(self.period),
-            core_clock=_clock(cycle(self.job)),
+            core_clock=_clock(self.machine.core.instruction),
             workload=new(
                 "RiscvBareMetal",
                 bootloader=file(PROGRAM),
@@ -236,7 +236,7 @@ class _System:
     def _make_devices(self) -> None:
         """CLINT, PLIC and UART; what an IPI takes beside the bus is what its sender is occupied."""
         connect, send = self.document.connect, max(1, self.machine.interrupt.send)
-        rtc = new("RiscvRTC", frequency="1MHz")
+        rtc = new("RiscvRTC", frequency=f"{hertz(self.job)}Hz")  # mtime counts as uc_now() does
         self.document.add("platform", "HiFive", rtc=rtc, **{"clint.pio_latency": f"{send}ps"})
         connect("platform.clint.int_pin", "platform.rtc.int_pin")
         for device in (*DEVICES, "pci_host"):
