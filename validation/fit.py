@@ -13,10 +13,9 @@ than its file declares:
 
     --half     fit on the pairs of the home side and the class across it; predict all the others
 
-The simulated handoff is all but linear in the latencies of components, so Gauss-Newton with finite
-differences needs a few runs of the engine.  Every class of every machine weighs the same: first
-its median, which outliers of a measurement do not move, then its pairs, which know the structure.
-Which core sits where is validation/order.py.
+Every class of every machine weighs the same, its median more than its pairs; a number that several
+machines share moves by one factor in all of them.  How that is solved is uncore/fitting; which core
+sits where is validation/order.py.
 """
 
 from __future__ import annotations
@@ -25,7 +24,8 @@ import argparse
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import exp
 from pathlib import Path
 
 import numpy as np
@@ -33,134 +33,71 @@ from numpy.typing import NDArray
 
 from uncore import topology
 from uncore.errors import UncoreError
-from uncore.topology.follow import followers
+from uncore.fitting import solve as least
+from uncore.fitting.numbers import Free, free, scaled, settings, stepped
 from uncore.topology.machine import Machine, Number
 from uncore.validate import hardware as figures
 from uncore.validate.hardware import Hardware, Mask, Matrix
 from uncore.validate.score import fitted_on, free_numbers, score
 from uncore.validate.simulate import handoffs
 
-Values = Sequence[float] | NDArray[np.float64]
-Place = tuple[str, int]  # file and line of a number
+Place = tuple[str, int]  # file and line of a number: what machines share
 
-TURNS = 3
-STEP = 0.03  # of a value: large against the picosecond a duration is rounded to
-PAIRS = 0.3  # weight of a class's pairs beside its median
 ROUNDS = 25  # of a pair: enough, because a handoff repeats itself
-DIGITS = 4  # of a value that is written
-AMOUNT = re.compile(r"([\d.]+)(.*)")
+TURNS = 4  # evaluations: numbers in files are near their best
+FIRST = re.compile(r"[\d.]+")
 
 
 @dataclass(frozen=True)
-class Free:
-    """A number that may move, and the keys that follow it, each at a ratio."""
-
-    key: str
-    value: float
-    unit: str
-    followers: tuple[tuple[str, float], ...]
-    places: tuple[tuple[Place, float], ...]  # its own first: what stands in the files
-
-    @property
-    def place(self) -> Place:
-        return self.places[0][0]
-
-    def settings(self, value: float) -> list[str]:
-        moved = ((self.key, 1.0), *self.followers)
-        return [f"{key}={ratio * value:.6f}{self.unit}" for key, ratio in moved]
-
-
-def free_of(machine: Machine) -> list[Free]:
-    numbers = {number.key: number for number in machine.numbers}
-    return [_free(numbers[key], machine.numbers) for key in free_numbers(machine)]
-
-
-def _free(number: Number, others: Sequence[Number]) -> Free:
-    match = AMOUNT.fullmatch(number.text.strip())
-    if not match:
-        raise UncoreError(
-            f"{number.key} = {number.text}: only one amount with one unit can be fitted"
-        )
-    follow = followers(number, others)
-    places = [((n.file, n.line), ratio) for n, ratio in [(number, 1.0), *follow]]
-    keys = tuple((n.key, ratio) for n, ratio in follow)
-    return Free(number.key, float(match[1]), match[2], keys, tuple(places))
-
-
-@dataclass
 class Fit:
     """One machine, and what it is fitted to."""
 
-    name: str
+    machine: Machine  # as it stands
     hardware: Hardware
     measured: Matrix
-    free: list[Free]
-    weights: Matrix  # 0: the pair is not looked at
+    frees: dict[str, Free]
+    masks: Mapping[str, Mask]  # what is looked at
 
-    def machine(self, values: Values) -> Machine:
-        settings = [s for f, v in zip(self.free, values, strict=True) for s in f.settings(v)]
-        return topology.load(self.name, settings)
+    @property
+    def name(self) -> str:
+        return self.machine.id
 
-    def simulated(self, values: Values) -> Matrix:
-        return handoffs(self.machine(values), self.hardware, rounds=ROUNDS)
+    @property
+    def numbers(self) -> dict[str, Number]:
+        return {number.key: number for number in self.machine.numbers}
 
-    def errors(self, values: Values) -> NDArray[np.float64]:
-        """Relative: of each class looked at by its median, and of its pairs, weighted."""
-        simulated, seen = self.simulated(values), self.weights > 0
-        pairs = (simulated[seen] / self.measured[seen] - 1) * self.weights[seen]
-        classes = [
-            np.median(simulated[mask & seen]) / np.median(self.measured[mask & seen]) - 1
-            for mask in self.hardware.masks(topology.load(self.name)).values()
-            if (mask & seen).any()
-        ]
-        return np.concatenate([classes, PAIRS * pairs])
+    @property
+    def places(self) -> list[Place]:
+        return [(self.numbers[key].file, self.numbers[key].line) for key in self.frees]
 
-    def solve(self) -> list[float]:
-        found = solve([self])
-        return [found[free.place] for free in self.free]
+    def moved(self, steps: Sequence[float]) -> Machine:
+        return topology.load(self.name, settings(stepped(self.frees, steps), self.frees))
+
+    def simulated(self, steps: Sequence[float]) -> Matrix:
+        return handoffs(self.moved(steps), self.hardware, rounds=ROUNDS)
+
+    def part(self) -> least.Part:
+        target = least.Target(self.measured, self.masks)
+        return least.Part(self.places, lambda steps: target.off(self.simulated(steps)))
+
+    def own(self, found: Mapping[Place, float]) -> list[float]:
+        return [found[place] for place in self.places]
 
 
 def solve(fits: Sequence[Fit]) -> dict[Place, float]:
-    """The numbers of all these machines together; one that they share has one value."""
-    places = list(dict.fromkeys(free.place for fit in fits for free in fit.free))
-    values = {free.place: free.value for fit in fits for free in fit.free}
-    for _ in range(TURNS if places else 0):
-        slopes, off = zip(*(_linear(fit, values, places) for fit in fits), strict=True)
-        change, *_ = np.linalg.lstsq(np.vstack(slopes), -np.concatenate(off), rcond=None)
-        for place, step in zip(places, change, strict=True):  # no leap past the linear
-            values[place] += float(np.clip(step, -values[place] / 2, values[place] / 2))
-    return values
+    """Logarithms of factors of all numbers of these machines together."""
+    found = least.solve([fit.part() for fit in fits], most=TURNS)
+    return dict(zip(found.keys, found.steps.tolist(), strict=True))
 
 
-def _linear(
-    fit: Fit, values: Mapping[Place, float], places: Sequence[Place]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """How the machine's errors move with every number, and the errors themselves."""
-    own = np.array([values[free.place] for free in fit.free])
-    base, steps = fit.errors(own), np.maximum(STEP * own, 0.01)
-    slopes = np.zeros((len(base), len(places)))
-    for free, step, unit in zip(fit.free, steps, np.eye(len(own)), strict=True):
-        slopes[:, places.index(free.place)] = (fit.errors(own + step * unit) - base) / step
-    return slopes, base
-
-
-def weights_of(masks: dict[str, Mask], measured: Matrix, classes: Sequence[str]) -> Matrix:
-    weights = np.zeros_like(measured)
-    for name in classes:
-        pairs = masks[name] & ~np.isnan(measured)
-        weights[pairs] = 1 / np.sqrt(np.count_nonzero(pairs))
-    return weights
-
-
-def prepare(name: str, matrices: Path | None, classes: Sequence[str] | None = None) -> Fit:
+def prepare(name: str, matrices: Path | None) -> Fit:
     machine, hardware = topology.load(name), figures.read(name)
     if matrices:
         measured = figures.measured_matrix(matrices / f"{name}.csv", machine)
     else:
         measured = figures.carried_matrix(hardware, machine)
-    masks = hardware.masks(machine)
-    weights = weights_of(masks, measured, list(masks) if classes is None else classes)
-    return Fit(name, hardware, measured, free_of(machine), weights)
+    masks = least.present(hardware.masks(machine), measured)
+    return Fit(machine, hardware, measured, free(name, free_numbers(machine)), masks)
 
 
 # ---- The half test -------------------------------------------------------------------------------
@@ -168,21 +105,18 @@ def prepare(name: str, matrices: Path | None, classes: Sequence[str] | None = No
 
 def half(name: str, matrices: Path | None) -> NDArray[np.float64]:
     """Errors in per cent of the pairs that the fit has not seen."""
-    fit = prepare(name, matrices, ())
-    machine = topology.load(name)
-    masks = fit.hardware.masks(machine)
-    seen = _seen(fit.hardware, machine, masks)
-    for mask in masks.values():
-        pairs = mask & seen & ~np.isnan(fit.measured)
-        if pairs.any():
-            fit.weights[pairs] = 1 / np.sqrt(np.count_nonzero(pairs))
-    simulated = fit.simulated(fit.solve())
-    unseen = (fit.weights == 0) & ~np.isnan(fit.measured) & ~np.isnan(simulated)
+    whole = prepare(name, matrices)
+    seen = _seen(whole.hardware, whole.machine, whole.masks)
+    masks = {label: mask & seen for label, mask in whole.masks.items() if (mask & seen).any()}
+    fit = replace(whole, masks=masks)
+    simulated = fit.simulated(fit.own(solve([fit])))
+    looked_at = np.any(list(masks.values()), axis=0)
+    unseen = ~looked_at & ~np.isnan(fit.measured) & ~np.isnan(simulated)
     off: NDArray[np.float64] = 100 * abs(simulated[unseen] / fit.measured[unseen] - 1)
     return off
 
 
-def _seen(hardware: Hardware, machine: Machine, masks: dict[str, Mask]) -> Mask:
+def _seen(hardware: Hardware, machine: Machine, masks: Mapping[str, Mask]) -> Mask:
     """Pairs with both cores at the home's side, and the class that leads across."""
     at_home = hardware.sides(machine)["home"]
     side = machine.levels.index(hardware.at_home[0].rstrip("0123456789"))
@@ -211,15 +145,33 @@ def groups(names: Sequence[str]) -> Iterator[list[str]]:
         yield sorted(group)
 
 
-def write(fit: Fit, values: Mapping[Place, float]) -> None:
+def write(fit: Fit, steps: Mapping[Place, float]) -> None:
     """Puts the values where the old ones stand, followers too."""
-    for free in fit.free:
-        for (file, line), ratio in free.places:
-            path, new = Path(file), f"{ratio * values[free.place]:.{DIGITS}g}"
-            lines = path.read_text().splitlines(keepends=True)
-            head, equals, text = lines[line - 1].partition("=")
-            lines[line - 1] = head + equals + re.sub(r"[\d.]+", new, text, count=1)
-            path.write_text("".join(lines))
+    for (key, one), place in zip(fit.frees.items(), fit.places, strict=True):
+        new = _amount(fit.numbers[key], steps[place])
+        _put(place, new)
+        for follower, ratio in one.followers:
+            number = fit.numbers[follower]
+            _put((number.file, number.line), scaled(new, ratio))
+
+
+def _amount(number: Number, step: float) -> str:
+    new = scaled(number.text, exp(step))
+    if not new:
+        raise UncoreError(
+            f"{number.key} = {number.text}: only one amount with one unit can be fitted"
+        )
+    return new
+
+
+def _put(place: Place, amount: str) -> None:
+    path, line = Path(place[0]), place[1] - 1
+    lines = path.read_text().splitlines(keepends=True)
+    head, equals, text = lines[line].partition("=")
+    new = FIRST.match(amount)
+    assert new
+    lines[line] = head + equals + FIRST.sub(new[0], text, count=1)
+    path.write_text("".join(lines))
 
 
 def main() -> None:
@@ -237,11 +189,11 @@ def main() -> None:
             return
         for group in groups(words.machines or (figures.carried() if words.all else [])):
             fits = [prepare(name, words.matrices) for name in group]
-            values = solve(fits)
+            steps = solve(fits)
             for fit in fits:
-                _report(fit, values)
+                _report(fit, steps)
                 if words.write:
-                    write(fit, values)
+                    write(fit, steps)
     except UncoreError as error:
         sys.exit(f"fit: {error}")
 
@@ -254,11 +206,13 @@ def _report_half(name: str, off: NDArray[np.float64]) -> None:
 
 
 def _report(fit: Fit, found: Mapping[Place, float]) -> None:
-    values = [found[free.place] for free in fit.free]
+    steps = fit.own(found)
     print(fit.name)
-    for free, value in zip(fit.free, values, strict=True):
-        print(f"    {free.key:<24} {free.value:g}{free.unit} -> {value:.{DIGITS}g}{free.unit}")
-    scored = score(fit.machine(values), fit.hardware, fit.measured, fit.simulated(values), "fit")
+    for key, step in zip(fit.frees, steps, strict=True):
+        number = fit.numbers[key]
+        print(f"    {key:<24} {number.text} -> {_amount(number, step)}")
+    simulated = fit.simulated(steps)
+    scored = score(fit.moved(steps), fit.hardware, fit.measured, simulated, "fit")
     for name, (real, ours) in scored.medians.items():
         off = 100 * (ours / real - 1)
         print(f"    {name:<12} measured {real:8.2f}  simulated {ours:8.2f}  {off:+.1f} %")

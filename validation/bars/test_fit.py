@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from math import log
+from pathlib import Path
+from shutil import copytree
 
 import msgspec
 import numpy as np
@@ -18,11 +21,10 @@ from uncore.validate.simulate import handoffs
 
 def test_are_numbers_that_were_changed_found_again() -> None:
     right = fit.prepare("tr1950x", None)
-    values = [f.value for f in right.free]
-    moved = [value * factor for value, factor in zip(values, (0.9, 1.1, 1.15, 0.9), strict=True)]
+    moved = np.log([0.9, 1.1, 1.15, 0.9]).tolist()
     measured = right.simulated(moved)
-    found = dataclasses.replace(right, measured=measured).solve()
-    assert found == pytest.approx(moved, rel=0.02)
+    found = fit.solve([dataclasses.replace(right, measured=measured)])
+    assert right.own(found) == pytest.approx(moved, abs=0.02)
 
 
 @pytest.mark.parametrize("name", ["tr1950x", "epyc7302x2"])
@@ -60,16 +62,16 @@ def test_does_a_renumbered_map_keep_its_floorplan() -> None:
 
 
 def test_does_a_number_that_follows_another_move_with_it() -> None:
-    free = {f.key: f for f in fit.prepare("r5950x", None).free}
-    assert free["ccx.join.inject"].followers == (("ccx.join.eject", 1.0),)
-    assert free["ccx.join.inject"].settings(3.0) == [
-        "ccx.join.inject=3.000000cy",
-        "ccx.join.eject=3.000000cy",
+    frees = fit.prepare("r5950x", None).frees
+    assert frees["ccx.join.inject"].followers == (("ccx.join.eject", 1.0),)
+    assert frees["ccx.join.inject"].settings(3.0) == [
+        "ccx.join.inject=3.000000ns",
+        "ccx.join.eject=3.000000ns",
     ]
-    free = {f.key: f for f in fit.prepare("tr3960x", None).free}
-    assert free["socket.join.dy"].settings(10) == [
-        "socket.join.dy=10.000000cy",
-        "socket.join.dx=3.540000cy",
+    frees = fit.prepare("tr3960x", None).frees
+    assert frees["socket.join.dy"].settings(10) == [
+        "socket.join.dy=10.000000ns",
+        "socket.join.dx=3.540000ns",
     ]
 
 
@@ -77,12 +79,21 @@ def test_do_machines_that_share_a_number_get_one_value_for_it() -> None:
     (group,) = fit.groups(["r2700x"])
     assert group == ["r2700x", "tr1950x"]
     fits = [fit.prepare(name, None) for name in group]
-    shared = set(free.place for free in fits[0].free) & set(free.place for free in fits[1].free)
-    right = {free.place: free.value * 1.1 for one in fits for free in one.free}
-    moved = [
-        dataclasses.replace(one, measured=one.simulated([right[f.place] for f in one.free]))
-        for one in fits
-    ]
+    shared = set.intersection(*(set(one.places) for one in fits))
+    right = dict.fromkeys([place for one in fits for place in one.places], log(1.1))
+    moved = [dataclasses.replace(one, measured=one.simulated(one.own(right))) for one in fits]
     found = fit.solve(moved)
     assert len(shared) == 2
-    assert [found[p] for p in right] == pytest.approx(list(right.values()), rel=0.02)
+    assert found == pytest.approx(right, abs=0.02)
+
+
+def test_are_amounts_written_where_they_stood_and_those_that_follow_too(tmp_path: Path) -> None:
+    copytree(TOPOLOGIES, tmp_path / "copy")
+    file = tmp_path / "copy/r5950x.toml"
+    copied = dataclasses.replace(fit.prepare("r5950x", None), machine=topology.load(file))
+    assert all(str(tmp_path) in place[0] for place in copied.places)
+    fit.write(copied, dict.fromkeys(copied.places, log(2)))
+    before, after = ({n.key: n for n in topology.load(f).numbers} for f in ("r5950x", file))
+    changed = {key for key in before if before[key].text != after[key].text}
+    assert changed == {*copied.frees, "ccx.join.eject"}
+    assert after["ccx.join.eject"].text == after["ccx.join.inject"].text == "8.246cy"

@@ -16,7 +16,7 @@ from uncore.calibrate.fit import Fitted, solve
 from uncore.calibrate.problem import Problem
 from uncore.calibrate.write import kept
 from uncore.cli import main
-from uncore.predict.numbers import free, settings
+from uncore.fitting.numbers import free, settings
 from uncore.topology.cpus import hart_of_cpu
 from uncore.topology.machine import Machine
 from uncore.validate import hardware as figures
@@ -44,8 +44,7 @@ def made(path: Path, name: str, factors: dict[str, float], home: str, slice_: st
 
 
 def factors_of(fitted: Fitted) -> dict[str, float]:
-    moved = np.exp(fitted.logs - fitted.problem.start)
-    return dict(zip(fitted.problem.frees, moved.tolist(), strict=True))
+    return dict(zip(fitted.problem.frees, np.exp(fitted.steps).tolist(), strict=True))
 
 
 WRONG = [
@@ -105,7 +104,7 @@ def test_what_the_matrix_cannot_tell_is_told(tmp_path) -> None:
     assert re.fullmatch(
         r"moved together .* core.l2.latency \+10 %, ccx.join.inject -\d %", sentence
     )
-    assert np.sqrt(np.mean(sums.residuals**2)) < 0.01
+    assert np.sqrt(np.mean(sums.solution.residuals**2)) < 0.01
     assert all(word == ", not determined alone" for _, word in kept(sums).values())
 
 

@@ -11,10 +11,11 @@ import pytest
 
 from uncore import topology
 from uncore.cli import main
+from uncore.fitting import numbers
+from uncore.fitting.numbers import Free
 from uncore.paths import CHECKOUT
-from uncore.predict import numbers, observe
+from uncore.predict import observe
 from uncore.predict.forecast import forecast
-from uncore.predict.numbers import Free
 from uncore.predict.observe import Observation, observations
 from uncore.predict.relatives import lend, spread
 from uncore.topology.lineage import nearness

@@ -5,8 +5,8 @@
 
 Errors of classes are taken as independent, of ERROR or of what is left over after the fit,
 whichever is larger; so the covariance of the numbers' logarithms is (J'J)^-1 times its square.  A
-direction in which the residuals hardly change (a small singular value of J) is a combination of
-numbers that fits alike whatever its size: its numbers are named.
+direction in which the residuals hardly change is a combination of numbers that fits alike whatever
+its size: its numbers are named.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from uncore.calibrate.fit import Fitted
-from uncore.calibrate.problem import Vector
+from uncore.fitting.solve import REACH, Vector
 
 ERROR = 0.01  # of a class median
 UNCERTAIN = 0.3  # relative standard deviation past which a number is not determined
@@ -25,26 +25,25 @@ NAMED = 0.3  # least part of a direction that is worth naming
 
 
 def uncertainties(fitted: Fitted) -> dict[str, float]:
-    covariance = np.linalg.inv(fitted.jacobian.T @ fitted.jacobian) * _error(fitted) ** 2
-    return dict(zip(fitted.problem.frees, np.sqrt(np.diag(covariance)).tolist(), strict=True))
+    deviations = fitted.solution.deviations(_error(fitted))
+    return dict(zip(fitted.problem.frees, deviations.tolist(), strict=True))
 
 
 def undetermined(fitted: Fitted) -> list[str]:
     ended = at_limits(fitted)
     inside = [n for n, key in enumerate(fitted.problem.frees) if key not in ended]
-    _, singular, directions = np.linalg.svd(fitted.jacobian[:, inside], full_matrices=False)
-    loose = _error(fitted) / np.maximum(singular, 1e-12) > UNCERTAIN
+    changes, directions = fitted.solution.directions(inside)
+    loose = changes * UNCERTAIN < _error(fitted)
     keys = [key for key in fitted.problem.frees if key not in ended]
     return [*ended.values(), *(_sentence(keys, direction) for direction in directions[loose])]
 
 
 def at_limits(fitted: Fitted) -> dict[str, str]:
     """Numbers that would go on if they might."""
-    low, high = fitted.problem.bounds
-    told = {}
-    for key, log, least, most in zip(fitted.problem.frees, fitted.logs, low, high, strict=True):
-        if min(log - least, most - log) < NEAR:
-            way = "small" if log - least < NEAR else "large"
+    told, steps = {}, fitted.solution.steps
+    for key, step, most in zip(fitted.problem.frees, steps, fitted.problem.highest, strict=True):
+        if min(step + REACH, most - step) < NEAR:
+            way = "small" if step + REACH < NEAR else "large"
             told[key] = (
                 f"{key}: is as {way} as it may become; some other number of the file does not fit"
                 " this machine (look at core.clock, or name more with --free)"
@@ -53,8 +52,9 @@ def at_limits(fitted: Fitted) -> dict[str, str]:
 
 
 def _error(fitted: Fitted) -> float:
-    left = max(1, len(fitted.residuals) - 2 * len(fitted.logs))  # the prior's rows are no data
-    return max(ERROR, float(np.sqrt(np.sum(fitted.residuals**2) / left)))
+    residuals = fitted.solution.residuals
+    left = max(1, len(residuals) - len(fitted.steps))
+    return max(ERROR, float(np.sqrt(np.sum(residuals**2) / left)))
 
 
 def _sentence(keys: Sequence[str], direction: Vector) -> str:

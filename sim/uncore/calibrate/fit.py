@@ -2,11 +2,9 @@
 
     solve(problem, home, slice, advance) -> Fitted
 
-The simulated handoff is all but linear in the latencies of components, so scipy's trust-region
-least squares needs a few turns; its derivatives are differences over STEP, large against the
-picosecond that durations are rounded to.  Homes are compared after a few turns with few rounds; of
-those that fit alike, and of all slices, the one whose pairs differ from their class's median as the
-measured ones do is taken, which needs no fit; only that choice is fitted to the end.
+Homes are compared after a few turns with few rounds; of those that fit alike, and of all slices,
+the one whose pairs differ from their class's median as the measured ones do is taken, which needs
+no fit; only that choice is fitted to the end.
 """
 
 from __future__ import annotations
@@ -15,18 +13,16 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
 
 import numpy as np
-from scipy.optimize import least_squares
 
-from uncore.calibrate.problem import Choice, Problem, Vector
+from uncore.calibrate.problem import Choice, Problem
 from uncore.errors import UserError
+from uncore.fitting.solve import Solution, Vector
 from uncore.topology.machine import Machine
 
-STEP = 0.03
 COARSE, FINE = 8, 60  # rounds of a pair
-FEW, ENOUGH = 3, 12  # evaluations, derivatives not counted
+FEW = 3  # evaluations
 ALIKE = 1.02  # choices whose error differs by less are not told apart
 HOMES = 1.25  # homes whose structure differs by less: the first is as good
 GRAIN = 0.002  # of a class: nor by less than this, as rounds are few and clocks have a grain
@@ -40,10 +36,12 @@ Advance = Callable[[int], None]
 class Fitted:
     problem: Problem
     choice: Choice
-    logs: Vector
-    jacobian: Vector  # of the residuals by the logarithms
-    residuals: Vector
+    solution: Solution
     alike: tuple[Choice, ...]  # other choices that fit as well
+
+    @property
+    def steps(self) -> Vector:
+        return self.solution.settled(FAINT)
 
 
 def solve(
@@ -51,24 +49,16 @@ def solve(
 ) -> Fitted:
     tried = []
     for choice in choices(problem.machine, home, slice_):
-        rough = _solved(problem, choice, problem.start, COARSE, FEW)
-        tried.append((choice, problem.error(rough.fun), problem.start + rough.x))
+        rough = problem.solve(choice, COARSE, most=FEW)
+        tried.append((choice, problem.error(rough.residuals), rough.steps))
         advance(1)
     least = min(error for _, error, _ in tried)
-    alike = tuple((choice, logs) for choice, error, logs in tried if error <= least * ALIKE + GRAIN)
-    best, logs = _most_alike(problem, alike, slice_, advance)
-    fine = _solved(problem, best, logs, FINE, ENOUGH)
+    alike = tuple((choice, x) for choice, error, x in tried if error <= least * ALIKE + GRAIN)
+    best, begin = _most_alike(problem, alike, slice_, advance)
+    fine = problem.solve(best, FINE, begin)
     advance(1)
     others = tuple(c for c, _ in alike if (c.home, c.settings) != (best.home, best.settings))
-    moved = _determined(fine.jac, logs + fine.x - problem.start)
-    return Fitted(problem, best, problem.start + moved, fine.jac, fine.fun, others)
-
-
-def _determined(jacobian: Vector, moved: Vector) -> Vector:
-    """Without its part along directions in which residuals hardly change: that follows grains."""
-    _, singular, directions = np.linalg.svd(jacobian, full_matrices=False)
-    firm = directions[singular > FAINT]
-    return np.asarray(firm.T @ (firm @ moved))
+    return Fitted(problem, best, fine, others)
 
 
 def _most_alike(
@@ -79,18 +69,18 @@ def _most_alike(
     if len(rough) == 1 and not slices:
         return rough[0]
     found = []
-    for choice, logs in rough:
+    for choice, steps in rough:
         for owner in slices or [choice.slice]:
             one = replace(choice, slice=owner)
-            found.append((_rms(problem.structure(logs, one, COARSE)), one, logs))
+            found.append((_rms(problem.structure(steps, one, COARSE)), one, steps))
         advance(1)
     least, best, _ = min(found, key=lambda one: one[0])
     same = [one for one in found if one[1].slice == best.slice and one[0] <= least * HOMES]
     return same[0][1:]
 
 
-def steps(machine: Machine, home: str, slice_: str) -> int:
-    """How often `solve` tells of a step, at most."""
+def turns(machine: Machine, home: str, slice_: str) -> int:
+    """How often `solve` tells that it advanced, at most."""
     return 2 * len(choices(machine, home, slice_)) + 1
 
 
@@ -110,29 +100,6 @@ def owners(machine: Machine) -> Sequence[str]:
     if not any(key == "slice" for key, _ in machine.unknowns):
         return []
     return [str(n) for n in range(len(machine.resolvers[0].slices))]
-
-
-def _solved(problem: Problem, choice: Choice, logs: Vector, rounds: int, most: int) -> Any:
-    """In steps from `logs`, so that the first trust region is one e-fold wide."""
-
-    def residuals(step: Vector) -> Vector:
-        return problem.residuals(logs + step, choice, rounds)
-
-    def jacobian(step: Vector) -> Vector:
-        base = residuals(step)
-        slopes = [(residuals(step + STEP * unit) - base) / STEP for unit in np.eye(len(step))]
-        return np.array(slopes).T
-
-    low, high = problem.bounds
-    return least_squares(
-        residuals,
-        np.zeros_like(logs),
-        jac=jacobian,
-        bounds=(low - logs, high - logs),
-        xtol=1e-4,
-        ftol=1e-6,
-        max_nfev=most,
-    )
 
 
 def _rms(residuals: Vector) -> float:

@@ -1,18 +1,14 @@
 """What a calibration minimises.
 
     Problem.of(machine, matrix path, keys) -> Problem
-    problem.residuals(logs, choice, rounds)
+    problem.solve(choice, rounds, ...) -> Solution      how: uncore/fitting/solve.py
 
 The residuals are relative errors, simulated over measured less one:
 
-  * of each class (the pairs of one level, on one side of the home) by its median, weight 1, so
-    that a class of a thousand pairs weighs what one of ten does, and outliers nothing;
-  * of each pair, weighted so that all pairs of a class together weigh PAIRS: they know which core
-    is nearer to the home or to a slice.  Only where the machine declares structure ([unknowns]);
+  * of each class (the pairs of one level, on one side of the home) by its median;
+  * of each pair, with less weight, where the machine declares structure ([unknowns]);
   * of each number, its logarithm's distance from the file's value times PRIOR: too weak to move
     what the matrix determines, but what it does not determine stays where it was.
-
-Numbers are fitted as logarithms, so they stay positive.
 """
 
 from __future__ import annotations
@@ -25,23 +21,29 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from uncore import topology
 from uncore.errors import UserError, nearest
-from uncore.predict.numbers import RATIO, UNKNOWN, Free, free, settings
+from uncore.fitting.numbers import RATIO, Free, free, is_unknown, settings, stepped
+from uncore.fitting.solve import (
+    ENOUGH,
+    PAIRS,
+    REACH,
+    Part,
+    Solution,
+    Target,
+    Vector,
+    present,
+    solve,
+)
 from uncore.predict.sample import medians
 from uncore.topology.machine import Machine
 from uncore.validate import hardware as figures
-from uncore.validate.hardware import Hardware, Matrix
+from uncore.validate.hardware import Hardware, Mask, Matrix
 from uncore.validate.simulate import handoffs
 
-Vector = NDArray[np.float64]
-
-PAIRS = 0.3
 PRIOR = 0.003
 LATENCY = re.compile(r"\d\s*(ps|ns|us|cy)(?!/)")
-REACH = np.log(20)
 MOST_RATIO = 10
 LATENCIES = ("latency", "inject", "dx", "dy", "diagonal", "bridge")
 
@@ -77,81 +79,63 @@ class Problem:
             raise UserError(f"{matrix}: has no latency of two CPUs of {machine.id}")
         return cls(name, machine, found, measured, bool(machine.unknowns))
 
-    @property
-    def start(self) -> Vector:
-        return np.log([one.value for one in self.frees.values()])
-
-    @property
-    def bounds(self) -> tuple[Vector, Vector]:
-        """A number is between a twentieth and twenty times the file's, a ratio less than its own
-        limit."""
-        ratios = np.array([one.unit == RATIO for one in self.frees.values()])
-        reach = np.where(ratios, np.minimum(REACH, np.log(MOST_RATIO) - self.start), REACH)
-        return self.start - REACH, self.start + reach
-
-    def at(self, logs: Vector, choice: Choice) -> Machine:
-        values = dict(zip(self.frees, np.exp(logs).tolist(), strict=True))
-        return topology.load(self.name, [*choice.settings, *settings(values, self.frees)])
+    def at(self, steps: Vector, choice: Choice) -> Machine:
+        """With each number times the exponential of its step."""
+        moved = settings(stepped(self.frees, steps), self.frees)
+        return topology.load(self.name, [*choice.settings, *moved])
 
     def hardware(self, choice: Choice) -> Hardware:
         by_level = figures.by_level(self.machine, choice.home)
         return msgspec.structs.replace(by_level, slice=choice.slice)
 
-    def simulated(self, logs: Vector, choice: Choice, rounds: int) -> Matrix:
-        return handoffs(self.at(logs, choice), self.hardware(choice), rounds=rounds)
+    def masks(self, choice: Choice) -> dict[str, Mask]:
+        """Pairs that were measured."""
+        return present(self.hardware(choice).masks(self.machine), self.measured)
+
+    def simulated(self, steps: Vector, choice: Choice, rounds: int) -> Matrix:
+        return handoffs(self.at(steps, choice), self.hardware(choice), rounds=rounds)
 
     def classes(self, ns: Matrix, choice: Choice) -> dict[str, float]:
-        """Medians of the pairs that were measured."""
-        known = ~np.isnan(self.measured)
-        masks = self.hardware(choice).masks(self.machine)
-        return medians(ns, {name: mask & known for name, mask in masks.items()})
+        return medians(ns, self.masks(choice))
 
-    def errors(self, simulated: Matrix, choice: Choice) -> Vector:
-        """Relative, of each class."""
-        real, ours = self.classes(self.measured, choice), self.classes(simulated, choice)
-        return np.array([ours[name] / real[name] - 1 for name in real])
+    def solve(
+        self, choice: Choice, rounds: int, begin: Vector | None = None, most: int = ENOUGH
+    ) -> Solution:
+        target = Target(self.measured, self.masks(choice), pairs=PAIRS if self.structured else 0)
+        part = Part(
+            list(self.frees), lambda steps: target.off(self.simulated(steps, choice, rounds))
+        )
+        return solve([part], PRIOR, begin, self.highest, most)
 
-    def residuals(self, logs: Vector, choice: Choice, rounds: int) -> Vector:
-        simulated = self.simulated(logs, choice, rounds)
-        parts = [self.errors(simulated, choice), PRIOR * (logs - self.start)]
-        if self.structured:
-            parts.append(self._pairs(simulated, choice))
-        return np.concatenate(parts)
+    @property
+    def highest(self) -> Vector:
+        """Of steps: ratios have a limit of their own."""
+        room = [
+            MOST_RATIO / one.value if one.unit == RATIO else np.inf for one in self.frees.values()
+        ]
+        return np.minimum(REACH, np.log(room))
 
     def error(self, residuals: Vector) -> float:
         """Of a class, root mean square: whatever else there is of residuals is a class's too."""
-        classes = len(self.machine.levels)
-        return float(np.sqrt(np.sum(residuals**2) / classes))
+        return float(np.sqrt(np.sum(residuals**2) / len(self.machine.levels)))
 
-    def structure(self, logs: Vector, choice: Choice, rounds: int) -> Vector:
+    def structure(self, steps: Vector, choice: Choice, rounds: int) -> Vector:
         """How pairs differ from the median of their class, simulated less measured: of any numbers
         that are roughly right, because a median that is off takes its pairs with it."""
-        simulated, off = self.simulated(logs, choice, rounds), []
-        for mask in self.hardware(choice).masks(self.machine).values():
-            pairs = mask & ~np.isnan(self.measured)
+        simulated, off = self.simulated(steps, choice, rounds), []
+        for pairs in self.masks(choice).values():
             real, ours = self.measured[pairs], simulated[pairs]
-            if real.size > 1:
-                found = ours / np.median(ours) - real / np.median(real)
-                off.append(found / sqrt(real.size))
-        return np.concatenate(off) if off else np.zeros(1)
-
-    def _pairs(self, simulated: Matrix, choice: Choice) -> Vector:
-        known = ~np.isnan(self.measured)
-        weights = np.zeros_like(self.measured)
-        for mask in self.hardware(choice).masks(self.machine).values():
-            pairs = mask & known
-            weights[pairs] = PAIRS / sqrt(max(1, int(np.count_nonzero(pairs))))
-        seen = weights > 0
-        found: Vector = (simulated[seen] / self.measured[seen] - 1) * weights[seen]
-        return found
+            found = ours / np.median(ours) - real / np.median(real)
+            off.append(found / sqrt(real.size))
+        return np.concatenate(off)
 
 
 def unknown(machine: Machine) -> list[str]:
     """What its file calls fitted or predicted; in a file that has none, what joins cost, and an
     atomic."""
     numbers = [n for n in machine.numbers if not n.source.startswith("as ")]
-    known = [n.key for n in numbers if n.source.startswith(UNKNOWN)]
-    return known or [n.key for n in numbers if n.key == "core.atomic" or _of_join(n.key)]
+    declared = [n.key for n in numbers if is_unknown(n)]
+    return declared or [n.key for n in numbers if n.key == "core.atomic" or _of_join(n.key)]
 
 
 def _of_join(key: str) -> bool:

@@ -27,7 +27,7 @@ def show(fitted: Fitted) -> None:
 
 def _numbers(fitted: Fitted) -> None:
     unsure, frees = uncertainties(fitted), fitted.problem.frees
-    factors = np.exp(fitted.logs - fitted.problem.start).tolist()
+    factors = np.exp(fitted.steps).tolist()
     rows = [
         {"number": key, "before": amount(fitted, key, 1).strip('"')}
         | {"fitted": amount(fitted, key, factor).strip('"'), "unsure": unsure[key]}
@@ -42,13 +42,9 @@ def _numbers(fitted: Fitted) -> None:
     emit(rows, False, columns, f"{fitted.problem.machine.name}: numbers fitted to the matrix")
 
 
-def _unsure(share: float) -> str:
-    return f"{100 * share:.1f} %" if share <= UNCERTAIN else "not alone"
-
-
 def _classes(fitted: Fitted) -> None:
     problem, choice = fitted.problem, fitted.choice
-    simulated = problem.simulated(fitted.logs, choice, FINE)
+    simulated = problem.simulated(fitted.steps, choice, FINE)
     off = np.nanmean(abs(simulated / problem.measured - 1))
     real, ours = problem.classes(problem.measured, choice), problem.classes(simulated, choice)
     rows = [

@@ -9,16 +9,15 @@ determined, alone or together with others; each in the unit its file has.
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 import numpy as np
 
 from uncore.calibrate.determined import UNCERTAIN, uncertainties
 from uncore.calibrate.fit import Fitted
+from uncore.fitting.numbers import PURE, scaled
 
 STAYED = 0.02  # of a logarithm
-AMOUNT = re.compile(r"([\d.]+)([^+]*)")
 
 HEAD = """\
 # Written by `uncore calibrate`: numbers fitted to the handoffs in {matrix}
@@ -31,7 +30,7 @@ name    = "{name}"
 
 def machine_file(fitted: Fitted, matrix: Path, output: Path) -> str:
     problem, choice = fitted.problem, fitted.choice
-    errors = 100 * abs(fitted.residuals[: len(problem.classes(problem.measured, choice))])
+    errors = 100 * abs(fitted.solution.residuals[: len(problem.masks(choice))])
     text = HEAD.format(
         matrix=matrix.name,
         choice=choice,
@@ -41,14 +40,14 @@ def machine_file(fitted: Fitted, matrix: Path, output: Path) -> str:
         name=problem.machine.name,
     )
     tables: dict[str, list[str]] = {}
-    for key, (value, word) in kept(fitted).items():
+    for key, (factor, word) in kept(fitted).items():
         one = problem.frees[key]
         own = f"fitted: {matrix.name}{word}"
-        _put(tables, one.key, amount(fitted, one.key, value / one.value), own)
+        _put(tables, one.key, amount(fitted, one.key, factor), own)
         leader = one.key.rpartition(".")[2]
         for follower, ratio in one.followers:
             source = f"as {leader}" if ratio == 1 else f"{ratio:g} of {leader}"
-            _put(tables, follower, amount(fitted, follower, value / one.value), source)
+            _put(tables, follower, amount(fitted, follower, factor), source)
     for setting in choice.settings:
         key, _, chosen = setting.partition("=")
         table, _, name = key.rpartition(".")
@@ -58,14 +57,13 @@ def machine_file(fitted: Fitted, matrix: Path, output: Path) -> str:
 
 
 def kept(fitted: Fitted) -> dict[str, tuple[float, str]]:
-    """Numbers that the matrix determined, or has moved with another; and a word on which it is."""
+    """Factors of the numbers that the matrix determined, or has moved with another; and a word on
+    which it is."""
     unsure = uncertainties(fitted)
-    values = np.exp(fitted.logs).tolist()
-    moved = abs(fitted.logs - fitted.problem.start) > STAYED
     return {
-        key: (value, "" if unsure[key] <= UNCERTAIN else ", not determined alone")
-        for key, value, far in zip(fitted.problem.frees, values, moved, strict=True)
-        if unsure[key] <= UNCERTAIN or far
+        key: (float(np.exp(step)), "" if unsure[key] <= UNCERTAIN else ", not determined alone")
+        for key, step in zip(fitted.problem.frees, fitted.steps, strict=True)
+        if unsure[key] <= UNCERTAIN or abs(step) > STAYED
     }
 
 
@@ -78,11 +76,10 @@ def _put(tables: dict[str, list[str]], key: str, value: str, source: str) -> Non
 def amount(fitted: Fitted, key: str, factor: float) -> str:
     """A number of the machine's file times a factor, in its unit; a sum of several becomes ns."""
     text = next(n.text for n in fitted.problem.machine.numbers if n.key == key)
-    match = AMOUNT.fullmatch(text.strip())
-    if not match:
+    written = scaled(text, factor)
+    if not written:
         return f'"{fitted.problem.frees[key].value * factor:.4g}ns"'
-    scaled = f"{float(match[1]) * factor:.4g}"
-    return f'"{scaled}{match[2]}"' if match[2] else scaled
+    return written if PURE.fullmatch(written) else f'"{written}"'
 
 
 def _extends(name: str, output: Path) -> str:

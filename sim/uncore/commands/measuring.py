@@ -99,7 +99,7 @@ def calibrate(
     problem.check_keys(resolved, free)
     fit.check_choice(resolved, home, slices)
     asked = problem.Problem.of(machine, matrix, free)
-    with progress(fit.steps(resolved, home, slices), "calibrating", "fits") as advance:
+    with progress(fit.turns(resolved, home, slices), "calibrating", "fits") as advance:
         fitted = fit.solve(asked, home, slices, advance)
     report.show(fitted)
     if output:

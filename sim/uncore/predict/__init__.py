@@ -4,7 +4,6 @@
     renew(names)                 renews what measured machines say of their own numbers, and the
                                  table of docs/prediction.md
 
-    numbers.py     which numbers of a machine may be predicted, and its clocks
     observe.py     those numbers of measured machines, each from its own figures: observed.toml
     relatives.py   a number lent by relatives: value, unit, deviation
     sample.py      class medians from a sample of cores
@@ -20,9 +19,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from uncore import topology
+from uncore.fitting.numbers import RATIO
 from uncore.paths import CHECKOUT
 from uncore.predict.forecast import SHARE, Forecast, forecast
-from uncore.predict.numbers import RATIO
 from uncore.predict.observe import measured, observations, write
 from uncore.predict.relatives import STRANGER
 from uncore.report.table import Column, emit, print_json

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from math import exp, log, sqrt
 
 from uncore import topology
-from uncore.predict.numbers import Free, clocks, free, settings
+from uncore.fitting.numbers import Free, clocks, free, settings
 from uncore.predict.observe import Observation
 from uncore.predict.relatives import STRANGER, Loan, lend
 from uncore.predict.sample import Sample

@@ -9,9 +9,9 @@ A family's file has one value for all its members, found on all of them together
 how far members differ, and to leave one out, needs each machine's own.  So the numbers are fitted
 once more, machine by machine.  A number that its machine's figures do not determine is left out.
 
-The handoff is nearly linear in the latencies of components, so Gauss-Newton on their logarithms
-converges in a few turns.  Where figures say nothing a number stays near its file's value (a normal
-prior of one e-fold); what that leaves uncertain by more than DETERMINED is not an observation.
+Every class weighs the same, by its pairs.  Where figures say nothing a number stays near its file's
+value (a normal prior of one e-fold); what that leaves uncertain by more than DETERMINED is not an
+observation.
 """
 
 from __future__ import annotations
@@ -20,15 +20,12 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import exp, sqrt
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
 
 from uncore import topology
 from uncore.errors import UserError
-from uncore.predict.numbers import RATIO, Free, clocks, free, settings
+from uncore.fitting.numbers import RATIO, Free, clocks, free, settings, stepped
+from uncore.fitting.solve import Part, Target, Vector, present, solve
 from uncore.predict.sample import Sample
 from uncore.report.progress import progress
 from uncore.topology.lineage import Descent
@@ -36,19 +33,14 @@ from uncore.validate import hardware as figures
 from uncore.validate.hardware import Matrix
 from uncore.validate.score import BOUND_QUALITIES
 
-Vector = NDArray[np.float64]
-
 OBSERVED = Path(__file__).with_name("observed.toml")
 HEAD = """\
 # What each machine's own figures say of its numbers, in ns (ratios: as they are).
 # Written by `uncore predict --observe`; change validation/hardware/ or topologies/ instead.
 """
 
-TURNS = 3
-STEP = 0.04  # of a value: large against the picosecond a duration is rounded to
 ERROR = 0.02  # of a class median, as far as the model's form can reach it
 DETERMINED = 0.3  # standard deviation of a logarithm
-LEAP = 0.7  # the farthest a turn goes, in logarithms
 
 
 @dataclass(frozen=True)
@@ -68,48 +60,23 @@ def fitted(name: str, start: Mapping[str, Free] | None = None) -> dict[str, floa
     frees = free(name) if start is None else start
     if not frees:
         return {}
-    fit = _Fit(name, frees)
-    logs, deviations = fit.solve()
-    known = zip(frees, logs.tolist(), deviations.tolist(), strict=True)
-    return {key: exp(log) for key, log, sd in known if sd < DETERMINED}
+    found = solve([_part(name, frees)], prior=ERROR)
+    sure = found.deviations(ERROR) < DETERMINED
+    numbers = stepped(frees, found.steps)
+    return {key: value for (key, value), known in zip(numbers.items(), sure, strict=True) if known}
 
 
-class _Fit:
-    """Residuals of a machine's pairs in units of ERROR; every class weighs the same."""
+def _part(name: str, frees: Mapping[str, Free]) -> Part:
+    """A sample of the machine's pairs against the carried figures, which are medians."""
+    machine, hardware = topology.load(name), figures.read(name)
+    sample, measured = Sample.of(machine, hardware), figures.carried_matrix(hardware, machine)
 
-    def __init__(self, name: str, frees: Mapping[str, Free]) -> None:
-        machine, hardware = topology.load(name), figures.read(name)
-        self.name, self.frees = name, frees
-        self.sample = Sample.of(machine, hardware)
-        self.measured = figures.carried_matrix(hardware, machine)
-        self.start: Vector = np.log(np.array([one.value for one in frees.values()]))
-        self.weights = np.zeros_like(self.measured)
-        played = ~np.isnan(self._simulated(self.start)) & ~np.isnan(self.measured)
-        for mask in self.sample.masks.values():
-            pairs = mask & played
-            self.weights[pairs] = 1 / ERROR / sqrt(max(1, int(np.count_nonzero(pairs))))
+    def simulated(steps: Vector) -> Matrix:
+        return sample.pairs(topology.load(name, settings(stepped(frees, steps), frees)))
 
-    def _simulated(self, logs: Vector) -> Matrix:
-        values = dict(zip(self.frees, map(exp, logs.tolist()), strict=True))
-        return self.sample.pairs(topology.load(self.name, settings(values, self.frees)))
-
-    def errors(self, logs: Vector) -> Vector:
-        seen = self.weights > 0
-        off = np.log(self._simulated(logs)[seen] / self.measured[seen])
-        weighted: Vector = off * self.weights[seen]
-        return weighted
-
-    def solve(self) -> tuple[Vector, Vector]:
-        """Logarithms of the values, and their standard deviations."""
-        logs, prior = self.start, np.eye(len(self.start))
-        for _ in range(TURNS):
-            base = self.errors(logs)
-            slopes = [(self.errors(logs + STEP * unit) - base) / STEP for unit in prior]
-            jacobian = np.array(slopes).T
-            normal = jacobian.T @ jacobian + prior
-            change = np.linalg.solve(normal, -jacobian.T @ base - (logs - self.start))
-            logs = logs + np.clip(change, -LEAP, LEAP)
-        return logs, np.sqrt(np.diag(np.linalg.inv(normal)))
+    played = present(sample.masks, measured, sample.pairs(machine))
+    target = Target(measured, played, medians=0, pairs=1)
+    return Part(list(frees), lambda steps: target.off(simulated(steps)))
 
 
 # ---- The file ------------------------------------------------------------------------------------

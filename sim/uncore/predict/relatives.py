@@ -21,7 +21,7 @@ from itertools import combinations
 from math import log, sqrt
 from statistics import median
 
-from uncore.predict.numbers import NS, RATIO, UNITS, Free
+from uncore.fitting.numbers import NS, RATIO, UNITS, Free
 from uncore.predict.observe import Observation
 from uncore.topology.lineage import Descent, nearness
 

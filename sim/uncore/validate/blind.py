@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from uncore import topology
+from uncore.fitting.numbers import free
 from uncore.predict.forecast import forecast
-from uncore.predict.numbers import free
 from uncore.predict.observe import observations
 from uncore.report.progress import progress
 from uncore.report.table import Column

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from uncore.predict.numbers import UNITS, clocks
+from uncore.fitting.numbers import UNITS, clocks
 from uncore.predict.observe import Observation, measured, observations
 from uncore.predict.relatives import BETTER, spreads
 from uncore.report.table import Column, Row

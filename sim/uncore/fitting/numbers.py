@@ -1,9 +1,11 @@
-"""The numbers of a machine that may be predicted, and the clocks they might follow.
+"""The numbers of a machine that are to be determined, and the clocks they might follow.
 
     free(name) -> {key: Free}      numbers whose source begins with "fitted" or "predicted"
     free(name, keys)               these numbers
     clocks(name) -> {unit: ns}     how long one unit is there: "ns", "core" cycles, "uncore" cycles
     settings({key: ns}, frees)     as KEY=VALUE, with the keys that follow
+    stepped(frees, steps)           what they become if their logarithms move so far
+    scaled(text, factor)           a number as its file writes it, times a factor
 
 A latency is held in nanoseconds whatever its file says; a ratio ("control_ratio") has no unit.
 "uncore" is the machine's own clock beside the cores': of a ring, a mesh or AMD's fabric.
@@ -11,9 +13,11 @@ A latency is held in nanoseconds whatever its file says; a ratio ("control_ratio
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import exp
 
 from uncore import topology
 from uncore.topology.document import Branch, Leaf
@@ -26,6 +30,9 @@ from uncore.topology.table import Ledger, Table
 NS, CORE, UNCORE, RATIO = "ns", "core", "uncore", "ratio"
 UNKNOWN = ("fitted", "predicted")  # sources of numbers that somebody must determine
 UNITS = (NS, CORE, UNCORE)
+PURE = re.compile(r"\d*\.?\d+")  # a number without a unit
+AMOUNT = re.compile(r"([\d.]+)([^+]*)")
+DIGITS = 4  # of an amount that is written
 
 # What is drawn in two ways and is one thing: where the memory nodes of an IO die are its quadrants,
 # the way in and the way out of a quadrant are the halves of a crossbar.
@@ -50,15 +57,19 @@ class Free:
         return [f"{key}={ratio * value:.6f}{unit}" for key, ratio in moved]
 
 
-def free(name: str, keys: Collection[str] = ()) -> dict[str, Free]:
+def free(name: str, keys: Collection[str] | None = None) -> dict[str, Free]:
     machine, (tree, _) = topology.load(name), read(name)
     reader, ancestors = _Reader(tree), lineage(name)
-    unknown = [
-        number
-        for number in machine.numbers
-        if (number.key in keys if keys else number.source.startswith(UNKNOWN))
-    ]
-    return {n.key: reader.free(n, machine.numbers, ancestors) for n in unknown}
+    asked = [n for n in machine.numbers if (is_unknown(n) if keys is None else n.key in keys)]
+    return {n.key: reader.free(n, machine.numbers, ancestors) for n in asked}
+
+
+def is_unknown(number: Number) -> bool:
+    return number.source.startswith(UNKNOWN)
+
+
+def is_ratio(number: Number) -> bool:
+    return PURE.fullmatch(number.text.strip()) is not None
 
 
 def clocks(name: str) -> dict[str, float]:
@@ -67,6 +78,19 @@ def clocks(name: str) -> dict[str, float]:
 
 def settings(values: Mapping[str, float], frees: Mapping[str, Free]) -> list[str]:
     return [text for key, value in values.items() for text in frees[key].settings(value)]
+
+
+def stepped(frees: Mapping[str, Free], steps: Iterable[float]) -> dict[str, float]:
+    """Each number times the exponential of its step."""
+    return {
+        key: one.value * exp(step) for (key, one), step in zip(frees.items(), steps, strict=True)
+    }
+
+
+def scaled(text: str, factor: float) -> str:
+    """Empty: it is no one amount with one unit."""
+    match = AMOUNT.fullmatch(text.strip())
+    return f"{float(match[1]) * factor:.{DIGITS}g}{match[2]}" if match else ""
 
 
 class _Reader:
@@ -90,7 +114,7 @@ class _Reader:
             inner = table.table(part)
             assert inner is not None
             table = inner
-        ratio = number.text.replace(".", "").isdecimal()
+        ratio = is_ratio(number)
         slot, count = DRAWN.get(named := _slot(table, path), (named, 1.0))
         value = float(number.text) if ratio else _ns(table.duration(path[-1]))
         return Free(
