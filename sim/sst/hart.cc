@@ -54,9 +54,7 @@ SstHart::SstHart(SST::ComponentId_t component, SST::Params& params)
   if (!memory_)
     getSimulationOutput().fatal(CALL_INFO, 1, "uncore.Hart %u: nothing in slot 'memory'\n", id_);
   if (id_ == 0) {
-    std::vector<uint64_t> words;
-    params.find_array<uint64_t>("words", words);
-    prepare(words);
+    prepare();
     registerAsPrimaryComponent();
     primaryComponentDoNotEndSim();
   }
@@ -64,7 +62,7 @@ SstHart::SstHart(SST::ComponentId_t component, SST::Params& params)
 
 // What memory holds at the start, in pieces within a page, so that each has one home wherever pages
 // are dealt out.
-void SstHart::prepare(const std::vector<uint64_t>& words) {
+void SstHart::prepare() {
   for (const Segment& segment : image_.segments) {
     for (uint64_t at = 0; at < segment.bytes.size();) {
       const uint64_t room = kPage - (segment.address + at) % kPage;
@@ -74,11 +72,6 @@ void SstHart::prepare(const std::vector<uint64_t>& words) {
           {segment.address + at, {begin, begin + static_cast<std::ptrdiff_t>(size)}});
       at += size;
     }
-  }
-  for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
-    std::vector<uint8_t> bytes(8);
-    for (unsigned b = 0; b < 8; ++b) bytes[b] = static_cast<uint8_t>(words[i + 1] >> 8 * b);
-    initial_.push_back({words[i], std::move(bytes)});
   }
 }
 

@@ -40,10 +40,6 @@ class SstHart : public SST::Component {
                              COMPONENT_CATEGORY_PROCESSOR)
   SST_ELI_DOCUMENT_PARAMS({"id", "its number, mhartid"}, {"harts", "how many take part"},
                           {"program", "ELF file"}, {"ram", "bytes of memory from 0x80000000"},
-                          {"words",
-                           "hart 0: address, value, ...: memory that is not zero and not "
-                           "in the ELF",
-                           "[]"},
                           {"instruction", "ps of an instruction"},
                           {"mispredict", "ps more of a conditional branch predicted wrongly"},
                           {"pause", "ps of a pause"},
@@ -93,7 +89,7 @@ class SstHart : public SST::Component {
   static constexpr Time kNever = ~Time{0};
 
   // hart.cc: executing, and when to go on.
-  void prepare(const std::vector<uint64_t>& words);
+  void prepare();
   Time now() const { return getCurrentSimTime(picoseconds_); }
   void run();
   void run_at(Time when);

@@ -1,8 +1,8 @@
 """What a job means to an engine of ours: the guest's initial memory, and what is refused.
 
-Interface: `memory(job, can)`, `text(job)`; `elf(job, can)` and `nearest(job)` for an engine that
-loads a file.  Invariant: every engine of ours starts from the same bytes, so that a guest cannot
-tell which one runs it.
+Interface: `memory(job, can)`, `text(job)`; `elf(job, can)` for an engine that loads a file.
+Invariant: every engine of ours starts from the same bytes, so that a guest cannot tell which one
+runs it.
 """
 
 from __future__ import annotations
@@ -34,12 +34,7 @@ def elf(job: Job, can: Collection[str] = (), **counter: int) -> bytes:
 
     `counter`: `clock` and `timebase_hz`, where uc_now() reads another one than CSR time.
     """
-    return job.program.patched_elf(**_boot(job, can) | counter, report=True)
-
-
-def nearest(job: Job) -> list[tuple[int, int]]:
-    """What the ELF cannot hold, because it begins as zero: (address, word) that is not."""
-    return [(address, node) for address, node in job.program.nearest(_near(job)) if node]
+    return job.program.patched_elf(**_boot(job, can) | counter, near=_near(job), report=True)
 
 
 def _near(job: Job) -> list[int]:

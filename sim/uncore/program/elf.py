@@ -1,6 +1,7 @@
 """Reads a guest ELF into plain values, distrusting every byte of it.
 
     read(data, name) -> Elf       or UserError: truncated, not RISC-V, not ours, ...
+    split(data, address, tail)    the file with bytes where it had zeros
 
 pyelftools does the decoding; this module decides what a guest must have.  Invariant: every address
 of an Elf that is read from, is inside its segments, and no size is taken from the file unchecked.
@@ -9,6 +10,7 @@ of an Elf that is read from, is inside its segments, and no size is taken from t
 from __future__ import annotations
 
 import io
+import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +22,8 @@ from uncore.program import abi
 
 _WRITE_INSTEAD = "; write the path of an ELF that `uncore` has compiled, or of a C file"
 LARGEST_IMAGE = 1 << 30  # code and static data, of which only touched lines cost anything
+_PHDR = struct.Struct("<IIQQQQQQ")  # type flags offset vaddr paddr filesz memsz align
+_PT_LOAD = 1
 _CLASS_64, _LITTLE_ENDIAN, _RISCV, _EXECUTABLE = 2, 1, 243, 2
 
 
@@ -87,6 +91,29 @@ def read(data: bytes, name: str) -> Elf:
         raise UserError(f"{name}: a damaged or truncated ELF file{_WRITE_INSTEAD}") from error
     _check_ours(elf, name)
     return elf
+
+
+def split(data: bytes, address: int, tail: bytes) -> bytes:
+    """What `data` has at `address` begins as `tail` instead of zeros: a segment of its own, which
+    takes the rest of the one that it was in."""
+    file = bytearray(data.ljust(-(-len(data) // 8) * 8, b"\0"))
+    table, count = struct.unpack_from("<Q", file, 32)[0], struct.unpack_from("<H", file, 56)[0]
+    headers = []
+    for n in range(count):
+        kind, flags, offset, vaddr, paddr, size, room, align = _PHDR.unpack_from(
+            file, table + n * _PHDR.size
+        )
+        end = paddr + room
+        if kind == _PT_LOAD and paddr + size <= address and address + len(tail) <= end:
+            there = vaddr + address - paddr
+            headers.append((kind, flags, offset, vaddr, paddr, size, address - paddr, align))
+            headers.append((kind, flags, len(file), there, address, len(tail), end - address, 8))
+        else:
+            headers.append((kind, flags, offset, vaddr, paddr, size, room, align))
+    file += tail.ljust(-(-len(tail) // 8) * 8, b"\0")
+    struct.pack_into("<Q", file, 32, len(file))
+    struct.pack_into("<H", file, 56, len(headers))
+    return bytes(file) + b"".join(_PHDR.pack(*header) for header in headers)
 
 
 def _check_header(data: bytes, name: str) -> None:

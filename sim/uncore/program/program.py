@@ -172,15 +172,11 @@ class Program:
         start, _ = self._elf.sections[".uc.boot"]
         words = [abi.MAGIC, *(abi.pack(boot[name]) for name in abi.FIELDS["uc_boot"][1:])]
         image = [(start, b"".join(words))]
-        image += [(address, abi.pack(node)) for address, node in self.nearest(near)]
+        image += [(self._record(hart, "node"), abi.pack(node)) for hart, node in enumerate(near)]
         for name, value in values.items():
             parameter = self.parameter(name)
             image.append((parameter.address, abi.pack(parameter.parse(value))))
         return image
-
-    def nearest(self, near: Sequence[int]) -> list[tuple[int, int]]:
-        """Where each hart finds its nearest memory node, and which that is."""
-        return [(self._record(hart, "node"), node) for hart, node in enumerate(near)]
 
     def _record(self, hart: int, field: str) -> int:
         index = abi.FIELDS["uc_record"].index(field)
@@ -200,13 +196,22 @@ class Program:
         return [(address, bytes(data)) for address, data in image]
 
     def patched_elf(self, **boot: object) -> bytes:
-        """The ELF with the patches in it, for the arguments of `patches` except `near`."""
-        data = bytearray(self.data)
+        """The ELF with the patches in it, for the arguments of `patches`."""
+        data, zeroed = bytearray(self.data), []
         for address, new in self.patches(**boot):  # type: ignore[arg-type]
             segment = next(s for s in self.segments if address in s)
-            offset = segment.offset + address - segment.address
-            data[offset : offset + len(new)] = new
-        return bytes(data)
+            at = address - segment.address
+            if at < len(segment.data):
+                data[segment.offset + at : segment.offset + at + len(new)] = new
+            elif any(new):
+                zeroed.append((address, new))
+        if not zeroed:
+            return bytes(data)
+        first, (last, end) = min(zeroed)[0], max(zeroed)
+        tail = bytearray(last + len(end) - first)
+        for address, new in zeroed:
+            tail[address - first : address - first + len(new)] = new
+        return elf.split(bytes(data), first, bytes(tail))
 
     # ---- For people -----------------------------------------------------------------------------
 

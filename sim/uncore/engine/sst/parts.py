@@ -38,9 +38,7 @@ class Parts:
         """Of the core's clock, without those that memHierarchy spends anyway."""
         return max(1, round(duration / self.period) - less)
 
-    def hart(
-        self, number: int, harts: int, program: str, words: Sequence[int], watchdog: int
-    ) -> Params:
+    def hart(self, number: int, harts: int, program: str, watchdog: int) -> Params:
         core, interrupt = self.core, self.machine.interrupt
         memory = sum(memory.size for memory in self.machine.memories)
         return {
@@ -48,7 +46,6 @@ class Parts:
             "harts": harts,
             "program": program,
             "ram": memory,
-            "words": list(words),
             "instruction": self.period,
             "mispredict": core.mispredict,
             "pause": core.pause,

@@ -21,7 +21,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import boot
 from uncore.engine.outside import homes
 from uncore.engine.outside.folder import PROGRAM
 from uncore.engine.sst.netlist import Netlist
@@ -74,10 +73,8 @@ class _System:
     # ---- cores
 
     def _make_harts(self) -> None:
-        words = [word for pair in boot.nearest(self.job) for word in pair]
         for number in range(len(self.harts)):
-            written = [] if number else words
-            params = self.parts.hart(number, len(self.harts), PROGRAM, written, self.job.watchdog)
+            params = self.parts.hart(number, len(self.harts), PROGRAM, self.job.watchdog)
             self.netlist.component(f"hart{number}", "uncore.Hart", params, number)
         stops = [self.machine.core_stops[core] for core in self.cores]
         for a in range(len(stops)):
