@@ -182,3 +182,17 @@ def test_what_it_cannot_do_is_refused(
 ) -> None:
     with pytest.raises(UserError, match=words):
         api.run(machine, "lock/ticket", [threads], engine="gem5", **options)
+
+
+@pytest.mark.parametrize("simulator", ["gem5", "sst"])
+def test_a_folder_is_written_by_command(
+    tmp_path: Path, simulator: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where an engine has been used before in the same process; never over another folder."""
+    words = ["export", simulator, "bus:2", "lock/ticket", "-o", str(tmp_path / "run")]
+    for status in (0, UserError.status):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert (ended.value.code or 0) == status
+    assert (tmp_path / "run/README.md").is_file()
+    assert "there is one already; name a new folder" in capsys.readouterr().err

@@ -32,7 +32,7 @@ def export(
         raise UserError(f"--threads {threads}: one folder is one run; write one number")
     if output.exists():
         raise UserError(f"--output {output}: there is one already; name a new folder")
-    engine.outside(simulator).export(replace(job, engine=simulator), output)
+    engine.exporter(simulator).export(replace(job, engine=simulator), output)
     note(f"run folder: {output} (README.md says how to run it)")
     return OK
 

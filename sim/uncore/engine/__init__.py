@@ -91,7 +91,7 @@ def load(name: str) -> Engine:
     return module  # type: ignore[no-any-return]
 
 
-def outside(name: str) -> Outside:
+def exporter(name: str) -> Outside:
     """An engine that writes folders for another simulator."""
     module: Any = load(name)
     return module  # type: ignore[no-any-return]
