@@ -1,6 +1,7 @@
 """Runs jobs, point by point, on as many of the host's cores as asked, and keeps what is finished.
 
-Interface: `execute(jobs, cores, done)`.  A point is one job at one thread count; points are
+Interface: `execute(jobs, cores, done)`, and `mapped(work, items, cores)` for work that is more than
+jobs.  A point is one job at one thread count; points are
 independent, so they run in any order on any core and the results come back in the jobs' order.
 Invariant: every finished point is returned, in results marked partial, whether the user interrupted
 the execution or a guest went wrong at another point; the latter is told to `wrong`, or raised where
@@ -14,11 +15,12 @@ import platform
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -32,6 +34,9 @@ from uncore.result.schema import Host, Outcome, Point, Result
 Seen = Callable[[Job, dict[str, Any]], None]  # what the probes saw at a point, by probe
 Done = Callable[[Job, Point], None]  # called after each point, in the order of finishing
 Wrong = Callable[[Job, GuestError], None]  # called for each point whose guest went wrong
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
 
 # Number of the point, what came, what the probes saw, host seconds.
 Finished = tuple[int, Point | GuestError, dict[str, Any], float]
@@ -82,13 +87,34 @@ def _runs(points: Sequence[Job], cores: int, probes: Probes, tick: Tick) -> Iter
     return (_point(number, job, probes, tick) for number, job in enumerate(points))
 
 
+def mapped(work: Callable[[Item], Answer], items: Sequence[Item], cores: int) -> Iterator[Answer]:
+    """The answers in the items' order."""
+    if min(cores, len(items)) <= 1:
+        yield from map(work, items)
+        return
+    with _pool(min(cores, len(items))) as pool:
+        with _uninterrupted():
+            answers = pool.map(work, items)
+        yield from answers
+
+
 def _pooled(points: Sequence[Job], cores: int, probes: Probes) -> Iterator[Finished]:
+    # Most threads first: the longest point must not be the last one to start.
+    order = sorted(range(len(points)), key=lambda n: -points[n].threads[0])
+    with _pool(min(cores, len(points))) as pool:
+        with _uninterrupted():
+            futures = [pool.submit(_point, n, points[n], probes) for n in order]
+        for future in as_completed(futures):
+            yield future.result()
+
+
+@contextmanager
+def _pool(cores: int) -> Iterator[ProcessPoolExecutor]:
+    """Whatever ends its use early ends its processes."""
     context = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(min(cores, len(points)), context, _ignore_interrupt) as pool:
+    with ProcessPoolExecutor(cores, context, _ignore_interrupt) as pool:
         try:
-            futures = _submit(pool, points, probes)
-            for future in as_completed(futures):
-                yield future.result()
+            yield pool
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             for child in multiprocessing.active_children():
@@ -96,15 +122,12 @@ def _pooled(points: Sequence[Job], cores: int, probes: Probes) -> Iterator[Finis
             raise
 
 
-def _submit(
-    pool: ProcessPoolExecutor, points: Sequence[Job], probes: Probes
-) -> list[Future[Finished]]:
-    """The workers are born here: an interrupt waits until they know to ignore it."""
-    # Most threads first: the longest point must not be the last one to start.
-    order = sorted(range(len(points)), key=lambda n: -points[n].threads[0])
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Workers are born with the first work: an interrupt waits until they know to ignore it."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        return [pool.submit(_point, n, points[n], probes) for n in order]
+        yield
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 

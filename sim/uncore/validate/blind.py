@@ -29,7 +29,7 @@ PROSE = (
 
 
 def run(request: Request) -> Section:
-    names = [n for n in unmeasured() if not request.machines or n in request.machines]
+    names = request.chosen(unmeasured(), "no prediction is on record of")
     rows = []
     with progress(len(names), "predicting", "machines") as advance:
         for name in names:

@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from uncore.api import make_job
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError
 from uncore.execute import execute
 from uncore.job import Job
 from uncore.paths import HARDWARE
@@ -115,7 +115,8 @@ COLUMNS = [
 
 
 def run(request: Request) -> Section:
-    points = [point for name in _chosen(request) for point in curves(name, request.cores)]
+    names = request.chosen(carried(), "no contention was measured on")
+    points = [point for name in names for point in curves(name, request.cores)]
     judged = [abs(point.error) for point in points if point.judged]
     return Section(
         name="contention",
@@ -182,17 +183,6 @@ def read(machine: str) -> Measured:
         return msgspec.convert(tomllib.loads(path.read_text()), Measured)
     except (OSError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise UserError(f"{path}: no figures of contention: {error}") from None
-
-
-def _chosen(request: Request) -> Sequence[str]:
-    known = carried()
-    for name in request.machines:
-        if name not in known:
-            raise UserError(
-                f"no contention was measured on '{name}'.{nearest(name, known)} Expected one of"
-                f" {', '.join(known)}"
-            )
-    return request.machines or known
 
 
 def _broken(errors: Sequence[float]) -> list[str]:

@@ -85,8 +85,7 @@ class Row(msgspec.Struct, frozen=True):
 
 
 def run(request: Request) -> Section:
-    carried = figures.carried("directory")
-    names = [name for name in carried if not request.machines or name in request.machines]
+    names = request.chosen(figures.carried("directory"), "no directory was measured on")
     rows = [row for name in names for row in rows_of(name)]
     return Section(
         name="directory",

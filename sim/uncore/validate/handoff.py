@@ -10,6 +10,7 @@ each core's part inside an L3 where known): good for the classes, too kind to th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ import numpy as np
 
 from uncore import topology
 from uncore.distance import boundaries
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError
+from uncore.execute import mapped
 from uncore.report import plot
 from uncore.report.progress import progress
 from uncore.report.table import Column
@@ -91,8 +93,8 @@ def run(request: Request) -> Section:
     names = _chosen(request)
     found = []
     with progress(len(names), "validating", "machines") as advance:
-        for name in names:
-            found.append(_asked(name, request))
+        for compared in mapped(partial(_asked, request=request), names, request.cores):
+            found.append(compared)
             advance(1)
     scores = [one.score for one in found]
     return Section(
@@ -137,28 +139,21 @@ def compare(machine: Machine, hardware: Hardware, matrix: Path | None) -> Compar
 
 
 def _chosen(request: Request) -> list[str]:
-    known = figures.carried()
     if request.matrix:
-        if len(request.machines) != 1:
-            raise UserError(f"--matrix {request.matrix}: name the one machine it was measured on")
-        return list(request.machines)
+        return request.of_matrix()
     if request.home:
         raise UserError(f"--home {request.home}: belongs to a matrix of yours; write --matrix FILE")
-    for name in request.machines:
-        if name not in known:
-            raise UserError(
-                f"nothing was measured on '{name}'.{nearest(name, known)} Expected one of"
-                f" {', '.join(known)}; or give your own matrix with --matrix FILE"
-            )
-    folder = request.matrices
+    known, folder = figures.carried(), request.matrices
+    instead = "; or give your own matrix with --matrix FILE"
+    named = request.chosen(known, "nothing was measured on", instead)
     if not folder:
-        return list(request.machines) or known
+        return named
     if not folder.is_dir():
         raise UserError(f"--matrices {folder}: expected a directory of CSV files, one a machine")
     with_matrix = [name for name in known if (folder / f"{name}.csv").is_file()]
     if not with_matrix:
         raise UserError(f"--matrices {folder}: no file NAME.csv of {', '.join(known)} is there")
-    return list(request.machines) or with_matrix
+    return named if request.machines else with_matrix
 
 
 def _picture(one: Compared) -> Picture:

@@ -23,7 +23,6 @@ import msgspec
 
 from uncore import topology
 from uncore.api import make_job
-from uncore.errors import UserError
 from uncore.execute import execute
 from uncore.job import Job
 from uncore.paths import HARDWARE
@@ -94,9 +93,7 @@ def carried() -> dict[str, Measured]:
 
 def run(request: Request) -> Section:
     known = carried()
-    names = [name for name in request.machines if name in known] or list(known)
-    if request.machines and not set(request.machines) & set(known):
-        raise UserError(f"no interrupts were measured on these; expected of {', '.join(known)}")
+    names = request.chosen(known, "no interrupts were measured on")
     rows: list[Row] = []
     broken: list[str] = []
     notes: list[str] = []

@@ -15,11 +15,12 @@ a number for are scored too: so predictions made before anybody measured are jud
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from statistics import mean, median
 from typing import Any
 
 from uncore import topology
-from uncore.errors import UserError, nearest
+from uncore.execute import mapped
 from uncore.predict.forecast import SHARE, forecast
 from uncore.predict.observe import measured, observations
 from uncore.predict.sample import medians
@@ -51,8 +52,8 @@ def run(request: Request) -> Section:
     rows: list[dict[str, Any]] = []
     alone: list[str] = []
     with progress(len(names), "leaving out", "machines") as advance:
-        for name in names:
-            found, kept = left_out(name, request)
+        answers = mapped(partial(left_out, request=request), names, request.cores)
+        for name, (found, kept) in zip(names, answers, strict=True):
             rows += found
             alone += [f"{name} {label}" for label in kept]
             advance(1)
@@ -70,17 +71,9 @@ def run(request: Request) -> Section:
 
 def _chosen(request: Request) -> list[str]:
     if request.matrix:
-        if len(request.machines) != 1:
-            raise UserError(f"--matrix {request.matrix}: name the one machine it was measured on")
-        return list(request.machines)
-    known = measured()
-    for name in request.machines:
-        if name not in known:
-            raise UserError(
-                f"'{name}' was not measured well enough to be left out.{nearest(name, known)}"
-                f" Expected one of {', '.join(known)}; or give your own matrix with --matrix FILE"
-            )
-    return list(request.machines) or known
+        return request.of_matrix()
+    lacking, instead = "not measured well enough to be left out is", "; or --matrix FILE, yours"
+    return request.chosen(measured(), lacking, instead)
 
 
 def left_out(name: str, request: Request = ALL) -> tuple[list[dict[str, Any]], list[str]]:

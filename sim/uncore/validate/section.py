@@ -9,10 +9,11 @@ nothing itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from uncore.errors import UserError, nearest
 from uncore.report.plot import Panel
 from uncore.report.table import Column, Row
 
@@ -27,6 +28,23 @@ class Request:
     home: str = ""  # where that matrix's line was homed, if the user knows
     cores: int = 1  # of the host, that may work
     pictures: bool = False  # are wanted: a page is being written
+
+    def chosen(self, known: Collection[str], lacking: str, instead: str = "") -> list[str]:
+        """The machines named, or all that the experiment knows; `lacking` is what a name that is
+        none of them has to be told, `instead` what else its user could do."""
+        for name in self.machines:
+            if name not in known:
+                raise UserError(
+                    f"{lacking} '{name}'.{nearest(name, known)} Expected one of"
+                    f" {', '.join(known)}{instead}"
+                )
+        return list(self.machines or known)
+
+    def of_matrix(self) -> list[str]:
+        """The one machine that the user's matrix was measured on."""
+        if len(self.machines) != 1:
+            raise UserError(f"--matrix {self.matrix}: name the one machine it was measured on")
+        return list(self.machines)
 
 
 @dataclass(frozen=True)
