@@ -20,6 +20,7 @@ from uncore.topology.cpus import hart_of_cpu
 from uncore.validate import handoff
 from uncore.validate import hardware as figures
 from uncore.validate.score import broken, free_numbers, score
+from uncore.validate.section import Request
 from uncore.validate.simulate import handoffs
 
 
@@ -80,6 +81,12 @@ def test_is_the_home_one_choice_that_matters() -> None:
     ns = handoffs(machine, hardware)
     masks = hardware.masks(machine)
     assert np.median(ns[masks["die-remote"]]) > 1.5 * np.median(ns[masks["die-home"]])
+
+
+def test_do_several_processes_find_what_one_does() -> None:
+    one, two = (handoff.run(Request(("r2700x", "i54590"), cores=cores)) for cores in (1, 2))
+    assert [row["machine"] for row in two.rows] == ["r2700x", "i54590"]
+    assert one.rows == two.rows
 
 
 # ---- A user's own matrix -------------------------------------------------------------------------
@@ -165,6 +172,10 @@ def test_are_the_classes_of_a_users_machine_its_levels_and_the_sides_of_its_home
         (["tr1950x", "--page", "x.md"], "a page holds every machine"),
         (["--matrix", "x.csv"], "name the one machine"),
         (["tr1950x", "--home", "node0"], "write --matrix FILE"),
+        (["tr1950x", "--only", "directory"], "no directory was measured on 'tr1950x'"),
+        (["tr1950x", "--only", "contention"], "no contention was measured on 'tr1950x'"),
+        (["tr1950x", "--only", "interrupts"], "no interrupts were measured on 'tr1950x'"),
+        (["tr1950x", "--only", "blind"], "no prediction is on record of 'tr1950x'"),
     ],
 )
 def test_is_what_cannot_be_asked_explained(
