@@ -46,8 +46,9 @@ def test_is_a_single_task_as_fast_as_measured() -> None:
 def test_do_the_clocks_follow_the_measured_machine() -> None:
     """Nothing is shared, so four tasks lose what the turbo loses: 3.7 to 3.5 GHz, as measured."""
     (curve,) = scaling.curves([shortened(GETUID, [1, 4])])
-    assert curve.simulated[1] == pytest.approx(4 * 3.5 / 3.7, rel=0.01)
-    assert curve.measured[1] == pytest.approx(curve.simulated[1], rel=0.015)  # read off a plot
+    turbo = 4 * 3.5 / 3.7
+    assert curve.measured[1] == pytest.approx(turbo, rel=0.005)  # read off a plot
+    assert curve.simulated[1] == pytest.approx(turbo, rel=0.01)  # all start at a barrier
     plain = make_job(
         "x6130x2", "kernel/getuid", [1, 4], parameters={"work": curve.work, "ops": GETUID.calls}
     )

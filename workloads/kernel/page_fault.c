@@ -8,6 +8,11 @@
 //   numa    a pair of lists for each memory node, whose pages are near: FreeBSD 12
 //   percpu  a pair for each hart: DragonFly's page colours (Dillon 2017), where no two CPUs meet
 //
+// FreeBSD 12 does more: a process takes its pages from a reservation of its own, of 2 MB, so that
+// the node's free pages are only counted, by a compare-and-swap (`reservations`; vm_domain_allocate
+// in its vm/vm_page.c), and a CPU enters several pages into the queue at a time (`batch`; seven,
+// VM_BATCHQUEUE_SIZE in its vm/vm_pagequeue.h).
+//
 // Dillon found what remained in statistics: global counters that each fault increments, a
 // microsecond or two each on a large machine. `counters` says how many, `statistics` where they
 // are. FreeBSD 12 handled 20 to 80 times as many faults as 11 (Macy 2018), DragonFly three times as
@@ -25,6 +30,9 @@
 UC_WORKLOAD("Kernel path page fault: page lists global, per node or per CPU");
 enum queues { GLOBAL, NUMA, PERCPU };
 UC_PARAM(choice, queues, GLOBAL, "global|numa|percpu", "how many lists of pages there are");
+UC_PARAM(bool, reservations, 0, "",
+         "a process has free pages of its own, and the list counts them");
+UC_PARAM(u64, batch, 1, "pages", "entered into the active queue at a time, or taken from it");
 UC_PARAM(u64, counters, 0, "counters", "statistics that each fault increments");
 enum statistics { IN_ONE_LINE, IN_PARTS };
 UC_PARAM(choice, statistics, IN_ONE_LINE, "global|percpu", "where those are counted");
@@ -51,20 +59,25 @@ struct list {
 
 static struct domain {
   struct list free, active;
+  UC_ALIGNED _Atomic uint64_t available;  // free pages, where reservations have them
 }* domains;
 
 static struct process {
   UC_ALIGNED _Atomic uint64_t map_holders;  // the map's lock; nobody takes it exclusively here
   UC_ALIGNED struct spinlock object;
   uint64_t resident;  // pages of the object
+  struct list reservation;
 }* processes;
 
 static struct task {
   UC_ALIGNED uint64_t held, near, far;
+  uint64_t entered;  // of those it holds, into the active queue
   struct page** pages;
 }* all_tasks;
 
 static struct percpu_counter** counts;
+
+static unsigned lists;
 
 static unsigned domain_of(unsigned id) {
   return queues == PERCPU ? id : queues == NUMA ? uc_node_of(id) : 0;
@@ -89,27 +102,31 @@ static void page_remove(struct page* page) {
 
 // ---- Setup --------------------------------------------------------------------------------------
 
-static void page_make(struct domain* domain, unsigned node) {
+static void page_make(struct list* list, unsigned node) {
   struct page* page = uc_alloc(sizeof *page, node);
   page->frame = uc_alloc(PAGE_BYTES, node);
   page->node = node;
-  list_insert(&domain->free, page);
+  list_insert(list, page);
 }
 
 static void task_make(unsigned id) {
   all_tasks[id].pages = uc_alloc(pages * sizeof(struct page*), 0);
-  for (uint64_t i = 0; i < pages; i++) page_make(&domains[domain_of(id)], uc_node_of(id));
+  struct domain* domain = &domains[domain_of(id)];
+  struct list* list = reservations ? &processes[process_of(id)].reservation : &domain->free;
+  for (uint64_t i = 0; i < pages; i++) page_make(list, uc_node_of(id));
+  domain->available += pages;
 }
 
 void uc_setup(unsigned n) {
-  if (pages == 0) {
-    uc_check(false, "pages must be 1 or more");
-    pages = 1;
+  if (pages == 0 || batch == 0) {
+    uc_check(false, "pages and batch must be 1 or more");
+    pages = batch = 1;
   }
-  unsigned lists = queues == PERCPU ? n : queues == NUMA ? uc_nodes() : 1;
+  lists = queues == PERCPU ? n : queues == NUMA ? uc_nodes() : 1;
   domains = uc_alloc(lists * sizeof *domains, 0);
   for (unsigned i = 0; i < lists; i++) list_make(&domains[i].free), list_make(&domains[i].active);
   processes = uc_alloc(n * sizeof *processes, 0);
+  for (unsigned i = 0; i < n; i++) list_make(&processes[i].reservation);
   all_tasks = uc_alloc(n * sizeof *all_tasks, 0);
   for (unsigned id = 0; id < n; id++) task_make(id);
   counts = uc_alloc(counters * sizeof *counts + 1, 0);
@@ -119,8 +136,14 @@ void uc_setup(unsigned n) {
 
 // ---- The path -----------------------------------------------------------------------------------
 
-static struct page* page_allocate(struct domain* domain) {
-  struct list* list = &domain->free;
+static void domain_reserve(struct domain* domain) {
+  uint64_t before = atomic_load_explicit(&domain->available, memory_order_relaxed);
+  while (!atomic_compare_exchange_weak_explicit(&domain->available, &before, before - 1,
+                                                memory_order_relaxed, memory_order_relaxed))
+    continue;
+}
+
+static struct page* list_take(struct list* list) {
   if (!UC_SABOTAGE) spin_lock(&list->lock);
   struct page* page = list->end.previous;
   page_remove(page);
@@ -128,19 +151,35 @@ static struct page* page_allocate(struct domain* domain) {
   return page;
 }
 
-static void page_activate(struct domain* domain, struct page* page) {
+static void list_give(struct list* list, struct page* page) {
+  if (!UC_SABOTAGE) spin_lock(&list->lock);
+  list_insert(list, page);
+  if (!UC_SABOTAGE) spin_unlock(&list->lock);
+}
+
+static struct page* page_allocate(struct domain* domain, struct process* process) {
+  if (!reservations) return list_take(&domain->free);
+  domain_reserve(domain);
+  return list_take(&process->reservation);
+}
+
+static void page_free(struct domain* domain, struct process* process, struct page* page) {
+  list_give(reservations ? &process->reservation : &domain->free, page);
+  if (reservations) atomic_fetch_add_explicit(&domain->available, 1, memory_order_relaxed);
+}
+
+// What the task holds and has not yet entered.
+static void pages_activate(struct domain* domain, struct task* self) {
   spin_lock(&domain->active.lock);
-  list_insert(&domain->active, page);
+  while (self->entered < self->held) list_insert(&domain->active, self->pages[self->entered++]);
   spin_unlock(&domain->active.lock);
 }
 
-static void page_free(struct domain* domain, struct page* page) {
+static void pages_deactivate(struct domain* domain, struct task* self) {
+  uint64_t least = self->entered > batch ? self->entered - batch : 0;
   spin_lock(&domain->active.lock);
-  page_remove(page);
+  while (self->entered > least) page_remove(self->pages[--self->entered]);
   spin_unlock(&domain->active.lock);
-  if (!UC_SABOTAGE) spin_lock(&domain->free.lock);
-  list_insert(&domain->free, page);
-  if (!UC_SABOTAGE) spin_unlock(&domain->free.lock);
 }
 
 static void own(struct page* page, unsigned id) {
@@ -173,14 +212,14 @@ static void fault(unsigned id) {
   struct domain* domain = &domains[domain_of(id)];
   atomic_fetch_add_explicit(&process->map_holders, 1, memory_order_acquire);
   spin_lock(&process->object);
-  struct page* page = page_allocate(domain);
+  struct page* page = page_allocate(domain, process);
   process->resident++;
   spin_unlock(&process->object);
   own(page, id);
   *(page->node == uc_node_of(id) ? &self->near : &self->far) += 1;
   if (zero) fill(page);
-  page_activate(domain, page);
   self->pages[self->held++] = page;
+  if (self->held - self->entered == batch) pages_activate(domain, self);
   count_fault(id);
   atomic_fetch_sub_explicit(&process->map_holders, 1, memory_order_release);
 }
@@ -191,10 +230,13 @@ static void unmap(unsigned id) {
   spin_lock(&process->object);
   process->resident -= self->held;
   spin_unlock(&process->object);
+  struct domain* domain = &domains[domain_of(id)];
+  if (self->entered < self->held) pages_activate(domain, self);
+  while (self->entered) pages_deactivate(domain, self);
   while (self->held) {
     struct page* page = self->pages[--self->held];
     disown(page, id);
-    page_free(&domains[domain_of(id)], page);
+    page_free(domain, process, page);
   }
 }
 
@@ -215,6 +257,9 @@ void uc_finish(unsigned n) {
     resident += processes[i].resident;
   }
   uc_check(resident == held, "pages of an object were lost");
+  uint64_t available = 0;
+  for (unsigned i = 0; i < lists; i++) available += domains[i].available;
+  uc_check(available + (reservations ? held : 0) == n * pages, "free pages were counted wrongly");
   for (uint64_t i = 0; i < counters; i++)
     uc_check((uint64_t)percpu_counter_sum(counts[i]) == faults, "faults were not counted");
 }

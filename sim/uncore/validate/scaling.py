@@ -2,9 +2,11 @@
 
     run(request) -> Section      curves(series, cores) -> [Curve], simulated beside measured
 
-Curves are normalised at one task.  A skeleton has one fitted number, the private instructions of a
-call (`work`), such that a single task is as fast as measured; what happens with more tasks is all
-prediction.  Clocks follow the measured machine's, because they move with the number of busy cores.
+Curves are normalised at one task.  The private instructions of a call (`work`) are fitted to the
+rate of a single task.  What happens with more tasks follows from the locks and lines of the
+kernels' sources, which were read after the curves had been seen, and, where these do not tell, from
+numbers that the skeletons name as fitted.  Clocks follow the measured machine's, because they move
+with the number of busy cores.
 
 Shape error: the typical factor between two curves, exp(mean |ln(simulated / measured)|) over all
 points but the first.  Knee: the least number of tasks with nine tenths of the best throughput.
@@ -33,6 +35,7 @@ from uncore.paths import HARDWARE
 from uncore.report import plot
 from uncore.report.plot import MEASURED, Panel
 from uncore.report.table import Column, Row
+from uncore.report.units import EMPTY
 from uncore.result import Result
 from uncore.topology.machine import Machine
 from uncore.validate.section import Picture, Request, Section
@@ -52,10 +55,12 @@ CONTENDED = 3  # a series is contended that gains less than this from all cores
 KNEE = 0.9
 
 PROSE = (
-    "Curves of will-it-scale on three systems, each divided by its rate with one task. A skeleton's"
-    " only fitted number is `work`, the private instructions of a call, which makes one task as"
-    " fast as measured; the clocks follow the measured machine's. Pairs are simulated / measured;"
-    " the shape error is the typical factor between the curves."
+    "Curves of will-it-scale on three systems, each divided by its rate with one task. `work`, the"
+    " private instructions of a call, is fitted so that one task is as fast as measured; the clocks"
+    " follow the measured machine's. Locks and lines are those of the kernels' sources, but were"
+    " looked up after the curves had been seen; what the sources do not tell was chosen by the"
+    " curves (`fitted besides`). Pairs are simulated / measured; the shape error is the typical"
+    " factor between the curves."
 )
 Values = Mapping[str, str | int]
 
@@ -89,6 +94,7 @@ class Skeleton:
     workload: str
     counted: float  # operations the benchmark counts where the skeleton does one
     values: Values
+    fitted: Sequence[str]  # of the values, or defaults, that were chosen with its curves in sight
 
 
 @dataclass(frozen=True)
@@ -123,10 +129,12 @@ class Series:
 
     def length(self, pause: float) -> dict[str, str]:
         """Of a run, as parameters; a pause takes so many seconds."""
+        alone = self.skeleton.counted / self.rates[0]  # a call of a single task
         if not self.contended:
-            return {"ops": str(self.calls)}
+            absence = max(LASTS, LEAST * alone) / ABSENCES
+            return {"ops": str(self.calls), "lock_delay": str(round(absence / pause))}
         pauses = min(PAUSES, round(LONGEST / pause))
-        lasts = max(MEET * self.skeleton.counted / self.rates[0], ABSENCES * pauses * pause)
+        lasts = max(MEET * alone, ABSENCES * pauses * pause)
         return {"duration": f"{round(1e9 * lasts)}ns", "lock_delay": str(pauses)}
 
     def job(self, tasks: Sequence[int], work: int) -> Job:
@@ -216,7 +224,9 @@ def _read(path: Path) -> Measured:
 def _skeletons() -> dict[tuple[str, str], Skeleton]:
     document = tomllib.loads((FIGURES / f"{SKELETONS}.toml").read_text())
     return {
-        (benchmark, kind): Skeleton(entry["workload"], entry.get("counted", 1), values)
+        (benchmark, kind): Skeleton(
+            entry["workload"], entry.get("counted", 1), values, entry.get("fitted", ())
+        )
         for benchmark, entry in document.items()
         if benchmark != "systems"
         for kind, values in entry.items()
@@ -293,6 +303,7 @@ def _row(curve: Curve) -> Row:
         "benchmark": one.benchmark,
         "system": one.kind,
         "work": curve.work,
+        "fitted": list(one.skeleton.fitted),
         "tasks": one.measured.tasks,
         "simulated": [round(v, 2) for v in ours],
         "measured": [round(v, 2) for v in theirs],
@@ -361,6 +372,7 @@ COLUMNS = [
     Column("benchmark", "benchmark", left=True),
     Column("system", "system", left=True),
     Column("work", "work"),
+    Column("fitted besides", lambda row: ", ".join(row["fitted"]) or EMPTY, left=True),
     Column("shape error", "shape_error"),
     Column("peak", "peak", _pair),
     Column("knee", "knee", _pair),
