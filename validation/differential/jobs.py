@@ -147,6 +147,10 @@ def workloads() -> Iterator[tuple[str, Case]]:
     yield "no-hold", Case("ring:4", "latency/pingpong", 4, ("core.hold=0ns",), (("rounds", 4),))
     yield "one-slice", Case("ring:6", "counter/atomic", 6, (), few, (("slices", "2"),))
     yield "percpu-shared-lr", Case("bus:6", "counter/percpu", 6, ("core.lr=shared",), few)
+    by_age = ("ccx.resolver.grants=300ns",)  # J3, where it is a time
+    yield "by-age-ticket", Case("ccx:4x4", "lock/ticket", 16, by_age, few)
+    parameters = (("ops", 8), ("lines", 12))
+    yield "by-age-random", Case("ccx:2x3", "random", 6, by_age, parameters, tiny=True)
     yield "one-store", Case("ccx:2x2", "layout/false_sharing", 4, ("core.store_buffer=1",), few)
 
 

@@ -31,6 +31,7 @@ BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
     "no hold": (Caches, "_protected", lambda *_: 0, "ticket-ccx-16", "R2"),
     "no time on a channel": (fabric, "slowest", lambda *_: 0, "random-bus:4-0-mesi", "F1 to F3"),
     "no J3": (Line, "children_first", lambda _: False, "random-ccx:2x3-0-mesi", "J3"),
+    "no grants by age": (Line, "young", lambda *_: False, "by-age-ticket", "J3"),
     "no order of reads and writes": (
         Line,
         "others_read",

@@ -10,7 +10,7 @@ import dataclasses
 import pytest
 from runs import job
 from test_rules_of_cores import ATOMIC, L2, LOAD, MEMORY, SERVICE, fetch
-from tiny import HOME, LEAD, NS, A, B, Do, H, Step, line, results, steps, way, wires
+from tiny import HOME, LEAD, NS, A, B, Do, H, Span, Step, line, results, steps, way, wires
 
 from uncore.engine import native
 from uncore.topology import load
@@ -111,15 +111,19 @@ def test_recalls_a_full_set_one_line_for_one() -> None:
 # ---- J: a join -----------------------------------------------------------------------------------
 
 
-def two_levels(grants: int) -> Machine:
+HOLD = 300  # ns
+
+
+def two_levels(grants: int, grants_until: int = 0) -> Machine:
     """Cores 0 to 2 below a join at H, core 3 beside it; the root is at H as well."""
     join = dataclasses.replace(
         HOME, name="join", level="ccx", knows="shadow-tags", children=(0, 1, 2), parents=(5,),
-        unblock="response", grants=grants, data="victim", data_sets=64, data_ways=8,
+        unblock="response", grants=grants, grants_until=grants_until,
+        data="victim", data_sets=64, data_ways=8,
     )  # fmt: skip
     root = dataclasses.replace(HOME, children=(4, 3))
     return line(
-        core={"hold": 300 * NS},
+        core={"hold": HOLD * NS},
         core_stops=(A, B, H, B),
         levels=("ccx", "core", "thread"),
         shape=((0, 0), (0, 1), (0, 2), (1, 3)),
@@ -127,20 +131,37 @@ def two_levels(grants: int) -> Machine:
     )
 
 
+# While core 1 waits for core 0's hold, core 2, the outer core 3 and core 0 ask.
+CROWD = [
+    [Step(1000, Do.AMO), Step(1500, Do.AMO)],  # the second when core 1 has the line
+    [Step(1130, Do.AMO)],
+    [Step(1180, Do.AMO)],
+    [Step(1190, Do.AMO)],
+]
+
+
+def served(spans: list[list[Span]]) -> list[int]:
+    """The cores in the order in which their last steps ended."""
+    return sorted(range(4), key=lambda hart: spans[hart][-1].begin + spans[hart][-1].cost)
+
+
 @pytest.mark.parametrize(("grants", "order"), [(1, [1, 2, 3, 0]), (2, [1, 2, 0, 3])])
 def test_serves_a_join_so_many_children_before_a_probe_from_above(
     grants: int, order: list[int]
 ) -> None:
-    """J2, J3: while core 1 waits for core 0's hold, core 2, the outer core 3 and core 0 ask."""
-    plans = [
-        [Step(1000, Do.AMO), Step(1500, Do.AMO)],  # the second when core 1 has the line
-        [Step(1130, Do.AMO)],
-        [Step(1180, Do.AMO)],
-        [Step(1190, Do.AMO)],
-    ]
-    spans = steps(two_levels(grants), plans)
-    ends = {hart: spans[hart][-1].begin + spans[hart][-1].cost for hart in range(4)}
-    assert sorted(ends, key=ends.__getitem__) == order
+    """J2, J3."""
+    assert served(steps(two_levels(grants), CROWD)) == order
+
+
+@pytest.mark.parametrize(("late", "order"), [(0, [1, 3, 2, 0]), (1, [1, 2, 3, 0])])
+def test_serves_a_join_its_children_while_the_request_behind_a_probe_is_young(
+    late: int, order: list[int]
+) -> None:
+    """J3: core 2 comes before core 3 whose request is `late` ps younger than it may get."""
+    first, _, _, outer = steps(two_levels(0), CROWD)
+    handed = first[0].begin + first[0].cost - ATOMIC + HOLD + L2 + way("snoop", A, H)
+    age = handed - (outer[0].begin + L2)
+    assert served(steps(two_levels(0, age * NS + late), CROWD)) == order
 
 
 # ---- F: the fabric -------------------------------------------------------------------------------

@@ -37,6 +37,8 @@ MISTAKES = {
     "expression": ("[clocks]", 'cpus = "open(i)"\n[clocks]', 5, "cpus.*expression of i"),
     "expression not one to one": ("[clocks]", 'cpus = "i//2"\n[clocks]', 5, "each hart"),
     "grants zero": ("grants = 2", "grants = 0", 23, "from 1 to"),
+    "grants of no kind": ("grants = 2", 'grants = "soon"', 23, "requests, or a time like '1us'"),
+    "grants of no unit": ("grants = 2", 'grants = "2 us us"', 23, "expected a duration"),
     "entries that nobody counts": (
         '"directory"',
         '"shadow-tags"\nentries = 64\nways = 4',

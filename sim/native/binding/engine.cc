@@ -48,8 +48,8 @@ ResolverSpec resolver(nb::handle from) {
   ResolverSpec r{};
   GET(r, knows), GET(r, reply), GET(r, unblock), GET(r, data);
   GET(r, children), GET(r, parents), GET(r, slices), GET(r, service), GET(r, data_hit);
-  GET(r, grants), GET(r, entries), GET(r, ways), GET(r, data_sets), GET(r, data_ways);
-  GET(r, memory), GET(r, lookup), GET(r, near);
+  GET(r, grants), GET(r, grants_until), GET(r, entries), GET(r, ways), GET(r, data_sets);
+  GET(r, data_ways), GET(r, memory), GET(r, lookup), GET(r, near);
   return r;
 }
 

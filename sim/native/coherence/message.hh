@@ -66,6 +66,7 @@ struct Header {
   Agent resolver = kNobody;   // Data, Grant, probes: whose transaction this is
   uint32_t id = 0, grant = 0;
   uint64_t line = 0;
+  uint64_t since = 0;  // requests: when sent; probes: when the request behind was; 0: no request
 };
 
 template <class Data>

@@ -15,6 +15,7 @@
 //   keep(entry), discard(entry)            data have entered, have left the store
 //   apply(data, request) -> Message        does the atomic operation; what it read, as a Value
 //   opened(entry), closed(entry)           a transaction
+//   young(message)                         whether the request behind a probe may wait still
 //
 // Invariants: one transaction a line at a time, later requests wait in arrival order; shared grants
 // alone may overlap, and nothing exclusive starts before all of them are closed. Dirty data are
@@ -130,9 +131,11 @@ class Resolver {
     }
   }
 
-  // While a probe waits, `grants` requests of the children that need no right from above go first.
+  // While a probe waits, requests of the children that need no right from above go first: `grants`
+  // of them, and as many as come while the request behind the probe is young.
   static bool children_first(Env& env, const E& e) {
-    if (e.queue.empty() || e.served >= env.policy().grants) return false;
+    if (e.queue.empty()) return false;
+    if (e.served >= env.policy().grants && !env.young(e.probe)) return false;
     const Msg& m = e.queue.front();
     return m.kind == Kind::Put || env.protocol().client(e.up.state, wish(m)).has(Act::hit);
   }
@@ -285,6 +288,7 @@ class Resolver {
     m.id = e.request.id;
     m.grant = child == e.owner ? e.owner_grant : 0;
     m.wants_done = wants_done(env, right);
+    m.since = e.probing ? e.probe.since : e.request.since;
     env.send(m);
   }
 

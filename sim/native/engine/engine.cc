@@ -179,6 +179,7 @@ void Engine::send(const Message<Bytes>& m, int32_t from, Time when, Agent sender
   const PacketId id = packets.take();
   Packet& p = packets[id];
   p.message.assign(m);
+  if (is_request(m.kind)) p.message.since = when;
   p.device = Device::none;
   p.size = size_of(m);
   p.origin = sender < first_resolver_ || sender >= first_memory_ ? sender : origin;

@@ -108,6 +108,9 @@ class ResolverAgent {
   void discard(Record& e);
   void opened(Record& e);
   void closed(Record& e);
+  bool young(const Msg& probe) const {
+    return probe.since > 0 && now_ < probe.since + spec_.grants_until;
+  }
 
   // --- the agent ---
   void arrive(PacketId id, Time now);  // at its slice

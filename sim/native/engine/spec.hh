@@ -33,6 +33,7 @@ struct ResolverSpec {
   std::vector<int32_t> children, parents, slices;
   Time service, data_hit;
   int32_t grants;
+  Time grants_until;  // age of the request behind a probe
   uint32_t entries, ways, data_sets, data_ways;
   int32_t memory;
   Time lookup;  // of an owner that is not one of `near`

@@ -115,6 +115,7 @@ class Resolver:
     data_ways: Count
     data_hit: Ps  # ps from decision to the data leaving
     memory: MaybePlace  # root only: the node it homes when at="home", else -1 (by the line's home)
+    grants_until: Ps = 0  # any number until the request behind the probe is so old
     lookup: Ps = 0  # ps to read from memory which child away from its node owns a line; 0: at hand
     near: tuple[Place, ...] = ()  # children at its own node, of whom it always knows
 

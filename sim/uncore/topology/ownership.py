@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from uncore.topology import units
 from uncore.topology.builders import Sites
 from uncore.topology.core import sets_and_ways
 from uncore.topology.fabric import ps
@@ -137,6 +138,19 @@ def _refuse_what_contradicts(table: Table, one: Resolver) -> None:
         )
 
 
+def _grants(table: Table) -> tuple[int, int]:
+    """Requests of children before a waiting probe (J3): a number of them, or for how long."""
+
+    def either(text: str) -> tuple[int, int]:
+        if not text[:1].isdigit():
+            raise units.UnitError(f"expected 1 to {MOST_GRANTS} requests, or a time like '1us'")
+        if text.isdecimal():
+            return units.count(text, 1, MOST_GRANTS), 0
+        return 0, ps(units.duration(text, table.period))
+
+    return table.number("grants", either)
+
+
 def _adopt(made: list[Resolver], parent: Resolver, agent: int, cores: int) -> None:
     for child in parent.children:
         if child >= cores:
@@ -162,6 +176,7 @@ class _Reader:
             )
         knows = table.word("knows", KNOWS)
         lines = sets * ways if knows == "inclusive" else 0
+        grants, grants_until = _grants(table)
         self.count = table.count("slices", 1, 1024, 0)
         self.pattern = Resolver(
             name="",
@@ -173,7 +188,8 @@ class _Reader:
             reply=table.word("reply", REPLIES),
             unblock=table.word("unblock", UNBLOCKS),
             service=ps(table.duration("service")),
-            grants=table.count("grants", 1, MOST_GRANTS),
+            grants=grants,
+            grants_until=grants_until,
             entries=table.count("entries", 0, LARGEST, lines),
             ways=table.count("ways", 0, 1 << 16, ways if lines else 0),
             data=policy,

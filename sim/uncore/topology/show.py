@@ -67,8 +67,12 @@ def _resolver(alike: list[Resolver], machine: Machine) -> str:
     data = f", {first.data} {_bytes(size)} {first.data_ways}-way" if size else ""
     return (
         f"{name}: {first.knows}{root}{slices}{data}; reply {first.reply}, unblock on"
-        f" {first.unblock}, service {_ns(first.service)}, grants {first.grants}"
+        f" {first.unblock}, service {_ns(first.service)}, grants {_grants(first)}"
     )
+
+
+def _grants(one: Resolver) -> str:
+    return f"until {_ns(one.grants_until)}" if one.grants_until else str(one.grants)
 
 
 def _core(machine: Machine) -> str:

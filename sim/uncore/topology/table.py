@@ -134,12 +134,7 @@ class Table:
         return self.number(key, units.size, default)
 
     def count(self, key: str, low: int, high: int, default: int = MISSING) -> int:
-        def whole(text: str) -> int:
-            if text.isdecimal() and len(text) < 16 and low <= int(text) <= high:
-                return int(text)
-            raise units.UnitError(f"expected a whole number from {low} to {high}")
-
-        return self.number(key, whole, default)
+        return self.number(key, lambda text: units.count(text, low, high), default)
 
     def share(self, key: str, high: int = 1, default: Fraction = MISSING) -> Fraction:
         def fraction(text: str) -> Fraction:

@@ -40,6 +40,12 @@ class UnitError(ValueError):
     """What was expected, as the end of a sentence that starts with what was read."""
 
 
+def count(text: str, low: int, high: int) -> int:
+    if text.isdecimal() and len(text) < 16 and low <= int(text) <= high:
+        return int(text)
+    raise UnitError(f"expected a whole number from {low} to {high}")
+
+
 def duration(text: str, period: Period) -> Fraction:
     """The sum of its parts in ps."""
     total = sum((_part(part.strip(), period) for part in text.split("+")), Fraction(0))

@@ -3,8 +3,10 @@
     run(request) -> Section      curves(machine) -> [Point]
 
 The measured loops are counter/contended (`add`, `cas`) and, without a bar, two spin locks around
-next to nothing.  Of a machine only `hold` and near or far atomics were chosen, by the points at 1
-and 2 threads and one full socket; every other point is prediction.
+next to nothing.  Of a machine only `hold`, `grants` and near or far atomics were chosen, by the
+points at 1 and 2 threads and one full socket; every other point is prediction.  Which slice owned
+the line nobody recorded, and harts that contend fall into step with the distances: so a point is
+the mean over slices, and over sets of cores where these are not known either.
 """
 
 from __future__ import annotations
@@ -17,19 +19,20 @@ from pathlib import Path
 
 import msgspec
 
+from uncore import result, topology
 from uncore.api import make_job
 from uncore.errors import UserError
 from uncore.execute import execute
 from uncore.job import Job
 from uncore.paths import HARDWARE
 from uncore.report.table import Column, Row
-from uncore.result import Result
 from uncore.validate.section import Request, Section
 
 FIGURES = HARDWARE / "contention"
 MEDIAN, WORST = 15.0, 35.0  # per cent, over all predicted points
 GENTLE = 0.5, 0.9  # the 8176's rate with every thread over that of one socket
-LASTS = {32: "100us", 128: "400us", 1024: "1600us"}  # up to so many threads
+LASTS = {32: "50us", 128: "100us", 1024: "400us"}  # up to so many threads, at each slice
+SLICES = 4  # that may own the line
 
 # What a row of figures is, as a workload: name, parameters, whether the bars count it.
 KINDS: dict[str, tuple[str, dict[str, str], bool]] = {
@@ -42,8 +45,10 @@ KINDS: dict[str, tuple[str, dict[str, str], bool]] = {
 PROSE = (
     "Every thread does one thing on one line as fast as it can: fetch-and-add, or load and"
     " compare-and-swap until it succeeds; millions of operations a second, all threads together."
-    " Only `hold` (how long a core goes on beginning operations on a line it has won) and near or"
-    " far atomics were chosen for a machine, by the points marked *fit*; all others are predicted."
+    " Only `hold` (how long a core goes on beginning operations on a line it has won), `grants`"
+    " (how long a cluster goes on serving its own) and near or far atomics were chosen for a"
+    " machine, by the points marked *fit*; all others are predicted. A point is the mean over"
+    " slices that may own the line, and over sets of cores where it is not known which took part."
     " Fairness is the fewest operations of a thread over the most. The spin locks (`spin`: test and"
     " test-and-set, `ticket`) guard a line of their own and are held to no bar."
 )
@@ -64,7 +69,7 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = []  # where it is not known which cores took part: the first ones of those tried
 
     def places(self, threads: int) -> list[str]:
-        """Placements whose mean is the simulated figure."""
+        """Where the threads may have been."""
         lists = [",".join(map(str, range(first, first + threads))) for first in self.sets]
         return lists or [self.placement]
 
@@ -134,10 +139,11 @@ def curves(machine: str, cores: int = 1) -> list[Point]:
     measured = read(machine)
     wanted = [(kind, threads) for kind in measured.millions for threads in measured.threads]
     jobs = [job for kind, threads in wanted for job in _jobs(machine, measured, kind, threads)]
-    results = iter(execute(jobs, cores))
+    results = execute(jobs, cores)
+    each = len(jobs) // len(wanted)
     return [
-        _point(machine, measured, kind, threads, [next(results) for _ in measured.places(threads)])
-        for kind, threads in wanted
+        _point(machine, measured, kind, threads, results[at * each : (at + 1) * each])
+        for at, (kind, threads) in enumerate(wanted)
     ]
 
 
@@ -153,24 +159,39 @@ def _jobs(machine: str, measured: Measured, kind: str, threads: int) -> list[Job
     lasts = next(time for most, time in LASTS.items() if threads <= most)
     return [
         make_job(machine, workload, [threads], parameters={"duration": lasts} | parameters,
-                 placement=place)
+                 placement=place, slices=slice)
         for place in measured.places(threads)
+        for slice in _slices(machine)
     ]  # fmt: skip
 
 
+def _slices(machine: str) -> list[str]:
+    """Some, evenly spread, of those that may own the line."""
+    most = max(len(resolver.slices) for resolver in topology.load(machine).resolvers)
+    return [str((2 * part + 1) * most // (2 * SLICES)) for part in range(SLICES)]
+
+
 def _point(
-    machine: str, measured: Measured, kind: str, threads: int, results: Sequence[Result]
+    machine: str, measured: Measured, kind: str, threads: int, results: Sequence[result.Result]
 ) -> Point:
-    points = [result.points[0] for result in results]
+    points = [one.points[0] for one in results]
     return Point(
         machine,
         kind,
         threads,
         measured.millions[kind][measured.threads.index(threads)],
         statistics.mean((point.throughput or 0) / 1e6 for point in points),
-        min(min(point.thread_ops) / max(point.thread_ops) for point in points),
+        min(_fairness(points[at : at + SLICES]) for at in range(0, len(points), SLICES)),
         threads in measured.fitted and KINDS[kind][2],
     )
+
+
+def _fairness(points: Sequence[result.Point]) -> float:
+    """Of one placement: the fewest operations of a thread over the most, all slices together."""
+    threads: list[int] = [
+        sum(ops) for ops in zip(*(point.thread_ops for point in points), strict=True)
+    ]
+    return min(threads) / max(threads)
 
 
 def carried() -> list[str]:

@@ -111,8 +111,11 @@ class Entry:
 
     # ---- children asked --------------------------------------------------------------------------
 
-    def ask(self, actions: tuple[str, ...], spared: int, number: int, data_to: int) -> Poll:
-        """Probes the children that a cell names, but for the one to be spared."""
+    def ask(
+        self, actions: tuple[str, ...], spared: int, cause: Message | None, data_to: int
+    ) -> Poll:
+        """Probes the children that a cell names, but for the one to be spared, because of a
+        request, a probe from above, or the need for a place (None)."""
         poll = Poll()
         kind = next((PROBE[action] for action in actions if action in PROBE), None)
         if kind:
@@ -120,19 +123,23 @@ class Entry:
             whom = self.resolver.spec.children if self.resolver.snoops else (self.owner,)
             for child in whom:
                 if child not in (spared, NOBODY):
-                    self.send_probe(kind, child, right, number, data_to)
+                    self.send_probe(kind, child, right, cause, data_to)
                     poll.waiting += 1
                     poll.asked_owner = not self.resolver.snoops
         if "inv" in actions:
             for child in sorted(self.sharers):
                 if child != spared:
-                    self.send_probe("Inv", child, "", number, data_to)
+                    self.send_probe("Inv", child, "", cause, data_to)
                     poll.waiting += 1
         self.poll = poll
         return poll
 
-    def send_probe(self, kind: str, child: int, right: str, number: int, data_to: int) -> None:
-        probe = Message(kind, self.line, self.resolver.agent, child, number)
+    def send_probe(
+        self, kind: str, child: int, right: str, cause: Message | None, data_to: int
+    ) -> None:
+        probe = Message(kind, self.line, self.resolver.agent, child)
+        if cause:
+            probe.number, probe.since = cause.number, cause.since or cause.left
         probe.resolver, probe.requester, probe.right = self.resolver.agent, data_to, right
         probe.revokes = self.owner_request if child == self.owner else 0
         probe.to_complete = self.completes(right)

@@ -99,7 +99,7 @@ class Join(Entry):
         """The children answer first, then the row of the client table."""
         probe, self.probe = self.probe, None
         assert probe is not None
-        poll = self.ask(self.plan_for(probe).actions, NOBODY, probe.number, NOBODY)
+        poll = self.ask(self.plan_for(probe).actions, NOBODY, probe, NOBODY)
         yield from self.answers(poll)
         if poll.says & {"dirty", "own"}:
             self.promote()

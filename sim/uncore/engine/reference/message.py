@@ -47,6 +47,7 @@ class Message:
     rank: tuple[int, ...] = ()  # among messages of equal time (T2)
     requester: int = NOBODY  # of a probe: to whom the data go; NOBODY: back to the resolver
     resolver: int = NOBODY  # of grants and probes: whose transaction this is
+    since: int = 0  # of a probe: when what set it in motion left its sender; 0: it does not matter
     revokes: int = 0
     right: str = ""  # of Data and Grant: what is granted; of a probe: what is to be handed over
     to_complete: bool = False  # of grants and probes: the requester is to tell the resolver

@@ -37,11 +37,17 @@ class Line(Grant):
 
     def children_first(self) -> bool:
         """J3: while a probe waits, a few requests that need no further right are served."""
-        if not (self.probe and self.queue) or self.served >= self.resolver.spec.grants:
+        if not (self.probe and self.queue):
+            return False
+        if self.served >= self.resolver.spec.grants and not self.young(self.probe):
             return False
         request = self.queue[0]
         wish = "Load" if request.kind == "GetS" else "Store"
         return request.kind == "Put" or self.protocol.hits(self.state, wish)
+
+    def young(self, probe: Message) -> bool:
+        """Whether the request behind it may wait still."""
+        return bool(probe.since) and self.clock.now < probe.since + self.resolver.spec.grants_until
 
     def may_start(self, children_first: bool) -> bool:
         """The request at the head of the queue (R2, R5)."""

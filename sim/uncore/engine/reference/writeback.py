@@ -22,8 +22,7 @@ class Writeback(Join):
         self, transaction: Transaction, actions: tuple[str, ...], spared: int, data_to: int
     ) -> Generator[simpy.Event, None, Poll]:
         """Asks children on the transaction's account and waits for what they say."""
-        number = transaction.request.number if transaction.request else 0
-        poll = self.ask(actions, spared, number, data_to)
+        poll = self.ask(actions, spared, transaction.request, data_to)
         if transaction.record:
             transaction.record.asked(poll.waiting, self.clock.now)
         yield from self.answers(poll)
@@ -55,7 +54,7 @@ class Writeback(Join):
     def poll_putter(self, transaction: Transaction, request: Message) -> Waits:
         """A snooping resolver cannot know a stale Put."""
         poll = self.poll = Poll(waiting=1)
-        self.send_probe("ProbeM", request.sender, "M", request.number, NOBODY)
+        self.send_probe("ProbeM", request.sender, "M", request, NOBODY)
         if transaction.record:
             transaction.record.asked(1, self.clock.now)
         yield from self.answers(poll)
