@@ -64,6 +64,6 @@ def _sentence(keys: Sequence[str], direction: Vector) -> str:
     ]
     if len(named) == 1:
         return f"{named[0][0]}: the matrix says nothing of it; it stays where it was"
-    largest = max(abs(part) for _, part in named)
+    largest = max(part for _, part in named)
     moves = ", ".join(f"{key} {10 * part / largest:+.0f} %" for key, part in named)
     return f"moved together the matrix cannot tell: {moves}"

@@ -1,0 +1,87 @@
+"""Is what the data of a fit cannot determine said, and nothing else?  Of made-up slopes."""
+
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+import pytest
+
+from uncore import topology
+from uncore.calibrate.determined import ERROR, uncertainties, undetermined
+from uncore.calibrate.fit import Fitted
+from uncore.calibrate.problem import MOST_RATIO, Choice, Problem
+from uncore.fitting.numbers import NS, RATIO, Free
+from uncore.fitting.solve import REACH, Solution
+
+ONE = np.eye(6)[:3]  # a number that one residual follows, and no other does
+
+
+def fitted(slopes: np.ndarray, steps: object = 0.0, left: float = 0.0, ratio: float = 0) -> Fitted:
+    """Numbers a, b, c with these slopes, a row each; `left` is what every residual is off."""
+    keys = "abc"[: len(slopes)]
+    frees = {k: Free(k, ratio or 1.0, RATIO if ratio else NS, k, 1.0, (), ()) for k in keys}
+    problem = Problem("bus:2", topology.load("bus:2"), frees, np.zeros((2, 2)), False)
+    off = np.full(slopes.shape[1], left)
+    moved = np.broadcast_to(np.asarray(steps, dtype=float), len(keys))
+    solution = Solution(list(keys), moved, slopes.T, off, prior=0.003)
+    return Fitted(problem, Choice("node0"), solution, ())
+
+
+def test_is_nothing_said_of_numbers_that_residuals_follow() -> None:
+    assert undetermined(fitted(ONE)) == []
+    assert uncertainties(fitted(ONE)) == pytest.approx(dict.fromkeys("abc", ERROR), rel=1e-3)
+
+
+def test_is_a_number_named_that_nothing_follows() -> None:
+    slopes = ONE * [[1], [0], [1]]
+    assert undetermined(fitted(slopes)) == [
+        "b: the matrix says nothing of it; it stays where it was"
+    ]
+    assert [key for key, sd in uncertainties(fitted(slopes)).items() if sd > 1] == ["b"]
+
+
+def test_is_a_number_undetermined_past_30_per_cent() -> None:
+    """A residual is known to 1 %: one that changes by 4 % an e-fold tells a number to 25 %."""
+    assert undetermined(fitted(0.04 * ONE)) == []
+    assert len(undetermined(fitted(0.03 * ONE))) == 3
+
+
+def test_are_numbers_named_that_are_followed_alike_and_how_much_of_each() -> None:
+    slopes = np.array([ONE[0], ONE[1], ONE[1] / 2])
+    [sentence] = undetermined(fitted(slopes))
+    assert sentence == "moved together the matrix cannot tell: b -5 %, c +10 %"
+    aside = np.array([ONE[0], 0.15 * ONE[0] + ONE[1], 2 * ONE[1]])  # a's part is not worth a word
+    assert undetermined(fitted(aside)) == ["moved together the matrix cannot tell: b +10 %, c -5 %"]
+
+
+def test_is_less_determined_by_what_fits_badly() -> None:
+    """Of six residuals three are left; each off by 0.25, they are worth 0.35 each."""
+    assert undetermined(fitted(ONE, left=0.2)) == []
+    assert len(undetermined(fitted(ONE, left=0.25))) == 3
+    assert uncertainties(fitted(ONE, left=0.2))["a"] == pytest.approx(0.2 * 2**0.5, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("steps", "ratio", "said"),
+    [
+        ([-REACH, 0, 0], 0, "a: is as small as it may become"),
+        ([0, REACH, 0], 0, "b: is as large as it may become"),
+        ([0, 0, log(MOST_RATIO / 2)], 2.0, "c: is as large as it may become"),
+    ],
+)
+def test_is_a_number_at_its_limit_told_once(steps: list[float], ratio: float, said: str) -> None:
+    """Even where no residual follows it: it would go on, which is all that can be said."""
+    at_limit = np.array(steps) != 0
+    slopes = np.where(at_limit[:, None], 0, ONE)
+    [sentence] = undetermined(fitted(slopes, steps, ratio=ratio))
+    assert sentence.startswith(said)
+    others = undetermined(fitted(0 * ONE, steps, ratio=ratio))
+    assert [line[0] for line in sorted(others)] == ["a", "b", "c"]
+    assert undetermined(fitted(ONE, 0.9 * np.array(steps), ratio=ratio)) == []
+
+
+def test_does_a_step_stay_that_no_residual_follows() -> None:
+    slopes = np.array([ONE[0], ONE[1], ONE[1]])
+    assert fitted(slopes, [0.1, 0.2, 0.0]).steps == pytest.approx([0.1, 0.1, 0.1])
+    assert fitted(ONE * [[1], [1], [0.001]], 0.5).steps == pytest.approx([0.5, 0.5, 0])

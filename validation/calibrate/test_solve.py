@@ -1,0 +1,78 @@
+"""Does the solver find what made-up parts were made with, and weigh classes as it says?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import log
+
+import numpy as np
+import pytest
+
+from uncore.fitting.solve import PAIRS, REACH, Part, Target, present, solve
+
+
+def sums(right: list[float], asked: list[int] | None = None) -> Callable[[np.ndarray], np.ndarray]:
+    """Latencies, each the sum of one number and the next, relative to the right ones."""
+    rows = np.eye(len(right)) + np.eye(len(right), k=1)
+    truth = rows @ np.exp(right)
+
+    def residuals(steps: np.ndarray) -> np.ndarray:
+        if asked is not None:
+            asked.append(len(steps))
+        return np.asarray(rows @ np.exp(steps) / truth - 1)
+
+    return residuals
+
+
+def test_have_parts_one_value_of_a_number_that_they_share() -> None:
+    first, second = sums([0.1, -0.2]), sums([-0.2, 0.3, 0.4])
+    found = solve([Part(["a", "b"], first), Part(["b", "c", "d"], second)])
+    assert list(found.keys) == ["a", "b", "c", "d"]
+    assert found.steps == pytest.approx([0.1, -0.2, 0.3, 0.4], abs=1e-3)
+    assert found.jacobian[:2, 2:] == pytest.approx(0) and found.jacobian.shape == (5, 4)
+
+
+def test_is_a_part_asked_as_often_as_its_own_numbers_need() -> None:
+    small: list[int] = []
+    large: list[int] = []
+    solve([Part("a", sums([0.1], small)), Part("bcdefg", sums([0.0] * 6, large))], most=1)
+    assert small == [1, 1] and large == [6] * 7
+
+
+def test_does_a_number_that_nothing_follows_stay() -> None:
+    blind = Part(["a", "b"], lambda steps: np.array([np.exp(steps[0] - log(2)) - 1]))
+    assert solve([blind], prior=0.003).steps == pytest.approx([log(2), 0], abs=1e-3)
+    assert solve([blind], prior=1.0).steps[0] < 0.5 * log(2)
+    assert solve([blind], begin=np.array([0.5, 0.25])).steps == pytest.approx(
+        [log(2), 0.25], abs=0.01
+    )
+    assert solve([]).steps.size == 0
+
+
+def test_do_steps_end_at_their_limits() -> None:
+    far = Part(["a", "b"], lambda steps: steps - [10, -10])
+    found = solve([far], highest=np.array([0.5, REACH]), begin=np.array([0.2, -1.0]))
+    assert found.steps == pytest.approx([0.5, -REACH], abs=0.01)
+
+
+def test_weighs_a_class_of_many_pairs_what_one_of_few_does() -> None:
+    measured = np.full((9, 9), 100.0)
+    few, many = np.zeros((2, 9, 9), dtype=bool)
+    few[0, :2] = many[1:] = True
+    simulated = np.where(few, 110.0, 120.0)
+    off = Target(measured, {"few": few, "many": many}).off(simulated)
+    medians, pairs = off[:2], off[2:]
+    assert medians == pytest.approx([0.1, 0.2]) and pairs.size == 2 + 72
+    assert np.sum(pairs[:2] ** 2) == pytest.approx((PAIRS * 0.1) ** 2)
+    assert np.sum(pairs[2:] ** 2) == pytest.approx((PAIRS * 0.2) ** 2)
+    alone = Target(measured, {"few": few}, medians=0, pairs=1).off(simulated)
+    assert alone == pytest.approx([0.1 / 2**0.5] * 2)
+
+
+def test_are_pairs_and_classes_left_out_that_nobody_measured() -> None:
+    measured, other = np.ones((2, 3, 3))
+    measured[0, 0] = other[0, 1] = np.nan
+    row, corner = np.zeros((2, 3, 3), dtype=bool)
+    row[0] = corner[0, 0] = True
+    found = present({"row": row, "corner": corner}, measured, other)
+    assert list(found) == ["row"] and found["row"][0].tolist() == [False, False, True]
