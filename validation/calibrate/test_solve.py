@@ -43,9 +43,9 @@ def test_does_a_number_that_nothing_follows_stay() -> None:
     blind = Part(["a", "b"], lambda steps: np.array([np.exp(steps[0] - log(2)) - 1]))
     assert solve([blind], prior=0.003).steps == pytest.approx([log(2), 0], abs=1e-3)
     assert solve([blind], prior=1.0).steps[0] < 0.5 * log(2)
-    assert solve([blind], begin=np.array([0.5, 0.25])).steps == pytest.approx(
-        [log(2), 0.25], abs=0.01
-    )
+    begin = np.array([0.5, 0.25])
+    assert solve([blind], begin=begin).steps == pytest.approx([log(2), 0.25], abs=0.01)
+    assert solve([blind], prior=0.1, begin=begin).steps == pytest.approx([log(2), 0], abs=0.02)
     assert solve([]).steps.size == 0
 
 
