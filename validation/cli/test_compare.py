@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
+
+from uncore.paths import WORKLOADS
 
 LOCKS = ("ccx:2x4", "lock/ticket", "lock/mcs", "--threads", "1,4,8", "--set", "ops=20")
 
@@ -28,6 +31,27 @@ def test_the_object_that_makes_the_difference_comes_first(uncore):
     assert found["lines"][0]["name"] == "lock"  # all spin on a ticket lock's one line
     assert found["lines"][0]["difference"] < -1
     assert (found["a"], found["b"], found["common"]) == ("lock/ticket", "lock/mcs", "ccx:2x4")
+
+
+def test_the_object_that_is_waited_for_is_told_in_ns(uncore):
+    found = json.loads(uncore("compare", *LOCKS, "--json").out)
+    first = found["waits"][0]
+    assert first["name"] == "lock" and first["difference"] < -100
+    uncore("run", LOCKS[0], LOCKS[1], *LOCKS[3:], "--output", "ticket.json")
+    costs = json.loads(uncore("lines", "ticket.json", "--json").out)
+    waited = sum(cost["waited_ps"] for cost in costs if "lock->next" in cost["holds"])
+    assert first["a"] == pytest.approx(waited / 1e3 / (8 * 20), rel=0.01)
+
+
+def test_a_result_that_cannot_be_watched_again_compares_all_the_same(uncore):
+    mine = Path("mine.c")
+    mine.write_text((WORKLOADS / "lock" / "ticket.c").read_text())
+    for machine in ("ring:2", "bus:2"):
+        uncore("run", machine, str(mine), "--threads", "2", "--output", f"{machine[:-2]}.json")
+    mine.unlink()
+    said = uncore("compare", "ring.json", "bus.json", "--json")
+    assert said.status == 0 and json.loads(said.out)["waits"] is None
+    assert "is not compared" in said.err and "mine.c" in said.err
 
 
 def test_machines_and_saved_results_compare_alike(uncore):

@@ -28,7 +28,7 @@ from uncore.errors import UserError
 from uncore.words import check_endings, pairs
 
 if TYPE_CHECKING:
-    from uncore.result import Result
+    from uncore.result import Observed, Result
 
 
 @app.command
@@ -147,7 +147,8 @@ def compare(
         results = _run_both(words, threads, cores, **options, **choices.policies())
     if any(result.outcome.partial for result in results):
         return INTERRUPTED
-    found = comparing.compare(*results)
+    at = comparing.most_threads(results[0], results[1])
+    found = comparing.compare(results[0], results[1], _watched(results, at))
     if json:
         print_json(found)
     else:
@@ -155,6 +156,17 @@ def compare(
     if plot:
         note(f"picture: {picture(plot, report.panel(found))}")
     return FAILED if any(result.failed for result in results) else OK
+
+
+def _watched(results: Sequence[Result], threads: int) -> list[Observed]:
+    """What the lines of each were waited for; nothing where that cannot be told."""
+    from uncore.api import observe
+
+    try:
+        return [observe(result, threads) for result in results]
+    except UserError as error:
+        note(f"how long each line was waited for is not compared: {error}")
+        return []
 
 
 def _is_result(word: str) -> bool:

@@ -14,11 +14,11 @@ from uncore.report import units
 from uncore.report.table import Column, console, emit
 from uncore.result.compare import Comparison, Part
 
-SEEN = 0.005  # lines per operation: fewer would be written 0.00
+SEEN = 0.005  # lines or ns per operation: fewer would be written 0.00
 
 
 def show(comparison: Comparison) -> None:
-    """The curve's table, the ratio's range, then classes and lines."""
+    """The curve's table, the ratio's range, then classes, lines and waiting."""
     a, b = comparison.a, comparison.b
     columns = [
         Column("threads", "threads"),
@@ -33,6 +33,9 @@ def show(comparison: Comparison) -> None:
     where = f"lines fetched per operation at {comparison.threads} threads"
     _show_parts(comparison, comparison.classes, "from", where)
     _show_parts(comparison, comparison.lines, "holds", f"{where}, by what they hold")
+    if comparison.waits is not None:
+        waited = f"ns waited per operation at {comparison.threads} threads, by what the lines hold"
+        _show_parts(comparison, comparison.waits, "holds", waited)
 
 
 def _show_parts(

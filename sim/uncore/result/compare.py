@@ -1,24 +1,29 @@
 """Two results side by side: by how much one is faster at each thread count, and why.
 
     comparison = compare(a, b)     raises UserError where they share no thread count
+    most_threads(a, b)             where the difference is looked for
+    compare(a, b, seen)            with what the probe `lines` saw of both there
 
 A ratio is b over a.  What makes the difference is counted where both results have most threads:
 lines fetched per operation, by the distance class they came from and by the object they hold (an
-array's elements together).  What one result does not have counts 0 there.
+array's elements together); and the time waited for each object, which tells a line that is far
+away from one that many want.  What one result does not have counts 0 there.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import geometric_mean
 
 import msgspec
 
 from uncore.errors import UserError
+from uncore.result.observed import Observed
 from uncore.result.schema import Point, Result
 
 MOST_LINES = 8  # objects kept
+OTHERS = "other lines"
 
 
 class Ratio(msgspec.Struct, frozen=True):
@@ -31,7 +36,7 @@ class Ratio(msgspec.Struct, frozen=True):
 
 
 class Part(msgspec.Struct, frozen=True):
-    """Lines fetched per operation, of one class or of one object."""
+    """Lines fetched or ns waited, per operation, of one class or of one object."""
 
     name: str
     a: float
@@ -50,9 +55,10 @@ class Comparison(msgspec.Struct, frozen=True):
     threads: int  # where the parts were counted
     classes: list[Part] | None  # None: an engine cannot know them
     lines: list[Part] | None
+    waits: list[Part] | None = None  # ns; None: nobody looked
 
 
-def compare(a: Result, b: Result) -> Comparison:
+def compare(a: Result, b: Result, seen: Sequence[Observed] = ()) -> Comparison:
     """All of it; parts are those that differ most first."""
     rows = [_ratio(p, q) for p, q in _common(a, b)]
     ratios = [row.ratio for row in rows]
@@ -69,7 +75,12 @@ def compare(a: Result, b: Result) -> Comparison:
         threads=last_a.threads,
         classes=_parts(last_a, last_b, _classes(last_a), _classes(last_b)),
         lines=_most(_parts(last_a, last_b, _lines(last_a), _lines(last_b))),
+        waits=_most(_waits(last_a, last_b, *seen)) if seen else None,
     )
+
+
+def most_threads(a: Result, b: Result) -> int:
+    return _common(a, b)[-1][0].threads
 
 
 def _common(a: Result, b: Result) -> list[tuple[Point, Point]]:
@@ -128,10 +139,26 @@ def _classes(point: Point) -> Counts:
 def _lines(point: Point) -> Counts:
     if point.lines is None:
         return None
+    return _by_object(point, point.lines)
+
+
+def _by_object(point: Point, of_lines: Iterable[tuple[int, int]]) -> Counter[str]:
     names, counts = dict(point.names), Counter[str]()
-    for address, moved in point.lines:
-        counts[names.get(address, f"{address:#x}").partition("+")[0]] += moved
+    for address, count in of_lines:
+        counts[names.get(address, f"{address:#x}").partition("+")[0]] += count
     return counts
+
+
+def _waits(a: Point, b: Point, seen_a: Observed, seen_b: Observed) -> list[Part] | None:
+    waited = [
+        _by_object(point, [(line.address, line.sum("waited_ps")) for line in seen.lines])
+        + Counter({OTHERS: seen.others.waited_ps})
+        for point, seen in ((a, seen_a), (b, seen_b))
+    ]
+    parts = _parts(a, b, *waited)
+    return parts and [
+        Part(part.name, part.a / 1e3, part.b / 1e3, part.difference / 1e3) for part in parts
+    ]
 
 
 def _parts(a: Point, b: Point, of_a: Counts, of_b: Counts) -> list[Part] | None:
