@@ -13,6 +13,7 @@ import pytest
 from validation import fit, order
 
 from uncore import topology
+from uncore.calibrate.order import Order, find
 from uncore.paths import TOPOLOGIES
 from uncore.validate import hardware as figures
 from uncore.validate.parts import parts_of
@@ -44,7 +45,8 @@ def test_is_a_core_found_at_the_stop_where_it_sits() -> None:
     harts = (2 * cores[:, None] + [0, 1]).ravel()
     both_ways = np.fmax(ours, ours.T)
     renamed = np.where(np.tri(machine.harts, k=-1), both_ways[np.ix_(harts, harts)], np.nan)
-    found = order.find(machine, renamed)
+    found = find(machine, renamed)
+    assert found
     assert sorted(found.cores) == list(range(8))
     assert stops[found.owner] == int(hardware.slice)
     drawn = order.renumber((TOPOLOGIES / "r5950x.toml").read_text(), found)
@@ -57,7 +59,7 @@ def test_is_a_core_found_at_the_stop_where_it_sits() -> None:
 
 def test_does_a_renumbered_map_keep_its_floorplan() -> None:
     text = 'map = """\n    u   0+1 b0\n    b0  2   .\n"""\nsize = "2MiB"\n'
-    moved = order.renumber(text, order.Order((2, 0, 1), 2, 1.0))
+    moved = order.renumber(text, Order((2, 0, 1), 2, 1.0))
     assert moved == 'map = """\n    u   2+0 b0\n    b0  1   .\n"""\nsize = "2MiB"\n'
 
 

@@ -13,8 +13,9 @@ from uncore import topology
 from uncore.api import run
 from uncore.calibrate.determined import undetermined
 from uncore.calibrate.fit import Fitted, solve
+from uncore.calibrate.order import map_of
 from uncore.calibrate.problem import Problem
-from uncore.calibrate.write import kept
+from uncore.calibrate.write import kept, machine_file
 from uncore.cli import main
 from uncore.fitting.numbers import free, settings
 from uncore.topology.cpus import hart_of_cpu
@@ -60,6 +61,7 @@ def test_numbers_are_found_again(name, home, slice_, factors, tmp_path) -> None:
     right = dict(zip(keys, factors, strict=True))
     fitted = solve(Problem.of(name, made(tmp_path / "m.csv", name, right, home, slice_)))
     assert (fitted.choice.home, fitted.choice.slice) == (home, slice_)
+    assert not fitted.choice.order
     assert factors_of(fitted) == pytest.approx(right, rel=0.01)
     assert undetermined(fitted) == []
 
@@ -72,6 +74,27 @@ def test_the_quadrant_of_the_memory_is_found_again(tmp_path) -> None:
     ns = handoffs(machine, figures.by_level(machine, "node0"))
     fitted = solve(Problem.of("tr3960x", write(tmp_path / "m.csv", machine, ns)))
     assert fitted.choice.settings == ("socket.join.memory=q1",)
+
+
+def test_cores_are_found_where_they_sit(tmp_path) -> None:
+    """Cores renamed at random; that the file's order stays where it is right is asked above.  A
+    mirror image differs in the way to the uplink alone, which another number makes up for."""
+    machine, hardware = topology.load("r5950x"), figures.read("r5950x")
+    cores = np.random.default_rng(1).permutation(8)  # in both complexes alike
+    cores = np.concatenate([cores, 8 + cores])
+    harts = (2 * cores[:, None] + [0, 1]).ravel()
+    ns = handoffs(machine, hardware)
+    renamed = np.where(np.tri(machine.harts, k=-1), np.fmax(ns, ns.T)[np.ix_(harts, harts)], np.nan)
+    matrix = write(tmp_path / "m.csv", machine, renamed)
+    fitted = solve(Problem.of("r5950x", matrix))
+    simulated = fitted.problem.simulated(fitted.steps, fitted.choice, 25)
+    assert np.nanmean(abs(simulated / renamed - 1)) < 0.005
+    assert fitted.choice.order.startswith("ccx.join.map=\n")
+    output = tmp_path / "mine.toml"
+    output.write_text(machine_file(fitted, matrix, output))
+    drawn = fitted.choice.order.partition("=")[2].split()
+    assert map_of(str(output), topology.load(output)).split() == drawn
+    assert str(fitted.choice).count("\n") == 0
 
 
 def test_a_number_at_a_ratio_of_another_moves_with_it() -> None:

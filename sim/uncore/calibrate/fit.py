@@ -4,7 +4,8 @@
 
 Homes are compared after a few turns with few rounds; of those that fit alike, and of all slices,
 the one whose pairs differ from their class's median as the measured ones do is taken, which needs
-no fit; only that choice is fitted to the end.
+no fit; only that choice is fitted to the end.  So is the order of the cores (order.py), where the
+file's is clearly worse.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from uncore.topology.machine import Machine
 COARSE, FINE = 8, 60  # rounds of a pair
 FEW = 3  # evaluations
 ALIKE = 1.02  # choices whose error differs by less are not told apart
-HOMES = 1.25  # homes whose structure differs by less: the first is as good
+HOMES = 1.25  # homes (or orders) whose structure differs by less: the first is as good
 GRAIN = 0.002  # of a class: nor by less than this, as rounds are few and clocks have a grain
 FAINT = 0.03  # of residuals by logarithms: a tenfold number would move no class by a tenth
 RANGE = re.compile(r"(\S+): ([a-z]*)(\d+) to \2(\d+)")  # of an unknown that is a key
@@ -65,18 +66,32 @@ def _most_alike(
     problem: Problem, rough: Sequence[tuple[Choice, Vector]], slice_: str, advance: Advance
 ) -> tuple[Choice, Vector]:
     """By the structure inside the classes, where there is something to choose."""
-    slices = [] if slice_ else owners(problem.machine)
-    if len(rough) == 1 and not slices:
+    placements = _placements(problem, slice_)
+    if len(rough) == len(placements) == 1:
         return rough[0]
     found = []
     for choice, steps in rough:
-        for owner in slices or [choice.slice]:
-            one = replace(choice, slice=owner)
+        for owner, order in placements:
+            one = replace(choice, slice=owner, order=order)
             found.append((_rms(problem.structure(steps, one, COARSE)), one, steps))
         advance(1)
-    least, best, _ = min(found, key=lambda one: one[0])
-    same = [one for one in found if one[1].slice == best.slice and one[0] <= least * HOMES]
+    least = min(rms for rms, _, _ in found)
+    kept = [one for one in found if not one[1].order and one[0] <= least * HOMES] or found
+    least, best, _ = min(kept, key=lambda one: one[0])
+    same = [one for one in kept if one[1].slice == best.slice and one[0] <= least * HOMES]
     return same[0][1:]
+
+
+def _placements(problem: Problem, slice_: str) -> list[tuple[str, str]]:
+    """Slices that may have owned the line, each in the file's order of cores, and in the order that
+    the matrix tells the slice it tells."""
+    unknown = [key for key, _ in problem.machine.unknowns]
+    sliced = owners(problem.machine) if "slice" in unknown else ["hash"]
+    owned = [(owner, "") for owner in ([slice_] if slice_ else sliced)]
+    order = problem.order() if "order" in unknown else None
+    if order and (not slice_ or slice_ == order[0]):
+        owned.append(order)
+    return owned
 
 
 def turns(machine: Machine, home: str, slice_: str) -> int:
@@ -95,10 +110,7 @@ def choices(machine: Machine, home: str, slice_: str) -> list[Choice]:
     return [Choice(h, slice_ or "hash", picked) for h in homes for picked in product(*values)]
 
 
-def owners(machine: Machine) -> Sequence[str]:
-    """Slices that may have owned the line, where stops differ and the machine says so."""
-    if not any(key == "slice" for key, _ in machine.unknowns):
-        return []
+def owners(machine: Machine) -> list[str]:
     return [str(n) for n in range(len(machine.resolvers[0].slices))]
 
 

@@ -23,6 +23,7 @@ import msgspec
 import numpy as np
 
 from uncore import topology
+from uncore.calibrate.order import find, map_of, renamed
 from uncore.errors import UserError, nearest
 from uncore.fitting.numbers import RATIO, Free, free, is_unknown, settings, stepped
 from uncore.fitting.solve import (
@@ -40,6 +41,7 @@ from uncore.predict.sample import medians
 from uncore.topology.machine import Machine
 from uncore.validate import hardware as figures
 from uncore.validate.hardware import Hardware, Mask, Matrix
+from uncore.validate.parts import sliced
 from uncore.validate.simulate import handoffs
 
 PRIOR = 0.003
@@ -55,9 +57,20 @@ class Choice:
     home: str
     slice: str = "hash"
     settings: tuple[str, ...] = ()  # KEY=VALUE of a choice that is a key of the machine
+    order: str = ""  # KEY=VALUE of a map whose cores sit elsewhere than in the file's
+
+    @property
+    def overrides(self) -> list[str]:
+        return [*self.settings, *([self.order] if self.order else [])]
 
     def __str__(self) -> str:
-        return ", ".join([f"home {self.home}", f"slice {self.slice}", *self.settings])
+        told = [_line(setting) for setting in self.overrides]
+        return ", ".join([f"home {self.home}", f"slice {self.slice}", *told])
+
+
+def _line(setting: str) -> str:
+    key, _, value = setting.partition("=")
+    return f"{key}={' / '.join(line.strip() for line in value.strip().splitlines())}"
 
 
 @dataclass(frozen=True)
@@ -82,7 +95,7 @@ class Problem:
     def at(self, steps: Vector, choice: Choice) -> Machine:
         """With each number times the exponential of its step."""
         moved = settings(stepped(self.frees, steps), self.frees)
-        return topology.load(self.name, [*choice.settings, *moved])
+        return topology.load(self.name, [*choice.overrides, *moved])
 
     def hardware(self, choice: Choice) -> Hardware:
         by_level = figures.by_level(self.machine, choice.home)
@@ -118,6 +131,14 @@ class Problem:
     def error(self, residuals: Vector) -> float:
         """Of a class, root mean square: whatever else there is of residuals is a class's too."""
         return float(np.sqrt(np.sum(residuals**2) / len(self.machine.levels)))
+
+    def order(self) -> tuple[str, str] | None:
+        """The slice and, as a setting, the map that the matrix tells."""
+        drawn = map_of(self.name, self.machine)
+        found = find(self.machine, self.measured) if drawn else None
+        if not found:
+            return None
+        return str(found.owner), f"{sliced(self.machine)}.join.map={renamed(drawn, found)}"
 
     def structure(self, steps: Vector, choice: Choice, rounds: int) -> Vector:
         """How pairs differ from the median of their class, simulated less measured: of any numbers

@@ -48,10 +48,11 @@ def machine_file(fitted: Fitted, matrix: Path, output: Path) -> str:
         for follower, ratio in one.followers:
             source = f"as {leader}" if ratio == 1 else f"{ratio:g} of {leader}"
             _put(tables, follower, amount(fitted, follower, factor), source)
-    for setting in choice.settings:
+    for setting in choice.overrides:
         key, _, chosen = setting.partition("=")
         table, _, name = key.rpartition(".")
-        tables.setdefault(table, []).append(f'{name} = "{chosen}"')
+        quote = '"""' if "\n" in chosen else '"'
+        tables.setdefault(table, []).append(f"{name} = {quote}{chosen}{quote}")
     parts = [f"[{table}]\n" + "\n".join(lines) + "\n" for table, lines in tables.items()]
     return "\n".join([text, *parts])
 
