@@ -127,6 +127,18 @@ def test_a_bus_is_one_link_for_all() -> None:
     assert turns * _period(document) == pytest.approx(busy, rel=0.01)
 
 
+@pytest.mark.parametrize("machine", ["bus:4", "ring:8", "epyc7601x2"])
+def test_every_way_out_of_a_router_has_its_buffers(machine: str) -> None:
+    _, protocol, document = exported(machine)
+    networks = gem5.PROTOCOLS[protocol].networks
+    out = Counter(source for source, _, _ in _wires(document, 1))
+    out.update(router for router, _ in _ends(document))
+    for name, one in document["objects"].items():
+        if one["type"] == "Switch":
+            ways = out[int(name.removeprefix("router"))]
+            assert len(one["values"]["port_buffers"]) == ways * networks > 0
+
+
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("home", ["addressed", "interleave", "node1"])
 def test_every_address_has_one_home_and_one_bank(protocol: str, home: str) -> None:
@@ -185,7 +197,7 @@ def test_the_configuration_makes_each_object_and_connects_it(machine: str, tmp_p
     assert played.order[-2:] == ["instantiate", "simulate"]
     harts = job.threads[0]
     assert played.order.count("createThreads") == harts
-    assert played.order.count("setup_buffers") == 1
+    assert played.order.count("setup_buffers") == len(_wires(document, 1))
     (cpu,) = [one for one in played.objects if one.kind == "RiscvTimingSimpleCPU"][-1:]
     assert cpu.parts["icache_port"].path.endswith("port")
     assert cpu.parts["dcache_port"].path.endswith("in_ports")

@@ -180,8 +180,7 @@ class _System:
             netifs=[],
         )
         for n in range(self.fabric.routers):
-            no_time = {"int_routing_latency": 0, "ext_routing_latency": 0}
-            add(f"router{n}", "Switch", router_id=n, **no_time)
+            self._make_router(n)
         for n, (end, stop) in enumerate(zip(ends, self.stops, strict=True)):
             add(
                 f"end{n}",
@@ -203,7 +202,21 @@ class _System:
                 weight=wire.latency,
                 bandwidth_factor=wire.width,
             )
-        self.document.call("network.setup_buffers")
+            self.document.call(f"wire{n}.setup_buffers", ref("network"))
+
+    def _make_router(self, number: int) -> None:
+        """With buffers for each way out.  SimpleNetwork.setup_buffers makes as many as there are
+        ways in, which are fewer behind a medium, and gem5 then reads beyond them."""
+        ways = sum(wire.source == number for wire in self.fabric.wires)
+        ways += sum(self.fabric.router(stop) == number for stop in self.stops)
+        self.document.add(
+            f"router{number}",
+            "Switch",
+            router_id=number,
+            int_routing_latency=0,
+            ext_routing_latency=0,
+            port_buffers=[new("SwitchPortBuffer")] * (ways * self.protocol.networks),
+        )
 
     # ---- harts and devices
 
@@ -227,7 +240,7 @@ class _System:
             in_addr_map=False,
             conf_table_reported=False,
             latency="1ps",
-            bandwidth="1000TiB/s",
+            bandwidth="0B/s",  # no limit
         )
         connect(f"{cpu}.icache_port", f"{code}.port")
         for port in ("dcache_port", "mmu.itb.walker.port", "mmu.dtb.walker.port"):
