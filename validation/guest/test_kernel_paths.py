@@ -1,0 +1,43 @@
+"""Do kernel paths keep their checks in every shape a kernel gives them, and do waiters back off?
+
+Each skeleton of will-it-scale runs as it stands in `skeletons.toml`, with more harts than share an
+L3: accounts, vnodes and free pages must come out right under every lock that a system takes.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from uncore import api
+from uncore.engine import native
+from uncore.validate.scaling import Series, series
+
+HARTS = 12
+SHAPES = [s for s in series(["epyc7601x2"]) if s.benchmark != "getuid1"]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda s: f"{s.benchmark}-{s.kind}")
+def test_a_skeleton_keeps_its_own_check(shape: Series) -> None:
+    values = {name: str(value) for name, value in shape.skeleton.values.items()}
+    job = api.make_job(
+        "ccx:3x4", shape.skeleton.workload, (HARTS,), parameters=values | {"work": "0", "ops": "8"}
+    )
+    assert native.run(job, frozenset())["failures"] == []
+
+
+@pytest.mark.parametrize("locks", [{"lock_delay": "0"}, {"lock_delay": "64"}, {"mutex": "sleep"}])
+def test_a_mutex_is_one_task_s_however_they_wait(locks: dict[str, str]) -> None:
+    job = api.make_job("ccx:3x4", "kernel/brk", (HARTS,), parameters={"work": "0"} | locks)
+    assert native.run(job, frozenset())["failures"] == []
+
+
+def moved(workload: str, delay: str) -> int:
+    """Lines, in a run whose waiters stay away at most so many pauses."""
+    result = api.run("ccx:3x4", workload, [HARTS], parameters={"lock_delay": delay})
+    return sum((result.points[0].transfers or {}).values())
+
+
+@pytest.mark.parametrize("workload", ["lock/mtx_def", "lock/sx", "kernel/file_lock"])
+def test_who_waits_stays_away_from_the_line(workload: str) -> None:
+    """Who looks at every pause moves the lock's line at each of its changes."""
+    assert moved(workload, "256") < 0.7 * moved(workload, "0")
