@@ -125,11 +125,18 @@ def test_sets_too_small(played: Path) -> None:
 
 def test_it_crashes(played: Path) -> None:
     """Its last lines are shown, and the folder is kept."""
-    gem5_that(played, "seq 100; echo panic: Possible Deadlock detected; kill -ABRT $$")
-    with pytest.raises(OutsideError, match=r"status -6:\n  90\n(.*\n)+  panic: Possible D") as e:
+    gem5_that(played, "seq 100; echo killed; kill -KILL $$")
+    with pytest.raises(OutsideError, match=r"status -9:\n  90\n(.*\n)+  killed\n") as e:
         api.run(*JOB, engine="gem5")
     kept(e.value)
     assert e.value.status == 3
+
+
+def test_it_finds_itself_deadlocked(played: Path) -> None:
+    """What it says stands before the trace of its stack, which is long."""
+    gem5_that(played, "seq 9; echo 'x.cc:7: panic: Possible Deadlock'; seq 99; kill -ABRT $$")
+    with pytest.raises(OutsideError, match=r"status -6:\n  x.cc:7: panic: Possible Deadlock\n"):
+        api.run(*JOB, engine="gem5")
 
 
 def test_it_ends_before_the_program_does(played: Path) -> None:

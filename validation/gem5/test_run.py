@@ -59,7 +59,7 @@ def test_the_same_run_gives_the_same_point() -> None:
     assert run("ring:4", "refcount/atomic", 4) == run("ring:4", "refcount/atomic", 4)
 
 
-@pytest.mark.parametrize("threads", [2, 4, 16])
+@pytest.mark.parametrize("threads", [2, 4, pytest.param(16, marks=pytest.mark.long)])
 def test_matching_conventions_give_matching_times(threads: int) -> None:
     """Times per operation on `matching/gem5_mesi`: all within a quarter, the middle one in 10 %."""
     machine = str(paths.TOPOLOGIES / "matching/gem5_mesi.toml")

@@ -7,6 +7,7 @@ tail(output)                            the last lines, for people
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from uncore.errors import GuestError, OutsideError
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 LAST = 12  # lines shown of a failed run
+KILLED = re.compile(r"\b(panic|fatal|FATAL): ")
 
 
 def fields(job: Job, name: str, output: str) -> dict[str, Any]:
@@ -47,6 +49,9 @@ def refuse_failure(job: Job, code: int, output: str) -> None:
 
 
 def tail(output: str) -> str:
-    """Indented, and without empty ones."""
+    """Indented, without empty ones; from what killed the simulator, if it says so before a trace
+    of its stack."""
     lines = [line for line in output.splitlines() if line.strip()]
-    return "\n".join("  " + line for line in lines[-LAST:])
+    killed = [n for n, line in enumerate(lines) if KILLED.search(line)]
+    first = killed[-1] if killed else max(0, len(lines) - LAST)
+    return "\n".join("  " + line for line in lines[first : first + LAST])
