@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from uncore import topology
 from uncore.validate import interrupts
 
 CARRIED = interrupts.carried()
@@ -28,6 +29,25 @@ def test_is_one_line_as_good_as_two_inside_a_chip_and_worse_beyond() -> None:
     assert past == []
     assert abs(rows[0]["err_pct"]) < 3  # fitted
     assert len(rows) == 7
+
+
+@pytest.mark.long
+def test_is_a_line_of_four_chips_cheap_because_siblings_finish_together() -> None:
+    """docs/deviations.md says so: whoever closes the gap changes that page."""
+    storm = CARRIED["power10x4"].storm
+    assert storm
+    shapes = {
+        38_000: topology.load("power10x4"),
+        76_000: topology.load("power10x4", ["tree=socket:4 core:88 thread:1"]),  # none share
+    }
+    eight, alone = (
+        interrupts.rates(machine, "node", work, [352], 2)[0]
+        / interrupts.rates(machine, "one", work, [352], 2)[0]
+        for work, machine in shapes.items()
+    )
+    measured = storm.node[-1] / storm.one[-1]
+    assert eight < 0.4 * measured
+    assert alone == pytest.approx(measured, rel=interrupts.RATIO / 100)
 
 
 def test_grows_a_broadcast_with_the_harts_only_by_single_interrupts() -> None:

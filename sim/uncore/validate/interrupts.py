@@ -42,7 +42,9 @@ PROSE = (
     "One measured figure of a machine fits its interrupts (all four numbers of `[interrupt]` by one"
     " factor); the others follow. In the storm every hart interrupts its neighbour and waits, and"
     " the handler writes the interrupt's descriptor, of the system or of its chip; only the private"
-    " work is fitted, to the fewest threads; POWER machines are shapes of estimates. Broadcasts are"
+    " work is fitted, to the fewest threads; POWER machines are shapes of estimates. Siblings"
+    " finish together what they wait for when a line comes to their core: with eight a core this"
+    " makes the shared line four times too cheap (see docs/deviations.md). Broadcasts are"
     " on a teaching mesh. How an IPI's latency depends on distance nobody has published; `uncore"
     " measure` can collect it."
 )
@@ -166,10 +168,12 @@ def latencies(name: str, measured: Measured) -> list[Row]:
 # ---- storm ---------------------------------------------------------------------------------------
 
 
-def rates(name: str, descriptor: str, work: int, counts: Sequence[int], cores: int) -> list[float]:
+def rates(
+    machine: str | Machine, descriptor: str, work: int, counts: Sequence[int], cores: int
+) -> list[float]:
     """Millions of interrupts a second at each number of threads."""
     values = {"descriptor": descriptor, "work": str(work), "ops": str(CALLS)}
-    job = make_job(name, "ipi/storm", counts, parameters=values, placement="siblings")
+    job = make_job(machine, "ipi/storm", counts, parameters=values, placement="siblings")
     points = execute([job], cores)[0].points
     return [_number(point.ops) / _number(point.elapsed_ps) * 1e6 for point in points]
 
