@@ -28,7 +28,7 @@ from uncore.topology.route import Handoff, Routes
 SHIPPED = [name for name, _ in topology.list_machines() if ":" not in name]
 SHAPES = ["bus:4", "ring:8", "mesh:4x3", "ccx:1x4", "ring:3"]
 PROTOCOLS = list(gem5.PROTOCOLS)
-MOST = 32  # harts, spread over the machine
+MOST = 16  # harts, spread over the machine
 FLAT, DEEP = "one level", "all levels"
 
 

@@ -40,14 +40,10 @@ class Wire:
 
 @dataclass
 class Fabric:
-    stops: tuple[int, ...]  # of the first routers; others follow
+    router: dict[int, int]  # at each stop; those of media follow
+    routers: int
+    busy: int  # ps that a message with a line keeps the narrowest link
     wires: list[Wire] = field(default_factory=list)
-    routers: int = 0
-    busy: int = 0  # ps that a message with a line keeps the narrowest link
-
-    def router(self, stop: int) -> int:
-        """Which stands there."""
-        return self.stops.index(stop)
 
 
 def used(machine: Machine, stops: Collection[int]) -> list[Link]:
@@ -71,9 +67,9 @@ def turns(duration: int, ps: int) -> int:
 def fabric(machine: Machine, stops: Collection[int], ps: int) -> Fabric:
     """Routers and links between stops."""
     links = used(machine, stops)
-    places = {*stops, *(link.source for link in links), *(link.target for link in links)}
-    made = Fabric(tuple(sorted(places)), routers=len(places))
-    made.busy = max((link.data_busy for link in links), default=0)
+    places = sorted({*stops, *(stop for link in links for stop in (link.source, link.target))})
+    busy = max((link.data_busy for link in links), default=0)
+    made = Fabric({stop: n for n, stop in enumerate(places)}, len(places), busy)
     channels: dict[int, list[Link]] = {}
     for number, link in enumerate(links):
         channels.setdefault(link.channel if link.channel >= 0 else -1 - number, []).append(link)
@@ -86,7 +82,7 @@ def fabric(machine: Machine, stops: Collection[int], ps: int) -> Fabric:
 
 
 def _wire(made: Fabric, link: Link, ps: int) -> Wire:
-    source, target = made.router(link.source), made.router(link.target)
+    source, target = made.router[link.source], made.router[link.target]
     return Wire(source, target, turns(link.control, ps), _width(link, ps))
 
 
@@ -95,8 +91,8 @@ def _medium(made: Fabric, shared: Sequence[Link], ps: int) -> None:
     inlet, made.routers = made.routers, made.routers + 1
     for link in shared:
         latency = max(1, turns(link.control, ps) - 1)
-        made.wires.append(Wire(made.router(link.source), inlet, latency, NO_LIMIT))
-    made.wires.append(Wire(inlet, made.router(shared[0].target), 1, _width(shared[0], ps)))
+        made.wires.append(Wire(made.router[link.source], inlet, latency, NO_LIMIT))
+    made.wires.append(Wire(inlet, made.router[shared[0].target], 1, _width(shared[0], ps)))
 
 
 def _width(link: Link, ps: int) -> int:

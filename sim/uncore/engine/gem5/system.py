@@ -17,6 +17,7 @@ What differs from the machine in kind is written down in docs/engines.md.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from uncore.engine import boot
@@ -179,15 +180,17 @@ class _System:
             int_links=refs(f"wire{n}" for n in range(len(wires))),
             netifs=[],
         )
+        ways = Counter(wire.source for wire in wires)
+        ways.update(self.fabric.router[stop] for stop in self.stops)
         for n in range(self.fabric.routers):
-            self._make_router(n)
+            self._make_router(n, ways[n])
         for n, (end, stop) in enumerate(zip(ends, self.stops, strict=True)):
             add(
                 f"end{n}",
                 "SimpleExtLink",
                 link_id=n,
                 ext_node=ref(end),
-                int_node=ref(f"router{self.fabric.router(stop)}"),
+                int_node=ref(f"router{self.fabric.router[stop]}"),
                 bandwidth_factor=fabric.NO_LIMIT,
                 latency=1,
             )
@@ -204,11 +207,9 @@ class _System:
             )
             self.document.call(f"wire{n}.setup_buffers", ref("network"))
 
-    def _make_router(self, number: int) -> None:
+    def _make_router(self, number: int, ways: int) -> None:
         """With buffers for each way out.  SimpleNetwork.setup_buffers makes as many as there are
         ways in, which are fewer behind a medium, and gem5 then reads beyond them."""
-        ways = sum(wire.source == number for wire in self.fabric.wires)
-        ways += sum(self.fabric.router(stop) == number for stop in self.stops)
         self.document.add(
             f"router{number}",
             "Switch",
