@@ -8,11 +8,13 @@ from __future__ import annotations
 import pytest
 
 from uncore import api, engine, paths
+from uncore.engine import gem5
 from uncore.engine.crosscheck import crosscheck
 from uncore.result import Point
 
 missing = engine.load("gem5").missing()
 pytestmark = pytest.mark.skipif(bool(missing), reason=f"engine gem5: {missing}")
+protocols = () if missing or not (found := gem5.find.found()) else found.protocols
 
 MACHINES = ["bus:4", "ring:4", "mesh:2x2", "ccx:1x4"]
 WORKLOADS = {
@@ -46,6 +48,16 @@ def test_every_shape_runs_every_kind_of_program(machine: str, workload: str) -> 
     assert point.thread_ops == ours.thread_ops
 
 
+@pytest.mark.skipif("CHI" not in protocols, reason="this gem5 has no CHI")
+@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("machine", ["ccx:2x2", "kunpeng920", "epyc7601x2"])
+def test_complexes_share_lines(machine: str, workload: str) -> None:
+    """Two harts of each of two complexes; of the EPYC, those of one die."""
+    place = {"ccx:2x2": "compact", "kunpeng920": "0,1,4,5", "epyc7601x2": "0,2,8,10"}[machine]
+    assert run(machine, workload, 4, placement=place).failures == []
+
+
+@pytest.mark.skipif("MESI_Two_Level" not in protocols, reason="this gem5 has no MESI_Two_Level")
 def test_requests_and_lost_copies_are_counted_as_ours_are() -> None:
     point = run("ring:4", "lock/ticket", 4)
     ours = api.run("ring:4", "lock/ticket", [4], parameters=WORKLOADS["lock/ticket"])
@@ -59,6 +71,7 @@ def test_the_same_run_gives_the_same_point() -> None:
     assert run("ring:4", "refcount/atomic", 4) == run("ring:4", "refcount/atomic", 4)
 
 
+@pytest.mark.skipif("MESI_Two_Level" not in protocols, reason="this gem5 has no MESI_Two_Level")
 @pytest.mark.parametrize("threads", [2, 4, pytest.param(16, marks=pytest.mark.long)])
 def test_matching_conventions_give_matching_times(threads: int) -> None:
     """Times per operation on `matching/gem5_mesi`: all within a quarter, the middle one in 10 %."""
