@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from uncore import topology
 from uncore.errors import UncoreError
 from uncore.fitting import solve as least
-from uncore.fitting.numbers import Free, free, scaled, settings, stepped
+from uncore.fitting.numbers import Free, free, highest, scaled, settings, stepped
 from uncore.topology.machine import Machine, Number
 from uncore.validate import hardware as figures
 from uncore.validate.hardware import Hardware, Mask, Matrix
@@ -78,7 +78,11 @@ class Fit:
 
     def part(self) -> least.Part:
         target = least.Target(self.measured, self.masks)
-        return least.Part(self.places, lambda steps: target.off(self.simulated(steps)))
+
+        def off(steps: least.Vector) -> least.Vector:
+            return target.off(self.simulated(steps))
+
+        return least.Part(self.places, off, highest(self.frees))
 
     def own(self, found: Mapping[Place, float]) -> list[float]:
         return [found[place] for place in self.places]

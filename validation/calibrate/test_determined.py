@@ -10,8 +10,8 @@ import pytest
 from uncore import topology
 from uncore.calibrate.determined import ERROR, uncertainties, undetermined
 from uncore.calibrate.fit import Fitted
-from uncore.calibrate.problem import MOST_RATIO, Choice, Problem
-from uncore.fitting.numbers import NS, RATIO, Free
+from uncore.calibrate.problem import Choice, Problem
+from uncore.fitting.numbers import MOST_RATIO, NS, RATIO, Free
 from uncore.fitting.solve import REACH, Solution
 
 ONE = np.eye(6)[:3]  # a number that one residual follows, and no other does

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import log
+from math import inf, log
 
 import numpy as np
 import pytest
 
-from uncore.fitting.solve import PAIRS, REACH, Part, Target, present, solve
+from uncore.fitting.solve import PAIRS, REACH, STEP, Part, Target, present, solve
 
 
 def sums(right: list[float], asked: list[int] | None = None) -> Callable[[np.ndarray], np.ndarray]:
@@ -50,9 +50,17 @@ def test_does_a_number_that_nothing_follows_stay() -> None:
 
 
 def test_do_steps_end_at_their_limits() -> None:
-    far = Part(["a", "b"], lambda steps: steps - [10, -10])
-    found = solve([far], highest=np.array([0.5, REACH]), begin=np.array([0.2, -1.0]))
-    assert found.steps == pytest.approx([0.5, -REACH], abs=0.01)
+    """Of the parts' limits the least counts, and derivatives keep it too."""
+    seen = [0.0]
+
+    def far(steps: np.ndarray) -> np.ndarray:
+        seen.append(steps[0])
+        return np.asarray(steps - [10, -10])
+
+    parts = [Part("ab", far, [0.5, inf]), Part("b", lambda steps: steps + 10)]
+    found = solve(parts, begin=np.array([0.2, -1.0]))
+    assert found.steps == pytest.approx([0.5 - STEP, -REACH], abs=0.01)
+    assert max(seen) <= 0.5
 
 
 def test_weighs_a_class_of_many_pairs_what_one_of_few_does() -> None:

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from uncore.calibrate.fit import Fitted
+from uncore.fitting.numbers import highest
 from uncore.fitting.solve import REACH, Vector
 
 ERROR = 0.01  # of a class median
@@ -40,8 +41,9 @@ def undetermined(fitted: Fitted) -> list[str]:
 
 def at_limits(fitted: Fitted) -> dict[str, str]:
     """Numbers that would go on if they might."""
-    told, steps = {}, fitted.solution.steps
-    for key, step, most in zip(fitted.problem.frees, steps, fitted.problem.highest, strict=True):
+    told, frees = {}, fitted.problem.frees
+    for key, step, most in zip(frees, fitted.solution.steps, highest(frees), strict=True):
+        most = min(most, REACH)
         if min(step + REACH, most - step) < NEAR:
             way = "small" if step + REACH < NEAR else "large"
             told[key] = (

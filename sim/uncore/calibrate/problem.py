@@ -25,11 +25,10 @@ import numpy as np
 from uncore import topology
 from uncore.calibrate.order import find, map_of, renamed
 from uncore.errors import UserError, nearest
-from uncore.fitting.numbers import RATIO, Free, free, is_unknown, settings, stepped
+from uncore.fitting.numbers import Free, free, highest, is_unknown, settings, stepped
 from uncore.fitting.solve import (
     ENOUGH,
     PAIRS,
-    REACH,
     Part,
     Solution,
     Target,
@@ -46,7 +45,6 @@ from uncore.validate.simulate import handoffs
 
 PRIOR = 0.003
 LATENCY = re.compile(r"\d\s*(ps|ns|us|cy)(?!/)")
-MOST_RATIO = 10
 LATENCIES = ("latency", "inject", "dx", "dy", "diagonal", "bridge")
 
 
@@ -115,18 +113,12 @@ class Problem:
         self, choice: Choice, rounds: int, begin: Vector | None = None, most: int = ENOUGH
     ) -> Solution:
         target = Target(self.measured, self.masks(choice), pairs=PAIRS if self.structured else 0)
-        part = Part(
-            list(self.frees), lambda steps: target.off(self.simulated(steps, choice, rounds))
-        )
-        return solve([part], PRIOR, begin, self.highest, most)
 
-    @property
-    def highest(self) -> Vector:
-        """Of steps: ratios have a limit of their own."""
-        room = [
-            MOST_RATIO / one.value if one.unit == RATIO else np.inf for one in self.frees.values()
-        ]
-        return np.minimum(REACH, np.log(room))
+        def off(steps: Vector) -> Vector:
+            return target.off(self.simulated(steps, choice, rounds))
+
+        part = Part(list(self.frees), off, highest(self.frees))
+        return solve([part], PRIOR, begin, most)
 
     def error(self, residuals: Vector) -> float:
         """Of a class, root mean square: whatever else there is of residuals is a class's too."""

@@ -5,6 +5,7 @@
     clocks(name) -> {unit: ns}     how long one unit is there: "ns", "core" cycles, "uncore" cycles
     settings({key: ns}, frees)     as KEY=VALUE, with the keys that follow
     stepped(frees, steps)           what they become if their logarithms move so far
+    highest(frees)                 how far they may
     scaled(text, factor)           a number as its file writes it, times a factor
 
 A latency is held in nanoseconds whatever its file says; a ratio ("control_ratio") has no unit.
@@ -17,7 +18,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp
+from math import exp, inf, log
 
 from uncore import topology
 from uncore.topology.document import Branch, Leaf
@@ -32,6 +33,7 @@ UNKNOWN = ("fitted", "predicted")  # sources of numbers that somebody must deter
 UNITS = (NS, CORE, UNCORE)
 PURE = re.compile(r"\d*\.?\d+")  # a number without a unit
 AMOUNT = re.compile(r"([\d.]+)([^+]*)")
+MOST_RATIO = 10
 DIGITS = 4  # of an amount that is written
 
 # What is drawn in two ways and is one thing: where the memory nodes of an IO die are its quadrants,
@@ -85,6 +87,11 @@ def stepped(frees: Mapping[str, Free], steps: Iterable[float]) -> dict[str, floa
     return {
         key: one.value * exp(step) for (key, one), step in zip(frees.items(), steps, strict=True)
     }
+
+
+def highest(frees: Mapping[str, Free]) -> list[float]:
+    """The steps at which numbers reach their limits: ratios have one."""
+    return [log(MOST_RATIO / f.value) if f.unit == RATIO else inf for f in frees.values()]
 
 
 def scaled(text: str, factor: float) -> str:

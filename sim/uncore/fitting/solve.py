@@ -64,6 +64,7 @@ def present(masks: Mapping[str, Mask], *matrices: Matrix) -> dict[str, Mask]:
 class Part:
     keys: Sequence[Hashable]
     residuals: Callable[[Vector], Vector]  # of the logarithms of these numbers' factors
+    highest: Sequence[float] = ()  # of these, where a number has a limit; derivatives go beyond
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,6 @@ def solve(
     parts: Sequence[Part],
     prior: float = 0,
     begin: Vector | None = None,
-    highest: Vector | float = REACH,
     most: int = ENOUGH,
 ) -> Solution:
     """`prior`: of how many residuals' worth it is to leave a number where it was, per e-fold."""
@@ -111,7 +111,7 @@ def solve(
         lambda x: np.concatenate([system.residuals(first + x), prior * (first + x)]),
         zero,
         jac=lambda x: np.vstack([system.jacobian(first + x), prior * np.eye(len(zero))]),
-        bounds=(-REACH - first, highest - first),
+        bounds=(-REACH - first, system.highest - first),
         xtol=1e-4,
         ftol=1e-6,
         max_nfev=most,
@@ -127,6 +127,10 @@ class _System:
         self.parts = parts
         self.keys = list(dict.fromkeys(key for part in parts for key in part.keys))
         self.own = [np.array([self.keys.index(k) for k in p.keys], dtype=int) for p in parts]
+        self.highest = np.full(len(self.keys), REACH)
+        for part, own in zip(parts, self.own, strict=True):
+            if len(part.highest):
+                np.minimum.at(self.highest, own, np.array(part.highest) - STEP)
         self.seen: tuple[Vector, list[Vector]] | None = None
 
     def residuals(self, steps: Vector) -> Vector:

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from uncore import topology
 from uncore.errors import UserError
-from uncore.fitting.numbers import RATIO, Free, clocks, free, settings, stepped
+from uncore.fitting.numbers import RATIO, Free, clocks, free, highest, settings, stepped
 from uncore.fitting.solve import Part, Target, Vector, present, solve
 from uncore.predict.sample import Sample
 from uncore.report.progress import progress
@@ -76,7 +76,7 @@ def _part(name: str, frees: Mapping[str, Free]) -> Part:
 
     played = present(sample.masks, measured, sample.pairs(machine))
     target = Target(measured, played, medians=0, pairs=1)
-    return Part(list(frees), lambda steps: target.off(simulated(steps)))
+    return Part(list(frees), lambda steps: target.off(simulated(steps)), highest(frees))
 
 
 # ---- The file ------------------------------------------------------------------------------------
