@@ -154,6 +154,14 @@ def test_the_program_traps(played: Path) -> None:
     assert not list(played.glob("uncore-gem5-*"))
 
 
+def test_the_program_runs_out_of_patience(played: Path) -> None:
+    """Then it ends at once, and prints no records."""
+    said = "uc: check failed hart=0 times=1 the program has not ended within its patience"
+    gem5_that(played, f"echo '{said}'; echo '{END.format(1)}'; touch m5out/stats.txt")
+    with pytest.raises(GuestError, match="status 1: hart 0: the program has not ended within"):
+        api.run(*JOB, engine="gem5")
+
+
 @pytest.mark.parametrize("prefix", ["", "MESI_Two_Level."])
 def test_what_it_counts_becomes_a_point(played: Path, prefix: str) -> None:
     """With the names up to 24.0, and with those since 24.1."""

@@ -3,6 +3,7 @@
     records(program, read, harts), tables(program, read)    read(address, size) -> bytes
     records_from_text(console), tables_from_text(console)   where memory cannot be read
     trap_from_text(program, console)                        an exception, told by symbol and line
+    failure_from_text(console)                              a failed check that ended the program
 
 Both ways give the same values.  `read` must return the newest bytes, wherever a cache holds them.
 """
@@ -87,6 +88,12 @@ def records_from_text(console: str) -> list[Record]:
         ops, begin, end, failures = map(int, fields)
         found.append(Record(ops, begin, end, failures, why.get(hart, "")))
     return found
+
+
+def failure_from_text(console: str) -> str | None:
+    """The first check that failed, where a guest ended without records; None if none did."""
+    found = _WHY.search(console)
+    return f"hart {found[1]}: {found[2]}" if found else None
 
 
 # The exceptions of the privileged architecture, by mcause.
