@@ -76,8 +76,8 @@ def missing(sst: Sst | None) -> str:
     needed = dict.fromkeys((*ELEMENTS, settings.mesh()))
     if lacking := [name for name in needed if name not in sst.elements]:
         return (
-            f"{sst.program}: its element {' and '.join(lacking)} is not installed: it is part of"
-            " sst-elements; configure that with --with-sst-core and install it"
+            f"{sst.program} has no {' and no '.join(lacking)}, which sst-elements has: configure"
+            " that with --with-sst-core and install it"
         )
     if our_element() is None:
         return (
@@ -85,7 +85,7 @@ def missing(sst: Sst | None) -> str:
             " python -m SCons sst` in a checkout"
         )
     if settings.ranks() > 1 and not sst.mpi:
-        return f"{sst.program} was built without MPI; write --sst-ranks 1, or build it with"
+        return f"{sst.program} was built without MPI; write --sst-ranks 1, or build SST with MPI"
     if settings.ranks() > 1 and not shutil.which(MPIEXEC):
         return f"{MPIEXEC}, which starts --sst-ranks processes, is not on PATH: install an MPI"
     return ""
