@@ -129,7 +129,8 @@ def _controller(parts: Parts, version: int, data: str) -> dict[str, Value]:
             to="reqOut snpOut rspOut datOut",
             from_="reqIn snpIn rspIn datIn",
             local="mandatoryQueue prefetchQueue",
-            at_once="triggerQueue retryTriggerQueue replTriggerQueue reqRdy snpRdy",
+            at_once="triggerQueue reqRdy snpRdy",
+            at_once_ordered="retryTriggerQueue replTriggerQueue",
         )
     )
 
