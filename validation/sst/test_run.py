@@ -59,21 +59,18 @@ def test_few_and_many_harts(threads: int, machine: str) -> None:
     assert point.failures == [] and point.ops == 10 * threads
 
 
-@pytest.mark.parametrize("machine", ["ring:4", "mesh:3x2", "epyc7601x2", "kunpeng920"])
-def test_threads_of_sst_change_nothing(machine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    points = []
-    for threads in ("1", "2"):
-        monkeypatch.setenv("UNCORE_SST_THREADS", threads)
-        points.append(run(machine, "refcount/atomic", 4, smt=False))
-    assert points[0] == points[1]
+SPREAD = [("THREADS", m) for m in ("ring:4", "mesh:3x2", "epyc7601x2", "kunpeng920")]
+if found and found.mpi:
+    SPREAD += [("RANKS", m) for m in ("ring:4", "mesh:3x2", "epyc7601x2")]
 
 
-@pytest.mark.skipif(not found or not found.mpi, reason="engine sst: none with MPI")
-@pytest.mark.parametrize("machine", ["ring:4", "mesh:3x2", "epyc7601x2"])
-def test_processes_of_sst_change_nothing(machine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("by", "machine"), SPREAD)
+def test_threads_and_processes_of_sst_change_nothing(
+    by: str, machine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     points = []
-    for ranks in ("1", "2"):
-        monkeypatch.setenv("UNCORE_SST_RANKS", ranks)
+    for number in ("1", "2"):
+        monkeypatch.setenv(f"UNCORE_SST_{by}", number)
         points.append(run(machine, "refcount/atomic", 4, smt=False))
     assert points[0] == points[1]
 

@@ -169,18 +169,6 @@ def point(name: str, console: str, status: int) -> dict[str, Any]:
     failures = [record.why for record in records if record.failures]
     if not records or (status and not failures):
         raise GuestError(f"{name} ended with status {status} on this computer: {console.strip()}")
-    begin = min(record.begin_ns for record in records)
-    end = max(record.end_ns for record in records)
-    known: dict[str, Any] = {
-        "threads": len(records),
-        "ops": sum(record.ops for record in records),
-        "elapsed_ps": (end - begin) * 1000,
-        "thread_ops": [record.ops for record in records],
-        "tables": {
-            name: [list(row) for row in rows]
-            for name, rows in readback.tables_from_text(console).items()
-        },
-        "failures": failures,
-    }
+    known = readback.fields(records, readback.tables_from_text(console))
     optional = [f.name for f in msgspec.structs.fields(Point) if f.default is None]
     return known | {"absent": dict.fromkeys(optional, HARDWARE) | {"latency": CLOCK}}

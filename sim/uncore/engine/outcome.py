@@ -55,20 +55,14 @@ def point(job: Job, engine: Run) -> dict[str, Any]:
         raise GuestError(_why(job, engine))
     guest, harts = job.program, job.threads[0]
     records = readback.records(guest, engine.read, harts)
-    failures = [record.why for record in records if record.failures]
-    if engine.exit_code and not failures:
+    known = readback.fields(records, readback.tables(guest, engine.read))
+    if engine.exit_code and not known["failures"]:
         said = readback.trap_from_text(guest, engine.console) or engine.console.strip()
         raise GuestError(f"{guest.name} ended with status {engine.exit_code}: {said}")
     counts = engine.counters()
     lines = counts["lines"][:MOST_LINES]
     names = Names.of(guest, engine.read, harts)
-    begin = min(record.begin_ns for record in records)
-    end = max(record.end_ns for record in records)
-    point: dict[str, Any] = {
-        "threads": harts,
-        "ops": sum(record.ops for record in records),
-        "elapsed_ps": (end - begin) * 1000,
-        "thread_ops": [record.ops for record in records],
+    point = known | {
         "latency": percentiles(counts["latencies"]),
         "transfers": _transfers(job, counts),
         "lines": lines,
@@ -81,11 +75,6 @@ def point(job: Job, engine: Run) -> dict[str, Any]:
         "instructions": sum(hart["instructions"] for hart in engine.harts()),
         "transactions": counts["transactions"],
         "events": counts.get("events"),
-        "tables": {
-            name: [list(row) for row in rows]
-            for name, rows in readback.tables(guest, engine.read).items()
-        },
-        "failures": failures,
         "absent": {},
     }
     if point["latency"] is None:

@@ -4,6 +4,7 @@
     records_from_text(console), tables_from_text(console)   where memory cannot be read
     trap_from_text(program, console)                        an exception, told by symbol and line
     failure_from_text(console)                              a failed check that ended the program
+    fields(records, tables)                                 both, as fields of a Point
 
 Both ways give the same values.  `read` must return the newest bytes, wherever a cache holds them.
 """
@@ -11,8 +12,9 @@ Both ways give the same values.  `read` must return the newest bytes, wherever a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from uncore.errors import GuestError
 from uncore.program import abi
@@ -126,3 +128,17 @@ def tables_from_text(console: str) -> dict[str, Cells]:
     for name, cells in _ROW.findall(console):
         found[name] = (*found.get(name, ()), tuple(map(int, filter(None, cells.split(",")))))
     return found
+
+
+def fields(records: Sequence[Record], tables: dict[str, Cells]) -> dict[str, Any]:
+    """What they tell of a run, on every engine alike; there is at least one record."""
+    begin = min(record.begin_ns for record in records)
+    end = max(record.end_ns for record in records)
+    return {
+        "threads": len(records),
+        "ops": sum(record.ops for record in records),
+        "elapsed_ps": (end - begin) * 1000,
+        "thread_ops": [record.ops for record in records],
+        "tables": {name: [list(row) for row in rows] for name, rows in tables.items()},
+        "failures": [record.why for record in records if record.failures],
+    }

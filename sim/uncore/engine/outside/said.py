@@ -25,19 +25,7 @@ def fields(job: Job, name: str, output: str) -> dict[str, Any]:
     records = readback.records_from_text(output)
     if len(records) != job.threads[0]:
         raise OutsideError(f"{name} ended early: {len(records)} harts reported.\n{tail(output)}")
-    begin = min(record.begin_ns for record in records)
-    end = max(record.end_ns for record in records)
-    return {
-        "threads": len(records),
-        "ops": sum(record.ops for record in records),
-        "elapsed_ps": (end - begin) * 1000,
-        "thread_ops": [record.ops for record in records],
-        "tables": {
-            name: [list(row) for row in rows]
-            for name, rows in readback.tables_from_text(output).items()
-        },
-        "failures": [record.why for record in records if record.failures],
-    }
+    return readback.fields(records, readback.tables_from_text(output))
 
 
 def refuse_failure(job: Job, code: int, output: str) -> None:
