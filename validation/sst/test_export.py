@@ -57,6 +57,20 @@ def test_ways_take_what_they_take_on_the_machine(machine: str, mesh: str) -> Non
             assert -2 <= takes - should <= 2 * hop + 4, (source, target, takes, should)
 
 
+def test_routers_of_kingsley_face_each_other() -> None:
+    """East of one is west of the next in its row, north of one is south of the next row's."""
+    _, document = exported("mesh:4x3", mesh="kingsley")
+    wires = [
+        link["ends"] for link in document["links"] if all("_net_" in e[0] for e in link["ends"])
+    ]
+    found = set()
+    for (a, port, _), (b, other, _) in wires:
+        first, second = (int(path.rpartition("_net_")[2]) for path in (a, b))
+        found.add((second - first, port, other))
+    assert found == {(1, "east", "west"), (4, "north", "south")}
+    assert len(wires) == 3 * 3 + 4 * 2
+
+
 @pytest.mark.parametrize("machine", SHIPPED + SHAPES)
 def test_interrupts_have_the_way_between_their_harts(machine: str) -> None:
     job, document = exported(machine)
