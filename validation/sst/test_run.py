@@ -5,12 +5,14 @@ Every program checks itself: lost updates, torn records and late wake-ups fail i
 
 from __future__ import annotations
 
-import pytest
+from functools import partial
 
-from uncore import api, engine, paths
+import outside_runs
+import pytest
+from outside_runs import WORKLOADS
+
+from uncore import engine
 from uncore.engine import sst
-from uncore.engine.crosscheck import crosscheck
-from uncore.result import Point
 
 missing = sst.missing() if "sst" in engine.names() else "not in this copy"
 pytestmark = pytest.mark.skipif(bool(missing), reason=f"engine sst: {missing}")
@@ -20,37 +22,13 @@ SHAPES = {
     2: ["bus:2", "ring:3", "mesh:3x2", "ccx:1x2"],
     16: ["bus:16", "ring:16", "mesh:4x4", "ccx:2x8"],
 }
-WORKLOADS = {
-    "latency/pingpong": {"rounds": "10", "pairs": "one"},
-    "lock/ticket": {"ops": "10"},
-    "refcount/atomic": {"ops": "10"},
-    "epoch/ebr": {"ops": "5"},
-    "ipi/pingpong": {"rounds": "5", "pairs": "one"},
-}
-
-
-MATCHED = {
-    "latency/pingpong": {"rounds": "20"},
-    "lock/ticket": {"ops": "40"},
-    "refcount/atomic": {"ops": "40"},
-}
-
-
-def run(machine: str, workload: str, threads: int, **options: object) -> Point:
-    result = api.run(
-        machine, workload, [threads], engine="sst", parameters=WORKLOADS[workload], **options
-    )
-    (point,) = result.outcome.points
-    return point
+run = partial(outside_runs.run, "sst")
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("machine", ["bus:4", "ring:4", "mesh:2x2", "ccx:2x2"])
 def test_every_shape_runs_every_kind_of_program(machine: str, workload: str) -> None:
-    point = run(machine, workload, 4)
-    assert point.failures == []
-    ours = api.run(machine, workload, [4], parameters=WORKLOADS[workload]).outcome.points[0]
-    assert point.thread_ops == ours.thread_ops
+    outside_runs.agree("sst", machine, workload)
 
 
 @pytest.mark.parametrize(("threads", "machine"), [(n, m) for n, ms in SHAPES.items() for m in ms])
@@ -97,24 +75,9 @@ def test_a_shared_level_keeps_requests_from_the_home() -> None:
 
 
 def test_requests_and_lost_copies_are_counted_as_ours_are() -> None:
-    point = run("ring:4", "lock/ticket", 4)
-    ours = api.run("ring:4", "lock/ticket", [4], parameters=WORKLOADS["lock/ticket"])
-    (native,) = ours.outcome.points
-    assert native.transactions and native.invalidations
-    assert point.transactions == pytest.approx(native.transactions, rel=0.3)
-    assert point.invalidations == pytest.approx(native.invalidations, rel=0.3)
+    outside_runs.counted("sst", within=0.3)
 
 
 @pytest.mark.parametrize("threads", [2, 4, 16])
 def test_matching_conventions_give_matching_times(threads: int) -> None:
-    """Times per operation on `matching/sst_mesi`: all within a quarter, the middle one in 10 %."""
-    machine = str(paths.TOPOLOGIES / "matching/sst_mesi.toml")
-    off = []
-    for workload, size in MATCHED.items():
-        job = api.make_job(machine, workload, [threads], parameters=size)
-        (crossed,) = crosscheck(job, ["native", "sst"])
-        assert crossed.broken() == crossed.apart() == []
-        ratio = crossed.ratio(crossed.sides[1])
-        assert ratio
-        off.append(abs(ratio - 1))
-    assert sorted(off)[len(off) // 2] < 0.10 and max(off) < 0.25, off
+    outside_runs.matched("sst", threads)
