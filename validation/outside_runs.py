@@ -1,4 +1,4 @@
-"""What tests ask of every outside simulator that is installed: the suites `sst` and `gem5` share it.
+"""What tests ask of every outside simulator that is installed; `sst` and `gem5` share it.
 
     run(engine, machine, workload, threads) -> Point     a small run
     agree(engine, machine, workload)                     the program does what it does on `native`

@@ -6,20 +6,20 @@ gem5 is played by scripts here: what they say and how they end is all that uncor
 from __future__ import annotations
 
 import json
-import re
 import tempfile
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
+from outside_errors import PLAY, cannot_be_found, crashes, kept, refuses
 
 from uncore import api
 from uncore.cli import main
-from uncore.engine import gem5
+from uncore.engine import about, gem5
 from uncore.engine.gem5 import read
 from uncore.errors import GuestError, OutsideError, UserError
 
-JOB = ("bus:2", "lock/ticket", [2])
 END = "uncore: exit code={} tick=5 cause=semi:ADP_Stopped_ApplicationExit"
 RECORDS = "".join(f"uc: hart={n} ops=3 begin={10 + n} end={40 + n} failures=0\n" for n in range(2))
 STATISTICS = """
@@ -58,15 +58,9 @@ def gem5_that(place: Path, does: str, version: str = "24.0.0.1", **build: object
     gem5.find._ask.cache_clear()
 
 
-def kept(error: OutsideError) -> Path:
-    found = re.search(r"The run folder is kept: (.*)$", str(error))
-    assert found and (Path(found[1]) / "system.json").is_file()
-    return Path(found[1])
-
-
 def test_a_complete_one_is_told_with_protocol_and_set_size(played: Path) -> None:
     assert gem5.missing() == ""
-    assert gem5.about() == "gem5 24.0.0.1 with RISC-V, MESI_Two_Level, sets of 64"
+    assert about("gem5") == "gem5 24.0.0.1 with RISC-V, MESI_Two_Level, sets of 64"
 
 
 def test_it_is_found_in_a_checkout_of_its_sources(
@@ -83,15 +77,11 @@ def test_one_with_several_protocols(played: Path) -> None:
     switches = {"RUBY_PROTOCOL_MESI_TWO_LEVEL": True, "RUBY_PROTOCOL_MOESI_CMP_DIRECTORY": True}
     gem5_that(played, "", "24.1.0.0", PROTOCOL=None, **switches)
     assert gem5.missing() == ""
-    assert "MESI_Two_Level MOESI_CMP_directory" in gem5.about()
+    assert "MESI_Two_Level MOESI_CMP_directory" in about("gem5")
 
 
 def test_none_at_all(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setenv("UNCORE_GEM5", "/nowhere")
-    with pytest.raises(SystemExit) as ended:
-        main(["run", "bus:2", "lock/ticket", "--engine", "gem5", "--gem5", "/nowhere/else"])
-    assert ended.value.code == UserError.status
-    assert "no gem5 in /nowhere/else (UNCORE_GEM5, --gem5)" in capsys.readouterr().err
+    cannot_be_found("gem5", "gem5", monkeypatch, capsys)
 
 
 @pytest.mark.parametrize(
@@ -124,25 +114,20 @@ def test_sets_too_small(played: Path) -> None:
 
 
 def test_it_crashes(played: Path) -> None:
-    """Its last lines are shown, and the folder is kept."""
-    gem5_that(played, "seq 100; echo killed; kill -KILL $$")
-    with pytest.raises(OutsideError, match=r"status -9:\n  90\n(.*\n)+  killed\n") as e:
-        api.run(*JOB, engine="gem5")
-    kept(e.value)
-    assert e.value.status == 3
+    crashes("gem5", partial(gem5_that, played))
 
 
 def test_it_finds_itself_deadlocked(played: Path) -> None:
     """What it says stands before the trace of its stack, which is long."""
     gem5_that(played, "seq 9; echo 'x.cc:7: panic: Possible Deadlock'; seq 99; kill -ABRT $$")
     with pytest.raises(OutsideError, match=r"status -6:\n  x.cc:7: panic: Possible Deadlock\n"):
-        api.run(*JOB, engine="gem5")
+        api.run(*PLAY, engine="gem5")
 
 
 def test_it_ends_before_the_program_does(played: Path) -> None:
     gem5_that(played, "echo 'uncore: exit code=0 tick=9 cause=simulate() limit reached'")
     with pytest.raises(OutsideError, match=r"lock/ticket did not: simulate\(\) limit") as e:
-        api.run(*JOB, engine="gem5")
+        api.run(*PLAY, engine="gem5")
     kept(e.value)
 
 
@@ -150,7 +135,7 @@ def test_the_program_traps(played: Path) -> None:
     trap = "uc: trap hart=1 mcause=2 mepc=80000000 mtval=0"
     gem5_that(played, f"echo '{trap}'; echo '{END.format(3)}'; touch m5out/stats.txt")
     with pytest.raises(GuestError, match="status 3: hart 1: illegal instruction at 0x80000000"):
-        api.run(*JOB, engine="gem5")
+        api.run(*PLAY, engine="gem5")
     assert not list(played.glob("uncore-gem5-*"))
 
 
@@ -159,7 +144,7 @@ def test_the_program_runs_out_of_patience(played: Path) -> None:
     said = "uc: check failed hart=0 times=1 the program has not ended within its patience"
     gem5_that(played, f"echo '{said}'; echo '{END.format(1)}'; touch m5out/stats.txt")
     with pytest.raises(GuestError, match="status 1: hart 0: the program has not ended within"):
-        api.run(*JOB, engine="gem5")
+        api.run(*PLAY, engine="gem5")
 
 
 @pytest.mark.parametrize("prefix", ["", "MESI_Two_Level."])
@@ -168,7 +153,7 @@ def test_what_it_counts_becomes_a_point(played: Path, prefix: str) -> None:
     (played / "stats").write_text(STATISTICS.format(prefix))
     (played / "said").write_text(RECORDS + END.format(0) + "\n")
     gem5_that(played, f"cat {played}/said; cp {played}/stats m5out/stats.txt")
-    (point,) = api.run(*JOB, engine="gem5").outcome.points
+    (point,) = api.run(*PLAY, engine="gem5").outcome.points
     assert (point.ops, point.elapsed_ps, point.instructions) == (6, 31_000, 1234)
     assert (point.transactions, point.invalidations) == (7, 7)
     assert point.latency is None and "latency" in point.absent
@@ -195,8 +180,7 @@ def test_a_statistic_of_another_kind_is_not_taken_for_a_cores() -> None:
 def test_what_it_cannot_do_is_refused(
     played: Path, machine: str, threads: int, options: dict[str, object], words: str
 ) -> None:
-    with pytest.raises(UserError, match=words):
-        api.run(machine, "lock/ticket", [threads], engine="gem5", **options)
+    refuses("gem5", machine, threads, options, words)
 
 
 @pytest.mark.parametrize("simulator", ["gem5", "sst"])

@@ -1,4 +1,4 @@
-"""Lets the suites of outside simulators share `outside_runs.py`."""
+"""Lets the suites of outside simulators share `outside_runs.py` and `outside_errors.py`."""
 
 import sys
 from pathlib import Path

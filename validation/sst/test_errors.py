@@ -5,18 +5,16 @@ SST is played by scripts here: what they say and how they end is all that uncore
 
 from __future__ import annotations
 
-import re
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import pytest
+from outside_errors import PLAY, cannot_be_found, crashes, kept, refuses
 
 from uncore import api, paths
-from uncore.cli import main
-from uncore.engine import sst
+from uncore.engine import about, sst
 from uncore.errors import GuestError, OutsideError, UserError
-
-JOB = ("bus:2", "lock/ticket", [2])
 
 
 @pytest.fixture
@@ -59,7 +57,7 @@ def sst_that(prefix: Path, does: str, version: str = "15.1.0") -> None:
 
 def test_a_complete_one_is_told_with_version_and_elements(played: Path) -> None:
     assert sst.missing() == ""
-    assert sst.about() == "SST 15.1.0 with memHierarchy, merlin"
+    assert about("sst") == "SST 15.1.0 with memHierarchy, merlin"
 
 
 @pytest.mark.parametrize("said", ["bin", "bin/sst", ""])
@@ -71,11 +69,7 @@ def test_it_is_found_by_prefix_folder_or_program(
 
 
 def test_none_at_all(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setenv("UNCORE_SST", "/nowhere")
-    with pytest.raises(SystemExit) as ended:
-        main(["run", "bus:2", "lock/ticket", "--engine", "sst", "--sst", "/nowhere/else"])
-    assert ended.value.code == UserError.status
-    assert "no SST in /nowhere/else (UNCORE_SST, --sst)" in capsys.readouterr().err
+    cannot_be_found("sst", "SST", monkeypatch, capsys)
 
 
 def test_too_old(played: Path) -> None:
@@ -118,31 +112,21 @@ def test_our_element_is_not_built(played: Path) -> None:
     assert f"UNCORE_SST={played} python -m SCons sst" in sst.missing()
 
 
-def kept(error: OutsideError) -> Path:
-    found = re.search(r"The run folder is kept: (.*)$", str(error))
-    assert found and (Path(found[1]) / "system.json").is_file()
-    return Path(found[1])
-
-
 def test_it_crashes(played: Path) -> None:
-    """Its last lines are shown, and the folder is kept."""
-    sst_that(played, "seq 100; echo segmentation fault; kill -SEGV $$")
-    with pytest.raises(OutsideError, match=r"status -11:\n  90\n(.*\n)+  segmentation fault") as e:
-        api.run(*JOB, engine="sst")
-    kept(e.value)
+    crashes("sst", partial(sst_that, played))
 
 
 def test_it_ends_before_the_program_does(played: Path) -> None:
     sst_that(played, "echo Simulation is complete")
     with pytest.raises(OutsideError, match="nothing was under way any more") as e:
-        api.run(*JOB, engine="sst")
+        api.run(*PLAY, engine="sst")
     kept(e.value)
 
 
 def test_the_program_never_gets_on(played: Path) -> None:
     sst_that(played, "echo 'uncore: watchdog hart=1 code=3 time=1000'")
     with pytest.raises(GuestError, match="hart 1 did no operation in 100 simulated ms"):
-        api.run(*JOB, engine="sst")
+        api.run(*PLAY, engine="sst")
 
 
 @pytest.mark.parametrize(
@@ -157,5 +141,4 @@ def test_the_program_never_gets_on(played: Path) -> None:
 def test_what_it_cannot_do_is_refused(
     played: Path, machine: str, options: dict[str, object], words: str
 ) -> None:
-    with pytest.raises(UserError, match=words):
-        api.run(machine, "lock/ticket", [2], engine="sst", **options)
+    refuses("sst", machine, 2, options, words)

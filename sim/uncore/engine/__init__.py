@@ -3,7 +3,6 @@
 An engine is a module of this package with
 
     ABOUT: str                               one line for `uncore list`
-    about() -> str                           an outside simulator: which it is, as found here
     GIVES: frozenset[str]                    the fields of `result.Point` it can know
     missing() -> str                         what must be installed to use it here; "" when usable
     PROBES: frozenset[str]                   the probes it has
@@ -99,9 +98,8 @@ def exporter(name: str) -> Outside:
 
 def about(name: str) -> str:
     """The engine, in one line: which one is here, where that can differ."""
-    module = load(name)
-    here: str = getattr(module, "about", lambda: module.ABOUT)()
-    return here
+    engine = load(name)
+    return str(getattr(engine, "found", lambda: None)() or engine.ABOUT)
 
 
 def usable(name: str, probes: Probes = frozenset()) -> Engine:

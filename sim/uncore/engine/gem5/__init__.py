@@ -40,6 +40,7 @@ DIFFERS = (
     "an interrupt has no way: it is there when the CLINT is written",
 )
 PROBES: frozenset[str] = frozenset()
+found, missing = find.found, find.missing
 HARTS = 64
 README = """# {workload} on {machine}, {threads} harts, for gem5
 
@@ -58,19 +59,9 @@ has gem5's statistics, `m5out/config.ini` every parameter of every object.
 """
 
 
-def missing() -> str:
-    """What must be built or renewed to use it here."""
-    return find.missing(find.found())
-
-
-def about() -> str:
-    """Which gem5 it is."""
-    return str(find.found() or ABOUT)
-
-
 def run(job: Job, probes: Probes, tick: Tick = silent) -> dict[str, Any]:
     """One point."""
-    gem5 = find.found()
+    gem5 = found()
     assert gem5, "asked for before `missing` was"
     protocol = choose(job)
     find.room(gem5, controllers(job, protocol))
@@ -101,7 +92,7 @@ def choose(job: Job) -> str:
             f"--home interleave: gem5 deals pages out to a power of two, not to {nodes} nodes;"
             " write addressed or node0"
         )
-    gem5 = find.found()
+    gem5 = found()
     errors = []
     for name in gem5.usable if gem5 else PROTOCOLS:
         try:

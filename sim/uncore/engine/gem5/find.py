@@ -1,7 +1,7 @@
 """Where gem5 is, and what the one that is there can do.
 
     found() -> Gem5                 or None: none where UNCORE_GEM5, --gem5 or PATH say
-    missing(gem5) -> str            what must be built or renewed; "" when usable
+    missing() -> str                what must be built or renewed; "" when usable
     room(gem5, controllers) -> None or a UserError: its sets are too small
 
 gem5 is the user's: it is found, never installed, and nothing else needs it.  Which instruction set,
@@ -83,8 +83,9 @@ def _protocols(build: Mapping[str, Any]) -> list[str]:
     return [name for name in PROTOCOLS if name == one or name.upper() in names] or [one or ""]
 
 
-def missing(gem5: Gem5 | None) -> str:
+def missing() -> str:
     """What stands in the way, and what to do about it; "" if nothing does."""
+    gem5 = found()
     if gem5 is None:
         return nowhere("gem5", HOME, "--gem5", WHERE)
     if not gem5.version:

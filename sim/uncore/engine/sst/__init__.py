@@ -32,6 +32,7 @@ DIFFERS = (
     "caches work in turns of the core's clock, and take some for every step",
 )
 PROBES: frozenset[str] = frozenset()
+found, missing = find.found, find.missing
 HARTS = 256
 README = """# {workload} on {machine}, {threads} harts, for SST
 
@@ -54,16 +55,6 @@ did, and its tables; those with `uncore:` are the harts'. `statistics.csv`, of s
 """.replace("OLDEST", ".".join(map(str, find.OLDEST)))
 
 
-def missing() -> str:
-    """What must be installed or built to use it here."""
-    return find.missing(find.found())
-
-
-def about() -> str:
-    """Which SST it is."""
-    return str(find.found() or ABOUT)
-
-
 def run(job: Job, probes: Probes, tick: Tick = silent) -> dict[str, Any]:
     """One point."""
     runs.refuse(job)
@@ -80,7 +71,7 @@ def export(job: Job, place: Path) -> None:
 
 def command(place: Path) -> list[str]:
     """What runs a folder."""
-    sst, element = find.found(), find.our_element()
+    sst, element = found(), find.our_element()
     assert sst and element, "asked for before `missing` was"
     options = [f"--add-lib-path={element}", f"--num-threads={settings.threads()}"]
     return [*find.launcher(), str(sst.program), *options, str(place / folder.CONFIGURATION)]

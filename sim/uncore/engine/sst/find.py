@@ -1,7 +1,7 @@
 """Where SST is, and whether it can run what we describe.
 
     found() -> Sst                  or None: no `sst` where UNCORE_SST, --sst or PATH say
-    missing(sst) -> str             what must be installed, built or renewed; "" when usable
+    missing() -> str                what must be installed, built or renewed; "" when usable
     launcher() -> list[str]         what starts it in several processes; [] for one
 
 SST is the user's: it is found, never installed, and nothing else needs it.  It knows where its
@@ -65,8 +65,9 @@ def our_element() -> Path | None:
     return folder if (folder / LIBRARY).is_file() else None
 
 
-def missing(sst: Sst | None) -> str:
+def missing() -> str:
     """What stands in the way, and what to do about it; "" if nothing does."""
+    sst = found()
     if sst is None:
         return nowhere("SST", HOME, "--sst", WHERE)
     digits = version(sst.version)
