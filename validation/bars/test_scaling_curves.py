@@ -9,30 +9,33 @@ import pytest
 
 from uncore.api import make_job
 from uncore.claims.quantity import OF_POINTS
+from uncore.errors import UserError
 from uncore.execute import execute
 from uncore.validate import scaling
+from uncore.validate.section import Request
+from uncore.validate.series import Series, series
 
-ALL = scaling.series()
+ALL = series()
 GETUID = next(s for s in ALL if (s.machine, s.benchmark, s.kind) == ("x6130x2", "getuid1", "linux"))
 
 
-def shortened(series: scaling.Series, tasks: list[int]) -> scaling.Series:
+def shortened(one: Series, tasks: list[int]) -> Series:
     """The series at some of its numbers of tasks."""
-    kept = [series.measured.tasks.index(n) for n in tasks]
-    rates = [series.measured.millions[series.benchmark][series.kind][at] for at in kept]
-    millions = {series.benchmark: {series.kind: rates}}
+    kept = [one.measured.tasks.index(n) for n in tasks]
+    rates = [one.measured.millions[one.benchmark][one.kind][at] for at in kept]
+    millions = {one.benchmark: {one.kind: rates}}
     measured = msgspec.structs.replace(
-        series.measured, tasks=tasks, cores=max(tasks), millions=millions
+        one.measured, tasks=tasks, cores=max(tasks), millions=millions
     )
-    return dataclasses.replace(series, measured=measured)
+    return dataclasses.replace(one, measured=measured)
 
 
-@pytest.mark.parametrize("series", ALL, ids=lambda s: f"{s.machine}-{s.benchmark}-{s.kind}")
-def test_can_every_measured_curve_be_simulated(series: scaling.Series) -> None:
-    assert len(series.rates) == len(series.measured.tasks)
-    assert all(series.measured.clock(series.system, n) for n in series.measured.tasks)
-    values = {name: str(value) for name, value in series.skeleton.values.items()}
-    assert make_job("bus:2", series.skeleton.workload, [2], parameters=values | {"work": "1"})
+@pytest.mark.parametrize("one", ALL, ids=lambda s: f"{s.machine}-{s.benchmark}-{s.kind}")
+def test_can_every_measured_curve_be_simulated(one: Series) -> None:
+    assert len(one.rates) == len(one.measured.tasks)
+    assert all(one.measured.clock(one.system, n) for n in one.measured.tasks)
+    values = {name: str(value) for name, value in one.skeleton.values.items()}
+    assert make_job("bus:2", one.skeleton.workload, [2], parameters=values | {"work": "1"})
 
 
 def test_is_a_single_task_as_fast_as_measured() -> None:
@@ -65,3 +68,8 @@ def test_what_is_said_of_a_curve() -> None:
     assert curve.contended(curve.simulated)
     assert curve.shape_error == pytest.approx((2 * 1 * 2 * 2 * 2 * 1.5) ** (1 / 6))
     assert scaling.signature([curve])[0] == (4, 2)
+
+
+def test_is_a_machine_without_curves_told_those_that_have_some() -> None:
+    with pytest.raises(UserError, match=r"no curves were measured on 'x6130'\. .*epyc7601x2"):
+        scaling.run(Request(("x6130",)))

@@ -12,7 +12,7 @@ The files:
     repeat.py      which differences between pairs repeat themselves, so that a model must show them
     contention.py  one contended line: throughput over threads
     interrupts.py  IPIs: one, a storm of them, a broadcast;  ktr.py  a user's DragonFly traces
-    scaling.py     will-it-scale: throughput over tasks, against measured curves
+    scaling.py     will-it-scale: throughput over tasks, against measured curves (series.py)
     prediction.py  each machine from the others;  clocks.py  which clock a number follows;
     blind.py       predictions on record
     page.py        docs/validation.md
