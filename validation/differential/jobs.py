@@ -23,6 +23,7 @@ GUESTS = {
     "delay": HERE / "programs" / "delay.c",
     "random": HERE.parent / "engine" / "programs" / "random_sharing.c",
 }
+MACHINES = {"three-level": str(HERE / "three_levels.toml")}  # beside those with a name
 TINY = (2, 2)  # sets and ways of a core's second level; the first has half the sets
 
 
@@ -42,7 +43,7 @@ def guest(name: str) -> Program | str:
 
 
 def make(case: Case) -> Job:
-    machine = load(case.machine, case.overrides)
+    machine = load(MACHINES.get(case.machine, case.machine), case.overrides)
     if case.tiny:
         sets, ways = TINY
         small = {"l1_sets": sets // 2, "l1_ways": ways, "l2_sets": sets, "l2_ways": ways}
@@ -85,8 +86,17 @@ STRUCTURES = {
         ),
         ("ccx.resolver.knows=directory", "ccx.resolver.entries=16", "ccx.resolver.ways=2"),
     ],
+    "three-level": [
+        (),
+        (
+            "ccx.data=inclusive 1KiB 1-way 10cy",
+            "die.data=inclusive 2KiB 2-way 10cy",
+            f"die.{VIA}",
+            f"die.{RESPONSE}",
+        ),
+    ],
 }
-CORES = {"bus:4": 4, "ring:5": 5, "mesh:3x2": 6, "ccx:2x3": 6}
+CORES = {"bus:4": 4, "ring:5": 5, "mesh:3x2": 6, "ccx:2x3": 6, "three-level": 12}
 
 
 def structures(operations: int) -> Iterator[tuple[str, Case]]:
@@ -151,6 +161,8 @@ def workloads() -> Iterator[tuple[str, Case]]:
     yield "by-age-ticket", Case("ccx:4x4", "lock/ticket", 16, by_age, few)
     parameters = (("ops", 8), ("lines", 12))
     yield "by-age-random", Case("ccx:2x3", "random", 6, by_age, parameters, tiny=True)
+    twice = ("ccx.resolver.grants=600ns", "die.resolver.grants=300ns")
+    yield "by-age-twice", Case("three-level", "counter/atomic", 12, twice, (("ops", 6),))
     yield "one-store", Case("ccx:2x2", "layout/false_sharing", 4, ("core.store_buffer=1",), few)
 
 

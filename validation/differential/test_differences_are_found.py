@@ -5,6 +5,7 @@ Each rule below is broken in the reference engine alone; a job that depends on i
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import polars
@@ -20,11 +21,31 @@ from uncore.engine.reference.entry import Entry
 from uncore.engine.reference.hart import Hart
 from uncore.engine.reference.homes import Homes
 from uncore.engine.reference.log import Record
+from uncore.engine.reference.message import Message
 from uncore.engine.reference.resolver import Resolver
+from uncore.engine.reference.time import AT_ONCE
 from uncore.engine.reference.transaction import Line
 from uncore.result import log
 
 ENGINES = ("native", "reference")
+
+
+def _anew(entry: Entry, kind: str, child: int, right: str, cause: Message, data_to: int) -> None:
+    """The age of a probe that a probe has set in motion begins when it leaves."""
+    if cause and cause.since:
+        cause = copy.copy(cause)
+        cause.since = entry.clock.now
+    SEND_PROBE(entry, kind, child, right, cause, data_to)
+
+
+SEND_PROBE = Entry.send_probe
+
+
+def _late(resolver: Resolver, line: Entry) -> None:
+    """The line that displaces another goes on before that one is given up."""
+    line.recalled = True
+    resolver.clock.call(resolver.clock.now, AT_ONCE, line.news.ring)
+
 
 # What is broken: (where, which, by what, the job that shows it, a word of the rules then named).
 BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
@@ -32,6 +53,8 @@ BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
     "no time on a channel": (fabric, "slowest", lambda *_: 0, "random-bus:4-0-mesi", "F1 to F3"),
     "no J3": (Line, "children_first", lambda _: False, "random-ccx:2x3-0-mesi", "J3"),
     "no grants by age": (Line, "young", lambda *_: False, "by-age-ticket", "J3"),
+    "an age from each join anew": (Entry, "send_probe", _anew, "by-age-twice", "J3"),
+    "room is made late": (Resolver, "_recall", _late, "random-ccx:2x3-2-mesi", ""),
     "no order of reads and writes": (
         Line,
         "others_read",

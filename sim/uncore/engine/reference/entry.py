@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from uncore.engine.reference.message import NOBODY, Message, ProtocolError
-from uncore.engine.reference.time import Bell
+from uncore.engine.reference.time import AT_ONCE, Bell, Moment
 
 if TYPE_CHECKING:
     from uncore.engine.reference.log import Record
@@ -161,6 +161,10 @@ class Entry:
         return right in ("S", "F") or self.resolver.spec.unblock == "completion"
 
     # ---- this level's copy (R7) ------------------------------------------------------------------
+
+    def turn(self) -> Moment:
+        """At once, but after a line that had to make room for this one."""
+        return self.clock.at(self.clock.now, AT_ONCE)
 
     def keep(self, data: Data, dirty: bool) -> None:
         self.copy = Data(data.bytes, self.resolver.agent, self.resolver.agent)

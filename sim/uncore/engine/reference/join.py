@@ -55,6 +55,7 @@ class Join(Entry):
             cell = self.step(client.event_of(grant, self.state, self.request))
             if "fill" in cell.actions:
                 self.take_in(transaction, grant)
+                yield self.turn()
             if "done" in cell.actions:
                 self.system.send_all(client.completion(grant, self.resolver.agent), self.clock.now)
             kind = client.request_of(cell)

@@ -27,9 +27,11 @@ class Line(Grant):
                 yield from self.recall()
             elif self.probe and not children_first and not self.must_wait(self.probe):
                 yield from self.answer_above()
+                yield self.turn()
             elif self.may_start(children_first):
                 self.served += self.probe is not None
                 yield from self.serve(self.queue.popleft())
+                yield self.turn()
             elif self.blank and self.resolver.forget(self):
                 return
             else:
