@@ -11,12 +11,17 @@ own.  A value that is a table is not a number or a text:
     {"at": path}                     a part of one, or a port to be connected with
     {"range": {...}}                 addresses
     {"file": name}                   in this folder
+    {"newer": value}                 left out where this gem5 has no such parameter
+
+It runs in slices of simulated time, and appends to progress.txt after each how far it is, in ps;
+what comes of a run does not depend on them.
 """
 
 import functools
 import json
 import os
 
+import _m5.core
 import m5
 import m5.objects
 from m5.params import NULL, AddrRange
@@ -27,9 +32,10 @@ with open(os.path.join(FOLDER, "system.json"), encoding="utf-8") as file:
 
 
 def make(kind):
-    """An object; from 24.1 on a controller has its protocol's name before its own."""
-    known = vars(m5.objects)
-    return known[kind if kind in known else system["protocol"] + "_" + kind]()
+    """An object; since 24.1 a controller has its protocol's name before its own, and the short name
+    is deprecated."""
+    known, full = vars(m5.objects), system["protocol"] + "_" + kind
+    return known[full if full in known else kind]()
 
 
 def value(written):
@@ -61,7 +67,12 @@ def reach(path):
 def fill(made, values):
     for path, written in values.items():
         *way, last = path.split(".")
-        setattr(functools.reduce(getattr, way, made), last, value(written))
+        owner = functools.reduce(getattr, way, made)
+        if isinstance(written, dict) and "newer" in written:
+            if last not in type(owner)._params:
+                continue
+            written = written["newer"]
+        setattr(owner, last, value(written))
 
 
 objects = {name: make(described["type"]) for name, described in system["objects"].items()}
@@ -74,5 +85,8 @@ for path, *arguments in system["calls"]:
     reach(path)(*map(value, arguments))
 
 m5.instantiate()
-event = m5.simulate()
+_m5.core.setLogLevel(_m5.core.LogLevel.WARN)  # of slices, nothing between the program's words
+with open(os.path.join(FOLDER, "progress.txt"), "w", encoding="ascii") as progress:
+    while (event := m5.simulate(system["slice"])).getCause() == "simulate() limit reached":
+        print(m5.curTick(), file=progress, flush=True)
 print(f"\nuncore: exit code={event.getCode()} tick={m5.curTick()} cause={event.getCause()}")

@@ -57,7 +57,7 @@ def execute(
 ) -> list[Result]:
     """One Result per job; a result that misses points is marked partial.
 
-    `tick` hears of the operations done within a point, where one process runs all points.
+    `tick` hears how far a point is, where one process runs all points.
     """
     started = datetime.now(UTC).isoformat(timespec="seconds")
     for name in {job.engine for job in jobs}:

@@ -79,7 +79,7 @@ def measure(
     with progress(harts * (harts - 1) * rounds, "measuring", "round trips") as advance:
         seen = 0
 
-        def tick(operations: int) -> None:
+        def tick(operations: int, reached: int) -> None:
             nonlocal seen
             advance(operations - seen)
             seen = operations

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -19,21 +18,38 @@ from uncore.cli import main
 from uncore.engine import about, gem5
 from uncore.engine.gem5 import read
 from uncore.errors import GuestError, OutsideError, UserError
+from uncore.result import Point
 
 END = "uncore: exit code={} tick=5 cause=semi:ADP_Stopped_ApplicationExit"
 RECORDS = "".join(f"uc: hart={n} ops=3 begin={10 + n} end={40 + n} failures=0\n" for n in range(2))
+# As gem5 24.0 writes them: of two controllers, and of one.
 STATISTICS = """
 simInsts                                       1234                       # Instructions (Count)
-system.ruby.L1Cache_Controller.Load      |        5     50.00%     50.00% |        5     50.00%
-system.ruby.L1Cache_Controller.Load::total           10
-system.ruby.{0}L1Cache_Controller.NP.Load |        2     50.00%     50.00% |        2     50.00%
-system.ruby.{0}L1Cache_Controller.NP.Load::total            4
-system.ruby.{0}L1Cache_Controller.S.Store::total            3
-system.ruby.{0}L1Cache_Controller.M.Load::total           90
-system.ruby.{0}L1Cache_Controller.M.Fwd_GETX::total            6
-system.ruby.{0}L1Cache_Controller.S.Inv            1       0.00%      0.00%
-system.ruby.{0}L2Cache_Controller.SS.L1_GETX::total            7
-"""
+system.ruby.L1Cache_Controller.Load      |        5     50.00%     50.00% |        5     50.00%\
+    100.00% (Unspecified)
+system.ruby.L1Cache_Controller.Load::total           10                       (Unspecified)
+system.ruby.{0}L1Cache_Controller.NP.Load |        1     25.00%     25.00% |        3     75.00%\
+    100.00% (Unspecified)
+system.ruby.{0}L1Cache_Controller.NP.Load::total            4                       (Unspecified)
+system.ruby.{0}L1Cache_Controller.S.Store |        2     66.67%     66.67% |        1     33.33%\
+    100.00% (Unspecified)
+system.ruby.{0}L1Cache_Controller.M.Load |       40     44.44%     44.44% |       50     55.56%\
+    100.00% (Unspecified)
+system.ruby.{0}L1Cache_Controller.M.Fwd_GETX |        0      0.00%      0.00% |        6    100.00%\
+    100.00% (Unspecified)
+system.ruby.{0}L1Cache_Controller.S.Inv            1       0.00%      0.00% (Unspecified)
+system.ruby.{0}L2Cache_Controller.SS.L1_GETX            7       0.00%      0.00% (Unspecified)
+""".replace("\\\n", "")
+# Of CHI: two cores' controllers and a bank's are of one kind.
+CHI = """
+simInsts                                         99                       # Instructions (Count)
+system.ruby.Cache_Controller.I.ReadUnique |        0      0.00%      0.00% |        0      0.00%\
+      0.00% |        9    100.00%    100.00% (Unspecified)
+system.ruby.Cache_Controller.UD.SnpUnique |        2     20.00%     20.00% |        3     30.00%\
+     50.00% |        5     50.00%    100.00% (Unspecified)
+system.ruby.Cache_Controller.BUSY_BLKD.SnpUnique |        4    100.00%    100.00% |        0\
+      0.00%    100.00% |        0      0.00%    100.00% (Unspecified)
+""".replace("\\\n", "")
 
 
 @pytest.fixture
@@ -73,9 +89,10 @@ def test_it_is_found_in_a_checkout_of_its_sources(
 
 
 def test_one_with_several_protocols(played: Path) -> None:
-    """From 24.1 on there is a switch for each."""
-    switches = {"RUBY_PROTOCOL_MESI_TWO_LEVEL": True, "RUBY_PROTOCOL_MOESI_CMP_DIRECTORY": True}
-    gem5_that(played, "", "24.1.0.0", PROTOCOL=None, **switches)
+    """Since 24.1 there is a switch for each, with the name as it is written."""
+    names = ("MESI_Two_Level", "MOESI_CMP_directory", "MI_example")
+    switches = {f"RUBY_PROTOCOL_{name}": True for name in names}
+    gem5_that(played, "", "24.1.0.0", PROTOCOL="MULTIPLE", **switches)
     assert gem5.missing() == ""
     assert "MESI_Two_Level MOESI_CMP_directory" in about("gem5")
 
@@ -93,6 +110,11 @@ def test_none_at_all(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
             "24.0.0.0",
             {"PROTOCOL": "MI_example"},
             "has the protocol MI_example; build one with MESI_Two_Level or MOESI_CMP_directory or",
+        ),
+        (
+            "25.0.0.0",
+            {"PROTOCOL": "MULTIPLE", "RUBY_PROTOCOL_MESI_Three_Level": True},
+            "has the protocol MESI_Three_Level; build one with MESI_Two_Level or",
         ),
     ],
 )
@@ -147,22 +169,50 @@ def test_the_program_runs_out_of_patience(played: Path) -> None:
         api.run(*PLAY, engine="gem5")
 
 
+def finishes(played: Path, statistics: str, first: str = ":", **build: object) -> None:
+    """A gem5 that does its work, and counts."""
+    (played / "stats").write_text(statistics)
+    (played / "said").write_text(RECORDS + END.format(0) + "\n")
+    gem5_that(played, f"{first}; cat {played}/said; cp {played}/stats m5out/stats.txt", **build)
+
+
+def only_point() -> Point:
+    (point,) = api.run(*PLAY, engine="gem5").outcome.points
+    return point
+
+
 @pytest.mark.parametrize("prefix", ["", "MESI_Two_Level."])
 def test_what_it_counts_becomes_a_point(played: Path, prefix: str) -> None:
-    """With the names up to 24.0, and with those since 24.1."""
-    (played / "stats").write_text(STATISTICS.format(prefix))
-    (played / "said").write_text(RECORDS + END.format(0) + "\n")
-    gem5_that(played, f"cat {played}/said; cp {played}/stats m5out/stats.txt")
-    (point,) = api.run(*PLAY, engine="gem5").outcome.points
+    """With the names that every version gives it, or the protocol's before."""
+    finishes(played, STATISTICS.format(prefix))
+    point = only_point()
     assert (point.ops, point.elapsed_ps, point.instructions) == (6, 31_000, 1234)
     assert (point.transactions, point.invalidations) == (7, 7)
     assert point.latency is None and "latency" in point.absent
 
 
+def test_copies_that_chi_takes_are_those_of_cores(played: Path) -> None:
+    """A bank loses lines too, and a snoop that has to wait comes again."""
+    finishes(played, CHI, PROTOCOL="CHI")
+    point = only_point()
+    assert (point.transactions, point.invalidations) == (9, 5)
+
+
 def test_a_statistic_of_another_kind_is_not_taken_for_a_cores() -> None:
-    counts = Counter({"system.ruby.L1Cache_Controller.M.Inv": 2, "system.l1.M.Inv": 5})
-    counts["system.ruby.L2Cache_Controller.M.Inv"] = 7
-    assert read.transitions(counts, "L1Cache_Controller") == {"M.Inv": 2}
+    names = ("ruby.L1Cache_Controller.M.Inv", "l1.M.Inv", "ruby.L2Cache_Controller.M.Inv")
+    counted = "".join(
+        f"system.{name}     2      0.00%      0.00% (Unspecified)\n" for name in names
+    )
+    assert read.transitions(counted, "L1Cache_Controller") == {"M.Inv": (2,)}
+
+
+def test_how_far_it_is_can_be_watched(played: Path) -> None:
+    """The last whole line of what it appends, so never more than it has reached."""
+    finishes(played, STATISTICS.format(""), "printf '7\\n15\\n9' > progress.txt; sleep 0.3")
+    seen: set[int] = set()
+    job = api.make_job(*PLAY, engine="gem5")
+    gem5.run(job, frozenset(), lambda operations, reached: seen.add(reached))
+    assert seen <= {0, 15} and 15 in seen
 
 
 @pytest.mark.parametrize(

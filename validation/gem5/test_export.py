@@ -9,7 +9,7 @@ import sys
 from collections import Counter
 from functools import cache
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -308,7 +308,9 @@ class _Ways:
 
 
 class _Object:
-    """Any SimObject: has every attribute, and remembers what is set."""
+    """Any SimObject of an old gem5: has every attribute, and remembers what is set."""
+
+    _params = ()
 
     def __init__(self, played: _Played, kind: str, path: str) -> None:
         self.__dict__.update(played=played, kind=kind, path=path, parts={})
@@ -325,7 +327,7 @@ class _Object:
 
 
 class _Played:
-    """The modules m5, m5.objects and m5.params."""
+    """The modules m5, m5.objects, m5.params and _m5.core."""
 
     def __init__(self) -> None:
         self.made: list[str] = []
@@ -339,10 +341,14 @@ class _Played:
         for name in ("instantiate", "simulate", "curTick"):
             setattr(m5, name, _Object(self, "", name))
         vars(params).update(AddrRange=dict, NULL=None)
+        core = ModuleType("_m5.core")
+        vars(core).update(setLogLevel=lambda level: None, LogLevel=SimpleNamespace(WARN=2))
+        own = ModuleType("_m5")
+        vars(own).update(core=core)
         for kind in _kinds(script.with_name("system.json")):
             setattr(objects, kind, lambda kind=kind: self.make(kind))
         with pytest.MonkeyPatch.context() as patch:
-            for module in (m5, objects, params):
+            for module in (m5, objects, params, own, core):
                 patch.setitem(sys.modules, module.__name__, module)
             runpy.run_path(str(script))
         self.order.remove("curTick")

@@ -37,7 +37,6 @@ def test_complexes_share_lines(machine: str, workload: str) -> None:
     assert run(machine, workload, 4, placement=place).failures == []
 
 
-@pytest.mark.skipif("MESI_Two_Level" not in protocols, reason="this gem5 has no MESI_Two_Level")
 def test_requests_and_lost_copies_are_counted_as_ours_are() -> None:
     outside_runs.counted("gem5", within=0.5)
 

@@ -159,6 +159,7 @@ def finish(
             lambda job, point: advance(point.threads),
             lambda job, error: wrong.append((job, error)),
             frozenset(name for name, on in (("lines", lines), ("log", log)) if on),
+            tick=lambda operations, reached: advance.reached(reached),
             seen=lambda job, observed: logs.append((job.threads[0], observed.get("log"))),
         )
     for job, error in wrong:

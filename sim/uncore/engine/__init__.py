@@ -12,9 +12,10 @@ An engine is a module of this package with
                                              and in "observed" what each probe saw
 
 `run` executes a job of one thread count (`Job.at`) and calls `tick` now and then with the number of
-operations done so far.  What the engine cannot know it leaves out and
-explains in `absent`.  It raises GuestError when the guest goes wrong, UserError when it is asked
-for something it cannot do, KeyboardInterrupt when the user has had enough.
+operations done so far and the simulated time reached, in ps; 0 for what it cannot know yet.  What
+the engine cannot know of a point it leaves out and explains in `absent`.  It raises GuestError when
+the guest goes wrong, UserError when it is asked for something it cannot do, KeyboardInterrupt when
+the user has had enough.
 Invariant: equal jobs give equal dictionaries.
 """
 
@@ -47,10 +48,10 @@ PROBES = {
     "operations": "which lines operations shared: the fields of result.observed.Shared",
 }
 Probes = frozenset[str]
-Tick = Callable[[int], None]
+Tick = Callable[[int, int], None]
 
 
-def silent(operations: int) -> None:
+def silent(operations: int, reached: int) -> None:
     """The tick of a run that nobody watches."""
 
 

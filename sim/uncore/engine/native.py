@@ -38,7 +38,7 @@ def run(job: Job, probes: Probes, tick: Tick = silent, **limits: Any) -> dict[st
     """One point; `limits` as in `start`."""
     engine = start(job, probes, **limits)
     while engine.step(SLICE):
-        tick(engine.operations)
+        tick(engine.operations, engine.now)
     return outcome.point(job, engine) | {"observed": _observed(job, engine, probes)}
 
 

@@ -1,11 +1,12 @@
 """How far long work is: a bar with rate and time left on a terminal, nothing when piped.
 
-Interface: `with progress(total, "points") as advance: advance(steps)`.
+Interface: `with progress(total, "points") as advance: advance(steps)`, and of a long step
+`advance.reached(ps)`, the simulated time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -28,8 +29,22 @@ class _Rate(TextColumn):
         return Text(f"{speed:.2g} {task.fields['unit']}/s" if speed else "", style="dim")
 
 
+class Advance:
+    def __init__(self, bar: Progress, total: int, what: str, unit: str) -> None:
+        self._bar, self._what = bar, what
+        self._task = bar.add_task(what, total=total, unit=unit)
+
+    def __call__(self, steps: int) -> None:
+        self._bar.update(self._task, advance=steps, description=self._what)
+
+    def reached(self, ps: int) -> None:
+        """How far the step under way is."""
+        if ps:
+            self._bar.update(self._task, description=f"{self._what}, at {ps / 1e6:.1f} µs")
+
+
 @contextmanager
-def progress(total: int, what: str, unit: str = "threads") -> Iterator[Callable[[int], None]]:
+def progress(total: int, what: str, unit: str = "threads") -> Iterator[Advance]:
     """Shows a bar on standard error while the block runs, and takes it away afterwards."""
     error = Console(stderr=True)
     bar = Progress(
@@ -46,5 +61,4 @@ def progress(total: int, what: str, unit: str = "threads") -> Iterator[Callable[
         disable=not error.is_terminal,
     )
     with bar:
-        task = bar.add_task(what, total=total, unit=unit)
-        yield lambda steps: bar.advance(task, steps)
+        yield Advance(bar, total, what, unit)

@@ -55,7 +55,8 @@ NUMBER_BITS_PER_SET=CONTROLLERS or more.
     gem5.opt configuration.py
 
 Lines that begin with `uc:` are the program's: what each hart did, and its tables. `m5out/stats.txt`
-has gem5's statistics, `m5out/config.ini` every parameter of every object.
+has gem5's statistics, `m5out/config.ini` every parameter of every object. `progress.txt` grows by a
+line with the simulated time reached, in ps, about twice a second.
 """
 
 

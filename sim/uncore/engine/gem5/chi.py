@@ -35,6 +35,9 @@ _STATES = (
     "I SC UC SD UD UD_T RU RSC RSD RUSC RUSD SC_RSC SD_RSC SD_RSD UC_RSC UC_RU UD_RU UD_RSD UD_RSC"
 ).split()
 REQUESTS = tuple(f"{state}.{event}" for state in _STATES for event in _READS)
+# Snoops that take a line away, where it is held, also by a core that waits for the right to write.
+_TAKES = ("SnpUnique", "SnpUniqueFwd", "SnpCleanInvalid")
+LOSSES = tuple(f"{state}.{event}" for state in "SC UC SD UD BUSY_INTR".split() for event in _TAKES)
 
 
 def private(parts: Parts, number: int) -> dict[str, Value]:

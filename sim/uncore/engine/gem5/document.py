@@ -1,6 +1,6 @@
 """A simulation of gem5 as data: objects with their parameters, connected ports, calls.
 
-    document = Document("MESI_Two_Level")
+    document = Document("MESI_Two_Level", slice_=10**7)     ps between two words of how far it is
     document.add("system", "System", mem_mode="timing", ruby=ref("ruby"))
     document.connect("cpu0.dcache_port", "sequencer0.in_ports")
     document.call("network.setup_buffers")
@@ -22,8 +22,8 @@ PAGE_BITS = PAGE.bit_length() - 1
 
 
 class Document:
-    def __init__(self, protocol: str) -> None:
-        self.protocol = protocol
+    def __init__(self, protocol: str, slice_: int) -> None:
+        self.protocol, self.slice = protocol, slice_
         self._objects: dict[str, dict[str, Any]] = {}
         self._ports: list[list[str]] = []
         self._calls: list[list[Value]] = []
@@ -46,6 +46,7 @@ class Document:
         """What goes into system.json."""
         return {
             "protocol": self.protocol,
+            "slice": self.slice,
             "objects": self._objects,
             "ports": self._ports,
             "calls": self._calls,
@@ -75,6 +76,11 @@ def new(kind: str, **values: Value) -> Value:
 def file(name: str) -> Value:
     """One of the run folder."""
     return {"file": name}
+
+
+def newer(value: Value) -> Value:
+    """Of a parameter that not every gem5 has."""
+    return {"newer": value}
 
 
 def addresses(start: int, size: int, masks: Iterable[int] = (), turn: int = 0) -> Value:

@@ -5,8 +5,8 @@
     room(gem5, controllers) -> None or a UserError: its sets are too small
 
 gem5 is the user's: it is found, never installed, and nothing else needs it.  Which instruction set,
-protocols and set size it was built for, it is asked (sim/gem5/about.py).  Up to 24.0 a gem5 has one
-protocol, since then several.
+protocols and set size it was built for, it is asked (sim/gem5/about.py).  A gem5 has one
+protocol, since 24.1 also several.
 """
 
 from __future__ import annotations
@@ -77,10 +77,12 @@ def _ask(there: Path) -> Gem5:
 
 
 def _protocols(build: Mapping[str, Any]) -> list[str]:
-    """Said by one word up to 24.0, and by a switch for each."""
-    one = build.get("PROTOCOL")
-    names = {key.removeprefix("RUBY_PROTOCOL_") for key in build if build[key] is True}
-    return [name for name in PROTOCOLS if name == one or name.upper() in names] or [one or ""]
+    """Said by one word, since 24.1 by a switch for each too: of several, the word is MULTIPLE."""
+    switches = (key for key in build if key.startswith("RUBY_PROTOCOL_") and build[key] is True)
+    names = sorted(key.removeprefix("RUBY_PROTOCOL_") for key in switches)
+    if (one := build.get("PROTOCOL")) and one != "MULTIPLE":
+        names = [one]
+    return [name for name in PROTOCOLS if name in names] or names
 
 
 def missing() -> str:

@@ -3,7 +3,8 @@
     PROTOCOLS["MESI_Two_Level"].private(parts, n)      the controller of a core's caches
                                .bank(parts, n)         of a bank of a shared cache
                                .memory(parts, n)       of a memory node
-                               .misses, .losses        transitions that read.py counts
+                               .misses, .losses        transitions that read.py counts, the latter
+                                                       of the cores' controllers
 
 What is here was read in the protocols' state machines (gem5 24.0, src/mem/ruby/protocol/*.sm):
 which latency each message waits before it leaves, and by which buffers controllers are joined.
@@ -16,10 +17,10 @@ from dataclasses import dataclass
 
 from uncore.engine.gem5 import chi
 from uncore.engine.gem5.buffers import buffers
-from uncore.engine.gem5.document import Value, new, ref
+from uncore.engine.gem5.document import Value, new, newer, ref
 from uncore.engine.gem5.fabric import turns
 from uncore.engine.gem5.levels import Levels
-from uncore.engine.gem5.parts import Parts
+from uncore.engine.gem5.parts import LINE, Parts
 
 Controller = Callable[[Parts, int], dict[str, Value]]  # its values
 
@@ -32,10 +33,10 @@ class Protocol:
     kinds: tuple[str, str, str]  # of gem5's controllers, in this order
     data: str  # the private controller's cache
     networks: int  # virtual ones
+    misses: tuple[str, ...]  # a core, or a level, asks for a line or a right
+    losses: tuple[str, ...]  # a core's copy is taken away
     several: bool = False  # shared levels, one above the other
     by_node: bool = True  # can each memory node have banks of its own?
-    misses: tuple[str, ...] = ()  # a core, or a level, asks for a line or a right
-    losses: tuple[str, ...] = ()  # a copy is taken away
 
     def controllers(self, levels: Levels) -> int:
         """Of the kind that there are most of."""
@@ -56,7 +57,7 @@ def _mesi_private(parts: Parts, number: int) -> dict[str, Value]:
         "L1Icache": parts.no_cache(),
         "L1Dcache": parts.private_cache(),
         "sequencer": ref(f"sequencer{number}"),
-        "prefetcher": new("RubyPrefetcher"),
+        "prefetcher": new("RubyPrefetcher", block_size=newer(LINE)),
         "enable_prefetch": False,
         "send_evictions": True,  # or an LR is not told that its line has gone
         "l2_select_num_bits": len(parts.levels.banks).bit_length() - 1,
@@ -91,7 +92,7 @@ def _mesi_directory(parts: Parts, number: int) -> dict[str, Value]:
         "version": number,
         "ruby_system": ref("ruby"),
         "addr_ranges": [parts.home(parts.levels.nodes[number])],
-        "directory": new("RubyDirectoryMemory"),
+        "directory": new("RubyDirectoryMemory", block_size=newer(LINE)),
         "to_mem_ctrl_latency": 1,
     } | buffers(
         to="responseFromDir",
@@ -143,7 +144,7 @@ def _moesi_directory(parts: Parts, number: int) -> dict[str, Value]:
         "version": number,
         "ruby_system": ref("ruby"),
         "addr_ranges": [parts.home(parts.levels.nodes[number])],
-        "directory": new("RubyDirectoryMemory"),
+        "directory": new("RubyDirectoryMemory", block_size=newer(LINE)),
         "directory_latency": 1,
         "to_memory_controller_latency": 1,
     } | buffers(
@@ -190,5 +191,6 @@ PROTOCOLS: Mapping[str, Protocol] = {
         networks=4,
         several=True,
         misses=chi.REQUESTS,
+        losses=chi.LOSSES,
     ),
 }

@@ -1,14 +1,14 @@
 """What a run of gem5 has left: its output and its statistics, as the fields of a Point.
 
-Controllers count their transitions, summed over a kind: `L1Cache_Controller.M.Fwd_GETX::total`,
-from 24.1 on with the protocol's name before it; of a single controller there is no sum but its own
-number.
+Controllers of a kind count their transitions side by side, in one line.  Such a line is called
+`L1Cache_Controller.M.Fwd_GETX` in every gem5 that was read (24.0 and the multi-protocol ones since
+24.1: src/mem/slicc/symbols/StateMachine.py, regStats), where only *types* have the protocol's name
+before their own; a line that has it is understood too.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,11 +27,10 @@ ABSENT = {
     "resolvers": "gem5's banks have no time in which they are busy",
     "events": "what one step is differs from engine to engine",
 }
-LEVELS = "has one kind of controllers for all levels"
 STATISTICS = Path("m5out/stats.txt")
 _END = re.compile(r"^uncore: exit code=(\d+) tick=\d+ cause=(.*)$", re.M)
-_NUMBER = re.compile(r"^(\S+?)(?:::total)?\s+(\d+)(?:\s|$)", re.M)
-_TRANSITION = re.compile(r"(?:^|[._])([A-Z]\w*_Controller)\.(\w+\.\w+)$")
+_INSTRUCTIONS = re.compile(r"^simInsts\s+(\d+)", re.M)
+_TRANSITION = re.compile(r"^\S*?([A-Z]\w*_Controller)\.(\w+\.\w+)\s+(.*?)[|\s]*(?:[#(].*)?$", re.M)
 EXIT = "semi:ADP_Stopped_ApplicationExit"
 
 
@@ -45,31 +44,22 @@ def point(job: Job, output: str, place: Path, protocol: str) -> dict[str, Any]:
         )
     said.refuse_failure(job, int(ended[1]), output)
     known = PROTOCOLS[protocol]
-    counts = numbers((place / STATISTICS).read_text())
-    events = transitions(counts, known.kinds[0])
-    point = said.fields(job, "gem5", output) | {
-        "instructions": counts["simInsts"],
-        "transactions": sum(events[name] for name in known.misses),
+    counted = (place / STATISTICS).read_text()
+    events = transitions(counted, known.kinds[0])
+    instructions = _INSTRUCTIONS.search(counted)
+    cores = slice(job.threads[0])  # of a kind of controllers the first ones
+    return said.fields(job, "gem5", output) | {
+        "instructions": int(instructions[1]) if instructions else 0,
+        "transactions": sum(sum(events.get(name, ())) for name in known.misses),
+        "invalidations": sum(sum(events.get(name, ())[cores]) for name in known.losses),
+        "absent": dict(ABSENT),
     }
-    if not known.losses:
-        return point | {"absent": ABSENT | {"invalidations": f"{protocol} {LEVELS}"}}
-    lost = sum(events[name] for name in known.losses)
-    return point | {"invalidations": lost, "absent": dict(ABSENT)}
 
 
-def numbers(text: str) -> Counter[str]:
-    """Whole numbers by name; of those that several controllers have, their sum."""
-    found: Counter[str] = Counter()
-    for name, number in _NUMBER.findall(text):
-        found[name] = int(number)
-    return found
-
-
-def transitions(counts: Counter[str], kind: str) -> Counter[str]:
-    """Of one kind of controllers, by state and event."""
-    found: Counter[str] = Counter()
-    for name, number in counts.items():
-        what = _TRANSITION.search(name)
-        if what and what[1].endswith(kind):
-            found[what[2]] = number
-    return found
+def transitions(text: str, kind: str) -> dict[str, tuple[int, ...]]:
+    """Of one kind of controllers, by state and event: how many each of them did."""
+    return {
+        event: tuple(int(column.split()[0]) for column in columns.strip("| ").split("|"))
+        for name, event, columns in _TRANSITION.findall(text)
+        if name.endswith(kind)
+    }

@@ -41,6 +41,7 @@ DEVICES = {
 }
 INT_MAX = (1 << 31) - 1
 PS = 10**12
+SLICE = 100_000_000  # ps of all harts together: half a second's work, told when it is done
 
 
 def describe(job: Job, protocol: str) -> dict[str, Any]:
@@ -57,7 +58,8 @@ def hertz(job: Job) -> int:
 class _System:
     def __init__(self, job: Job, level: Levels, protocol: str) -> None:
         self.job, self.machine, self.levels = job, job.machine, level
-        self.document, self.protocol = Document(protocol), PROTOCOLS[protocol]
+        self.document = Document(protocol, SLICE // len(level.cores))
+        self.protocol = PROTOCOLS[protocol]
         seats = [self.machine.core_stops[core] for core in level.cores]
         self.stops = [*seats, *(bank.stop for bank in level.banks), *self._memory_stops()]
         self.period = fabric.period(self.machine, self.stops)

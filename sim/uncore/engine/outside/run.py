@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uncore.engine import Tick
+from uncore.engine.outside.folder import PROGRESS
 from uncore.engine.outside.said import tail
 from uncore.errors import OutsideError, UserError
 
@@ -78,6 +79,12 @@ def _end_with_us() -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def _reached(told: Path) -> int:
+    """Simulated ps, of the last line that is whole; 0 of a simulator that does not tell."""
+    lines = told.read_text().splitlines(keepends=True) if told.is_file() else []
+    return next((int(line) for line in reversed(lines) if line.endswith("\n")), 0)
+
+
 def _execute(name: str, command: Sequence[str], place: Path, tick: Tick) -> str:
     """Everything it said."""
     said = place / "output.txt"
@@ -93,7 +100,7 @@ def _execute(name: str, command: Sequence[str], place: Path, tick: Tick) -> str:
         try:
             while process.poll() is None:
                 time.sleep(GLANCE)
-                tick(0)
+                tick(0, _reached(place / PROGRESS))
         finally:
             process.kill()
             process.wait()

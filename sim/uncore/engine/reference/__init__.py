@@ -58,6 +58,6 @@ def run(job: Job, probes: Probes, tick: Tick = silent) -> dict[str, Any]:
 
     system = System(job, boot.memory(job, CAN))
     while system.step(SLICE):
-        tick(system.counts.operations)
+        tick(system.counts.operations, system.clock.now)
     view = View(system)
     return outcome.point(job, view) | {"observed": {"log": view.log()} if "log" in probes else {}}
