@@ -179,3 +179,12 @@ def test_mistakes_are_told(words, expected, tmp_path, capsys) -> None:
     matrix = made(tmp_path / "m.csv", "i54590", {"socket.join.inject": 1}, "node0")
     assert calibrate("i54590", "--matrix", str(matrix), *words) == 2
     assert expected in capsys.readouterr().err
+
+
+def test_moves_a_number_of_cycles_in_the_kinds_that_inherit_it(tmp_path: Path) -> None:
+    file = tmp_path / "hybrid.toml"
+    file.write_text(
+        'extends = "m1pro"\n[core.small]\nclock = "1.6GHz"\n[kinds]\nsmall = "cluster2"\n'
+    )
+    one = free(str(file), ["core.mispredict"])["core.mispredict"]
+    assert one.settings(3.0) == ["core.mispredict=3.000000ns", "core.small.mispredict=6.000000ns"]

@@ -47,8 +47,12 @@ def make(case: Case) -> Job:
     if case.tiny:
         sets, ways = TINY
         small = {"l1_sets": sets // 2, "l1_ways": ways, "l2_sets": sets, "l2_ways": ways}
+        kinds = [
+            dataclasses.replace(kind, core=dataclasses.replace(kind.core, **small))
+            for kind in machine.kinds
+        ]
         core = dataclasses.replace(machine.core, **small)
-        machine = dataclasses.replace(machine, core=core)
+        machine = dataclasses.replace(machine, core=core, kinds=tuple(kinds))
     return api.make_job(
         machine,
         guest(case.workload),
@@ -210,5 +214,34 @@ def interrupts() -> Iterator[tuple[str, Case]]:
         yield f"multicast-{machine}", Case(machine, "ipi/broadcast", harts, multicast, rounds)
 
 
-JOBS = dict([*structures(8), *far_atomics(), *siblings(), *workloads(), *machines(), *interrupts()])
+def kinds() -> Iterator[tuple[str, Case]]:
+    """Cores of two kinds, which meet on one line; complexes of two kinds; a level that only some
+    have; atomics that only some send far."""
+    few, parameters = (("ops", 6),), (("ops", 8), ("lines", 12))
+    slow = ("kinds.slow=core1-2", "core.slow.clock=1.3GHz", "core.slow.l2=none")
+    yield "kinds-ticket", Case("ring:4", "lock/ticket", 4, slow, few)
+    other = (*slow, "core.slow.hold=0ns", "core.slow.lr=shared", "core.slow.atomics=far")
+    yield "kinds-random", Case("mesh:3x2", "random", 6, other, parameters, tiny=True)
+    rounds = (("rounds", 3),)
+    yield "kinds-pingpong", Case("bus:4", "latency/pingpong", 4, slow, rounds)
+    small = (
+        "kinds.small=ccx1",
+        "core.small.clock=1GHz",
+        "ccx.small.data=inclusive 1KiB 1-way 10cy",
+    )
+    small += ("ccx.small.resolver.reply=via", "ccx.small.join=bus 3cy")
+    yield "kinds-of-complexes", Case("ccx:2x3", "random", 6, small, parameters, tiny=True)
+
+
+JOBS = dict(
+    [
+        *structures(8),
+        *far_atomics(),
+        *siblings(),
+        *workloads(),
+        *machines(),
+        *interrupts(),
+        *kinds(),
+    ]
+)
 LONG = dict(structures(100))

@@ -52,6 +52,9 @@ system.ruby.Cache_Controller.BUSY_BLKD.SnpUnique |        4    100.00%    100.00
 """.replace("\\\n", "")
 
 
+SMALL = {"kinds.small": "core2", "core.small.clock": "1GHz"}
+
+
 @pytest.fixture
 def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A gem5 that is complete, and says nothing when it runs."""
@@ -224,6 +227,7 @@ def test_how_far_it_is_can_be_watched(played: Path) -> None:
         ("bus:2", 2, {"home": "first-touch"}, "write addressed"),
         ("bus:2", 2, {"slices": "0"}, "write hash"),
         ("bus:2", 2, {"overrides": {"core.atomics": "far"}}, "core.atomics=near"),
+        ("ring:4", 2, {"overrides": SMALL}, r"kinds \(core and small\).* --with part="),
         ("bus:2", 2, {"overrides": {"interrupt.multicast": "yes"}}, "interrupt.multicast=no"),
     ],
 )

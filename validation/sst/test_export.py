@@ -102,6 +102,22 @@ def test_every_port_is_used_once_and_every_end_exists(machine: str) -> None:
     assert ids == [str(n) for n in range(len(ids))]
 
 
+def test_has_every_hart_and_its_caches_what_its_kind_of_core_has() -> None:
+    kinds = {"kinds.small": "core2", "core.small.clock": "1GHz", "core.small.l1": "16KiB 8-way 5cy"}
+    document = system.describe(make_job("ring:4", "lock/ticket", "4", overrides=kinds))
+    params = {one["path"]: one["params"] for one in document["objects"]}
+    found = [
+        (
+            int(params[f"hart{n}"]["forward"]),
+            params[f"l1_{n}"]["cache_size"],
+            params[f"l2_{n}"]["cache_frequency"],
+        )
+        for n in range(4)
+    ]
+    large, small = (1333, "32768B", "167ps"), (5000, "16384B", "500ps")
+    assert found == [large, large, small, large]
+
+
 @pytest.mark.parametrize("machine", ["ring", "mesh", "ccx", "epyc7601x2", "x8160x2"])
 def test_every_address_has_one_home(machine: str) -> None:
     """For each policy that SST can have, pages are dealt out as the machine deals them."""

@@ -61,7 +61,7 @@ MemorySpec memory(nb::handle from) {
 
 MachineSpec machine(nb::handle from, std::vector<uint32_t> cells) {
   MachineSpec m{};
-  m.core = core(from.attr("core"));
+  m.each_core = each<CoreSpec>(from.attr("each_core"), core);
   GET(m, threads_per_core), GET(m, core_stops), GET(m, shape);
   m.resolvers = each<ResolverSpec>(from.attr("resolvers"), resolver);
   m.memories = each<MemorySpec>(from.attr("memories"), memory);

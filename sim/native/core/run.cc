@@ -15,7 +15,7 @@ Core::Core(Engine& e, Agent a, int32_t s)
     : engine(e),
       agent(a),
       stop(s),
-      spec(e.machine.core),
+      spec(e.machine.each_core[static_cast<std::size_t>(a)]),
       lines(spec.l1_sets, spec.l1_ways, spec.l2_sets, spec.l2_ways, !e.attribution) {}
 
 void Core::add_thread(Code& code, uint32_t id) {

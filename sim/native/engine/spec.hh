@@ -52,7 +52,7 @@ struct InterruptSpec {
 };
 
 struct MachineSpec {
-  CoreSpec core;
+  std::vector<CoreSpec> each_core;
   uint32_t threads_per_core;
   std::vector<int32_t> core_stops;
   std::vector<std::vector<int32_t>> shape;  // per core: its ancestor's index at each level

@@ -59,7 +59,7 @@ def text(job: Job) -> Segment:
 
 
 def _refuse_what_is_missing(job: Job, can: Collection[str]) -> None:
-    if job.machine.core.far_atomics and "far" not in can:
+    if any(core.far_atomics for core in job.machine.each_core) and "far" not in can:
         raise UserError(
             f"{job.machine.id}: core.atomics = far: {job.engine} has atomics in the core's cache"
             " only; write core.atomics=near"

@@ -15,7 +15,7 @@ A latency is held in nanoseconds whatever its file says; a ratio ("control_ratio
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, inf, log
@@ -23,6 +23,7 @@ from math import exp, inf, log
 from uncore import topology
 from uncore.topology.document import Branch, Leaf
 from uncore.topology.follow import followers
+from uncore.topology.kinds import write_out
 from uncore.topology.lineage import Descent, lineage
 from uncore.topology.load import read
 from uncore.topology.machine import Number
@@ -52,10 +53,11 @@ class Free:
     count: float  # how many such this number is made of
     descent: Descent  # of the part it belongs to
     followers: tuple[tuple[str, float], ...]  # each at a ratio
+    heirs: tuple[tuple[str, float], ...] = ()  # of kinds of parts that have as many cycles
 
     def settings(self, value: float) -> list[str]:
         unit = "" if self.unit == RATIO else "ns"
-        moved = ((self.key, 1.0), *self.followers)
+        moved = ((self.key, 1.0), *self.followers, *self.heirs)
         return [f"{key}={ratio * value:.6f}{unit}" for key, ratio in moved]
 
 
@@ -104,7 +106,10 @@ class _Reader:
     """A machine's tree, asked for durations instead of a machine."""
 
     def __init__(self, tree: Branch) -> None:
+        write_out(tree)
         self.tree, self.top = tree, Table(tree, "", Ledger(tree))
+        kinds = self.top.table("kinds")
+        self.kinds = list(kinds.branch.items) if kinds else []
 
     def clocks(self) -> dict[str, float]:
         ledger = self.top.ledger
@@ -115,14 +120,11 @@ class _Reader:
     def free(
         self, number: Number, others: tuple[Number, ...], ancestors: Mapping[str, Descent]
     ) -> Free:
-        path = number.key.split(".")
-        table = self.top.level(path[0])
-        for part in path[1:-1]:
-            inner = table.table(part)
-            assert inner is not None
-            table = inner
+        level, *path = number.key.split(".")
+        kind = path.pop(0) if path[0] in self.kinds else ""
+        table = self._table(level, kind, path)
         ratio = is_ratio(number)
-        slot, count = DRAWN.get(named := _slot(table, path), (named, 1.0))
+        slot, count = DRAWN.get(named := _slot(table, [level, *path]), (named, 1.0))
         value = float(number.text) if ratio else _ns(table.duration(path[-1]))
         return Free(
             key=number.key,
@@ -130,16 +132,41 @@ class _Reader:
             unit=RATIO if ratio else _unit(number.text, table.domain),
             slot=slot,
             count=count,
-            descent=ancestors.get(path[0], ()),
+            descent=ancestors.get(level, ()),
             followers=tuple((n.key, share) for n, share in followers(number, others)),
+            heirs=() if ratio or kind else tuple(self._heirs(level, path, table, value)),
         )
+
+    def _table(self, level: str, kind: str, path: list[str]) -> Table:
+        """Where the last of the keys is."""
+        table = self.top.level(level, kind)
+        for part in path[:-1]:
+            inner = table.table(part)
+            assert inner is not None
+            table = inner
+        return table
+
+    def _heirs(
+        self, level: str, path: list[str], own: Table, value: float
+    ) -> Iterator[tuple[str, float]]:
+        """The number in the kinds that inherit it: as many cycles, but of their own clocks."""
+        for kind in self.kinds:
+            if kind in self.top.level(level):
+                table = self._table(level, kind, path)
+                if table.leaf(path[-1]) is own.leaf(path[-1]):
+                    theirs = _ns(table.duration(path[-1]))
+                    if theirs != value:
+                        yield ".".join((level, kind, *path)), theirs / value
 
 
 def _unit(text: str, domain: str) -> str:
     amount, _, named = text.partition("@")
     if not amount.strip().endswith("cy"):
         return NS
-    return CORE if (named.strip() or domain) == "core" else UNCORE
+    clock = named.strip() or domain
+    if "." in clock:  # of a kind of cores, which no relative has
+        return NS
+    return CORE if clock == "core" else UNCORE
 
 
 def _slot(table: Table, path: list[str]) -> str:

@@ -35,11 +35,13 @@ def read_core(table: Table, threads: int) -> Core:
     has_l2 = l2.text("size") != "none"
     l1_sets, l1_ways = sets_and_ways(l1)
     l2_sets, l2_ways = sets_and_ways(l2) if has_l2 else (0, 0)
+    l2.branch.asked.update(("ways", "latency"))  # "none" may stand over an inherited one
     instruction = ps(table.duration("instruction"))
     if not instruction:
         raise table.wrong(
             "instruction",
-            f"'core.instruction = {table.text('instruction')}': time would stand still in a loop;"
+            f"'{table.name('instruction')} = {table.text('instruction')}': time would stand still"
+            " in a loop;"
             " expected at least 1ps, such as 0.25ns",
         )
     return Core(

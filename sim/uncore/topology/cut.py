@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from uncore.topology.cpus import hart_of_cpu
 from uncore.topology.fabric import UNLIMITED
-from uncore.topology.machine import Machine
+from uncore.topology.machine import Core, Kind, Machine
 from uncore.topology.route import Routes, nearest_memories
 
 
@@ -32,10 +32,13 @@ def cut(machine: Machine, cores: Sequence[int], path: str) -> Machine:
     seats.update(stop for stops in slices for stop in stops)
     stops, links = _fabric(machine, seats)
     channels = sorted({machine.links[number].channel for number in links} - {UNLIMITED})
+    core, kinds = _kinds(machine, cores)
     at, agent_at, node_at, channel_at = map(_places, (stops, agents, nodes, channels))
     return replace(
         machine,
         name=f"{machine.name}, {path}",
+        core=core,
+        kinds=kinds,
         shape=_shape([machine.shape[core] for core in cores]),
         core_stops=tuple(at[machine.core_stops[core]] for core in cores),
         resolvers=tuple(
@@ -64,6 +67,15 @@ def cut(machine: Machine, cores: Sequence[int], path: str) -> Machine:
         ),
         cpus=_cpus(machine, cores),
     )
+
+
+def _kinds(machine: Machine, cores: Sequence[int]) -> tuple[Core, tuple[Kind, ...]]:
+    """Those that are left; where one is, it is no special one."""
+    if len({machine.core_kinds[core] for core in cores}) == 1:
+        return machine.each_core[cores[0]], ()
+    at = _places(cores)
+    left = (replace(kind, cores=_renumbered(kind.cores, at)) for kind in machine.kinds)
+    return machine.core, tuple(kind for kind in left if kind.cores)
 
 
 def _nodes(machine: Machine, cores: Sequence[int], inside: set[int]) -> list[int]:

@@ -91,6 +91,15 @@ class Core:
 
 
 @dataclass(frozen=True, slots=True)
+class Kind:
+    """Cores that differ from the others."""
+
+    name: str
+    cores: tuple[Place, ...]
+    core: Core
+
+
+@dataclass(frozen=True, slots=True)
 class Resolver:
     """One point of ownership: a cache slice group, a snoop point or a home directory."""
 
@@ -162,7 +171,7 @@ class Machine:
     levels: tuple[str, ...]  # outermost first, ends ("core", "thread")
     shape: tuple[tuple[Place, ...], ...]  # per core: index of its ancestor at each level but thread
     threads_per_core: Some
-    core: Core
+    core: Core  # each of the cores, but for those of `kinds`; the machine's clock is theirs
     core_stops: tuple[Place, ...]
     resolvers: tuple[Resolver, ...]
     memories: tuple[Memory, ...]
@@ -173,6 +182,7 @@ class Machine:
     numbers: tuple[Number, ...] = field(default=(), compare=False)
     # Declared unknowns of the real machine (home, slice, order of cores): validation uses them.
     unknowns: tuple[tuple[str, str], ...] = ()
+    kinds: tuple[Kind, ...] = ()
 
     def __post_init__(self) -> None:
         refuse_unsound(self)
@@ -184,3 +194,15 @@ class Machine:
     @property
     def harts(self) -> int:
         return self.cores * self.threads_per_core
+
+    @property
+    def core_kinds(self) -> tuple[str, ...]:
+        """Of each core the name of its kind; "core" where that is `core`."""
+        names = {core: kind.name for kind in self.kinds for core in kind.cores}
+        return tuple(names.get(core, "core") for core in range(self.cores))
+
+    @property
+    def each_core(self) -> tuple[Core, ...]:
+        """The costs of each."""
+        costs = {"core": self.core} | {kind.name: kind.core for kind in self.kinds}
+        return tuple(costs[name] for name in self.core_kinds)

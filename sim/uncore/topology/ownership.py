@@ -8,17 +8,19 @@ root last; agents are cores, then resolvers (see `machine.py`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from uncore.topology import units
 from uncore.topology.builders import Sites
 from uncore.topology.core import sets_and_ways
+from uncore.topology.document import wrong
 from uncore.topology.fabric import ps
+from uncore.topology.kinds import Levels
 from uncore.topology.machine import DATA, KNOWS, LARGEST, MOST_GRANTS, REPLIES, UNBLOCKS, Resolver
 from uncore.topology.table import Table
-from uncore.topology.tree import Group, Tree
+from uncore.topology.tree import Group
 
 PLACES = ("slices", "hub", "home")
 
@@ -40,52 +42,95 @@ class Seats:
 
 
 def read_resolvers(
-    levels: dict[str, Table], tree: Tree, seats: Seats, homes: Sequence[int], protocol: str
+    levels: Levels, seats: Seats, homes: Sequence[int], protocol: str
 ) -> list[Resolver]:
     made: list[Resolver] = []
-    below = {core.index: [core.index] for core in tree.groups("core")}  # core: its newest agents
-    tables = {level: table.table("resolver") for level, table in levels.items()}
-    with_one = [level for level in reversed(list(levels)) if tables[level]]
-    if not with_one:
-        raise levels["system"].wrong(
+    cores = len(seats.cores)
+    below = {core: [core] for core in range(cores)}  # each core: its newest agents
+    readers = _readers(levels, protocol)
+    if not readers:
+        raise levels.tables["system"][""].wrong(
             "resolver", "no level has a resolver; expected at least one, like [system.resolver]"
         )
-    for level in with_one:
-        resolver = tables[level]
-        assert resolver is not None
-        _refuse_data_alone(levels, with_one)
-        reader = _Reader(levels[level], resolver, level == with_one[-1])
-        _refuse_what_cannot_work(resolver, reader.pattern, level == with_one[-1])
-        if reader.pattern.data == "none" and level != with_one[-1] and protocol != "moesi":
-            _refuse_dirty_data_without_place(levels[level], resolver, protocol)
-        _refuse_what_contradicts(resolver, reader.pattern)
-        first = len(seats.cores) + len(made)
-        instances = reader.instances(tree.groups(level), seats, homes, below)
-        for offset, (resolver_, group) in enumerate(instances):
-            made.append(resolver_)
-            _adopt(made, resolver_, first + offset, len(seats.cores))
-            for core in group.cores() if resolver_.memory < 0 else ():
+    for level, kinds in readers.items():
+        instances = [
+            instance
+            for kind, reader in kinds.items()
+            for instance in reader.instances(levels.of(level, kind), seats, homes, below)
+        ]
+        first = cores + len(made)
+        instances.sort(key=lambda instance: instance[1].index)
+        for offset, (resolver, group) in enumerate(instances):
+            made.append(resolver)
+            _adopt(made, resolver, first + offset, cores)
+            for core in group.cores() if resolver.memory < 0 else ():
                 below[core.index] = [first + offset]
     return made
 
 
-def refuse_far_without_data(core: Table, resolvers: Sequence[Resolver], cores: int) -> None:
+def _readers(levels: Levels, protocol: str) -> dict[str, dict[str, _Reader]]:
+    """Of each level that has resolvers, innermost first, those of its kinds."""
+    inner_first = [level for level in reversed(list(levels.tables)) if level != "core"]
+    tables = {
+        level: {
+            kind: one for kind, t in levels.tables[level].items() if (one := t.table("resolver"))
+        }
+        for level in inner_first
+    }
+    with_one = [level for level in inner_first if tables[level]]
+    readers: dict[str, dict[str, _Reader]] = {level: {} for level in with_one}
+    for level in inner_first:
+        for kind, table in levels.tables[level].items():
+            resolver = tables[level].get(kind)
+            if resolver is None:
+                _refuse_data_alone(table)
+                continue
+            readers[level][kind] = _reader(table, resolver, level == with_one[-1], protocol)
+    if with_one:
+        _refuse_part_of_root(levels, with_one[-1], readers[with_one[-1]])
+    return readers
+
+
+def _reader(level: Table, resolver: Table, is_root: bool, protocol: str) -> _Reader:
+    reader = _Reader(level, resolver, is_root)
+    _refuse_what_cannot_work(resolver, reader.pattern, is_root)
+    if reader.pattern.data == "none" and not is_root and protocol != "moesi":
+        _refuse_dirty_data_without_place(level, resolver, protocol)
+    _refuse_what_contradicts(resolver, reader.pattern)
+    return reader
+
+
+def _refuse_part_of_root(levels: Levels, level: str, readers: Mapping[str, _Reader]) -> None:
+    """The topmost resolver is one for all."""
+    of = {levels.kind(group) for group in levels.tree.groups(level)}
+    if of != set(readers) or len(of) > 1:
+        table = next(iter(readers.values())).table
+        raise wrong(
+            table.branch.place,
+            f"[{table.key}]: the topmost resolver is one for all parts of the machine; expected"
+            " one at a level above, like [system.resolver]",
+        )
+
+
+def refuse_far_without_data(
+    core: Table, resolvers: Sequence[Resolver], cores: Collection[int]
+) -> None:
     """Far atomics are done on the data of the cores' resolver, or a root's memory (rule C8)."""
     for one in resolvers:
-        if one.parents and one.data == "none" and min(one.children) < cores:
+        if one.parents and one.data == "none" and not set(cores).isdisjoint(one.children):
             raise core.wrong(
                 "atomics",
-                f"'core.atomics = far': [{one.level}.resolver] has no data to do them on;"
+                f"'{core.key}.atomics = far': [{one.level}.resolver] has no data to do them on;"
                 f" write 'near', or data = \"victim ...\" in [{one.level}]",
             )
 
 
-def _refuse_data_alone(levels: dict[str, Table], with_one: list[str]) -> None:
-    for level, table in levels.items():
-        if level not in with_one and table.table("data"):
-            raise table.wrong(
-                "data", f"[{level}] has data but no resolver; expected [{level}.resolver] too"
-            )
+def _refuse_data_alone(level: Table) -> None:
+    if level.table("data"):
+        raise level.wrong(
+            "data",
+            f"[{level.key}] has data but no resolver; expected [{level.key}.resolver] too",
+        )
 
 
 def _refuse_what_cannot_work(table: Table, one: Resolver, is_root: bool) -> None:
@@ -169,6 +214,8 @@ class _Reader:
         if data and policy != "none":
             sets, ways = sets_and_ways(data)
             hit = data.duration("latency")
+        elif data:
+            data.branch.asked.update(("size", "ways", "latency"))  # "none" over an inherited one
         self.at = table.word("at", PLACES)
         if self.at == "home" and not is_root:
             raise table.wrong(
@@ -180,7 +227,7 @@ class _Reader:
         self.count = table.count("slices", 1, 1024, 0)
         self.pattern = Resolver(
             name="",
-            level=level.key,
+            level=level.key.partition(".")[0],
             knows=knows,
             children=(),
             parents=(),

@@ -5,7 +5,7 @@ join that holds them), seats agents and resolvers, and refuses keys nobody asked
 
     core.py       costs of a core, interrupts            joins.py     what a level's join costs
     ownership.py  resolvers: who owns what               builders.py  its stops and links, per group
-    cut.py        a part of the machine alone
+    kinds.py      parts that differ from others          cut.py       a part of the machine alone
     this file     the order, and the seating
 """
 
@@ -21,7 +21,8 @@ from uncore.topology.cut import cut
 from uncore.topology.document import Branch, Leaf, wrong
 from uncore.topology.fabric import Fabric, ps
 from uncore.topology.joins import Join, Messages, read_join
-from uncore.topology.machine import Machine, Memory
+from uncore.topology.kinds import Levels, read_levels, write_out
+from uncore.topology.machine import Kind, Machine, Memory
 from uncore.topology.ownership import Seats, read_resolvers, refuse_far_without_data
 from uncore.topology.table import Ledger, Table, refuse_unknown
 from uncore.topology.tree import RESERVED, Group, Tree, parse_tree
@@ -33,6 +34,7 @@ HEAD = RESERVED - {"extends", "source"}  # those two are read before this file's
 
 
 def resolve(root: Branch, identifier: str) -> Machine:
+    write_out(root)
     ledger = Ledger(root)
     top = Table(root, "", ledger)
     clocks = top.table("clocks")
@@ -41,15 +43,17 @@ def resolve(root: Branch, identifier: str) -> Machine:
     tree = top.read("tree", parse_tree)
     root.asked.update(HEAD, tree.levels[:-1])
     refuse_unknown(root, deep=False)  # first: a table under a wrong name leads every reader astray
-    levels = {level: top.level(level) for level in tree.levels[:-2]}
-    core = read_core(top.level("core"), tree.threads)
-    plan = Plan(tree, read_joins(levels, _messages(top)))
+    levels = read_levels(top, tree)
+    costs = {kind: read_core(table, tree.threads) for kind, table in levels.tables["core"].items()}
+    plan = Plan(tree, levels, read_joins(levels, _messages(top)))
     seats = plan.seat(top)
     memories = read_memories(top.level("memory"), tree, seats)
     protocol = top.word("protocol", PROTOCOLS)
-    resolvers = read_resolvers(levels, tree, seats, [m.stop for m in memories], protocol)
-    if core.far_atomics:
-        refuse_far_without_data(top.level("core"), resolvers, len(seats.cores))
+    resolvers = read_resolvers(levels, seats, [m.stop for m in memories], protocol)
+    kinds = {kind: tuple(core.index for core in levels.of("core", kind)) for kind in costs}
+    for kind, core in costs.items():
+        if core.far_atomics:
+            refuse_far_without_data(levels.tables["core"][kind], resolvers, kinds[kind])
     interrupt = read_interrupt(top.level("interrupt"))
     machine = Machine(
         id=identifier,
@@ -58,7 +62,7 @@ def resolve(root: Branch, identifier: str) -> Machine:
         levels=tree.levels,
         shape=tuple((*c.ancestors, c.index) for c in tree.groups("core")),
         threads_per_core=tree.threads,
-        core=core,
+        core=costs[""],
         core_stops=tuple(seats.cores),
         resolvers=tuple(resolvers),
         memories=tuple(memories),
@@ -68,6 +72,7 @@ def resolve(root: Branch, identifier: str) -> Machine:
         cpus=top.read("cpus", lambda text: check_cpus(text, len(seats.cores) * tree.threads), "i"),
         unknowns=_unknowns(top),
         numbers=tuple(ledger.numbers.values()),
+        kinds=tuple(Kind(kind, kinds[kind], core) for kind, core in costs.items() if kind),
     )
     _refuse_no_lineage(top, tree)
     part = top.read("part", tree.part, None) if "part" in top else None
@@ -96,12 +101,16 @@ def _unknowns(top: Table) -> tuple[tuple[str, str], ...]:
     return tuple((key, table.text(key)) for key in table.branch.items) if table else ()
 
 
-def read_joins(levels: dict[str, Table], messages: Messages) -> dict[str, Join]:
+Joins = dict[tuple[str, str], Join]  # by level and kind
+
+
+def read_joins(levels: Levels, messages: Messages) -> Joins:
     joins = {}
-    for level, table in levels.items():
-        join = table.table("join")
-        if join:
-            joins[level] = read_join(join, level, messages)
+    for level, tables in levels.tables.items():
+        for kind, table in tables.items():
+            join = table.table("join") if level != "core" else None
+            if join:
+                joins[level, kind] = read_join(join, level, messages)
     return joins
 
 
@@ -116,7 +125,8 @@ class Port:
 @dataclass
 class Plan:
     tree: Tree
-    joins: dict[str, Join]
+    levels: Levels
+    joins: Joins
     fabric: Fabric = field(default_factory=Fabric)
     sites: dict[str, Sites] = field(default_factory=dict)  # by a group's path
     cores: dict[int, int] = field(default_factory=dict)
@@ -162,7 +172,7 @@ class Plan:
         if group.level == "core":
             return [Port(group, None)]
         inner = [self.build(child) for child in group.children]
-        join = self.joins.get(group.level)
+        join = self.joins.get((group.level, self.levels.kind(group)))
         if join is None:
             ports = [port for child in inner for port in child]
         else:

@@ -149,7 +149,7 @@ class Handoff:
             return round(data + around) + common.service
         answer = "data" if common.reply == "via" else "control"
         around = sum(self._up(way, answer) + self._down(way, "snoop") for way in ways) / 2
-        hold = self.machine.core.hold
+        hold = sum(self.machine.each_core[core].hold for core in (i, j)) / 2
         return round(max(around + common.service, data + hold))
 
     def _up(self, way: list[int], kind: str) -> int:

@@ -32,9 +32,9 @@ KINDS = (
 
 
 def written_out(path: tuple[str, ...], text: str) -> dict[str, str] | None:
-    if len(path) != 2:
+    if len(path) not in (2, 3):  # a level's own, or a kind's (kinds.py)
         return None
-    table, key = path
+    table, key = path[0], path[-1]
     forms: dict[str, Callable[[str], dict[str, str]]] = {"join": _join, "data": _data}
     if table == "core":
         forms = {"l1": _cache, "l2": _cache}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from uncore.topology.machine import Machine, Resolver
+from uncore.topology.machine import Core, Machine, Resolver
 
 LINE = 64  # bytes
 
@@ -33,7 +33,12 @@ def tree_text(machine: Machine) -> str:
     lines = list(head)
     for depth, level in enumerate(machine.levels[:-2]):
         lines += [f"{'  ' * depth}{line}" for line in _level(machine, depth, level)]
-    lines.append(f"{'  ' * (len(machine.levels) - 2)}{_core(machine)}")
+    many = Counter(machine.core_kinds)
+    kinds = {"core": machine.core} | {kind.name: kind.core for kind in machine.kinds}
+    for name in many:
+        label = name if name == "core" else f"core, {name}"
+        text = f"{many[name]} x {label}: {_core(kinds[name], machine.threads_per_core)}"
+        lines.append(f"{'  ' * (len(machine.levels) - 2)}{text}")
     return "\n".join(lines)
 
 
@@ -75,13 +80,11 @@ def _grants(one: Resolver) -> str:
     return f"until {_ns(one.grants_until)}" if one.grants_until else str(one.grants)
 
 
-def _core(machine: Machine) -> str:
-    core = machine.core
+def _core(core: Core, threads: int) -> str:
     l1 = f"L1 {_bytes(core.l1_sets * core.l1_ways * LINE)} {_ns(core.l1_hit)}"
     l2 = f", L2 {_bytes(core.l2_sets * core.l2_ways * LINE)} {_ns(core.l2_hit)}"
-    threads = machine.threads_per_core
     return (
-        f"{machine.cores} x core: {threads} thread{'s' * (threads > 1)}, {l1}"
+        f"{threads} thread{'s' * (threads > 1)}, {l1}"
         f"{l2 if core.l2_sets else ''}, atomic {_ns(core.atomic)}, hold {_ns(core.hold)}"
     )
 

@@ -4,8 +4,8 @@
 
 Invariants of a Machine: parts refer to parts that there are; every stop reaches every other; every
 core has a chain of resolvers that ends at a root; a resolver's parents are those whose child it is,
-one, or one for each memory; exactly the root level has none.  Machines come from topology files,
-from saved results and from Python: here all of them pass.
+one, or one for each memory; exactly the root level has none; a core is of one kind.  Machines come
+from topology files, from saved results and from Python: here all of them pass.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def refuse_unsound(machine: Machine) -> None:
-    for check in (_sizes, _references, _ownership, _ways):
+    for check in (_sizes, _kinds, _references, _ownership, _ways):
         for fault in check(machine):
             raise ValueError(fault)
 
@@ -43,8 +43,21 @@ def _sizes(machine: Machine) -> Iterator[str]:
     for node, memory in enumerate(machine.memories):
         if memory.size != machine.memories[0].size:
             yield f"memories[{node}].size: expected the size of the first"
-    if machine.core.l2_sets and not machine.core.l2_ways:
-        yield "core.l2_ways: an L2 with sets but without ways"
+    for name, of in (("core", machine.core), *((kind.name, kind.core) for kind in machine.kinds)):
+        if of.l2_sets and not of.l2_ways:
+            yield f"{name}.l2_ways: an L2 with sets but without ways"
+
+
+def _kinds(machine: Machine) -> Iterator[str]:
+    names, found = {"core"}, set[int]()
+    for number, kind in enumerate(machine.kinds):
+        if kind.name in names:
+            yield f"kinds[{number}].name: a second '{kind.name}'"
+        names.add(kind.name)
+        for core in kind.cores:
+            if core >= machine.cores or core in found:
+                yield f"kinds[{number}].cores: {core} is no core, or of two kinds"
+            found.add(core)
 
 
 def _references(machine: Machine) -> Iterator[str]:

@@ -29,22 +29,33 @@ class Ledger:
 
     root: Branch
     numbers: dict[str, Number] = field(default_factory=dict)
+    keys: dict[int, str] = field(default_factory=dict)  # of a leaf: the first that it was read by
 
     def note(self, key: str, leaf: Leaf) -> None:
+        """A number that a kind's table inherits is its level's (kinds.py)."""
+        if self.keys.setdefault(id(leaf), key) != key:
+            return
         place = leaf.place
         text = str(leaf.value)
         self.numbers[key] = Number(key, text, leaf.source, place.file, place.line)
 
     def period(self, domain: str) -> Fraction:
         """Of `[clocks] domain`, or of a table that states its own `clock`."""
-        for table, key in (("clocks", domain), (domain, "clock")):
-            branch = self.root.items.get(table)
-            leaf = branch.items.get(key) if isinstance(branch, Branch) else None
-            if isinstance(leaf, Leaf) and _is_frequency(leaf):
-                self.note(f"{table}.{key}", leaf)
-                return _converted(f"{table}.{key}", leaf, units.frequency)
+        for key in (f"clocks.{domain}", f"{domain}.clock"):
+            if leaf := self._frequency(key):
+                self.note(key, leaf)
+                return _converted(key, leaf, units.frequency)
         known = ", ".join(self.domains()) or "none"
         raise units.UnitError(f"there is no clock '{domain}': known clocks are {known}")
+
+    def knows(self, domain: str) -> bool:
+        return any(self._frequency(key) for key in (f"clocks.{domain}", f"{domain}.clock"))
+
+    def _frequency(self, key: str) -> Leaf | None:
+        node: Branch | Leaf | None = self.root
+        for part in key.split("."):
+            node = node.items.get(part) if isinstance(node, Branch) else None
+        return node if isinstance(node, Leaf) and _is_frequency(node) else None
 
     def domains(self) -> list[str]:
         clocks = self.root.items.get("clocks")
@@ -165,20 +176,25 @@ class Table:
             raise wrong(node.place, f"'{self.name(key)} = {node.value}': expected a table of keys")
         return Table(node, self.name(key), self.ledger, self.domain) if node else None
 
-    def level(self, key: str) -> Table:
-        """A table at the top; its quantities are in the clock domain it names, has, or core's."""
+    def level(self, key: str, kind: str = "") -> Table:
+        """A table at the top, or that of a kind in it (kinds.py).  Its quantities are in the clock
+        domain it names or has, else its level's, else its cores'."""
         table = self.table(key) or Table(Branch(self.branch.place), key, self.ledger)
+        cores = "core"
+        if kind:
+            table, cores = table.table(kind) or table, f"core.{kind}"
         clock = table.leaf("clock")
-        known = self.ledger.domains()
+        knows = self.ledger.knows
         if clock is None or _is_frequency(clock):
-            table.domain = key if key in known else "core"
-        elif str(clock.value) in known:
+            table.domain = next(filter(knows, (table.key, key, cores)), "core")
+        elif knows(str(clock.value)):
             table.domain = str(clock.value)
         else:
-            raise wrong(
-                clock.place,
-                f"'{key}.clock = {clock.value}': expected a frequency, like \"4.0GHz\", or one of"
-                f" the clocks {', '.join(known) or '(none is stated)'}",
+            known = ", ".join(self.ledger.domains()) or "(none is stated)"
+            raise table.wrong(
+                "clock",
+                f"'{table.name('clock')} = {clock.value}': expected a frequency, like \"4.0GHz\","
+                f" or one of the clocks {known}",
             )
         return table
 

@@ -18,7 +18,7 @@ from uncore.topology.units import UnitError
 MOST_HARTS = 4096
 # Keys at the head of a file that are not levels.
 RESERVED = {"name", "protocol", "tree", "part", "extends", "source", "cpus"}
-RESERVED |= {"clocks", "messages", "memory", "interrupt", "unknowns", "lineage"}
+RESERVED |= {"clocks", "kinds", "messages", "memory", "interrupt", "unknowns", "lineage"}
 EXAMPLE = 'like "socket:2 die:4 ccx:2 core:4 thread:2"'
 WORD = re.compile(r"([A-Za-z][\w-]*):(\d{1,5}(?:,\d{1,5})*)")
 
@@ -57,6 +57,32 @@ class Tree:
             firsts = [self.groups(level)[0].path for level in self.levels[1:-1]]
             raise UnitError(f"expected a part of the tree, like {' or '.join(firsts)}")
         return found
+
+    def parts(self, text: str) -> list[Group]:
+        """The groups whose paths end so: "module8-9", "socket1.die0", or several of these."""
+        found = []
+        for word in text.split() or [""]:
+            ranges = [self._range(part) for part in word.split(".")]
+            fit = [group for group in self.root.groups() if _ends(group.path, ranges)]
+            if not fit:
+                example = " or ".join(self.groups(level)[-1].path for level in self.levels[1:-1])
+                raise UnitError(f"'{word}' is no part of the tree; expected such as {example}")
+            found += fit
+        return found
+
+    def _range(self, part: str) -> set[str]:
+        """Of "ccx2-3": ccx2 and ccx3."""
+        levels = "|".join(map(re.escape, self.levels))
+        match = re.fullmatch(rf"({levels})(\d{{1,4}})(?:-(\d{{1,4}}))?", part)
+        if not match:
+            return set()
+        first, last = int(match[2]), int(match[3] or match[2])
+        return {f"{match[1]}{number}" for number in range(first, last + 1)}
+
+
+def _ends(path: str, ranges: list[set[str]]) -> bool:
+    parts = path.split(".")[-len(ranges) :]
+    return len(parts) == len(ranges) and all(p in r for p, r in zip(parts, ranges, strict=True))
 
 
 def parse_tree(text: str) -> Tree:

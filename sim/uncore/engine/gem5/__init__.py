@@ -87,7 +87,14 @@ def export(job: Job, place: Path) -> None:
 def choose(job: Job) -> str:
     """A protocol that the gem5 at hand has and that can express the machine, or a UserError."""
     runs.refuse(job)
-    nodes = len(job.machine.memories)
+    machine = job.machine
+    if machine.kinds:
+        parts = " and ".join(dict.fromkeys(machine.core_kinds))
+        raise UserError(
+            f"{machine.id}: cores of several kinds ({parts}): gem5's harts tell the time by the"
+            " cycles of one clock; write --with part=... with a part whose cores are alike"
+        )
+    nodes = len(machine.memories)
     if job.home == "interleave" and nodes & (nodes - 1):
         raise UserError(
             f"--home interleave: gem5 deals pages out to a power of two, not to {nodes} nodes;"
@@ -105,7 +112,7 @@ def choose(job: Job) -> str:
             return name
         errors.append(
             UserError(
-                f"{job.machine.id}: each of {len(level.nodes)} memory nodes orders its own lines,"
+                f"{machine.id}: each of {len(level.nodes)} memory nodes orders its own lines,"
                 f" and {name} picks a bank by an address' lowest bits; write --home node0, or use"
                 " a gem5 with CHI or MOESI_CMP_directory"
             )

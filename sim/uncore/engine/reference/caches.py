@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from uncore.engine.reference.access import Access
     from uncore.engine.reference.system import System
     from uncore.protocol.shapes import Cell
+    from uncore.topology.machine import Core as Costs
 
 STABLE = ("S", "F", "E", "M", "O")
 
@@ -32,11 +33,11 @@ class Caches:
         self,
         system: System,
         agent: int,
+        costs: Costs,
         progress: Callable[[int], None],
         lost: Callable[[int], None],
     ) -> None:
-        self.system, self.clock, self.agent = system, system.clock, agent
-        self.costs = system.machine.core
+        self.system, self.clock, self.agent, self.costs = system, system.clock, agent, costs
         self.cache = Cache(self.costs)
         self.progress, self.lost = progress, lost
         self.requests = 0

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from uncore.engine.reference.hart import Hart
     from uncore.engine.reference.message import Message
     from uncore.engine.reference.system import System
+    from uncore.topology.machine import Core as Costs
 
 LOCK = 64  # instructions an LR's lock lasts at most, beside its cost and a misprediction (C6)
 
@@ -28,11 +29,10 @@ Done = tuple[Value, int]  # what a hart is told, and what it cost beyond the ins
 class Core:
     """One core with the harts that the job placed on it."""
 
-    def __init__(self, system: System, agent: int) -> None:
-        self.system, self.clock, self.agent = system, system.clock, agent
-        self.costs = system.machine.core
+    def __init__(self, system: System, agent: int, costs: Costs) -> None:
+        self.system, self.clock, self.agent, self.costs = system, system.clock, agent, costs
         self.harts: list[Hart] = []
-        self.caches = Caches(system, agent, self._progress, self._lost)
+        self.caches = Caches(system, agent, costs, self._progress, self._lost)
         self._active = -1
 
     def stop(self, line: int) -> int:

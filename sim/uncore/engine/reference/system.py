@@ -48,7 +48,7 @@ class System:
         self.sent: Counter[int] = Counter()  # messages of each agent
         self.under_way: dict[Message, None] = {}
         self.ram_size = sum(node.size for node in job.machine.memories)
-        self.cores = [Core(self, core) for core in range(self.machine.cores)]
+        self.cores = [Core(self, *one) for one in enumerate(self.machine.each_core)]
         self.resolvers = [
             Resolver(self, agent, spec)
             for agent, spec in enumerate(self.machine.resolvers, len(self.cores))

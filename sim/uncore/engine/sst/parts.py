@@ -1,8 +1,9 @@
 """The parameters of each part of a simulation, from the machine's numbers.
 
-memHierarchy counts in cycles, here those of the core's clock, and spends some of its own on every
-step.  What it spends is subtracted, so that a hit takes what it takes on the machine; the constants
-were measured, and the matching table of validation/sst/test_run.py tells when they no longer hold.
+memHierarchy counts in cycles, here of the core's clock (of shared parts: of `machine.core`),
+and spends some of its own on every step.  What it spends is subtracted, so that a hit takes what it
+takes on the machine; the constants were measured, and the matching table of
+validation/sst/test_run.py tells when they no longer hold.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from uncore.engine.sst.network import CONTROL, Network
-from uncore.topology.machine import Machine, Resolver
+from uncore.topology.machine import Core, Machine, Resolver
 
 LINE = 64
 PATIENCE = 16  # instructions of a loop whose SC must succeed some time (RISC-V, constrained LR/SC)
@@ -27,10 +28,10 @@ Params = dict[str, Any]
 
 
 class Parts:
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, core: Core | None = None) -> None:
         self.machine = machine
-        self.core = machine.core
-        self.period = max(machine.core.instruction, 1)
+        self.core = core or machine.core
+        self.period = max(self.core.instruction, 1)
         self.clock = f"{self.period}ps"
         self.protocol = PROTOCOLS.get(machine.protocol, "MESI")
 
@@ -94,7 +95,10 @@ class Parts:
         }
         if resolver.data == "inclusive":
             return params
-        below = self.core.l2_sets * self.core.l2_ways or self.core.l1_sets * self.core.l1_ways
+        below = max(
+            core.l2_sets * core.l2_ways or core.l1_sets * core.l1_ways
+            for core in self.machine.each_core
+        )
         entries = 2 * max(sets * ways, cores * below // slices)
         return params | {
             "cache_type": "noninclusive_with_directory",

@@ -12,7 +12,7 @@ Only what the job's harts use is there: caches of idle cores, and slices that no
 are left out.  What differs from the machine in kind is written down in docs/engines.md.
 
 Invariant: latencies are the machine's, in ps; what memHierarchy counts in cycles is rounded to
-those of the core's clock.
+those of the core's clock (parts.py).
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ class _System:
     def __init__(self, job: Job, mesh: str) -> None:
         self.job, self.machine, self.mesh = job, job.machine, mesh
         self.parts, self.routes = Parts(job.machine), Routes(job.machine)
+        self.of_core = [Parts(job.machine, core) for core in job.machine.each_core]
         self.netlist = Netlist()
         self.harts = job.harts[: job.threads[0]]
         self.cores = [hart // self.machine.threads_per_core for hart in self.harts]
@@ -73,8 +74,9 @@ class _System:
     # ---- cores
 
     def _make_harts(self) -> None:
-        for number in range(len(self.harts)):
-            params = self.parts.hart(number, len(self.harts), PROGRAM, self.job.watchdog)
+        for number, core in enumerate(self.cores):
+            parts = self.of_core[core]
+            params = parts.hart(number, len(self.harts), PROGRAM, self.job.watchdog)
             self.netlist.component(f"hart{number}", "uncore.Hart", params, number)
         stops = [self.machine.core_stops[core] for core in self.cores]
         for a in range(len(stops)):
@@ -85,15 +87,15 @@ class _System:
 
     def _make_core(self, core: int) -> _Seat:
         """The private caches; the lower of them faces the network."""
-        number = self.cores.index(core)
+        number, parts = self.cores.index(core), self.of_core[core]
         interface = self.netlist.slot(
             f"hart{number}", "memory", "memHierarchy.standardInterface", {}
         )
         stop = self.machine.core_stops[core]
-        lowest = self._cache(f"l1_{number}", self.parts.l1(), number)
+        lowest = self._cache(f"l1_{number}", parts.l1(), number)
         self.netlist.link((interface, "lowlink", WIRE), (lowest, "highlink", WIRE))
-        if self.machine.core.l2_ways:
-            upper, lowest = lowest, self._cache(f"l2_{number}", self.parts.l2(), number)
+        if parts.core.l2_ways:
+            upper, lowest = lowest, self._cache(f"l2_{number}", parts.l2(), number)
             self.netlist.link((upper, "lowlink", WIRE), (lowest, "highlink", WIRE))
         self.netlist.count(lowest, *LOSSES)
         return _Seat(lowest, "lowlink", stop, frozenset({core}))

@@ -1,0 +1,105 @@
+"""Kinds: parts of a machine that differ from the others of their level, as small cores do.
+
+    [kinds]
+    small = "cluster2"          where: parts of the tree, named by the end of their paths
+
+    [core.small]                what is different there: of the cores,
+    clock = "2.06GHz"
+    [cluster.small.data]        and of what holds them
+    size  = "4MiB"
+
+What the table of a kind does not say is as in its level's own; cycles are of the kind's clocks.
+
+    write_out(root)             completes the tables of kinds by what they inherit, in place
+    read_levels(top, tree)      -> Levels: which table holds for which part of the tree
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from uncore.topology.document import Branch, merged, wrong
+from uncore.topology.table import Table
+from uncore.topology.tree import RESERVED, Group, Tree
+
+TAKEN = ("join", "resolver", "data", "l1", "l2")  # tables that levels have anyway
+NAME = re.compile(r"[A-Za-z][\w-]*")
+
+
+def write_out(root: Branch) -> None:
+    kinds = root.items.get("kinds")
+    if not isinstance(kinds, Branch):
+        return
+    for name, node in kinds.items.items():
+        if name in TAKEN or not NAME.fullmatch(name):
+            raise wrong(
+                node.place,
+                f"'kinds.{name}': expected a name of letters and digits, not"
+                f" {', '.join(TAKEN[:-1])} or {TAKEN[-1]}, like 'small'",
+            )
+    for level, table in root.items.items():
+        if isinstance(table, Branch) and level not in RESERVED:
+            items = {key: node for key, node in table.items.items() if key not in kinds.items}
+            own = Branch(table.place, items)
+            for name in table.items.keys() & kinds.items.keys():
+                if isinstance(node := table.items[name], Branch):
+                    table.items[name] = merged(own, node)
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The tables of all levels, cores included: of each level its own ("") and those of kinds."""
+
+    tree: Tree
+    tables: Mapping[str, Mapping[str, Table]]
+    kinds: Mapping[str, str]  # by the path of a group
+
+    def kind(self, group: Group) -> str:
+        """Whose table holds for it."""
+        name = self.kinds.get(group.path, "")
+        return name if name in self.tables[group.level] else ""
+
+    def of(self, level: str, kind: str) -> list[Group]:
+        """The groups of a level that a kind's table holds for."""
+        return [group for group in self.tree.groups(level) if self.kind(group) == kind]
+
+
+def read_levels(top: Table, tree: Tree) -> Levels:
+    table = top.table("kinds")
+    names = list(table.branch.items) if table else []
+    tables = {level: _tables(top, level, names) for level in tree.levels[:-1]}
+    kinds: dict[str, str] = {}
+    for name in names:
+        assert table is not None
+        for part in table.read(name, tree.parts):
+            for group in part.groups():
+                if kinds.setdefault(group.path, name) != name:
+                    other = kinds[group.path]
+                    raise table.wrong(name, f"'kinds.{name}': {group.path} is of '{other}' too")
+    levels = Levels(tree, tables, kinds)
+    for name in names:
+        assert table is not None
+        _refuse_idle(levels, table, name)
+    return levels
+
+
+def _tables(top: Table, level: str, names: list[str]) -> dict[str, Table]:
+    own = top.level(level)
+    return {"": own} | {name: top.level(level, name) for name in names if name in own}
+
+
+def _refuse_idle(levels: Levels, table: Table, name: str) -> None:
+    """A kind is different in something, and what is different is somewhere."""
+    where = [level for level, tables in levels.tables.items() if name in tables]
+    if not where:
+        raise table.wrong(name, f"'kinds.{name}': nothing is different there; write [core.{name}]")
+    for level in where:
+        if not levels.of(level, name):
+            place = levels.tables[level][name].branch.place
+            raise wrong(
+                place,
+                f"[{level}.{name}]: no whole {level} is in 'kinds.{name} = {table.text(name)}';"
+                f" expected such parts there, like {levels.tree.groups(level)[-1].path}",
+            )
