@@ -109,7 +109,7 @@ def _parts(machine: Machine, measured: Matrix) -> Iterator[str]:
 
 def _between(machine: Machine, level: str, measured: Matrix) -> Iterator[str]:
     depth = machine.levels.index(level)
-    member = np.repeat([core[depth] for core in machine.shape], machine.threads_per_core)
+    member = np.array([machine.shape[core][depth] for core in machine.hart_cores])
     outside = machine.levels[: machine.levels.index(shared_cache(machine))]
     far = np.where(np.isin(figures.level_of_pairs(machine), outside), measured, np.nan)
     rows = [

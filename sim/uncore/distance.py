@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 def distance(machine: Machine, a: int, b: int) -> str:
     """The innermost level that holds harts a and b."""
-    per_core = machine.threads_per_core
-    one, other = machine.shape[a // per_core], machine.shape[b // per_core]
+    one, other = machine.shape[machine.core_of(a)], machine.shape[machine.core_of(b)]
     together = [mine == its for mine, its in zip(one, other, strict=True)]
     return machine.levels[together.count(True) - 1]
 
@@ -30,6 +29,6 @@ def boundaries(machine: Machine, harts: Sequence[int]) -> dict[str, list[int]]:
     """Per level between system and core: where in `harts` each member begins."""
     starts: dict[str, list[int]] = {}
     for depth, level in list(enumerate(machine.levels))[1:-2]:
-        members = [machine.shape[hart // machine.threads_per_core][depth] for hart in harts]
+        members = [machine.shape[machine.core_of(hart)][depth] for hart in harts]
         starts[level] = [members.index(m) for m in dict.fromkeys(members)]
     return starts

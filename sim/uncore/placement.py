@@ -43,17 +43,17 @@ def thread_counts(text: str, room: int) -> tuple[int, ...]:
 
 def place(machine: Machine, policy: str, smt: bool = True) -> tuple[int, ...]:
     """All harts a run may use, in order of use."""
-    per_core = machine.threads_per_core
     if policy not in POLICIES:
         return _listed(policy, machine)
-    threads = range(per_core if smt else 1)
     cores = range(machine.cores)
+    most = machine.threads_per_core if smt else 1
     if policy == "siblings":
-        return tuple(c * per_core + t for c in cores for t in threads)
+        return tuple(hart for core in cores for hart in machine.harts_of(core)[:most])
     if policy == "scatter":
         position = _positions(machine)
         cores = sorted(cores, key=lambda c: position[c][::-1])  # type: ignore[assignment]
-    return tuple(c * per_core + t for t in threads for c in cores)
+    harts = [machine.harts_of(core) for core in cores]
+    return tuple(of[thread] for thread in range(most) for of in harts if thread < len(of))
 
 
 def _count(text: str, whole: str, room: int) -> int:

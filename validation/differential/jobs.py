@@ -224,6 +224,9 @@ def kinds() -> Iterator[tuple[str, Case]]:
     yield "kinds-random", Case("mesh:3x2", "random", 6, other, parameters, tiny=True)
     rounds = (("rounds", 3),)
     yield "kinds-pingpong", Case("bus:4", "latency/pingpong", 4, slow, rounds)
+    uneven = (*slow, "tree=socket:1 core:4 thread:2,1,1,2")
+    options = (("placement", "siblings"),)
+    yield "kinds-threads", Case("ring:4", "lock/ticket", 6, uneven, few, options)
     small = (
         "kinds.small=ccx1",
         "core.small.clock=1GHz",

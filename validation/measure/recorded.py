@@ -40,11 +40,11 @@ class Recorded:
         """Of each group of a level, the processors that are online."""
         harts = range(self.machine.harts)
         if level == "core":
-            of = {hart: hart // self.machine.threads_per_core for hart in harts}
+            of = {hart: self.machine.core_of(hart) for hart in harts}
         else:
             depth = self.machine.levels.index(level)
             cores = [shape[depth] for shape in self.machine.shape]
-            of = {hart: cores[hart // self.machine.threads_per_core] for hart in harts}
+            of = {hart: cores[self.machine.core_of(hart)] for hart in harts}
         numbers: dict[int, list[int]] = {}
         for hart in harts:
             numbers.setdefault(of[hart], []).append(self.number_of(hart))

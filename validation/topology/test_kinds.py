@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from machines import load_text
 
+from uncore.distance import distance
 from uncore.errors import UserError
+from uncore.placement import place
 from uncore.topology import Machine, draw, load
 
 HYBRID = """\
@@ -124,6 +126,21 @@ def test_is_a_part_of_one_kind_a_machine_of_one_kind(hybrid: Machine, tmp_path: 
     assert (part.core, part.kinds) == (hybrid.each_core[2], ())
     whole = load_text(tmp_path, HYBRID, "part=socket0")
     assert whole.core_kinds == hybrid.core_kinds
+
+
+def test_has_each_core_the_threads_that_the_tree_gives_it(tmp_path: Path) -> None:
+    text = HYBRID.replace("core:1,1,2,2", "core:1,1,2,2 thread:2,2,1,1,1,1")
+    machine = load_text(tmp_path, text)
+    assert machine.hart_cores == (0, 0, 1, 1, 2, 3, 4, 5)
+    assert [machine.core_of(hart) for hart in range(8)] == list(machine.hart_cores)
+    assert [list(machine.harts_of(core)) for core in (1, 2)] == [[2, 3], [4]]
+    assert place(machine, "compact") == (0, 2, 4, 5, 6, 7, 1, 3)
+    assert place(machine, "compact", smt=False) == (0, 2, 4, 5, 6, 7)
+    assert place(machine, "siblings") == tuple(range(8))
+    assert (distance(machine, 0, 1), distance(machine, 5, 4)) == ("core", "module")
+    assert "2 x core: 2 threads" in draw(machine)
+    part = load_text(tmp_path, text, "part=socket0.module2")
+    assert (part.harts, part.threads, part.cpus) == (2, (), "- - - - 0 1 - -")
 
 
 def test_does_the_text_of_a_machine_tell_its_kinds(hybrid: Machine) -> None:

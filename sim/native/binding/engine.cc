@@ -62,7 +62,7 @@ MemorySpec memory(nb::handle from) {
 MachineSpec machine(nb::handle from, std::vector<uint32_t> cells) {
   MachineSpec m{};
   m.each_core = each<CoreSpec>(from.attr("each_core"), core);
-  GET(m, threads_per_core), GET(m, core_stops), GET(m, shape);
+  GET(m, threads_per_core), GET(m, hart_cores), GET(m, core_stops), GET(m, shape);
   m.resolvers = each<ResolverSpec>(from.attr("resolvers"), resolver);
   m.memories = each<MemorySpec>(from.attr("memories"), memory);
   const nb::object interrupt = from.attr("interrupt");

@@ -111,6 +111,7 @@ class Core {
   void runs_again(const Thread& thread);
   void wake_watchers(const Line& line, Time at, uint32_t by);
 
+  const std::size_t capacity_;   // of a hart's store buffer
   Time send_time_ = 0;           // when messages sent now leave the core
   Time horizon_ = 0;             // how far the harts may go in this run
   Thread* executing_ = nullptr;  // the one that does

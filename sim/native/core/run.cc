@@ -16,7 +16,9 @@ Core::Core(Engine& e, Agent a, int32_t s)
       agent(a),
       stop(s),
       spec(e.machine.each_core[static_cast<std::size_t>(a)]),
-      lines(spec.l1_sets, spec.l1_ways, spec.l2_sets, spec.l2_ways, !e.attribution) {}
+      lines(spec.l1_sets, spec.l1_ways, spec.l2_sets, spec.l2_ways, !e.attribution),
+      capacity_(std::max<std::size_t>(
+          1, spec.store_buffer / std::ranges::count(e.machine.hart_cores, agent))) {}
 
 void Core::add_thread(Code& code, uint32_t id) {
   threads.push_back(

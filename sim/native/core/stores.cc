@@ -9,9 +9,7 @@ namespace uncore {
 
 // Into the store buffer, if there is room.
 bool Core::buffer(Thread& thread, const Store& store) {
-  const std::size_t capacity =
-      std::max<std::size_t>(1, spec.store_buffer / engine.threads_per_core());
-  if (thread.buffer.size() >= capacity) return false;
+  if (thread.buffer.size() >= capacity_) return false;
   thread.buffer.push(store);
   if (engine.attribution) engine.attribution->buffered(thread.id, thread.hart.pc);
   return true;

@@ -64,7 +64,7 @@ Engine::Engine(MachineSpec m, JobSpec j)
 void Engine::place_threads() {
   software_.assign(job.placement.size(), false);
   for (std::size_t t = 0; t < job.placement.size(); ++t) {
-    Core& core = *cores_[job.placement[t] / machine.threads_per_core];
+    Core& core = *cores_[machine.hart_cores[job.placement[t]]];
     core.add_thread(code_, static_cast<uint32_t>(t));
     Thread& thread = *core.threads.back();
     thread.hart.pc = job.entry;

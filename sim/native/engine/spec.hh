@@ -53,7 +53,8 @@ struct InterruptSpec {
 
 struct MachineSpec {
   std::vector<CoreSpec> each_core;
-  uint32_t threads_per_core;
+  uint32_t threads_per_core;        // the most of any
+  std::vector<int32_t> hart_cores;  // of each hart the core
   std::vector<int32_t> core_stops;
   std::vector<std::vector<int32_t>> shape;  // per core: its ancestor's index at each level
   std::vector<ResolverSpec> resolvers;

@@ -23,7 +23,7 @@ from uncore.topology.document import Branch, Leaf
 from uncore.topology.load import read
 from uncore.topology.machine import Machine
 from uncore.topology.route import Routes
-from uncore.validate.hardware import Matrix, members_of
+from uncore.validate.hardware import Matrix
 from uncore.validate.parts import parts_of, sliced
 
 MEMBER = re.compile(r"(?<![a-z\d])\d+")
@@ -59,7 +59,8 @@ def _ways(machine: Machine, members: int) -> NDArray[np.float64]:
     """ps from each member of the first such level to each slice and back with data."""
     routes = Routes(machine)
     first = next(one for one in machine.resolvers if one.level == sliced(machine))
-    below = members_of(machine, first.level)[1][:: machine.threads_per_core]
+    depth = machine.levels.index(first.level) + 1
+    below = np.array([core[depth] for core in machine.shape])
     cores = [int(np.argmax(below == member)) for member in range(members)]  # the first of each
     stops = [machine.core_stops[core] for core in cores]
     return np.array(

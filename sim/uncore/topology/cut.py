@@ -33,11 +33,14 @@ def cut(machine: Machine, cores: Sequence[int], path: str) -> Machine:
     stops, links = _fabric(machine, seats)
     channels = sorted({machine.links[number].channel for number in links} - {UNLIMITED})
     core, kinds = _kinds(machine, cores)
+    threads = tuple(len(machine.harts_of(core)) for core in cores)
     at, agent_at, node_at, channel_at = map(_places, (stops, agents, nodes, channels))
     return replace(
         machine,
         name=f"{machine.name}, {path}",
         core=core,
+        threads_per_core=max(threads),
+        threads=threads if min(threads) < max(threads) else (),
         kinds=kinds,
         shape=_shape([machine.shape[core] for core in cores]),
         core_stops=tuple(at[machine.core_stops[core]] for core in cores),
@@ -80,7 +83,7 @@ def _kinds(machine: Machine, cores: Sequence[int]) -> tuple[Core, tuple[Kind, ..
 
 def _nodes(machine: Machine, cores: Sequence[int], inside: set[int]) -> list[int]:
     within = [n for n, memory in enumerate(machine.memories) if memory.stop in inside]
-    harts = [core * machine.threads_per_core for core in cores]
+    harts = [machine.harts_of(core)[0] for core in cores]
     return within or sorted(set(nearest_memories(machine, harts)))
 
 
@@ -115,8 +118,7 @@ def _shape(rows: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
 
 
 def _cpus(machine: Machine, cores: Sequence[int]) -> str:
-    threads = machine.threads_per_core
-    hart_at = _places([core * threads + t for core in cores for t in range(threads)])
+    hart_at = _places([hart for core in cores for hart in machine.harts_of(core)])
     harts = [hart for hart in hart_of_cpu(machine) if hart is not None]
     return " ".join(str(hart_at.get(hart, "-")) for hart in harts)
 

@@ -16,7 +16,9 @@ numbers are told by their types, and hold for a machine read from a result too.
 
 from __future__ import annotations
 
+from bisect import bisect
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Annotated
 
 from msgspec import Meta
@@ -170,7 +172,7 @@ class Machine:
     protocol: str  # msi | mesi | mesif | moesi
     levels: tuple[str, ...]  # outermost first, ends ("core", "thread")
     shape: tuple[tuple[Place, ...], ...]  # per core: index of its ancestor at each level but thread
-    threads_per_core: Some
+    threads_per_core: Some  # the most of any
     core: Core  # each of the cores, but for those of `kinds`; the machine's clock is theirs
     core_stops: tuple[Place, ...]
     resolvers: tuple[Resolver, ...]
@@ -183,6 +185,7 @@ class Machine:
     # Declared unknowns of the real machine (home, slice, order of cores): validation uses them.
     unknowns: tuple[tuple[str, str], ...] = ()
     kinds: tuple[Kind, ...] = ()
+    threads: tuple[Some, ...] = ()  # of each core, where they have not all as many
 
     def __post_init__(self) -> None:
         refuse_unsound(self)
@@ -193,13 +196,35 @@ class Machine:
 
     @property
     def harts(self) -> int:
-        return self.cores * self.threads_per_core
+        return sum(self.threads) or self.cores * self.threads_per_core
+
+    def harts_of(self, core: int) -> range:
+        if not self.threads:
+            return range(core * self.threads_per_core, (core + 1) * self.threads_per_core)
+        first = sum(self.threads[:core])
+        return range(first, first + self.threads[core])
+
+    def core_of(self, hart: int) -> int:
+        if not self.threads:
+            return hart // self.threads_per_core
+        return bisect(tuple(accumulate(self.threads)), hart)
+
+    @property
+    def hart_cores(self) -> tuple[int, ...]:
+        """Of each hart the core."""
+        threads = self.threads or (self.threads_per_core,) * self.cores
+        return tuple(core for core, many in enumerate(threads) for _ in range(many))
 
     @property
     def core_kinds(self) -> tuple[str, ...]:
         """Of each core the name of its kind; "core" where that is `core`."""
         names = {core: kind.name for kind in self.kinds for core in kind.cores}
         return tuple(names.get(core, "core") for core in range(self.cores))
+
+    @property
+    def kind_names(self) -> tuple[str, ...]:
+        """Of the kinds that there are."""
+        return tuple(dict.fromkeys(self.core_kinds))
 
     @property
     def each_core(self) -> tuple[Core, ...]:

@@ -43,8 +43,8 @@ def resolve(root: Branch, identifier: str) -> Machine:
     tree = top.read("tree", parse_tree)
     root.asked.update(HEAD, tree.levels[:-1])
     refuse_unknown(root, deep=False)  # first: a table under a wrong name leads every reader astray
-    levels = read_levels(top, tree)
-    costs = {kind: read_core(table, tree.threads) for kind, table in levels.tables["core"].items()}
+    levels, most = read_levels(top, tree), max(tree.threads)
+    costs = {kind: read_core(table, most) for kind, table in levels.tables["core"].items()}
     plan = Plan(tree, levels, read_joins(levels, _messages(top)))
     seats = plan.seat(top)
     memories = read_memories(top.level("memory"), tree, seats)
@@ -61,7 +61,8 @@ def resolve(root: Branch, identifier: str) -> Machine:
         protocol=protocol,
         levels=tree.levels,
         shape=tuple((*c.ancestors, c.index) for c in tree.groups("core")),
-        threads_per_core=tree.threads,
+        threads_per_core=most,
+        threads=tree.threads if min(tree.threads) < most else (),
         core=costs[""],
         core_stops=tuple(seats.cores),
         resolvers=tuple(resolvers),
@@ -69,7 +70,7 @@ def resolve(root: Branch, identifier: str) -> Machine:
         interrupt=interrupt,
         stops=tuple(plan.fabric.stops),
         links=tuple(plan.fabric.links),
-        cpus=top.read("cpus", lambda text: check_cpus(text, len(seats.cores) * tree.threads), "i"),
+        cpus=top.read("cpus", lambda text: check_cpus(text, sum(tree.threads)), "i"),
         unknowns=_unknowns(top),
         numbers=tuple(ledger.numbers.values()),
         kinds=tuple(Kind(kind, kinds[kind], core) for kind, core in costs.items() if kind),

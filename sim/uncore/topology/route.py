@@ -95,7 +95,7 @@ def nearest_memories(machine: Machine, harts: Sequence[int]) -> list[int]:
     """The node that a first touch by each hart would choose; of equals the lowest."""
     routes = Routes(machine)
     distances = [routes.distances(memory.stop) for memory in machine.memories]
-    stops = [machine.core_stops[hart // machine.threads_per_core] for hart in harts]
+    stops = [machine.core_stops[machine.core_of(hart)] for hart in harts]
     return [min(range(len(distances)), key=lambda node: distances[node][stop]) for stop in stops]
 
 

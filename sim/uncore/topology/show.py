@@ -33,11 +33,12 @@ def tree_text(machine: Machine) -> str:
     lines = list(head)
     for depth, level in enumerate(machine.levels[:-2]):
         lines += [f"{'  ' * depth}{line}" for line in _level(machine, depth, level)]
-    many = Counter(machine.core_kinds)
     kinds = {"core": machine.core} | {kind.name: kind.core for kind in machine.kinds}
-    for name in many:
+    for name in machine.kind_names:
         label = name if name == "core" else f"core, {name}"
-        text = f"{many[name]} x {label}: {_core(kinds[name], machine.threads_per_core)}"
+        cores = [core for core, kind in enumerate(machine.core_kinds) if kind == name]
+        threads = sorted({len(machine.harts_of(core)) for core in cores})
+        text = f"{len(cores)} x {label}: {_core(kinds[name], threads)}"
         lines.append(f"{'  ' * (len(machine.levels) - 2)}{text}")
     return "\n".join(lines)
 
@@ -80,11 +81,11 @@ def _grants(one: Resolver) -> str:
     return f"until {_ns(one.grants_until)}" if one.grants_until else str(one.grants)
 
 
-def _core(core: Core, threads: int) -> str:
+def _core(core: Core, threads: list[int]) -> str:
     l1 = f"L1 {_bytes(core.l1_sets * core.l1_ways * LINE)} {_ns(core.l1_hit)}"
     l2 = f", L2 {_bytes(core.l2_sets * core.l2_ways * LINE)} {_ns(core.l2_hit)}"
     return (
-        f"{threads} thread{'s' * (threads > 1)}, {l1}"
+        f"{' or '.join(map(str, threads))} thread{'s' * (threads[-1] > 1)}, {l1}"
         f"{l2 if core.l2_sets else ''}, atomic {_ns(core.atomic)}, hold {_ns(core.hold)}"
     )
 

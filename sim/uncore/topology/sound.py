@@ -27,6 +27,10 @@ def refuse_unsound(machine: Machine) -> None:
 
 def _sizes(machine: Machine) -> Iterator[str]:
     cores = len(machine.core_stops)
+    if machine.threads and len(machine.threads) != cores:
+        yield f"threads: {len(machine.threads)} numbers; expected one for each of {cores} cores"
+    if machine.threads and max(machine.threads) != machine.threads_per_core:
+        yield f"threads: at most {max(machine.threads)}; expected {machine.threads_per_core}"
     if not 1 <= cores * machine.threads_per_core <= MOST_HARTS:
         yield (
             f"core_stops, threads_per_core: {cores} cores of {machine.threads_per_core} threads;"

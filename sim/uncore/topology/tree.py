@@ -2,8 +2,8 @@
 
 `parse_tree(text)` gives the root `Group`; the level `system` stands over all, written or not.
 A count is per parent; "core:4,4,3,3" lists it parent by parent (uneven dies, fused-off cores), the
-list repeating where it divides the parents evenly.  Cores are leaves; threads are a count, equal
-for every core.  Numbering is the position in the tree: the i-th group of a level, counted over the
+list repeating where it divides the parents evenly.  Cores are leaves; "thread:2,1" counts those of
+each core.  Numbering is the position in the tree: the i-th group of a level, counted over the
 whole machine, has index i.
 """
 
@@ -45,7 +45,7 @@ class Group:
 class Tree:
     root: Group
     levels: tuple[str, ...]  # system ... core, thread
-    threads: int
+    threads: tuple[int, ...]  # of each core
 
     def groups(self, level: str) -> list[Group]:
         return [group for group in self.root.groups() if group.level == level]
@@ -87,7 +87,7 @@ def _ends(path: str, ranges: list[set[str]]) -> bool:
 
 def parse_tree(text: str) -> Tree:
     counts = _counts(text)
-    threads = _threads(counts.pop("thread", [1]))
+    threads = counts.pop("thread", [1])
     if "system" in counts and counts.pop("system") != [1]:
         raise UnitError("there is one system: expected system:1, or nothing")
     if list(counts)[-1:] != ["core"]:
@@ -96,9 +96,12 @@ def parse_tree(text: str) -> Tree:
     parents = [root]
     for level, listed in counts.items():
         parents = _children(level, listed, parents)
-    if len(parents) * threads > MOST_HARTS:
-        raise UnitError(f"{len(parents) * threads} harts; expected at most {MOST_HARTS}")
-    return Tree(root, ("system", *counts, "thread"), threads)
+    _refuse_uneven("thread", threads, parents)
+    harts = sum(threads) * len(parents) // len(threads)
+    if harts > MOST_HARTS:
+        raise UnitError(f"{harts} harts; expected at most {MOST_HARTS}")
+    each = tuple(threads[core % len(threads)] for core in range(len(parents)))
+    return Tree(root, ("system", *counts, "thread"), each)
 
 
 def _counts(text: str) -> dict[str, list[int]]:
@@ -115,18 +118,16 @@ def _counts(text: str) -> dict[str, list[int]]:
     return counts
 
 
-def _threads(listed: list[int]) -> int:
-    if len(listed) > 1:
-        raise UnitError("expected one count of threads, the same for every core")
-    return listed[0]
-
-
-def _children(level: str, listed: list[int], parents: list[Group]) -> list[Group]:
+def _refuse_uneven(level: str, listed: list[int], parents: list[Group]) -> None:
     if len(parents) % len(listed):
         raise UnitError(
             f"'{level}' lists {len(listed)} counts for {len(parents)} parents: expected one for"
             " each, or a list that repeats evenly"
         )
+
+
+def _children(level: str, listed: list[int], parents: list[Group]) -> list[Group]:
+    _refuse_uneven(level, listed, parents)
     if sum(listed) * len(parents) // len(listed) > MOST_HARTS:
         raise UnitError(f"more than {MOST_HARTS} of '{level}'; expected at most {MOST_HARTS} harts")
     made: list[Group] = []

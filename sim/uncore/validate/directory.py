@@ -109,7 +109,6 @@ def rows_of(name: str) -> list[Row]:
 
 def simulated(machine: Machine, case: Case) -> float:
     """The reader is the middle core of socket 0: near no end of a ring or mesh."""
-    per_core = machine.threads_per_core
     cores = sum(core[1] == 0 for core in machine.shape)
     reader = cores // 2
     holder = cores - 1 if case.near else cores + reader
@@ -118,7 +117,7 @@ def simulated(machine: Machine, case: Case) -> float:
         WORKLOAD,
         (2,),
         parameters={"state": case.state},
-        placement=f"{reader * per_core},{holder * per_core}",
+        placement=",".join(str(machine.harts_of(core)[0]) for core in (reader, holder)),
         home=f"node{case.node}",
     )
     point = native.run(job, NO_PROBES)

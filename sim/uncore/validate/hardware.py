@@ -91,7 +91,7 @@ class Hardware(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def _ancestors(machine: Machine) -> list[tuple[int, ...]]:
     """Of each hart: the members of each level it is in, without the system."""
-    return [core[1:] for core in machine.shape for _ in range(machine.threads_per_core)]
+    return [machine.shape[core][1:] for core in machine.hart_cores]
 
 
 def level_of_pairs(machine: Machine) -> NDArray[np.str_]:
@@ -203,7 +203,7 @@ def members_of(machine: Machine, level: str) -> tuple[NDArray[np.int64], NDArray
     """Of each hart: which group of the level it is in, and which group of the level below."""
     depth = machine.levels.index(level)
     pairs = np.array([core[depth : depth + 2] for core in machine.shape])
-    return tuple(np.repeat(pairs, machine.threads_per_core, axis=0).T)
+    return tuple(pairs[list(machine.hart_cores)].T)
 
 
 def _harts_of(machine: Machine, domain: str) -> list[int]:

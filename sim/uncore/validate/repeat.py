@@ -46,7 +46,7 @@ def levels(machine: Machine, measured: Matrix) -> dict[str, Repeat]:
     for name in machine.levels:
         pairs = (level == name) & ~np.isnan(measured)
         if pairs.any():
-            cores = np.argwhere(pairs) // machine.threads_per_core
+            cores = np.array(machine.hart_cores)[np.argwhere(pairs)]
             guess = _from_others(measured[pairs], cores, median[pairs])
             found[name] = Repeat(
                 pairs, mean_error(median, measured, pairs), _off(guess, measured[pairs])

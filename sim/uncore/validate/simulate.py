@@ -4,8 +4,8 @@
     handoffs(machine, hardware, cores, rounds)    of some cores only; NaN elsewhere
 
 One run plays all pairs of cores, one hart of each, as on the measured machines, where the siblings
-of the two players slept; a second run plays two siblings.  Every pair of siblings of a machine runs
-the same code in the same private caches, so one pair stands for all of them.
+of the two players slept; a second run plays two siblings.  Every pair of siblings of a kind of core
+runs the same code in the same private caches, so one pair stands for all of them.
 """
 
 from __future__ import annotations
@@ -28,16 +28,20 @@ NO_PROBES: Probes = frozenset()
 def handoffs(
     machine: Machine, hardware: Hardware, cores: Sequence[int] = (), rounds: int = ROUNDS
 ) -> Matrix:
-    per_core, players = machine.threads_per_core, list(cores or range(machine.cores))
+    players = list(cores or range(machine.cores))
     between = np.full((machine.cores, machine.cores), np.nan)
     between[np.ix_(players, players)] = _played(
-        machine, hardware, [c * per_core for c in players], rounds
+        machine, hardware, [machine.harts_of(core)[0] for core in players], rounds
     )
-    ns: Matrix = np.kron(between, np.ones((per_core, per_core))).astype(float)
-    if per_core > 1:  # the line stays in their core, wherever its home is
-        own = msgspec.structs.replace(hardware, home="node0")
-        sibling = _played(machine, own, [0, 1], ROUNDS)[0, 1]
-        ns += np.kron(np.eye(machine.cores), np.full((per_core, per_core), sibling))
+    core, kind = np.array(machine.hart_cores), np.array(machine.core_kinds)
+    ns: Matrix = between[np.ix_(core, core)]
+    own = msgspec.structs.replace(hardware, home="node0")  # wherever it is, the line stays there
+    for name in machine.kind_names:
+        pairs = (machine.harts_of(int(c)) for c in np.flatnonzero(kind == name))
+        pair = next((harts for harts in pairs if len(harts) > 1), None)
+        if pair:
+            alike = np.equal.outer(core, core) & (kind == name)[core]
+            ns[alike] += _played(machine, own, pair[:2], ROUNDS)[0, 1]
     ns[np.triu_indices(machine.harts)] = np.nan
     return ns
 

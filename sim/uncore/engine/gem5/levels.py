@@ -54,7 +54,7 @@ class Levels:
 def levels(job: Job, several: bool) -> Levels:
     """For the harts of a job of one thread count."""
     machine, nodes = job.machine, tuple(homes.nodes(job))
-    cores = tuple(hart // machine.threads_per_core for hart in job.harts[: job.threads[0]])
+    cores = tuple(machine.core_of(hart) for hart in job.harts[: job.threads[0]])
     users = _users(machine, cores)
     if several:
         return _all(machine, cores, nodes, users)

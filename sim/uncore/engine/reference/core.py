@@ -56,7 +56,7 @@ class Core:
     @property
     def buffer_size(self) -> int:
         """Stores that each hart may have under way (H3)."""
-        return max(1, self.costs.store_buffer // self.system.machine.threads_per_core)
+        return max(1, self.costs.store_buffer // len(self.system.machine.harts_of(self.agent)))
 
     def share(self) -> None:
         """The number of harts that execute may have changed: what an instruction takes (H6)."""

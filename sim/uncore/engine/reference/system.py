@@ -66,7 +66,7 @@ class System:
         self.harts: list[Hart] = []
         for id, place in enumerate(job.harts[: job.threads[0]]):
             isa = _native.Hart(code, id, job.program.entry, self.ram_size)
-            core = self.cores[place // self.machine.threads_per_core]
+            core = self.cores[self.machine.core_of(place)]
             self.harts.append(Hart(core, id, isa))
             core.harts.append(self.harts[-1])
         self.devices, self.interrupts = Devices(self), Interrupts(self)

@@ -62,7 +62,7 @@ class _System:
         self.of_core = [Parts(job.machine, core) for core in job.machine.each_core]
         self.netlist = Netlist()
         self.harts = job.harts[: job.threads[0]]
-        self.cores = [hart // self.machine.threads_per_core for hart in self.harts]
+        self.cores = [self.machine.core_of(hart) for hart in self.harts]
         self._make_harts()
         below = {core: [self._make_core(core)] for core in self.cores}
         for number, resolver in enumerate(self.machine.resolvers):
