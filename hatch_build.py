@@ -22,6 +22,7 @@ CARRIED = {
     "validation/claims": "uncore/data/claims",
     "sim/gem5": "uncore/data/gem5",
     "sim/sst/configuration.py": "uncore/data/sst/configuration.py",
+    "build/sst/libuncore.so": "uncore/data/sst/libuncore.so",  # where SST was found
 }
 
 

@@ -5,8 +5,8 @@
     launcher() -> list[str]         what starts it in several processes; [] for one
 
 SST is the user's: it is found, never installed, and nothing else needs it.  It knows where its
-elements are (`sst-config SST_ELEMENT_LIBRARY SST_ELEMENT_LIBRARY_LIBDIR`); ours is built by
-`python -m SCons sst` in a checkout, for the SST that is found then.
+elements are (`sst-config SST_ELEMENT_LIBRARY SST_ELEMENT_LIBRARY_LIBDIR`); ours is built for the SST
+that is found then by `python -m SCons sst` in a checkout, and by `pip install .` into the package.
 """
 
 from __future__ import annotations
@@ -81,9 +81,10 @@ def missing() -> str:
             " that with --with-sst-core and install it"
         )
     if our_element() is None:
+        how = "python -m SCons sst" if paths.CHECKOUT else "pip install --force-reinstall ."
         return (
-            f"our element for it is not built: run `UNCORE_SST={sst.program.parent.parent}"
-            " python -m SCons sst` in a checkout"
+            f"our element for it is not built: run `UNCORE_SST={sst.program.parent.parent} {how}`"
+            " in a checkout"
         )
     if settings.ranks() > 1 and not sst.mpi:
         return f"{sst.program} was built without MPI; write --sst-ranks 1, or build SST with MPI"
