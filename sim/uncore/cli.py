@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from cyclopts import CycloptsError
+from cyclopts import CycloptsError, MissingArgumentError, UnusedCliTokensError
 
 from uncore.commands import INTERRUPTED, MISTAKE, OK, app
 from uncore.errors import UncoreError
@@ -28,7 +28,7 @@ def main(words: Sequence[str] | None = None) -> None:
         print(f"uncore: {error}", file=sys.stderr)
         status = error.status
     except CycloptsError as error:
-        print(f"uncore: {error}", file=sys.stderr)
+        print(f"uncore: {_worded(error)}", file=sys.stderr)
         status = MISTAKE
     except KeyboardInterrupt:
         print("uncore: interrupted", file=sys.stderr)
@@ -37,3 +37,15 @@ def main(words: Sequence[str] | None = None) -> None:
         sys.stderr.close()
         status = OK
     sys.exit(status if isinstance(status, int) else OK)
+
+
+def _worded(error: CycloptsError) -> str:
+    """What the library finds wrong with the words, told to who wrote them."""
+    command = " ".join(("uncore", *(error.command_chain or ())))
+    if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
+        return f"{command} takes no '{error.unused_tokens[0]}' here; see {command} --help"
+    if isinstance(error, MissingArgumentError) and error.argument and not error.keyword:
+        what = error.argument
+        name = what.name if what.index is None else what.name.removeprefix("--").upper()
+        return f"{command} needs {name}; see {command} --help"
+    return str(error)

@@ -116,9 +116,9 @@ def _pool(cores: int) -> Iterator[ProcessPoolExecutor]:
         try:
             yield pool
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
             for child in multiprocessing.active_children():
                 child.terminate()
+            pool.shutdown(cancel_futures=True)  # until its thread has ended: exits race with it
             raise
 
 

@@ -13,7 +13,7 @@ from uncore.topology import load
 
 # what is replaced, by what, the line of the mistake, what the message must say
 MISTAKES = {
-    "misspelt key": ('latency = "3cy', 'latancy = "3cy', 13, "latancy.*'latency'"),
+    "misspelt key": ('latency = "3cy', 'latancy = "3cy', 13, "latancy.*'socket.join.latency'"),
     "key too many": ('inject = "2ns"', 'inject = "2ns"\nheight = 3', 15, "socket.join.height"),
     "unknown table": ("[memory]", "[memery]", 25, "memery.*'memory'"),
     "wrong unit": ('"2ns"', '"2GB"', 14, "socket.join.inject = 2GB.*'GB' is no unit of time"),
@@ -204,7 +204,7 @@ def test_are_far_atomics_without_data_refused(tmp_path: Path) -> None:
         ("socket.join.latency=", "expected KEY=VALUE"),
         ("=3ns", "expected KEY=VALUE"),
         ("socket.join.latency=3parsec", "'parsec' is no unit of time"),
-        ("socket.join.latancy=3ns", "socket.join.latancy.*'latency'"),
+        ("socket.join.latancy=3ns", "socket.join.latancy.*'socket.join.latency'"),
         ("socket.latency=3ns", "unknown key 'socket.latency'"),
         ("hold=3ns", "unknown key 'hold'"),
     ],

@@ -121,7 +121,8 @@ def read_file(path: Path, asked_at: Place) -> Branch:
     try:
         text = path.read_bytes().decode()
     except OSError as error:
-        raise wrong(asked_at, f"cannot read {name}: {error.strerror}") from None
+        what = name if asked_at.line else "it"  # the place is the file itself
+        raise wrong(asked_at, f"cannot read {what}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise UserError(f"{name}: byte {error.start} is not UTF-8 text; expected TOML") from None
     source = f"family {path.stem}" if path.parent.name == "families" else "unstated"

@@ -26,7 +26,7 @@ def load(name_or_path: str | Path, overrides: Iterable[str] = ()) -> Machine:
 
 def read(name: str) -> tuple[Branch, str]:
     """The tree of a machine's values, not yet checked, and its id."""
-    if name.endswith(".toml") or "/" in name:
+    if name.endswith(".toml"):
         return read_chain(Path(name)), Path(name).stem
     if is_shape(name):
         return read_shape(name), name
@@ -35,7 +35,7 @@ def read(name: str) -> tuple[Branch, str]:
         known = [*shipped(), *EXAMPLES.values()]
         raise UserError(
             f"unknown machine '{name}'.{nearest(name, known)} Expected a name from `uncore list`,"
-            f" a shape ({' '.join(EXAMPLES.values())}) or a file, like ./{name}.toml"
+            f" a shape ({' '.join(EXAMPLES.values())}) or a file, like ./{Path(name).name}.toml"
         )
     return read_chain(path), name
 

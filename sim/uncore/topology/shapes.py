@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from uncore.errors import UserError
+from uncore.errors import UserError, nearest
 from uncore.paths import TOPOLOGIES
 from uncore.topology.document import Branch, Place, find_file, merged, parse, read_chain
 
@@ -29,7 +29,8 @@ def read_shape(name: str) -> Branch:
     pattern = r"[1-9]\d{0,4}x[1-9]\d{0,4}" if kind in ("mesh", "ccx") else r"[1-9]\d{0,4}"
     if kind not in EXAMPLES or not re.fullmatch(pattern, size):
         examples = " ".join(EXAMPLES.values())
-        raise UserError(f"'{name}': expected a shape like {EXAMPLES.get(kind, examples)}")
+        hint = "" if kind in EXAMPLES else nearest(kind, EXAMPLES)
+        raise UserError(f"'{name}': expected a shape like {EXAMPLES.get(kind, examples)}.{hint}")
     place = Place(name, 0)
     base = read_chain(find_file(kind, TOPOLOGIES, place))
     return merged(base, parse(_instance(kind, size), name, "shape"))

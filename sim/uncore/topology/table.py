@@ -113,7 +113,9 @@ class Table:
         likely = nearest(key, spare)
         if likely:
             spelt = likely.split("'")[1]
-            return self.wrong(spelt, f"unknown key '{self.name(spelt)}'. Did you mean '{key}'?")
+            return self.wrong(
+                spelt, f"unknown key '{self.name(spelt)}'. Did you mean '{self.name(key)}'?"
+            )
         where = f"[{self.key}]" if self.key else "the file"
         return wrong(self.branch.place, f"{where} lacks '{key}'; write {key} = ...")
 
@@ -205,7 +207,10 @@ def refuse_unknown(branch: Branch, key: str = "", deep: bool = True) -> None:
         full = f"{key}.{name}" if key else name
         if name not in branch.asked:
             known = ", ".join(sorted(branch.asked)) or "nothing"
-            hint = nearest(name, branch.asked)
-            raise wrong(node.place, f"unknown key '{full}'.{hint or f' Known here: {known}.'}")
+            hint = nearest(full, (full.removesuffix(name) + other for other in branch.asked))
+            hint = hint or f" Known here: {known}."
+            if not node.place.line:  # it stands on the command line
+                hint += " `uncore show MACHINE --keys` lists all."
+            raise wrong(node.place, f"unknown key '{full}'.{hint}")
         if deep and isinstance(node, Branch):
             refuse_unknown(node, full)

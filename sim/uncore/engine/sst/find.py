@@ -5,8 +5,8 @@
     launcher() -> list[str]         what starts it in several processes; [] for one
 
 SST is the user's: it is found, never installed, and nothing else needs it.  It knows where its
-elements are (`sst-config SST_ELEMENT_LIBRARY SST_ELEMENT_LIBRARY_LIBDIR`); ours is built for the SST
-that is found then by `python -m SCons sst` in a checkout, and by `pip install .` into the package.
+elements are (`sst-config SST_ELEMENT_LIBRARY SST_ELEMENT_LIBRARY_LIBDIR`).  Ours is built for the
+SST that is there: by `python -m SCons sst` in a checkout, by `pip install .` into the package.
 """
 
 from __future__ import annotations
