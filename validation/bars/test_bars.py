@@ -12,12 +12,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from uncore import topology
+from uncore import topology, validate
 from uncore.cli import main
 from uncore.errors import UserError
 from uncore.paths import TOPOLOGIES
 from uncore.topology.cpus import hart_of_cpu
-from uncore.validate import handoff
+from uncore.validate import contention, handoff
 from uncore.validate import hardware as figures
 from uncore.validate.score import broken, free_numbers, score
 from uncore.validate.section import Request
@@ -174,6 +174,9 @@ def test_are_the_classes_of_a_users_machine_its_levels_and_the_sides_of_its_home
         (["tr1950x", "--home", "node0"], "write --matrix FILE"),
         (["tr1950x", "--only", "directory"], "no directory was measured on 'tr1950x'"),
         (["tr1950x", "--only", "contention"], "no contention was measured on 'tr1950x'"),
+        (["tr1950x", "--only", "scaling"], "no curves were measured on 'tr1950x'"),
+        (["tr1950x", "--only", "clocks"], "leave the names out"),
+        (["tr1950", "--all"], "nothing was measured on 'tr1950'. Did you mean 'tr1950x'?"),
         (["tr1950x", "--only", "interrupts"], "no interrupts were measured on 'tr1950x'"),
         (["tr1950x", "--only", "blind"], "no prediction is on record of 'tr1950x'"),
     ],
@@ -185,3 +188,16 @@ def test_is_what_cannot_be_asked_explained(
         main(["validate", *words])
     assert end.value.code == 2
     assert said in " ".join(capsys.readouterr().err.split())
+
+
+def test_is_a_machine_asked_of_every_experiment_that_knows_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody measured contention on it; that is no mistake where nobody asked for contention."""
+    monkeypatch.setattr(
+        validate, "EXPERIMENTS", {"contention": contention.run, "handoff": handoff.run}
+    )
+    with pytest.raises(SystemExit) as end:
+        main(["validate", "tr1950x", "--all", "--json"])
+    assert end.value.code == 0
+    assert list(msgspec.json.decode(capsys.readouterr().out)) == ["handoff"]

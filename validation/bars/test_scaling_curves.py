@@ -9,10 +9,8 @@ import pytest
 
 from uncore.api import make_job
 from uncore.claims.quantity import OF_POINTS
-from uncore.errors import UserError
 from uncore.execute import execute
 from uncore.validate import scaling
-from uncore.validate.section import Request
 from uncore.validate.series import Series, series
 
 ALL = series()
@@ -68,8 +66,3 @@ def test_what_is_said_of_a_curve() -> None:
     assert curve.contended(curve.simulated)
     assert curve.shape_error == pytest.approx((2 * 1 * 2 * 2 * 2 * 1.5) ** (1 / 6))
     assert scaling.signature([curve])[0] == (4, 2)
-
-
-def test_is_a_machine_without_curves_told_those_that_have_some() -> None:
-    with pytest.raises(UserError, match=r"no curves were measured on 'x6130'\. .*epyc7601x2"):
-        scaling.run(Request(("x6130",)))

@@ -30,7 +30,7 @@ from pathlib import Path
 from uncore.errors import UserError, nearest
 from uncore.report.table import emit, print_json
 from uncore.validate import contention, directory, handoff, interrupts, page, scaling
-from uncore.validate.section import Experiment, Request, Section
+from uncore.validate.section import Experiment, Lacking, Request, Section
 
 
 def _from_relatives(module: str) -> Experiment:
@@ -69,7 +69,7 @@ def main(
         raise UserError(f"--page {page_path}: a page holds every machine; leave the names out")
     if page_path and not page_path.parent.is_dir():
         raise UserError(f"--page {page_path}: no such directory: {page_path.parent}")
-    sections = [EXPERIMENTS[name](request) for name in names]
+    sections = _sections(names, request)
     if json:
         print_json({section.name: section.rows for section in sections})
     for section in () if json else sections:
@@ -91,6 +91,19 @@ def _chosen(only: str, everything: bool) -> Sequence[str]:
             f"{nearest(only, EXPERIMENTS)}"
         )
     return list(EXPERIMENTS) if everything else [only or DEFAULT]
+
+
+def _sections(names: Sequence[str], request: Request) -> list[Section]:
+    """Of several experiments, those that have figures of the machines named."""
+    found, lacking = [], []
+    for name in names:
+        try:
+            found.append(EXPERIMENTS[name](request))
+        except Lacking as error:
+            lacking.append(error)
+    if not found:
+        raise lacking[0]
+    return found
 
 
 def show(section: Section) -> None:

@@ -3,7 +3,7 @@
     run(request) -> Section
     on_page(text) -> text       docs/prediction.md with the present table in its place
 
-Of all machines at once, whichever are asked for: one machine has no spread.
+Of all machines at once: one machine has no spread.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from uncore.report.table import Column, Row
 from uncore.topology.lineage import lineage
 from uncore.validate import hardware as figures
 from uncore.validate.page import markdown
-from uncore.validate.section import Request, Section
+from uncore.validate.section import Lacking, Request, Section
 
 TITLE = "Which clock a number follows"
 PLACE = re.compile(rf"(?<=## {TITLE}\n\n)(\|[^\n]*\n)+")
@@ -30,7 +30,9 @@ PROSE = (
 )
 
 
-def run(_: Request) -> Section:
+def run(request: Request) -> Section:
+    if request.machines:
+        raise Lacking("clocks are told by all machines together; leave the names out")
     rows = [
         {"number": one.slot, "pairs": one.pairs, **{u: one.deviations.get(u) for u in UNITS}}
         for one in spreads([*_classes_seen(), *observations()])

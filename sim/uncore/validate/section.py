@@ -18,6 +18,10 @@ from uncore.report.plot import Panel
 from uncore.report.table import Column, Row
 
 
+class Lacking(UserError):
+    """Of a machine that was named the experiment can say nothing."""
+
+
 @dataclass(frozen=True)
 class Request:
     """What the user asks of all experiments."""
@@ -34,7 +38,7 @@ class Request:
         none of them has to be told, `instead` what else its user could do."""
         for name in self.machines:
             if name not in known:
-                raise UserError(
+                raise Lacking(
                     f"{lacking} '{name}'.{nearest(name, known)} Expected one of"
                     f" {', '.join(known)}{instead}"
                 )
