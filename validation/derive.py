@@ -85,8 +85,9 @@ def _classes(machine: Machine, measured: Matrix, known: Mapping[str, str]) -> It
     for name, mask in levels.masks(machine).items():
         one, pairs = levels.classes[name], measured[mask & ~np.isnan(measured)]
         side = f', side = "{one.side}"' if one.side else ""
+        kinds = f', kinds = "{one.kinds}"' if one.kinds else ""
         yield (
-            f'{labels[name]:<{width}} = {{ within = "{one.within}"{side},'
+            f'{labels[name]:<{width}} = {{ within = "{one.within}"{side}{kinds},'
             f" ns = {_number(np.median(pairs))}, pairs = {pairs.size} }}"
         )
 

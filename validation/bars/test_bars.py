@@ -145,6 +145,21 @@ def test_does_an_unknown_machine_name_the_nearest(capsys: pytest.CaptureFixture[
     assert "nothing was measured on 'tr1950'. Did you mean 'tr1950x'?" in capsys.readouterr().err
 
 
+def test_are_pairs_of_different_kinds_of_cores_classes_of_their_own() -> None:
+    """Eight cores of two threads, and two modules of four small ones."""
+    machine = topology.load("i912900k")
+    classes = figures.by_level(machine)
+    assert {name: one.pairs for name, one in classes.classes.items()} == {
+        "core": 8,
+        "module-small": 2 * 6,
+        "socket": 28 * 4,
+        "socket-core-small": 16 * 8,
+        "socket-small": 16,
+    }
+    together = sum(mask.astype(int) for mask in classes.masks(machine).values())
+    assert (together == np.tri(machine.harts, k=-1)).all()
+
+
 def test_are_the_classes_of_a_users_machine_its_levels_and_the_sides_of_its_home(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -223,8 +223,9 @@ class Machine:
 
     @property
     def kind_names(self) -> tuple[str, ...]:
-        """Of the kinds that there are."""
-        return tuple(dict.fromkeys(self.core_kinds))
+        """Of the kinds that there are, "core" first."""
+        names = ("core", *(kind.name for kind in self.kinds))
+        return tuple(name for name in names if name in self.core_kinds)
 
     @property
     def each_core(self) -> tuple[Core, ...]:

@@ -47,12 +47,14 @@ OWN = "own"  # quality of a user's matrix: no bounds are stated for it
 
 
 class Class(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A distance class: pairs whose innermost common level is `within`, on one side of the home."""
+    """A distance class: pairs whose innermost common level is `within`, on one side of the home,
+    and of what kinds of cores."""
 
     within: str
     ns: float  # median
     pairs: int
     side: str = ""  # "home": both cores at the home; "mixed": one; "remote": neither
+    kinds: str = ""  # "core small": one of either; "": any
 
 
 class Hardware(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,9 +75,12 @@ class Hardware(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def masks(self, machine: Machine) -> dict[str, Mask]:
         """Per class, which pairs of harts (a > b) are in it."""
         levels, sides = level_of_pairs(machine), self.sides(machine)
-        lower = np.tri(machine.harts, k=-1, dtype=bool)
+        kinds, lower = kinds_of_pairs(machine), np.tri(machine.harts, k=-1, dtype=bool)
         return {
-            name: lower & (levels == c.within) & (sides[c.side] if c.side else True)
+            name: lower
+            & (levels == c.within)
+            & (sides[c.side] if c.side else True)
+            & (kinds == c.kinds if c.kinds else True)
             for name, c in self.classes.items()
         }
 
@@ -98,6 +103,14 @@ def level_of_pairs(machine: Machine) -> NDArray[np.str_]:
     """The innermost level two harts share, for every pair."""
     harts = range(machine.harts)
     return np.array([[distance(machine, a, b) if a != b else "" for b in harts] for a in harts])
+
+
+def kinds_of_pairs(machine: Machine) -> NDArray[np.str_]:
+    """The kinds of the two harts' cores, "core small" whichever comes first."""
+    names, kinds = machine.kind_names, machine.core_kinds
+    of = np.array([names.index(kinds[core]) for core in machine.hart_cores])
+    words = np.array([[f"{a} {b}" for b in names] for a in names])
+    return np.asarray(words[np.minimum.outer(of, of), np.maximum.outer(of, of)])
 
 
 def carried(table: str = HANDOFFS) -> list[str]:
@@ -133,7 +146,8 @@ def _converted(path: Path, document: Any, kind: type[Kind]) -> Kind:
 
 
 def by_level(machine: Machine, home: str = "", at_home: Sequence[str] = ()) -> Hardware:
-    """Classes of a machine that nobody described: a class each level, and each side of the home.
+    """Classes of a machine that nobody described: a class each level, each side of the home, and
+    each two kinds of cores.
 
     Inside the innermost level that resolves ownership no side is seen.
     """
@@ -142,19 +156,25 @@ def by_level(machine: Machine, home: str = "", at_home: Sequence[str] = ()) -> H
     parts = list(at_home) or _parts_at(machine, home)
     bare = Hardware(machine.name, OWN, "", home or "node0", {}, at_home=parts)
     levels, lower = level_of_pairs(machine), np.tri(machine.harts, k=-1, dtype=bool)
+    kinds = kinds_of_pairs(machine)
     found = {}
     for level in classes_of(machine):
         everyone = lower & (levels == level)
         inside = machine.levels.index(level) >= machine.levels.index(machine.resolvers[0].level)
         sides = {} if inside else bare.sides(machine)
-        counts = {side: np.count_nonzero(mask & everyone) for side, mask in sides.items()}
-        counts = {side: count for side, count in counts.items() if count}
-        if len(counts) < 2:
-            counts = {"": np.count_nonzero(everyone)}
-        for side, count in counts.items() if everyone.any() else ():
-            label = f"{level}-{side}" if side else level
-            found[label] = Class(level, float("nan"), int(count), side)
+        sides = {side: mask for side, mask in sides.items() if (mask & everyone).any()}
+        for side, mask in sides.items() if len(sides) > 1 else (("", everyone),):
+            for pair in np.unique(kinds[mask & everyone]):
+                pairs = int(np.count_nonzero(mask & everyone & (kinds == pair)))
+                of = str(pair) if machine.kinds else ""
+                found[_label(level, side, of)] = Class(level, float("nan"), pairs, side, of)
     return msgspec.structs.replace(bare, classes=found)
+
+
+def _label(level: str, side: str, kinds: str) -> str:
+    """ "die-home", "die-small" of two small cores, "die-core-small" of one."""
+    kinds = "-".join(dict.fromkeys(kinds.split()))
+    return "-".join(filter(None, (level, side, kinds if kinds != "core" else "")))
 
 
 def _parts_at(machine: Machine, home: str) -> list[str]:
