@@ -3,7 +3,7 @@
     run(engine, machine, workload, threads) -> Point     a small run
     agree(engine, machine, workload)                     the program does what it does on `native`
     counted(engine, within)                              requests and lost copies, near `native`'s
-    matched(engine, threads)                             times on topologies/matching/ENGINE_mesi
+    matched(engine, threads, protocol)                   times on topologies/matching
 
 Every program checks itself: lost updates, torn records and late wake-ups fail it.
 """
@@ -50,9 +50,9 @@ def counted(engine: str, within: float) -> None:
     assert theirs.invalidations == pytest.approx(ours.invalidations, rel=within)
 
 
-def matched(engine: str, threads: int) -> None:
+def matched(engine: str, threads: int, protocol: str = "mesi") -> None:
     """All within a quarter, the middle one in 10 %."""
-    machine = str(paths.TOPOLOGIES / f"matching/{engine}_mesi.toml")
+    machine = str(paths.TOPOLOGIES / f"matching/{engine}_{protocol}.toml")
     off = []
     for workload, size in MATCHED.items():
         job = api.make_job(machine, workload, [threads], parameters=size)

@@ -222,7 +222,12 @@ def test_how_far_it_is_can_be_watched(played: Path) -> None:
     ("machine", "threads", "options", "words"),
     [
         ("epyc7601x2", 2, {"placement": "0,1"}, "--smt off"),
-        ("ccx:2x4", 8, {}, "share lines within ccx0, ccx1 and between them"),
+        (
+            "ccx:2x4",
+            8,
+            {},
+            "share lines within ccx0, ccx1 and between them: .* has MESI_Two_Level$",
+        ),
         ("power9x2", 2, {"smt": False}, "each of 2 memory nodes .* write --home node0"),
         ("bus:2", 2, {"home": "first-touch"}, "write addressed"),
         ("bus:2", 2, {"slices": "0"}, "write hash"),

@@ -36,6 +36,7 @@ DIFFERS = (
     "a hart waits for its stores; branches are never predicted wrongly; pause is one instruction",
     "an atomic takes what a load takes; LR asks for a shared copy, its SC for the right to write",
     "a bank blocks a line until the requester has it; owners reply directly (CHI: as the level)",
+    "CHI: readers of a line are served one after the other; who waited looks its line up again",
     "a core's two levels are one cache with the first one's time",
     "an interrupt has no way: it is there when the CLINT is written",
 )
@@ -117,7 +118,8 @@ def choose(job: Job) -> str:
                 " a gem5 with CHI or MOESI_CMP_directory"
             )
         )
-    raise errors[0]
+    has = f"; {gem5.program} has {' '.join(gem5.protocols)}" if gem5 else ""
+    raise UserError(f"{errors[0]}{has}")
 
 
 def controllers(job: Job, protocol: str) -> int:

@@ -22,11 +22,13 @@ MANY = 256  # transactions under way: more than cores that wait for one each
 SENT = 2  # turns: one of the buffer it leaves by, one of the endpoint's link
 KEPT = "readshared readunique readonce writeback seq_acc seq_line_write atomic".split()
 LET_GO = "dealloc_on_unique dealloc_on_shared dealloc_backinv_unique dealloc_backinv_shared".split()
-# Of what passes, which data a level keeps, and when it lets go of them or of the copies above.
+# Of what passes, which data a level keeps, and when it lets go of them or of the copies above.  A
+# victim that lets go when somebody above will write sends dirty data home first, and the writer
+# waits: it keeps them, of no use, instead.
 DATA = {
     "private": ("readshared readunique readonce writeback seq_acc", LET_GO[2:]),
     "inclusive": ("readshared readunique readonce writeback", LET_GO[2:]),
-    "victim": ("readshared readonce writeback atomic", LET_GO[:1]),
+    "victim": ("readshared readonce writeback atomic", []),
     "none": ("", LET_GO[:2]),
 }
 # What arrives at a controller that is not busy with the line.

@@ -29,7 +29,10 @@ OLDEST = (24, 0)  # the sources that were read
 HOME = "UNCORE_GEM5"
 NAMES = ("gem5", "gem5.fast", "gem5.opt", "gem5.debug")
 FOLDERS = ("", "bin", "build/RISCV", "build/ALL")
-HOW = "scons build/RISCV/gem5.opt, with RUBY_PROTOCOL_{} and USE_RISCV_ISA set"
+HOW = (
+    "scons build/RISCV/gem5.opt, with USE_RISCV_ISA and RUBY_PROTOCOL_MESI_Two_Level set (in"
+    " capitals before 24.1)"
+)
 WHERE = "https://www.gem5.org has it; then say where: --gem5 PATH, UNCORE_GEM5, or PATH"
 
 
@@ -97,12 +100,12 @@ def missing() -> str:
         oldest = ".".join(map(str, OLDEST))
         return f"gem5 {gem5.version} is too old: write --gem5 PATH of {oldest} or newer"
     if not gem5.riscv:
-        return f"{gem5.program} has no RISC-V; build one with it ({HOW.format('MESI_TWO_LEVEL')})"
+        return f"{gem5.program} has no RISC-V; build one with it ({HOW})"
     if not gem5.usable:
         names = " or ".join(PROTOCOLS)
         return (
             f"{gem5.program} has the protocol {' '.join(gem5.protocols)}; build one with {names}"
-            f" ({HOW.format('MESI_TWO_LEVEL')})"
+            f" ({HOW})"
         )
     return ""
 
