@@ -170,3 +170,5 @@ class Hart {
 }  // namespace uncore
 
 #include "hart/execute.hh"  // IWYU pragma: export
+#include "hart/memory.hh"   // IWYU pragma: export
+#include "hart/trap.hh"     // IWYU pragma: export

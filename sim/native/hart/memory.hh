@@ -1,0 +1,151 @@
+// A hart's accesses: loads, stores and atomics, and what happens when the port has answered. Part
+// of hart.hh.
+//
+// An answer that comes later lands where the instruction said: until then the hart is suspended.
+#pragma once
+
+#include "hart/hart.hh"
+
+namespace uncore {
+
+template <class Port>
+template <class T>
+bool Hart<Port>::load(const Instruction& in) {
+  constexpr unsigned size = sizeof(T);
+  const uint64_t address = x[in.rs1] + static_cast<uint64_t>(in.imm);
+  if (address % size != 0) return trap(kLoadMisaligned, address);
+  uint64_t value = 0;
+  Answer answer;
+  if (address >= kRamBase) [[likely]] {
+    if (!port_.mapped(address, size)) return trap(kLoadFault, address);
+    answer = port_.load(address, size, value);
+  } else {
+    spin_.effect();
+    answer = port_.mmio(address, size, false, value);
+  }
+  const Landing to{in.rd, kSink, std::is_signed_v<T> ? size : 8, in.length};
+  return finish(answer, to, kLoadFault, address, value);
+}
+
+template <class Port>
+template <class T>
+bool Hart<Port>::store(const Instruction& in) {
+  constexpr unsigned size = sizeof(T);
+  const uint64_t address = x[in.rs1] + static_cast<uint64_t>(in.imm);
+  if (address % size != 0) return trap(kStoreMisaligned, address);
+  spin_.effect();
+  uint64_t value = static_cast<T>(x[in.rs2]);
+  Answer answer;
+  if (address >= kRamBase) [[likely]] {
+    if (!port_.mapped(address, size)) return trap(kStoreFault, address);
+    answer = port_.store(address, size, value);
+  } else {
+    answer = port_.mmio(address, size, true, value);
+  }
+  return finish(answer, {kSink, kSink, 8, in.length}, kStoreFault, address, 0);
+}
+
+// Atomics work on RAM only. 0, or the cause of the trap they raise instead.
+template <class Port>
+uint64_t Hart<Port>::refused(uint64_t address, unsigned size, Cause misaligned, Cause fault) const {
+  if (address % size != 0) return misaligned;
+  if (address < kRamBase || !port_.mapped(address, size)) return fault;
+  return 0;
+}
+
+template <class Port>
+bool Hart<Port>::atomic(const Instruction& in) {
+  const uint64_t address = x[in.rs1];
+  if (const uint64_t cause = refused(address, in.size, kStoreMisaligned, kStoreFault)) {
+    return trap(cause, address);
+  }
+  spin_.effect();
+  uint64_t old = 0;
+  const unsigned order = static_cast<unsigned>(in.imm) | (in.rd == kSink ? kUnused : 0);
+  const Answer answer = port_.amo(in.amo, address, in.size, x[in.rs2], source(in.rd), old, order);
+  return finish(answer, {in.rd, kSink, in.size, in.length}, kStoreFault, address, old);
+}
+
+// amocas.q. A pair that starts at x0 reads as zero, and is not written.
+template <class Port>
+bool Hart<Port>::atomic_pair(const Instruction& in) {
+  const uint64_t address = x[in.rs1];
+  if (const uint64_t cause = refused(address, 16, kStoreMisaligned, kStoreFault)) {
+    return trap(cause, address);
+  }
+  spin_.effect();
+  const auto pair = [this](unsigned r) {
+    return r == 0 || r == kSink ? Pair{0, 0} : Pair{x[r], x[r + 1]};
+  };
+  Pair old = {};
+  const Answer answer =
+      port_.cas_pair(address, pair(in.rs2), pair(in.rd), old, static_cast<unsigned>(in.imm));
+  const auto rd_high = static_cast<uint8_t>(in.rd == kSink ? kSink : in.rd + 1);
+  return finish(answer, {in.rd, rd_high, 8, in.length}, kStoreFault, address, old.low, old.high);
+}
+
+template <class Port>
+bool Hart<Port>::load_reserved(const Instruction& in) {
+  const uint64_t address = x[in.rs1];
+  if (const uint64_t cause = refused(address, in.size, kLoadMisaligned, kLoadFault)) {
+    return trap(cause, address);
+  }
+  spin_.effect();
+  attempting_ = true;
+  uint64_t value = 0;
+  const Answer answer = port_.lr(address, in.size, value, static_cast<unsigned>(in.imm));
+  return finish(answer, {in.rd, kSink, in.size, in.length}, kLoadFault, address, value);
+}
+
+template <class Port>
+bool Hart<Port>::store_conditional(const Instruction& in) {
+  const uint64_t address = x[in.rs1];
+  if (const uint64_t cause = refused(address, in.size, kStoreMisaligned, kStoreFault)) {
+    return trap(cause, address);
+  }
+  spin_.effect();
+  attempting_ = false;
+  uint64_t failed = 1;
+  const Answer answer = port_.sc(address, in.size, zero_extend(x[in.rs2], in.size), failed,
+                                 static_cast<unsigned>(in.imm));
+  return finish(answer, {in.rd, kSink, 8, in.length}, kStoreFault, address, failed);
+}
+
+// No effect by itself: after it, a waiting loop waits as before.
+template <class Port>
+bool Hart<Port>::fence(const Instruction& in) {
+  const auto sets = static_cast<unsigned>(in.imm);
+  return finish(port_.fence(sets >> 4 & 15, sets & 15), {kSink, kSink, 8, in.length}, 0, 0, 0);
+}
+
+// ---- the end of an access
+
+template <class Port>
+bool Hart<Port>::finish(Answer answer, Landing to, uint64_t fault, uint64_t address, uint64_t value,
+                        uint64_t high) {
+  if (answer == Answer::now) [[likely]] {
+    land(to, value, high);
+    return true;
+  }
+  if (answer == Answer::fault) return trap(fault, address);
+  if (answer == Answer::retry) return stop(Stop::retry);
+  spin_.effect();
+  landing_ = to;
+  suspended_ = true;
+  return stop(Stop::later);
+}
+
+template <class Port>
+void Hart<Port>::land(Landing to, uint64_t value, uint64_t high) {
+  x[to.rd] = sign_extend(value, to.sign_size);
+  if (to.rd_high != kSink) x[to.rd_high] = high;
+  retire(to.length, cost.instruction);
+}
+
+template <class Port>
+void Hart<Port>::resume(uint64_t value, uint64_t high) {
+  suspended_ = false;
+  land(landing_, value, high);
+}
+
+}  // namespace uncore
