@@ -6,8 +6,8 @@
 // value that it found, which the next one expects. How many harts wait for the line decides the
 // rate of both; how long a core keeps it, whether an attempt ever finds what it expects.
 //
-// counter/atomic does the same with a clock and a marker around each operation, which is right to
-// ask for latencies, and hides what a line can bear.
+// counter/atomic and counter/cas do the same with a clock and a marker around each operation, which
+// is right to ask for latencies, and hides what a line can bear.
 //
 // Check: the counter ends at the number of increments.
 #include "loop.h"

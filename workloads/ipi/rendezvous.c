@@ -2,33 +2,29 @@
 //
 // Before code is patched, a clock is stepped or a read-mostly lock is written (rmlock), everybody
 // must have been somewhere else. The way there is broadcast.c's: one interrupt after the other, or
-// one message for all where the machine has it. The way back is as many answers as there are harts,
-// each a line of its own that the sender fetches, or one counter that all of them contend for
-// (`answer`).
+// one message for all where the machine has it. The way back is as many acknowledgements as there
+// are harts, each a line of its own that the sender fetches, or one counter that all of them
+// contend for (`acknowledge`).
 //
 // The time until each hart's handler starts is kept by that hart, and compared at the end.
 //
 // Check: each hart takes each broadcast once, before the next one is sent.
-#include "cpuset.h"
+#include "acknowledge.h"
 #include "loop.h"
 #include "uncore.h"
 
-UC_WORKLOAD("Interrupt all other harts and wait for their answers");
-enum answer { ANSWER_COUNTER, ANSWER_WORDS };
-UC_PARAM(choice, answer, ANSWER_COUNTER, "counter|words",
-         "one counter for all, or a word for each");
+UC_WORKLOAD("Interrupt all other harts and wait for their acknowledgements");
+UC_PARAM(choice, acknowledge, ACKNOWLEDGE_COUNTER, "counter|words", "one counter, or a word each");
 UC_TABLE(taken_after, "ps", "from the sender's start to the handler, mean, one column per hart");
 
 static struct target {
   UC_ALIGNED uint64_t taken;  // broadcasts
   uint64_t sum;               // of the times they were taken at
-  UC_ALIGNED _Atomic uint64_t answered;
 }* targets;
 
 static struct broadcast {
   UC_ALIGNED _Atomic uint64_t number;  // of the current one
   _Atomic bool over;
-  UC_ALIGNED _Atomic uint64_t missing;  // answers
   UC_ALIGNED const struct uc_cpuset* others;
   uint64_t sum;  // of the times they were sent at
 }* broadcast;
@@ -37,6 +33,7 @@ void uc_setup(unsigned n) {
   targets = uc_alloc(n * sizeof *targets, 0);
   broadcast = uc_alloc(sizeof *broadcast, 0);
   broadcast->others = uc_cpuset_range(1, n - 1);
+  acknowledge_setup(n, acknowledge);
   uc_table_make(&taken_after, 1, n);
 }
 
@@ -45,31 +42,18 @@ static void on_ipi(void) {
   if (atomic_load_explicit(&broadcast->over, memory_order_acquire)) return;
   struct target* self = &targets[uc_id()];
   uint64_t number = atomic_load_explicit(&broadcast->number, memory_order_acquire);
-  uc_check(number == ++self->taken, "a broadcast was sent before the last one was answered");
+  uc_check(number == ++self->taken, "a broadcast was sent before the last one was acknowledged");
   self->sum += now;
-  if (answer == ANSWER_COUNTER)
-    atomic_fetch_sub_explicit(&broadcast->missing, 1, memory_order_release);
-  else
-    atomic_store_explicit(&self->answered, number, memory_order_release);
-}
-
-static void await_answers(unsigned n, uint64_t number) {
-  if (UC_SABOTAGE) return;
-  if (answer == ANSWER_COUNTER)
-    while (atomic_load_explicit(&broadcast->missing, memory_order_acquire)) uc_pause();
-  else
-    for (unsigned hart = 1; hart < n; hart++)
-      while (atomic_load_explicit(&targets[hart].answered, memory_order_acquire) != number)
-        uc_pause();
+  acknowledge_give(number);
 }
 
 static void send_one(unsigned n) {
   uint64_t number = broadcast->number + 1;
   broadcast->sum += uc_now();
-  atomic_store_explicit(&broadcast->missing, n - 1, memory_order_relaxed);
+  acknowledge_expect(n - 1);
   atomic_store_explicit(&broadcast->number, number, memory_order_release);
   uc_ipi_many(broadcast->others->bits, n);
-  await_answers(n, number);
+  if (!UC_SABOTAGE) acknowledge_await(broadcast->others, number);
 }
 
 static void send_all(unsigned n) {

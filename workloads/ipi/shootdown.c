@@ -13,13 +13,12 @@
 // as an access is for hardware. An operation is a shootdown.
 //
 // Check: a page is in use whenever somebody touches it.
-#include "cpuset.h"
+#include "acknowledge.h"
 #include "loop.h"
 #include "spinlock.h"
 #include "uncore.h"
 
 UC_WORKLOAD("TLB shootdown: interrupt, acknowledge, wait, and only then free the page");
-enum acknowledge { ACKNOWLEDGE_COUNTER, ACKNOWLEDGE_WORDS };
 UC_PARAM(u64, initiators, 1, "harts", "that remap pages; the others use them");
 UC_PARAM(u64, users, 0, "harts", "that use the pages; 0: all others");
 UC_PARAM(choice, acknowledge, ACKNOWLEDGE_WORDS, "counter|words", "one counter, or a word each");
@@ -39,28 +38,24 @@ static struct mapping {
   struct page pages[2];
 }* mappings;
 
-static struct user {
-  UC_ALIGNED _Atomic uint64_t acknowledged;  // the last shootdown's number
-  UC_ALIGNED struct page* tlb[];             // by virtual page; null: not there
-}* users_;
-static uint64_t user_size, active, mapped;
+static struct page** tlbs;  // each hart's, by virtual page; null: not there
+static uint64_t tlb_size, active, mapped;
 
 static struct request {
   UC_ALIGNED struct spinlock lock;
   UC_ALIGNED _Atomic uint64_t number;
   uint64_t virtual_page;
-  UC_ALIGNED _Atomic uint64_t missing;     // acknowledgements
   UC_ALIGNED _Atomic uint64_t initiators;  // that are not done yet
 }* request;
 
-static struct user* user(unsigned hart) { return (struct user*)((char*)users_ + hart * user_size); }
+static struct page** tlb(unsigned hart) { return tlbs + hart * tlb_size; }
 
 void uc_setup(unsigned n) {
   mapped = initiators < 1 ? 1 : initiators < n ? initiators : n;
   active = users && mapped + users < n ? mapped + users : n;
-  user_size = (sizeof(struct user) + mapped * sizeof(struct page*) + UC_BLOCK - 1) & -UC_BLOCK;
+  tlb_size = ((mapped * sizeof *tlbs + UC_BLOCK - 1) & -UC_BLOCK) / sizeof *tlbs;
   mappings = uc_alloc(mapped * sizeof *mappings, 0);
-  users_ = uc_alloc(n * user_size, 0);
+  tlbs = uc_alloc(n * tlb_size * sizeof *tlbs, 0);
   request = uc_alloc(sizeof *request, 0);
   request->initiators = mapped;
   for (uint64_t i = 0; i < mapped; i++) {
@@ -69,28 +64,24 @@ void uc_setup(unsigned n) {
     mappings[i].others = uc_cpuset_range(0, (unsigned)active);
     uc_cpuset_remove(mappings[i].others, (unsigned)i);
   }
+  acknowledge_setup(n, acknowledge);
   uc_table_make(&accesses, 1, n);
 }
 
-// ---- Everybody: a translation kept, an interrupt that drops it
-// ------------------------------------
+// ---- Everybody: a translation kept, an interrupt that drops it ---------------------------------
 
 static void on_ipi(void) {
-  struct user* self = user(uc_id());
   uint64_t number = atomic_load_explicit(&request->number, memory_order_acquire);
-  if (!UC_SABOTAGE) self->tlb[request->virtual_page] = NULL;
-  if (acknowledge == ACKNOWLEDGE_COUNTER)
-    atomic_fetch_sub_explicit(&request->missing, 1, memory_order_release);
-  else
-    atomic_store_explicit(&self->acknowledged, number, memory_order_release);
+  if (!UC_SABOTAGE) tlb(uc_id())[request->virtual_page] = NULL;
+  acknowledge_give(number);
 }
 
-static void access(struct user* self, uint64_t virtual_page) {
+static void access(struct page** tlb, uint64_t virtual_page) {
   bool interrupts = uc_interrupts_off();
-  struct page* page = self->tlb[virtual_page];
+  struct page* page = tlb[virtual_page];
   if (!page) {
     page = atomic_load_explicit(&mappings[virtual_page].entry, memory_order_acquire);
-    self->tlb[virtual_page] = page;
+    tlb[virtual_page] = page;
   }
   uint64_t state = atomic_load_explicit(&page->state, memory_order_relaxed);
   uc_interrupts_restore(interrupts);
@@ -98,10 +89,9 @@ static void access(struct user* self, uint64_t virtual_page) {
 }
 
 static void use_pages(unsigned id) {
-  struct user* self = user(id);
   uint64_t count = 0;
   while (atomic_load_explicit(&request->initiators, memory_order_acquire)) {
-    access(self, count++ % mapped);
+    access(tlb(id), count++ % mapped);
     uc_delay(think);
   }
   *uc_cell(&accesses, 0, id) = count;
@@ -109,24 +99,14 @@ static void use_pages(unsigned id) {
 
 // ---- Initiators ---------------------------------------------------------------------------------
 
-static void await_acknowledgements(unsigned id, uint64_t number) {
-  if (acknowledge == ACKNOWLEDGE_COUNTER)
-    while (atomic_load_explicit(&request->missing, memory_order_acquire)) uc_pause();
-  else
-    for (unsigned hart = 0; hart < active; hart++)
-      while (hart != id &&
-             atomic_load_explicit(&user(hart)->acknowledged, memory_order_acquire) != number)
-        uc_pause();
-}
-
 static void shootdown(unsigned id, uint64_t virtual_page) {
   spin_lock(&request->lock);  // with interrupts on, for the owner may be waiting for us
   uint64_t number = request->number + 1;
   request->virtual_page = virtual_page;
-  atomic_store_explicit(&request->missing, active - 1, memory_order_relaxed);
+  acknowledge_expect(active - 1);
   atomic_store_explicit(&request->number, number, memory_order_release);
   uc_ipi_many(mappings[id].others->bits, (unsigned)active);
-  await_acknowledgements(id, number);
+  acknowledge_await(mappings[id].others, number);
   spin_unlock(&request->lock);
 }
 

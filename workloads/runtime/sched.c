@@ -113,7 +113,7 @@ static void idle_loop(void* argument) {
     }
     uc_spin_unlock(&queue->lock);
     if (!settings->poll && !atomic_load_explicit(&queue->load, memory_order_acquire))
-      uc_sleep_until_interrupt();
+      uc_sleep_until_interrupt();  // asked again, as FreeBSD's cpu_idle(): who can stays awake
     uc_interrupts_restore(true);
     while (settings->poll && !atomic_load_explicit(&queue->load, memory_order_acquire)) uc_pause();
   }
