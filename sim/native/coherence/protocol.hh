@@ -44,26 +44,19 @@ enum class Phase : uint8_t { UNCORE_PHASES(UNCORE_NAME) };
 enum class Probe : uint8_t { UNCORE_PROBES(UNCORE_NAME) };
 
 namespace name {
-inline constexpr std::array states =
-    std::to_array<std::string_view>({UNCORE_STATES(UNCORE_STRING)});
-inline constexpr std::array client_events =
-    std::to_array<std::string_view>({UNCORE_CLIENT_EVENTS(UNCORE_STRING)});
-inline constexpr std::array client_actions =
-    std::to_array<std::string_view>({UNCORE_CLIENT_ACTIONS(UNCORE_STRING)});
-inline constexpr std::array children =
-    std::to_array<std::string_view>({UNCORE_CHILDREN(UNCORE_STRING)});
-inline constexpr std::array requests =
-    std::to_array<std::string_view>({UNCORE_REQUESTS(UNCORE_STRING)});
-inline constexpr std::array resolver_actions =
-    std::to_array<std::string_view>({UNCORE_RESOLVER_ACTIONS(UNCORE_STRING)});
-inline constexpr std::array answers =
-    std::to_array<std::string_view>({UNCORE_ANSWERS(UNCORE_STRING)});
-inline constexpr std::array phases =
-    std::to_array<std::string_view>({UNCORE_PHASES(UNCORE_STRING)});
-inline constexpr std::array probes =
-    std::to_array<std::string_view>({UNCORE_PROBES(UNCORE_STRING)});
-inline constexpr std::array join_actions =
-    std::to_array<std::string_view>({UNCORE_JOIN_ACTIONS(UNCORE_STRING)});
+#define UNCORE_NAMES(what, all) \
+  inline constexpr std::array what = std::to_array<std::string_view>({all(UNCORE_STRING)});
+UNCORE_NAMES(states, UNCORE_STATES)
+UNCORE_NAMES(client_events, UNCORE_CLIENT_EVENTS)
+UNCORE_NAMES(client_actions, UNCORE_CLIENT_ACTIONS)
+UNCORE_NAMES(children, UNCORE_CHILDREN)
+UNCORE_NAMES(requests, UNCORE_REQUESTS)
+UNCORE_NAMES(resolver_actions, UNCORE_RESOLVER_ACTIONS)
+UNCORE_NAMES(answers, UNCORE_ANSWERS)
+UNCORE_NAMES(phases, UNCORE_PHASES)
+UNCORE_NAMES(probes, UNCORE_PROBES)
+UNCORE_NAMES(join_actions, UNCORE_JOIN_ACTIONS)
+#undef UNCORE_NAMES
 }  // namespace name
 
 // An action's bit in a cell: `Act::give`, `Plan::inv`, `Ask::wait`.
