@@ -13,6 +13,8 @@ from uncore.topology import load
 
 # what is replaced, by what, the line of the mistake, what the message must say
 MISTAKES = {
+    "no tree": ('tree = "socket:1 core:6 thread:2"', "", 1, "the file lacks 'tree'; write tree = "),
+    "a key left out": ('service = "4cy"', "", 17, "'service'; write service = .4cy."),
     "misspelt key": ('latency = "3cy', 'latancy = "3cy', 13, "latancy.*'socket.join.latency'"),
     "key too many": ('inject = "2ns"', 'inject = "2ns"\nheight = 3', 15, "socket.join.height"),
     "unknown table": ("[memory]", "[memery]", 25, "memery.*'memory'"),

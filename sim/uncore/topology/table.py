@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from uncore.errors import UserError, nearest
 from uncore.topology import units
 from uncore.topology.document import Branch, Leaf, wrong
+from uncore.topology.examples import example
 from uncore.topology.machine import Number
 
 T = TypeVar("T")
@@ -109,7 +110,8 @@ class Table:
 
     def absent(self, key: str) -> UserError:
         """A required key is not there: perhaps it is, misspelt."""
-        spare = [k for k in self.branch.items if k not in self.branch.asked]
+        values = (k for k, node in self.branch.items.items() if isinstance(node, Leaf))
+        spare = [k for k in values if k not in self.branch.asked]
         likely = nearest(key, spare)
         if likely:
             spelt = likely.split("'")[1]
@@ -117,7 +119,7 @@ class Table:
                 spelt, f"unknown key '{self.name(spelt)}'. Did you mean '{self.name(key)}'?"
             )
         where = f"[{self.key}]" if self.key else "the file"
-        return wrong(self.branch.place, f"{where} lacks '{key}'; write {key} = ...")
+        return wrong(self.branch.place, f"{where} lacks '{key}'; write {example(self.key, key)}")
 
     def read(self, key: str, convert: Callable[[str], T], default: T = MISSING) -> T:
         leaf = self.leaf(key)
