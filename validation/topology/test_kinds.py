@@ -158,6 +158,17 @@ def test_does_the_text_of_a_machine_tell_its_kinds(hybrid: Machine) -> None:
         ("small =", "resolver =", r":6: 'kinds.resolver': expected a name .*like 'small'"),
         ("[kinds]", '[kinds]\nodd = "module3"', r":7: .*socket0.module3 is of 'odd' too"),
         ("[kinds]", '[kinds]\nodd = "module0"', r":6: .*nothing is different.*\[core.odd\]"),
+        ("small =", "core =", r":6: 'kinds.core': expected a name"),
+        (
+            "[kinds]\nsmall",
+            "[clocks]\nsmall",
+            r":11: unknown key 'core.small'.* \[kinds\] must say",
+        ),
+        (
+            "[memory]",
+            "[system.small]\n[memory]",
+            r":40: .*no whole system is in .*write \[system\]",
+        ),
         ("[core.small]", "[core.smal]", r":11: unknown key 'core.smal'.*core.small'"),
         ("clock = ", "clok = ", r":12: unknown key 'core.small.clok'.*core.small.clock'"),
         ('"16KiB 8-way 3cy"', '"16KiB"', r":13: 'core.small.l1 = 16KiB': expected size"),

@@ -24,7 +24,7 @@ from uncore.topology.document import Branch, merged, wrong
 from uncore.topology.table import Table
 from uncore.topology.tree import RESERVED, Group, Tree
 
-TAKEN = ("join", "resolver", "data", "l1", "l2")  # tables that levels have anyway
+TAKEN = ("join", "resolver", "data", "l1", "l2", "clock", "core")  # keys of levels; all other cores
 NAME = re.compile(r"[A-Za-z][\w-]*")
 
 
@@ -97,9 +97,9 @@ def _refuse_idle(levels: Levels, table: Table, name: str) -> None:
         raise table.wrong(name, f"'kinds.{name}': nothing is different there; write [core.{name}]")
     for level in where:
         if not levels.of(level, name):
-            place = levels.tables[level][name].branch.place
+            example = levels.tree.groups(level)[-1].path
             raise wrong(
-                place,
+                levels.tables[level][name].branch.place,
                 f"[{level}.{name}]: no whole {level} is in 'kinds.{name} = {table.text(name)}';"
-                f" expected such parts there, like {levels.tree.groups(level)[-1].path}",
+                + (f" expected such as {example} there" if example else f" write [{level}]"),
             )

@@ -211,6 +211,8 @@ def refuse_unknown(branch: Branch, key: str = "", deep: bool = True) -> None:
             known = ", ".join(sorted(branch.asked)) or "nothing"
             hint = nearest(full, (full.removesuffix(name) + other for other in branch.asked))
             hint = hint or f" Known here: {known}."
+            if key and "." not in key and isinstance(node, Branch):
+                hint += " If it is a kind, [kinds] must say where."
             if not node.place.line:  # it stands on the command line
                 hint += " `uncore show MACHINE --keys` lists all."
             raise wrong(node.place, f"unknown key '{full}'.{hint}")
