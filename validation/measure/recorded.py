@@ -30,6 +30,7 @@ class Recorded:
     alone: tuple[int, ...] = ()
     mhz: int = 3200
     l3: int = 8 << 20  # bytes
+    slow: int = 0  # MHz of cores of another kind
 
     @property
     def online(self) -> list[int]:
@@ -52,15 +53,25 @@ class Recorded:
 
     def caches(self) -> list[tuple[int, str, int, int, list[list[int]]]]:
         """Level, type, size, ways and who shares each."""
-        core = self.machine.core
-        cores = self.groups("core")
-        last = self.groups(self.machine.resolvers[0].level)
-        return [
-            (1, "Data", core.l1_sets * core.l1_ways * 64, core.l1_ways, cores),
-            (1, "Instruction", 64 * KIB, 4, cores),
-            (2, "Unified", core.l2_sets * core.l2_ways * 64, core.l2_ways, cores),
-            (3, "Unified", self.l3, 16, last),
-        ]
+        found, machine = [], self.machine
+        for name in machine.kind_names:
+            cores = [c for c, kind in enumerate(machine.core_kinds) if kind == name]
+            core = machine.each_core[cores[0]]
+            own = [self.groups("core")[c] for c in cores]
+            found += [
+                (1, "Data", core.l1_sets * core.l1_ways * 64, core.l1_ways, own),
+                (1, "Instruction", 64 * KIB, 4, own),
+            ]
+            if core.l2_sets:
+                found.append((2, "Unified", core.l2_sets * core.l2_ways * 64, core.l2_ways, own))
+            else:
+                shared = [r for r in machine.resolvers if not set(cores).isdisjoint(r.children)]
+                cpus = self.groups("core")
+                groups = [[cpu for core in r.children for cpu in cpus[core]] for r in shared]
+                size = shared[0].data_sets * shared[0].data_ways * 64
+                found.append((2, "Unified", size, shared[0].data_ways, groups))
+        last = next(r.level for r in machine.resolvers if 0 in r.children)
+        return [*found, (3, "Unified", self.l3, 16, self.groups(last))]
 
     # ---- Linux -----------------------------------------------------------------------------------
 
@@ -74,10 +85,11 @@ class Recorded:
             for cpu in group:
                 put(system / f"cpu/cpu{cpu}/topology/physical_package_id", package)
                 put(system / f"cpu/cpu{cpu}/topology/die_id", 0)
-                put(system / f"cpu/cpu{cpu}/cpufreq/cpuinfo_max_freq", self.mhz * 1000)
-        for group in self.groups("core"):
+        for group, kind in zip(self.groups("core"), self.machine.core_kinds, strict=True):
+            mhz = self.mhz if kind == "core" else self.slow
             for cpu in group:
                 put(system / f"cpu/cpu{cpu}/topology/core_cpus_list", ranges(group))
+                put(system / f"cpu/cpu{cpu}/cpufreq/cpuinfo_max_freq", mhz * 1000)
         for index, (level, kind, size, ways, groups) in enumerate(self.caches()):
             for group in groups:
                 for cpu in group:

@@ -94,7 +94,8 @@ def test_offline_processors_holes_and_memory_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize("recorded", [WHOLE, RAGGED])
 def test_hwloc_tells_the_same_as_sysfs(recorded: Recorded, tmp_path: Path) -> None:
     one = lay_out(sysfs.read(recorded.sysfs(tmp_path)))
-    assert lay_out(hwloc.read(recorded.hwloc(tmp_path / "lstopo.xml"))) == one
+    other = lay_out(hwloc.read(recorded.hwloc(tmp_path / "lstopo.xml")))  # which tells no clocks
+    assert replace(other, kinds=()) == replace(one, kinds=())
 
 
 @pytest.mark.parametrize("cpuid", [("CentaurHauls", 7, 0x5B), ("GenuineIntel", 6, 0x55)])
@@ -108,15 +109,32 @@ def test_a_shape_without_a_family_loads_and_runs(cpuid, tmp_path: Path) -> None:
     assert result.points[0].ops == 128 and not result.failed
 
 
-def test_cores_that_differ_are_told(tmp_path: Path) -> None:
-    """Four cores of two threads, two of one: as hybrid processors are."""
+def test_cores_of_two_kinds_come_back_as_they_were(tmp_path: Path) -> None:
+    """Eight cores of two threads with L2s of their own, two clusters of four with one each."""
+    real = topology.load("i912900k")
+    described = loaded(
+        Recorded(real, int, "socket", ("GenuineIntel", 6, 0x97), mhz=5200, slow=3900), tmp_path
+    )
+    assert described.core_kinds == real.core_kinds
+    assert described.hart_cores == real.hart_cores
+    assert hart_of_cpu(described) == list(range(24))
+    for mine, its in zip(described.each_core, real.each_core, strict=True):
+        sizes = ("l1_sets", "l1_ways", "l2_sets", "l2_ways")
+        assert [getattr(mine, s) for s in sizes] == [getattr(its, s) for s in sizes]
+    large, small = described.each_core[0], described.each_core[-1]
+    assert small.hold == pytest.approx(large.hold * 5200 / 3900, abs=1)
+    clusters = [(r.children, r.data_sets) for r in described.resolvers if r.level == "cluster"]
+    assert clusters == [(r.children, r.data_sets) for r in real.resolvers if r.level == "module"]
+
+
+def test_a_core_with_another_cache_or_fewer_threads_is_told(tmp_path: Path) -> None:
     root = Recorded(topology.load("i54590"), lambda hart: hart, "socket").sysfs(tmp_path)
     put(root / "sys/devices/system/cpu/cpu0/topology/core_cpus_list", "0-1")
     put(root / "sys/devices/system/cpu/cpu1/topology/core_cpus_list", "0-1")
     put(root / "sys/devices/system/cpu/cpu3/cache/index2/size", "1024K")
-    text = describe.describe(sysfs.read(root))
-    assert "cores of 1 and 2 threads" in text and "cores differ" in text
-    assert hart_of_cpu(describe.loads(text)) == [0, None, 1, 2]
+    described = describe.loads(describe.describe(sysfs.read(root)))
+    assert described.core_kinds == ("core", "core", "other")
+    assert (described.threads, hart_of_cpu(described)) == ((2, 1, 1), [0, 1, 2, 3])
 
 
 def test_every_family_named_exists() -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
@@ -25,6 +25,7 @@ class Cpu(Struct, frozen=True, forbid_unknown_fields=True):
     core: Annotated[
         tuple[int, ...], Meta(description="processors of the same core, itself among them")
     ]
+    mhz: Annotated[float, Meta(description="its highest clock; 0: not told")] = 0
 
 
 class Cache(Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,6 +43,20 @@ class Node(Struct, frozen=True, forbid_unknown_fields=True):
     number: Annotated[int, Meta(description="the operating system's")]
     cpus: Annotated[tuple[int, ...], Meta(description="nearest processors; none: memory alone")]
     memory: Annotated[int, Meta(description="bytes; 0: processors alone")]
+
+
+class Kind(Struct, frozen=True):
+    """Cores whose own caches are alike."""
+
+    cores: tuple[tuple[int, ...], ...]
+    mhz: float
+    l1: Cache | None
+    l2: Cache | None
+    shares: bool  # the second-level cache, with other cores
+
+    @property
+    def size(self) -> tuple[float, int]:
+        return self.mhz, self.l1.size if self.l1 else 0
 
 
 class Computer(Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,6 +80,28 @@ class Computer(Struct, frozen=True, forbid_unknown_fields=True):
 
     def cores(self) -> list[tuple[int, ...]]:
         return sorted({cpu.core for cpu in self.cpus})
+
+    def kinds(self) -> list[Kind]:
+        """The largest first: of the highest clock, of the largest first-level cache."""
+        alike: dict[Any, list[tuple[int, ...]]] = {}
+        first, second = self.shared(1), self.shared(2)
+        for core in self.cores():
+            l1, l2 = first.get(core[0]), second.get(core[0])
+            shares = bool(l2 and set(l2.cpus) - set(core))
+            sizes = tuple((c.size, c.ways) if c else () for c in (l1, l2))
+            alike.setdefault((sizes, shares), []).append(core)
+        mhz = {cpu.number: cpu.mhz for cpu in self.cpus}
+        found = [
+            Kind(
+                tuple(cores),
+                mhz[cores[0][0]],
+                first.get(cores[0][0]),
+                second.get(cores[0][0]),
+                shares,
+            )
+            for (_, shares), cores in alike.items()
+        ]
+        return sorted(found, key=lambda kind: (kind.size, len(kind.cores)), reverse=True)
 
     def shared(self, level: int) -> dict[int, Cache]:
         """Of each processor, its cache of this level."""

@@ -23,7 +23,7 @@ from typing import Any
 
 from uncore import topology
 from uncore.errors import UserError
-from uncore.measure.computer import Cache, Computer, ranges
+from uncore.measure.computer import Cache, Computer, Kind, ranges
 from uncore.measure.layout import Layout, lay_out
 
 HEAD = """\
@@ -118,7 +118,7 @@ def _text(computer: Computer, layout: Layout, family: Family | None) -> str:
     ]
     if not family and computer.vendor in OWNED:
         lines.append('protocol = "moesi"')
-    body = [head + "\n".join(lines), _core(computer, layout)]
+    body = [head + "\n".join(lines), *_cores(computer, layout)]
     if family:
         body += [_filled(family.adds, computer, layout), _last_cache(computer, layout, False)]
     else:
@@ -131,19 +131,31 @@ def _list(names: tuple[str, ...]) -> str:
     return quoted[0] if len(quoted) == 1 else f"[{', '.join(quoted)}]"
 
 
-def _core(computer: Computer, layout: Layout) -> str:
-    lines = ["[core]"]
-    if computer.mhz:
-        lines.append(f'clock = {{ value = "{computer.mhz:g}MHz", source = "{computer.clock}" }}')
-    else:
-        lines.append('clock = { value = "3GHz", source = "estimate: the system does not tell" }')
-    if first := computer.typical(1):
-        lines += ["", "[core.l1]", *_size(first)]
-    if "cluster" in layout.levels or not computer.typical(2):
-        lines += ["", "[core.l2]", 'size = "none"']
-    elif second := computer.typical(2):
-        lines += ["", "[core.l2]", *_size(second)]
-    return "\n".join(lines)
+def _cores(computer: Computer, layout: Layout) -> Iterator[str]:
+    """`[core]`, and what of it is different in other kinds."""
+    if len(layout.kinds) > 1:
+        yield "\n".join(["[kinds]", *(f'{n} = "{where}"' for n, where, _ in layout.kinds[1:])])
+    for name, _, kind in layout.kinds:
+        table = f"core.{name}" if name else "core"
+        mhz = kind.mhz or ("" if name else computer.mhz)
+        lines = [f"[{table}]"]
+        if mhz:
+            lines.append(f'clock = {{ value = "{mhz:g}MHz", source = "{computer.clock}" }}')
+        elif not name:
+            lines.append(
+                'clock = { value = "3GHz", source = "estimate: the system does not tell" }'
+            )
+        if kind.l1:
+            lines += ["", f"[{table}.l1]", *_size(kind.l1)]
+        if not kind.l2 or _clustered(layout, kind):
+            lines += ["", f"[{table}.l2]", 'size = "none"']
+        else:
+            lines += ["", f"[{table}.l2]", *_size(kind.l2)]
+        yield "\n".join(lines)
+
+
+def _clustered(layout: Layout, kind: Kind) -> bool:
+    return "cluster" in layout.levels and kind.shares
 
 
 def _size(cache: Cache) -> list[str]:
@@ -200,11 +212,13 @@ LAST_CACHE = {8: "40cy", 1 << 30: "60cy"}  # by the cores that share it, at most
 
 
 def _shared_caches(computer: Computer, layout: Layout) -> Iterator[str]:
-    if "cluster" in layout.levels and (second := computer.typical(2)):
-        yield _join("cluster", LATENCIES["cluster"])
-        lines = ["[cluster.data]", 'policy = "inclusive"', *_size(second)]
-        yield "\n".join([*lines, 'latency = { value = "14cy", source = "estimate" }'])
-        yield RESOLVER.format(level="cluster", knows="inclusive", at="hub")
+    for name, _, kind in layout.kinds:
+        if kind.l2 and _clustered(layout, kind):
+            table = f"cluster.{name}" if name else "cluster"
+            yield _join(table, LATENCIES["cluster"])
+            lines = [f"[{table}.data]", 'policy = "inclusive"', *_size(kind.l2)]
+            yield "\n".join([*lines, 'latency = { value = "14cy", source = "estimate" }'])
+            yield RESOLVER.format(level=table, knows="inclusive", at="hub")
     sharers = layout.most(layout.shared)
     yield _join(layout.shared, next(cost for most, cost in LAST_CACHE.items() if sharers <= most))
     yield _last_cache(computer, layout, True)

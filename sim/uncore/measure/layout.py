@@ -7,9 +7,8 @@ several memory nodes; complexes (`ccx`), where there are several third-level cac
 several cores share a second-level cache.  A level that divides nothing is left out,
 unless a family `needs` it.
 
-A machine has one kind of core and one count of threads.  A core that lacks a sibling because it is
-offline keeps the hart, without a processor; cores that differ by construction are described with
-one thread each, and a note says what was left out.
+A core that lacks a sibling because it is offline keeps the hart, without a processor.  Cores whose
+own caches differ are of different kinds; the largest have no name.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from dataclasses import dataclass
 from itertools import permutations
 from math import prod
 
-from uncore.measure.computer import Computer, Node, ranges
+from uncore.measure.computer import Computer, Kind, Node, ranges
 
 Key = tuple[int, ...]  # a core's place in the tree, level by level
 Placed = tuple[Key, tuple[int, ...]]  # and its processors
@@ -29,12 +28,12 @@ Placed = tuple[Key, tuple[int, ...]]  # and its processors
 class Layout:
     levels: tuple[str, ...]  # outermost first, "core" last
     tree: str
-    threads: int
     cpus: str  # from the i-th processor that is online to its hart
     cores: tuple[Placed, ...]
     node: str  # the level a memory node belongs to
     nodeless: tuple[int, ...]  # groups of that level without memory of their own
     notes: tuple[str, ...]
+    kinds: tuple[tuple[str, str, Kind], ...]  # name, where, and what; the first has neither
 
     @property
     def shared(self) -> str:
@@ -61,19 +60,20 @@ def lay_out(computer: Computer, needs: Collection[str] = ()) -> Layout:
     places = sorted((tuple(key[d] for d in kept), core) for core, key in keys.items())
     cores = tuple(_renumbered(places))
     levels = (*(named[d] for d in kept), "core")
-    threads, notes = _threads(computer)
+    kinds = computer.kinds()
+    threads = _threads(computer, kinds, cores)
     harts = _harts(computer, cores, threads)
-    counts = [*_counts(cores, len(kept)), [threads]]
-    node, nodeless, more = _nodes(computer, levels, cores)
+    counts = [*_counts(cores, len(kept)), threads]
+    node, nodeless, notes = _nodes(computer, levels, cores)
     return Layout(
         levels=levels,
         tree=" ".join(f"{n}:{_count(c)}" for n, c in zip((*levels, "thread"), counts, strict=True)),
-        threads=threads,
         cpus=expression(harts, [c[0] for c in counts if len(set(c)) == 1]),
         cores=cores,
         node=node,
         nodeless=nodeless,
-        notes=(*notes, *more, *_differing(computer)),
+        notes=tuple(notes),
+        kinds=tuple(_named(kinds, levels, cores)),
     )
 
 
@@ -111,26 +111,41 @@ def _renumbered(
         yield (*at, siblings.index(core)), core
 
 
-def _threads(computer: Computer) -> tuple[int, list[str]]:
-    sizes = {len(core) for core in computer.cores()}
-    if len(sizes) == 1 or computer.offline:
-        return max(sizes), []
-    kinds = " and ".join(map(str, sorted(sizes)))
-    return 1, [f"cores of {kinds} threads: each is described with one; siblings are left out"]
+def _threads(computer: Computer, kinds: Sequence[Kind], cores: Sequence[Placed]) -> list[int]:
+    """Of each core; siblings that are offline count."""
+    most = {core: max(map(len, kind.cores)) for kind in kinds for core in kind.cores}
+    return [most[core] if computer.offline else len(core) for _, core in cores]
 
 
-def _differing(computer: Computer) -> list[str]:
-    sizes = sorted({cache.size for cache in computer.shared(2).values()})
-    if len(sizes) < 2:
-        return []
-    told = ", ".join(f"{size >> 10} KiB" for size in sizes)
-    return [f"cores differ (second-level caches of {told}): all are described as most are"]
+def _named(
+    kinds: Sequence[Kind], levels: Sequence[str], cores: Sequence[Placed]
+) -> Iterator[tuple[str, str, Kind]]:
+    yield "", "", kinds[0]
+    used: list[str] = []
+    for kind in kinds[1:]:
+        name = "small" if kind.size < kinds[0].size else "other"
+        used.append(name)
+        number = str(used.count(name)) if used.count(name) > 1 else ""
+        yield name + number, " ".join(_where(kind, levels, cores)), kind
 
 
-def _harts(computer: Computer, cores: Sequence[Placed], threads: int) -> list[int | None]:
+def _where(kind: Kind, levels: Sequence[str], cores: Sequence[Placed]) -> Iterator[str]:
+    """Parts of the tree: whole groups of cores, or else the cores."""
+    groups: dict[Key, list[Placed]] = {}
+    for key, core in cores:
+        groups.setdefault(key[:-1], []).append((key, core))
+    for group, members in groups.items():
+        mine = [key for key, core in members if core in kind.cores]
+        for key in [group] if len(mine) == len(members) else mine:
+            yield ".".join(f"{level}{n}" for level, n in zip(levels, key, strict=False))
+
+
+def _harts(computer: Computer, cores: Sequence[Placed], threads: Sequence[int]) -> list[int | None]:
     at: dict[int, int] = {}
-    for position, (_, core) in enumerate(cores):
-        at |= {cpu: position * threads + i for i, cpu in enumerate(core[:threads])}
+    first = 0
+    for (_, core), many in zip(cores, threads, strict=True):
+        at |= {cpu: first + i for i, cpu in enumerate(core)}
+        first += many
     return [at.get(number) for number in computer.numbers]
 
 

@@ -105,6 +105,7 @@ def _cpu(system: Path, number: int, online: tuple[int, ...]) -> Cpu:
         package=max(0, _number(topology / "physical_package_id")),  # -1: unknown on some machines
         die=max(0, _number(topology / "die_id")),
         core=tuple(cpu for cpu in cpu_list(siblings) if cpu in online) or (number,),
+        mhz=_number(system / f"cpu/cpu{number}/cpufreq/cpuinfo_max_freq") / 1000,
     )
 
 
