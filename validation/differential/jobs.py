@@ -224,6 +224,14 @@ def kinds() -> Iterator[tuple[str, Case]]:
     yield "kinds-random", Case("mesh:3x2", "random", 6, other, parameters, tiny=True)
     rounds = (("rounds", 3),)
     yield "kinds-pingpong", Case("bus:4", "latency/pingpong", 4, slow, rounds)
+    for machine, where in (("i912900k", "0,1,16,17,20"), ("m1pro", "0,1,2,5")):
+        spread = (("placement", where),)
+        count = where.count(",") + 1
+        yield f"kinds-{machine}", Case(machine, "lock/ticket", count, (), few, spread)
+        yield (
+            f"kinds-{machine}-random",
+            Case(machine, "random", count, (), parameters, spread, tiny=True),
+        )
     uneven = (*slow, "tree=socket:1 core:4 thread:2,1,1,2")
     options = (("placement", "siblings"),)
     yield "kinds-threads", Case("ring:4", "lock/ticket", 6, uneven, few, options)

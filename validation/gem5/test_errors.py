@@ -232,7 +232,7 @@ def test_how_far_it_is_can_be_watched(played: Path) -> None:
         ("bus:2", 2, {"home": "first-touch"}, "write addressed"),
         ("bus:2", 2, {"slices": "0"}, "write hash"),
         ("bus:2", 2, {"overrides": {"core.atomics": "far"}}, "core.atomics=near"),
-        ("ring:4", 2, {"overrides": SMALL}, r"kinds \(core and small\).* --with part="),
+        ("ring:4", 4, {"overrides": SMALL}, r"kinds \(core and small\).* --place"),
         ("bus:2", 2, {"overrides": {"interrupt.multicast": "yes"}}, "interrupt.multicast=no"),
     ],
 )

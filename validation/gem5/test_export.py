@@ -35,9 +35,13 @@ FLAT, DEEP = "one level", "all levels"
 @cache
 def exported(machine: str, what: str = FLAT) -> tuple[Job, str, dict[str, Any]]:
     """Of harts that share one level, or of harts all over the machine: what can express them."""
-    cores = topology.load(machine, []).cores
-    threads = sharing(topology.load(machine, [])) if what == FLAT else min(cores, MOST)
+    whole = topology.load(machine, [])
+    threads = sharing(whole) if what == FLAT else min(whole.cores, MOST)
     place = "compact" if what == FLAT else "scatter"
+    if whole.kinds:  # the harts of a job are of one
+        alike = [core for core, kind in enumerate(whole.core_kinds) if kind == "core"]
+        threads = min(threads, len(alike))
+        place = ",".join(str(whole.harts_of(core)[0]) for core in alike)
     job = make_job(machine, "lock/ticket", [threads], smt=False, engine="gem5", placement=place)
     protocol = gem5.choose(job) if what == FLAT else "CHI"
     return job, protocol, system.describe(job, protocol)

@@ -134,6 +134,7 @@ def test_the_program_never_gets_on(played: Path) -> None:
     [
         ("epyc7601x2", {"placement": "siblings"}, "one hart a core; write --smt off"),
         ("bus:2", {"home": "first-touch"}, "--home first-touch: engine sst homes memory by"),
+        ("i912900k", {"placement": "0,16"}, "module8 .* write --with socket.resolver.slices=1"),
         ("bus:2", {"overrides": {"core.atomics": "far"}}, "core.atomics=near"),
         ("bus:2", {"overrides": {"interrupt.multicast": "yes"}}, "interrupt.multicast=no"),
     ],

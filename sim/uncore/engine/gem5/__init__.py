@@ -17,6 +17,7 @@ from uncore import paths
 from uncore.engine import Probes, Tick, boot, silent
 from uncore.engine.gem5 import find, read, system
 from uncore.engine.gem5.levels import levels
+from uncore.engine.gem5.parts import core_in_use
 from uncore.engine.gem5.protocols import PROTOCOLS
 from uncore.engine.outside import folder
 from uncore.engine.outside import run as runs
@@ -88,13 +89,8 @@ def export(job: Job, place: Path) -> None:
 def choose(job: Job) -> str:
     """A protocol that the gem5 at hand has and that can express the machine, or a UserError."""
     runs.refuse(job)
+    core_in_use(job)
     machine = job.machine
-    if machine.kinds:
-        parts = " and ".join(dict.fromkeys(machine.core_kinds))
-        raise UserError(
-            f"{machine.id}: cores of several kinds ({parts}): gem5's harts tell the time by the"
-            " cycles of one clock; write --with part=... with a part whose cores are alike"
-        )
     nodes = len(machine.memories)
     if job.home == "interleave" and nodes & (nodes - 1):
         raise UserError(

@@ -16,9 +16,11 @@ from uncore.engine.gem5.document import Value, new, region
 from uncore.engine.gem5.fabric import turns
 from uncore.engine.gem5.levels import Bank, Levels
 from uncore.engine.outside import homes
+from uncore.errors import UserError
 
 if TYPE_CHECKING:
     from uncore.job import Job
+    from uncore.topology.machine import Core
 
 LINE = 64
 LINE_BITS = 6
@@ -26,10 +28,23 @@ WAYS_OF_TAGS = 16
 SPARE = 2  # a level without data holds so many times the lines of the caches above
 
 
+def core_in_use(job: Job) -> Core:
+    """That of every hart, or a UserError."""
+    machine = job.machine
+    used = [machine.core_of(hart) for hart in job.harts[: job.threads[0]]]
+    kinds = dict.fromkeys(machine.core_kinds[core] for core in used)
+    if len(kinds) > 1:
+        raise UserError(
+            f"{machine.id}: cores of several kinds ({' and '.join(kinds)}): gem5's harts tell the"
+            " time by the cycles of one clock; write --place with cores of one"
+        )
+    return machine.each_core[used[0]]
+
+
 class Parts:
     def __init__(self, job: Job, levels: Levels, period: int, busy: int) -> None:
         self.job, self.levels, self.period, self.busy = job, levels, period, busy
-        self.core = job.machine.core
+        self.core = core_in_use(job)
         self.hit = max(1, self.core.l1_hit // period - 1)  # heard at the core's next turn
 
     def leave(self, duration: int) -> int:

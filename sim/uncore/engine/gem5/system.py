@@ -24,7 +24,7 @@ from uncore.engine import boot
 from uncore.engine.gem5 import fabric
 from uncore.engine.gem5.document import Document, addresses, at, file, new, ref, refs, region
 from uncore.engine.gem5.levels import Levels, levels
-from uncore.engine.gem5.parts import Parts
+from uncore.engine.gem5.parts import Parts, core_in_use
 from uncore.engine.gem5.protocols import PROTOCOLS
 from uncore.engine.outside import homes
 from uncore.engine.outside.folder import PROGRAM
@@ -52,7 +52,7 @@ def describe(job: Job, protocol: str) -> dict[str, Any]:
 
 def hertz(job: Job) -> int:
     """The clock of the harts, which the program counts its time by."""
-    return round(PS / job.machine.core.instruction)
+    return round(PS / core_in_use(job).instruction)
 
 
 class _System:
@@ -89,7 +89,7 @@ class _System:
             mmap_using_noreserve=True,
             cache_line_size=64,
             clk_domain=_clock(self.period),
-            core_clock=_clock(self.machine.core.instruction),
+            core_clock=_clock(self.parts.core.instruction),
             workload=new(
                 "RiscvBareMetal",
                 bootloader=file(PROGRAM),

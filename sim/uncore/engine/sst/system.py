@@ -27,6 +27,7 @@ from uncore.engine.sst.netlist import Netlist
 from uncore.engine.sst.network import Network, network
 from uncore.engine.sst.parts import Params, Parts
 from uncore.engine.sst.settings import MESHES
+from uncore.errors import UserError
 from uncore.topology.machine import Resolver
 from uncore.topology.route import Routes
 
@@ -132,6 +133,7 @@ class _System:
 
     def _make_root(self, below: dict[int, list[_Seat]]) -> None:
         roots = [resolver for resolver in self.machine.resolvers if not resolver.parents]
+        self._refuse_slices_below_slices(roots[0], below)
         children = dict.fromkeys(child for root in roots for child in root.children)
         uppers = [seat for child in children for seat in below.get(child, [])]
         levels: list[Sequence[_Seat]] = [uppers]
@@ -139,6 +141,17 @@ class _System:
             levels.append(self._make_slices(roots[0], uppers))
         levels.append([self._make_home(roots, node) for node in homes.nodes(self.job)])
         self._connect("system", levels)
+
+    def _refuse_slices_below_slices(self, root: Resolver, below: dict[int, list[_Seat]]) -> None:
+        """A core finds no way through a level to the slices behind it (sst-elements of 2026)."""
+        inner = [n for n in below if n >= self.machine.cores]
+        if root.data != "none" and len(set(root.slices)) > 1 and inner:
+            name = self.machine.resolvers[inner[0] - self.machine.cores].name
+            raise UserError(
+                f"{self.machine.id}: {name} stands between cores and a last level of several"
+                " slices, through which memHierarchy finds no way; write --with"
+                f" {root.level}.resolver.slices=1"
+            )
 
     def _make_home(self, roots: Sequence[Resolver], node: int) -> _Seat:
         memory = self.machine.memories[node]
