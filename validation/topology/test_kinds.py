@@ -147,6 +147,9 @@ def test_does_the_text_of_a_machine_tell_its_kinds(hybrid: Machine) -> None:
     text = draw(hybrid)
     assert "2 x core: 1 thread, L1 32 KiB 1.33 ns" in text
     assert "4 x core, small: 1 thread, L1 16 KiB 3 ns" in text
+    clusters = draw(load("m1pro"))
+    assert "resolver cluster0: inclusive, inclusive 4 MiB" in clusters
+    assert "resolver cluster1 .. cluster2: inclusive, inclusive 12 MiB" in clusters
 
 
 @pytest.mark.parametrize(

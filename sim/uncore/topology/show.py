@@ -7,6 +7,7 @@ draw(machine, picture)      the same; with a path, also the picture there, named
 from __future__ import annotations
 
 from collections import Counter
+from itertools import groupby
 from pathlib import Path
 
 from uncore.topology.machine import Core, Machine, Resolver
@@ -51,7 +52,10 @@ def _level(machine: Machine, depth: int, level: str) -> list[str]:
     cores = f"{per_group[0]} to {per_group[-1]}" if len(per_group) > 1 else str(per_group[0])
     lines = [f"{count}: {cores} core{'s' * (cores != '1')}{_links(machine, level)}"]
     resolvers = [r for r in machine.resolvers if r.level == level]
-    return lines + ([f"  resolver {_resolver(resolvers, machine)}"] if resolvers else [])
+    for what, run in groupby(resolvers, key=_resolver):
+        names = [resolver.name for resolver in run]
+        lines.append(f"  resolver {' .. '.join(dict.fromkeys((names[0], names[-1])))}: {what}")
+    return lines
 
 
 def _links(machine: Machine, level: str) -> str:
@@ -64,16 +68,14 @@ def _links(machine: Machine, level: str) -> str:
     return f", {len(mine)} links of {span}"
 
 
-def _resolver(alike: list[Resolver], machine: Machine) -> str:
-    first = alike[0]
-    name = first.name if len(alike) == 1 else f"{first.name} .. {alike[-1].name}"
-    slices = f", {len(first.slices)} slices" if len(first.slices) > 1 else ""
-    root = ", root" if not first.parents else ""
-    size = first.data_sets * first.data_ways * LINE
-    data = f", {first.data} {_bytes(size)} {first.data_ways}-way" if size else ""
+def _resolver(one: Resolver) -> str:
+    slices = f", {len(one.slices)} slices" if len(one.slices) > 1 else ""
+    root = ", root" if not one.parents else ""
+    size = one.data_sets * one.data_ways * LINE
+    data = f", {one.data} {_bytes(size)} {one.data_ways}-way" if size else ""
     return (
-        f"{name}: {first.knows}{root}{slices}{data}; reply {first.reply}, unblock on"
-        f" {first.unblock}, service {_ns(first.service)}, grants {_grants(first)}"
+        f"{one.knows}{root}{slices}{data}; reply {one.reply}, unblock on {one.unblock},"
+        f" service {_ns(one.service)}, grants {_grants(one)}"
     )
 
 
