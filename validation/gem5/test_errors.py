@@ -142,10 +142,12 @@ def test_it_crashes(played: Path) -> None:
     crashes("gem5", partial(gem5_that, played))
 
 
-def test_it_finds_itself_deadlocked(played: Path) -> None:
-    """What it says stands before the trace of its stack, which is long."""
-    gem5_that(played, "seq 9; echo 'x.cc:7: panic: Possible Deadlock'; seq 99; kill -ABRT $$")
-    with pytest.raises(OutsideError, match=r"status -6:\n  x.cc:7: panic: Possible Deadlock\n"):
+@pytest.mark.parametrize(
+    "words", ["x.cc:7: panic: Possible Deadlock", "gem5 has encountered a segmentation fault!"]
+)
+def test_what_it_died_of_stands_before_the_trace_of_its_stack(played: Path, words: str) -> None:
+    gem5_that(played, f"seq 9; echo '{words}'; seq 99; kill -ABRT $$")
+    with pytest.raises(OutsideError, match=rf"status -6:\n  {words}\n  1\n"):
         api.run(*PLAY, engine="gem5")
 
 

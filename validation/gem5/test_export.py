@@ -7,7 +7,7 @@ import json
 import runpy
 import sys
 from collections import Counter
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -207,6 +207,19 @@ def test_the_configuration_makes_each_object_and_connects_it(machine: str, tmp_p
     assert cpu.parts["dcache_port"].path.endswith("in_ports")
 
 
+@pytest.mark.parametrize("newer", [False, True])
+def test_a_folder_suits_gem5_before_and_since_24_1(newer: bool, tmp_path: Path) -> None:
+    """Since then a controller has its protocol's name before its own, and two kinds want more."""
+    job, _, _ = exported("ring:4")
+    gem5.export(job, tmp_path)
+    played = _Played(newer)
+    played.run(tmp_path / CONFIGURATION)
+    assert "L1Cache_Controller" in played.made
+    for kind in ("RubyPrefetcher", "RubyDirectoryMemory"):
+        (first, *_) = [one for one in played.objects if one.kind == kind]
+        assert first.parts.get("block_size") == (64 if newer else None)
+
+
 def test_a_folder_is_complete_and_the_same_again(tmp_path: Path) -> None:
     job, protocol, _ = exported("ring:8")
     for name in ("one", "two"):
@@ -312,9 +325,9 @@ class _Ways:
 
 
 class _Object:
-    """Any SimObject of an old gem5: has every attribute, and remembers what is set."""
+    """Any SimObject: has every attribute, and remembers what is set."""
 
-    _params = ()
+    _params: tuple[str, ...] = ()
 
     def __init__(self, played: _Played, kind: str, path: str) -> None:
         self.__dict__.update(played=played, kind=kind, path=path, parts={})
@@ -330,10 +343,15 @@ class _Object:
         return self
 
 
+class _Newer(_Object):
+    _params = ("block_size",)
+
+
 class _Played:
     """The modules m5, m5.objects, m5.params and _m5.core."""
 
-    def __init__(self) -> None:
+    def __init__(self, newer: bool = False) -> None:
+        self.newer = newer
         self.made: list[str] = []
         self.order: list[str] = []
         self.objects: list[_Object] = []
@@ -349,8 +367,10 @@ class _Played:
         vars(core).update(setLogLevel=lambda level: None, LogLevel=SimpleNamespace(WARN=2))
         own = ModuleType("_m5")
         vars(own).update(core=core)
+        protocol = json.loads(script.with_name("system.json").read_text())["protocol"]
         for kind in _kinds(script.with_name("system.json")):
-            setattr(objects, kind, lambda kind=kind: self.make(kind))
+            full = self.newer and kind.endswith("_Controller")
+            setattr(objects, f"{protocol}_{kind}" if full else kind, partial(self.make, kind))
         with pytest.MonkeyPatch.context() as patch:
             for module in (m5, objects, params, own, core):
                 patch.setitem(sys.modules, module.__name__, module)
@@ -360,7 +380,7 @@ class _Played:
 
     def make(self, kind: str) -> _Object:
         self.made.append(kind)
-        self.objects.append(_Object(self, kind, kind))
+        self.objects.append((_Newer if self.newer else _Object)(self, kind, kind))
         return self.objects[-1]
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 LAST = 12  # lines shown of a failed run
-KILLED = re.compile(r"\b(panic|fatal|FATAL): ")
+KILLED = re.compile(r"\b((panic|fatal|FATAL): |has encountered a segmentation fault)")
 
 
 def fields(job: Job, name: str, output: str) -> dict[str, Any]:
