@@ -11,6 +11,8 @@ from cyclopts import Parameter
 from uncore.commands import FAILED, OK, PLACED, Json, Placed, Set, Threads, With, app, note
 from uncore.errors import UserError
 
+DEFAULT = ("native", "reference", "sst")  # to crosscheck
+
 
 @app.command
 def export(
@@ -42,9 +44,13 @@ def crosscheck(
     machine: str,
     workload: str,
     *,
-    engines: Annotated[str, Parameter(help="the first is what the others are compared with")] = (
-        "native,reference,sst"
-    ),
+    engines: Annotated[
+        str,
+        Parameter(
+            help="the first is what the others are compared with; none: native, reference, and sst"
+            " where it is found"
+        ),
+    ] = "",
     threads: Threads = "2",
     set_: Set = [],  # noqa: B006
     with_: With = [],  # noqa: B006
@@ -52,18 +58,19 @@ def crosscheck(
     json: Json = False,
 ) -> int:
     """One job on several engines: what must agree, what should, what differs and why."""
+    from uncore import engine
     from uncore.engine import crosscheck as check
-    from uncore.engine import refuse_slow
     from uncore.report import crosscheck as report
     from uncore.report.progress import progress
 
-    names = [name.strip() for name in engines.split(",")]
+    job = choices.job(machine, workload, threads, set_, with_)
+    found_here = (name for name in DEFAULT if not engine.load(name).missing())
+    names = [name.strip() for name in engines.split(",")] if engines else list(found_here)
     if len(names) < 2 or len(set(names)) < len(names):
         raise UserError(f"--engines {engines}: write at least two different ones")
-    job = choices.job(machine, workload, threads, set_, with_)
     if not choices.slow:
         for name in names:
-            refuse_slow(replace(job, engine=name))
+            engine.refuse_slow(replace(job, engine=name))
     with progress(len(job.threads) * len(names), "comparing", "runs") as advance:
         found = check.crosscheck(job, names, lambda: advance(1))
     report.show(found, check.reasons(names), json)
