@@ -124,6 +124,14 @@ def test_does_a_real_ctrl_c_end_it_at_once(tmp_path, cores):
     assert load(tmp_path / "r.json").outcome.partial
 
 
+@pytest.mark.parametrize("terminal", ["", "1"])
+def test_is_it_told_how_far_a_long_run_is_on_a_terminal_only(uncore, monkeypatch, terminal):
+    monkeypatch.setenv("TOY_TICK", "12_345_678")
+    monkeypatch.setenv("FORCE_COLOR", terminal)
+    told = uncore(*TOY, "--threads", "2", "--cores", "1").err
+    assert ("simulating, at 12.3 µs" in told) is bool(terminal)
+
+
 def test_are_the_lines_that_moved_named(uncore):
     out = uncore(*TOY, "--threads", "4").out
     assert "uc_record" in out and "0.10" in out and "the lock" in out

@@ -3,7 +3,7 @@
 An operation takes 10 ns, whatever the number of threads.  How it misbehaves comes from the
 environment, which reaches worker processes too: TOY_FAIL (a failing check at that many threads),
 TOY_INTERRUPT (Ctrl-C at that many), TOY_SLEEP (hangs at that many), TOY_DRIFT (another outcome),
-TOY_MISSING (not installed).
+TOY_MISSING (not installed), TOY_TICK (reached so many ps a moment ago).
 """
 
 from __future__ import annotations
@@ -35,6 +35,9 @@ def run(job: Job, probes: Probes, tick: Tick = silent) -> dict[str, Any]:
     if os.environ.get("TOY_SLEEP") == str(n):
         print("sleeping", file=sys.stderr, flush=True)
         time.sleep(60)
+    if reached := os.environ.get("TOY_TICK"):
+        tick(1, int(reached))
+        time.sleep(0.3)  # a bar is drawn ten times a second
     unknown = ("latency", "invalidations", "links", "resolvers", "instructions")
     return {
         "threads": n,
