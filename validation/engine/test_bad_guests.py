@@ -6,13 +6,15 @@ In the words of the source: hart, pc, symbol, file and line.  Never a hang, neve
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from runs import PROGRAMS, guest, point
 from tiny import line
 
 from uncore import cli
-from uncore.engine import native
+from uncore.api import make_job
+from uncore.engine import native, reference
 from uncore.errors import GuestError
 
 MILLISECOND = 10**9  # simulated ps
@@ -44,6 +46,16 @@ def message(what: str, machine: str = "ccx", threads: int = 3) -> str:
 def test_tells_a_trap_its_hart_symbol_and_line(what: str, why: str) -> None:
     place = rf"at 0x8000[0-9a-f]{{4}} {what}(\+0x[0-9a-f]+)? \(bad\.c:{line_of(what)}\)"
     assert re.search(rf"hart 2: {why} {place}", message(what))
+
+
+@pytest.mark.parametrize("engine", [native, reference])
+def test_tells_traps_of_several_harts_apart(engine: Any) -> None:
+    """All of them write at the same time, a word here, a word there."""
+    job = make_job("ring:3", guest("bad"), [3], parameters={"what": "everybody"})
+    with pytest.raises(
+        GuestError, match=r"hart \d: store or atomic access fault at 0x8000\w+ uc_main"
+    ):
+        engine.run(job, frozenset())
 
 
 def test_tells_a_jump_into_nowhere_where_it_went() -> None:

@@ -116,7 +116,7 @@ inline Answer Thread::mmio(uint64_t address, unsigned, bool write, uint64_t& val
     return Answer::now;
   }
   if (address >= kUart && address < kUart + 8) {
-    if (write && address == kUart) core.engine.console.push_back(static_cast<char>(value));
+    if (write && address == kUart) core.engine.say(*this, static_cast<char>(value));
     if (!write) value = address == kUart + 5 ? 0x60 : 0;  // line status: transmitter empty
     return Answer::now;
   }

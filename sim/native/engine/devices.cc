@@ -1,6 +1,7 @@
 // What the guest says to the world beside memory: semihosting, markers, the end of its run.
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "engine/engine.hh"
 #include "uncore_abi.h"
@@ -23,7 +24,7 @@ void Engine::semihost(Thread& thread) {
         uint8_t c = 0;
         read(a, 1, &c);
         if (c == 0) break;
-        console.push_back(static_cast<char>(c));
+        say(thread, static_cast<char>(c));
       }
       x[10] = 0;
       break;
@@ -40,6 +41,12 @@ void Engine::semihost(Thread& thread) {
     default:
       x[10] = ~uint64_t{0};
   }
+}
+
+void Engine::say(const Thread& thread, char letter) {
+  std::string& line = lines_[thread.id];
+  line.push_back(letter);
+  if (letter == '\n') console += std::exchange(line, {});
 }
 
 // A run ends when its end could have reached every core (rule T4): none has run further. Harts run

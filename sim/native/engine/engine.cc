@@ -258,6 +258,7 @@ void Engine::at_memory(PacketId id, Time now) {
 
 void Engine::finish(End end, std::string reason) {
   if (end_ != End::running) return;
+  for (const auto& [hart, line] : lines_) console += line;
   end_ = end;
   reason_ = std::move(reason);
 }

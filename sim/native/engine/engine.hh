@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -71,9 +72,9 @@ class Engine {
   Packets packets;
   Image image;
   Counters counters;
-  std::string console;
-  Agent origin = kNobody;                          // of the data that a resolver sends now
-  const std::unique_ptr<Log> log;                  // null unless the job asks for it
+  std::string console;             // whole lines: harts that write at one time do not mix theirs
+  Agent origin = kNobody;          // of the data that a resolver sends now
+  const std::unique_ptr<Log> log;  // null unless the job asks for it
   const std::unique_ptr<Attribution> attribution;  // the same
 
   const Protocol& protocol() const { return protocol_; }
@@ -101,6 +102,7 @@ class Engine {
   std::size_t slice_of(uint64_t line, std::size_t slices) const;
 
   void semihost(Thread& thread);
+  void say(const Thread& thread, char letter);
   void fatal(Thread& thread);
   void overflow(Thread& thread);
   void marker(Thread& thread, unsigned code, uint64_t value);
@@ -166,8 +168,9 @@ class Engine {
   Agent first_resolver_ = 0, first_memory_ = 0;
   uint64_t ram_size_ = 0;
   Time now_ = 0, last_progress_ = 0;
-  Ending ending_;          // that a hart has brought about
-  Time ends_at_ = kNever;  // when the run ends by it
+  Ending ending_;                          // that a hart has brought about
+  std::map<uint32_t, std::string> lines_;  // of the console, by hart, as far as they have come
+  Time ends_at_ = kNever;                  // when the run ends by it
   Latencies latencies_;
   End end_ = End::running;
   int exit_code_ = 0;

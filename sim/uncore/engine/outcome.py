@@ -57,7 +57,8 @@ def point(job: Job, engine: Run) -> dict[str, Any]:
     records = readback.records(guest, engine.read, harts)
     known = readback.fields(records, readback.tables(guest, engine.read))
     if engine.exit_code and not known["failures"]:
-        said = readback.trap_from_text(guest, engine.console) or engine.console.strip()
+        lines = dict.fromkeys(engine.console.split("\n"))  # several harts may say the same
+        said = readback.trap_from_text(guest, engine.console) or "\n".join(lines).strip()
         raise GuestError(f"{guest.name} ended with status {engine.exit_code}: {said}")
     counts = engine.counters()
     lines = counts["lines"][:MOST_LINES]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
@@ -130,4 +131,7 @@ def _environment() -> Mapping[str, str]:
 
 def _message(stderr: str) -> str:
     """What the compiler said, without the remarks of its driver."""
-    return stderr.strip() or "the compiler gave no reason"
+    said = stderr.strip() or "the compiler gave no reason"
+    if re.search(r"fatal error: '[\w/]+\.h' file not found", said):
+        said += "\nThere is no C library: a workload has uncore.h, and what stands beside it."
+    return said

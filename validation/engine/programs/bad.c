@@ -18,12 +18,12 @@ enum what {
   DELAY,
   RECURSE,
   RACE,
+  EVERYBODY,
   CHECK
 };
 UC_PARAM(choice, what, ILLEGAL,
          "illegal|outside|device|misaligned|astray|unhandled|deadlock|atomic|compute|clock|delay|"
-         "recurse|"
-         "race|check",
+         "recurse|race|everybody|check",
          "how");
 
 static struct {
@@ -85,6 +85,7 @@ static void race(unsigned id, unsigned n) {
 
 void uc_main(unsigned id, unsigned n) {
   if (what == RACE) race(id, n);
+  if (what == EVERYBODY) outside();
   if (id != n - 1) {
     if (what == ATOMIC) atomic();
     return;

@@ -27,7 +27,8 @@ class Devices:
 
     def __init__(self, system: System) -> None:
         self.system = system
-        self.console = bytearray()
+        self.console = bytearray()  # whole lines: harts that write at one time do not mix theirs
+        self.lines: dict[int, bytearray] = {}  # by hart, as far as they have come
 
     def has(self, address: int) -> bool:
         return address == MTIME or address in UART
@@ -37,7 +38,7 @@ class Devices:
         if address == MTIME:
             return hart.time()
         if write and address == UART.start:
-            self.console.append(value % 256)
+            self.say(hart, bytes([value % 256]))
         return TRANSMITTER_EMPTY if address == UART.start + LINE_STATUS else 0
 
     def semihost(self, hart: Hart) -> None:
@@ -45,7 +46,7 @@ class Devices:
         call, argument = hart.isa.argument(0), hart.isa.argument(1)
         self.system.counts.progress = self.system.clock.now
         if call == WRITE0:
-            self.console += self._string(argument)
+            self.say(hart, self._string(argument))
             hart.isa.set_argument(0, 0)
         elif call in (EXIT, EXIT_EXTENDED):
             code = self.system.read(argument + 8, 8) if call == EXIT_EXTENDED else b""
@@ -53,6 +54,18 @@ class Devices:
             self.system.end_by(hart, "exited", "", status)
         else:
             hart.isa.set_argument(0, NO_SUCH_CALL)
+
+    def say(self, hart: Hart, text: bytes) -> None:
+        line = self.lines.setdefault(hart.id, bytearray())
+        line += text
+        whole = line.rfind(b"\n") + 1
+        self.console += line[:whole]
+        del line[:whole]
+
+    def said(self) -> str:
+        """By the end of the run."""
+        rest = (line for _, line in sorted(self.lines.items()))
+        return b"".join([self.console, *rest]).decode("latin-1")
 
     def _string(self, address: int) -> bytes:
         """C's: up to a zero."""

@@ -21,7 +21,7 @@ class View:
         self.exit_code = system.exit_code
         self.now = int(system.clock.now)
         self.read = system.read
-        self.console = system.devices.console.decode("latin-1")
+        self.console = system.devices.said()
 
     def harts(self) -> list[dict[str, Any]]:
         """Where each one is."""
