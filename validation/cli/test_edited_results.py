@@ -40,6 +40,8 @@ def test_is_an_edited_job_a_job_or_a_message(changes: list[edits.Change]) -> Non
         (("machine", "resolvers", 0, "knows"), "all", r"job\.machine: .*knows"),
         (("machine", "links"), [], r"links: not every stop can be reached"),
         (("machine", "threads_per_core"), 0, r"threads_per_core"),
+        (("machine", "threads"), [1], r"threads: 1 numbers; expected one for each of 2 cores"),
+        (("machine", "kinds"), [{"name": "small", "cores": [0]}], r"`core`.*kinds"),
         (("machine", "core", "l1_sets"), 0, r"l1_sets"),
         (("machine", "resolvers", 0, "grants"), 2**31, r"<= 65536.*grants"),
         (("machine", "memories"), [], r"memories: expected at least one"),
