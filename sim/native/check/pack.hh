@@ -16,93 +16,9 @@
 #include <vector>
 
 #include "check/system.hh"
+#include "check/words.hh"
 
 namespace uncore::check {
-
-using Words = std::vector<uint64_t>;
-
-// A renaming of agents that leaves the tree as it is.
-class Renaming {
- public:
-  Renaming(const Tree& tree, std::vector<Agent> to) : tree_(tree), to_(std::move(to)) {}
-  Agent agent(Agent a) const { return a == kNobody ? kNobody : to_[static_cast<std::size_t>(a)]; }
-  int ordinal(Agent resolver, int child) const {
-    if (child == kNobody) return kNobody;
-    return tree_.ordinal(agent(tree_.node(resolver).first + child));
-  }
-  Agent origin(Agent a) const {
-    return static_cast<Agent>(std::find(to_.begin(), to_.end(), a) - to_.begin());
-  }
-
- private:
-  const Tree& tree_;
-  std::vector<Agent> to_;
-};
-
-// All of them; the first is the identity.
-std::vector<Renaming> renamings(const Tree& tree);
-
-// Puts fields into words, renamed.
-class Writer {
- public:
-  Writer(Words& out, const Renaming& r) : out_(out), renaming_(r) {}
-  void bits(const auto& value, unsigned width) {
-    const auto v = static_cast<uint64_t>(value);
-    if (v >> width != 0) throw Violation{"a count is out of range"};
-    if (used_ + width > 64) flush();
-    word_ |= v << used_;
-    used_ += width;
-  }
-  void count(int from_minus_one, unsigned width) { bits(from_minus_one + 1, width); }
-  void agent(Agent a) { bits(renaming_.agent(a) + 1, 4); }
-  void child(Agent resolver, int ordinal) { bits(renaming_.ordinal(resolver, ordinal) + 1, 3); }
-  void set(Agent resolver, const Bits& set) {
-    uint64_t renamed = 0;
-    set.each([&](int c) { renamed |= 1u << renaming_.ordinal(resolver, c); });
-    bits(renamed, 4);
-  }
-  void flush() {
-    if (used_ > 0) out_.push_back(word_);
-    word_ = used_ = 0;
-  }
-
- private:
-  Words& out_;
-  const Renaming& renaming_;
-  uint64_t word_ = 0, used_ = 0;
-};
-
-// Takes them out again.
-class Reader {
- public:
-  explicit Reader(const uint64_t* from) : next_(from) {}
-  template <class T>
-  void bits(T& value, unsigned width) {
-    if (left_ < width) {
-      word_ = *next_++;
-      left_ = 64;
-    }
-    value = static_cast<T>(word_ & ((uint64_t{1} << width) - 1));
-    word_ >>= width;
-    left_ -= width;
-  }
-  void count(int& from_minus_one, unsigned width) { bits(from_minus_one, width), --from_minus_one; }
-  void agent(Agent& a) { bits(a, 4), --a; }
-  void child(Agent, int& ordinal) { bits(ordinal, 3), --ordinal; }
-  void set(Agent, Bits& set) {
-    uint32_t in = 0;
-    bits(in, 4);
-    set.clear();
-    for (int c = 0; c < 4; ++c)
-      if (in >> c & 1) set.add(c);
-  }
-  void flush() { left_ = 0; }
-
- private:
-  const uint64_t* next_;
-  uint64_t word_ = 0;
-  unsigned left_ = 0;
-};
 
 template <class System>
 class Packer {

@@ -1,5 +1,5 @@
 // The automorphisms of a tree.
-#include "check/pack.hh"
+#include "check/words.hh"
 
 namespace uncore::check {
 
