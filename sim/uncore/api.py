@@ -27,12 +27,13 @@ from uncore.result import Observed, Result, canonical, load
 from uncore.topology.machine import Machine
 
 NOTHING: Mapping[str, str] = {}
+Counts = str | int | Iterable[int]  # "1,2,4..128", 4, [1, 2, 4]
 
 
 def run(
     machine: str | Machine,
     workload: str | Path | Program,
-    threads: str | Iterable[int] = (1,),
+    threads: Counts = (1,),
     *,
     cores: int = 1,
     **options: Any,
@@ -51,7 +52,7 @@ def run(
 def make_job(
     machine: str | Machine,
     workload: str | Path | Program,
-    threads: str | Iterable[int] = (1,),
+    threads: Counts = (1,),
     *,
     parameters: Mapping[str, Any] = NOTHING,
     overrides: Mapping[str, str] = NOTHING,
@@ -70,10 +71,14 @@ def make_job(
         resolved = machine
     found = find_program(workload)
     room = len(place(resolved, policies.get("placement", "compact"), policies.get("smt", True)))
+    if isinstance(threads, (str, int)):
+        counts = thread_counts(str(threads), room)
+    else:
+        counts = tuple(threads)
     job = Job(
         machine=resolved,
         program=found,
-        threads=thread_counts(threads, room) if isinstance(threads, str) else tuple(threads),
+        threads=counts,
         parameters=tuple(sorted(found.canonical(parameters).items())),
         overrides=tuple(sorted(overrides.items())),
         **policies,

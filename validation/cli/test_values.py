@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import uncore.result.describe
-from uncore import topology
+from uncore import api, topology
 from uncore.distance import boundaries, classes, distance
 from uncore.paths import CHECKOUT
 from uncore.placement import place, thread_counts
@@ -26,6 +26,11 @@ from uncore.report import units
 )
 def test_what_is_a_thread_list(text, counts):
     assert thread_counts(text, room=96) == counts
+
+
+@pytest.mark.parametrize("threads", [4, "4", [4], (4,), "max"])
+def test_is_a_number_of_threads_taken_however_it_is_written(threads):
+    assert api.make_job("bus:4", "lock/ticket", threads).threads == (4,)
 
 
 @pytest.fixture(scope="module")
