@@ -91,7 +91,10 @@ def _listed(text: str, machine: Machine) -> tuple[int, ...]:
                 f"--place {text}: '{item}' is neither a policy ({', '.join(POLICIES)}) nor harts"
                 f" such as 0-3,8.{nearest(text, POLICIES)}"
             )
-        harts += range(int(first), min(int(ends[-1]), machine.harts) + 1)
+        low, high = int(first), int(ends[-1])
+        if high < low:
+            raise UserError(f"--place {text}: '{item}' runs downwards; write {high}-{low}")
+        harts += range(low, min(high, max(low, machine.harts)) + 1)
     outside = [h for h in harts if h >= machine.harts]
     if outside:
         raise UserError(

@@ -16,6 +16,7 @@ import re
 from uncore.errors import UserError, nearest
 from uncore.paths import TOPOLOGIES
 from uncore.topology.document import Branch, Place, find_file, merged, parse, read_chain
+from uncore.topology.tree import MOST_HARTS
 
 EXAMPLES = {"bus": "bus:8", "ring": "ring:16", "mesh": "mesh:16x8", "ccx": "ccx:32x8"}
 
@@ -30,7 +31,10 @@ def read_shape(name: str) -> Branch:
     if kind not in EXAMPLES or not re.fullmatch(pattern, size):
         examples = " ".join(EXAMPLES.values())
         hint = "" if kind in EXAMPLES else nearest(kind, EXAMPLES)
-        raise UserError(f"'{name}': expected a shape like {EXAMPLES.get(kind, examples)}.{hint}")
+        raise UserError(
+            f"'{name}': expected a shape like {EXAMPLES.get(kind, examples)}, of at most"
+            f" {MOST_HARTS} harts.{hint}"
+        )
     place = Place(name, 0)
     base = read_chain(find_file(kind, TOPOLOGIES, place))
     return merged(base, parse(_instance(kind, size), name, "shape"))

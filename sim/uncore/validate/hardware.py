@@ -239,7 +239,8 @@ def measured_matrix(path: Path, machine: Machine) -> Matrix:
     try:
         rows = list(csv.reader(path.read_text().splitlines()))
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot read the matrix: {error}") from None
+        why = getattr(error, "strerror", None) or error
+        raise UserError(f"{path}: cannot read the matrix: {why}") from None
     harts = hart_of_cpu(machine)
     if len(rows) != len(harts):
         raise UserError(
