@@ -10,6 +10,8 @@ import statistics
 
 import pytest
 
+from uncore.api import make_job
+from uncore.execute import execute
 from uncore.validate import contention
 from uncore.validate.section import Request
 
@@ -44,6 +46,19 @@ def test_costs_retrying_more_the_more_retry() -> None:
     two, three, four = points("i76700hq", "cas", (2, 3, 4))
     assert two.simulated > 1.2 * three.simulated > 1.4 * four.simulated
     assert all(abs(point.error) < contention.WORST for point in (two, three, four))
+
+
+def test_lose_loops_of_siblings_nothing_to_each_other() -> None:
+    """C9: a second hart a core neither adds to what is fought for nor makes loops collapse."""
+    jobs = [
+        make_job(
+            "x6130x2", "counter/contended", [32, 64], parameters={"by": by, "duration": "50us"}
+        )
+        for by in ("add", "cas")
+    ]
+    for result in execute(jobs, 2):
+        one, two = (point.throughput or 0 for point in result.points)
+        assert 0.8 < two / one < 1.4
 
 
 @pytest.mark.long

@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from uncore import topology
 from uncore.validate import interrupts
 
 CARRIED = interrupts.carried()
@@ -32,22 +31,18 @@ def test_is_one_line_as_good_as_two_inside_a_chip_and_worse_beyond() -> None:
 
 
 @pytest.mark.long
-def test_is_a_line_of_four_chips_cheap_because_siblings_finish_together() -> None:
-    """docs/deviations.md says so: whoever closes the gap changes that page."""
+def test_is_a_line_of_four_chips_dear_because_siblings_take_turns() -> None:
+    """Less so than measured, as docs/deviations.md says: who closes the gap changes that page."""
     storm = CARRIED["power10x4"].storm
     assert storm
-    shapes = {
-        38_000: topology.load("power10x4"),
-        76_000: topology.load("power10x4", ["tree=socket:4 core:88 thread:1"]),  # none share
-    }
-    eight, alone = (
-        interrupts.rates(machine, "node", work, [352], 2)[0]
-        / interrupts.rates(machine, "one", work, [352], 2)[0]
-        for work, machine in shapes.items()
+    ends = slice(None, None, len(storm.threads) - 1)
+    few = msgspec.structs.replace(
+        storm, threads=storm.threads[ends], one=storm.one[ends], node=storm.node[ends]
     )
-    measured = storm.node[-1] / storm.one[-1]
-    assert eight < 0.4 * measured
-    assert alone == pytest.approx(measured, rel=interrupts.RATIO / 100)
+    rows, past = interrupts.storm("power10x4", few, 2)
+    assert past == []
+    one, node = (row["err_pct"] for row in rows[2:4])
+    assert 15 < one < 50 and abs(node) < 15
 
 
 def test_grows_a_broadcast_with_the_harts_only_by_single_interrupts() -> None:

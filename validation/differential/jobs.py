@@ -137,6 +137,19 @@ def siblings() -> Iterator[tuple[str, Case]]:
     for workload in ("counter/atomic", "lock/tas", "refcount/atomic", "counter/percpu"):
         yield f"siblings-{workload}", Case("x8275clx2", workload, 6, (), few, options)
     pairs = (("rounds", 4),)
+    for machine in ("x8275clx2", "epyc7601x2"):  # C9: in a socket, and told from above
+        case = Case(machine, "lock/ttas", 16, (), few, options)
+        yield f"siblings-in-turn-{machine}", case
+        case = Case(
+            machine,
+            "counter/contended",
+            16,
+            ("core.lr=shared",),
+            (("duration", "1us"), ("by", "cas")),
+            options,
+        )
+        yield f"siblings-in-turn-cas-{machine}", case
+    yield "four-siblings", Case("power9x2", "counter/atomic", 16, (), few, options)
     yield "siblings-pingpong", Case("atomd510", "latency/pingpong", 4, (), pairs, options)
     for ways in (1, 2):
         small = (f"core.l1={128 * ways}B {ways}-way 4cy", "core.l2=512B 2-way 14cy")

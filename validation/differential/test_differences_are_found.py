@@ -15,6 +15,7 @@ from jobs import JOBS, make
 from uncore import cli
 from uncore.engine import agreement
 from uncore.engine.reference import fabric
+from uncore.engine.reference.cache import Line as SharedLine
 from uncore.engine.reference.caches import Caches
 from uncore.engine.reference.core import Core
 from uncore.engine.reference.entry import Entry
@@ -39,6 +40,13 @@ def _anew(entry: Entry, kind: str, child: int, right: str, cause: Message, data_
 
 
 SEND_PROBE = Entry.send_probe
+
+
+def _from_the_first(core: Core, number: int, last: int) -> None:
+    PASS(core, number, len(core.harts) - 1)
+
+
+PASS = Core._pass
 
 
 def _late(resolver: Resolver, line: Entry) -> None:
@@ -70,6 +78,21 @@ BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
     "no share of the width": (Core, "share", lambda _: None, "intel-siblings", ""),
     "nothing forwarded": (Hart, "forwarded", lambda *_: None, "random-bus:4-0-msi", ""),
     "an LR's lock without end": (Core, "unlock", lambda *_: None, "no-hold", "C6"),
+    "siblings share what is fought for": (
+        SharedLine,
+        "closed_to",
+        lambda *_: False,
+        "siblings-counter/atomic",
+        "",
+    ),
+    "a join keeps to itself that others wait": (
+        Entry,
+        "contended",
+        lambda entry, who: any(m.sender != who and m.kind != "Put" for m in entry.queue),
+        "siblings-in-turn-epyc7601x2",
+        "",
+    ),
+    "the first sibling asks first": (Core, "_pass", _from_the_first, "four-siblings", ""),
     "no locks": (Core, "_may_begin", lambda *_: True, "siblings-counter/atomic", ""),
     "a log without probes": (Record, "asked", lambda *_: None, "one-slice", "R3"),
     "a log without sources": (Record, "granted", lambda *_: None, "one-slice", "R4"),

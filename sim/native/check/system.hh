@@ -75,6 +75,8 @@ class System {
     void closed(Entry<Env>&) {}
     // There is no time here. That children go first is what a probe that comes later sees.
     bool young(const Msg&) const { return false; }
+    // And a core here is one hart.
+    bool contended(const Entry<Env>&) const { return false; }
 
    private:
     const Node& node() const { return system->tree->node(agent); }

@@ -96,6 +96,7 @@ void answer_probe(Env& env, Agent self, const Message<Data>& probe, Cell cell, c
     handed.kind = Kind::Data;
     handed.right = probe.right;
     handed.wants_done = probe.wants_done;
+    handed.contended = probe.contended;
     handed.carries = true;
     handed.from = self;
     handed.to = probe.requester;

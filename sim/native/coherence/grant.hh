@@ -30,6 +30,7 @@ void Resolver<Env>::deliver(Env& env, E& e) {
     m.line = e.line;
     m.id = e.request.id;
     m.wants_done = wants_done(env, m.right);
+    m.contended = env.contended(e);
     m.carries = m.kind == Kind::Data;
     if (m.carries) m.data = e.carried ? e.in_hand : e.data;
     if (m.carries && !e.carried)

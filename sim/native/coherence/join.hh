@@ -46,6 +46,7 @@ template <class Env>
 void Resolver<Env>::granted(Env& env, E& e, const Msg& m) {
   const Cell cell = client_cell(env.protocol(), e.up.state, e.up.event(m), e.line);
   e.up.state = cell.next();
+  e.wanted = m.contended;
   if (cell.has(Act::fill)) take_in(env, e, m.data);
   if (cell.has(Act::done)) complete(env, env.self(), m);
   if (cell.has(Act::GetM)) return ask_above(env, e, Kind::GetM);
@@ -95,6 +96,7 @@ template <class Env>
 void Resolver<Env>::start_probe(Env& env, E& e) {
   const Cell cell = probe_cell(env, e);
   e.probed = false;
+  e.wanted = false;
   e.probing = true;
   e.answers = 0;
   e.carried = false;

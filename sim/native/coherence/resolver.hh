@@ -17,6 +17,7 @@
 //   apply(data, request) -> Message        does the atomic operation; what it read, as a Value
 //   opened(entry), closed(entry)           a transaction
 //   young(message)                         whether the request behind a probe may wait still
+//   contended(entry)                       whether others wait for the line of a request served
 //
 // Invariants: one transaction a line at a time, later requests wait in arrival order; shared grants
 // alone may overlap, and nothing exclusive starts before all of them are closed. Dirty data are

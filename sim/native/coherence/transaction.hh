@@ -99,6 +99,7 @@ void Resolver<Env>::send_probe(Env& env, E& e, Kind kind, int child, Agent data_
   m.id = e.request.id;
   m.grant = child == e.owner ? e.owner_grant : 0;
   m.wants_done = wants_done(env, right);
+  m.contended = env.contended(e);
   m.since = e.probing ? e.probe.since : e.request.since;
   env.send(m);
 }

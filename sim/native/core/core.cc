@@ -31,8 +31,9 @@ constexpr ClientEvent wish_of(const Access& a, const CoreSpec& spec) {
 
 // --- performing accesses ----------------------------------------------------------------------
 
-// The line with the right that `wish` needs, or null: requested, or in a state that must pass.
-Line* Core::ready(uint64_t number, ClientEvent wish, Time now, Time& cost) {
+// The line with the right that `wish` needs, or null: requested, in a state that must pass, or
+// another hart's for the time being (C9).
+Line* Core::ready(const Thread& thread, uint64_t number, ClientEvent wish, Time now, Time& cost) {
   Line* line = lines.find(number);
   const State state = line ? line->copy.state : State::I;
   const Cell cell = client_cell(engine.protocol(), state, wish, number);
@@ -40,9 +41,12 @@ Line* Core::ready(uint64_t number, ClientEvent wish, Time now, Time& cost) {
   if (!line) line = &lines.insert(number);
   if (!cell.has(Act::hit)) {
     if (line->watchers) wake_watchers(*line, now, actor());
+    line->asker = thread.index;
     request(*line, cell, now + spec.l2_hit);
     return nullptr;
   }
+  if (wish != ClientEvent::Load && line->closed_to(thread.index) && thread.locked != number)
+    return nullptr;
   line->copy.state = cell.next();
   cost = line->in_l1 ? 0 : spec.l2_hit;
   use(*line, now);
@@ -112,7 +116,7 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
     case K::store: {
       Time cost = 0;
       if (thread.buffer.empty()) {
-        if (Line* line = ready(a.line(), ClientEvent::Store, now, cost)) {
+        if (Line* line = ready(thread, a.line(), ClientEvent::Store, now, cost)) {
           if (engine.attribution) observe_access(thread, a, now);
           written(*line, now, thread);
           line->data.write(a.address % kLineBytes, a.size, a.value);
@@ -149,7 +153,7 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
   if (wish == ClientEvent::Amo && goes_far(a.line()))
     thread.asked = ask_far(a, now);
   else
-    line = ready(a.line(), wish, now, lookup);
+    line = ready(thread, a.line(), wish, now, lookup);
   const bool restarts = std::exchange(thread.restarts, false);
   if (!line) {
     if (engine.attribution) engine.attribution->missed(thread.id);
@@ -192,12 +196,14 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
 }
 
 // May a hart begin an atomic on a line (rule C6)? Not while another hart's is under way, nor before
-// who has waited for its own to end: then it tries again.
+// who has waited for its own to end: then it tries again. Nor while the line is another's (C9):
+// then it waits.
 bool Core::may_begin(Thread& thread, uint64_t number, Time now) {
   thread.tries = 0;
   unlock(thread, now);
   const Line* line = lines.find(number);
   if (!line || !writable(line->copy.state)) return true;
+  if (line->closed_to(thread.index)) return false;
   if (line->locked_until > now) {
     thread.tries = line->locked_until;
     thread.restarts = true;

@@ -1,10 +1,11 @@
 // A core: harts that share private caches, and the client of the coherence protocol.
 //
 // It orders memory: store buffers drain in order (TSO), AMO, LR, SC and fences wait for them; a
-// line just won exclusively is held for `hold`; an atomic locks its line while it is under way, an
-// LR until its SC, against probes and against the core's other harts. It owns its harts' time: a
-// hart runs ahead of the engine only as far as no message can reach this core (rule S2), and a hart
-// that spins on unchanged lines sleeps until one changes (rule S1).
+// line just won exclusively is held for `hold`, and is one hart's alone while others wait for it;
+// an atomic locks its line while it is under way, an LR until its SC, against probes and against
+// the core's other harts. It owns its harts' time: a hart runs ahead of the engine only as far as
+// no message can reach this core (rule S2), and a hart that spins on unchanged lines sleeps until
+// one changes (rule S1).
 //
 // Invariant: an access at time t sees exactly the messages that reached the core at or before t.
 #pragma once
@@ -60,7 +61,7 @@ class Core {
   void observe_end(Time now);
 
  private:
-  Line* ready(uint64_t number, ClientEvent wish, Time now, Time& cost);
+  Line* ready(const Thread& thread, uint64_t number, ClientEvent wish, Time now, Time& cost);
   void use(Line& line, Time now);
   void refresh(uint64_t number, Time now);
   uint32_t actor() const { return executing_ ? executing_->index : 0; }
@@ -78,6 +79,7 @@ class Core {
   void evict(Line& victim, Time now);
   void lost(uint64_t number);
   void progress(uint64_t number, Time now);  // a line changed: whoever waits for it tries again
+  void pass(uint64_t number, uint32_t first, Time now);
   Thread* next_waiting(uint64_t number, const Thread* after) const;
   void drain(Thread& thread, Time now);
   bool drain_store(Thread& thread, Time now);

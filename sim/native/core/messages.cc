@@ -2,6 +2,7 @@
 // goes on.
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "core/core.hh"
 #include "engine/engine.hh"
@@ -42,6 +43,7 @@ void Core::defer(PacketId id, Line* line, Time until) {
   if (packet.retry == 0) {  // newly stalled
     stalled_.push_back(id);
     ++line->stalled;
+    line->claimed |= writable(line->copy.state);
     ++in_flight;
   }
   if (packet.retry == until) return;
@@ -68,12 +70,15 @@ void Core::probe(PacketId id, Line* line, Time now) {
   ++disturbances;
   if (line->watchers && !engine.may_load(cell.next())) wake_watchers(*line, now, 0);
   line->copy.state = cell.next();
+  const bool claimed = std::exchange(line->claimed, false);
+  const uint32_t asker = line->asker;
   const State s = line->copy.state;
   if (s == State::I || s == State::IM || s == State::II) lost(m.line);
   if (s == State::I && line->stalled == 0)
     lines.erase(*line);
   else if (s == State::IM)
     lines.unsettle(*line);
+  if (claimed) pass(m.line, asker + 1, now);
 }
 
 void Core::lost(uint64_t number) {
@@ -121,7 +126,10 @@ void Core::fill(Packet& packet, Line& line, Time now) {
     lines.settle(line);
   }
   use(line, now);
-  if (line.copy.state == State::M) line.held_until = now + spec.hold;
+  if (line.copy.state == State::M) {
+    line.held_until = now + spec.hold;
+    line.claimed = m.contended || line.stalled > 0;
+  }
   line.locked_until = 0;
   const uint64_t number = m.line;
   progress(number, now);
@@ -164,9 +172,26 @@ void Core::evict(Line& victim, Time now) {
 
 // The state of a line changed: drain what can drain, perform what can be performed.
 void Core::progress(uint64_t number, Time now) {
+  const auto open = [&](const Thread& t) {
+    const Line* line = lines.find(number);
+    return !line || !line->closed_to(t.index);
+  };
   for (const auto& t : threads)
-    if (!t->buffer.empty() && t->buffer.head().line() == number) drain(*t, now);
-  for (Thread* t = next_waiting(number, nullptr); t; t = next_waiting(number, t)) attempt(*t, now);
+    if (!t->buffer.empty() && t->buffer.head().line() == number && open(*t)) drain(*t, now);
+  for (Thread* t = next_waiting(number, nullptr); t; t = next_waiting(number, t))
+    if (open(*t)) attempt(*t, now);
+  schedule_next();
+}
+
+// A hart's time with a line that others waited for is over: the rest ask in turn, `first` first.
+void Core::pass(uint64_t number, uint32_t first, Time now) {
+  for (std::size_t i = 0; i < threads.size(); ++i) {
+    Thread& t = *threads[(first + i) % threads.size()];
+    if (!t.buffer.empty() && t.buffer.head().line() == number)
+      drain(t, now);
+    else if (t.mode == Thread::Mode::waiting && t.pending.line() == number)
+      attempt(t, now);
+  }
   schedule_next();
 }
 

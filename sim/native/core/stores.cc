@@ -36,7 +36,7 @@ void Core::drain(Thread& thread, Time now) {
 bool Core::drain_store(Thread& thread, Time now) {
   const Store& s = thread.buffer.head();
   Time cost = 0;
-  Line* line = ready(s.line(), ClientEvent::Store, now, cost);
+  Line* line = ready(thread, s.line(), ClientEvent::Store, now, cost);
   if (!line) {
     if (engine.attribution) engine.attribution->missed_store(thread.id);
     return false;
@@ -55,7 +55,7 @@ bool Core::drain_atomics(Thread& thread, Time now) {
   const Store& oldest = thread.buffer.head();
   if (oldest.done || (!oldest.asked && !goes_far(oldest.line()))) {
     Time cost = 0;
-    Line* line = oldest.done ? nullptr : ready(oldest.line(), ClientEvent::Amo, now, cost);
+    Line* line = oldest.done ? nullptr : ready(thread, oldest.line(), ClientEvent::Amo, now, cost);
     if (!oldest.done && !line) return false;
     if (engine.attribution) observe_drained(thread, now);
     if (line) {

@@ -160,6 +160,12 @@ void ResolverAgent::discard(Record& e) {
   s.in_store = false;
 }
 
+// Another child or somebody above: whoever it is will take the line from its new owner (C9).
+bool ResolverAgent::contended(const Record& e) const {
+  return e.wanted || e.probed ||
+         e.queue.any([&](const Msg& m) { return m.kind != Kind::Put && m.from != e.request.from; });
+}
+
 void ResolverAgent::opened(Record& e) {
   if (!engine_.log) return;
   engine_.log->opened(name_of(e.request), e.owner == kNobody ? kNobody : child(e.owner), now_);

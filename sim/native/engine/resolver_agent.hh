@@ -8,6 +8,7 @@
 // Invariant: only quiet entries are evicted; where none is quiet, a set overflows for a while.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -63,6 +64,10 @@ class WaitingQueue {
   bool empty() const { return first_ == waiting_.size(); }
   std::size_t size() const { return waiting_.size() - first_; }
   const Msg& front() const { return waiting_[first_]; }
+  template <class F>
+  bool any(F f) const {
+    return std::any_of(waiting_.begin() + static_cast<std::ptrdiff_t>(first_), waiting_.end(), f);
+  }
   void push(const Msg& m) { waiting_.push_back(m); }
   void pop() {
     if (++first_ == waiting_.size())
@@ -108,6 +113,7 @@ class ResolverAgent {
   void discard(Record& e);
   void opened(Record& e);
   void closed(Record& e);
+  bool contended(const Record& e) const;
   bool young(const Msg& probe) const {
     return probe.since > 0 && now_ < probe.since + spec_.grants_until;
   }

@@ -42,11 +42,10 @@ PROSE = (
     "One measured figure of a machine fits its interrupts (all four numbers of `[interrupt]` by one"
     " factor); the others follow. In the storm every hart interrupts its neighbour and waits, and"
     " the handler writes the interrupt's descriptor, of the system or of its chip; only the private"
-    " work is fitted, to the fewest threads; POWER machines are shapes of estimates. Siblings"
-    " finish together what they wait for when a line comes to their core: with eight a core this"
-    " makes the shared line four times too cheap (see docs/deviations.md). Broadcasts are"
-    " on a teaching mesh. How an IPI's latency depends on distance nobody has published; `uncore"
-    " measure` can collect it."
+    " work is fitted, to the fewest threads; POWER machines are shapes of estimates. That siblings"
+    " have a line in turn for which others wait (rule C9 of docs/model.md) was found with these"
+    " storms in sight. Broadcasts are on a teaching mesh. How an IPI's latency depends on distance"
+    " nobody has published; `uncore measure` can collect it."
 )
 
 Cell = tuple[str, int, int]

@@ -50,7 +50,13 @@ class Line(Words):
     held_until: int = 0  # C4
     locked_until: int = 0  # C6
     guarded: bool = False  # locked within the hold: probes wait for it
+    asker: int = 0  # the hart that asked for it last
+    claimed: bool = False  # it came for that hart, and others wait for it (C9)
     waiting: int = 0  # probes
+
+    def closed_to(self, hart: int) -> bool:
+        """Is it another hart's alone for the time being?"""
+        return self.claimed and hart != self.asker
 
 
 class Level:

@@ -27,7 +27,7 @@ STABLE = ("S", "F", "E", "M", "O")
 
 class Caches:
     """One core's.  `progress(line)` is called when a line has changed for the better, `lost(line)`
-    when its copy has been taken."""
+    when its copy has been taken, `passed(line, hart)` when it is that hart's alone no longer."""
 
     def __init__(
         self,
@@ -36,10 +36,11 @@ class Caches:
         costs: Costs,
         progress: Callable[[int], None],
         lost: Callable[[int], None],
+        passed: Callable[[int, int], None],
     ) -> None:
         self.system, self.clock, self.agent, self.costs = system, system.clock, agent, costs
         self.cache = Cache(self.costs)
-        self.progress, self.lost = progress, lost
+        self.progress, self.lost, self.passed = progress, lost, passed
         self.requests = 0
 
     def find(self, number: int) -> Line | None:
@@ -47,7 +48,7 @@ class Caches:
 
     # ---- accesses --------------------------------------------------------------------------------
 
-    def ready(self, number: int, wish: str) -> tuple[Line, int] | None:
+    def ready(self, number: int, wish: str, hart: int) -> tuple[Line, int] | None:
         """The line with the right that Load or Store needs, and how much longer than in the first
         level it took; None: it has been asked for, or is in a state that must pass (C1)."""
         line = self.find(number)
@@ -57,6 +58,7 @@ class Caches:
         if line is None:
             line = self.cache.lines[number] = Line(number, Bell(self.clock))
         if "hit" not in cell.actions:
+            line.asker = hart
             self._request(line, cell, self.clock.now + self.costs.l2_hit)  # H5
             return None
         line.state = cell.next or line.state
@@ -125,6 +127,7 @@ class Caches:
         self.cache.touch(line)
         if line.state == "M":
             line.held_until = now + self.costs.hold  # C4
+            line.claimed = message.contended or line.waiting > 0  # C9
         line.locked_until = 0
         self.progress(line.number)
         line.changed.ring()
@@ -171,7 +174,10 @@ class Caches:
             self.system.counts.probed(probe.kind)
         if line is not None:
             line.state = cell.next or state
+            claimed, line.claimed = line.claimed, False
             self._left(line)
+            if claimed:
+                self.passed(line.number, line.asker)
 
     def _left(self, line: Line) -> None:
         """After a probe: what is left of the line."""
@@ -187,6 +193,7 @@ class Caches:
         until = self._kept(probe, line)
         while until is None or until > self.clock.now:
             line.waiting += 1
+            line.claimed |= line.state in client.WRITABLE
             while until is None or until > self.clock.now:
                 rung = line.changed.wait()
                 yield rung if until is None else rung | self.clock.at(until, probe.rank)

@@ -87,6 +87,7 @@ def replies(
         handed = Message("Data", probe.line, agent, probe.requester, probe.number)
         handed.right, handed.to_complete = probe.right, probe.to_complete
         handed.resolver, handed.data, handed.origin = probe.resolver, data, origin
+        handed.contended = probe.contended
         said.append(handed)
     answer = Message("Answer", probe.line, agent, probe.resolver, probe.number)
     answer.says = frozenset(says)

@@ -32,7 +32,7 @@ class Core:
     def __init__(self, system: System, agent: int, costs: Costs) -> None:
         self.system, self.clock, self.agent, self.costs = system, system.clock, agent, costs
         self.harts: list[Hart] = []
-        self.caches = Caches(system, agent, costs, self._progress, self._lost)
+        self.caches = Caches(system, agent, costs, self._progress, self._lost, self._pass)
         self._active = -1
 
     def stop(self, line: int) -> int:
@@ -142,7 +142,9 @@ class Core:
         if access.kind == "load" and hart.overlapped(access):
             return None
         reads = access.kind == "load" or (access.kind == "lr" and not self.costs.lr_exclusive)
-        ready = self.caches.ready(access.line, "Load" if reads else "Store")  # C1
+        if access.kind != "load" and self._is_closed(hart, access.line):
+            return None
+        ready = self.caches.ready(access.line, "Load" if reads else "Store", hart.index)  # C1
         restarts, hart.restarts = hart.restarts, False
         if ready is None:
             return None
@@ -178,12 +180,14 @@ class Core:
 
     def _may_begin(self, hart: Hart, number: int) -> bool:
         """Not while another hart's atomic is under way on the line, nor before who has waited for
-        this hart's own to end: then it tries again."""
+        this hart's own to end: then it tries again.  Nor while the line is another's: it waits."""
         now = self.clock.now
         self.unlock(hart)
         line = self.caches.find(number)
         if line is None or line.state not in WRITABLE:
             return True
+        if line.closed_to(hart.index):
+            return False
         if line.locked_until > now:
             hart.restarts = True
             hart.bar(line.locked_until)
@@ -192,6 +196,11 @@ class Core:
         else:
             return True
         return False
+
+    def _is_closed(self, hart: Hart, number: int) -> bool:
+        """C9: is the line another hart's alone, but for an SC whose LR has locked it?"""
+        line = self.caches.find(number)
+        return line is not None and line.closed_to(hart.index) and hart.locked != number
 
     def _is_behind(self, hart: Hart, number: int) -> bool:
         """Does another hart wait longer for a lock of the line?"""
@@ -242,11 +251,21 @@ class Core:
 
     def _progress(self, number: int) -> None:
         """A line changed: buffered stores first, then waiting operations as issued (H5)."""
-        for hart in self.harts:
+        line = self.caches.find(number)
+        harts = [hart for hart in self.harts if not (line and line.closed_to(hart.index))]  # C9
+        for hart in harts:
             if hart.buffer and hart.buffer[0].line == number:
                 self._drain(hart)
-        for hart in sorted(self.harts, key=lambda hart: (hart.since, hart.index)):
+        for hart in sorted(harts, key=lambda hart: (hart.since, hart.index)):
             if hart.mode == "waiting" and hart.waits_for(number):
+                self._attempt(hart)
+
+    def _pass(self, number: int, last: int) -> None:
+        """A hart's time with a line that others waited for is over: the rest ask in turn (C9)."""
+        for hart in (*self.harts[last + 1 :], *self.harts[: last + 1]):
+            if hart.buffer and hart.buffer[0].line == number:
+                self._drain(hart)
+            elif hart.mode == "waiting" and hart.waits_for(number):
                 self._attempt(hart)
 
     def _drain(self, hart: Hart) -> None:
@@ -264,7 +283,10 @@ class Core:
         if hart.posted or (oldest.kind == "amo" and self._goes_far(oldest)):
             self._send_posted(hart)
             return False
-        ready = self.caches.ready(oldest.line, "Store" if oldest.kind == "store" else "Amo")
+        if self._is_closed(hart, oldest.line):
+            return False
+        wish = "Store" if oldest.kind == "store" else "Amo"
+        ready = self.caches.ready(oldest.line, wish, hart.index)
         if ready is None:
             return False
         self._written(ready[0], hart)

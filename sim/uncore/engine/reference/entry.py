@@ -70,6 +70,7 @@ class Entry:
         self.leaving: bytes | None = None  # the writeback under way
         self.open = 0  # grants to children not yet completed; below 0: completed before granted
         self.queue: deque[Message] = deque()
+        self.wanted = False  # when the line came from above, others waited there for it (C9)
         self.probe: Message | None = None  # from above, waiting
         self.served = 0  # children since it came
         self.recalled = False  # is to be given up
@@ -140,6 +141,7 @@ class Entry:
         probe = Message(kind, self.line, self.resolver.agent, child)
         if cause:
             probe.number, probe.since = cause.number, cause.since or cause.left
+            probe.contended = self.contended(cause.sender)
         probe.resolver, probe.requester, probe.right = self.resolver.agent, data_to, right
         probe.revokes = self.owner_request if child == self.owner else 0
         probe.to_complete = self.completes(right)
@@ -155,6 +157,11 @@ class Entry:
             self.poll.giver = answer.sender
         if answer.data is not None:
             self.poll.data = Data(answer.data, answer.origin, answer.sender)
+
+    def contended(self, requester: int) -> bool:
+        """Do others wait for the line, who will take it from its new owner (C9)?"""
+        others = (other for other in self.queue if other.sender != requester)
+        return self.wanted or bool(self.probe) or any(other.kind != "Put" for other in others)
 
     def completes(self, right: str) -> bool:
         """Is a grant of this right to be completed by the requester (R5)?"""

@@ -87,6 +87,7 @@ class Grant(Writeback):
         grant = Message(kind, self.line, self.resolver.agent, request.sender, request.number)
         grant.resolver, grant.right = self.resolver.agent, transaction.right
         grant.to_complete = self.completes(transaction.right)
+        grant.contended = self.contended(request.sender)
         if data:
             grant.data, grant.origin = data.bytes, data.origin
         transaction.source = data.source if data else NOBODY

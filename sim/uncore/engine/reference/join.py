@@ -53,6 +53,7 @@ class Join(Entry):
             self.request = self.resolver.send_up(kind, self.line)
             grant = yield from self.await_above()
             cell = self.step(client.event_of(grant, self.state, self.request))
+            self.wanted = grant.contended
             if "fill" in cell.actions:
                 self.take_in(transaction, grant)
                 yield self.turn()
@@ -100,6 +101,7 @@ class Join(Entry):
         """The children answer first, then the row of the client table."""
         probe, self.probe = self.probe, None
         assert probe is not None
+        self.wanted = False
         poll = self.ask(self.plan_for(probe).actions, NOBODY, probe, NOBODY)
         yield from self.answers(poll)
         if poll.says & {"dirty", "own"}:

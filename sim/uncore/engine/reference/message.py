@@ -51,6 +51,7 @@ class Message:
     revokes: int = 0
     right: str = ""  # of Data and Grant: what is granted; of a probe: what is to be handed over
     to_complete: bool = False  # of grants and probes: the requester is to tell the resolver
+    contended: bool = False  # of grants and probes: others wait for the line (C9)
     says: frozenset[str] = frozenset()  # of an Answer: gave, dirty, shared, own
     data: bytes | None = None
     operation: Access | None = None  # of an Amo: what is to be done (C8)
