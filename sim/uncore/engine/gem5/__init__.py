@@ -37,7 +37,7 @@ DIFFERS = (
     "a hart waits for its stores; branches are never predicted wrongly; pause is one instruction",
     "an atomic takes what a load takes; LR asks for a shared copy, its SC for the right to write",
     "a bank blocks a line until the requester has it; owners reply directly (CHI: as the level)",
-    "CHI: readers of a line are served one after the other; who waited looks its line up again",
+    "CHI: readers of a line are served one after the other; a line is looked up when it is free",
     "a core's two levels are one cache with the first one's time",
     "an interrupt has no way: it is there when the CLINT is written",
 )

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 LINE = 64
 MANY = 256  # transactions under way: more than cores that wait for one each
 SENT = 2  # turns: one of the buffer it leaves by, one of the endpoint's link
+# A line whose SC failed stays until the loop can have been done again; RISC-V promises success to
+# one of so many instructions.  gem5's own figures are turns of a clock that is slower than ours,
+# and they grow: from too short for a loop to far too long.
+PROMISED = 16
 KEPT = "readshared readunique readonce writeback seq_acc seq_line_write atomic".split()
 LET_GO = "dealloc_on_unique dealloc_on_shared dealloc_backinv_unique dealloc_backinv_shared".split()
 # Of what passes, which data a level keeps, and when it lets go of them or of the copies above.  A
@@ -52,7 +56,10 @@ def private(parts: Parts, number: int) -> dict[str, Value]:
             "cache": parts.private_cache(data=0),
             "sequencer": ref(f"sequencer{number}"),
             "send_evictions": True,
-            "sc_lock_enabled": True,  # a line whose SC failed stays longer, or none might succeed
+            "sc_lock_enabled": True,
+            "sc_lock_base_latency_cy": turns(PROMISED * parts.core.instruction, parts.period),
+            "sc_lock_multiplier_inc": 1,
+            "sc_lock_multiplier_max": 1,
             "read_miss_latency": max(0, turns(parts.miss, parts.period) - SENT),
             "snp_latency": max(0, turns(parts.answer, parts.period) - tags - SENT),
         }
