@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runs import broken
+from runs import broken, guest, point
 from validation import stress
 from validation.stress import CASES, MACHINES, ROOMY, TINY, Case, with_caches
 
@@ -43,6 +43,16 @@ def test_reads_every_load_what_it_may(case: Case) -> None:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_reads_every_load_what_it_may_for_long(case: Case, seed: int) -> None:
     check(case, OPERATIONS // len(CASES), seed)
+
+
+def test_ends_a_far_atomic_whose_line_has_gone_while_it_waited_for_a_lock() -> None:
+    """C6, C8: it is posted then, and its hart goes on; that it never did was found so."""
+    words = {"protocol": "mesif", "core.atomics": "far"}
+    found = point(
+        "x8275clx2", guest("random_sharing"), 48,
+        placement="siblings", overrides=words, ops=60, lines=4,
+    )  # fmt: skip
+    assert found["failures"] == [] and found["ops"] == 48 * 60
 
 
 @pytest.mark.parametrize("case", MACHINES, ids=str)

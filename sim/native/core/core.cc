@@ -199,7 +199,6 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
 // who has waited for its own to end: then it tries again. Nor while the line is another's (C9):
 // then it waits.
 bool Core::may_begin(Thread& thread, uint64_t number, Time now) {
-  thread.tries = 0;
   unlock(thread, now);
   const Line* line = lines.find(number);
   if (!line || !writable(line->copy.state)) return true;
@@ -269,6 +268,7 @@ void Core::tell(Thread& thread, Device device, const Access& a, Time when) {
 
 void Core::attempt(Thread& thread, Time now) {
   if (thread.pending.kind == Access::Kind::none) return;
+  thread.tries = 0;
   Outcome out;
   const Time then = std::max(now, thread.hart.clock);
   if (!perform(thread, thread.pending, then, out)) return waits(thread, now, actor());
