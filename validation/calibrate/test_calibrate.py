@@ -112,6 +112,22 @@ def test_what_a_real_machine_measured_gives_the_shipped_numbers(tmp_path) -> Non
     assert factors_of(fitted) == pytest.approx(dict.fromkeys(fitted.problem.frees, 1), rel=0.06)
 
 
+def test_the_machine_of_the_file_is_as_far_off_as_the_file_says(tmp_path) -> None:
+    """Also where a number that the matrix hardly tells was left where it was."""
+    machine = topology.load("r5800x3d")
+    carried = figures.carried_matrix(figures.read("r5800x3d"), machine)
+    matrix, output = write(tmp_path / "m.csv", machine, carried), tmp_path / "fitted.toml"
+    fitted = solve(Problem.of("r5800x3d", matrix), slice_="2")
+    output.write_text(machine_file(fitted, matrix, output))
+    problem, choice = fitted.problem, fitted.choice
+    ns = handoffs(topology.load(output), problem.hardware(choice))
+    real, ours = problem.classes(problem.measured, choice), problem.classes(ns, choice)
+    said = re.search(r"([\d.]+) % at worst", output.read_text())
+    assert said
+    worst = max(abs(ours[name] / real[name] - 1) for name in real)
+    assert float(said[1]) == pytest.approx(100 * worst, abs=0.1)
+
+
 def test_what_the_matrix_cannot_tell_is_told(tmp_path) -> None:
     """A handoff reads no memory; and what an L2 costs adds to what the complex's network does."""
     right = {"ccx.join.inject": 1.2}

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -21,6 +22,7 @@ from uncore.calibrate.problem import Choice, Problem
 from uncore.errors import UserError
 from uncore.fitting.solve import Solution, Vector
 from uncore.topology.machine import Machine
+from uncore.validate.hardware import Matrix
 
 COARSE, FINE = 8, 60  # rounds of a pair
 FEW = 3  # evaluations
@@ -43,6 +45,18 @@ class Fitted:
     @property
     def steps(self) -> Vector:
         return self.solution.settled(FAINT)
+
+    @cached_property
+    def simulated(self) -> Matrix:
+        """With the numbers as they are told."""
+        return self.problem.simulated(self.steps, self.choice, FINE)
+
+    @property
+    def classes(self) -> dict[str, tuple[float, float]]:
+        """Their medians, measured and simulated, ns."""
+        measured = self.problem.classes(self.problem.measured, self.choice)
+        simulated = self.problem.classes(self.simulated, self.choice)
+        return {name: (ns, simulated[name]) for name, ns in measured.items()}
 
 
 def solve(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from uncore.calibrate.determined import UNCERTAIN, uncertainties, undetermined
-from uncore.calibrate.fit import FINE, Fitted
+from uncore.calibrate.fit import Fitted
 from uncore.calibrate.write import amount
 from uncore.report.table import Column, emit
 
@@ -43,13 +43,10 @@ def _numbers(fitted: Fitted) -> None:
 
 
 def _classes(fitted: Fitted) -> None:
-    problem, choice = fitted.problem, fitted.choice
-    simulated = problem.simulated(fitted.steps, choice, FINE)
-    off = np.nanmean(abs(simulated / problem.measured - 1))
-    real, ours = problem.classes(problem.measured, choice), problem.classes(simulated, choice)
+    off = np.nanmean(abs(fitted.simulated / fitted.problem.measured - 1))
     rows = [
-        {"class": name, "measured": ns, "simulated": ours[name], "off": ours[name] / ns - 1}
-        for name, ns in real.items()
+        {"class": name, "measured": ns, "simulated": ours, "off": ours / ns - 1}
+        for name, (ns, ours) in fitted.classes.items()
     ]
     columns = [
         Column("class", "class", left=True),
