@@ -1,6 +1,8 @@
-"""Lets the suites of outside simulators share `outside_runs.py` and `outside_errors.py`."""
+"""Lets this suite share `outside_runs.py` and `outside_errors.py` with SST's, and its tests
+`played.py`."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+here = Path(__file__).parent
+sys.path[:0] = [str(here.parent), str(here)]

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import heapq
 import json
-import runpy
-import sys
 from collections import Counter
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from played import Played
 
 from uncore import topology
 from uncore.api import make_job
@@ -189,7 +187,7 @@ def test_the_configuration_makes_each_object_and_connects_it(machine: str, tmp_p
     """gem5 is played by a recorder: whatever is made, set, connected and called is written down."""
     job, _, document = exported(machine)
     gem5.export(job, tmp_path)
-    played = _Played()
+    played = Played()
     played.run(tmp_path / CONFIGURATION)
     assert json.loads((tmp_path / "system.json").read_text()) == document
     named = list(document["objects"].values())
@@ -212,7 +210,7 @@ def test_a_folder_suits_gem5_before_and_since_24_1(newer: bool, tmp_path: Path) 
     """Since then a controller has its protocol's name before its own, and two kinds want more."""
     job, _, _ = exported("ring:4")
     gem5.export(job, tmp_path)
-    played = _Played(newer)
+    played = Played(newer)
     played.run(tmp_path / CONFIGURATION)
     assert "L1Cache_Controller" in played.made
     for kind in ("RubyPrefetcher", "RubyDirectoryMemory"):
@@ -322,79 +320,3 @@ class _Ways:
                         heapq.heappush(waiting, (*best, end))
             self.found[source] = reached
         return self.found[source][target]
-
-
-class _Object:
-    """Any SimObject: has every attribute, and remembers what is set."""
-
-    _params: tuple[str, ...] = ()
-
-    def __init__(self, played: _Played, kind: str, path: str) -> None:
-        self.__dict__.update(played=played, kind=kind, path=path, parts={})
-
-    def __getattr__(self, name: str) -> _Object:
-        return self.parts.setdefault(name, _Object(self.played, "", f"{self.path}.{name}"))
-
-    def __setattr__(self, name: str, value: object) -> None:
-        self.parts[name] = value
-
-    def __call__(self, *arguments: object) -> _Object:
-        self.played.order.append(self.path.rpartition(".")[2])
-        return self
-
-
-class _Newer(_Object):
-    _params = ("block_size",)
-
-
-class _Played:
-    """The modules m5, m5.objects, m5.params and _m5.core."""
-
-    def __init__(self, newer: bool = False) -> None:
-        self.newer = newer
-        self.made: list[str] = []
-        self.order: list[str] = []
-        self.objects: list[_Object] = []
-
-    def run(self, script: Path) -> None:
-        m5, objects, params = (ModuleType(name) for name in ("m5", "m5.objects", "m5.params"))
-        simulator: Any = m5
-        simulator.objects = objects
-        for name in ("instantiate", "simulate", "curTick"):
-            setattr(m5, name, _Object(self, "", name))
-        vars(params).update(AddrRange=dict, NULL=None)
-        core = ModuleType("_m5.core")
-        vars(core).update(setLogLevel=lambda level: None, LogLevel=SimpleNamespace(WARN=2))
-        own = ModuleType("_m5")
-        vars(own).update(core=core)
-        protocol = json.loads(script.with_name("system.json").read_text())["protocol"]
-        for kind in _kinds(script.with_name("system.json")):
-            full = self.newer and kind.endswith("_Controller")
-            setattr(objects, f"{protocol}_{kind}" if full else kind, partial(self.make, kind))
-        with pytest.MonkeyPatch.context() as patch:
-            for module in (m5, objects, params, own, core):
-                patch.setitem(sys.modules, module.__name__, module)
-            runpy.run_path(str(script))
-        self.order.remove("curTick")
-        self.order = [name for name in self.order if not name.startswith("get")]
-
-    def make(self, kind: str) -> _Object:
-        self.made.append(kind)
-        self.objects.append((_Newer if self.newer else _Object)(self, kind, kind))
-        return self.objects[-1]
-
-
-def _kinds(path: Path) -> set[str]:
-    """Every type that a document names."""
-    found: set[str] = set()
-
-    def look(value: Any) -> None:
-        if isinstance(value, dict):
-            found.update(value[key] for key in ("type", "new") if isinstance(value.get(key), str))
-            value = list(value.values())
-        if isinstance(value, list):
-            for one in value:
-                look(one)
-
-    look(json.loads(path.read_text()))
-    return found

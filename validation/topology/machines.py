@@ -6,7 +6,21 @@ from pathlib import Path
 
 from uncore.topology import Machine, load
 
-SMALL = """\
+ROOT = """\
+[system.resolver]
+knows = "directory"
+at = "home"
+reply = "direct"
+unblock = "completion"
+service = "4cy"
+grants = 2
+
+[memory]
+node = "socket"
+"""
+
+SMALL = (
+    """\
 extends = "families/teaching"
 name = "small"
 tree = "socket:1 core:6 thread:2"
@@ -23,17 +37,9 @@ latency = "3cy + 1ns"
 inject = "2ns"
 width = "32B/cy"
 
-[system.resolver]
-knows = "directory"
-at = "home"
-reply = "direct"
-unblock = "completion"
-service = "4cy"
-grants = 2
-
-[memory]
-node = "socket"
 """
+    + ROOT
+)
 
 
 def write(folder: Path, text: str, name: str = "small.toml") -> str:

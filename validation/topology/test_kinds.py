@@ -6,14 +6,15 @@ import re
 from pathlib import Path
 
 import pytest
-from machines import load_text
+from machines import ROOT, load_text
 
 from uncore.distance import distance
 from uncore.errors import UserError
 from uncore.placement import place
 from uncore.topology import Machine, draw, load
 
-HYBRID = """\
+HYBRID = (
+    """\
 extends = "families/teaching"
 name = "hybrid"
 tree = "socket:1 module:4 core:1,1,2,2"
@@ -45,17 +46,9 @@ unblock = "response"
 service = "2cy + 3cy@core"
 grants  = 2
 
-[system.resolver]
-knows   = "directory"
-at      = "home"
-reply   = "direct"
-unblock = "completion"
-service = "4cy"
-grants  = 2
-
-[memory]
-node = "socket"
 """
+    + ROOT
+)
 
 
 @pytest.fixture

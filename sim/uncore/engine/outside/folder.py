@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 PROGRAM = "program.elf"
 SYSTEM, JOB = "system.json", "job.json"
 CONFIGURATION = "configuration.py"
-PROGRESS = (
-    "progress.txt"  # a configuration may append the simulated time reached, in ps, line by line
-)
+PROGRESS = "progress.txt"  # a configuration may append the ps simulated so far, line by line
 
 
 def write(
