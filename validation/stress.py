@@ -29,7 +29,7 @@ from uncore.protocol.tables import PROTOCOLS
 from uncore.result import Point
 from uncore.topology import Machine, load
 
-GUEST = Path(__file__).parent / "engine/programs/random_sharing.c"
+GUEST = Path(__file__).parent / "support/programs/random_sharing.c"
 LEAST = 1_000  # operations of a round: every hart must come to share
 MOST = 200_000  # then another seed shows more
 UNITS = {"k": 10**3, "M": 10**6, "G": 10**9}

@@ -1,8 +1,8 @@
 """Is each gap that docs/deviations.md admits still there, and as large as it says?
 
 A test here fails when a gap closes: then the page must change.  Each is named by its number there.
-The machine is `line` of validation/engine/tiny.py: a load that hits takes 1 + 4 ns, a lookup in the
-second level 9 ns, a line from memory 9 + 20 + 6 + 60 + 24 ns.
+The machine is `line` of validation/support/line.py: a load that hits takes 1 + 4 ns, a lookup in
+the second level 9 ns, a line from memory 9 + 20 + 6 + 60 + 24 ns.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from runs import point
-from tiny import NS, A, B, Do, H, Step, line, steps, way
+from validation.support.line import NS, A, B, H, line, way
+from validation.support.plans import Do, Step, steps
+from validation.support.runs import point
 
 from uncore import program, topology
 from uncore.errors import GuestError, UserError

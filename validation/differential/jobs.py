@@ -18,12 +18,12 @@ from uncore.program import Program
 from uncore.protocol.tables import PROTOCOLS
 from uncore.topology import load
 
-HERE = Path(__file__).parent
+SUPPORT = Path(__file__).parents[1] / "support"
 GUESTS = {
-    "delay": HERE / "programs" / "delay.c",
-    "random": HERE.parent / "engine" / "programs" / "random_sharing.c",
+    "delay": SUPPORT / "programs/delay.c",
+    "random": SUPPORT / "programs/random_sharing.c",
 }
-MACHINES = {"three-level": str(HERE / "three_levels.toml")}  # beside those with a name
+MACHINES = {"three-level": str(SUPPORT / "three_levels.toml")}  # beside those with a name
 TINY = (2, 2)  # sets and ways of a core's second level; the first has half the sets
 
 

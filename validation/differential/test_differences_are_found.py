@@ -10,7 +10,7 @@ from typing import Any
 
 import polars
 import pytest
-from jobs import JOBS, make
+from validation.differential.jobs import JOBS, make
 
 from uncore import cli
 from uncore.engine import agreement

@@ -8,7 +8,7 @@ latencies, transfers, what links and resolvers were busy with.  `--all` runs lon
 from __future__ import annotations
 
 import pytest
-from jobs import JOBS, LONG, Case, make
+from validation.differential.jobs import JOBS, LONG, Case, make
 
 from uncore.engine import agreement
 

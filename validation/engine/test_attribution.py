@@ -6,8 +6,9 @@ from typing import Any
 
 import polars
 import pytest
-from runs import guest, job
-from tiny import NS, Do, Step, line, words
+from validation.support.line import NS, line
+from validation.support.plans import Do, Step, words
+from validation.support.runs import guest, job
 
 from uncore.engine import native
 
@@ -71,7 +72,7 @@ def test_is_a_wait_from_the_access_to_its_performance() -> None:
     """A miss to memory costs what rule H5 says, without the hit that follows."""
     plans = [[Step(1000, Do.LOAD)]]
     table = uses(finished(line(), "plan", 1, {}, **words(plans)))
-    fetch = 9 + 10 + 6 + 60 + 13  # L2, control A-H, service, memory, data H-A: tiny.py
+    fetch = 9 + 10 + 6 + 60 + 13  # L2, control A-H, service, memory, data H-A: support/line.py
     miss = {"reads": 1, "writes": 0, "misses": 1, "waited_ps": fetch * NS, "needless": 0}
     assert any(row.items() >= miss.items() for row in table.to_dicts())
 

@@ -9,8 +9,8 @@ import re
 from typing import Any
 
 import pytest
-from runs import PROGRAMS, guest, point
-from tiny import line
+from validation.support.line import line
+from validation.support.runs import PROGRAMS, guest, point
 
 from uncore import cli
 from uncore.api import make_job

@@ -6,7 +6,7 @@ They order by distance as lines do, and a saturated link delays them, in its dir
 from __future__ import annotations
 
 import pytest
-from runs import guest, point
+from validation.support.runs import guest, point
 
 from uncore.distance import distance
 from uncore.topology import load

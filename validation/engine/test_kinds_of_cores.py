@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from tiny import CORE, NS, Do, Step, line, steps
+from validation.support.line import CORE, NS, line
+from validation.support.plans import Do, Step, steps
 
 from uncore import api
 from uncore.topology.machine import Kind

@@ -6,16 +6,17 @@ from typing import Any
 
 import polars
 import pytest
-from runs import guest, job
-from test_rules_of_messages import KEPT
-from tiny import NS, START, Do, Plans, Step, line, words
+from validation.engine.test_rules_of_messages import KEPT
+from validation.support.line import NS, line
+from validation.support.plans import START, Do, Plans, Step, words
+from validation.support.runs import guest, job
 
 from uncore.engine import native
 from uncore.result import log
 from uncore.topology.machine import Machine
 
 LOG = frozenset({"log"})
-HOME, MEMORY = 3, 4  # agents of the machine of tiny.py
+HOME, MEMORY = 3, 4  # agents of the machine of support/line.py
 TIMES = ["request", "open", "probe", "data", "close"]
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runs import broken, guest, point
 from validation import stress
 from validation.stress import CASES, MACHINES, ROOMY, TINY, Case, with_caches
+from validation.support.runs import broken, guest, point
 
 from uncore.engine import native
 from uncore.errors import GuestError

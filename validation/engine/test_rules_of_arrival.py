@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import polars
 import pytest
-from runs import guest
-from test_log import logged
-from test_rules_of_cores import ATOMIC, L2, LOAD, SERVICE, fetch, taken
-from tiny import LEAD, NS, START, A, B, Do, H, Step, line, steps, way, words
+from validation.engine.test_log import logged
+from validation.engine.test_rules_of_cores import ATOMIC, L2, LOAD, SERVICE, fetch, taken
+from validation.support.line import NS, A, B, H, line, way
+from validation.support.plans import LEAD, START, Do, Step, steps, words
+from validation.support.runs import guest
 
 NEAR = [-1, 0, 1]  # ns from that moment
 

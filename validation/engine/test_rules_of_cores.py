@@ -1,14 +1,15 @@
 """Does each rule of docs/model.md on harts and cores (H, C) hold exactly?
 
-The numbers are those of tiny.py; every duration is a whole number of nanoseconds, so the guest's
-clock is exact.  A step's cost is what it took beyond its one instruction.
+The numbers are those of support/line.py; every duration is a whole number of nanoseconds, so the
+guest's clock is exact.  A step's cost is what it took beyond its one instruction.
 """
 
 from __future__ import annotations
 
 import pytest
-from runs import guest, point
-from tiny import LEAD, NS, A, B, Do, H, Step, line, steps, way, words
+from validation.support.line import NS, A, B, H, line, way
+from validation.support.plans import LEAD, Do, Step, steps, words
+from validation.support.runs import guest, point
 
 LOAD, ATOMIC, L2 = 4, 18, 9  # l1_hit, atomic, l2_hit
 SERVICE, MEMORY = 6, 60

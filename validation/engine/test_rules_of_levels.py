@@ -10,14 +10,15 @@ import dataclasses
 
 import polars
 import pytest
-from runs import guest
-from test_log import logged
-from test_rules_of_arrival import NEAR, SMALL, STRIDE, at
-from test_rules_of_cores import ATOMIC, L2, LOAD, MEMORY, SERVICE, fetch
-from test_rules_of_messages import KEPT
-from tiny import HOME as RESOLVER
-from tiny import MEMORY as NODE
-from tiny import NS, START, A, B, Do, H, Step, line, steps, way, words
+from validation.engine.test_log import logged
+from validation.engine.test_rules_of_arrival import NEAR, SMALL, STRIDE, at
+from validation.engine.test_rules_of_cores import ATOMIC, L2, LOAD, MEMORY, SERVICE, fetch
+from validation.engine.test_rules_of_messages import KEPT
+from validation.support.line import HOME as RESOLVER
+from validation.support.line import MEMORY as NODE
+from validation.support.line import NS, A, B, H, line, way
+from validation.support.plans import START, Do, Step, steps, words
+from validation.support.runs import guest
 
 from uncore.topology.machine import Machine
 

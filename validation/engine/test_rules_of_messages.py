@@ -8,9 +8,10 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from runs import job
-from test_rules_of_cores import ATOMIC, L2, LOAD, MEMORY, SERVICE, fetch
-from tiny import HOME, LEAD, NS, A, B, Do, H, Span, Step, line, results, steps, way, wires
+from validation.engine.test_rules_of_cores import ATOMIC, L2, LOAD, MEMORY, SERVICE, fetch
+from validation.support.line import HOME, NS, A, B, H, line, way, wires
+from validation.support.plans import LEAD, Do, Span, Step, results, steps
+from validation.support.runs import job
 
 from uncore.engine import native
 from uncore.topology import load

@@ -10,12 +10,13 @@ import dataclasses
 from typing import Any
 
 import pytest
-from runs import guest
-from test_log import logged
-from test_rules_of_cores import MEMORY, SERVICE
-from tiny import HOME as RESOLVER
-from tiny import LEAD, NS, START, A, B, Do, H, Plans, Step, line, way, words
-from tiny import MEMORY as NODE
+from validation.engine.test_log import logged
+from validation.engine.test_rules_of_cores import MEMORY, SERVICE
+from validation.support.line import HOME as RESOLVER
+from validation.support.line import MEMORY as NODE
+from validation.support.line import NS, A, B, H, line, way
+from validation.support.plans import LEAD, START, Do, Plans, Step, words
+from validation.support.runs import guest
 
 from uncore.topology.machine import Machine
 

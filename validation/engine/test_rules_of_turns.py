@@ -9,9 +9,10 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from test_rules_of_cores import ATOMIC, L2, LOAD, SERVICE, fetch
-from test_rules_of_levels import levels
-from tiny import LEAD, NS, A, B, Do, H, Span, Step, line, steps, way
+from validation.engine.test_rules_of_cores import ATOMIC, L2, LOAD, SERVICE, fetch
+from validation.engine.test_rules_of_levels import levels
+from validation.support.line import NS, A, B, H, line, way
+from validation.support.plans import LEAD, Do, Span, Step, steps
 
 SURPRISE = 15  # a misprediction
 FIRST = 1000

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from runs import job
+from validation.support.runs import job
 
 from uncore.engine import native
 

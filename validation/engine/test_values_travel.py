@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from runs import broken, point
+from validation.support.runs import broken, point
 
 from uncore.errors import GuestError
 from uncore.protocol import tables

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from outside_errors import PLAY, cannot_be_found, crashes, kept, refuses
+from validation.support.outside_errors import PLAY, cannot_be_found, crashes, kept, refuses
 
 from uncore import api
 from uncore.cli import main

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from played import Played
+from validation.gem5.played import Played
 
 from uncore import topology
 from uncore.api import make_job

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from outside_errors import PLAY, cannot_be_found, crashes, kept, refuses
+from validation.support.outside_errors import PLAY, cannot_be_found, crashes, kept, refuses
 
 from uncore import api, paths
 from uncore.engine import about, sst

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from functools import partial
 
-import outside_runs
 import pytest
-from outside_runs import WORKLOADS
+from validation.support import outside_runs
+from validation.support.outside_runs import WORKLOADS
 
 from uncore import engine
 from uncore.engine import sst

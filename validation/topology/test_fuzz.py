@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from machines import SMALL, with_join, write
+from validation.support.files import SMALL, with_join, write
 
 from uncore.errors import UserError
 from uncore.paths import TOPOLOGIES

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from machines import ROOT, load_text
+from validation.support.files import ROOT, load_text
 
 from uncore.distance import distance
 from uncore.errors import UserError

@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from machines import SMALL, load_text, with_join, write
+from validation.support.files import SMALL, load_text, with_join, write
 
 from uncore.paths import TOPOLOGIES
 from uncore.topology import Machine, load

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from machines import load_text, with_join
+from validation.support.files import load_text, with_join
 
 from uncore.topology import Machine, load
 from uncore.topology.route import Handoff, Routes, nearest_memories

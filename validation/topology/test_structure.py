@@ -6,7 +6,7 @@ from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
-from machines import load_text, with_join
+from validation.support.files import load_text, with_join
 
 from uncore.topology import Machine, load
 from uncore.topology.load import shipped

@@ -1,4 +1,4 @@
-"""Runs of the native engine for the tests of this folder.
+"""Runs of the native engine for tests.
 
     point(machine, workload, threads, ...)      the fields of one Point
     run(machine, workload, threads, ...)        the engine after the run, however it ended

@@ -1,4 +1,4 @@
-"""Small machines for the tests of this suite, as text a test may cut and change."""
+"""Small machine files, as text that a test may cut and change."""
 
 from __future__ import annotations
 
