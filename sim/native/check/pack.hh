@@ -28,7 +28,7 @@ class Packer {
   using Step = typename Line::Step;
 
   Packer(const Tree& t, const Watched& w)
-      : tree_(t), blank_(t, w), renamings_(check::renamings(t)) {}
+      : tree_(t), states_(w), blank_(t, w), renamings_(check::renamings(t)) {}
 
   // Settles the system, too: it behaves as before.
   void pack(System& settled, Words& out) {
@@ -75,13 +75,13 @@ class Packer {
     for (Agent a = tree_.cores; a < tree_.agents(); ++a) settle(s, a, s.line(a));
     for (Agent a = 0; a < tree_.cores; ++a) {
       auto& core = s.core(a);
-      if (!holds_copy(core.copy.state)) core.data = {};
+      if (!states_.holds_copy(core.copy.state)) core.data = {};
       settle(s, core.data);
     }
     settle(s, s.memory);
     for (Agent a = 0; a < tree_.agents(); ++a) {  // last: the others compare with it
       Copy& copy = tree_.is_core(a) ? s.core(a).copy : s.line(a).up;
-      copy.request = waits_for_grant(copy.state);
+      copy.request = states_.waits_for_grant(copy.state);
     }
     s.golden = {1};
     s.ids.fill(1);
@@ -197,9 +197,9 @@ class Packer {
 
   static void settle(const System& s, typename System::Data& data) { data[0] = data == s.golden; }
 
-  static bool current(const System& s, Agent a, uint32_t id) {
+  bool current(const System& s, Agent a, uint32_t id) const {
     const Copy& copy = s.copy(a);
-    return waits_for_grant(copy.state) && copy.request == id;
+    return states_.waits_for_grant(copy.state) && copy.request == id;
   }
 
   // --- which renaming ---------------------------------------------------------------------------
@@ -227,6 +227,7 @@ class Packer {
   }
 
   const Tree& tree_;
+  const StateProperties& states_;
   System blank_;
   std::vector<Renaming> renamings_;
   Words other_;

@@ -124,7 +124,8 @@ class System {
   bool quiet() const {
     if (!messages.empty() || reading) return false;
     for (Agent a = 0; a < tree->cores; ++a)
-      if (core(a).copy.state >= State::IS || core(a).far || !core(a).deferred.empty()) return false;
+      if (watched->transient(core(a).copy.state) || core(a).far || !core(a).deferred.empty())
+        return false;
     for (Agent a = tree->cores; a < tree->agents(); ++a)
       if (!line(a).quiet()) return false;
     return true;
@@ -301,16 +302,16 @@ class System {
       own.far = false;
       return;
     }
-    const Cell cell = this->cell(c, own.copy.event(m));
+    const Cell cell = this->cell(c, own.copy.event(*watched, m));
     if (cell.has(Act::stall)) return own.deferred.push(m);
     Env env{this, c};
     const State before = own.copy.state;
-    if (is_probe(m.kind)) answer_probe(env, c, m, cell, &own.data, holds_copy(before));
+    if (is_probe(m.kind)) answer_probe(env, c, m, cell, &own.data, watched->holds_copy(before));
     if (cell.has(Act::fill)) own.data = m.data;
     own.copy.state = cell.next();
     if (cell.has(Act::done)) complete(env, c, m);
     if (cell.has(Act::GetM)) return request(c, Kind::GetM);
-    if (waits_for_grant(before) && !waits_for_grant(own.copy.state))
+    if (watched->waits_for_grant(before) && !watched->waits_for_grant(own.copy.state))
       perform(c, before == State::IS ? ClientEvent::Load : ClientEvent::Store,
               word_[static_cast<std::size_t>(c)]);
   }
@@ -320,7 +321,7 @@ class System {
     Core& own = core(c);
     while (!own.deferred.empty()) {
       const Msg m = own.deferred.front();
-      if (cell(c, own.copy.event(m)).has(Act::stall)) return;
+      if (cell(c, own.copy.event(*watched, m)).has(Act::stall)) return;
       own.deferred.pop();
       receive(c, m);
     }
@@ -333,13 +334,13 @@ class System {
     Agent forwards = kNobody;  // the resolver whose F was met last; each may have its own
     for (Agent a = 0; a < tree->cores; ++a) {
       const State s = core(a).copy.state;
-      if (s == State::I || s >= State::IS) continue;
+      if (!watched->may_load(s)) continue;
       ++readers;
-      owners += s == State::E || s == State::M || s == State::O;
-      writers += s == State::E || s == State::M;
+      writers += watched->may_store(s);
+      owners += watched->is_dirty(s);
       if (core(a).data != golden)
         throw Violation{"core " + std::to_string(a) + " can read old data"};
-      if (s != State::F) continue;
+      if (!watched->forwards(s)) continue;
       if (forwards == tree->parent(a)) throw Violation{"two cores of one resolver hold F"};
       forwards = tree->parent(a);
     }

@@ -47,10 +47,11 @@ class TwoLines {
   // Whether a core may take this step: its place must be free for an access that misses.
   bool has_room(int line, const Step& s) const {
     if (s.what != Step::What::load && s.what != Step::What::store) return true;
+    const StateProperties& states = *lines[line].watched;
     const State other = lines[1 - line].core(s.at).copy.state;
-    if (waits_for_grant(other)) return false;
+    if (states.waits_for_grant(other)) return false;
     const bool misses = lines[line].core(s.at).copy.state == State::I;
-    return !misses || !holds_copy(other) || other == State::MI;
+    return !misses || !states.may_evict(other);
   }
 
   mutable std::vector<Step> of_line_;

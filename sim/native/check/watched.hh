@@ -8,9 +8,9 @@
 
 namespace uncore::check {
 
-class Watched {
+class Watched : public StateProperties {
  public:
-  explicit Watched(const Protocol& p) : protocol_(p) {}
+  explicit Watched(const Protocol& p) : StateProperties(p), protocol_(p) {}
 
   Cell client(State s, ClientEvent e) const {
     mark(0, Protocol::kClientEvents, s, e);

@@ -13,13 +13,6 @@
 
 namespace uncore {
 
-inline constexpr bool waits_for_grant(State s) { return s >= State::IS && s <= State::OM; }
-
-// Whether a core in this state has the line's data.
-inline constexpr bool holds_copy(State s) {
-  return s != State::I && s != State::IS && s != State::IM && s != State::II;
-}
-
 inline constexpr ClientEvent data_event(State right) {
   switch (right) {
     case State::F:
@@ -40,8 +33,8 @@ struct Copy {
 
   // The event a message is to this copy: a probe that revokes the awaited grant is Early.
   template <class Data>
-  ClientEvent event(const Message<Data>& m) const {
-    const bool early = waits_for_grant(state) && m.grant == request && m.grant != 0;
+  ClientEvent event(const StateProperties& states, const Message<Data>& m) const {
+    const bool early = states.waits_for_grant(state) && m.grant == request && m.grant != 0;
     switch (m.kind) {
       case Kind::ProbeS:
         return early ? ClientEvent::Early : ClientEvent::ProbeS;

@@ -50,9 +50,9 @@ struct Entry {
   int open_reads = 0;  // shared grants not yet completed; -1: the owner handed the data over, and
                        // the requester's completion overtook the owner's answer
 
-  bool wanted = false;   // when the line came from above, others waited there for it (rule C9)
-  bool probed = false;   // a probe from above waits
-  bool probing = false;  // or is being answered
+  bool contended = false;  // when the line came from above, others waited there for it (rule C9)
+  bool probed = false;     // a probe from above waits
+  bool probing = false;    // or is being answered
   Msg probe{};
   int served = 0;  // children served since the probe arrived
   typename Env::Queue queue{};

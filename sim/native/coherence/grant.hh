@@ -73,7 +73,7 @@ void Resolver<Env>::fetch(Env& env, E& e) {
   }
   // Clean data that were dropped silently below: so was this level's right.
   const Cell cell = client_cell(env.protocol(), e.up.state, ClientEvent::Evict, e.line);
-  if (!cell.has(Act::drop) || holds_copy(cell.next()))
+  if (!cell.has(Act::drop) || env.protocol().holds_copy(cell.next()))
     throw ProtocolError{"a level responsible for dirty data lost them"};
   e.up.state = cell.next();
   ascend(env, e);

@@ -44,9 +44,9 @@ void Resolver<Env>::ask_above(Env& env, E& e, Kind kind) {
 
 template <class Env>
 void Resolver<Env>::granted(Env& env, E& e, const Msg& m) {
-  const Cell cell = client_cell(env.protocol(), e.up.state, e.up.event(m), e.line);
+  const Cell cell = client_cell(env.protocol(), e.up.state, e.up.event(env.protocol(), m), e.line);
   e.up.state = cell.next();
-  e.wanted = m.contended;
+  e.contended = m.contended;
   if (cell.has(Act::fill)) take_in(env, e, m.data);
   if (cell.has(Act::done)) complete(env, env.self(), m);
   if (cell.has(Act::GetM)) return ask_above(env, e, Kind::GetM);
@@ -88,7 +88,7 @@ Cell Resolver<Env>::probe_cell(Env& env, const E& e) {
 
 template <class Env>
 bool Resolver<Env>::probe_waits(Env& env, const E& e) {
-  if (e.probing || e.up.event(e.probe) == ClientEvent::Early) return true;
+  if (e.probing || e.up.event(env.protocol(), e.probe) == ClientEvent::Early) return true;
   return probe_cell(env, e).has(Ask::wait);
 }
 
@@ -96,7 +96,7 @@ template <class Env>
 void Resolver<Env>::start_probe(Env& env, E& e) {
   const Cell cell = probe_cell(env, e);
   e.probed = false;
-  e.wanted = false;
+  e.contended = false;
   e.probing = true;
   e.answers = 0;
   e.carried = false;
@@ -120,7 +120,8 @@ void Resolver<Env>::finish_probe(Env& env, E& e) {
   }
   const bool at_hand = e.stored || e.step == Step::put;
   const Data* data = e.carried ? &e.in_hand : at_hand ? &e.data : nullptr;
-  const Cell cell = client_cell(env.protocol(), e.up.state, e.up.event(e.probe), e.line);
+  const Cell cell =
+      client_cell(env.protocol(), e.up.state, e.up.event(env.protocol(), e.probe), e.line);
   if (cell.has(Act::dirty) && !data)
     throw ProtocolError{"a level responsible for dirty data lost them"};
   const bool copies = e.stored || e.owner != kNobody || e.sharers.any();
@@ -136,9 +137,8 @@ void Resolver<Env>::finish_probe(Env& env, E& e) {
 template <class Env>
 void Resolver<Env>::settle_store(Env& env, E& e) {
   const State s = e.up.state;
-  const bool nothing = s == State::I || s == State::IS || s == State::IM || s == State::II;
-  if (nothing && e.stored) return drop_data(env, e);
-  if (s != State::M && s != State::O && s != State::OM) e.dirty = false;
+  if (!env.protocol().holds_copy(s) && e.stored) return drop_data(env, e);
+  if (!env.protocol().is_dirty(s)) e.dirty = false;
 }
 
 }  // namespace uncore

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "coherence/states.hh"
+
 namespace uncore {
 
 // clang-format off
@@ -83,8 +85,8 @@ struct Cell {
   State next() const { return static_cast<State>(bits & 0xff); }
 };
 
-// The four packed tables of one protocol.
-class Protocol {
+// The four packed tables of one protocol, and what its states are.
+class Protocol : public StateProperties {
  public:
   static constexpr std::size_t kStates = name::states.size();
   static constexpr std::size_t kClientEvents = name::client_events.size();
@@ -116,6 +118,8 @@ class Protocol {
   }
 
  private:
+  void derive_properties();
+
   std::array<Cell, kStates * kClientEvents> client_{};
   std::array<Cell, kChildren * kRequests> resolver_{};
   std::array<Cell, kRequests * kAnswers> grant_{};

@@ -41,11 +41,11 @@ Line* Core::ready(const Thread& thread, uint64_t number, ClientEvent wish, Time 
   if (!line) line = &lines.insert(number);
   if (!cell.has(Act::hit)) {
     if (line->watchers) wake_watchers(*line, now, actor());
-    line->asker = thread.index;
+    line->contended.asked(thread.index);
     request(*line, cell, now + spec.l2_hit);
     return nullptr;
   }
-  if (wish != ClientEvent::Load && line->closed_to(thread.index) && thread.locked != number)
+  if (wish != ClientEvent::Load && line->contended.bars(thread.index) && thread.locked != number)
     return nullptr;
   line->copy.state = cell.next();
   cost = line->in_l1 ? 0 : spec.l2_hit;
@@ -177,7 +177,7 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
     case K::lr:
       out.value = data.read(offset, a.size);
       thread.reservation = a.line();
-      if (writable(line->copy.state)) {
+      if (engine.may_store(line->copy.state)) {
         lock(thread, *line, now,
              now + out.cost + kLockInstructions * spec.instruction + spec.mispredict);
         thread.locked = a.line();
@@ -201,8 +201,8 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
 bool Core::may_begin(Thread& thread, uint64_t number, Time now) {
   unlock(thread, now);
   const Line* line = lines.find(number);
-  if (!line || !writable(line->copy.state)) return true;
-  if (line->closed_to(thread.index)) return false;
+  if (!line || !engine.may_store(line->copy.state)) return true;
+  if (line->contended.bars(thread.index)) return false;
   if (line->locked_until > now) {
     thread.tries = line->locked_until;
     thread.restarts = true;

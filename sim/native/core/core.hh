@@ -15,6 +15,7 @@
 
 #include "core/lines.hh"
 #include "core/thread.hh"
+#include "observe/attribution.hh"
 
 namespace uncore {
 
@@ -96,6 +97,7 @@ class Core {
   void observe_answered(Thread& thread, Time now);
   void observe_waited(const Thread& thread, Time now);
   void observe_drained(const Thread& thread, Time now);
+  Attribution::Loss loss(State before, State after) const;
   bool waits_for_buffer(const Thread& thread) const;
 
   void share_issue(Time at, uint32_t by);

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "coherence/client.hh"
+#include "core/contended.hh"
 #include "engine/packet.hh"
 #include "kernel/line_map.hh"
 
@@ -32,16 +33,11 @@ struct Line {
   Time held_until = 0;    // an exclusively won line stays until then
   Time locked_until = 0;  // an atomic is under way on it
   bool guarded = false;   // that began within the hold: probes wait for it
-  uint32_t asker = 0;     // the hart that asked for it last
-  bool claimed = false;   // it came for that hart, and others wait for it (rule C9)
+  Contended contended;    // rule C9
   Time used = 0;          // last, for LRU,
   uint64_t use = 0;       // by whom (0: a message, else a hart), and its place in our order
   Bytes data;
-
-  bool closed_to(uint32_t hart) const { return claimed && hart != asker; }
 };
-
-inline constexpr bool writable(State s) { return s == State::M || s == State::E; }
 
 class Lines {
  public:

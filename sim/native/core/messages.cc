@@ -34,7 +34,7 @@ void Core::receive(PacketId id, Time now) {
 
 // How long a probe of an owned line waits: for the winner's hold, and for an atomic begun in it.
 Time Core::deferral(const Msg& m, const Line* line) const {
-  if (!line || m.kind == Kind::Inv || !writable(line->copy.state)) return 0;
+  if (!line || m.kind == Kind::Inv || !engine.may_store(line->copy.state)) return 0;
   return std::max(line->held_until, line->guarded ? line->locked_until : 0);
 }
 
@@ -43,7 +43,7 @@ void Core::defer(PacketId id, Line* line, Time until) {
   if (packet.retry == 0) {  // newly stalled
     stalled_.push_back(id);
     ++line->stalled;
-    line->claimed |= writable(line->copy.state);
+    if (engine.may_store(line->copy.state)) line->contended.probe_waits();
     ++in_flight;
   }
   if (packet.retry == until) return;
@@ -54,31 +54,31 @@ void Core::defer(PacketId id, Line* line, Time until) {
 void Core::probe(PacketId id, Line* line, Time now) {
   const Msg m = engine.packets[id].message;
   const Copy copy = line ? line->copy : Copy{};
-  const ClientEvent event = copy.event(m);
+  const ClientEvent event = copy.event(engine.protocol(), m);
   const Cell cell = client_cell(engine.protocol(), copy.state, event, m.line);
   if (cell.has(Act::stall)) return defer(id, line, kNever);
   const Time until = deferral(m, line);
   if (until > now) return defer(id, line, until);
-  const bool has = line && holds_copy(copy.state);
+  const bool has = line && engine.protocol().holds_copy(copy.state);
   send_time_ = now + spec.l2_hit;
   if (has) engine.note_probed(m.kind);
   if (has && engine.attribution)
-    engine.attribution->probed(agent, m.line, m.kind != Kind::ProbeS, copy.state, cell.next());
+    engine.attribution->probed(agent, m.line, m.kind != Kind::ProbeS,
+                               loss(copy.state, cell.next()));
   answer_probe(*this, agent, m, cell, has ? &line->data : nullptr, has);
   engine.packets.drop(id);
   if (!line) return;
   ++disturbances;
   if (line->watchers && !engine.may_load(cell.next())) wake_watchers(*line, now, 0);
   line->copy.state = cell.next();
-  const bool claimed = std::exchange(line->claimed, false);
-  const uint32_t asker = line->asker;
+  const std::optional<uint32_t> holder = line->contended.ends();
   const State s = line->copy.state;
-  if (s == State::I || s == State::IM || s == State::II) lost(m.line);
+  if (!engine.protocol().holds_copy(s)) lost(m.line);
   if (s == State::I && line->stalled == 0)
     lines.erase(*line);
-  else if (s == State::IM)
+  else if (engine.protocol().waits_for_grant(s) && !engine.protocol().holds_copy(s))
     lines.unsettle(*line);
-  if (claimed) pass(m.line, asker + 1, now);
+  if (holder) pass(m.line, *holder + 1, now);
 }
 
 void Core::lost(uint64_t number) {
@@ -111,7 +111,8 @@ void Core::retry_stalled(uint64_t number, Time now) {
 
 void Core::fill(Packet& packet, Line& line, Time now) {
   const Msg& m = packet.message;
-  const Cell cell = client_cell(engine.protocol(), line.copy.state, line.copy.event(m), m.line);
+  const Cell cell = client_cell(engine.protocol(), line.copy.state,
+                                line.copy.event(engine.protocol(), m), m.line);
   if (cell.has(Act::fill)) {
     line.data = m.data;
     engine.note_transfer(*this, packet.origin, m.line);
@@ -120,15 +121,16 @@ void Core::fill(Packet& packet, Line& line, Time now) {
   if (cell.has(Act::done)) complete(*this, agent, m);
   line.copy.state = cell.next();
   if (cell.has(Act::GetM)) return request(line, cell, now);
-  if (engine.attribution) engine.attribution->filled(agent, m.line, line.copy.state);
+  if (engine.attribution)
+    engine.attribution->filled(agent, m.line, engine.may_store(line.copy.state));
   if (!line.resident) {
     make_room(line, now);
     lines.settle(line);
   }
   use(line, now);
-  if (line.copy.state == State::M) {
+  if (engine.protocol().is_dirty(line.copy.state)) {
     line.held_until = now + spec.hold;
-    line.claimed = m.contended || line.stalled > 0;
+    line.contended.begins(m.contended || line.stalled > 0);
   }
   line.locked_until = 0;
   const uint64_t number = m.line;
@@ -139,8 +141,8 @@ void Core::fill(Packet& packet, Line& line, Time now) {
 // Evicts the least recently used lines of the set until one more fits.
 void Core::make_room(const Line& incoming, Time now) {
   const auto may_go = [&](const Line& l) {
-    return l.copy.state != State::I && l.copy.state <= State::O && l.stalled == 0 &&
-           l.held_until <= now && l.locked_until <= now;
+    return engine.protocol().may_evict(l.copy.state) && l.stalled == 0 && l.held_until <= now &&
+           l.locked_until <= now;
   };
   refresh(incoming.number, now);
   while (Line* victim = lines.victim(incoming.number, may_go)) {
@@ -174,7 +176,7 @@ void Core::evict(Line& victim, Time now) {
 void Core::progress(uint64_t number, Time now) {
   const auto open = [&](const Thread& t) {
     const Line* line = lines.find(number);
-    return !line || !line->closed_to(t.index);
+    return !line || !line->contended.bars(t.index);
   };
   for (const auto& t : threads)
     if (!t->buffer.empty() && t->buffer.head().line() == number && open(*t)) drain(*t, now);

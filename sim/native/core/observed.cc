@@ -18,6 +18,14 @@ void Core::observe_access(Thread& t, const Access& a, Time now) {
                               now);
 }
 
+// What a probe takes: nothing of a line that had been evicted and whose writeback is under way.
+Attribution::Loss Core::loss(State before, State after) const {
+  const Protocol& protocol = engine.protocol();
+  if (protocol.leaves(before)) return {};
+  return {.copy = !protocol.holds_copy(after),
+          .right = protocol.may_store(before) && !protocol.may_store(after)};
+}
+
 // The oldest store leaves the buffer for its line. Whoever waits for the buffer has waited for it.
 void Core::observe_drained(const Thread& t, Time now) {
   const Store& s = t.buffer.head();

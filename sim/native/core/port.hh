@@ -28,7 +28,7 @@ inline Answer Thread::load(uint64_t address, unsigned size, uint64_t& value) {
 inline Answer Thread::store(uint64_t address, unsigned size, uint64_t value) {
   if (buffer.empty()) [[likely]] {
     Line* line = core.lines.recent(address >> kLineShift);
-    if (line && core.engine.may_store(line->copy.state) && !line->claimed) [[likely]] {
+    if (line && core.engine.may_store(line->copy.state) && !line->contended) [[likely]] {
       core.lines.touch(*line, hart.clock, index + 1);
       line->copy.state = core.engine.stored(line->copy.state);
       core.written(*line, hart.clock, *this);

@@ -24,13 +24,6 @@ Engine::Engine(MachineSpec m, JobSpec j)
       protocol_(machine.protocol),
       fabric_(machine.stops, machine.links),
       code_(job.text_begin, job.text_size) {
-  for (std::size_t s = 0; s < Protocol::kStates; ++s) {
-    const Cell load = protocol_.client(static_cast<State>(s), ClientEvent::Load);
-    const Cell store = protocol_.client(static_cast<State>(s), ClientEvent::Store);
-    if (load.possible() && load.has(Act::hit)) may_load_ |= 1u << s;
-    if (store.possible() && store.has(Act::hit)) may_store_ |= 1u << s;
-    stored_[s] = store.next();
-  }
   first_resolver_ = static_cast<Agent>(machine.core_stops.size());
   first_memory_ = first_resolver_ + static_cast<Agent>(machine.resolvers.size());
   ordinals_.assign(static_cast<std::size_t>(first_memory_), 0);

@@ -78,9 +78,9 @@ class Engine {
   const std::unique_ptr<Attribution> attribution;  // the same
 
   const Protocol& protocol() const { return protocol_; }
-  bool may_load(State s) const { return may_load_ >> static_cast<unsigned>(s) & 1; }
-  bool may_store(State s) const { return may_store_ >> static_cast<unsigned>(s) & 1; }
-  State stored(State s) const { return stored_[static_cast<std::size_t>(s)]; }
+  bool may_load(State s) const { return protocol_.may_load(s); }
+  bool may_store(State s) const { return protocol_.may_store(s); }
+  State stored(State s) const { return protocol_.client(s, ClientEvent::Store).next(); }
   uint32_t threads_per_core() const { return machine.threads_per_core; }
   uint64_t threads() const { return threads_.size(); }
   Thread& thread(uint64_t id) { return *threads_[id]; }
@@ -151,8 +151,6 @@ class Engine {
   std::string stuck_report() const;
 
   Protocol protocol_;
-  uint32_t may_load_ = 0, may_store_ = 0;
-  std::array<State, Protocol::kStates> stored_{};
   Fabric fabric_;
   EventQueue queue_;
   Code code_;

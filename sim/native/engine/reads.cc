@@ -45,8 +45,7 @@ const Bytes& Engine::valid_line(uint64_t number) {
     const Line* line = core->lines.find(number);
     if (!line) continue;
     const State s = line->copy.state;
-    if (s == State::M || s == State::O || s == State::OM || s == State::MI || s == State::E)
-      return line->data;
+    if (protocol_.is_dirty(s) || protocol_.may_store(s)) return line->data;
   }
   const Packet* carrier = packets.find([&](const Packet& p) {
     const Message<Bytes>& m = p.message;

@@ -162,7 +162,7 @@ void ResolverAgent::discard(Record& e) {
 
 // Another child or somebody above: whoever it is will take the line from its new owner (C9).
 bool ResolverAgent::contended(const Record& e) const {
-  return e.wanted || e.probed ||
+  return e.contended || e.probed ||
          e.queue.any([&](const Msg& m) { return m.kind != Kind::Put && m.from != e.request.from; });
 }
 

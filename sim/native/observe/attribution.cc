@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/lines.hh"
 #include "uncore_abi.h"
 
 namespace uncore {
@@ -145,35 +144,33 @@ void Attribution::transferred(uint64_t number, Agent from, Agent to) {
   ++line(number).passed[pair | static_cast<uint32_t>(to)];
 }
 
-void Attribution::probed(Agent core, uint64_t number, bool invalidates, State before, State after) {
+void Attribution::probed(Agent core, uint64_t number, bool invalidates, Loss loss) {
   Shared& s = line(number);
   s.invalidations += invalidates;
   if (!s.history) s.history = std::make_unique<History>();
   Held& held = s.held.try_emplace(core).first.value();
-  const bool copy = !holds_copy(after), right = writable(before) && !writable(after);
-  if (before == State::MI || !(copy || right)) return;  // MI: it had been evicted
+  if (!loss.copy && !loss.right) return;
   condemn(held);
   ++clock_;
-  if (copy) held.copy_lost = clock_;
-  if (right) held.right_lost = clock_;
+  if (loss.copy) held.copy_lost = clock_;
+  if (loss.right) held.right_lost = clock_;
 }
 
-void Attribution::filled(Agent core, uint64_t number, State state) {
+void Attribution::filled(Agent core, uint64_t number, bool writable) {
   Shared& s = line(number);
   if (!s.history) return;
   Held& held = s.held.try_emplace(core).first.value();
   held.written = held.touched = 0;
-  held.returned = held.copy_lost || (writable(state) && held.right_lost);
+  held.returned = held.copy_lost || (writable && held.right_lost);
   for (unsigned byte = 0; byte < 64; ++byte) {
     const uint64_t bit = uint64_t{1} << byte;
     if (held.copy_lost && s.history->written[byte].others_since(core, held.copy_lost))
       held.written |= bit;
-    if (writable(state) && held.right_lost &&
-        s.history->touched[byte].others_since(core, held.right_lost))
+    if (writable && held.right_lost && s.history->touched[byte].others_since(core, held.right_lost))
       held.touched |= bit;
   }
   held.copy_lost = 0;
-  if (writable(state)) held.right_lost = 0;
+  if (writable) held.right_lost = 0;
 }
 
 void Attribution::evicted(Agent core, uint64_t number) {

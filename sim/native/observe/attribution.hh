@@ -21,7 +21,7 @@
 #include <memory>
 #include <vector>
 
-#include "coherence/client.hh"
+#include "coherence/message.hh"
 #include "kernel/queue.hh"
 
 namespace uncore {
@@ -73,9 +73,13 @@ class Attribution {
   void repeated(uint32_t hart, Agent core, uint64_t turns);
 
   // --- copies ---
+  // What a probe takes from a core.
+  struct Loss {
+    bool copy = false, right = false;
+  };
   void transferred(uint64_t number, Agent from, Agent to);
-  void probed(Agent core, uint64_t number, bool invalidates, State before, State after);
-  void filled(Agent core, uint64_t number, State state);
+  void probed(Agent core, uint64_t number, bool invalidates, Loss loss);
+  void filled(Agent core, uint64_t number, bool writable);
   void evicted(Agent core, uint64_t number);
 
   // --- operations (uc_start, uc_kind, uc_op, uc_roi) ---

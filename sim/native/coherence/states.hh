@@ -1,0 +1,38 @@
+// Properties of the client's states: what rules and engines ask of a state without an event.
+//
+//   protocol.may_store(state), protocol.is_dirty(state), ...
+//
+// Each is said once, by cells of the state's row of the client table. Invariant: nobody else lists
+// states; the one state with a name of its own is I, in which every line begins.
+#pragma once
+
+#include <cstdint>
+
+namespace uncore {
+
+// Position in the client table.
+enum class State : uint8_t;
+
+class StateSet {
+ public:
+  bool operator()(State s) const { return bits_ >> static_cast<unsigned>(s) & 1; }
+  void set(State s, bool in) { bits_ |= uint64_t{in} << static_cast<unsigned>(s); }
+
+ private:
+  uint64_t bits_ = 0;
+};
+
+struct StateProperties {
+  StateSet may_load;    // here, without asking
+  StateSet may_store;   // so nobody else has a copy
+  StateSet is_dirty;    // its data differ from the level above, or are to be handed over as such
+  StateSet holds_copy;  // the line's data are here
+  StateSet waits_for_grant;  // a request is under way
+  StateSet leaves;           // a writeback is
+  StateSet may_evict;        // there is a copy, and nothing under way
+  StateSet forwards;         // clean data to a reader, though others have them too
+
+  bool transient(State s) const { return waits_for_grant(s) || leaves(s); }
+};
+
+}  // namespace uncore
