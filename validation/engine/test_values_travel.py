@@ -70,7 +70,7 @@ def test_notices_refcount_that_an_owner_keeps_its_copy(tmp_path: Path) -> None:
 def test_notices_a_workload_that_sharers_are_not_invalidated(
     overrides: tuple[str, ...], workload: str, tmp_path: Path
 ) -> None:
-    place = broken(tmp_path, "resolver.table", "S", "Upg", "supply")
+    place = broken(tmp_path, "resolver.table", "S", "Upg", "-")
     machine = with_protocol(load("ccx", overrides), f"{place}:mesi")
     for threads in (2, 3, 4, 8):
         assert failures(machine, workload, threads, patience="1ms")
@@ -81,7 +81,7 @@ def test_notices_ticket_the_same_in_caches_of_eight_lines(tmp_path: Path) -> Non
 
     The count of refcount/atomic is evicted between any two operations: no copy is old when read.
     """
-    place = broken(tmp_path, "resolver.table", "S", "Upg", "supply")
+    place = broken(tmp_path, "resolver.table", "S", "Upg", "-")
     small = load("ccx", ["core.l1=256B 2-way 4cy", "core.l2=512B 2-way 14cy"])
     for threads in (2, 3, 4, 8):
         assert failures(

@@ -64,11 +64,11 @@ MISTAKES = {
     "an unknown event": ("client.table", "ProbeM ", "ProbeN ", "ProbeN", "Did you mean 'Probe"),
     "an unknown row": ("resolver.table", "\nW   ", "\nX   ", "X", "expected one of N S W R U"),
     "no reason": ("client.table", "!empty", "!full", "!full", "add a line 'full: why'"),
-    "a hole": ("client.table", "!empty  |", "  |", "13 cells", "expected 14"),
+    "a hole": ("client.table", "!empty |", "  |", "13 cells", "expected 14"),
     "a row twice": ("resolver.table", "\nS   ", "\nN   ", "N", "each row once"),
     "an unknown tag": ("client.table", "[moesi]", "[moesy]", "[moesy]", "Did you mean 'moesi'?"),
     "an unused reason": ("join.table", "recalled:", "lost: x\nrecalled:", "lost:", "!lost"),
-    "a next state": ("resolver.table", "| supply ", "| supply>I ", "supply>I", "actions only"),
+    "a next state": ("resolver.table", "| probeS ", "| probeS>I ", "probeS>I", "actions only"),
     "stall with more": ("client.table", "stall ", "stall+hit ", "stall+hit", "'stall' alone"),
     "prose": ("join.table", "\nN idle", "\nfoo\nN idle", "foo", "a # comment"),
 }  # fmt: skip

@@ -14,7 +14,7 @@ inline std::string agent_name(const Tree& tree, Agent a) {
 
 inline constexpr std::array kind_names =
     std::to_array<std::string_view>({"ProbeS", "ProbeM", "Inv", "Data", "Grant", "Value", "PutAck",
-                                     "Answer", "Done", "GetS", "GetM", "Upg", "Amo", "Put"});
+                                     "Answer", "Unblock", "GetS", "GetM", "Upg", "Amo", "Put"});
 
 template <class Data>
 std::string describe(const Tree& tree, const Message<Data>& m) {

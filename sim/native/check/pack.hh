@@ -133,7 +133,7 @@ class Packer {
     ar.bits(m.kind, 4);
     ar.bits(m.flags, 5);
     ar.bits(m.right, 4);
-    ar.bits(m.wants_done, 1);
+    ar.bits(m.wants_unblock, 1);
     ar.bits(m.carries, 1);
     ar.bits(m.data[0], 1);
     ar.agent(m.from);
@@ -190,7 +190,7 @@ class Packer {
     const bool asks = m.kind == Kind::GetS || m.kind == Kind::GetM || m.kind == Kind::Upg;
     m.id = asks && current(s, m.from, m.id);
     m.grant = m.grant != 0 && current(s, m.to, m.grant);
-    if (is_probe(m.kind) && m.requester == kNobody) m.right = State::I, m.wants_done = false;
+    if (is_probe(m.kind) && m.requester == kNobody) m.right = State::I, m.wants_unblock = false;
     if (!m.carries) m.data = {};
     settle(s, m.data);
   }

@@ -116,7 +116,7 @@ class System {
 
   // Whether an agent has left too many completions under way (Tree::ahead).
   bool ahead(Agent a) const {
-    const auto late = [a](const Msg& m) { return m.kind == Kind::Done && m.from == a; };
+    const auto late = [a](const Msg& m) { return m.kind == Kind::Unblock && m.from == a; };
     return std::count_if(messages.begin(), messages.end(), late) >= tree->ahead;
   }
 
@@ -309,7 +309,7 @@ class System {
     if (is_probe(m.kind)) answer_probe(env, c, m, cell, &own.data, watched->holds_copy(before));
     if (cell.has(Act::fill)) own.data = m.data;
     own.copy.state = cell.next();
-    if (cell.has(Act::done)) complete(env, c, m);
+    if (cell.has(Act::unblock)) complete(env, c, m);
     if (cell.has(Act::GetM)) return request(c, Kind::GetM);
     if (watched->waits_for_grant(before) && !watched->waits_for_grant(own.copy.state))
       perform(c, before == State::IS ? ClientEvent::Load : ClientEvent::Store,

@@ -72,6 +72,7 @@ inline Kind request_kind(Cell c) {
 template <class Env, class Data>
 void answer_probe(Env& env, Agent self, const Message<Data>& probe, Cell cell, const Data* data,
                   bool shared) {
+  if (!cell.has(Act::ack | Act::give | Act::shared | Act::own)) return;
   Message<Data> answer;
   answer.kind = Kind::Answer;
   answer.from = self;
@@ -88,7 +89,7 @@ void answer_probe(Env& env, Agent self, const Message<Data>& probe, Cell cell, c
     Message<Data> handed;
     handed.kind = Kind::Data;
     handed.right = probe.right;
-    handed.wants_done = probe.wants_done;
+    handed.wants_unblock = probe.wants_unblock;
     handed.contended = probe.contended;
     handed.carries = true;
     handed.from = self;
@@ -112,14 +113,14 @@ void answer_probe(Env& env, Agent self, const Message<Data>& probe, Cell cell, c
 // The completion that a grant asked for.
 template <class Env, class Data>
 void complete(Env& env, Agent self, const Message<Data>& grant) {
-  if (!grant.wants_done) return;
-  Message<Data> done;
-  done.kind = Kind::Done;
-  done.from = self;
-  done.to = done.resolver = grant.resolver;
-  done.line = grant.line;
-  done.id = grant.id;
-  env.send(done);
+  if (!grant.wants_unblock) return;
+  Message<Data> m;
+  m.kind = Kind::Unblock;
+  m.from = self;
+  m.to = m.resolver = grant.resolver;
+  m.line = grant.line;
+  m.id = grant.id;
+  env.send(m);
 }
 
 }  // namespace uncore

@@ -29,7 +29,7 @@ void Resolver<Env>::deliver(Env& env, E& e) {
     m.to = e.request.from;
     m.line = e.line;
     m.id = e.request.id;
-    m.wants_done = wants_done(env, m.right);
+    m.wants_unblock = wants_unblock(env, m.right);
     m.contended = env.contended(e);
     m.carries = m.kind == Kind::Data;
     if (m.carries) m.data = e.carried ? e.in_hand : e.data;
@@ -113,7 +113,7 @@ void Resolver<Env>::record(Env& env, E& e) {
 }
 
 template <class Env>
-void Resolver<Env>::done(Env& env, E& e) {
+void Resolver<Env>::unblocked(Env& env, E& e) {
   if (e.step != Step::closing) {
     if (--e.open_reads >= 0 || e.step == Step::asking) return;
     throw ProtocolError{"a resolver received the completion of nothing"};

@@ -48,7 +48,7 @@ void Resolver<Env>::granted(Env& env, E& e, const Msg& m) {
   e.up.state = cell.next();
   e.contended = m.contended;
   if (cell.has(Act::fill)) take_in(env, e, m.data);
-  if (cell.has(Act::done)) complete(env, env.self(), m);
+  if (cell.has(Act::unblock)) complete(env, env.self(), m);
   if (cell.has(Act::GetM)) return ask_above(env, e, Kind::GetM);
   e.step = Step::idle;
   e.answers = 0;

@@ -26,7 +26,7 @@ enum class Kind : uint8_t {
   Value,
   PutAck,
   Answer,
-  Done,
+  Unblock,
   GetS,
   GetM,
   Upg,
@@ -57,11 +57,11 @@ struct Flag {
 
 struct Header {
   Kind kind = Kind::Inv;
-  uint8_t flags = 0;        // Answer
-  State right = State::I;   // Data: what is granted; probes: what the owner is to hand over
-  bool wants_done = false;  // Data, Grant, probes: the requester is to tell `resolver`
-  bool contended = false;   // Data, Grant, probes: others wait for the line (rule C9)
-  bool carries = false;     // `data` is meaningful (decides the message's size)
+  uint8_t flags = 0;           // Answer
+  State right = State::I;      // Data: what is granted; probes: what the owner is to hand over
+  bool wants_unblock = false;  // Data, Grant, probes: the requester is to tell `resolver`
+  bool contended = false;      // Data, Grant, probes: others wait for the line (rule C9)
+  bool carries = false;        // `data` is meaningful (decides the message's size)
   Agent from = kNobody, to = kNobody;
   Agent requester = kNobody;  // probes: to whom the data go; kNobody: back to the resolver
   Agent resolver = kNobody;   // Data, Grant, probes: whose transaction this is

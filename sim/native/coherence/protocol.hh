@@ -23,15 +23,15 @@ namespace uncore {
   X(DataS) X(DataF) X(DataE) X(DataM) X(Grant) X(PutAck)
 #define UNCORE_CLIENT_ACTIONS(X) \
   X(stall) X(hit) X(GetS) X(GetM) X(Upg) X(Amo) X(Put) X(drop) X(ack) X(give) X(dirty) X(shared) X(own) \
-  X(fill) X(done)
+  X(fill) X(unblock)
 #define UNCORE_CHILDREN(X) X(N) X(S) X(W) X(R) X(U)
 #define UNCORE_REQUESTS(X) X(GetS) X(GetM) X(Upg) X(Amo) X(Put) X(Evict)
 #define UNCORE_RESOLVER_ACTIONS(X) \
-  X(supply) X(probeS) X(probeM) X(inv) X(lost) X(take) X(ask) X(ack) X(forget)
+  X(probeS) X(probeM) X(inv) X(lost) X(take) X(ask) X(ack)
 #define UNCORE_ANSWERS(X) X(nobody) X(shared) X(given) X(dirty) X(own)
 #define UNCORE_PHASES(X) X(idle) X(below) X(above) X(put)
 #define UNCORE_PROBES(X) X(ProbeS) X(ProbeM) X(Inv)
-#define UNCORE_JOIN_ACTIONS(X) X(answer) X(wait) X(probeS) X(probeM) X(inv)
+#define UNCORE_JOIN_ACTIONS(X) X(wait) X(probeS) X(probeM) X(inv)
 // clang-format on
 
 #define UNCORE_NAME(n) n,

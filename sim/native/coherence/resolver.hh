@@ -46,8 +46,8 @@ class Resolver {
       case Kind::Answer:
         answered(env, e, m);
         break;
-      case Kind::Done:
-        done(env, e);
+      case Kind::Unblock:
+        unblocked(env, e);
         break;
       case Kind::ProbeS:
       case Kind::ProbeM:
@@ -147,7 +147,7 @@ class Resolver {
   static bool others_share(const Env& env, const E& e);
   static void ask_children(Env& env, E& e, Probes probes, int except, Agent data_to);
   static void send_probe(Env& env, E& e, Kind kind, int child, Agent data_to, State right);
-  static bool wants_done(const Env& env, State right);
+  static bool wants_unblock(const Env& env, State right);
   static void answered(Env& env, E& e, const Msg& m);
   static void conclude(Env& env, E& e);
   static void settle_owner(E& e);
@@ -160,7 +160,7 @@ class Resolver {
   static void operate(Env& env, E& e);
   static void fetch(Env& env, E& e);
   static void record(Env& env, E& e);
-  static void done(Env& env, E& e);
+  static void unblocked(Env& env, E& e);
   static void put_in_store(Env& env, E& e, const Data& data, bool dirty);
   static void take_in(Env& env, E& e, const Data& data);
   static void drop_data(Env& env, E& e);

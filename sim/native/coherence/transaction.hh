@@ -98,7 +98,7 @@ void Resolver<Env>::send_probe(Env& env, E& e, Kind kind, int child, Agent data_
   m.line = e.line;
   m.id = e.request.id;
   m.grant = child == e.owner ? e.owner_grant : 0;
-  m.wants_done = wants_done(env, right);
+  m.wants_unblock = wants_unblock(env, right);
   m.contended = env.contended(e);
   m.since = e.probing ? e.probe.since : e.request.since;
   env.send(m);
@@ -106,7 +106,7 @@ void Resolver<Env>::send_probe(Env& env, E& e, Kind kind, int child, Agent data_
 
 // Shared grants are always completed (they overlap); exclusive ones where the policy says so.
 template <class Env>
-bool Resolver<Env>::wants_done(const Env& env, State right) {
+bool Resolver<Env>::wants_unblock(const Env& env, State right) {
   return right == State::S || right == State::F || env.policy().completion;
 }
 

@@ -118,7 +118,7 @@ void Core::fill(Packet& packet, Line& line, Time now) {
     engine.note_transfer(*this, packet.origin, m.line);
   }
   send_time_ = now;
-  if (cell.has(Act::done)) complete(*this, agent, m);
+  if (cell.has(Act::unblock)) complete(*this, agent, m);
   line.copy.state = cell.next();
   if (cell.has(Act::GetM)) return request(line, cell, now);
   if (engine.attribution)

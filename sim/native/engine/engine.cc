@@ -10,7 +10,7 @@ constexpr Time kLongestSlice = 1'000'000'000;
 
 Size size_of(const Message<Bytes>& m) {
   if (m.carries) return Size::data;
-  const bool snoop = is_probe(m.kind) || m.kind == Kind::Answer || m.kind == Kind::Done;
+  const bool snoop = is_probe(m.kind) || m.kind == Kind::Answer || m.kind == Kind::Unblock;
   return snoop ? Size::snoop : Size::control;
 }
 

@@ -25,21 +25,14 @@ from uncore.protocol.tables import Tables, load, pack
 from uncore.report.progress import progress
 from uncore.report.table import Column, emit
 
-# Actions that only say that there is nothing to do.
-IDLE = {("client", "ack"), ("resolver", "supply"), ("resolver", "forget"), ("join", "answer")}
 # What a slip could have written instead.
 INSTEAD = {
     ("client", "ack"): ("give",),
     ("client", "GetM"): ("GetS",),
     ("client", "Upg"): ("GetS",),
-    ("resolver", "probeM"): ("probeS", "supply"),
-    ("resolver", "probeS"): ("supply",),
-    ("resolver", "inv"): ("supply",),
+    ("resolver", "probeM"): ("probeS",),
     ("resolver", "take"): ("ack",),
-    ("join", "probeM"): ("probeS", "answer"),
-    ("join", "probeS"): ("answer",),
-    ("join", "inv"): ("answer",),
-    ("join", "wait"): ("answer",),
+    ("join", "probeM"): ("probeS",),
 }
 RIGHTS = ("S", "E", "M")
 ENOUGH = 100_000  # states: a broken protocol shows it early, or has no end
@@ -75,12 +68,8 @@ def changes(table: Table, row: str, cell: Cell) -> Iterator[tuple[str, Cell]]:
     if not cell.possible or cell.actions == ("stall",):
         return
     for action in cell.actions:
-        if (table.shape.name, action) in IDLE:
-            continue
         yield f"without {action}", replace(cell, actions=without(cell.actions, action))
         for other in INSTEAD.get((table.shape.name, action), ()):
-            if (table.shape.name, other) in IDLE and len(cell.actions) > 1:
-                continue  # the same as leaving it out
             instead = tuple(other if a == action else a for a in cell.actions)
             yield f"{other} instead of {action}", replace(cell, actions=instead)
     if table.shape.name == "client" and cell.next not in (None, row):

@@ -18,6 +18,8 @@ from pathlib import Path
 from uncore.errors import UserError, nearest
 from uncore.protocol.shapes import PROTOCOLS, Cell, Shape, Table, names
 
+NOTHING = "-"  # a cell without actions
+
 
 @dataclass
 class Line:
@@ -158,6 +160,8 @@ class Reader:
                 )
             self.used.add(text[1:])
             return Cell(reason=self.reasons[text[1:]][1], text=text)
+        if text == NOTHING and self.shape.actions:
+            return Cell(text=text)
         left, arrow, after = text.partition(">")
         if self.shape.actions is None:
             left, arrow, after = "", ">", text

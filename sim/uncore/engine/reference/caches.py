@@ -117,7 +117,7 @@ class Caches:
         if "fill" in cell.actions:
             line.data[:] = message.data or b""
             self.system.counts.fetched(self.agent, message)
-        if "done" in cell.actions:
+        if "unblock" in cell.actions:
             self.system.send_all(client.completion(message, self.agent), now)
         if "GetM" in cell.actions:
             return self._request(line, cell, now)  # the copy to be upgraded was lost meanwhile

@@ -77,6 +77,8 @@ def replies(
     `data`: its copy, if it has one; `shares`: a copy is here or below.
     """
     gives = "give" in cell.actions and data is not None
+    if not {"ack", "give", "shared", "own"}.intersection(cell.actions):
+        return []
     facts = {"gave": gives, "dirty": gives, "own": gives, "shared": shares}
     says = {word for word, true in facts.items() if true and word in ("gave", *cell.actions)}
     to_requester = gives and probe.requester != NOBODY
@@ -97,7 +99,7 @@ def replies(
 
 
 def completion(grant: Message, agent: int) -> list[Message]:
-    """The Done that a grant asked for."""
+    """The Unblock that a grant asked for."""
     if not grant.to_complete:
         return []
-    return [Message("Done", grant.line, agent, grant.resolver, grant.number)]
+    return [Message("Unblock", grant.line, agent, grant.resolver, grant.number)]

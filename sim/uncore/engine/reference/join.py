@@ -57,7 +57,7 @@ class Join(Entry):
             if "fill" in cell.actions:
                 self.take_in(transaction, grant)
                 yield self.turn()
-            if "done" in cell.actions:
+            if "unblock" in cell.actions:
                 self.system.send_all(client.completion(grant, self.resolver.agent), self.clock.now)
             kind = client.request_of(cell)
 

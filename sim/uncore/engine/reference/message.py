@@ -24,10 +24,10 @@ REQUESTS = ("GetS", "GetM", "Upg", "Amo", "Put")
 CLASS = (
     dict.fromkeys(PROBES, 0)
     | dict.fromkeys(GRANTS, 1)
-    | dict.fromkeys(("Answer", "Done", "PutAck"), 2)
+    | dict.fromkeys(("Answer", "Unblock", "PutAck"), 2)
     | dict.fromkeys(REQUESTS, 3)
 )
-SNOOPS = (*PROBES, "Answer", "Done")  # kinds that a bus has wires of its own for (F2)
+SNOOPS = (*PROBES, "Answer", "Unblock")  # kinds that a bus has wires of its own for (F2)
 
 
 class ProtocolError(Exception):

@@ -101,7 +101,7 @@ class Resolver:
             line.probe, line.served = message, 0
         elif message.kind == "Answer":
             line.answered(message)
-        elif message.kind == "Done":
+        elif message.kind == "Unblock":
             line.open -= 1
         else:
             line.from_above = message
