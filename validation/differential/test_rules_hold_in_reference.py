@@ -8,7 +8,6 @@ read wrongly by the test as well.
 from __future__ import annotations
 
 import importlib
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,11 @@ import pytest
 from uncore.engine import Probes, native, reference
 from uncore.job import Job
 
-ENGINE = Path(__file__).parent.parent / "engine"
-sys.path.insert(0, str(ENGINE))
-MODULES = sorted(file.stem for file in ENGINE.glob("test_rules_*.py"))
+RULES = sorted((Path(__file__).parent.parent / "engine").glob("test_rules_*.py"))
 
 
 def _run(job: Job, probes: Probes, **_: Any) -> dict[str, Any]:
-    """How far a core runs ahead, and whether it sleeps, are questions to the native engine alone."""
+    """How far a core runs ahead, and whether it sleeps, is asked of the native engine alone."""
     return reference.run(job, probes)
 
 
@@ -32,7 +29,8 @@ def on_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native, "run", _run)
 
 
-for module in map(importlib.import_module, MODULES):
+for file in RULES:
+    module = importlib.import_module(f"validation.engine.{file.stem}")
     tests = {name: value for name, value in vars(module).items() if name.startswith("test_")}
     assert tests and not tests.keys() & globals().keys()
     globals().update(tests)
