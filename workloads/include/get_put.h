@@ -1,0 +1,53 @@
+// A count that everybody raises and lowers: a get, some time, a put, some time. Nothing is guarded
+// and nothing is freed, so the count's own line is all that harts share; refcount/atomic.c is the
+// same with an object behind it.
+//
+// A scheme's file includes this header and defines the two functions declared below.
+//
+// Check: the count is above zero after each get, and zero when everybody has put.
+#ifndef UNCORE_GET_PUT_H_
+#define UNCORE_GET_PUT_H_
+
+#include "loop.h"
+#include "uncore.h"
+
+UC_PARAM(duration, hold, 0, "ns", "time between get and put");
+UC_PARAM(duration, think, 0, "ns", "time after each put");
+UC_PARAM(u64, count_node, 0, "node", "memory node of the count");
+
+static uint32_t count_get(void);  // what it left
+static void count_put(void);
+
+static struct {
+  UC_ALIGNED _Atomic uint32_t references;
+}* count;
+
+void uc_setup(unsigned n) {
+  (void)n;
+  count = uc_alloc(sizeof *count, (unsigned)count_node);
+}
+
+static void operation(void) {
+  uc_start();
+  uc_check(count_get() > 0, "a reference was got, and the count is zero");
+  uc_delay(hold);
+  if (!UC_SABOTAGE) count_put();
+  uc_op();
+}
+
+void uc_main(unsigned id, unsigned n) {
+  (void)id, (void)n;
+  struct loop loop = loop_begin();
+  while (loop_more(&loop)) {
+    operation();
+    uc_delay(think);
+  }
+  loop_end();
+}
+
+void uc_finish(unsigned n) {
+  (void)n;
+  uc_check(count->references == 0, "references are left over");
+}
+
+#endif  // UNCORE_GET_PUT_H_

@@ -1,0 +1,119 @@
+// Linux's queued spin lock, as kernels since 4.2 have it: one word, and a queue of waiters beside
+// it.
+//
+// Long and Zijlstra's (2015). The word packs a byte that says taken, a byte that says that one
+// waiter is next (pending), and the tail of the queue. The first who has to wait takes the pending
+// bit and watches the word, so that two threads never need the queue; whoever comes later queues on
+// a node of its own, as in lock/mcs.c, and only the queue's head watches the word. A release is one
+// byte store.
+//
+// Whom the head of the queue lets go next is the lock's policy: a file that includes this header
+// defines the two functions declared below (lock/qspinlock.c, lock/cna.c).
+//
+// Invariants: the tail names the last node of the queue, 0 if there is none; only the head of the
+// queue sets `taken` while a queue exists, or the owner of the pending bit, who came before it.
+#ifndef UNCORE_QUEUED_LOCK_H_
+#define UNCORE_QUEUED_LOCK_H_
+
+#include "uncore.h"
+
+enum { QUEUED_TAKEN = 1, QUEUED_PENDING = 1 << 8, QUEUED_TAIL_SHIFT = 16 };
+
+union queued_lock {
+  _Atomic uint32_t word;
+  struct {
+    _Atomic uint8_t taken, pending;
+    _Atomic uint16_t tail;  // hart plus one
+  };
+  _Atomic uint16_t taken_and_pending;
+};
+
+struct queue_node {
+  UC_ALIGNED _Atomic(struct queue_node*) next;
+  _Atomic uintptr_t granted;  // 0: waits; else what the one before it hands on
+  unsigned node;              // of the hart, where the policy asks
+};
+
+static union queued_lock* queued_lock;
+static struct queue_node* queue_nodes;  // one a hart
+
+// The head has taken the lock, and `self` is still the tail: leaves no queue, or what the policy
+// has put aside. False: somebody has joined meanwhile.
+static bool queue_close(struct queue_node* self, uint32_t word);
+
+// The head has taken the lock: lets another node be the head.
+static void queue_pass(struct queue_node* self, struct queue_node* next);
+
+static inline uint32_t queue_tail(const struct queue_node* node) {
+  return (uint32_t)(node - queue_nodes + 1) << QUEUED_TAIL_SHIFT;
+}
+
+static inline uint32_t queue_word(memory_order order) {
+  return atomic_load_explicit(&queued_lock->word, order);
+}
+
+static inline bool queue_swap_word(uint32_t* before, uint32_t after, memory_order order) {
+  return atomic_compare_exchange_strong_explicit(&queued_lock->word, before, after, order,
+                                                 memory_order_relaxed);
+}
+
+// Takes a free lock, or the pending bit of one that is taken and has no queue. False: there is a
+// queue, or somebody pending.
+static inline bool queue_begin(bool* taken) {
+  uint32_t word = 0;
+  while (!queue_swap_word(&word, word ? word | QUEUED_PENDING : QUEUED_TAKEN, memory_order_acquire))
+    if (word & ~(uint32_t)QUEUED_TAKEN) return false;
+  *taken = !word;
+  return true;
+}
+
+// The head of the queue waits until nobody has the lock or is pending; what the word is then.
+static inline uint32_t queue_await_word(void) {
+  uint32_t word;
+  while ((word = queue_word(memory_order_acquire)) & (QUEUED_PENDING | QUEUED_TAKEN)) uc_pause();
+  return word;
+}
+
+static inline struct queue_node* queue_next(struct queue_node* self) {
+  struct queue_node* next;
+  while (!(next = atomic_load_explicit(&self->next, memory_order_acquire))) uc_pause();
+  return next;
+}
+
+static __attribute__((noinline)) void queue_wait(struct queue_node* self) {
+  atomic_store_explicit(&self->granted, 0, memory_order_relaxed);
+  atomic_store_explicit(&self->next, NULL, memory_order_relaxed);
+  uint32_t word = 0;
+  if (queue_swap_word(&word, QUEUED_TAKEN, memory_order_acquire)) return;
+  uint16_t own = (uint16_t)(queue_tail(self) >> QUEUED_TAIL_SHIFT);
+  uint16_t tail = atomic_exchange_explicit(&queued_lock->tail, own, memory_order_acq_rel);
+  if (tail) {
+    atomic_store_explicit(&queue_nodes[tail - 1].next, self, memory_order_release);
+    while (!atomic_load_explicit(&self->granted, memory_order_acquire)) uc_pause();
+  }
+  word = queue_await_word();
+  if (word >> QUEUED_TAIL_SHIFT == own && queue_close(self, word)) return;
+  atomic_store_explicit(&queued_lock->taken, 1, memory_order_relaxed);
+  queue_pass(self, queue_next(self));
+}
+
+static inline void queue_lock(unsigned id) {
+  bool taken = false;
+  if (!queue_begin(&taken)) {
+    queue_wait(&queue_nodes[id]);
+  } else if (!taken) {
+    while (atomic_load_explicit(&queued_lock->taken, memory_order_acquire)) uc_pause();
+    atomic_store_explicit(&queued_lock->taken_and_pending, 1, memory_order_relaxed);
+  }
+}
+
+static inline void queue_unlock(void) {
+  atomic_store_explicit(&queued_lock->taken, 0, memory_order_release);
+}
+
+static inline void queue_setup(unsigned n, unsigned node) {
+  queued_lock = uc_alloc(sizeof *queued_lock, node);
+  queue_nodes = uc_alloc(n * sizeof *queue_nodes, node);
+}
+
+#endif  // UNCORE_QUEUED_LOCK_H_

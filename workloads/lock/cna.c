@@ -1,0 +1,103 @@
+// Compact NUMA-aware lock: Linux's queued lock, handed to waiters of the same node first.
+//
+// Dice and Kogan, "Compact NUMA-aware locks" (2019), and Kogan's series for Linux's queued spin
+// lock. The head of the queue looks for the next waiter of its own node; those it passes over go to
+// a second queue, which travels with the lock: what a waiter is granted is the second queue's last
+// node, whose `next` is its first. When nobody of the node is left, or `batch` handoffs have stayed
+// inside, the second queue goes in front of the main one. So the lock needs no more memory than a
+// queued lock, however many nodes there are, and stays on a node as a cohort lock does
+// (lock/cohort.c).
+//
+// A node is the harts nearest to one memory, or `cluster` harts with neighbouring numbers.
+#include "contend.h"
+#include "queued_lock.h"
+
+UC_WORKLOAD("Compact NUMA-aware lock: Linux's queued lock, handed on inside a node first");
+UC_PARAM(u64, cluster, 0, "harts",
+         "harts with neighbouring numbers in a node; 0: of a memory node");
+UC_PARAM(u64, batch, 256, "handoffs", "handoffs inside a node before the lock must move on");
+
+enum { GRANTED = 1 };  // with no second queue; else the address of its last node
+
+static struct {
+  UC_ALIGNED uint64_t handoffs;  // inside the node; only the head of the queue touches it
+}* stay;
+
+static struct queue_node* last_aside(const struct queue_node* self) {
+  uintptr_t granted = atomic_load_explicit(&self->granted, memory_order_relaxed);
+  return granted > GRANTED ? (struct queue_node*)granted : NULL;
+}
+
+static struct queue_node* following(const struct queue_node* node) {
+  return atomic_load_explicit(&node->next, memory_order_acquire);
+}
+
+static void link_to(struct queue_node* node, struct queue_node* next) {
+  atomic_store_explicit(&node->next, next, memory_order_relaxed);
+}
+
+static void grant(struct queue_node* node, struct queue_node* aside) {
+  uintptr_t granted = aside ? (uintptr_t)aside : GRANTED;
+  atomic_store_explicit(&node->granted, granted, memory_order_release);
+}
+
+// The second queue goes in front of `rest`, and its first node is the head.
+static void bring_back(struct queue_node* aside, struct queue_node* rest) {
+  struct queue_node* first = following(aside);
+  link_to(aside, rest);
+  stay->handoffs = 0;
+  grant(first, NULL);
+}
+
+static bool queue_close(struct queue_node* self, uint32_t word) {
+  struct queue_node* aside = last_aside(self);
+  if (!aside) return queue_swap_word(&word, QUEUED_TAKEN, memory_order_relaxed);
+  struct queue_node* first = following(aside);
+  link_to(aside, NULL);  // before others can queue behind it
+  if (queue_swap_word(&word, queue_tail(aside) | QUEUED_TAKEN, memory_order_release)) {
+    stay->handoffs = 0;
+    grant(first, NULL);
+    return true;
+  }
+  link_to(aside, first);
+  return false;
+}
+
+// The last of the waiters that stand before the first of this node; null if none of it is known.
+static struct queue_node* last_of_others(struct queue_node* self, struct queue_node* next) {
+  for (struct queue_node* last = next; (next = following(last)); last = next)
+    if (next->node == self->node) return last;
+  return NULL;
+}
+
+static void queue_pass(struct queue_node* self, struct queue_node* next) {
+  struct queue_node* aside = last_aside(self);
+  bool stays = stay->handoffs++ < batch;
+  if (stays && next->node == self->node) return grant(next, aside);
+  struct queue_node* last = stays ? last_of_others(self, next) : NULL;
+  if (last) {
+    struct queue_node* chosen = following(last);
+    link_to(last, aside ? following(aside) : next);
+    if (aside) link_to(aside, next);
+    grant(chosen, last);
+  } else if (aside) {
+    bring_back(aside, next);
+  } else {
+    stay->handoffs = 0;
+    grant(next, NULL);
+  }
+}
+
+static void lock_setup(unsigned n) {
+  queue_setup(n, (unsigned)lock_node);
+  stay = uc_alloc(sizeof *stay, (unsigned)lock_node);
+  for (unsigned id = 0; id < n; id++)
+    queue_nodes[id].node = cluster ? id / (unsigned)cluster : uc_node_of(id);
+}
+
+static void lock_acquire(unsigned id) { queue_lock(id); }
+
+static void lock_release(unsigned id) {
+  (void)id;
+  queue_unlock();
+}

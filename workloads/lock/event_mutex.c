@@ -1,0 +1,78 @@
+// MySQL's event mutex: spins for a while at random, then waits for an event.
+//
+// InnoDB's mutex, as its sources describe it: a thread that cannot take it looks again up to
+// `rounds` times, each after a random number of pauses up to `delay` times `pauses`; a thread that
+// still fails marks the mutex as waited for and waits until the event's counter moves. A release
+// that finds the mark moves the counter, and all that wait try again. So a short section is passed
+// on by spinning, a long one by the event, and random delays keep spinners from meeting at the
+// line.
+//
+// An attempt is a compare-and-swap: an exchange would wipe out the mark of a thread that waits.
+//
+// The event is a counter in memory here, and waiting for it is reading it: what the operating
+// system does for a sleeping thread is not part of this workload.
+#include "contend.h"
+
+UC_WORKLOAD("MySQL's event mutex: spins with random delays, then waits for an event");
+UC_PARAM(u64, rounds, 30, "rounds", "looks at a taken mutex before waiting for the event");
+UC_PARAM(u64, delay, 6, "", "longest random delay of a round, in units of `pauses`");
+UC_PARAM(u64, pauses, 50, "pauses", "unit of the random delay");
+
+enum { FREE, TAKEN, WAITED_FOR };
+
+static struct mutex {
+  UC_ALIGNED _Atomic uint32_t word;
+  UC_ALIGNED _Atomic uint32_t events;
+}* mutex;
+
+static struct dice {
+  UC_ALIGNED uint64_t state;  // never 0
+}* dice;
+
+static void lock_setup(unsigned n) {
+  mutex = uc_alloc(sizeof *mutex, (unsigned)lock_node);
+  dice = uc_alloc(n * sizeof *dice, 0);
+  for (unsigned id = 0; id < n; id++) dice[id].state = (id + 1) * 0x9e3779b97f4a7c15;
+}
+
+// Marsaglia's xorshift (2003): each hart its own sequence, the same in every run.
+static uint64_t random_up_to(unsigned id, uint64_t most) {
+  uint64_t x = dice[id].state;
+  x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+  dice[id].state = x;
+  return x % (most + 1);
+}
+
+static bool take(void) {
+  uint32_t free = FREE;
+  return atomic_compare_exchange_strong_explicit(&mutex->word, &free, TAKEN, memory_order_acquire,
+                                                 memory_order_relaxed);
+}
+
+// Marks a taken mutex; takes a free one, with the mark, for nobody knows who else waits.
+static bool take_or_mark(void) {
+  return atomic_exchange_explicit(&mutex->word, WAITED_FOR, memory_order_acquire) == FREE;
+}
+
+static bool spun(unsigned id) {
+  for (uint64_t round = 0; round < rounds; round++) {
+    if (atomic_load_explicit(&mutex->word, memory_order_relaxed) == FREE && take()) return true;
+    for (uint64_t left = random_up_to(id, delay) * pauses; left; left--) uc_pause();
+  }
+  return false;
+}
+
+static void lock_acquire(unsigned id) {
+  if (take()) return;
+  while (!spun(id)) {
+    uint32_t seen = atomic_load_explicit(&mutex->events, memory_order_acquire);
+    if (take_or_mark()) return;
+    while (atomic_load_explicit(&mutex->events, memory_order_acquire) == seen) uc_pause();
+  }
+}
+
+static void lock_release(unsigned id) {
+  (void)id;
+  if (atomic_exchange_explicit(&mutex->word, FREE, memory_order_release) == WAITED_FOR)
+    atomic_fetch_add_explicit(&mutex->events, 1, memory_order_release);
+}

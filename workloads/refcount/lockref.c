@@ -1,0 +1,27 @@
+// A count changed by compare-and-swap, as Linux's lockref does it.
+//
+// Torvalds and Long (2013) put a lock and a count into one word, so that a reference is taken
+// without the lock: read the word, and if the lock is free swap in the word with the count changed.
+// An addition always succeeds; a compare-and-swap succeeds only if nobody came between it and the
+// read, and each failed one has moved the line for nothing. How often that happens depends on how
+// long a core keeps a line it has won, and on who is near: a socket that has the line may keep it
+// from the other for long.
+//
+// The lock is never taken here. A failed attempt reads the word again.
+#include "get_put.h"
+
+UC_WORKLOAD("Linux's lockref: a reference count changed by compare-and-swap");
+
+// What the change left.
+static uint32_t change(uint32_t by, memory_order order) {
+  for (;;) {
+    uint32_t before = atomic_load_explicit(&count->references, memory_order_relaxed);
+    if (atomic_compare_exchange_strong_explicit(&count->references, &before, before + by, order,
+                                                memory_order_relaxed))
+      return before + by;
+  }
+}
+
+static uint32_t count_get(void) { return change(1, memory_order_acquire); }
+
+static void count_put(void) { change(-1u, memory_order_release); }
