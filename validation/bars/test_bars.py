@@ -25,12 +25,12 @@ from uncore.validate.simulate import handoffs
 
 
 @pytest.mark.parametrize("name", figures.carried())
-def test_does_the_machine_keep_its_bounds(name: str) -> None:
+def test_the_machine_keeps_its_bounds(name: str) -> None:
     assert broken(handoff.one(name), figures.read(name)) == []
 
 
 @pytest.mark.parametrize("name", figures.carried())
-def test_do_figures_and_machine_mean_the_same_pairs(name: str) -> None:
+def test_figures_and_machine_mean_the_same_pairs(name: str) -> None:
     machine, hardware = topology.load(name), figures.read(name)
     masks = hardware.masks(machine)
     assert not np.any(np.sum(list(masks.values()), axis=0) > 1)
@@ -40,7 +40,7 @@ def test_do_figures_and_machine_mean_the_same_pairs(name: str) -> None:
         assert np.count_nonzero(mask) - lost * (label == "l3") == expected, label
 
 
-def test_does_a_family_say_on_which_machines_it_was_fitted() -> None:
+def test_a_family_says_on_which_machines_it_was_fitted() -> None:
     for path in sorted((TOPOLOGIES / "families").glob("*.toml")):
         for line in path.read_text().splitlines():
             _, fitted, ids = line.partition('source = "fitted')
@@ -50,7 +50,7 @@ def test_does_a_family_say_on_which_machines_it_was_fitted() -> None:
 
 
 @pytest.mark.parametrize("name", figures.carried())
-def test_is_a_number_of_a_component_the_only_kind_that_was_fitted(name: str) -> None:
+def test_only_numbers_of_components_were_fitted(name: str) -> None:
     machine = topology.load(name)
     components = ("core.", *(f"{level}." for level in machine.levels))
     assert all(key.startswith(components) for key in free_numbers(machine))
@@ -65,7 +65,7 @@ def test_is_a_number_of_a_component_the_only_kind_that_was_fitted(name: str) -> 
         ("r5950x", "ccx.join.inject=6ns"),
     ],
 )
-def test_does_a_wrong_machine_score_worse(name: str, change: str) -> None:
+def test_a_wrong_machine_scores_worse(name: str, change: str) -> None:
     hardware = figures.read(name)
     right, wrong = topology.load(name), topology.load(name, [change])
     measured = figures.carried_matrix(hardware, right)
@@ -75,7 +75,7 @@ def test_does_a_wrong_machine_score_worse(name: str, change: str) -> None:
     assert theirs.pair_mean_err_pct > 1.5 * ours.pair_mean_err_pct
 
 
-def test_is_the_home_one_choice_that_matters() -> None:
+def test_the_home_is_one_choice_that_matters() -> None:
     hardware = figures.read("tr1950x")
     machine = topology.load("tr1950x")
     ns = handoffs(machine, hardware)
@@ -83,7 +83,7 @@ def test_is_the_home_one_choice_that_matters() -> None:
     assert np.median(ns[masks["die-remote"]]) > 1.5 * np.median(ns[masks["die-home"]])
 
 
-def test_do_several_processes_find_what_one_does() -> None:
+def test_several_processes_find_what_one_does() -> None:
     one, two = (handoff.run(Request(("r2700x", "i54590"), cores=cores)) for cores in (1, 2))
     assert [row["machine"] for row in two.rows] == ["r2700x", "i54590"]
     assert one.rows == two.rows
@@ -107,7 +107,7 @@ def write_matrix(folder: Path, name: str, factor: float = 1.0) -> None:
     (folder / f"{name}.csv").write_text("\n".join(lines) + "\n")
 
 
-def test_is_a_matrix_read_in_the_order_of_the_operating_system(tmp_path: Path) -> None:
+def test_a_matrix_is_read_in_the_order_of_the_operating_system(tmp_path: Path) -> None:
     write_matrix(tmp_path, "tr1950x")
     exact = handoff.one("tr1950x", tmp_path)
     assert exact.pairs_from == "matrix"
@@ -115,7 +115,7 @@ def test_is_a_matrix_read_in_the_order_of_the_operating_system(tmp_path: Path) -
     assert exact.pair_err_const_pct > 5 and exact.structure == 1.0
 
 
-def test_does_a_machine_past_its_bound_end_with_status_1(
+def test_a_machine_past_its_bound_ends_with_status_1(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_matrix(tmp_path, "tr1950x", factor=1.2)
@@ -132,20 +132,22 @@ def test_does_a_machine_past_its_bound_end_with_status_1(
         ("\n" * 31 + "fast," * 31 + "\n", "32: 'fast' is no latency; expected ns, like 87.5"),
     ],
 )
-def test_does_a_wrong_matrix_give_one_clear_message(tmp_path: Path, text: str, words: str) -> None:
+def test_a_wrong_matrix_gives_one_clear_message(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "tr1950x.csv").write_text(text)
     with pytest.raises(UserError, match=words):
         handoff.one("tr1950x", tmp_path)
 
 
-def test_does_an_unknown_machine_name_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_machine_is_answered_with_the_nearest_name(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with pytest.raises(SystemExit) as end:
         main(["validate", "tr1950"])
     assert end.value.code == 2
     assert "nothing was measured on 'tr1950'. Did you mean 'tr1950x'?" in capsys.readouterr().err
 
 
-def test_are_pairs_of_different_kinds_of_cores_classes_of_their_own() -> None:
+def test_pairs_of_different_kinds_of_cores_are_classes_of_their_own() -> None:
     """Eight cores of two threads, and two modules of four small ones."""
     machine = topology.load("i912900k")
     classes = figures.by_level(machine)
@@ -160,7 +162,7 @@ def test_are_pairs_of_different_kinds_of_cores_classes_of_their_own() -> None:
     assert (together == np.tri(machine.harts, k=-1)).all()
 
 
-def test_are_the_classes_of_a_users_machine_its_levels_and_the_sides_of_its_home(
+def test_the_classes_of_a_users_machine_are_its_levels_and_the_sides_of_its_home(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A machine without figures: epyc7601x2 has none."""
@@ -196,7 +198,7 @@ def test_are_the_classes_of_a_users_machine_its_levels_and_the_sides_of_its_home
         (["tr1950x", "--only", "blind"], "no prediction is on record of 'tr1950x'"),
     ],
 )
-def test_is_what_cannot_be_asked_explained(
+def test_what_cannot_be_asked_is_explained(
     words: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:
@@ -205,7 +207,7 @@ def test_is_what_cannot_be_asked_explained(
     assert said in " ".join(capsys.readouterr().err.split())
 
 
-def test_is_a_machine_asked_of_every_experiment_that_knows_it(
+def test_every_experiment_that_knows_a_machine_is_asked_about_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Nobody measured contention on it; that is no mistake where nobody asked for contention."""

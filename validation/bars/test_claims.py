@@ -101,7 +101,7 @@ def test_times_of_a_table_are_in_ns():
         ((10, 20), 1, [], None, "not run"),
     ],
 )
-def test_which_verdict(expected, neutral, fitted, got, verdict):
+def test_the_verdict_follows_from_expected_and_got(expected, neutral, fitted, got, verdict):
     one = claim(expected=expected, neutral=neutral, fitted=fitted)
     assert judge(one, got).verdict == verdict
 

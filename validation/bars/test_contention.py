@@ -29,26 +29,26 @@ def points(machine: str, kind: str, threads: tuple[int, ...]) -> list[contention
 
 
 @pytest.mark.parametrize("machine", FEW)
-def test_keep_a_few_predicted_points_the_bounds(machine: str) -> None:
+def test_a_few_predicted_points_keep_the_bounds(machine: str) -> None:
     found = points(machine, "add", FEW[machine])
     errors = [abs(point.error) for point in found if point.judged]
     assert max(errors) < contention.WORST and statistics.median(errors) < contention.MEDIAN
     assert all(point.fairness > 0.05 for point in found)
 
 
-def test_falls_the_rate_beyond_the_socket_gently() -> None:
+def test_the_rate_falls_gently_beyond_the_socket() -> None:
     one, all_ = points("x8176x8", "add", (28, 420))
     assert contention.GENTLE[0] < all_.simulated / one.simulated < contention.GENTLE[1]
 
 
-def test_costs_retrying_more_the_more_retry() -> None:
+def test_retrying_costs_more_the_more_cores_retry() -> None:
     """Of four who compare and swap, one at a time succeeds: measured 18.4, 13.2, 11.5 million."""
     two, three, four = points("i76700hq", "cas", (2, 3, 4))
     assert two.simulated > 1.2 * three.simulated > 1.4 * four.simulated
     assert all(abs(point.error) < contention.WORST for point in (two, three, four))
 
 
-def test_lose_loops_of_siblings_nothing_to_each_other() -> None:
+def test_loops_of_siblings_lose_nothing_to_each_other() -> None:
     """C9: a second hart a core neither adds to what is fought for nor makes loops collapse."""
     jobs = [
         make_job(
@@ -62,5 +62,5 @@ def test_lose_loops_of_siblings_nothing_to_each_other() -> None:
 
 
 @pytest.mark.long
-def test_keep_all_predicted_points_the_bounds() -> None:
+def test_all_predicted_points_keep_the_bounds() -> None:
     assert contention.run(Request()).broken == []

@@ -13,11 +13,11 @@ MEASURED = figures.carried("directory")
 
 
 @pytest.mark.parametrize("name", MEASURED)
-def test_does_reading_held_lines_keep_its_bounds(name: str) -> None:
+def test_reading_held_lines_keeps_its_bounds(name: str) -> None:
     assert directory.broken(name, directory.rows_of(name)) == []
 
 
-def test_is_the_difference_the_directory_in_memory() -> None:
+def test_the_directory_in_memory_makes_the_difference() -> None:
     """Without it the same machine shows none; with it, all of it."""
     cases = [directory.CASES[f"dirty_with_{home}"] for home in ("holder", "reader")]
     for lookup in (0, 58):
@@ -26,7 +26,7 @@ def test_is_the_difference_the_directory_in_memory() -> None:
         assert reader - holder == pytest.approx(lookup, abs=0.1)
 
 
-def test_do_lines_in_memory_cost_less_at_home() -> None:
+def test_lines_in_memory_cost_less_at_home() -> None:
     machine = topology.load("e52699v3x2")
     here, away = (
         directory.simulated(machine, directory.CASES[f"memory_{w}"]) for w in ("here", "away")
@@ -34,6 +34,6 @@ def test_do_lines_in_memory_cost_less_at_home() -> None:
     assert away > here + 30
 
 
-def test_is_a_lookup_refused_where_nothing_could_be_looked_up() -> None:
+def test_a_lookup_is_refused_where_nothing_could_be_looked_up() -> None:
     with pytest.raises(UserError, match="only a directory at home stands in memory"):
         topology.load("ring:4", ["system.resolver.lookup=50ns"])

@@ -20,7 +20,7 @@ from uncore.validate.parts import parts_of
 from uncore.validate.simulate import handoffs
 
 
-def test_are_numbers_that_were_changed_found_again() -> None:
+def test_numbers_that_were_changed_are_found_again() -> None:
     right = fit.prepare("tr1950x", None)
     moved = np.log([0.9, 1.1, 1.15, 0.9]).tolist()
     measured = right.simulated(moved)
@@ -29,14 +29,14 @@ def test_are_numbers_that_were_changed_found_again() -> None:
 
 
 @pytest.mark.parametrize("name", ["tr1950x", "epyc7302x2"])
-def test_does_the_home_side_predict_the_other_side(name: str) -> None:
+def test_the_home_side_predicts_the_other_side(name: str) -> None:
     """Fitted on the pairs at the home and the class that leads across; all others are predicted."""
     off = fit.half(name, None)
     assert off.size > 100
     assert off.mean() < 6
 
 
-def test_is_a_core_found_at_the_stop_where_it_sits() -> None:
+def test_a_core_is_found_at_the_stop_where_it_sits() -> None:
     """Cores renamed at random: each must land, but for mirror images, where it adds its part."""
     hardware, machine = figures.read("r5950x"), topology.load("r5950x")
     ours = handoffs(machine, hardware)
@@ -57,13 +57,13 @@ def test_is_a_core_found_at_the_stop_where_it_sits() -> None:
     assert ours == pytest.approx(theirs, abs=0.05)
 
 
-def test_does_a_renumbered_map_keep_its_floorplan() -> None:
+def test_a_renumbered_map_keeps_its_floorplan() -> None:
     text = 'map = """\n    u   0+1 b0\n    b0  2   .\n"""\nsize = "2MiB"\n'
     moved = order.renumber(text, Order((2, 0, 1), 2, 1.0))
     assert moved == 'map = """\n    u   2+0 b0\n    b0  1   .\n"""\nsize = "2MiB"\n'
 
 
-def test_does_a_number_that_follows_another_move_with_it() -> None:
+def test_a_number_that_follows_another_moves_with_it() -> None:
     frees = fit.prepare("r5950x", None).frees
     assert frees["ccx.join.inject"].followers == (("ccx.join.eject", 1.0),)
     assert frees["ccx.join.inject"].settings(3.0) == [
@@ -77,7 +77,7 @@ def test_does_a_number_that_follows_another_move_with_it() -> None:
     ]
 
 
-def test_do_machines_that_share_a_number_get_one_value_for_it() -> None:
+def test_machines_that_share_a_number_get_one_value_for_it() -> None:
     (group,) = fit.groups(["r2700x"])
     assert group == ["r2700x", "tr1950x"]
     fits = [fit.prepare(name, None) for name in group]
@@ -89,7 +89,7 @@ def test_do_machines_that_share_a_number_get_one_value_for_it() -> None:
     assert found == pytest.approx(right, abs=0.02)
 
 
-def test_are_amounts_written_where_they_stood_and_those_that_follow_too(tmp_path: Path) -> None:
+def test_amounts_are_written_where_they_stood_and_those_that_follow_too(tmp_path: Path) -> None:
     copytree(TOPOLOGIES, tmp_path / "copy")
     file = tmp_path / "copy/r5950x.toml"
     copied = dataclasses.replace(fit.prepare("r5950x", None), machine=topology.load(file))

@@ -37,7 +37,7 @@ def trace(tmp_path: Path) -> Path:
     return path
 
 
-def test_records_are_intervals_behind_the_one_before(trace: Path) -> None:
+def test_records_are_intervals_since_the_one_before(trace: Path) -> None:
     records = ktr.read(trace)
     assert len(records) == 13
     assert records[0] == ktr.Record(652, 1, 1040, "PING")

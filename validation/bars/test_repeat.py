@@ -29,20 +29,20 @@ def structured(machine: Machine, ns: Matrix) -> list[str]:
 
 
 @pytest.mark.parametrize("name", [SMT, PLAIN, "i54590"])  # with four cores sums fit anything
-def test_is_noise_no_structure(name: str) -> None:
+def test_noise_is_no_structure(name: str) -> None:
     machine = topology.load(name)
     assert structured(machine, flat(machine, noise=5)) == []
     assert structured(machine, flat(machine, noise=0)) == []
 
 
 @pytest.mark.parametrize("name", [SMT, PLAIN])
-def test_is_what_cores_add_structure_where_cores_meet(name: str) -> None:
+def test_what_cores_add_is_structure_where_cores_meet(name: str) -> None:
     machine = topology.load(name)
     meet = machine.resolvers[0].level
     assert structured(machine, flat(machine, noise=1, parts=5)) == [meet]
 
 
-def test_do_siblings_repeat_what_no_sum_of_two_cores_is() -> None:
+def test_siblings_repeat_what_is_no_sum_of_two_cores() -> None:
     machine = topology.load(SMT)
     cores = np.random.default_rng(3).normal(100, 5, (machine.cores, machine.cores))
     ns = np.kron(cores + cores.T, np.ones((2, 2))) + flat(machine, noise=1)
@@ -50,7 +50,7 @@ def test_do_siblings_repeat_what_no_sum_of_two_cores_is() -> None:
 
 
 @pytest.mark.parametrize("name", [SMT, PLAIN])
-def test_does_a_reading_say_nothing_of_itself(name: str) -> None:
+def test_a_reading_says_nothing_of_itself(name: str) -> None:
     """One far away is as far from its guess as from the median."""
     machine = topology.load(name)
     ns = flat(machine, noise=0)
@@ -59,7 +59,7 @@ def test_does_a_reading_say_nothing_of_itself(name: str) -> None:
     assert one.from_others > one.from_median
 
 
-def test_must_structure_be_simulated_better_than_by_the_median_or_be_explained() -> None:
+def test_structure_must_be_simulated_better_than_by_the_median_or_be_explained() -> None:
     machine, hardware = topology.load(SMT), figures.read(SMT)
     levels = figures.level_of_pairs(machine)
     ns = flat(machine, noise=0.1, parts=5)

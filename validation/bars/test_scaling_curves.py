@@ -29,14 +29,14 @@ def shortened(one: Series, tasks: list[int]) -> Series:
 
 
 @pytest.mark.parametrize("one", ALL, ids=lambda s: f"{s.machine}-{s.benchmark}-{s.kind}")
-def test_can_every_measured_curve_be_simulated(one: Series) -> None:
+def test_every_measured_curve_can_be_simulated(one: Series) -> None:
     assert len(one.rates) == len(one.measured.tasks)
     assert all(one.measured.clock(one.system, n) for n in one.measured.tasks)
     values = {name: str(value) for name, value in one.skeleton.values.items()}
     assert make_job("bus:2", one.skeleton.workload, [2], parameters=values | {"work": "1"})
 
 
-def test_is_a_single_task_as_fast_as_measured() -> None:
+def test_a_single_task_is_as_fast_as_measured() -> None:
     alone = shortened(GETUID, [1])
     (curve,) = scaling.curves([alone])
     (result,) = execute([alone.job([1], curve.work)])
@@ -44,7 +44,7 @@ def test_is_a_single_task_as_fast_as_measured() -> None:
     assert rate == pytest.approx(GETUID.rates[0], rel=0.01)
 
 
-def test_do_the_clocks_follow_the_measured_machine() -> None:
+def test_the_clocks_follow_the_measured_machine() -> None:
     """Nothing is shared, so four tasks lose what the turbo loses: 3.7 to 3.5 GHz, as measured."""
     (curve,) = scaling.curves([shortened(GETUID, [1, 4])])
     turbo = 4 * 3.5 / 3.7
@@ -57,7 +57,7 @@ def test_do_the_clocks_follow_the_measured_machine() -> None:
     assert four / one == pytest.approx(4, rel=0.01)
 
 
-def test_what_is_said_of_a_curve() -> None:
+def test_a_curve_is_described_by_its_peak_and_its_ends() -> None:
     epyc = next(s for s in ALL if s.machine == "epyc7601x2")
     curve = scaling.Curve(epyc, 0, [1, 4, 2, 1, 1, 1, 1.5], [1, 2, 2, 2, 2, 2, 1])
     assert curve.peak(curve.simulated) == 4

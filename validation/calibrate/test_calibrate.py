@@ -128,7 +128,7 @@ def test_the_machine_of_the_file_is_as_far_off_as_the_file_says(tmp_path) -> Non
     assert float(said[1]) == pytest.approx(100 * worst, abs=0.1)
 
 
-def test_what_the_matrix_cannot_tell_is_told(tmp_path) -> None:
+def test_what_the_matrix_cannot_tell_is_said(tmp_path) -> None:
     """A handoff reads no memory; and what an L2 costs adds to what the complex's network does."""
     right = {"ccx.join.inject": 1.2}
     matrix = made(tmp_path / "m.csv", "tr1950x", right, "node1")
@@ -191,13 +191,13 @@ def test_the_file_loads_and_holds_what_was_fitted(tmp_path, capsys) -> None:
         (["--slices", "9"], "a slice from 0 to 3"),
     ],
 )
-def test_mistakes_are_told(words, expected, tmp_path, capsys) -> None:
+def test_mistakes_are_named(words, expected, tmp_path, capsys) -> None:
     matrix = made(tmp_path / "m.csv", "i54590", {"socket.join.inject": 1}, "node0")
     assert calibrate("i54590", "--matrix", str(matrix), *words) == 2
     assert expected in capsys.readouterr().err
 
 
-def test_moves_a_number_of_cycles_in_the_kinds_that_inherit_it(tmp_path: Path) -> None:
+def test_a_number_of_cycles_moves_in_the_kinds_that_inherit_it(tmp_path: Path) -> None:
     file = tmp_path / "hybrid.toml"
     file.write_text(
         'extends = "m1pro"\n[core.small]\nclock = "1.6GHz"\n[kinds]\nsmall = "cluster2"\n'

@@ -28,12 +28,12 @@ def fitted(slopes: np.ndarray, steps: object = 0.0, left: float = 0.0, ratio: fl
     return Fitted(problem, Choice("node0"), solution, ())
 
 
-def test_is_nothing_said_of_numbers_that_residuals_follow() -> None:
+def test_nothing_is_said_of_numbers_that_residuals_follow() -> None:
     assert undetermined(fitted(ONE)) == []
     assert uncertainties(fitted(ONE)) == pytest.approx(dict.fromkeys("abc", ERROR), rel=1e-3)
 
 
-def test_is_a_number_named_that_nothing_follows() -> None:
+def test_a_number_that_nothing_follows_is_named() -> None:
     slopes = ONE * [[1], [0], [1]]
     assert undetermined(fitted(slopes)) == [
         "b: the matrix says nothing of it; it stays where it was"
@@ -41,13 +41,13 @@ def test_is_a_number_named_that_nothing_follows() -> None:
     assert [key for key, sd in uncertainties(fitted(slopes)).items() if sd > 1] == ["b"]
 
 
-def test_is_a_number_undetermined_past_30_per_cent() -> None:
+def test_a_number_is_undetermined_past_30_per_cent() -> None:
     """A residual is known to 1 %: one that changes by 4 % an e-fold tells a number to 25 %."""
     assert undetermined(fitted(0.04 * ONE)) == []
     assert len(undetermined(fitted(0.03 * ONE))) == 3
 
 
-def test_are_numbers_named_that_are_followed_alike_and_how_much_of_each() -> None:
+def test_numbers_that_are_followed_alike_are_named_with_how_much_of_each() -> None:
     slopes = np.array([ONE[0], ONE[1], ONE[1] / 2])
     [sentence] = undetermined(fitted(slopes))
     assert sentence == "moved together the matrix cannot tell: b -5 %, c +10 %"
@@ -55,7 +55,7 @@ def test_are_numbers_named_that_are_followed_alike_and_how_much_of_each() -> Non
     assert undetermined(fitted(aside)) == ["moved together the matrix cannot tell: b +10 %, c -5 %"]
 
 
-def test_is_less_determined_by_what_fits_badly() -> None:
+def test_what_fits_badly_determines_less() -> None:
     """Of six residuals three are left; each off by 0.25, they are worth 0.35 each."""
     assert undetermined(fitted(ONE, left=0.2)) == []
     assert len(undetermined(fitted(ONE, left=0.25))) == 3
@@ -70,7 +70,7 @@ def test_is_less_determined_by_what_fits_badly() -> None:
         ([0, 0, log(MOST_RATIO / 2)], 2.0, "c: is as large as it may become"),
     ],
 )
-def test_is_a_number_at_its_limit_told_once(steps: list[float], ratio: float, said: str) -> None:
+def test_a_number_at_its_limit_is_named_once(steps: list[float], ratio: float, said: str) -> None:
     """Even where no residual follows it: it would go on, which is all that can be said."""
     at_limit = np.array(steps) != 0
     slopes = np.where(at_limit[:, None], 0, ONE)
@@ -81,7 +81,7 @@ def test_is_a_number_at_its_limit_told_once(steps: list[float], ratio: float, sa
     assert undetermined(fitted(ONE, 0.9 * np.array(steps), ratio=ratio)) == []
 
 
-def test_does_a_step_stay_that_no_residual_follows() -> None:
+def test_a_step_that_no_residual_follows_stays() -> None:
     slopes = np.array([ONE[0], ONE[1], ONE[1]])
     assert fitted(slopes, [0.1, 0.2, 0.0]).steps == pytest.approx([0.1, 0.1, 0.1])
     assert fitted(ONE * [[1], [1], [0.001]], 0.5).steps == pytest.approx([0.5, 0.5, 0])

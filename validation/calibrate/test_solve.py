@@ -24,7 +24,7 @@ def sums(right: list[float], asked: list[int] | None = None) -> Callable[[np.nda
     return residuals
 
 
-def test_have_parts_one_value_of_a_number_that_they_share() -> None:
+def test_parts_have_one_value_of_a_number_that_they_share() -> None:
     first, second = sums([0.1, -0.2]), sums([-0.2, 0.3, 0.4])
     found = solve([Part(["a", "b"], first), Part(["b", "c", "d"], second)])
     assert list(found.keys) == ["a", "b", "c", "d"]
@@ -32,14 +32,14 @@ def test_have_parts_one_value_of_a_number_that_they_share() -> None:
     assert found.jacobian[:2, 2:] == pytest.approx(0) and found.jacobian.shape == (5, 4)
 
 
-def test_is_a_part_asked_as_often_as_its_own_numbers_need() -> None:
+def test_a_part_is_asked_as_often_as_its_own_numbers_need() -> None:
     small: list[int] = []
     large: list[int] = []
     solve([Part("a", sums([0.1], small)), Part("bcdefg", sums([0.0] * 6, large))], most=1)
     assert small == [1, 1] and large == [6] * 7
 
 
-def test_does_a_number_that_nothing_follows_stay() -> None:
+def test_a_number_that_nothing_follows_stays() -> None:
     blind = Part(["a", "b"], lambda steps: np.array([np.exp(steps[0] - log(2)) - 1]))
     assert solve([blind], prior=0.003).steps == pytest.approx([log(2), 0], abs=1e-3)
     assert solve([blind], prior=1.0).steps[0] < 0.5 * log(2)
@@ -49,7 +49,7 @@ def test_does_a_number_that_nothing_follows_stay() -> None:
     assert solve([]).steps.size == 0
 
 
-def test_do_steps_end_at_their_limits() -> None:
+def test_steps_end_at_their_limits() -> None:
     """Of the parts' limits the least counts, and derivatives keep it too."""
     seen = [0.0]
 
@@ -63,7 +63,7 @@ def test_do_steps_end_at_their_limits() -> None:
     assert max(seen) <= 0.5
 
 
-def test_weighs_a_class_of_many_pairs_what_one_of_few_does() -> None:
+def test_a_class_of_many_pairs_weighs_what_one_of_few_does() -> None:
     measured = np.full((9, 9), 100.0)
     few, many = np.zeros((2, 9, 9), dtype=bool)
     few[0, :2] = many[1:] = True
@@ -77,7 +77,7 @@ def test_weighs_a_class_of_many_pairs_what_one_of_few_does() -> None:
     assert alone == pytest.approx([0.1 / 2**0.5] * 2)
 
 
-def test_are_pairs_and_classes_left_out_that_nobody_measured() -> None:
+def test_pairs_and_classes_that_nobody_measured_are_left_out() -> None:
     measured, other = np.ones((2, 3, 3))
     measured[0, 0] = other[0, 1] = np.nan
     row, corner = np.zeros((2, 3, 3), dtype=bool)

@@ -33,7 +33,7 @@ def test_the_object_that_makes_the_difference_comes_first(uncore):
     assert (found["a"], found["b"], found["common"]) == ("lock/ticket", "lock/mcs", "ccx:2x4")
 
 
-def test_the_object_that_is_waited_for_is_told_in_ns(uncore):
+def test_the_object_that_harts_wait_for_is_given_in_ns(uncore):
     found = json.loads(uncore("compare", *LOCKS, "--json").out)
     first = found["waits"][0]
     assert first["name"] == "lock" and first["difference"] < -100
@@ -43,7 +43,7 @@ def test_the_object_that_is_waited_for_is_told_in_ns(uncore):
     assert first["a"] == pytest.approx(waited / 1e3 / (8 * 20), rel=0.01)
 
 
-def test_a_result_that_cannot_be_watched_again_compares_all_the_same(uncore):
+def test_a_result_that_cannot_be_watched_again_is_still_compared(uncore):
     mine = Path("mine.c")
     mine.write_text((WORKLOADS / "lock" / "ticket.c").read_text())
     for machine in ("ring:2", "bus:2"):

@@ -14,7 +14,7 @@ def verdicts(uncore, *words):
     return {(pair["a"], pair["b"]): pair for pair in json.loads(found.out)}
 
 
-def test_are_pairs_told_apart_by_what_they_write_and_touch(uncore):
+def test_pairs_are_told_apart_by_what_they_write_and_touch(uncore):
     found = verdicts(uncore, PROGRAM, "--set", "ops=20")
     conflicting = {pair for pair, what in found.items() if not what["conflict_free"]}
     assert conflicting == {("add", "add"), ("add", "look")}
@@ -24,14 +24,14 @@ def test_are_pairs_told_apart_by_what_they_write_and_touch(uncore):
     assert len(found) == 6
 
 
-def test_is_a_conflict_of_layout_alone_called_one(uncore):
+def test_a_conflict_of_layout_alone_is_called_one(uncore):
     found = verdicts(uncore, PROGRAM, "--set", "ops=20", "--set", "apart=8")
     own = found["own", "own"]
     assert not own["conflict_free"] and not any(line["same_bytes"] for line in own["lines"])
     assert found["look", "own"]["conflict_free"]
 
 
-def test_does_any_descriptor_commute_where_the_lowest_does_not(uncore):
+def test_any_descriptor_commutes_where_the_lowest_does_not(uncore):
     """Clements' example; and operations that are not of several kinds are of one."""
     assert not verdicts(uncore, "kernel/open")["open", "open"]["conflict_free"]
     assert all(

@@ -25,7 +25,7 @@ JOB = [("job", *place) for place in edits.places(SAVED["job"])]
         st.tuples(st.sampled_from(JOB), st.sampled_from(edits.SCRAPS)), min_size=1, max_size=2
     )
 )
-def test_is_an_edited_job_a_job_or_a_message(changes: list[edits.Change]) -> None:
+def test_an_edited_job_is_a_job_or_a_message(changes: list[edits.Change]) -> None:
     fuzz.survive(fuzz.result, msgspec.json.encode(edits.edited(SAVED, changes)))
 
 
@@ -50,7 +50,7 @@ def test_is_an_edited_job_a_job_or_a_message(changes: list[edits.Change]) -> Non
         (("luck",), 3, r"job\.luck: no job has this"),
     ],
 )
-def test_says_what_is_wrong(place: edits.Place, value: Any, message: str) -> None:
+def test_the_message_says_what_is_wrong(place: edits.Place, value: Any, message: str) -> None:
     changed = edits.edited(SAVED, [(("job", *place), value)])
     said = fuzz.survive(fuzz.result, msgspec.json.encode(changed))
     assert re.search(message, said), said

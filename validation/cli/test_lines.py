@@ -29,7 +29,7 @@ def fields(rows):
     return next((row for row in rows if {"*count", "*limit"} <= set(row["holds"])), None)
 
 
-def test_are_two_fields_in_one_line_named_and_what_they_cost(uncore):
+def test_two_fields_in_one_line_are_named_with_what_they_cost(uncore):
     """And kept apart they wait less than a twentieth: about what had been foretold."""
     saved(uncore, "epyc7601x2", *FALSE_SHARING)
     together = fields(listed(uncore))
@@ -51,7 +51,7 @@ def test_are_two_fields_in_one_line_named_and_what_they_cost(uncore):
     assert not any(row["apart"] for row in apart)
 
 
-def test_is_a_value_that_travels_not_called_needless(uncore):
+def test_a_value_that_travels_is_not_called_needless(uncore):
     """A counter that all add to: every handoff brings what another has written."""
     saved(uncore, "epyc7601x2", "counter/atomic", "--threads", "4")
     rows = listed(uncore)
@@ -61,7 +61,7 @@ def test_is_a_value_that_travels_not_called_needless(uncore):
 
 
 @pytest.mark.parametrize("workload", ["lock/mcs", "counter/percpu", "layout/false_sharing"])
-def test_do_the_sums_over_lines_equal_the_result(uncore, workload):
+def test_the_sums_over_lines_equal_the_result(uncore, workload):
     """Listed and not; and a watched result is the same as one that was not."""
     words = ("e52690x2", workload, "--threads", "2,12")
     plain = saved(uncore, *words)
@@ -77,7 +77,7 @@ def test_do_the_sums_over_lines_equal_the_result(uncore, workload):
         assert observed.total("reads") < point.instructions
 
 
-def test_is_a_result_that_comes_out_otherwise_refused(uncore):
+def test_a_result_that_comes_out_otherwise_is_refused(uncore):
     """What cost it its time cannot be told from another run."""
     saved(uncore, "bus:2", "lock/ticket", "--threads", "2")
     text = Path("r.json").read_text()
@@ -89,7 +89,7 @@ def test_is_a_result_that_comes_out_otherwise_refused(uncore):
     assert found.status == 2 and "comes out differently" in found.err
 
 
-def test_are_other_points_and_mistakes_told_apart(uncore):
+def test_other_points_and_mistakes_are_told_apart(uncore):
     saved(uncore, "bus:2", "lock/ticket", "--threads", "1,2")
     assert "1 threads" in uncore("lines", "r.json", "--threads", "1").out
     assert "the result has 1, 2" in uncore("lines", "r.json", "--threads", "3").err

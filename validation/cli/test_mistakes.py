@@ -54,7 +54,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("what", MISTAKES)
-def test_is_it_one_clear_message(uncore, monkeypatch, what):
+def test_a_mistake_gives_one_clear_message(uncore, monkeypatch, what):
     words, expected = MISTAKES[what]
     if "not installed" in what:
         monkeypatch.setenv("TOY_MISSING", "install toys")

@@ -16,7 +16,7 @@ from uncore.paths import CHECKOUT
 EXAMPLE = re.compile(r"```console\n\$ scripts/run (?P<words>.*)\n(?P<output>[^`]*)```\n")
 
 
-def test_does_the_example_print_this(uncore, monkeypatch):
+def test_the_example_prints_this(uncore, monkeypatch):
     assert CHECKOUT
     readme = CHECKOUT / "README.md"
     text = readme.read_text()

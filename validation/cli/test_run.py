@@ -19,27 +19,27 @@ from uncore.result import load
 TOY = ("run", "ccx:2x2", "lock/ticket", "--engine", "toy")
 
 
-def test_is_there_one_row_per_thread_count(uncore):
+def test_there_is_one_row_per_thread_count(uncore):
     rows = json.loads(uncore(*TOY, "--threads", "1,2..4", "--json").out)
     assert [row["threads"] for row in rows] == [1, 2, 4]
     assert rows[2]["throughput"] == 400 * 10**12 // 4_000_000
     assert rows[2]["transfers.ccx"] == 40
 
 
-def test_does_the_table_show_throughput_and_what_is_unknown(uncore):
+def test_the_table_shows_throughput_and_what_is_unknown(uncore):
     out = uncore(*TOY, "--threads", "2").out
     assert "100 M/s" in out
     assert "ccx:2x2" in out and "lock/ticket" in out
 
 
-def test_do_several_machines_share_one_table_and_one_picture(uncore):
+def test_several_machines_share_one_table_and_one_picture(uncore):
     run = uncore("run", "ccx:2x2", "bus:4", *TOY[2:], "--threads", "1,2,4", "--plot", "p.png")
     assert run.status == 0, run.err
     assert "ccx:2x2" in run.out and "bus:4" in run.out
     assert Path("p.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_does_a_failed_self_check_fail_the_run(uncore, monkeypatch):
+def test_a_failed_self_check_fails_the_run(uncore, monkeypatch):
     monkeypatch.setenv("TOY_FAIL", "2")
     run = uncore(*TOY, "--threads", "1,2,4")
     assert run.status == 1
@@ -47,14 +47,14 @@ def test_does_a_failed_self_check_fail_the_run(uncore, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["r.json", "r.parquet"])
-def test_does_a_saved_result_come_back_equal(uncore, name):
+def test_a_saved_result_comes_back_equal(uncore, name):
     assert uncore(*TOY, "--threads", "1,2", "--output", name).status == 0
     again = uncore("run", "--again", name)
     assert again.status == 0, again.err
     assert "reproduced bit for bit" in again.out and load(Path(name)).result_hash in again.out
 
 
-def test_does_again_notice_another_outcome(uncore, monkeypatch):
+def test_again_notices_another_outcome(uncore, monkeypatch):
     uncore(*TOY, "--threads", "1,2", "--output", "r.json")
     monkeypatch.setenv("TOY_DRIFT", "1")
     again = uncore("run", "--again", "r.json")
@@ -62,7 +62,7 @@ def test_does_again_notice_another_outcome(uncore, monkeypatch):
     assert "differs at 1 threads: ops" in again.out
 
 
-def test_is_another_program_under_the_same_path_refused(uncore):
+def test_another_program_under_the_same_path_is_refused(uncore):
     shutil.copy(find("lock/ticket").path, "mine.elf")
     assert uncore("run", "ccx:2x2", "mine.elf", *TOY[3:], "--output", "r.json").status == 0
     assert uncore("run", "--again", "r.json").status == 0
@@ -72,7 +72,7 @@ def test_is_another_program_under_the_same_path_refused(uncore):
     assert "mine.elf" in again.err and "cannot be reproduced" in again.err
 
 
-def test_is_a_changed_result_file_refused(uncore):
+def test_a_changed_result_file_is_refused(uncore):
     uncore(*TOY, "--output", "r.json")
     text = Path("r.json").read_text()
     Path("r.json").write_text(text.replace('"ops": 100', '"ops": 101'))
@@ -81,7 +81,7 @@ def test_is_a_changed_result_file_refused(uncore):
     assert "r.json" in again.err and "changed" in again.err
 
 
-def test_is_parquet_the_table_with_the_result_in_it(uncore):
+def test_parquet_is_the_table_with_the_result_in_it(uncore):
     uncore(*TOY, "--threads", "1,2", "--output", "r.parquet")
     frame = polars.read_parquet("r.parquet")
     assert frame["threads"].to_list() == [1, 2]
@@ -89,7 +89,7 @@ def test_is_parquet_the_table_with_the_result_in_it(uncore):
 
 
 @pytest.mark.parametrize("cores", ["1", "2"])
-def test_does_an_interruption_keep_what_is_finished(uncore, monkeypatch, cores):
+def test_an_interruption_keeps_what_is_finished(uncore, monkeypatch, cores):
     monkeypatch.setenv("TOY_INTERRUPT", "4")
     run = uncore(*TOY, "--threads", "1,2,4", "--output", "r.json", "--cores", cores)
     assert run.status == 130
@@ -100,7 +100,7 @@ def test_does_an_interruption_keep_what_is_finished(uncore, monkeypatch, cores):
 
 
 @pytest.mark.parametrize("cores", ["1", "2"])
-def test_does_a_real_ctrl_c_end_it_at_once(tmp_path, cores):
+def test_a_real_ctrl_c_ends_it_at_once(tmp_path, cores):
     start = "from uncore import cli, engine; engine.ENGINES['toy'] = 'toy_engine'; cli.main()"
     words = [*TOY, "--threads", "1,2,4", "--output", "r.json", "--cores", cores]
     path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
@@ -125,25 +125,25 @@ def test_does_a_real_ctrl_c_end_it_at_once(tmp_path, cores):
 
 
 @pytest.mark.parametrize("terminal", ["", "1"])
-def test_is_it_told_how_far_a_long_run_is_on_a_terminal_only(uncore, monkeypatch, terminal):
+def test_progress_of_a_long_run_is_shown_on_a_terminal_only(uncore, monkeypatch, terminal):
     monkeypatch.setenv("TOY_TICK", "12_345_678")
     monkeypatch.setenv("FORCE_COLOR", terminal)
     told = uncore(*TOY, "--threads", "2", "--cores", "1").err
     assert ("simulating, at 12.3 µs" in told) is bool(terminal)
 
 
-def test_are_the_lines_that_moved_named(uncore):
+def test_the_lines_that_moved_are_named(uncore):
     out = uncore(*TOY, "--threads", "4").out
     assert "uc_record" in out and "0.10" in out and "the lock" in out
 
 
-def test_is_the_hash_the_same_on_one_core_and_on_two(uncore):
+def test_the_hash_is_the_same_on_one_core_and_on_two(uncore):
     uncore(*TOY, "--threads", "1,2,4", "--output", "a.json", "--cores", "1")
     uncore(*TOY, "--threads", "1,2,4", "--output", "b.json", "--cores", "2")
     assert load(Path("a.json")).result_hash == load(Path("b.json")).result_hash
 
 
-def test_is_the_sweep_a_product(uncore):
+def test_a_sweep_is_a_product(uncore):
     words = ("sweep", "ccx:2x2", "bus:4", "lock/ticket", "--engine", "toy", "--threads", "1,2")
     run = uncore(*words, "--set", "hold=10ns,20ns", "--json")
     assert run.status == 0, run.err
@@ -152,13 +152,13 @@ def test_is_the_sweep_a_product(uncore):
     assert len(rows) == len(keys) == 2 * 2 * 2
 
 
-def test_are_pairs_classed_by_their_harts_without_smt(uncore):
+def test_pairs_are_classed_by_their_harts_without_smt(uncore):
     run = uncore("matrix", "r2700x", "--engine", "toy", "--smt", "off", "--json")
     classes = {c["class"]: c["pairs"] for c in json.loads(run.out)["classes"]}
     assert classes == {"ccx": 2 * 4 * 3, "die": 2 * 4 * 4}
 
 
-def test_is_the_matrix_of_all_pairs_with_its_classes(uncore):
+def test_the_matrix_is_of_all_pairs_with_its_classes(uncore):
     run = uncore("matrix", "ccx:2x2", "--engine", "toy", "--csv", "m.csv", "--json")
     assert run.status == 0, run.err
     document = json.loads(run.out)
@@ -167,7 +167,7 @@ def test_is_the_matrix_of_all_pairs_with_its_classes(uncore):
     assert Path("m.csv").read_text().splitlines()[0] == "0.000,1.000,2.000,3.000"
 
 
-def test_does_the_log_hold_every_transaction_of_every_point(uncore):
+def test_the_log_holds_every_transaction_of_every_point(uncore):
     words = ("run", "bus:4", "lock/ticket", "--threads", "1,4", "--json")
     rows = json.loads(uncore(*words, "--log", "log.parquet").out)
     assert rows == json.loads(uncore(*words).out)

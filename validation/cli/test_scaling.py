@@ -70,7 +70,7 @@ def test_no_coefficient_is_negative():
     assert found.peak is None
 
 
-def test_what_a_run_holds_is_measured_in_its_own_sense():
+def test_a_run_is_measured_by_what_it_holds_constant():
     strong = analyse(result((1, 1000, 1000_000), (4, 1000, 400_000)))
     assert strong.held == "work" and strong.rows[1].speedup_problem == 2.5
     weak = analyse(result((1, 1000, 1000_000), (4, 2500, 1_010_000)))
@@ -89,7 +89,7 @@ def test_serialised_is_one_over_n():
     assert free.serial_fraction == pytest.approx(0)
 
 
-def test_few_points_fit_no_law_and_a_law_of_three_knows_no_error():
+def test_few_points_fit_no_law_and_a_law_of_three_has_no_error():
     assert analyse(result((1, 10, 10), (2, 10, 10))).law is None
     assert fit([1, 2, 4], np.array([1.0, 1.8, 2.9])).scale_error is None
     with pytest.raises(UserError, match="against one thread"):

@@ -24,12 +24,12 @@ from uncore.report import units
         ("4,4..8", (4, 8)),
     ],
 )
-def test_what_is_a_thread_list(text, counts):
+def test_a_thread_list_means_these_counts(text, counts):
     assert thread_counts(text, room=96) == counts
 
 
 @pytest.mark.parametrize("threads", [4, "4", [4], (4,), "max"])
-def test_is_a_number_of_threads_taken_however_it_is_written(threads):
+def test_a_number_of_threads_is_taken_however_it_is_written(threads):
     assert api.make_job("bus:4", "lock/ticket", threads).threads == (4,)
 
 
@@ -51,11 +51,11 @@ def smt_machine(tmp_path_factory) -> topology.Machine:
         ("5,0-2", True, (5, 0, 1, 2)),
     ],
 )
-def test_which_hart_does_a_thread_run_on(smt_machine, policy, smt, harts):
+def test_a_thread_runs_on_the_hart_that_the_placement_says(smt_machine, policy, smt, harts):
     assert place(smt_machine, policy, smt) == harts
 
 
-def test_how_far_apart_are_two_harts(smt_machine):
+def test_two_harts_are_as_far_apart_as_the_level_that_holds_both(smt_machine):
     assert [distance(smt_machine, 0, b) for b in (1, 2, 4)] == ["core", "ccx", "system"]
     assert classes(smt_machine) == ["core", "ccx", "system"]
     assert boundaries(smt_machine, range(8)) == {"ccx": [0, 4]}
@@ -73,10 +73,10 @@ def test_how_far_apart_are_two_harts(smt_machine):
         (units.count(None), "-"),
     ],
 )
-def test_are_numbers_written_for_people(written, text):
+def test_numbers_are_written_for_people(written, text):
     assert written == text
 
 
-def test_is_the_page_on_results_the_schema():
+def test_the_page_on_results_is_the_schema():
     assert CHECKOUT
     assert (CHECKOUT / "docs/result.md").read_text() == uncore.result.describe.describe()

@@ -61,14 +61,14 @@ def test_g2_waits_for_one_line_at_a_time() -> None:
     assert cost(Pattern.INDEPENDENT) == pytest.approx(cost(Pattern.CHAINED), abs=MANY)
 
 
-def test_g3_asks_for_the_oldest_store_alone() -> None:
+def test_g3_asks_for_the_line_of_the_oldest_store_alone() -> None:
     """Stores in the buffer fetch their lines one after the other, however large the buffer."""
     roomy = line(core={"store_buffer": 64})
     assert cost(Pattern.STORES, roomy) > MANY * FETCH
     assert cost(Pattern.STORES, line(core={"store_buffer": 1})) > MANY * FETCH
 
 
-def test_g4_fetches_instructions_for_nothing() -> None:
+def test_g4_fetches_instructions_at_no_cost() -> None:
     assert cost(Pattern.STRAIGHT) == cost(Pattern.STRAIGHT, again=True)
 
 
@@ -79,7 +79,7 @@ def test_g5_predicts_no_pattern_of_branches() -> None:
     assert lost >= 256 // 2 * 15  # ns a misprediction
 
 
-def test_g6_replaces_strictly_the_least_recently_used() -> None:
+def test_g6_evicts_exactly_the_least_recently_used() -> None:
     """Nine lines in a set of eight ways, in turn: not one of them hits in the first level."""
     wide = line(core={"l1_ways": 16})
     lost = cost(Pattern.CYCLIC, again=True) - cost(Pattern.CYCLIC, wide, again=True)

@@ -100,7 +100,7 @@ BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
 
 
 @pytest.mark.parametrize("what", BREAKS)
-def test_is_a_broken_rule_noticed(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_rule_is_noticed(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     place, name, broken, job, rule = BREAKS[what]
     assert hasattr(place, name)
     monkeypatch.setattr(place, name, broken)
@@ -110,7 +110,7 @@ def test_is_a_broken_rule_noticed(what: str, monkeypatch: pytest.MonkeyPatch) ->
     assert rule in found.difference.rule
 
 
-def test_is_a_late_interrupt_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_late_interrupt_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """It leaves no trace in the log, but in what the program measured."""
     old = Hart.interrupt
     monkeypatch.setattr(Hart, "interrupt", lambda hart, bit, level: old(hart, bit, level))
@@ -135,11 +135,11 @@ FIRST = {"request": 10, "open": 20, "data": 30, "close": 40}
 SECOND = {"request": 15, "open": 41, "data": 50, "close": 60}
 
 
-def test_are_equal_logs_equal() -> None:
+def test_equal_logs_are_equal() -> None:
     assert agreement.first(table(FIRST, SECOND), table(FIRST, SECOND)) is None
 
 
-def test_is_the_difference_that_is_first_in_time_shown() -> None:
+def test_the_difference_that_is_first_in_time_is_shown() -> None:
     """A late end of the first transaction is the consequence of the second one's early start."""
     other = table(FIRST | {"close": 45}, SECOND | {"open": 35})
     found = agreement.first(table(FIRST, SECOND), other)
@@ -148,13 +148,13 @@ def test_is_the_difference_that_is_first_in_time_shown() -> None:
     assert "R2" in found.rule
 
 
-def test_is_what_never_happened_later_than_what_did() -> None:
+def test_what_never_happened_is_later_than_what_did() -> None:
     other = table(FIRST | {"data": -1}, SECOND | {"open": 25})
     found = agreement.first(table(FIRST, SECOND), other)
     assert found and found.columns == ("open",)
 
 
-def test_is_a_record_missed_that_one_engine_has_not() -> None:
+def test_a_record_that_one_engine_lacks_is_missed() -> None:
     found = agreement.first(table(FIRST, SECOND), table(FIRST))
     assert found and found.a and found.b is None and "T4" in found.rule
     assert [record["number"] for record in found.before] == [1]
@@ -165,14 +165,14 @@ def test_is_a_record_missed_that_one_engine_has_not() -> None:
 WORDS = ("diff-engines", "ring:3", "counter/atomic", "--threads", "2", "--set", "ops=2")
 
 
-def test_does_the_command_say_equal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_says_equal(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_:
         cli.main(WORDS)
     assert exit_.value.code == 0
     assert capsys.readouterr().out.count("equal") == 2
 
 
-def test_does_the_command_show_the_difference_in_its_context(
+def test_the_command_shows_the_difference_in_its_context(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Record, "asked", lambda *_: None)

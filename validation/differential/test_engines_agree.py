@@ -16,13 +16,13 @@ ENGINES = ("native", "reference")
 
 
 @pytest.mark.parametrize("name", JOBS)
-def test_agree_the_engines_on(name: str) -> None:
+def test_the_engines_agree_on(name: str) -> None:
     agree(JOBS[name])
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", LONG)
-def test_agree_the_engines_for_longer_on(name: str) -> None:
+def test_the_engines_agree_for_longer_on(name: str) -> None:
     agree(LONG[name])
 
 

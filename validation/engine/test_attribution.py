@@ -35,7 +35,7 @@ def uses(engine: Any) -> polars.DataFrame:
 
 
 @pytest.mark.parametrize(("where", "what", "threads", "options"), JOBS)
-def test_do_the_sums_equal_the_totals(
+def test_the_sums_equal_the_totals(
     where: str, what: str, threads: int, options: dict[str, Any]
 ) -> None:
     """Of handoffs, invalidations and waiting; and the run is the same with and without."""
@@ -59,7 +59,7 @@ def test_do_the_sums_equal_the_totals(
 
 
 @pytest.mark.parametrize(("where", "what", "threads", "options"), JOBS)
-def test_does_it_count_what_a_sleeping_hart_would_have_done(
+def test_what_a_sleeping_hart_would_have_done_is_counted(
     where: str, what: str, threads: int, options: dict[str, Any]
 ) -> None:
     """Every row, with waiting loops passed over and with every turn executed (S1, S2)."""
@@ -68,7 +68,7 @@ def test_does_it_count_what_a_sleeping_hart_would_have_done(
     assert asleep.equals(awake)
 
 
-def test_is_a_wait_from_the_access_to_its_performance() -> None:
+def test_a_wait_lasts_from_the_access_until_it_is_performed() -> None:
     """A miss to memory costs what rule H5 says, without the hit that follows."""
     plans = [[Step(1000, Do.LOAD)]]
     table = uses(finished(line(), "plan", 1, {}, **words(plans)))
@@ -79,7 +79,7 @@ def test_is_a_wait_from_the_access_to_its_performance() -> None:
 
 # Hart 0 reads a word thrice, hart 1 writes one between: the same, or its neighbour in the line.
 @pytest.mark.parametrize(("place", "needless"), [(0, 0), (1, 3)])
-def test_is_a_miss_needless_if_no_value_moved(place: int, needless: int) -> None:
+def test_a_miss_is_needless_if_no_value_moved(place: int, needless: int) -> None:
     """The first read and the first write fetch the line; it is taken away from each of the others.
 
     On the same word all of them bring a value.  On the next one two reads find what they left, and
@@ -98,7 +98,7 @@ def test_is_a_miss_needless_if_no_value_moved(place: int, needless: int) -> None
     assert sum(use["needless"] for use in measured) == needless
 
 
-def test_is_a_far_atomic_a_read_and_a_write_where_it_was_asked_for() -> None:
+def test_a_far_atomic_is_a_read_and_a_write_where_it_was_asked_for() -> None:
     """C8: the core that asks never has the line, but it is its instruction that uses it."""
     options = {"overrides": {"core.atomics": "far"}, "ops": 20}
     seen = native.run(job("epyc7601x2", "counter/atomic", 4, **options), LINES)["observed"]["lines"]

@@ -43,13 +43,13 @@ def message(what: str, machine: str = "ccx", threads: int = 3) -> str:
         ("misaligned", "load address misaligned"),
     ],
 )
-def test_tells_a_trap_its_hart_symbol_and_line(what: str, why: str) -> None:
+def test_a_trap_names_its_hart_symbol_and_line(what: str, why: str) -> None:
     place = rf"at 0x8000[0-9a-f]{{4}} {what}(\+0x[0-9a-f]+)? \(bad\.c:{line_of(what)}\)"
     assert re.search(rf"hart 2: {why} {place}", message(what))
 
 
 @pytest.mark.parametrize("engine", [native, reference])
-def test_tells_traps_of_several_harts_apart(engine: Any) -> None:
+def test_traps_of_several_harts_are_told_apart(engine: Any) -> None:
     """All of them write at the same time, a word here, a word there."""
     job = make_job("ring:3", guest("bad"), [3], parameters={"what": "everybody"})
     with pytest.raises(
@@ -58,30 +58,30 @@ def test_tells_traps_of_several_harts_apart(engine: Any) -> None:
         engine.run(job, frozenset())
 
 
-def test_tells_a_jump_into_nowhere_where_it_went() -> None:
+def test_a_jump_to_nowhere_says_where_it_went() -> None:
     assert "hart 2: instruction access fault at 0x1000 no symbol" in message("astray")
 
 
-def test_tells_a_stack_overflow_before_the_neighbour_suffers() -> None:
+def test_a_stack_overflow_is_reported_before_the_neighbour_suffers() -> None:
     first, second, *_ = message("recurse").splitlines()
     assert "hart 2: stack overflow, of 15488 bytes" in first
     assert re.search(r"hart 2 stopped at 0x[0-9a-f]+ depth\+0x[0-9a-f]+ \(bad\.c:\d+\)", second)
 
 
-def test_names_first_a_hart_that_trapped_without_a_handler() -> None:
+def test_a_hart_that_trapped_without_a_handler_is_named_first() -> None:
     first, second, *_ = message("unhandled", threads=31).splitlines()
     assert "hart 30 trapped without a handler" in first
     assert re.search(rf"hart 30 stopped at .* unhandled.*\(bad\.c:{line_of('illegal')}\)", second)
 
 
 @pytest.mark.parametrize("lookahead", [1, native.NO_LIMIT])
-def test_ends_a_run_the_first_hart_in_time(lookahead: int) -> None:
+def test_the_first_hart_in_time_ends_the_run(lookahead: int) -> None:
     """T4: whichever hart the engine happens to execute first."""
     with pytest.raises(GuestError, match="hart 2 trapped without a handler"):
         point(line(), guest("bad"), 3, {"lookahead": lookahead}, what="race")
 
 
-def test_ends_a_run_when_every_hart_waits() -> None:
+def test_a_run_ends_when_every_hart_waits() -> None:
     """At once: nothing is under way that could wake anybody."""
     told = message("deadlock")
     assert "every hart waits" in told
@@ -93,7 +93,7 @@ def test_ends_a_run_when_every_hart_waits() -> None:
     [("atomic", "(running|waiting)"), ("compute", "running"), ("clock", "running")],
 )
 @pytest.mark.parametrize(("machine", "threads"), [("ccx", 3), ("tr1950x", 2), ("bus", 1)])
-def test_ends_the_watchdog_a_run_without_operations(
+def test_the_watchdog_ends_a_run_without_operations(
     what: str, mode: str, machine: str, threads: int
 ) -> None:
     """A contended atomic, a loop that computes and one that reads the clock, alone or not."""
@@ -102,26 +102,26 @@ def test_ends_the_watchdog_a_run_without_operations(
     assert re.search(rf"hart {threads - 1} {mode} at 0x[0-9a-f]+ ({what}|uc_now)", told)
 
 
-def test_turns_no_guest_the_clock_back() -> None:
+def test_no_guest_turns_the_clock_back() -> None:
     """A negative delay is a very long one, which the watchdog ends."""
     assert "no operation in 1 simulated ms" in message("delay")
 
 
-def test_says_the_watchdog_who_waits_for_which_line() -> None:
+def test_the_watchdog_says_who_waits_for_which_line() -> None:
     told = message("atomic")
     hot = re.search(r"waits for line (0x[0-9a-f]+), which its core holds in state IM", told)
     assert hot
     assert re.search(rf"resolver \d+: line {hot[1]} waits for \d+ answers", told)
 
 
-def test_fails_the_run_a_failed_check() -> None:
+def test_a_failed_check_fails_the_run() -> None:
     number = next(n for n, text in enumerate(LINES, 1) if "asked to fail" in text)
     failures = point("ccx", guest("bad"), 3, what="check")["failures"]
     assert failures == [f"bad.c:{number}: asked to fail"]
 
 
 @pytest.mark.parametrize("what", ["device", "deadlock", "check"])
-def test_ends_the_command_with_status_1_and_no_traceback(
+def test_the_command_ends_with_status_1_and_no_traceback(
     what: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["run", "ccx", str(PROGRAMS / "bad.c"), "--threads", "2", "--set", f"what={what}"]

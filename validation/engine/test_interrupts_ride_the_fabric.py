@@ -28,7 +28,7 @@ def latencies(machine_name: str, harts: list[int], workload: str, table: str) ->
         ("epyc7601x2", [0, 2, 8, 16, 64]),  # the same complex, another, another die, socket
     ],
 )
-def test_order_ipis_by_distance_as_lines_do(machine: str, harts: list[int]) -> None:
+def test_ipis_order_by_distance_as_lines_do(machine: str, harts: list[int]) -> None:
     lines = latencies(machine, harts, "latency/pingpong", "handoff")
     ipis = latencies(machine, harts, "ipi/pingpong", "one_way")
     assert len(ipis) == len(set(ipis.values())) == len(harts) - 1
@@ -44,7 +44,7 @@ def test_order_ipis_by_distance_as_lines_do(machine: str, harts: list[int]) -> N
         ("epyc7601x2", "2GB/s", "0,64,66-79", 16),
     ],
 )
-def test_delays_an_ipi_a_saturated_link(
+def test_a_saturated_link_delays_an_ipi(
     machine: str, width: str, placement: str, threads: int
 ) -> None:
     quiet, loaded = (
@@ -65,7 +65,7 @@ def test_delays_an_ipi_a_saturated_link(
         assert back[1] < 1.05 * back[0]
 
 
-def test_reaches_a_broadcast_all_harts_in_linear_time_by_unicast_only() -> None:
+def test_a_broadcast_takes_linear_time_only_by_unicast() -> None:
     """The last hart of n: after n sends, or after one and the way to the farthest."""
 
     def last(multicast: str, harts: int) -> int:

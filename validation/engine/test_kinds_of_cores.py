@@ -21,7 +21,7 @@ SLOW = Kind("slow", (1,), dataclasses.replace(
 ))  # fmt: skip
 
 
-def test_takes_a_loop_the_ratio_of_the_clocks_longer() -> None:
+def test_a_loop_takes_longer_by_the_ratio_of_the_clocks() -> None:
     """H1, H2: two harts do the same on lines of their own."""
     machine = line(kinds=(SLOW,))
     plans = [
@@ -34,7 +34,7 @@ def test_takes_a_loop_the_ratio_of_the_clocks_longer() -> None:
 
 
 @pytest.mark.parametrize("engine", ["native", "reference"])
-def test_lies_a_handoff_between_kinds_between_those_of_either(engine: str) -> None:
+def test_a_handoff_between_kinds_lies_between_those_of_either(engine: str) -> None:
     slow = {"kinds.slow": "core2-3", "core.slow.clock": "1GHz"}
     result = api.run(
         "bus:4", "latency/pingpong", [4], parameters={"rounds": "8"}, overrides=slow, engine=engine

@@ -46,7 +46,7 @@ HANDED = {
 
 
 @pytest.mark.parametrize(("reply", "unblock"), HANDED)
-def test_tells_a_log_what_became_of_each_request(reply: str, unblock: str) -> None:
+def test_the_log_says_what_became_of_each_request(reply: str, unblock: str) -> None:
     """A writes, then B: every field by hand from the rules, the wires and the durations of tiny."""
     plans = [[Step(1000, Do.AMO)], [Step(2000, Do.AMO)]]
     first, second = shared_line(line(resolver={"reply": reply, "unblock": unblock}), plans)
@@ -61,7 +61,7 @@ def test_tells_a_log_what_became_of_each_request(reply: str, unblock: str) -> No
     assert second["id"] > first["id"] and first["number"] >= 1
 
 
-def test_tells_a_log_rights_upgrades_and_own_data() -> None:
+def test_the_log_says_rights_upgrades_and_own_data() -> None:
     """A and B read (E, then S from the level's store), B writes: an upgrade without data."""
     plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.LOAD), Step(3000, Do.AMO)]]
     first, second, third = shared_line(line(resolver=KEPT), plans)
@@ -76,7 +76,7 @@ def test_tells_a_log_rights_upgrades_and_own_data() -> None:
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_logs_an_atomic_that_is_done_at_the_resolver(kept: bool) -> None:
+def test_an_atomic_done_at_the_resolver_is_logged(kept: bool) -> None:
     """C8: nothing is granted, and what is sent is a value, by whom the data were with last."""
     far = line(core={"far_atomics": True}, resolver=KEPT if kept else {})
     plans = [[Step(1000, Do.STORE)], [Step(2000, Do.AMO), Step(3000, Do.AMO)]]
@@ -99,7 +99,7 @@ MACHINES = ["bus:4", "ring:4", "epyc7601x2", "e52690x2"]
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_has_a_log_a_record_for_each_transaction(machine: str) -> None:
+def test_the_log_has_a_record_for_each_transaction(machine: str) -> None:
     """L1; and a run is the same with and without, and however far its cores run ahead."""
     options = {"placement": "scatter"} if machine in MACHINES[2:] else {}
     table, point = logged(machine, guest("random_sharing"), 4, **options)
@@ -112,7 +112,7 @@ def test_has_a_log_a_record_for_each_transaction(machine: str) -> None:
     assert slow.equals(table)
 
 
-def test_logs_a_writeback_and_what_joins_ask_above() -> None:
+def test_writebacks_and_what_joins_ask_above_are_logged() -> None:
     """L2, L4, L5: Puts are granted nothing; a join asks above while a child waits."""
     small = {"core.l1": "1KiB 2-way 4cy", "core.l2": "2KiB 2-way 12cy"}
     table, _ = logged(
@@ -132,7 +132,7 @@ def test_logs_a_writeback_and_what_joins_ask_above() -> None:
     assert asked.filter(polars.col("probe_below").is_between(0, polars.col("data") - 1)).is_empty()
 
 
-def test_orders_a_log_by_request_and_number() -> None:
+def test_the_log_is_ordered_by_request_and_number() -> None:
     """L8."""
     table, _ = logged("epyc7601x2", "lock/mcs", 8)
     assert table["id"].to_list() == list(range(table.height))

@@ -34,18 +34,18 @@ def check(case: Case, operations: int, seed: int) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_reads_every_load_what_it_may(case: Case) -> None:
+def test_every_load_returns_what_it_may(case: Case) -> None:
     check(case, OPERATIONS // len(CASES), CASES.index(case))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(100, 110))
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_reads_every_load_what_it_may_for_long(case: Case, seed: int) -> None:
+def test_every_load_returns_what_it_may_for_long(case: Case, seed: int) -> None:
     check(case, OPERATIONS // len(CASES), seed)
 
 
-def test_ends_a_far_atomic_whose_line_has_gone_while_it_waited_for_a_lock() -> None:
+def test_a_far_atomic_ends_though_its_line_has_gone_while_it_waited_for_a_lock() -> None:
     """C6, C8: it is posted then, and its hart goes on; that it never did was found so."""
     words = {"protocol": "mesif", "core.atomics": "far"}
     found = point(
@@ -56,7 +56,7 @@ def test_ends_a_far_atomic_whose_line_has_gone_while_it_waited_for_a_lock() -> N
 
 
 @pytest.mark.parametrize("case", MACHINES, ids=str)
-def test_shows_sharing_how_long_the_slices_are(case: Case) -> None:
+def test_sharing_does_not_show_how_far_cores_run_ahead(case: Case) -> None:
     """Rule S2 again, where siblings share lines and every line is evicted all the time."""
     job = stress.job(case, with_caches(case, *TINY), 4000, stride=256)
     whole, single = outcome(job), outcome(job, lookahead=0)
@@ -71,7 +71,7 @@ def test_shows_sharing_how_long_the_slices_are(case: Case) -> None:
         ("resolver.table", "W", "Upg", "probeM", "moesi", ROOMY),
     ],
 )
-def test_notices_sharing_a_broken_cell(
+def test_random_sharing_notices_a_broken_cell(
     tmp_path: Path,
     file: str,
     row: str,

@@ -26,7 +26,7 @@ def at(access: int, do: Do, place: int = 0) -> Step:
 
 @pytest.mark.parametrize("lookahead", [0, 2**64 - 1])
 @pytest.mark.parametrize("late", NEAR)
-def test_sees_an_access_a_probe_that_arrives_with_it(late: int, lookahead: int) -> None:
+def test_an_access_sees_a_probe_that_arrives_with_it(late: int, lookahead: int) -> None:
     """T1, T3: A still hits a nanosecond before B's probe is there, and misses from then on."""
     probed = 2000 + taken(B, A) - L2 - way("data", A, B)
     plans = [[Step(1000, Do.AMO), at(probed + late, Do.LOAD)], [at(2000, Do.AMO)]]
@@ -38,7 +38,7 @@ def test_sees_an_access_a_probe_that_arrives_with_it(late: int, lookahead: int) 
 
 
 @pytest.mark.parametrize("late", NEAR)
-def test_sees_an_access_data_that_arrive_with_it(late: int) -> None:
+def test_an_access_sees_data_that_arrive_with_it(late: int) -> None:
     """T1, T3: a sibling's load hits when the line has come; before, it waits until it has."""
     plans = [[at(1000, Do.LOAD)], [at(1000 + fetch(A) + late, Do.LOAD)]]
     span = steps(line(threads_per_core=2), plans, placement="siblings")[1][0]
@@ -52,7 +52,7 @@ STRIDE = 1024 * 64  # so these lines share it
 
 
 @pytest.mark.parametrize("late", NEAR)
-def test_overtakes_a_short_message_a_long_one(late: int) -> None:
+def test_a_short_message_overtakes_a_long_one(late: int) -> None:
     """F5: a request that leaves B behind a writeback is at H before it, and is served first."""
     slow = 50
     machine = line(core=SMALL, resolver={"service": slow * NS}, threads_per_core=2)
@@ -73,7 +73,7 @@ def test_overtakes_a_short_message_a_long_one(late: int) -> None:
 
 
 @pytest.mark.parametrize("late", NEAR)
-def test_waits_an_early_probe_for_the_grant(late: int) -> None:
+def test_an_early_probe_waits_for_the_grant(late: int) -> None:
     """C3: a resolver that has passed data on to B sends the probe for H's request behind them."""
     machine = line(resolver={"reply": "via", "unblock": "response"})
     seen = 2000 + taken(B, A) - way("data", A, B) + way("data", A, H)
@@ -88,7 +88,7 @@ def test_waits_an_early_probe_for_the_grant(late: int) -> None:
 
 
 @pytest.mark.parametrize("late", NEAR)
-def test_waits_no_other_probe(late: int) -> None:
+def test_no_other_probe_waits(late: int) -> None:
     """C3: A asks to upgrade, or has just not, when it is told that B's upgrade was first."""
     told = 3000 + L2 + way("control", B, H) + SERVICE + way("snoop", H, A)
     plans = [[at(1000, Do.LOAD), at(told + late, Do.AMO)], [at(2000, Do.LOAD), at(3000, Do.AMO)]]
@@ -104,7 +104,7 @@ def test_waits_no_other_probe(late: int) -> None:
 
 
 @pytest.mark.parametrize("late", [*NEAR, 30])
-def test_answers_a_client_for_a_line_on_its_way_back(late: int) -> None:
+def test_a_client_answers_for_a_line_on_its_way_back(late: int) -> None:
     """C3, C5: B's probe finds A's line about to be evicted, or put and not acknowledged yet."""
     evicted = 2000 + fetch(A)
     asks = evicted + late - (taken(B, A) - L2 - way("data", A, B))
@@ -117,7 +117,7 @@ SLOW = 200  # ns more of service, so that the core asks anew in time
 
 
 @pytest.mark.parametrize("late", NEAR)
-def test_asks_a_core_for_a_line_anew_when_its_put_was_acknowledged(late: int) -> None:
+def test_a_core_asks_for_a_line_again_once_its_put_was_acknowledged(late: int) -> None:
     """C5: a dirty line is put `l2_hit` after another took its way, and is back at the PutAck."""
     machine = line(core=SMALL, resolver={"service": (SERVICE + SLOW) * NS})
     put = 2000 + fetch(A) + SLOW + L2
@@ -129,7 +129,7 @@ def test_asks_a_core_for_a_line_anew_when_its_put_was_acknowledged(late: int) ->
     assert span.cost == max(-late, 0) + fetch(A) + SLOW + LOAD
 
 
-def test_evicts_a_core_a_clean_line_without_a_word() -> None:
+def test_a_core_evicts_a_clean_line_silently() -> None:
     """C5: so it may ask anew at once."""
     machine = line(core=SMALL, resolver={"service": (SERVICE + SLOW) * NS})
     evicted = 2000 + fetch(A) + SLOW

@@ -43,16 +43,16 @@ def costs(*plan: Step, **machine: object) -> list[int]:
         (Do.PAUSE, 7 - 1),
     ],
 )
-def test_costs_a_hit_what_h1_says(do: Do, cost: int) -> None:
+def test_a_hit_costs_what_h1_says(do: Do, cost: int) -> None:
     assert costs(Step(1000, Do.AMO), Step(2000, do))[1] == cost
 
 
-def test_costs_an_sc_nothing_beside_its_lr() -> None:
+def test_an_sc_costs_nothing_beyond_its_lr() -> None:
     """H1: the LR has paid for both; C7: and an SC without a reservation fails at once."""
     assert costs(Step(1000, Do.LR), Step(2000, Do.SC), Step(3000, Do.SC))[1:] == [0, 0]
 
 
-def test_adds_a_line_of_the_second_level_its_lookup() -> None:
+def test_a_hit_in_the_second_level_adds_its_lookup() -> None:
     """H1, A5: a first level of one way a set, and three lines of one set."""
     plan = [Step(1000 * (i + 1), Do.AMO, place) for i, place in enumerate((0, 1, 2))]
     plan += [Step(4000, Do.LOAD, 0), Step(5000, Do.AMO, 1)]
@@ -61,41 +61,41 @@ def test_adds_a_line_of_the_second_level_its_lookup() -> None:
     assert found[3:] == [L2 + LOAD, L2 + ATOMIC]
 
 
-def test_counts_a_wrong_prediction_once_a_loop() -> None:
+def test_a_loop_costs_one_misprediction() -> None:
     """H2: backward branches start weakly taken, so only the way out is a surprise."""
     loop = 6  # instructions beyond the first
     assert costs(Step(1000, Do.BRANCHES), Step(2000, Do.BRANCHES)) == [loop + 15] * 2
 
 
 @pytest.mark.parametrize(("do", "end"), [(Do.LOAD, LOAD), (Do.AMO, ATOMIC), (Do.LR, ATOMIC)])
-def test_leaves_a_miss_after_the_second_level_was_asked(do: Do, end: int) -> None:
+def test_a_miss_leaves_after_the_second_level_lookup(do: Do, end: int) -> None:
     """H5: request, service, memory, data; then the access itself."""
     assert costs(Step(1000, do))[0] == fetch(A) + end
 
 
-def test_waits_no_hart_for_its_stores() -> None:
+def test_a_hart_does_not_wait_for_its_stores() -> None:
     """H3: a store that misses costs an instruction; the buffer answers a load of the same."""
     assert costs(Step(1000, Do.STORE))[0] == 0
     assert costs(Step(1000, Do.STORE_LOAD))[0] == 1 + LOAD
 
 
-def test_waits_a_load_covered_in_part_until_the_buffer_has_drained() -> None:
+def test_a_partly_covered_load_waits_until_the_buffer_has_drained() -> None:
     """H3: the line comes for the store; the load is performed then."""
     assert costs(Step(1000, Do.PIECE_LOAD))[0] == fetch(A) + LOAD
 
 
-def test_waits_a_fence_for_the_store_buffer() -> None:
+def test_a_fence_waits_for_the_store_buffer() -> None:
     """H4: the store's request leaves with the store, the fence ends with its arrival."""
     assert costs(Step(1000, Do.STORE_FENCE))[0] == fetch(A)
 
 
 @pytest.mark.parametrize(("entries", "cost"), [(3, 2), (2, fetch(A))])
-def test_waits_a_store_for_an_entry_of_the_buffer(entries: int, cost: int) -> None:
+def test_a_store_waits_for_a_free_entry_of_the_buffer(entries: int, cost: int) -> None:
     """H3: three stores that miss; with two entries the third waits for the first to be visible."""
     assert costs(Step(1000, Do.STORE_THRICE), core={"store_buffer": entries})[0] == cost
 
 
-def test_asks_only_the_oldest_store_for_its_line() -> None:
+def test_only_the_oldest_store_asks_for_its_line() -> None:
     """H3: a fence behind two more stores waits for three fetches, one after the other."""
     plan = [Step(1000, Do.STORE_THRICE), Step(1003, Do.FENCE)]
     store, fence = steps(line(), [plan])[0]
@@ -116,19 +116,19 @@ def beside(sibling: list[Step], *others: list[Step]) -> int:
     return steps(machine, plans, placement="siblings")[0][0].cost
 
 
-def test_runs_a_hart_at_its_share_while_its_sibling_executes() -> None:
+def test_a_hart_runs_at_its_share_while_its_sibling_executes() -> None:
     """H6: computing and waiting in a loop are the same."""
     assert beside([Step(900, Do.COMPUTE), Step(1300, Do.COMPUTE)]) == HALVED
     assert beside([Step(500, Do.AWAIT, 9)], [Step(3000, Do.SET, 9)]) == HALVED
 
 
-def test_gives_a_sleeping_sibling_its_share_back() -> None:
+def test_a_sleeping_sibling_gives_its_share_back() -> None:
     """H6: hart 1 sleeps in wfi, until hart 2 of another core wakes it."""
     assert beside([Step(500, Do.SLEEP)], [Step(3000, Do.IPI, 1)]) == ALONE
 
 
 @pytest.mark.parametrize(("at", "under_way"), [(1100, 2), (1101, 1), (1102, 2)])
-def test_gives_a_sibling_that_waits_for_memory_its_share_back(at: int, under_way: int) -> None:
+def test_a_sibling_that_waits_for_memory_gives_its_share_back(at: int, under_way: int) -> None:
     """H6: from the access to the line's arrival two instructions for one.
 
     What hart 0 has begun goes on as it began; on a tie with the access it begins first.
@@ -137,7 +137,7 @@ def test_gives_a_sibling_that_waits_for_memory_its_share_back(at: int, under_way
 
 
 @pytest.mark.parametrize("at", range(1200, 1206))
-def test_changes_a_sleeper_its_speed_when_a_running_hart_would(at: int) -> None:
+def test_a_sleeper_changes_speed_when_a_running_hart_would(at: int) -> None:
     """H6, S1: hart 0 waits in a loop, hart 1 falls asleep; an IPI shows where in a turn it is."""
     machine = line(core={"smt_share": 500}, threads_per_core=2)
     waker = [Step(2000, Do.IPI, 0), Step(3000, Do.IPI, 1), Step(4000, Do.SET, 7)]
@@ -149,7 +149,7 @@ def test_changes_a_sleeper_its_speed_when_a_running_hart_would(at: int) -> None:
     assert asleep == awake
 
 
-def test_divides_the_store_buffer_among_the_harts() -> None:
+def test_the_store_buffer_is_divided_among_the_harts() -> None:
     """H3: four entries are two a hart."""
     machine = line(core={"store_buffer": 4}, threads_per_core=2)
     span = steps(machine, [[Step(1000, Do.STORE_THRICE)], []], placement="siblings")[0][0]
@@ -160,7 +160,7 @@ def test_divides_the_store_buffer_among_the_harts() -> None:
 
 
 @pytest.mark.parametrize(("do", "end"), [(Do.LOAD, LOAD), (Do.AMO, ATOMIC)])
-def test_answers_an_owner_a_probe_after_its_lookup(do: Do, end: int) -> None:
+def test_an_owner_answers_a_probe_after_its_lookup(do: Do, end: int) -> None:
     """C2, R4: the second-level lookup at the owner, then the data go straight to the requester."""
     plans = [[Step(1000, Do.AMO)], [Step(2000, do)]]
     assert steps(line(), plans)[1][0].cost == taken(B, A) + end
@@ -168,7 +168,7 @@ def test_answers_an_owner_a_probe_after_its_lookup(do: Do, end: int) -> None:
 
 @pytest.mark.parametrize("late", [-1, 0, 1, 40])
 @pytest.mark.parametrize("do", [Do.LOAD, Do.AMO])
-def test_stays_a_line_just_won_for_the_hold(do: Do, late: int) -> None:
+def test_a_line_just_won_stays_for_the_hold(do: Do, late: int) -> None:
     """C4: the probe comes so many ns before the hold is over; it waits for the rest, not longer."""
     first, other = 1000, 1090  # the other asks when the first has completed
     won = first + LEAD + fetch(A)
@@ -179,7 +179,7 @@ def test_stays_a_line_just_won_for_the_hold(do: Do, late: int) -> None:
     assert span.cost == taken(B, A) + max(late, 0) + end
 
 
-def test_holds_no_core_a_line_that_it_only_read() -> None:
+def test_a_line_that_was_only_read_is_not_held() -> None:
     """C4: an exclusive copy that a load was given goes at once."""
     plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.AMO)]]
     span = steps(line(core={"hold": 5000 * NS}), plans)[1][0]
@@ -199,7 +199,7 @@ LOCKED = ATOMIC + 64 + 15  # an LR's lock at most: itself, 64 instructions, a mi
     ],
 )
 @pytest.mark.parametrize("late", [-30, -1, 0])
-def test_keeps_an_atomic_begun_within_the_hold_probes_off(do: Do, ends: int, late: int) -> None:
+def test_an_atomic_begun_within_the_hold_keeps_probes_off(do: Do, ends: int, late: int) -> None:
     """C4, C6: the probe comes `late` ns behind the end of what began when the line came.
 
     What ends by its own time ends at once; what an instruction ends, a picosecond later.
@@ -212,7 +212,7 @@ def test_keeps_an_atomic_begun_within_the_hold_probes_off(do: Do, ends: int, lat
 
 
 @pytest.mark.parametrize(("hold", "waits"), [(499, False), (500, True)])
-def test_keeps_no_atomic_begun_after_the_hold_a_probe_off(hold: int, waits: bool) -> None:
+def test_an_atomic_begun_after_the_hold_keeps_no_probe_off(hold: int, waits: bool) -> None:
     """C4: A's second atomic begins 500 ns after it won the line."""
     won = 1000 + LEAD + fetch(A)
     asked = won + 500 + 5 - (taken(B, A) - L2 - way("data", A, B))
@@ -223,7 +223,7 @@ def test_keeps_no_atomic_begun_after_the_hold_a_probe_off(hold: int, waits: bool
 
 @pytest.mark.parametrize("do", [Do.AMO, Do.ATTEMPT])
 @pytest.mark.parametrize("later", [0, 1, ATOMIC - 1, ATOMIC])
-def test_does_a_core_one_atomic_at_a_time_on_a_line(do: Do, later: int) -> None:
+def test_a_core_does_one_atomic_at_a_time_on_a_line(do: Do, later: int) -> None:
     """C6: hart 1's meets that of hart 0; it waits for its end, and starts over."""
     plans = [
         [Step(1000, Do.AMO), Step(3000, do)],
@@ -236,7 +236,7 @@ def test_does_a_core_one_atomic_at_a_time_on_a_line(do: Do, later: int) -> None:
     assert second[0].cost == waits + (15 if waits else 0) + ATOMIC
 
 
-def test_waits_an_atomic_for_no_lock_of_another_line() -> None:
+def test_an_atomic_does_not_wait_for_the_lock_of_another_line() -> None:
     """C6: the harts of a core add to two lines at once."""
     warm = [Step(1000, Do.AMO), Step(2000, Do.AMO, 1)]
     plans = [[*warm, Step(4000, Do.AMO)], [Step(4000, Do.AMO, 1)]]
@@ -244,7 +244,7 @@ def test_waits_an_atomic_for_no_lock_of_another_line() -> None:
     assert first[2].cost == second[0].cost == ATOMIC
 
 
-def test_takes_an_upgrade_no_data_along() -> None:
+def test_an_upgrade_is_granted_without_data() -> None:
     """C1: a sharer that writes: the other is invalidated and tells the resolver, which grants."""
     plans = [[Step(1000, Do.LOAD), Step(3000, Do.AMO)], [Step(2000, Do.LOAD)]]
     invalidated = way("snoop", H, B) + L2 + way("snoop", B, H)
@@ -258,7 +258,7 @@ FAR = {"core": {"far_atomics": True}, "resolver": {"data": "victim", "data_sets"
 REMOTE = L2 + way("control", B, H) + SERVICE  # until the resolver acts
 
 
-def test_does_an_atomic_where_the_data_are() -> None:
+def test_a_far_atomic_is_done_where_the_data_are() -> None:
     """C8: the owner gives them up to the resolver, whose next operations are on its own."""
     plans = [[Step(1000, Do.STORE)], [Step(2000, Do.AMO), Step(3000, Do.AMO)]]
     first, second = steps(line(**FAR), plans)[1]  # type: ignore[arg-type]
@@ -267,14 +267,14 @@ def test_does_an_atomic_where_the_data_are() -> None:
     assert second.cost == REMOTE + 21 + way("control", H, B)
 
 
-def test_does_an_atomic_near_where_the_core_has_the_line_alone() -> None:
+def test_an_atomic_is_done_near_where_the_core_holds_the_line_alone() -> None:
     """C8: after a store; and, as an E is one's own, after a load."""
     for do in (Do.STORE, Do.LOAD):
         assert costs(Step(1000, do), Step(2000, Do.AMO), **FAR)[1] == ATOMIC
 
 
 @pytest.mark.parametrize("later", [1, SERVICE + 20, SERVICE + 21, SERVICE + 22])
-def test_serves_far_atomics_one_a_service(later: int) -> None:
+def test_a_slice_serves_far_atomics_one_after_the_other(later: int) -> None:
     """C8, R1: A asks `later` ns behind B; it waits for B's service and the data's use."""
     head_start = way("control", B, H) - way("control", A, H)
     plans = [[Step(2000 + head_start + later, Do.AMO)], [Step(2000, Do.AMO)], [Step(1000, Do.AMO)]]
@@ -284,7 +284,7 @@ def test_serves_far_atomics_one_a_service(later: int) -> None:
     assert spans[0][0].cost == alone + max(SERVICE + 21 - later, 0)
 
 
-def test_waits_no_hart_for_a_far_atomic_whose_value_it_drops() -> None:
+def test_a_hart_does_not_wait_for_a_far_atomic_whose_value_it_drops() -> None:
     """C8: posted ones go into the store buffer; those of one line are under way together."""
     plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.POST), Step(2001, Do.FENCE)]]
     plans[1] += [Step(3000, Do.POST_THRICE), Step(3001, Do.FENCE)]
@@ -296,7 +296,7 @@ def test_waits_no_hart_for_a_far_atomic_whose_value_it_drops() -> None:
 
 
 @pytest.mark.parametrize(("do", "cost"), [(Do.POST, 0), (Do.AMO, None)])
-def test_waits_a_load_for_a_posted_atomic_of_its_bytes(do: Do, cost: int | None) -> None:
+def test_a_load_waits_for_a_posted_atomic_of_its_bytes(do: Do, cost: int | None) -> None:
     """C8, H3: it cannot be forwarded what nobody has."""
     plans = [[], [Step(2000, do), Step(2001, Do.LOAD)]]
     first, load = steps(line(**FAR), plans)[1]  # type: ignore[arg-type]
@@ -305,7 +305,7 @@ def test_waits_a_load_for_a_posted_atomic_of_its_bytes(do: Do, cost: int | None)
 
 
 @pytest.mark.parametrize("at", range(9000, 9010))
-def test_wakes_a_waiting_loop_as_if_it_had_turned_all_the_time(at: int) -> None:
+def test_a_waiting_loop_wakes_as_if_it_had_never_slept(at: int) -> None:
     """S1: a lone hart asleep in a loop, whatever part of a turn the message finds it in."""
     plans = [[Step(1000, Do.AWAIT, 3)], [Step(at, Do.SET, 3)]]
     asleep, awake = (

@@ -49,7 +49,7 @@ UP = L2 + way("control", A, H) + SERVICE  # from a miss at A until the join acts
 
 
 @pytest.mark.parametrize(("do", "end"), [(Do.LOAD, LOAD), (Do.AMO, ATOMIC)])
-def test_serves_a_join_by_its_own_right(do: Do, end: int) -> None:
+def test_a_join_serves_by_its_own_right(do: Do, end: int) -> None:
     """J1: it has the line alone since core 0's load, so core 1 costs the root nothing."""
     plans = [[at(1000, Do.LOAD)], [at(2000, do)], [], []]
     first, second = (spans[0].cost for spans in steps(levels(), plans)[:2])
@@ -62,9 +62,7 @@ def test_serves_a_join_by_its_own_right(do: Do, end: int) -> None:
     ("core", "data", "op"),
     [(0, "none", "Upg"), (1, "none", "GetM"), (1, "victim", "Upg"), (1, "inclusive", "Upg")],
 )
-def test_asks_a_join_for_a_right_and_for_data_only_if_need_be(
-    core: int, data: str, op: str
-) -> None:
+def test_a_join_asks_for_a_right_and_for_data_only_if_needed(core: int, data: str, op: str) -> None:
     """J1, J4: cores 0 and 3 share; the writer has the bytes, or its join surely has, or neither."""
     plans: list[list[Step]] = [[at(1000, Do.LOAD)], [], [], [at(2000, Do.LOAD)]]
     plans[core].append(at(3000, Do.AMO))
@@ -101,7 +99,7 @@ def store(data: str) -> Machine:
     ],
 )
 @pytest.mark.parametrize("late", NEAR)
-def test_recalls_an_inclusive_level_what_it_evicts(
+def test_an_inclusive_level_recalls_what_it_evicts(
     data: str, do: Do, recalled: bool, late: int
 ) -> None:
     """R7: memory's data for B push A's line out; the recall leaves with their arrival at H."""
@@ -115,7 +113,7 @@ def test_recalls_an_inclusive_level_what_it_evicts(
 
 
 @pytest.mark.parametrize("late", NEAR)
-def test_recalls_a_victim_level_the_copies_of_dirty_data(late: int) -> None:
+def test_a_victim_level_recalls_the_copies_of_dirty_data(late: int) -> None:
     """R7: A's dirty line is kept when B reads it; both lose their copies when it must go."""
     told = 3000 + fetch(H) + way("snoop", H, B)
     plans = [[at(1000, Do.AMO, 0)], [at(2000, Do.LOAD, 0), at(told + late, Do.LOAD, 0)]]
@@ -125,7 +123,7 @@ def test_recalls_a_victim_level_the_copies_of_dirty_data(late: int) -> None:
 
 
 @pytest.mark.parametrize("data", ["none", "inclusive", "victim"])
-def test_keeps_a_level_what_is_written_back(data: str) -> None:
+def test_a_level_keeps_what_is_written_back(data: str) -> None:
     """R7, R6: A's line is put; B is given it by the level's store, or by memory."""
     machine = line(core=SMALL, resolver=dict(KEPT, data=data) if data != "none" else {})
     plans = [[at(1000, Do.AMO, 0), at(2000, Do.LOAD, 1)], [at(3000, Do.LOAD, 0)]]
@@ -137,7 +135,7 @@ def test_keeps_a_level_what_is_written_back(data: str) -> None:
 
 
 @pytest.mark.parametrize("held", [True, False])
-def test_shrinks_an_overfull_set_of_a_core_when_another_line_comes(held: bool) -> None:
+def test_an_overfull_set_of_a_core_shrinks_when_another_line_comes(held: bool) -> None:
     """A5, R7, C4: a set of one line takes a second one while the first is held; then both go."""
     machine = line(core=dict(SMALL, l1_ways=2, hold=(500 if held else 0) * NS))
     again = [at(1000, Do.AMO, 0), at(1200, Do.AMO, 1), at(1400, Do.LOAD, 0)]
@@ -154,7 +152,7 @@ LOOKUP = 70
 
 
 @pytest.mark.parametrize(("near", "extra"), [((0, 1), LOOKUP), ((0, 1, 2), 0), ((2,), 0)])
-def test_reads_a_directory_in_memory_for_an_owner_away_from_it(
+def test_a_directory_in_memory_is_read_for_an_owner_at_another_node(
     near: tuple[int, ...], extra: int
 ) -> None:
     """Core 0 loads what core 2 wrote: the root must first look up who that is, if not near."""
@@ -165,7 +163,7 @@ def test_reads_a_directory_in_memory_for_an_owner_away_from_it(
     assert load.cost == plain.cost + extra
 
 
-def test_knows_at_once_whom_it_is_just_asking() -> None:
+def test_a_directory_knows_at_once_whom_it_is_just_asking() -> None:
     """A second reader arrives while the owner is being asked for the first: nothing to look up."""
     machine = line(resolver={"lookup": LOOKUP * NS, "near": (0, 1)})
     plans = [[at(2000, Do.AMO)], [at(2000 + LOOKUP + 20, Do.AMO)], [at(1000, Do.STORE)]]

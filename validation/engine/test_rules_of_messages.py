@@ -28,7 +28,7 @@ def arrival(begin: int, stop: int) -> int:
 
 
 @pytest.mark.parametrize("later", [0, 1, 5, 6, 7])
-def test_serves_a_slice_one_request_after_the_other(later: int) -> None:
+def test_a_slice_serves_one_request_after_the_other(later: int) -> None:
     """R1: the second request, `later` ns behind, waits for the rest of the first one's service."""
     head_start = way("control", B, H) - way("control", A, H)
     # On a tie the lower line is first (T2).
@@ -40,7 +40,7 @@ def test_serves_a_slice_one_request_after_the_other(later: int) -> None:
 
 @pytest.mark.parametrize("reply", ["direct", "via"])
 @pytest.mark.parametrize("unblock", ["completion", "response"])
-def test_goes_a_line_from_owner_to_owner_by_reply_and_unblock(reply: str, unblock: str) -> None:
+def test_a_line_goes_from_owner_to_owner_as_reply_and_unblock_say(reply: str, unblock: str) -> None:
     """R4, R5: A owns the line, B asks, and H asks while B's transaction is open.
 
     Direct data take the wire A - B; a response closes when the owner's answer is at H, a completion
@@ -65,7 +65,7 @@ def test_goes_a_line_from_owner_to_owner_by_reply_and_unblock(reply: str, unbloc
 KEPT = {"data": "inclusive", "data_sets": 1024, "data_ways": 8, "data_hit": 21 * NS}
 
 
-def test_overlaps_a_resolver_shared_grants() -> None:
+def test_shared_grants_of_a_resolver_overlap() -> None:
     """R5: H asks when B has not yet completed, and need not wait; in MSI all readers share."""
     plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.LOAD)], [Step(2026, Do.LOAD)]]
     spans = steps(line(resolver=KEPT, protocol="msi"), plans)
@@ -74,7 +74,7 @@ def test_overlaps_a_resolver_shared_grants() -> None:
     assert spans[2][0].cost == served + LOAD
 
 
-def test_sends_a_level_its_own_data_after_their_latency() -> None:
+def test_a_level_sends_its_own_data_after_their_latency() -> None:
     """R6, R7: the second reader is served from the level's store, `data_hit` after the decision."""
     plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.LOAD)], [Step(3000, Do.LOAD)]]
     spans = steps(line(resolver=KEPT), plans)
@@ -82,14 +82,14 @@ def test_sends_a_level_its_own_data_after_their_latency() -> None:
     assert spans[2][0].cost == served + LOAD
 
 
-def test_asks_a_snooping_resolver_every_child() -> None:
+def test_a_snooping_resolver_asks_every_child() -> None:
     """R3: nobody has the line, yet the farthest child must say so before memory is asked."""
     span = steps(line(resolver={"knows": "snoop"}), [[Step(1000, Do.LOAD)]])[0][0]
     far = way("snoop", H, B) + L2 + way("snoop", B, H)
     assert span.cost == fetch(A) + far + LOAD
 
 
-def test_recalls_a_full_directory_its_oldest_line() -> None:
+def test_a_full_directory_recalls_its_oldest_line() -> None:
     """R8: 64 sets of one entry, two lines of one set; the owner's line is gone, and written."""
     plans = [
         [Step(1000, Do.AMO, 0), Step(1500, Do.LOAD, 0), Step(3000, Do.LOAD, 0)],
@@ -99,7 +99,7 @@ def test_recalls_a_full_directory_its_oldest_line() -> None:
     assert [span.cost for span in spans[0][1:]] == [LOAD, fetch(A) + LOAD]
 
 
-def test_recalls_a_full_set_one_line_for_one() -> None:
+def test_a_full_set_recalls_one_line_for_one() -> None:
     """R8: the oldest of two goes; that its owner answers does not push the other one out."""
     plans = [
         [Step(1000, Do.AMO, 0), Step(1500, Do.AMO, 1), Step(3000, Do.LOAD, 1)],
@@ -147,7 +147,7 @@ def served(spans: list[list[Span]]) -> list[int]:
 
 
 @pytest.mark.parametrize(("grants", "order"), [(1, [1, 2, 3, 0]), (2, [1, 2, 0, 3])])
-def test_serves_a_join_so_many_children_before_a_probe_from_above(
+def test_a_join_serves_so_many_children_before_a_probe_from_above(
     grants: int, order: list[int]
 ) -> None:
     """J2, J3."""
@@ -155,7 +155,7 @@ def test_serves_a_join_so_many_children_before_a_probe_from_above(
 
 
 @pytest.mark.parametrize(("late", "order"), [(0, [1, 3, 2, 0]), (1, [1, 2, 3, 0])])
-def test_serves_a_join_its_children_while_the_request_behind_a_probe_is_young(
+def test_a_join_serves_its_children_while_the_request_behind_a_probe_is_young(
     late: int, order: list[int]
 ) -> None:
     """J3: core 2 comes before core 3 whose request is `late` ps younger than it may get."""
@@ -169,7 +169,7 @@ def test_serves_a_join_its_children_while_the_request_behind_a_probe_is_young(
 
 
 @pytest.mark.parametrize("name", [*shipped(), "bus:9", "ring:13", "mesh:5x3", "ccx:5x3"])
-def test_takes_a_message_the_way_of_least_control_latency(name: str) -> None:
+def test_a_message_takes_the_route_of_least_control_latency(name: str) -> None:
     """F1, F2: between any two stops and for each kind of message, as route.py states it."""
     machine = load(name)
     engine = native.start(job(machine, "counter/atomic", 1))
@@ -186,7 +186,7 @@ BUSY = 40  # ns that data keep a channel; the others a quarter of it
 SHORT = BUSY // 4
 
 
-def test_arrives_a_message_when_its_slowest_channel_has_let_it_pass() -> None:
+def test_a_message_arrives_when_its_slowest_channel_has_let_it_pass() -> None:
     """F3: cut-through; over two channels the tail counts once.  Without the wire A - B, by H."""
     links = tuple(link for link in wires(BUSY) if {link.source, link.target} != {A, B})
     spans = steps(line(links=links), [[Step(1000, Do.AMO)], [Step(2000, Do.AMO)]])
@@ -197,7 +197,7 @@ def test_arrives_a_message_when_its_slowest_channel_has_let_it_pass() -> None:
     assert spans[1][0].cost == probed + way("data", A, H) + way("data", H, B) + BUSY + ATOMIC
 
 
-def test_waits_a_head_for_a_busy_channel() -> None:
+def test_a_head_waits_for_a_busy_channel() -> None:
     """F3: two harts at A miss a nanosecond apart; on the way there and back the second queues."""
     machine = line(links=wires(BUSY), threads_per_core=2)
     plans = [[Step(1000, Do.LOAD, 0)], [Step(1001, Do.LOAD, 1)]]
@@ -207,7 +207,7 @@ def test_waits_a_head_for_a_busy_channel() -> None:
     assert second.begin + second.cost == first.begin + alone + BUSY
 
 
-def test_shares_a_bus_one_medium() -> None:
+def test_a_bus_is_one_shared_medium() -> None:
     """F4: requests of A and B at the same time: one channel, and the lower receiver first; T2."""
     links = tuple(dataclasses.replace(link, channel=0) for link in wires(BUSY))
     spans = steps(line(links=links), [[Step(1000, Do.LOAD, 0)], [Step(1000, Do.LOAD, 1)]])
@@ -222,7 +222,7 @@ def test_shares_a_bus_one_medium() -> None:
 
 
 @pytest.mark.parametrize("later", [0, 1, 49, 50, 51])
-def test_keeps_a_read_the_channel_of_its_memory(later: int) -> None:
+def test_a_read_keeps_the_channel_of_its_memory(later: int) -> None:
     """M1: the second read waits until the channel is free; the latency is not part of it."""
     head_start = way("control", B, H) - way("control", A, H)
     gap = SERVICE + later  # behind the first at the slice, so at the memory too
@@ -239,7 +239,7 @@ TO_THE_CLOCK = 2  # instructions of the handler before it reads the clock
 HANDLER = 9 + 2 * LOAD  # all of it
 
 
-def test_travels_an_ipi_as_a_control_message_after_its_send() -> None:
+def test_an_ipi_travels_as_a_control_message_after_its_send() -> None:
     """I1, I2, I3: the sender is occupied, the receiver sleeps, wakes and enters its handler."""
     plans = [[Step(2000, Do.IPI, 1)], [Step(1000, Do.SLEEP)]]
     spans, taken_at = results(line(), plans)
@@ -251,7 +251,7 @@ def test_travels_an_ipi_as_a_control_message_after_its_send() -> None:
 
 
 @pytest.mark.parametrize("into", [0, 1, 6])
-def test_takes_a_hart_an_interrupt_at_an_instruction_boundary(into: int) -> None:
+def test_a_hart_takes_an_interrupt_at_an_instruction_boundary(into: int) -> None:
     """I2: it becomes pending `into` ns into a pause of seven."""
     ipi = Step(2000, Do.IPI, 1)
     pending = ipi.at + LEAD + 1 + SEND + way("control", A, B) + ACCEPT
@@ -262,7 +262,7 @@ def test_takes_a_hart_an_interrupt_at_an_instruction_boundary(into: int) -> None
     assert taken_at[1] == boundary + ENTRY + TO_THE_CLOCK
 
 
-def test_waits_an_ipi_for_the_store_buffer() -> None:
+def test_an_ipi_waits_for_the_store_buffer() -> None:
     """I1, H4: a store that misses, then the IPI: it leaves when the store is visible."""
     warm = Step(1000, Do.IPI, 0)  # the way to this step is then in the cache
     plans = [[warm, Step(2000, Do.STORE, 5), Step(2001, Do.IPI, 1)], [Step(1000, Do.SLEEP)]]
@@ -273,7 +273,7 @@ def test_waits_an_ipi_for_the_store_buffer() -> None:
     assert taken_at[1] == pending + ENTRY + TO_THE_CLOCK
 
 
-def test_is_a_register_at_another_core_a_message_away() -> None:
+def test_a_register_at_another_core_is_a_message_away() -> None:
     """I4: a write occupies its sender for `send`; a read waits for the way there and back."""
     plans = [[Step(1000, Do.CLEAR, 1), Step(2000, Do.PEEK, 1), Step(3000, Do.PEEK, 0)], []]
     cleared, peeked, own = steps(line(), plans)[0]
@@ -283,7 +283,7 @@ def test_is_a_register_at_another_core_a_message_away() -> None:
 
 
 @pytest.mark.parametrize("waker", [0, 1])
-def test_wakes_a_timer_set_by_another_hart_a_sleeper(waker: int) -> None:
+def test_a_timer_set_by_another_hart_wakes_a_sleeper(waker: int) -> None:
     """I3, I4: hart 2 sleeps; a hart of another core, or its sibling, makes its timer expire."""
     plans: list[list[Step]] = [[], [], [Step(1000, Do.DOZE)]]
     plans[waker * 3 :] += [[Step(2000, Do.EXPIRE, 2)]] if waker else []
@@ -295,7 +295,7 @@ def test_wakes_a_timer_set_by_another_hart_a_sleeper(waker: int) -> None:
     assert slept.begin + 2 + slept.cost == wrote.begin + 1 + there
 
 
-def test_takes_a_multicast_each_channel_once() -> None:
+def test_a_multicast_takes_each_channel_once() -> None:
     """I5: to B by way of H, where it forks; hart 2 is at H."""
     links = tuple(link for link in wires(BUSY) if {link.source, link.target} != {A, B})
     machine = line(links=links, interrupt={"multicast": True})

@@ -48,7 +48,7 @@ LINES = [[Step(1000 * (i + 1), Do.LOAD, place) for i, place in enumerate(range(0
 
 
 @pytest.mark.parametrize("slices", ["hash", 0, 1, 2])
-def test_serves_a_line_its_slice(slices: int | str) -> None:
+def test_a_line_is_served_by_its_slice(slices: int | str) -> None:
     """A3: by the hash of the line's number, or all lines at the one that the job names."""
     records = missed(line(resolver={"slices": SLICES}), LINES, slices=str(slices))
     served = set()
@@ -93,7 +93,7 @@ def expected(home: str, node: int, records: list[dict[str, Any]]) -> list[int]:
 @pytest.mark.parametrize("central", [True, False], ids=["one resolver", "a resolver a node"])
 @pytest.mark.parametrize("node", [0, 1])
 @pytest.mark.parametrize("home", ["addressed", "node0", "node1", "interleave", "first-touch"])
-def test_serves_a_line_its_home(home: str, node: int, central: bool) -> None:
+def test_a_line_is_served_by_its_home(home: str, node: int, central: bool) -> None:
     """A4: two lines a page; the plan's lines are allocated on `node`."""
     records = missed(homes(central), TOUCHED, home=home, node=node, stride=2048)
     nodes = expected(home, node, records)

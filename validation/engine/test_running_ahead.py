@@ -53,7 +53,7 @@ WAYS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize(
     ("machine", "threads", "options"), PLACES, ids=[f"{m}-{n}" for m, n, _ in PLACES]
 )
-def test_shows_it_how_the_harts_were_executed(
+def test_the_outcome_does_not_show_how_the_harts_were_executed(
     machine: str, threads: int, options: dict[str, Any], workload: str
 ) -> None:
     made = job(machine, workload, threads, **WORK[workload] | options)

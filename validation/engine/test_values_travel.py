@@ -38,14 +38,14 @@ def failures(machine: Machine, workload: str, threads: int, **words: str) -> lis
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("protocol", tables.PROTOCOLS)
-def test_passes_a_workload_with_the_shipped_tables(workload: str, protocol: str) -> None:
+def test_a_workload_passes_with_the_shipped_tables(workload: str, protocol: str) -> None:
     for overrides in [(), *SMALL]:
         machine = with_protocol(load("ccx", overrides), protocol)
         assert not any(failures(machine, workload, threads) for threads in THREADS)
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
-def test_notices_a_workload_that_a_writeback_is_dropped(workload: str, tmp_path: Path) -> None:
+def test_a_workload_notices_a_dropped_writeback(workload: str, tmp_path: Path) -> None:
     """A modified line is evicted without a Put: what was written last is gone."""
     place = broken(tmp_path, "client.table", "M", "Evict", "drop>I")
     noticed = []
@@ -57,7 +57,7 @@ def test_notices_a_workload_that_a_writeback_is_dropped(workload: str, tmp_path:
     assert noticed
 
 
-def test_notices_refcount_that_an_owner_keeps_its_copy(tmp_path: Path) -> None:
+def test_refcount_notices_an_owner_that_keeps_its_copy(tmp_path: Path) -> None:
     """An invalidation without effect: two harts own the count."""
     place = broken(tmp_path, "client.table", "M", "ProbeM", "give+dirty>M")
     machine = with_protocol(load("ccx"), f"{place}:mesi")
@@ -67,7 +67,7 @@ def test_notices_refcount_that_an_owner_keeps_its_copy(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("overrides", [(), *SMALL])
-def test_notices_a_workload_that_sharers_are_not_invalidated(
+def test_a_workload_notices_sharers_that_are_not_invalidated(
     overrides: tuple[str, ...], workload: str, tmp_path: Path
 ) -> None:
     place = broken(tmp_path, "resolver.table", "S", "Upg", "-")
@@ -76,7 +76,7 @@ def test_notices_a_workload_that_sharers_are_not_invalidated(
         assert failures(machine, workload, threads, patience="1ms")
 
 
-def test_notices_ticket_the_same_in_caches_of_eight_lines(tmp_path: Path) -> None:
+def test_ticket_notices_the_same_in_caches_of_eight_lines(tmp_path: Path) -> None:
     """A waiter reads its stale copy again and again.
 
     The count of refcount/atomic is evicted between any two operations: no copy is old when read.
@@ -89,7 +89,7 @@ def test_notices_ticket_the_same_in_caches_of_eight_lines(tmp_path: Path) -> Non
         )
 
 
-def test_waits_ticket_for_ever_for_an_invalidation_that_is_not_sent(tmp_path: Path) -> None:
+def test_ticket_waits_forever_for_an_invalidation_that_is_not_sent(tmp_path: Path) -> None:
     """The sharers beside an owner keep the old word; for a waiter it stays the old word."""
     place = broken(tmp_path, "resolver.table", "W", "Upg", "probeM")
     machine = with_protocol(load("ccx"), f"{place}:moesi")

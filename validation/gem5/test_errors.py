@@ -77,7 +77,7 @@ def gem5_that(place: Path, does: str, version: str = "24.0.0.1", **build: object
     gem5.find._ask.cache_clear()
 
 
-def test_a_complete_one_is_told_with_protocol_and_set_size(played: Path) -> None:
+def test_a_complete_one_is_described_by_protocol_and_set_size(played: Path) -> None:
     assert gem5.missing() == ""
     assert about("gem5") == "gem5 24.0.0.1 with RISC-V, MESI_Two_Level, sets of 64"
 
@@ -100,7 +100,7 @@ def test_one_with_several_protocols(played: Path) -> None:
     assert "MESI_Two_Level MOESI_CMP_directory" in about("gem5")
 
 
-def test_none_at_all(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_none_is_found(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     cannot_be_found("gem5", "gem5", monkeypatch, capsys)
 
 
@@ -121,12 +121,14 @@ def test_none_at_all(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
         ),
     ],
 )
-def test_one_that_cannot(played: Path, version: str, build: dict[str, object], words: str) -> None:
+def test_one_that_lacks_what_is_needed(
+    played: Path, version: str, build: dict[str, object], words: str
+) -> None:
     gem5_that(played, "", version, **build)
     assert words in gem5.missing()
 
 
-def test_what_is_no_gem5(played: Path) -> None:
+def test_a_file_that_is_not_gem5(played: Path) -> None:
     (played / "gem5.opt").write_text("#!/bin/sh\necho hello\n")
     gem5.find._ask.cache_clear()
     assert "gem5.opt does not answer as gem5 does" in gem5.missing()
@@ -145,7 +147,7 @@ def test_it_crashes(played: Path) -> None:
 @pytest.mark.parametrize(
     "words", ["x.cc:7: panic: Possible Deadlock", "gem5 has encountered a segmentation fault!"]
 )
-def test_what_it_died_of_stands_before_the_trace_of_its_stack(played: Path, words: str) -> None:
+def test_the_cause_of_death_stands_before_the_stack_trace(played: Path, words: str) -> None:
     gem5_that(played, f"seq 9; echo '{words}'; seq 99; kill -ABRT $$")
     with pytest.raises(OutsideError, match=rf"status -6:\n  {words}\n  1\n"):
         api.run(*PLAY, engine="gem5")
@@ -211,7 +213,7 @@ def test_a_statistic_of_another_kind_is_not_taken_for_a_cores() -> None:
     assert read.transitions(counted, "L1Cache_Controller") == {"M.Inv": (2,)}
 
 
-def test_how_far_it_is_can_be_watched(played: Path) -> None:
+def test_its_progress_can_be_watched(played: Path) -> None:
     """The last whole line of what it appends, so never more than it has reached."""
     finishes(played, STATISTICS.format(""), "printf '7\\n15\\n9' > progress.txt; sleep 0.3")
     seen: set[int] = set()

@@ -63,7 +63,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("what", [FLAT, DEEP])
 @pytest.mark.parametrize("machine", SHIPPED + SHAPES)
-def test_every_link_on_a_way_is_there_with_its_latency(machine: str, what: str) -> None:
+def test_every_link_on_a_route_is_there_with_its_latency(machine: str, what: str) -> None:
     """One wire each, or two where links share a medium; none is off by more than half a turn."""
     job, protocol, document = exported(machine, what)
     stops, period = _stops(job, protocol), _period(document)
@@ -81,7 +81,7 @@ def test_every_link_on_a_way_is_there_with_its_latency(machine: str, what: str) 
 
 @pytest.mark.parametrize("what", [FLAT, DEEP])
 @pytest.mark.parametrize("machine", SHIPPED + SHAPES)
-def test_ways_take_what_they_take_on_the_machine(machine: str, what: str) -> None:
+def test_routes_take_what_they_take_on_the_machine(machine: str, what: str) -> None:
     """From each controller to each other, parsed back from the document."""
     job, protocol, document = exported(machine, what)
     stops, period, routes = _stops(job, protocol), _period(document), Routes(job.machine)
@@ -130,7 +130,7 @@ def test_a_bus_is_one_link_for_all() -> None:
 
 
 @pytest.mark.parametrize("machine", ["bus:4", "ring:8", "epyc7601x2"])
-def test_every_way_out_of_a_router_has_its_buffers(machine: str) -> None:
+def test_every_output_of_a_router_has_its_buffers(machine: str) -> None:
     _, protocol, document = exported(machine)
     networks = gem5.PROTOCOLS[protocol].networks
     out = Counter(source for source, _, _ in _wires(document, 1))
@@ -183,7 +183,7 @@ def test_banks_stand_all_over_the_machine() -> None:
 
 
 @pytest.mark.parametrize("machine", ["ring:4", "bus:4", "power9x2"])
-def test_the_configuration_makes_each_object_and_connects_it(machine: str, tmp_path: Path) -> None:
+def test_the_configuration_makes_and_connects_each_object(machine: str, tmp_path: Path) -> None:
     """gem5 is played by a recorder: whatever is made, set, connected and called is written down."""
     job, _, document = exported(machine)
     gem5.export(job, tmp_path)
@@ -206,7 +206,7 @@ def test_the_configuration_makes_each_object_and_connects_it(machine: str, tmp_p
 
 
 @pytest.mark.parametrize("newer", [False, True])
-def test_a_folder_suits_gem5_before_and_since_24_1(newer: bool, tmp_path: Path) -> None:
+def test_a_folder_suits_gem5_before_and_after_24_1(newer: bool, tmp_path: Path) -> None:
     """Since then a controller has its protocol's name before its own, and two kinds want more."""
     job, _, _ = exported("ring:4")
     gem5.export(job, tmp_path)
@@ -218,7 +218,7 @@ def test_a_folder_suits_gem5_before_and_since_24_1(newer: bool, tmp_path: Path) 
         assert first.parts.get("block_size") == (64 if newer else None)
 
 
-def test_a_folder_is_complete_and_the_same_again(tmp_path: Path) -> None:
+def test_a_folder_is_complete_and_reproducible(tmp_path: Path) -> None:
     job, protocol, _ = exported("ring:8")
     for name in ("one", "two"):
         gem5.export(job, tmp_path / name)

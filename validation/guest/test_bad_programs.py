@@ -60,14 +60,14 @@ def test_without_the_stacks(refusal, whole: bytes) -> None:
     assert "has no symbols" in refusal(whole.replace(b"uc_stacks", b"xx_stacks"))
 
 
-def test_damaged_kinds(refusal) -> None:
+def test_damaged_names_of_kinds(refusal) -> None:
     """Names of kinds that are no text; they were read only when a run had ended."""
     program = next(one for one in shipped() if len(one.kinds) > 1)
     data, kinds = program.data, "|".join(program.kinds).encode()
     assert "section .uc.kinds is damaged" in refusal(data.replace(kinds, b"\xff" * len(kinds)))
 
 
-def test_not_ours(refusal, whole: bytes) -> None:
+def test_an_elf_that_is_not_ours(refusal, whole: bytes) -> None:
     assert "no boot block" in refusal(whole.replace(b".uc.boot", b".xx.boot"))
     assert "another version" in refusal(whole.replace(abi.MAGIC, b"uncore9\0"))
     assert "no symbols" in refusal(whole.replace(b"uc_record\0", b"xx_record\0"))

@@ -16,13 +16,13 @@ NAMES = [program.name for program in shipped()]
 
 @pytest.mark.parametrize("threads", catalogue.SMALL)
 @pytest.mark.parametrize("name", NAMES)
-def test_passes_at_small_sizes(name: str, threads: int) -> None:
+def test_a_workload_passes_at_small_sizes(name: str, threads: int) -> None:
     point = native.run(catalogue.job(find(name), threads), frozenset())
     assert point["failures"] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_passes_on_a_board_that_owes_us_nothing(qemu, name: str) -> None:
+def test_a_workload_passes_on_a_board_that_is_not_ours(qemu, name: str) -> None:
     """QEMU's harts are real threads, preempted anywhere by the host's scheduler."""
     program = find(name)
     asked = catalogue.parameters(program, 3, operations=60)  # a handoff waits for the host

@@ -37,7 +37,7 @@ def test_a_burst_pays_for_one_interrupt() -> None:
     assert 0 < table(point, "pipelined")[0][1] < table(point, "one_way")[0][1] / 5
 
 
-def test_freeing_at_home_is_cheapest_and_an_interrupt_dearest() -> None:
+def test_freeing_at_home_is_cheapest_and_by_interrupt_dearest() -> None:
     local, passive, active = (
         mean(table(run(TWO_CORES, "sched/slab", 2, free=how), "free_time")[0])
         for how in ("local", "passive", "active")
@@ -45,7 +45,7 @@ def test_freeing_at_home_is_cheapest_and_an_interrupt_dearest() -> None:
     assert local < passive / 2 < active / 4
 
 
-def test_an_interrupt_with_several_frames_costs_less_for_each() -> None:
+def test_an_interrupt_with_several_frames_costs_less_per_frame() -> None:
     def for_each(frames: int) -> float:
         [row] = table(run(TWO_CORES, "sched/netintr", 2, frames=frames), "interrupt")
         return (row[0] + row[1]) / frames

@@ -42,7 +42,7 @@ def text_words(program: Program) -> list[int]:
     return memoryview(section.data()).cast("I").tolist()
 
 
-def test_all_are_shipped_with_a_summary_and_lines() -> None:
+def test_every_workload_is_shipped_with_a_summary_and_source_lines() -> None:
     assert [p.name for p in shipped()] == NAMES
     for program in shipped():
         assert 20 < len(program.summary) < 80

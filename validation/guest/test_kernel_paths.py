@@ -26,7 +26,7 @@ def test_a_skeleton_keeps_its_own_check(shape: Series) -> None:
 
 
 @pytest.mark.parametrize("locks", [{"lock_delay": "0"}, {"lock_delay": "64"}, {"mutex": "sleep"}])
-def test_a_mutex_is_one_task_s_however_they_wait(locks: dict[str, str]) -> None:
+def test_a_mutex_belongs_to_one_task_however_they_wait(locks: dict[str, str]) -> None:
     job = api.make_job("ccx:3x4", "kernel/brk", (HARTS,), parameters={"work": "0"} | locks)
     assert native.run(job, frozenset())["failures"] == []
 
@@ -38,6 +38,6 @@ def moved(workload: str, delay: str) -> int:
 
 
 @pytest.mark.parametrize("workload", ["lock/mtx_def", "lock/sx", "kernel/file_lock"])
-def test_who_waits_stays_away_from_the_line(workload: str) -> None:
+def test_waiters_stay_away_from_the_line(workload: str) -> None:
     """Who looks at every pause moves the lock's line at each of its changes."""
     assert moved(workload, "256") < 0.7 * moved(workload, "0")

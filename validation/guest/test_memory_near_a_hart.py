@@ -25,7 +25,7 @@ GUEST = """
 """
 
 
-def test_placed_by_the_program_is_as_near_as_by_first_touch(compile_guest) -> None:
+def test_memory_placed_by_the_program_is_as_near_as_by_first_touch(compile_guest) -> None:
     program = compile_guest(GUEST)
     placed = api.run("epyc7601x2", program, (4,), placement="scatter").points[0]
     touched = api.run("epyc7601x2", program, (4,), placement="scatter", home="first-touch")
@@ -35,6 +35,6 @@ def test_placed_by_the_program_is_as_near_as_by_first_touch(compile_guest) -> No
     assert far.elapsed_ps > 1.2 * placed.elapsed_ps
 
 
-def test_a_board_that_does_not_say_has_one_node(qemu, compile_guest) -> None:
+def test_a_board_that_does_not_tell_its_nodes_has_one(qemu, compile_guest) -> None:
     outcome = qemu(compile_guest(GUEST).path, 2)
     assert outcome.tables["nodes"] == ((0, 0),)

@@ -25,7 +25,7 @@ RUNS = [
 
 
 @pytest.mark.parametrize(("name", "harts", "parameters", "operations"), RUNS)
-def test_passes_its_own_check(qemu, name, harts, parameters, operations) -> None:
+def test_a_workload_passes_its_own_check(qemu, name, harts, parameters, operations) -> None:
     outcome = qemu(find(name).path, harts, **parameters)
     assert outcome.status == 0, outcome.console
     assert len(outcome.records) == harts
@@ -54,7 +54,7 @@ def test_patched_elf_runs_as_its_boot_block_says(qemu, tmp_path: Path) -> None:
     assert all(r.end_ns - r.begin_ns >= 7 * 20_000 for r in outcome.records)
 
 
-def test_memory_node_of_an_allocation(qemu, tmp_path: Path, compile_guest) -> None:
+def test_an_allocation_is_on_the_node_it_names(qemu, tmp_path: Path, compile_guest) -> None:
     program = compile_guest("""
         #include "uncore.h"
         UC_TABLE(where, "address", "of one block on each node, twice");
@@ -74,7 +74,7 @@ def test_memory_node_of_an_allocation(qemu, tmp_path: Path, compile_guest) -> No
     assert not any(address % 128 for address in first)
 
 
-def test_without_semihosting_the_uart_tells_the_end(qemu) -> None:
+def test_without_semihosting_the_uart_tells_how_the_run_ended(qemu) -> None:
     outcome = qemu(find("counter/atomic").path, 2, semihosting=False)
     assert "uc: hart=0 ops=100" in outcome.console
     assert outcome.console.rstrip().endswith("uc: exit=0")
@@ -101,7 +101,7 @@ def test_exception_names_hart_and_place(qemu, compile_guest) -> None:
     assert told.endswith("(guest.c:4), mtval 0x8") and " uc_main+0x" in told
 
 
-def test_barrier_holds_everybody_back(qemu, compile_guest) -> None:
+def test_a_barrier_holds_everybody_back(qemu, compile_guest) -> None:
     """After barrier k everybody has done k steps, seen by everybody, for an awkward hart count."""
     program = compile_guest("""
         #include "uncore.h"
@@ -119,7 +119,7 @@ def test_barrier_holds_everybody_back(qemu, compile_guest) -> None:
     assert qemu(program.path, 7).status == 0
 
 
-def test_wake_up_just_before_the_wait_is_not_lost(qemu, compile_guest) -> None:
+def test_a_wake_up_just_before_the_wait_is_not_lost(qemu, compile_guest) -> None:
     program = compile_guest("""
         #include "uncore.h"
         static _Atomic unsigned sent;

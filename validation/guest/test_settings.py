@@ -24,7 +24,7 @@ def ticket() -> Program:
         ("0", 0),
     ],
 )
-def test_durations(ticket: Program, text: str, nanoseconds: int) -> None:
+def test_a_duration_is_read_in_any_unit(ticket: Program, text: str, nanoseconds: int) -> None:
     hold = ticket.parameter("hold")
     assert hold.parse(text) == nanoseconds
     assert hold.parse(hold.show(nanoseconds)) == nanoseconds
@@ -60,7 +60,7 @@ def test_unknown_name_lists_what_exists(ticket: Program) -> None:
     assert all(param.name in str(error.value) for param in ticket.params)
 
 
-def test_words_of_a_choice() -> None:
+def test_a_choice_is_read_by_its_words() -> None:
     pairs = find("latency/pingpong").parameter("pairs")
     assert [pairs.parse("all"), pairs.parse("one")] == [0, 1]
     assert pairs.show(1) == "one"
@@ -68,7 +68,7 @@ def test_words_of_a_choice() -> None:
         pairs.parse("onne")
 
 
-def test_bool_and_signed() -> None:
+def test_booleans_and_signed_numbers_are_read() -> None:
     flag = Parameter("flag", "bool", "", "", 0, 0)
     assert [flag.parse(word) for word in ("true", "off", True, 0)] == [1, 0, 1, 0]
     signed = Parameter("signed", "i64", "", "", 0, 0)
@@ -76,7 +76,7 @@ def test_bool_and_signed() -> None:
     assert abi.pack(-5) == (2**64 - 5).to_bytes(8, "little")
 
 
-def test_same_number_same_canonical_text(ticket: Program) -> None:
+def test_equal_numbers_have_one_canonical_text(ticket: Program) -> None:
     assert ticket.canonical({"hold": "0.05us", "ops": "1_000"}) == {"hold": "50ns", "ops": "1000"}
     assert ticket.canonical({"hold": "50ns", "ops": 1000}) == {"hold": "50ns", "ops": "1000"}
 

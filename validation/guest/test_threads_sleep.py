@@ -64,7 +64,7 @@ def test_no_wake_up_is_lost(qemu, compile_guest, harts, parameters) -> None:
     assert outcome.status == 0, outcome.console
 
 
-def test_the_most_urgent_runs_first_whatever_the_queue(qemu, compile_guest) -> None:
+def test_the_most_urgent_thread_runs_first_whatever_the_queue(qemu, compile_guest) -> None:
     """On one hart: created, then woken, in order of urgency and of arrival; a lent one counts."""
     program = compile_guest("""
         #include "scheduler.h"
@@ -102,7 +102,7 @@ def test_the_most_urgent_runs_first_whatever_the_queue(qemu, compile_guest) -> N
     assert outcome.status == 0, outcome.console
 
 
-def test_a_handler_may_wake_and_the_idle_hart_hears(qemu, compile_guest) -> None:
+def test_a_handler_may_wake_a_thread_of_an_idle_hart(qemu, compile_guest) -> None:
     program = compile_guest("""
         #include "scheduler.h"
         static _Atomic uint64_t rings, heard;

@@ -33,7 +33,7 @@ def memory() -> Memory:
     return Memory(find("latency/pingpong"))
 
 
-def test_records(memory: Memory) -> None:
+def test_records_are_read_as_the_guest_wrote_them(memory: Memory) -> None:
     base = memory.program.symbol("uc_record").address
     text = HEAP + 0x100
     memory.write(base, 100, 5, 250, 0, 0)
@@ -45,7 +45,7 @@ def test_records(memory: Memory) -> None:
     ]
 
 
-def test_tables(memory: Memory) -> None:
+def test_tables_are_read_as_the_guest_wrote_them(memory: Memory) -> None:
     table = memory.program.tables[0]
     assert (table.name, table.unit) == ("handoff", "ps")
     assert readback.tables(memory.program, memory.read) == {}  # not made yet

@@ -36,7 +36,7 @@ def test_a_locked_structure_pays_for_each_further_line() -> None:
     assert 1.2 < three / two < 1.5
 
 
-def test_a_list_touches_a_line_an_element_and_an_array_a_quarter() -> None:
+def test_a_list_touches_a_line_per_element_and_an_array_a_quarter() -> None:
     """Cold: what comes from memory is the elements, and a little that both have in common."""
     array, linked = (
         run("layout/traversal", 1, shape=shape, ops=1, elements=1024).transfers or {}

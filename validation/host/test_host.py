@@ -37,7 +37,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", WORKLOADS)
-def test_passes_its_own_check_with_two_threads(name: str) -> None:
+def test_a_workload_passes_its_own_check_with_two_threads(name: str) -> None:
     workload = find(name)
     point = host.run(host.compile(host.source_of(workload)), workload, TWO, SMALL)
     assert point["failures"] == []
@@ -63,7 +63,7 @@ def sanitized(name: str, *defines: str) -> str:
 
 
 @pytest.mark.parametrize("name", WORKLOADS)
-def test_has_no_data_race(name: str) -> None:
+def test_a_workload_has_no_data_race(name: str) -> None:
     assert sanitized(name) == ""
 
 
@@ -81,7 +81,7 @@ def test_a_broken_check_fails_the_run(tmp_path: Path) -> None:
     assert point["failures"] == ["wrong.c:2: the last one"]
 
 
-def test_the_result_is_one_like_any_other(tmp_path: Path) -> None:
+def test_the_result_is_like_any_other(tmp_path: Path) -> None:
     result = host.measure(find("counter/atomic"), [1], {"ops": 1000})
     [point] = result.points
     assert (point.ops, point.throughput is not None) == (1000, True)

@@ -86,7 +86,7 @@ CAS = {
 
 
 @pytest.mark.parametrize("width", ["w", "d"])
-def test_compare_and_swap_is_what_a_reservation_loop_does(width: str, tmp_path: Path) -> None:
+def test_compare_and_swap_does_what_a_reservation_loop_does(width: str, tmp_path: Path) -> None:
     text = f"li s0, {DATA}\n"
     for old in OPERANDS:
         for expected in (old, old + 1, old ^ 1 << 31):
@@ -270,7 +270,7 @@ def test_a_store_of_another_hart_breaks_the_reservation_of_its_line(
         (".word 0x1000132f", DATA, ILLEGAL),  # lr of half a word
     ],
 )
-def test_an_atomic_that_cannot_be_done_traps(
+def test_an_atomic_that_cannot_be_performed_traps(
     line: str, address: int, cause: int, tmp_path: Path
 ) -> None:
     text = f"""

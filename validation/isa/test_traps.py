@@ -86,7 +86,7 @@ def test_an_exception_names_its_cause_place_and_value(
     assert seen["status"] == 0x1800  # MPP machine, MIE and MPIE clear
 
 
-def test_an_exception_takes_time_but_is_no_instruction(tmp_path: Path) -> None:
+def test_an_exception_takes_time_but_counts_as_no_instruction(tmp_path: Path) -> None:
     text = SETUP.format(mode=0) + "rdcycle s6\n rdinstret s7\n ecall" + VECTORS
     text = text.replace("li s1, 1", "rdcycle s8\n rdinstret s9")
     x = run(text, tmp_path).registers()
@@ -197,7 +197,7 @@ def test_wfi_does_not_sleep_while_an_interrupt_is_pending(tmp_path: Path) -> Non
     assert x[22] - x[23] == 2
 
 
-def test_an_interrupt_that_ends_a_wfi_returns_behind_it(tmp_path: Path) -> None:
+def test_an_interrupt_that_ends_a_wfi_returns_after_it(tmp_path: Path) -> None:
     text = WAIT.format(enable=1 << MTI, before="csrsi mstatus, 8").replace(
         "rdcycle", "here: rdcycle"
     )
@@ -207,7 +207,7 @@ def test_an_interrupt_that_ends_a_wfi_returns_behind_it(tmp_path: Path) -> None:
     assert x[19] == guest.assemble(text, tmp_path).labels["here"]
 
 
-def test_harts_that_sleep_for_good_are_reported(tmp_path: Path) -> None:
+def test_harts_that_sleep_forever_are_reported(tmp_path: Path) -> None:
     assert guest.machine("wfi\n exit 0", tmp_path).run(1 << 40) == "idle"
 
 
@@ -249,7 +249,7 @@ def test_a_trap_without_a_handler_is_fatal(
     assert machine.fatal()[2] == (image.labels[place] if place else 0)
 
 
-def test_semihosting_is_the_marked_breakpoint_only(tmp_path: Path) -> None:
+def test_only_the_marked_breakpoint_is_semihosting(tmp_path: Path) -> None:
     text = """
         la t0, handler
         csrw mtvec, t0
@@ -302,7 +302,7 @@ REACH = {
 
 
 @pytest.mark.parametrize("line", REACH)
-def test_a_jump_reaches_every_distance_its_bits_can_say(line: str, tmp_path: Path) -> None:
+def test_a_jump_reaches_every_distance_its_bits_can_encode(line: str, tmp_path: Path) -> None:
     """From here to a place and back, with nothing but illegal instructions in between."""
     text = "li a0, 0\n li a1, 1\n li s1, 0\n"
     for bit in range(5, REACH[line]):
@@ -347,7 +347,7 @@ def test_counters_count_and_can_be_set(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mispredict", [0, 7])
-def test_only_wrong_conditional_branches_cost_more(mispredict: int, tmp_path: Path) -> None:
+def test_only_mispredicted_conditional_branches_cost_more(mispredict: int, tmp_path: Path) -> None:
     text = "li t0, 10\n 1: addi t0, t0, -1\n bnez t0, 1b\n beqz t0, 2f\n nop\n 2: j 3f\n 3: wfi"
     machine = guest.machine(text, tmp_path, mispredict=mispredict)
     machine.run(10_000)

@@ -36,13 +36,13 @@ WEAK: dict[str, tuple[Outcome, bool, bool]] = {
 
 
 @pytest.mark.parametrize("name", WEAK)
-def test_do_the_axioms_allow_what_is_known_to_be_allowed(name: str) -> None:
+def test_the_axioms_allow_what_is_known_to_be_allowed(name: str) -> None:
     outcome, rvwmo, tso = WEAK[name]
     assert (outcome in axioms.cached(TESTS[name], False)) is rvwmo
     assert (outcome in axioms.cached(TESTS[name], True)) is tso
 
 
-def test_does_total_store_order_allow_nothing_that_rvwmo_forbids() -> None:
+def test_total_store_order_allows_nothing_that_rvwmo_forbids() -> None:
     for test in TESTS.values():
         assert axioms.cached(test, True) <= axioms.cached(test, False)
 
@@ -58,19 +58,19 @@ def seen() -> dict[str, Counter[Outcome]]:
 
 
 @pytest.mark.parametrize("name", TESTS)
-def test_shows_a_test_nothing_forbidden(seen: dict[str, Counter[Outcome]], name: str) -> None:
+def test_no_test_shows_a_forbidden_outcome(seen: dict[str, Counter[Outcome]], name: str) -> None:
     assert seen[name].total() == ROUNDS * len(run.SETTINGS)
     assert run.forbidden(TESTS[name], seen[name]) == []
 
 
 @pytest.mark.parametrize("name", ["SB", "R"])
-def test_is_the_store_buffer_seen(name: str) -> None:
+def test_the_store_buffer_is_seen(name: str) -> None:
     """A machine that never shows what it may would pass the tests above by being too slow."""
     assert WEAK[name][0] in often(TESTS[name])
 
 
 @pytest.mark.parametrize("name", ["SB+fence rw,rw", "R+fence rw,rw"])
-def test_is_it_noticed_that_fences_do_nothing(name: str) -> None:
+def test_fences_that_do_nothing_are_noticed(name: str) -> None:
     assert not run.forbidden(TESTS[name], often(TESTS[name]))
     assert run.forbidden(TESTS[name], often(TESTS[name], fences=False))
 

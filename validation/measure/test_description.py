@@ -69,7 +69,9 @@ KNOWN = [
 
 
 @pytest.mark.parametrize(("name", "node", "cpuid", "mhz"), KNOWN, ids=[row[0] for row in KNOWN])
-def test_handoffs_of_a_described_machine_are_the_shipped_one_s(name, node, cpuid, mhz, tmp_path):
+def test_handoffs_of_a_described_machine_are_those_of_the_shipped_one(
+    name, node, cpuid, mhz, tmp_path
+):
     """Level by level: the family's numbers, and the shape that the system tells."""
     real = topology.load(name)
     described = loaded(Recorded(real, int, node, cpuid, mhz=mhz), tmp_path)
@@ -80,7 +82,7 @@ def test_handoffs_of_a_described_machine_are_the_shipped_one_s(name, node, cpuid
         assert np.median(one[pairs]) == pytest.approx(np.median(other[pairs]), rel=0.05), level
 
 
-def test_offline_processors_holes_and_memory_alone(tmp_path: Path) -> None:
+def test_offline_processors_holes_and_memory_without_cores_are_described(tmp_path: Path) -> None:
     text = describe.describe(sysfs.read(RAGGED.sysfs(tmp_path)))
     described = describe.loads(text)
     assert "offline when it was described: processors 3,18-19" in text
@@ -127,7 +129,7 @@ def test_cores_of_two_kinds_come_back_as_they_were(tmp_path: Path) -> None:
     assert clusters == [(r.children, r.data_sets) for r in real.resolvers if r.level == "module"]
 
 
-def test_a_core_with_another_cache_or_fewer_threads_is_told(tmp_path: Path) -> None:
+def test_a_core_with_another_cache_or_fewer_threads_is_named(tmp_path: Path) -> None:
     root = Recorded(topology.load("i54590"), lambda hart: hart, "socket").sysfs(tmp_path)
     put(root / "sys/devices/system/cpu/cpu0/topology/core_cpus_list", "0-1")
     put(root / "sys/devices/system/cpu/cpu1/topology/core_cpus_list", "0-1")
@@ -154,16 +156,16 @@ def test_every_family_named_exists() -> None:
         ([0, None, 1], [2], "0 - 1"),
     ],
 )
-def test_numbers_as_an_expression(harts, sizes, text) -> None:
+def test_numbers_are_written_as_an_expression(harts, sizes, text) -> None:
     assert sorted(expression(list(harts), sizes).split(" + ")) == sorted(text.split(" + "))
 
 
-def test_lists_of_processors() -> None:
+def test_lists_of_processors_are_read_and_written() -> None:
     assert cpu_list("0-3,8,10-14:2\n") == (0, 1, 2, 3, 8, 10, 12, 14)
     assert ranges([5, 0, 1, 2]) == "0-2,5" and cpu_list("") == ()
 
 
-def test_this_computer(tmp_path: Path) -> None:
+def test_this_computer_is_described(tmp_path: Path) -> None:
     if not Path("/sys/devices/system/cpu/online").is_file():
         pytest.skip("no /sys here")
     path = tmp_path / "here.toml"

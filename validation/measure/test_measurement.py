@@ -53,7 +53,7 @@ def found(tmp_path_factory) -> record.Measurement:
     return measure(Simulated(), sysfs.read(root), sysfs.setting(root), SMALL)
 
 
-def test_the_matrix_is_the_machine_s(found, tmp_path) -> None:
+def test_the_matrix_is_that_of_the_machine(found, tmp_path) -> None:
     path = tmp_path / "matrix.csv"
     path.write_text(record.matrix_csv(found.handoffs))
     measured = hardware.measured_matrix(path, MACHINE)
@@ -66,7 +66,7 @@ def test_the_matrix_is_the_machine_s(found, tmp_path) -> None:
     assert found.noise_pct < 2 and len(found.handoffs.again) == 2
 
 
-def test_processors_offline_and_holes_come_back_by_the_machine_file(tmp_path) -> None:
+def test_offline_processors_and_holes_are_restored_by_the_machine_file(tmp_path) -> None:
     """The matrix of a computer that lacks a sibling and a core, read by its own machine file."""
     ragged = replace(RECORDED, number_of=lambda h: h + (h >= 16) * 48, offline=(3, 8, 9), mhz=4000)
     computer = sysfs.read(ragged.sysfs(tmp_path / "root"))
@@ -81,7 +81,7 @@ def test_processors_offline_and_holes_come_back_by_the_machine_file(tmp_path) ->
     assert np.median(abs(measured[known] / true[known] - 1)) < 0.01
 
 
-def test_contended_points_are_the_machine_s(found) -> None:
+def test_contended_points_are_those_of_the_machine(found) -> None:
     counts = [1, 2, 4, 8, 16, 32]  # a complex has 4 cores, the package 16
     by_name = {name: [p for p in found.throughput if p.workload == name] for name in plan.CONTENDED}
     assert all([p.threads for p in points] == counts for points in by_name.values())
@@ -104,7 +104,7 @@ def test_the_file_is_read_as_it_was_written(found, tmp_path) -> None:
         record.load(tmp_path / "m.json")
 
 
-def test_a_run_that_does_not_end_loses_no_other(tmp_path) -> None:
+def test_a_run_that_does_not_end_costs_no_other_run(tmp_path) -> None:
     class Stuck(Simulated):
         def play(self, name, cpus, parameters, tick=None) -> Point:
             if name == "lock/ticket" and len(cpus) == 4:
@@ -133,7 +133,7 @@ def test_an_interrupt_leaves_what_is_finished(tmp_path) -> None:
     assert found.absent["throughput"] == "interrupted before"
 
 
-def test_is_the_page_on_measuring_the_file_s_layout() -> None:
+def test_the_page_on_measuring_is_the_layout_of_the_file() -> None:
     page = paths.CHECKOUT / "docs/measure.md"
     head, mark, _ = page.read_text().partition("<!-- derived -->\n")
     right = head + mark + tables(record.PARTS)
@@ -150,7 +150,7 @@ HERE = pytest.mark.skipif(
 
 
 @HERE
-def test_here(tmp_path, monkeypatch, capsys) -> None:
+def test_this_computer_is_measured(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.setattr(plan, "QUICK", SMALL)
     json, csv = tmp_path / "m.json", tmp_path / "m.csv"
     with pytest.raises(SystemExit) as ended:

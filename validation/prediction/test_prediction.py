@@ -54,7 +54,7 @@ latency = { value = "90ns", source = "fitted" }
 # ---- Nothing leaks -------------------------------------------------------------------------------
 
 
-def test_do_a_machines_own_fitted_numbers_change_its_prediction(tmp_path: Path) -> None:
+def test_a_machines_own_fitted_numbers_do_not_change_its_prediction(tmp_path: Path) -> None:
     other = tmp_path / "r2700x.toml"
     other.write_text(ELSEWHERE)
     hardware, known = figures.read("r2700x"), others("r2700x")
@@ -64,7 +64,9 @@ def test_do_a_machines_own_fitted_numbers_change_its_prediction(tmp_path: Path) 
     assert right.loans == wrong.loans and not right.unlent
 
 
-def test_do_a_machines_own_figures_change_its_prediction(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machines_own_figures_do_not_change_its_prediction(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     known = observations()
     before, _ = prediction.left_out("r2700x")
     strange = [
@@ -95,7 +97,7 @@ def others(name: str) -> list[Observation]:
     return [o for o in observations() if o.machine != name]
 
 
-def test_is_a_machine_left_out_predicted_by_its_siblings() -> None:
+def test_a_machine_left_out_is_predicted_by_its_siblings() -> None:
     """The whole table is `uncore validate --only prediction`; these have a near relative each."""
     section = prediction.run(Request(("r2700x", "w2150b", "x8275clx2")))
     assert {row["machine"] for row in section.rows} == {"r2700x", "w2150b", "x8275clx2"}
@@ -116,7 +118,7 @@ def seen(machine: str, descent: str, ns: float, ghz: float) -> Observation:
     return Observation(machine, "core.atomic", tuple(descent.split()), units)
 
 
-def test_do_the_nearest_lend_and_the_median_decide() -> None:
+def test_the_nearest_lend_and_the_median_decides() -> None:
     known = [
         *(seen(f"near{i}", "x86 a b", ns, 3.0) for i, ns in enumerate((10.0, 11.0, 90.0))),
         *(seen(f"far{i}", "x86 a c", 50.0, 3.0) for i in range(5)),
@@ -126,14 +128,14 @@ def test_do_the_nearest_lend_and_the_median_decide() -> None:
     assert lend(number(), {"ns": 1.0, "core": 0.25}, [seen("odd", "arm n1", 9.0, 3.0)]) is None
 
 
-def test_does_a_number_follow_the_clock_in_which_relatives_agree() -> None:
+def test_a_number_follows_the_clock_in_which_relatives_agree() -> None:
     known = [seen(f"m{ghz}", "x86 a b", 30.0 / ghz, ghz) for ghz in (2.0, 3.0, 4.0, 5.0)]
     assert spread("core.atomic", known).deviations["core"] < 1e-9
     loan = lend(number("ns"), {"ns": 1.0, "core": 0.4}, known)
     assert loan and loan.unit == "core" and loan.value == pytest.approx(12.0)
 
 
-def test_is_a_loan_less_sure_where_relatives_disagree_or_are_far() -> None:
+def test_a_loan_is_less_sure_where_relatives_disagree_or_are_far() -> None:
     periods = {"ns": 1.0, "core": 0.25}
     agree = [seen(f"m{i}", "x86 a b", 10.0 + i / 100, 3.0) for i in range(4)]
     quarrel = [seen(f"m{i}", "x86 a b", 10.0 * 1.3**i, 3.0) for i in range(4)]
@@ -144,7 +146,7 @@ def test_is_a_loan_less_sure_where_relatives_disagree_or_are_far() -> None:
     assert farther.deviation >= unsure.deviation
 
 
-def test_are_parts_the_nearer_the_more_leading_words_they_share() -> None:
+def test_parts_are_nearer_the_more_leading_words_they_share() -> None:
     assert nearness(("x86", "amd", "zen2"), ("x86", "amd", "zen3")) == 2
     assert nearness(("x86", "amd"), ("x86", "amd", "zen3")) == 2
     assert nearness(("arm",), ("x86", "arm")) == 0
@@ -154,7 +156,7 @@ def test_are_parts_the_nearer_the_more_leading_words_they_share() -> None:
 
 
 @pytest.mark.parametrize("name", ["r2700x", "w2150b"])
-def test_does_a_machines_own_fit_give_what_is_on_record(name: str) -> None:
+def test_a_machines_own_fit_gives_what_is_on_record(name: str) -> None:
     """Otherwise the model or the figures have changed: `uncore predict --observe`."""
     recorded = {o.slot: o.values for o in observations() if o.machine == name}
     frees = numbers.free(name)
@@ -163,20 +165,20 @@ def test_does_a_machines_own_fit_give_what_is_on_record(name: str) -> None:
         assert values.get("ns", values.get("ratio")) == pytest.approx(ns, rel=0.03)
 
 
-def test_does_it_matter_where_a_fit_begins() -> None:
+def test_where_a_fit_begins_does_not_matter() -> None:
     begin = numbers.free("r2700x")
     elsewhere = {key: replace(one, value=1.6 * one.value) for key, one in begin.items()}
     right, found = observe.fitted("r2700x", begin), observe.fitted("r2700x", elsewhere)
     assert found == pytest.approx(right, rel=0.02) and len(found) == 3
 
 
-def test_is_every_measured_machine_on_record_and_no_other() -> None:
+def test_every_measured_machine_is_on_record_and_no_other() -> None:
     fitted = {name for name in observe.measured() if numbers.free(name)}
     assert {o.machine for o in observations()} <= fitted
 
 
 @pytest.mark.parametrize("name", HELD_BACK)
-def test_has_a_machine_held_back_no_figures_and_every_number_a_lender(name: str) -> None:
+def test_a_machine_held_back_has_no_figures_and_a_lender_for_every_number(name: str) -> None:
     assert name not in figures.carried()
     assert name in blind.unmeasured()
     periods = numbers.clocks(name)
@@ -186,7 +188,7 @@ def test_has_a_machine_held_back_no_figures_and_every_number_a_lender(name: str)
         assert (loan and loan.value > 0) or alone, one.key
 
 
-def test_is_a_prediction_scored_with_a_matrix_of_ones_own(tmp_path: Path) -> None:
+def test_a_prediction_is_scored_with_a_matrix_of_ones_own(tmp_path: Path) -> None:
     """By the class medians of the matrix, under the names of the machine's levels."""
     machine = topology.load("e54650v2")
     rows = [",".join("600.0" for _ in range(i)) for i in range(machine.harts)]
@@ -200,7 +202,7 @@ def test_is_a_prediction_scored_with_a_matrix_of_ones_own(tmp_path: Path) -> Non
 # ---- The command ---------------------------------------------------------------------------------
 
 
-def test_are_intervals_around_what_is_predicted(capsys: pytest.CaptureFixture[str]) -> None:
+def test_intervals_lie_around_what_is_predicted(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main(["predict", "e54650v2", "--json"])
     assert end.value.code == 0
@@ -220,7 +222,7 @@ def test_are_intervals_around_what_is_predicted(capsys: pytest.CaptureFixture[st
         (["validate", "--only", "prediction", "tr1950"], "Did you mean 'tr1950x'"),
     ],
 )
-def test_does_a_mistake_give_one_clear_message(
+def test_a_mistake_gives_one_clear_message(
     words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:
@@ -229,7 +231,7 @@ def test_does_a_mistake_give_one_clear_message(
     assert message in capsys.readouterr().err
 
 
-def test_does_the_page_show_which_clock_a_number_follows() -> None:
+def test_the_page_shows_which_clock_a_number_follows() -> None:
     """`uncore predict --observe` renews it."""
     assert CHECKOUT
     text = (CHECKOUT / "docs/prediction.md").read_text()

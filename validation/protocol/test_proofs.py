@@ -45,7 +45,7 @@ def test_every_proof_holds_and_together_they_meet_every_cell(protocol: str) -> N
 
 
 @pytest.mark.parametrize("protocol", ["mesif", "moesi"])
-def test_the_protocols_with_clean_and_dirty_owners_hold_too(protocol: str) -> None:
+def test_protocols_with_clean_and_dirty_owners_hold_too(protocol: str) -> None:
     for system in (THREE, JOINED):
         result = walk(load(protocol), system)
         assert (result["violation"], result["complete"]) == ("", True)
@@ -149,7 +149,7 @@ def test_ctrl_c_ends_a_walk() -> None:
 
 
 @pytest.mark.bulk
-def test_most_broken_protocols_are_noticed_and_the_rest_is_argued() -> None:
+def test_most_broken_protocols_are_noticed_and_each_survivor_is_explained() -> None:
     """MSI alone; `uncore check --mutants` asks all four: what one forgives another may not."""
     broken_ones = list(mutate.mutants(load("msi")))
     survivors = [mutant.name for mutant in broken_ones if not mutate.killed_by(mutant)]

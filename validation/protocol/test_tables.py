@@ -91,14 +91,14 @@ def test_a_missing_row_is_named(directory: Path) -> None:
         load(str(directory))
 
 
-def test_a_directory_reads_the_rows_of_the_protocol_it_is_asked_for(directory: Path) -> None:
+def test_a_directory_reads_the_rows_of_the_protocol_asked_for(directory: Path) -> None:
     (directory / "join.table").unlink()  # then the shipped one counts
     assert pack(load(f"{directory}:moesi")) == pack(load("moesi"))
     with pytest.raises(UserError, match="Did you mean 'moesi'"):
         load(f"{directory}:moesii")
 
 
-def test_an_unknown_protocol_lists_those_there_are() -> None:
+def test_an_unknown_protocol_is_answered_with_the_known_ones() -> None:
     with pytest.raises(UserError, match=r"one of msi, mesi, mesif, moesi.*Did you mean 'mesi'"):
         load("mesy")
 
@@ -121,7 +121,7 @@ def test_a_rendered_page_holds_every_cell_and_reason() -> None:
     assert '<td class="impossible" title="no copy, nothing to evict">!empty</td>' in cells
 
 
-def test_is_the_documented_protocol_the_one_that_runs() -> None:
+def test_the_documented_protocol_is_the_one_that_runs() -> None:
     """After a change of a table: python -m uncore.protocol.render > docs/protocol.md."""
     assert CHECKOUT
     assert (CHECKOUT / "docs/protocol.md").read_text() == render.document()

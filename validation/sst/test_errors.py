@@ -55,7 +55,7 @@ def sst_that(prefix: Path, does: str, version: str = "15.1.0") -> None:
     sst.find._ask.cache_clear()
 
 
-def test_a_complete_one_is_told_with_version_and_elements(played: Path) -> None:
+def test_a_complete_one_is_described_by_version_and_elements(played: Path) -> None:
     assert sst.missing() == ""
     assert about("sst") == "SST 15.1.0 with memHierarchy, merlin"
 
@@ -68,11 +68,11 @@ def test_it_is_found_by_prefix_folder_or_program(
     assert sst.missing() == ""
 
 
-def test_none_at_all(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_none_is_found(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     cannot_be_found("sst", "SST", monkeypatch, capsys)
 
 
-def test_too_old(played: Path) -> None:
+def test_one_that_is_too_old(played: Path) -> None:
     sst_that(played, "", version="13.1.0")
     assert sst.missing() == "SST 13.1.0 is too old: write --sst PREFIX of 15.0 or newer"
 
@@ -123,7 +123,7 @@ def test_it_ends_before_the_program_does(played: Path) -> None:
     kept(e.value)
 
 
-def test_the_program_never_gets_on(played: Path) -> None:
+def test_the_program_makes_no_progress(played: Path) -> None:
     sst_that(played, "echo 'uncore: watchdog hart=1 code=3 time=1000'")
     with pytest.raises(GuestError, match="hart 1 did no operation in 100 simulated ms"):
         api.run(*PLAY, engine="sst")

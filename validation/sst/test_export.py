@@ -43,7 +43,7 @@ def exported(
     ("machine", "mesh"),
     [*((name, "merlin") for name in SHIPPED + SHAPES), ("mesh:4x3", "kingsley")],
 )
-def test_ways_take_what_they_take_on_the_machine(machine: str, mesh: str) -> None:
+def test_routes_take_what_they_take_on_the_machine(machine: str, mesh: str) -> None:
     """Between any two caches that talk: the links in between, parsed back from the document."""
     job, document = exported(machine, mesh=mesh)
     stops, ways = _stops(job), _Ways(document)
@@ -73,7 +73,7 @@ def test_routers_of_kingsley_face_each_other() -> None:
 
 
 @pytest.mark.parametrize("machine", SHIPPED + SHAPES)
-def test_interrupts_have_the_way_between_their_harts(machine: str) -> None:
+def test_interrupts_take_the_route_between_their_harts(machine: str) -> None:
     job, document = exported(machine)
     routes, cores = Routes(job.machine), _cores(job)
     found = set()
@@ -103,7 +103,7 @@ def test_every_port_is_used_once_and_every_end_exists(machine: str) -> None:
     assert ids == [str(n) for n in range(len(ids))]
 
 
-def test_has_every_hart_and_its_caches_what_its_kind_of_core_has() -> None:
+def test_every_hart_and_its_caches_have_what_their_kind_of_core_has() -> None:
     kinds = {"kinds.small": "core2", "core.small.clock": "1GHz", "core.small.l1": "16KiB 8-way 5cy"}
     document = system.describe(make_job("ring:4", "lock/ticket", "4", overrides=kinds))
     params = {one["path"]: one["params"] for one in document["objects"]}
@@ -138,7 +138,7 @@ def test_every_address_has_one_home(machine: str) -> None:
             assert owners == [right.get(home, count - 1)], (home, page)
 
 
-def test_a_folder_is_complete_and_the_same_again(tmp_path: Path) -> None:
+def test_a_folder_is_complete_and_reproducible(tmp_path: Path) -> None:
     job, _ = exported("epyc7601x2", "16")
     for name in ("one", "two"):
         (tmp_path / name).mkdir()

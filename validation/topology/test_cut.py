@@ -17,7 +17,7 @@ def part_of(name: str, path: str) -> Machine:
 
 
 @pytest.mark.parametrize("name", shipped())
-def test_costs_a_message_in_a_part_what_it_costs_in_the_whole(name: str) -> None:
+def test_a_message_costs_in_a_part_what_it_costs_in_the_whole(name: str) -> None:
     whole = load(name)
     part = part_of(name, f"{whole.levels[1]}0")
     assert part.cores == sum(row[1] == 0 for row in whole.shape)
@@ -39,7 +39,7 @@ def test_costs_a_message_in_a_part_what_it_costs_in_the_whole(name: str) -> None
         ("x8275clx2", "socket1", "node1", 24),
     ],
 )
-def test_does_a_line_that_stays_in_a_part_cost_the_same(
+def test_a_line_that_stays_in_a_part_costs_the_same(
     name: str, path: str, node: str, first: int
 ) -> None:
     sizes = {"rounds": "5", "pairs": "one"}
@@ -58,12 +58,12 @@ def test_does_a_line_that_stays_in_a_part_cost_the_same(
     assert here == pytest.approx(there, rel=0.005)  # when a poll falls is chance
 
 
-def test_has_a_complex_alone_the_memory_nearest_to_it() -> None:
+def test_a_complex_alone_has_the_memory_nearest_to_it() -> None:
     assert len(part_of("epyc7601x2", "socket0").memories) == 4
     assert len(part_of("epyc7601x2", "socket0.die3.ccx1").memories) == 1
 
 
-def test_keep_the_cpus_their_order() -> None:
+def test_the_cpus_keep_their_order() -> None:
     """Linux numbers the 7601's first threads of all cores before the second ones."""
     harts = hart_of_cpu(part_of("epyc7601x2", "socket0.die1"))
     assert [cpu for cpu, hart in enumerate(harts) if hart is not None] == [
@@ -74,7 +74,7 @@ def test_keep_the_cpus_their_order() -> None:
 
 
 @pytest.mark.parametrize("path", ["socket2", "die0", "socket0.die0.ccx0.core0.thread0"])
-def test_is_a_part_that_is_none_refused(path: str) -> None:
+def test_what_is_no_part_is_refused(path: str) -> None:
     with pytest.raises(
         UserError, match=r"expected a part of the tree, like socket0 or socket0\.die0"
     ):

@@ -48,7 +48,7 @@ def outcome(path: str, *overrides: str) -> str:
 
 @FIXED
 @given(data=st.binary(max_size=200))
-def test_are_arbitrary_bytes_a_machine_or_a_message(data: bytes, tmp_path: Path) -> None:
+def test_arbitrary_bytes_are_a_machine_or_a_message(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "x.toml"
     path.write_bytes(data)
     assert outcome(str(path))
@@ -61,7 +61,7 @@ def test_are_arbitrary_bytes_a_machine_or_a_message(data: bytes, tmp_path: Path)
         st.tuples(st.integers(0, 10**6), st.integers(0, 12), st.sampled_from(SCRAPS)), max_size=3
     ),
 )
-def test_is_an_edited_machine_a_machine_or_a_message(
+def test_an_edited_machine_is_a_machine_or_a_message(
     text: str, edits: list[tuple[int, int, str]], tmp_path: Path
 ) -> None:
     for at, removed, scrap in edits:
@@ -80,7 +80,7 @@ def test_is_an_edited_machine_a_machine_or_a_message(
         max_size=3,
     ),
 )
-def test_is_a_machine_with_lines_of_another_a_machine_or_a_message(
+def test_a_machine_with_lines_of_another_is_a_machine_or_a_message(
     text: str, edits: list[tuple[int, int, str]], tmp_path: Path
 ) -> None:
     lines = text.splitlines()
@@ -96,7 +96,7 @@ def test_is_a_machine_with_lines_of_another_a_machine_or_a_message(
     choice=st.randoms(use_true_random=False),
     scrap=st.sampled_from(SCRAPS),
 )
-def test_is_a_machine_with_another_value_a_machine_or_a_message(
+def test_a_machine_with_another_value_is_a_machine_or_a_message(
     text: str, choice: random.Random, scrap: str, tmp_path: Path
 ) -> None:
     """Well-formed files with wrong contents: they get past the parser."""
@@ -122,7 +122,7 @@ KEYS = [number.key for name in ("r5950x", "epyc7302x2") for number in load(name)
 @example("core", "2")
 @example("system.resolver", "3")
 @example("die.join", "crossbar 1ns")
-def test_is_any_override_a_machine_or_a_message(key: str, value: str) -> None:
+def test_any_override_gives_a_machine_or_a_message(key: str, value: str) -> None:
     outcome("epyc7302x2", f"{key}={value}")
     outcome("r5950x", f"{key}={value}")
 
@@ -135,7 +135,7 @@ def test_is_any_override_a_machine_or_a_message(key: str, value: str) -> None:
         max_size=4,
     ),
 )
-def test_is_any_floorplan_a_machine_or_a_message(
+def test_any_floorplan_gives_a_machine_or_a_message(
     kind: str, words: list[list[str]], tmp_path: Path
 ) -> None:
     plan = "\n".join(" ".join(row) for row in words)
@@ -146,7 +146,7 @@ def test_is_any_floorplan_a_machine_or_a_message(
 
 @FIXED
 @given(text=st.text(alphabet="0123456789.+-*/%@() icyxnsBGH,:ui", max_size=24))
-def test_do_readers_of_quantities_refuse_in_words(text: str) -> None:
+def test_readers_of_quantities_refuse_with_a_message(text: str) -> None:
     readers = [
         lambda: duration(text, lambda _: frequency("1GHz")),
         lambda: rate(text, lambda _: frequency("1GHz")),
@@ -162,7 +162,7 @@ def test_do_readers_of_quantities_refuse_in_words(text: str) -> None:
             reader()
 
 
-def test_are_deep_brackets_refused_in_words(tmp_path: Path) -> None:
+def test_deep_brackets_are_refused_with_a_message(tmp_path: Path) -> None:
     for text in ("x = " + "[" * 5000, "x = " + "[" * 5000 + "]" * 5000, "a" + ".a" * 5000 + " = 1"):
         assert outcome(write(tmp_path, text))
     assert outcome("tr1950x", "cpus=" + "(" * 190 + "i")
@@ -192,7 +192,7 @@ TOML_SCRAPS = st.sampled_from(
 @given(scraps=st.lists(TOML_SCRAPS, max_size=10))
 @example(["b = [[1],[2, [3]]]\n", "a = 1\n"])
 @example(["x = '''\n\n'''\n", "a = 1\n"])
-def test_has_every_key_a_line(scraps: list[str]) -> None:
+def test_every_key_has_a_line(scraps: list[str]) -> None:
     text = "".join(scraps)
     try:
         values = tomllib.loads(text)
@@ -203,7 +203,7 @@ def test_has_every_key_a_line(scraps: list[str]) -> None:
     assert all(1 <= line <= text.count("\n") + 1 for line in lines.values())
 
 
-def test_is_the_line_of_a_key_where_it_stands() -> None:
+def test_the_line_of_a_key_is_where_it_stands() -> None:
     text = 'a = """\n\n"""\nb.c = [\n 1, # ]\n [2],\n]\n[d]\n[[e]]\nf = 1\n[[e]]\n"f" = {g = 2}\n'
     lines = key_lines(text)
     assert lines["a",] == 1

@@ -56,7 +56,7 @@ def hybrid(tmp_path: Path) -> Machine:
     return load_text(tmp_path, HYBRID)
 
 
-def test_has_a_kind_what_it_says_and_else_what_its_level_has(hybrid: Machine) -> None:
+def test_a_kind_has_what_it_says_and_otherwise_what_its_level_has(hybrid: Machine) -> None:
     assert hybrid.core_kinds == ("core",) * 2 + ("small",) * 4
     large, small = hybrid.each_core[1], hybrid.each_core[2]
     assert large == hybrid.core
@@ -65,7 +65,7 @@ def test_has_a_kind_what_it_says_and_else_what_its_level_has(hybrid: Machine) ->
     assert (small.l2_sets, small.store_buffer) == (large.l2_sets, large.store_buffer)
 
 
-def test_are_cycles_those_of_the_kinds_clock(hybrid: Machine) -> None:
+def test_cycles_are_those_of_the_kinds_clock(hybrid: Machine) -> None:
     """Of what it inherits, and of the levels around its cores."""
     large, small = hybrid.each_core[1], hybrid.each_core[2]
     assert [core.atomic for core in (large, small)] == [6667, 20000]
@@ -75,7 +75,7 @@ def test_are_cycles_those_of_the_kinds_clock(hybrid: Machine) -> None:
     assert {link.control for link in hybrid.links if link.level == "socket"} >= {667}
 
 
-def test_has_a_kind_of_level_a_resolver_that_others_have_not(hybrid: Machine) -> None:
+def test_a_kind_of_level_has_a_resolver_that_others_lack(hybrid: Machine) -> None:
     assert [(one.name, one.level, one.children) for one in hybrid.resolvers] == [
         ("module2", "module", (2, 3)),
         ("module3", "module", (4, 5)),
@@ -83,7 +83,7 @@ def test_has_a_kind_of_level_a_resolver_that_others_have_not(hybrid: Machine) ->
     ]
 
 
-def test_is_a_number_that_a_kind_inherits_its_levels_alone(hybrid: Machine) -> None:
+def test_a_number_that_a_kind_inherits_belongs_to_its_level_alone(hybrid: Machine) -> None:
     """Each number stands once: one that was fitted is one, however many kinds have it."""
     keys = [number.key for number in hybrid.numbers]
     assert "core.atomic" in keys
@@ -96,7 +96,7 @@ def test_is_a_number_that_a_kind_inherits_its_levels_alone(hybrid: Machine) -> N
     ]
 
 
-def test_can_an_override_name_a_kind() -> None:
+def test_an_override_can_name_a_kind() -> None:
     machine = load(
         "ccx:2x3", ["kinds.slow=ccx1", "core.slow.clock=1.5GHz", "ccx.slow.join=bus 9ns"]
     )
@@ -105,7 +105,7 @@ def test_can_an_override_name_a_kind() -> None:
     assert {stop for stop in machine.stops if stop.endswith(".bus")} == {"ccx1.bus"}
 
 
-def test_is_a_place_that_ends_so_in_every_parent() -> None:
+def test_a_kind_applies_at_places_that_end_so_in_every_parent() -> None:
     overrides = ["tree=socket:2 ccx:2 core:3", "kinds.slow=ccx1 socket0.ccx0.core0-1"]
     machine = load("ccx:2x3", [*overrides, "core.slow.hold=0ns"])
     assert [kind == "slow" for kind in machine.core_kinds] == [
@@ -114,14 +114,14 @@ def test_is_a_place_that_ends_so_in_every_parent() -> None:
     ]
 
 
-def test_is_a_part_of_one_kind_a_machine_of_one_kind(hybrid: Machine, tmp_path: Path) -> None:
+def test_a_part_of_one_kind_is_a_machine_of_one_kind(hybrid: Machine, tmp_path: Path) -> None:
     part = load_text(tmp_path, HYBRID, "part=socket0.module2")
     assert (part.core, part.kinds) == (hybrid.each_core[2], ())
     whole = load_text(tmp_path, HYBRID, "part=socket0")
     assert whole.core_kinds == hybrid.core_kinds
 
 
-def test_has_each_core_the_threads_that_the_tree_gives_it(tmp_path: Path) -> None:
+def test_each_core_has_the_threads_that_the_tree_gives_it(tmp_path: Path) -> None:
     text = HYBRID.replace("core:1,1,2,2", "core:1,1,2,2 thread:2,2,1,1,1,1")
     machine = load_text(tmp_path, text)
     assert machine.hart_cores == (0, 0, 1, 1, 2, 3, 4, 5)
@@ -136,7 +136,7 @@ def test_has_each_core_the_threads_that_the_tree_gives_it(tmp_path: Path) -> Non
     assert (part.harts, part.threads, part.cpus) == (2, (), "- - - - 0 1 - -")
 
 
-def test_does_the_text_of_a_machine_tell_its_kinds(hybrid: Machine) -> None:
+def test_the_text_of_a_machine_tells_its_kinds(hybrid: Machine) -> None:
     text = draw(hybrid)
     assert "2 x core: 1 thread, L1 32 KiB 1.33 ns" in text
     assert "4 x core, small: 1 thread, L1 16 KiB 3 ns" in text
@@ -176,7 +176,7 @@ def test_does_the_text_of_a_machine_tell_its_kinds(hybrid: Machine) -> None:
         ),
     ],
 )
-def test_does_a_mistake_name_its_line_and_the_remedy(
+def test_a_mistake_names_its_line_and_the_remedy(
     old: str, new: str, words: str, tmp_path: Path
 ) -> None:
     assert old in HYBRID
@@ -185,12 +185,12 @@ def test_does_a_mistake_name_its_line_and_the_remedy(
     assert re.match(r"\S*small\.toml:\d+: ", str(caught.value))
 
 
-def test_is_a_topmost_resolver_of_a_part_refused(tmp_path: Path) -> None:
+def test_a_topmost_resolver_of_one_kind_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r":24: \[module.small.resolver\]: .*one for all parts"):
         load_text(tmp_path, without("system.resolver"))
 
 
-def test_is_data_of_a_kind_without_a_resolver_refused(tmp_path: Path) -> None:
+def test_data_of_a_kind_without_a_resolver_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r":22: \[module.small\] has data but no resolver"):
         load_text(tmp_path, without("module.small.resolver"))
 

@@ -68,14 +68,14 @@ SHAPES = {"bus:8": 8, "ring:16": 16, "mesh:16x8": 128, "ccx:32x8": 256, "mesh:32
 
 
 @pytest.mark.parametrize(("name", "harts"), (HARTS | SHAPES).items())
-def test_has_the_machine_the_harts_its_maker_says(name: str, harts: int) -> None:
+def test_the_machine_has_the_harts_its_maker_says(name: str, harts: int) -> None:
     machine = load(name)
     assert machine.harts == harts
     assert sorted(hart_of_cpu(machine)) == list(range(harts))
 
 
 @pytest.mark.parametrize("name", shipped())
-def test_has_every_number_of_a_shipped_machine_a_source_and_a_line(name: str) -> None:
+def test_every_number_of_a_shipped_machine_has_a_source_and_a_line(name: str) -> None:
     machine = load(name)
     assert machine.numbers
     for number in machine.numbers:
@@ -83,14 +83,14 @@ def test_has_every_number_of_a_shipped_machine_a_source_and_a_line(name: str) ->
         assert number.line > 0 and number.file.startswith("topologies/"), number
 
 
-def test_is_every_shipped_machine_listed_in_one_line() -> None:
+def test_every_shipped_machine_is_listed_in_one_line() -> None:
     listed = dict(list_machines())
     assert set(HARTS) | {"bus", "ring", "mesh", "ccx"} <= set(listed)
     assert all(line and "\n" not in line for line in listed.values())
 
 
 @pytest.mark.parametrize("name", [*shipped(), *SHAPES])
-def test_is_every_core_under_resolvers_that_end_at_a_root(name: str) -> None:
+def test_every_core_is_under_resolvers_that_end_at_a_root(name: str) -> None:
     machine = load(name)
     handoff = Handoff(machine)
     for node in range(len(machine.memories)):
@@ -102,7 +102,7 @@ def test_is_every_core_under_resolvers_that_end_at_a_root(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*shipped(), *SHAPES])
-def test_are_parents_and_children_of_one_mind(name: str) -> None:
+def test_parents_and_children_agree(name: str) -> None:
     machine = load(name)
     for agent, resolver in enumerate(machine.resolvers, start=machine.cores):
         for child in resolver.children:
@@ -114,7 +114,7 @@ def agents_of(machine: Machine, level: str) -> list[str]:
     return [resolver.name for resolver in machine.resolvers if resolver.level == level]
 
 
-def test_is_ownership_resolved_where_the_maker_resolves_it() -> None:
+def test_ownership_is_resolved_where_the_maker_resolves_it() -> None:
     naples, skylake, desktop = load("epyc7601x2"), load("x6130x2"), load("w2150b")
     assert len(agents_of(naples, "ccx")) == 16
     assert agents_of(naples, "system") == [f"home{node}" for node in range(8)]
@@ -124,7 +124,7 @@ def test_is_ownership_resolved_where_the_maker_resolves_it() -> None:
     assert desktop.resolvers[0].memory == -1
 
 
-def test_do_two_complexes_of_a_rome_die_meet_only_on_the_io_die() -> None:
+def test_two_complexes_of_a_rome_die_meet_only_on_the_io_die() -> None:
     machine = load("epyc7302x2")
     handoff = Handoff(machine)
     one, other = machine.core_stops[0], machine.core_stops[2]
@@ -132,7 +132,7 @@ def test_do_two_complexes_of_a_rome_die_meet_only_on_the_io_die() -> None:
     assert "socket0.q0" in [machine.stops[stop] for stop in way]
 
 
-def test_are_the_dies_of_four_magny_cours_at_most_two_hops_apart() -> None:
+def test_the_dies_of_four_magny_cours_are_at_most_two_hops_apart() -> None:
     machine = load("opteron6168x4")
     hub = {name: stop for stop, name in enumerate(machine.stops)}
     routes = Handoff(machine).routes
@@ -141,7 +141,7 @@ def test_are_the_dies_of_four_magny_cours_at_most_two_hops_apart() -> None:
     assert set(map(tuple, hops.values())) == {(0, 1, 1, 1, 1, 2, 2, 2)}
 
 
-def test_have_two_dies_of_the_2990wx_no_memory() -> None:
+def test_two_dies_of_the_2990wx_have_no_memory() -> None:
     machine = load("tr2990wx")
     assert [machine.stops[m.stop] for m in machine.memories] == [
         "socket0.die0.hub",

@@ -87,7 +87,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_does_a_mistake_name_its_line_and_the_remedy(mistake: str, tmp_path: Path) -> None:
+def test_a_mistake_names_its_line_and_the_remedy(mistake: str, tmp_path: Path) -> None:
     old, new, line, words = MISTAKES[mistake]
     assert old in SMALL
     path = write(tmp_path, SMALL.replace(old, new, 1))
@@ -102,14 +102,14 @@ def test_does_a_mistake_name_its_line_and_the_remedy(mistake: str, tmp_path: Pat
     assert "\n" not in text
 
 
-def test_does_a_circle_of_families_name_its_files(tmp_path: Path) -> None:
+def test_a_circle_of_families_names_its_files(tmp_path: Path) -> None:
     write(tmp_path, 'extends = "b"', "a.toml")
     write(tmp_path, '# first\nextends = "a"', "b.toml")
     with pytest.raises(UserError, match=r"b.toml:2: .*circle: a.toml -> b.toml -> a.toml"):
         load(str(tmp_path / "a.toml"))
 
 
-def test_is_a_family_read_too_often_an_error(tmp_path: Path) -> None:
+def test_a_family_read_too_often_is_an_error(tmp_path: Path) -> None:
     for number in range(20):
         write(tmp_path, f'extends = ["f{number + 1}", "f{number + 1}"]', f"f{number}.toml")
     write(tmp_path, "", "f20.toml")
@@ -117,7 +117,7 @@ def test_is_a_family_read_too_often_an_error(tmp_path: Path) -> None:
         load(str(tmp_path / "f0.toml"))
 
 
-def test_is_a_missing_join_named(tmp_path: Path) -> None:
+def test_a_missing_join_is_named(tmp_path: Path) -> None:
     text = SMALL.replace("socket:1", "socket:2")
     with pytest.raises(UserError, match=r"small.toml:3: .*socket0, socket1.*join"):
         load_text(tmp_path, text)
@@ -134,13 +134,13 @@ def test_is_a_missing_join_named(tmp_path: Path) -> None:
         ("", "expected 1 to"),
     ],
 )
-def test_does_a_wrong_map_say_what_is_wrong(map_: str, words: str, tmp_path: Path) -> None:
+def test_a_wrong_map_says_what_is_wrong(map_: str, words: str, tmp_path: Path) -> None:
     join = f'kind = "mesh"\nlatency = "1ns"\nmap = "{map_}"'
     with pytest.raises(UserError, match=rf"small.toml:1[14]: .*{words}"):
         load_text(tmp_path, with_join(join, "socket:1 core:6 thread:2"))
 
 
-def test_are_ends_of_links_checked(tmp_path: Path) -> None:
+def test_ends_of_links_are_checked(tmp_path: Path) -> None:
     tree = "socket:1 die:2 core:3 thread:2"
     die = '[die]\njoin = "crossbar 3ns"\n'
     join = 'kind = "links"\nlatency = "1ns"\nlinks = [["die0", "die2"]]'
@@ -150,14 +150,14 @@ def test_are_ends_of_links_checked(tmp_path: Path) -> None:
         load_text(tmp_path, with_join(join.replace("die2", "die0"), tree) + die)
 
 
-def test_are_links_between_parts_that_nothing_joins_refused(tmp_path: Path) -> None:
+def test_links_between_parts_that_nothing_joins_are_refused(tmp_path: Path) -> None:
     text = SMALL.replace("socket:1", "socket:2").replace("[socket.join]", "[system.join]")
     text = text.replace('inject = "2ns"', 'links = [["socket0", "socket1"]]')
     with pytest.raises(UserError, match=r":12: .*nothing joins the cores of 'socket0'"):
         load_text(tmp_path, text.replace('kind = "ring"', 'kind = "links"'))
 
 
-def test_is_memory_without_a_stop_refused(tmp_path: Path) -> None:
+def test_memory_without_a_stop_is_refused(tmp_path: Path) -> None:
     tree = "socket:1 die:2 core:3 thread:2"
     join = 'kind = "crossbar"\nlatency = "1ns"'
     text = with_join(join, tree).replace('node = "socket"', 'node = "die"')
@@ -178,12 +178,12 @@ def test_is_memory_without_a_stop_refused(tmp_path: Path) -> None:
         ("a\0b.toml", "cannot read"),
     ],
 )
-def test_does_a_wrong_name_propose_a_right_one(name: str, words: str) -> None:
+def test_a_wrong_name_proposes_a_right_one(name: str, words: str) -> None:
     with pytest.raises(UserError, match=words):
         load(name)
 
 
-def test_are_far_atomics_without_data_refused(tmp_path: Path) -> None:
+def test_far_atomics_without_data_are_refused(tmp_path: Path) -> None:
     inner = """\
         [socket.resolver]
         knows = "shadow-tags"
@@ -211,7 +211,7 @@ def test_are_far_atomics_without_data_refused(tmp_path: Path) -> None:
         ("hold=3ns", "unknown key 'hold'"),
     ],
 )
-def test_does_a_wrong_override_quote_itself(setting: str, words: str) -> None:
+def test_a_wrong_override_quotes_itself(setting: str, words: str) -> None:
     with pytest.raises(UserError, match=words) as caught:
         load("tr1950x", [setting])
     assert str(caught.value).startswith(f"--with {setting}: ")

@@ -26,11 +26,11 @@ GHZ = {None: Fraction(250), "fabric": Fraction(10**6, 1467)}
         ("0.1cy+7ps", 32),
     ],
 )
-def test_is_a_duration_the_exact_sum_of_its_parts(text: str, ps: Fraction) -> None:
+def test_a_duration_is_the_exact_sum_of_its_parts(text: str, ps: Fraction) -> None:
     assert duration(text, lambda domain: GHZ[domain]) == ps
 
 
-def test_are_rates_sizes_and_clocks_exact() -> None:
+def test_rates_sizes_and_clocks_are_exact() -> None:
     assert rate("32B/cy", lambda _: Fraction(250)) == Fraction(32, 250)
     assert rate("32B/1.2ns", lambda _: Fraction(1)) == Fraction(32, 1200)
     assert rate("40GB/s", lambda _: Fraction(1)) == Fraction(40, 1000)
@@ -47,7 +47,7 @@ def ring_hop(machine: Machine) -> int:
     return next(link for link in machine.links if link.level == "socket").control
 
 
-def test_does_each_number_carry_text_source_file_and_line(tmp_path: Path) -> None:
+def test_each_number_carries_text_source_file_and_line(tmp_path: Path) -> None:
     machine = load_text(tmp_path, SMALL)
     assert number(machine, "socket.join.latency") == ("3cy + 1ns", "unstated", "small.toml", 13)
     assert number(machine, "clocks.fabric") == ("2GHz", "unstated", "small.toml", 6)
@@ -57,7 +57,7 @@ def test_does_each_number_carry_text_source_file_and_line(tmp_path: Path) -> Non
     assert ring_hop(machine) == 2500  # three cycles of the fabric, not of the core
 
 
-def test_does_an_override_win_and_sign() -> None:
+def test_an_override_wins_and_is_named_as_the_source() -> None:
     changed = load("tr1950x", ["socket.join.latency=64ns"])
     assert number(changed, "socket.join.latency")[:3] == (
         "64ns",
@@ -68,21 +68,21 @@ def test_does_an_override_win_and_sign() -> None:
 
 
 @pytest.mark.parametrize("name", ["epyc7601x2", "e52695v4x2", "core2q9550", "mesh:4x4"])
-def test_can_every_number_be_overridden_by_its_own_text(name: str) -> None:
+def test_every_number_can_be_overridden_by_its_own_text(name: str) -> None:
     plain = load(name)
     again = load(name, [f"{number.key}={number.text}" for number in plain.numbers])
     assert again == plain
     assert {number.source for number in again.numbers} == {"--with"}
 
 
-def test_can_a_part_of_a_short_form_be_overridden(tmp_path: Path) -> None:
+def test_a_part_of_a_short_form_can_be_overridden(tmp_path: Path) -> None:
     text = SMALL + '[core]\nl1 = "16KiB 4-way 3cy"\n'
     assert load_text(tmp_path, text).core.l1_sets == 64
     machine = load_text(tmp_path, text, "core.l1.ways=8", "core.l1.latency=5cy")
     assert (machine.core.l1_sets, machine.core.l1_ways, machine.core.l1_hit) == (32, 8, 1667)
 
 
-def test_does_what_is_nearer_to_the_machine_win(tmp_path: Path) -> None:
+def test_what_is_nearer_to_the_machine_wins(tmp_path: Path) -> None:
     write(tmp_path, SMALL)
     write(tmp_path, "[memory]\nlatency = '70ns'\nbandwidth = '1GB/s'", "slow.toml")
     text = 'extends = ["small", "slow"]\n[memory]\nlatency = "80ns"\n'
@@ -91,7 +91,7 @@ def test_does_what_is_nearer_to_the_machine_win(tmp_path: Path) -> None:
     assert (machine.id, machine.name) == ("mine", "small")
 
 
-def test_does_another_kind_of_join_forget_the_old_ones_keys(tmp_path: Path) -> None:
+def test_another_kind_of_join_forgets_the_old_ones_keys(tmp_path: Path) -> None:
     write(tmp_path, SMALL)
     text = 'extends = "small"\n[socket]\njoin = "crossbar 6ns"\n'
     machine = load(write(tmp_path, text, "mine.toml"))
@@ -99,7 +99,7 @@ def test_does_another_kind_of_join_forget_the_old_ones_keys(tmp_path: Path) -> N
     assert "socket.join.inject" not in {number.key for number in machine.numbers}
 
 
-def test_is_the_nearest_source_the_source(tmp_path: Path) -> None:
+def test_the_nearest_source_is_the_source(tmp_path: Path) -> None:
     text = SMALL.replace('width = "32B/cy"', 'width = "32B/cy"\nsource = "a datasheet"')
     text = text.replace('inject = "2ns"', 'inject = { value = "2ns", source = "fitted" }')
     machine = load_text(tmp_path, text)
@@ -109,7 +109,7 @@ def test_is_the_nearest_source_the_source(tmp_path: Path) -> None:
     assert sources["system.resolver.service"] == "unstated"
 
 
-def test_are_control_messages_scaled_and_wires_busy_for_their_bytes(tmp_path: Path) -> None:
+def test_control_messages_are_scaled_and_wires_are_busy_for_their_bytes(tmp_path: Path) -> None:
     join = 'kind = "mesh"\nsize = "3x2"\ndx = "10ns"\ndy = "20ns"\n'
     join += 'control_ratio = 0.6\nwidth = "16B/ns"'
     machine = load_text(tmp_path, with_join(join, "socket:1 core:6 thread:1"))
@@ -117,6 +117,6 @@ def test_are_control_messages_scaled_and_wires_busy_for_their_bytes(tmp_path: Pa
     assert costs == {(6000, 10_000, 1000, 5000), (12_000, 20_000, 1000, 5000)}
 
 
-def test_are_loads_of_the_same_file_equal() -> None:
+def test_loads_of_the_same_file_are_equal() -> None:
     assert load("epyc7742x2") == load("epyc7742x2")
     assert hash(load("ccx:4x4")) == hash(load("ccx:4x4"))

@@ -14,7 +14,7 @@ from uncore.topology.layout import layout
 from uncore.topology.load import shipped
 
 
-def test_does_the_text_name_every_level_with_its_resolver() -> None:
+def test_the_text_names_every_level_with_its_resolver() -> None:
     text = draw(load("epyc7601x2", ["socket.join.latency=32ns"]))
     for words in (
         "2x AMD EPYC 7601 (epyc7601x2)",
@@ -31,7 +31,7 @@ def test_does_the_text_name_every_level_with_its_resolver() -> None:
 
 
 @pytest.mark.parametrize("name", [*shipped(), "bus:40", "ring:9", "mesh:16x8", "ccx:32x8"])
-def test_has_every_stop_a_place_of_its_own(name: str) -> None:
+def test_every_stop_has_a_place_of_its_own(name: str) -> None:
     machine = load(name)
     box = layout(machine)
     assert set(box.points) == set(machine.stops)
@@ -39,13 +39,13 @@ def test_has_every_stop_a_place_of_its_own(name: str) -> None:
     assert all(0 <= x <= box.width and 0 <= y <= box.height for x, y in box.points.values())
 
 
-def test_stand_the_stops_of_a_mesh_in_rows_and_columns() -> None:
+def test_the_stops_of_a_mesh_stand_in_rows_and_columns() -> None:
     points = layout(load("mesh:4x3")).points
     assert points["x1y0"][1] == points["x3y0"][1] < points["x1y2"][1]
     assert points["x1y0"][0] == points["x1y2"][0] < points["x3y0"][0]
 
 
-def test_is_a_picture_written_where_asked(tmp_path: Path) -> None:
+def test_a_picture_is_written_where_asked(tmp_path: Path) -> None:
     for suffix in ("png", "svg"):
         picture = tmp_path / f"machine.{suffix}"
         text = draw(load("ccx"), picture)
@@ -53,7 +53,7 @@ def test_is_a_picture_written_where_asked(tmp_path: Path) -> None:
         assert picture.stat().st_size > 5000
 
 
-def test_is_the_first_machine_of_the_page_one(tmp_path: Path) -> None:
+def test_the_first_machine_of_the_page_is_one(tmp_path: Path) -> None:
     """The first indented block after its heading in topologies/README.md."""
     page = (TOPOLOGIES / "README.md").read_text().partition("**A first machine.**")[2]
     block = re.search(r"\n\n((?:    .*\n|\n)+)", page)

@@ -26,7 +26,7 @@ def pairs(machine: Machine) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("name", [*shipped(), "mesh:16x8", "ccx:32x8"])
-def test_costs_a_message_there_what_it_costs_back(name: str) -> None:
+def test_a_message_costs_there_what_it_costs_back(name: str) -> None:
     machine = load(name)
     routes = Routes(machine)
     for a, b in pairs(machine):
@@ -37,7 +37,7 @@ def test_costs_a_message_there_what_it_costs_back(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*shipped(), "mesh:16x8"])
-def test_is_a_path_a_chain_of_links_of_least_latency(name: str) -> None:
+def test_a_path_is_a_chain_of_links_of_least_latency(name: str) -> None:
     machine = load(name)
     routes = Routes(machine)
     for a, b in pairs(machine):
@@ -46,27 +46,27 @@ def test_is_a_path_a_chain_of_links_of_least_latency(name: str) -> None:
         assert sum(link.control for link in links) == routes.distances(b)[a]
 
 
-def test_goes_a_message_in_a_mesh_along_x_then_along_y() -> None:
+def test_a_message_in_a_mesh_goes_along_x_then_along_y() -> None:
     machine = load("mesh:4x4")
     assert way(machine, "x0y0", "x2y2") == ["x0y0", "x1y0", "x2y0", "x2y1", "x2y2"]
     assert way(machine, "x3y3", "x2y1") == ["x3y3", "x2y3", "x2y2", "x2y1"]
 
 
-def test_goes_a_message_to_the_far_side_of_a_ring_clockwise() -> None:
+def test_a_message_to_the_far_side_of_a_ring_goes_clockwise() -> None:
     machine = load("ring:6")
     assert way(machine, "s0", "s3") == ["s0", "s1", "s2", "s3"]
     assert way(machine, "s4", "s1") == ["s4", "s5", "s0", "s1"]
     assert way(machine, "s0", "s4") == ["s0", "s5", "s4"]
 
 
-def test_goes_a_message_around_a_hole(tmp_path: Path) -> None:
+def test_a_message_goes_around_a_hole(tmp_path: Path) -> None:
     join = 'kind = "mesh"\nlatency = "1ns"\nmap = """\n 0 x 1\n 2 3 4 \n"""'
     machine = load_text(tmp_path, with_join(join, "socket:1 core:5 thread:1"))
     stops = [machine.stops.index("socket0.x0y0"), machine.stops.index("socket0.x2y0")]
     assert len(Routes(machine).path(*stops)) == 4
 
 
-def test_are_agents_where_the_map_puts_them(tmp_path: Path) -> None:
+def test_agents_are_where_the_map_puts_them(tmp_path: Path) -> None:
     join = 'kind = "mesh"\nlatency = "1ns"\nmap = """\n 3+1 . m \n s 0 2+u+s \n"""'
     machine = load_text(
         tmp_path,
@@ -87,7 +87,7 @@ def test_are_agents_where_the_map_puts_them(tmp_path: Path) -> None:
     ]
 
 
-def test_is_far_ring_reached_over_the_nearest_bridge() -> None:
+def test_the_far_ring_is_reached_over_the_nearest_bridge() -> None:
     machine = load("e52695v4x2", ["socket.join.bridge=7ns"])
     bridges = {
         (machine.stops[link.source], machine.stops[link.target])
@@ -98,7 +98,7 @@ def test_is_far_ring_reached_over_the_nearest_bridge() -> None:
     assert ways <= bridges and len(bridges) == 8
 
 
-def test_have_quadrants_a_diagonal_only_where_one_is_stated(tmp_path: Path) -> None:
+def test_quadrants_have_a_diagonal_only_where_one_is_stated(tmp_path: Path) -> None:
     join = 'kind = "quadrants"\ndx = "6ns"\ndy = "18ns"'
     tree = "socket:1 core:4 thread:1"
     plain = load_text(tmp_path, with_join(join, tree))
@@ -108,7 +108,7 @@ def test_have_quadrants_a_diagonal_only_where_one_is_stated(tmp_path: Path) -> N
     assert len(crossed.links) - len(plain.links) == 4
 
 
-def test_is_a_bus_one_channel_that_snoops_do_not_take() -> None:
+def test_a_bus_is_one_channel_that_snoops_do_not_take() -> None:
     machine = load("bus:8")
     inward = [link for link in machine.links if machine.stops[link.target] == "bus"]
     assert {link.channel for link in inward} == {0}
@@ -117,21 +117,21 @@ def test_is_a_bus_one_channel_that_snoops_do_not_take() -> None:
     assert all(link.channel == -1 for link in outward)
 
 
-def test_has_every_wire_of_a_crossbar_its_own_channel() -> None:
+def test_every_wire_of_a_crossbar_has_its_own_channel() -> None:
     machine = load("r3900x", ["ccx.join.latency=17ns"])
     limited = [link.channel for link in machine.links if link.channel >= 0]
     assert len(limited) == len(set(limited)) == len(machine.links)
     assert machine.links[0].control == 8_500  # half in, half out
 
 
-def test_are_dies_of_two_sockets_linked_pairwise() -> None:
+def test_dies_of_two_sockets_are_linked_pairwise() -> None:
     machine = load("epyc7601x2")
     assert way(machine, "socket0.die1.hub", "socket1.die3.hub") == [
         *("socket0.die1.hub", "socket0.die3.hub", "socket1.die3.hub"),
     ]
 
 
-def test_is_the_number_of_a_hart_its_place_in_the_tree() -> None:
+def test_the_number_of_a_hart_is_its_place_in_the_tree() -> None:
     machine = load("epyc7601x2")
     assert machine.levels == ("system", "socket", "die", "ccx", "core", "thread")
     assert machine.shape[0] == (0, 0, 0, 0, 0)
@@ -139,13 +139,13 @@ def test_is_the_number_of_a_hart_its_place_in_the_tree() -> None:
     assert machine.threads_per_core == 2
 
 
-def test_may_counts_differ_from_parent_to_parent() -> None:
+def test_counts_may_differ_from_parent_to_parent() -> None:
     tree = parse_tree("die:2 ccx:2,1 core:4,2,3 thread:1")
     assert [len(group.cores()) for group in tree.groups("ccx")] == [4, 2, 3]
     assert [group.path for group in tree.groups("ccx")] == ["die0.ccx0", "die0.ccx1", "die1.ccx0"]
     assert tree.groups("core")[6].ancestors == (0, 1, 2)
 
 
-def test_do_shapes_of_a_thousand_harts_resolve() -> None:
+def test_shapes_of_a_thousand_harts_resolve() -> None:
     for name in ("bus:1024", "ring:1024", "mesh:32x32", "ccx:128x8"):
         assert load(name).harts == 1024

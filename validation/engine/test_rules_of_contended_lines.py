@@ -37,7 +37,7 @@ def siblings(*plans: list[Step], hold: int = 0) -> list[list[Span]]:
 
 
 @pytest.mark.parametrize("do", END)
-def test_waits_what_a_sibling_waits_with_until_the_probe_has_been_answered(do: Do) -> None:
+def test_what_a_sibling_waits_for_waits_until_the_probe_has_been_answered(do: Do) -> None:
     """B waits at the resolver when A's hart 0 is given the line: hart 1 gets nothing of it."""
     spans = siblings([Step(FIRST, Do.AMO)], [Step(FIRST + 5, do)], [Step(ASKED, Do.AMO)])
     assert end(spans[0][0]) == WON + ATOMIC
@@ -46,14 +46,14 @@ def test_waits_what_a_sibling_waits_with_until_the_probe_has_been_answered(do: D
 
 
 @pytest.mark.parametrize("do", END)
-def test_share_siblings_a_line_that_nobody_else_wants(do: Do) -> None:
+def test_siblings_share_a_line_that_nobody_else_wants(do: Do) -> None:
     """H5, C6: at once, but for the lock."""
     spans = siblings([Step(FIRST, Do.AMO)], [Step(FIRST + 5, do)])
     locked = ATOMIC + SURPRISE if do == Do.AMO else 0
     assert end(spans[1][0]) == WON + locked + END[do]
 
 
-def test_reads_a_sibling_what_is_there() -> None:
+def test_a_sibling_reads_a_line_that_is_there() -> None:
     """A load that begins when the line has come, and before it has gone."""
     spans = siblings([Step(FIRST, Do.AMO)], [Step(WON - LEAD + 5, Do.LOAD)], [Step(ASKED, Do.AMO)])
     assert spans[1][0].cost == LOAD
@@ -65,7 +65,7 @@ ASKS = PROBED - way("snoop", H, A) - SERVICE - way("control", B, H) - L2 - LEAD
 
 
 @pytest.mark.parametrize(("before", "waits"), [(1, False), (-1, True)])
-def test_is_a_line_one_harts_from_when_a_probe_waits_for_its_hold(before: int, waits: bool) -> None:
+def test_a_line_is_contended_once_a_probe_waits_for_its_hold(before: int, waits: bool) -> None:
     """Hart 1 begins a nanosecond before the probe comes, or after; hart 0 goes on either way."""
     own = [Step(FIRST, Do.AMO), Step(PROBED + 50, Do.AMO)]
     other = [Step(PROBED - before - LEAD, Do.AMO)]
@@ -78,7 +78,7 @@ def test_is_a_line_one_harts_from_when_a_probe_waits_for_its_hold(before: int, w
     assert end(spans[1][0]) == (again if waits else other[0].at + LEAD) + ATOMIC
 
 
-def test_ends_a_sibling_the_attempt_that_it_has_begun() -> None:
+def test_a_sibling_ends_the_attempt_that_it_has_begun() -> None:
     """The probe comes between its LR and its SC, which it waits for."""
     attempt = [Step(PROBED - 20 - LEAD, Do.ATTEMPT)]
     alone, fought_for = (
@@ -89,7 +89,7 @@ def test_ends_a_sibling_the_attempt_that_it_has_begun() -> None:
 
 
 @pytest.mark.parametrize(("outer", "order"), [(1080, [0, 2, 1]), (1300, [0, 1, 2])])
-def test_tells_a_join_that_others_wait_above(outer: int, order: list[int]) -> None:
+def test_a_join_passes_on_that_others_wait_above(outer: int, order: list[int]) -> None:
     """Two levels: nobody waits at the resolver of A, but hart 2's core at the root, or too late."""
     plans = [[Step(FIRST, Do.AMO)], [Step(FIRST + 5, Do.AMO)], [Step(outer, Do.AMO)]]
     machine = dataclasses.replace(levels(), threads_per_core=2)
