@@ -2,60 +2,34 @@
 #include <algorithm>
 
 #include "hart.hh"
-#include "uncore_abi.h"
 
 namespace uncore {
-namespace {
-
-constexpr unsigned kSoftware = 3, kTimer = 7;  // bits of mip
-
-}  // namespace
 
 // ---- registers (rules I1 and I4)
 
 Answer SstHart::mmio(uint64_t address, unsigned, bool write, uint64_t& value) {
-  if (const auto target = register_at(address, harts_, false)) {
-    const bool interrupts = write && target->kind == Register::Kind::msip && (value & 1);
-    if (target->hart != id_ || interrupts)
-      return later({.kind = write ? Access::Kind::write : Access::Kind::read,
-                    .address = address,
-                    .value = value});
-    if (write)
-      write_register(target->kind, value);
-    else
-      value = read_register(target->kind);
-    return Answer::now;
-  }
-  if (address == kMtime) {
-    value = time();
-    return Answer::now;
-  }
-  if (address >= kUart && address < kUart + 8) {
-    if (write && address == kUart) say(static_cast<char>(value));
-    if (!write) value = address == kUart + 5 ? 0x60 : 0;  // line status: transmitter empty
-    return Answer::now;
-  }
-  return Answer::fault;
+  return access_device(*this, address, write, value);
 }
 
-void SstHart::write_register(Register::Kind which, uint64_t value) {
-  if (which == Register::Kind::msip) {
-    software_ = value & 1;
-    return pending(kSoftware, software_);
-  }
-  timer_ = value;
+std::optional<Register> SstHart::register_of(uint64_t address) const {
+  return register_at(address, harts_, false);
+}
+
+Answer SstHart::far_register(Register, uint64_t address, bool write, uint64_t value) {
+  const auto kind = write ? Access::Kind::write : Access::Kind::read;
+  return later({.kind = kind, .address = address, .value = value});
+}
+
+void SstHart::write_register(Register r, uint64_t value) {
   const Time clock = std::max(hart_.clock, now());
-  const bool due = timer_ <= clock / 1000;
-  pending(kTimer, due);
-  if (!due && timer_ < kNever / 1000) timer_link_->send(timer_ * 1000 - now(), nullptr);
-}
-
-uint64_t SstHart::read_register(Register::Kind which) const {
-  return which == Register::Kind::msip ? software_ : timer_;
+  const Clint::Change change = clint_.write(r.kind, value, clock / 1000);
+  pending(change.bit, change.level);
+  if (change.alarm && *change.alarm < kNever / 1000)
+    timer_link_->send(*change.alarm * 1000 - now(), nullptr);
 }
 
 void SstHart::expired(SST::Event*) {
-  if (timer_ * 1000 == now()) pending(kTimer, true);
+  if (clint_.mtimecmp() * 1000 == now()) pending(kTimer, true);
 }
 
 // A bit of mip changes. A sleeper wakes; a delay ends early, and the guest's loop then delays for
@@ -79,7 +53,7 @@ void SstHart::pending(unsigned bit, bool level) {
 
 void SstHart::send(RegisterMessage::Kind kind, Register target, uint64_t value, Time after) {
   auto* message = new RegisterMessage(kind, target.kind, value, id_);
-  if (target.hart != id_) return to_[target.hart]->send(after, message);
+  if (target.index != id_) return to_[target.index]->send(after, message);
   const Time then = now() + after + cost_.accept;
   arrivals_.emplace(then, *message);
   arrival_->send(then - now(), message);
@@ -111,59 +85,43 @@ void SstHart::accepted(SST::Event* event) {
 
 void SstHart::accept(const RegisterMessage& message) {
   if (message.kind == RegisterMessage::Kind::write)
-    return write_register(message.target, message.value);
+    return write_register({message.target, id_}, message.value);
   auto* answer = new RegisterMessage(RegisterMessage::Kind::value, message.target,
-                                     read_register(message.target), id_);
+                                     clint_.read(message.target), id_);
   to_[message.from]->send(0, answer);
 }
 
 // ---- semihosting
 
-// The string of WRITE0 and the block of EXIT_EXTENDED are read as the guest would read them: its
-// fence before the call has brought what it stored to the caches.
+// What a call reads is read as the guest would read it: its fence before the call has brought what
+// it stored to the caches.
 void SstHart::semihost() {
-  constexpr uint64_t kWrite0 = 4, kExit = 0x18, kExitExtended = 0x20;
-  uint64_t* x = hart_.x;
-  switch (x[10]) {
-    case kExit:
-      return stop("exit", 0);
-    case kWrite0:
-    case kExitExtended:
-      text_ = x[10] == kWrite0 ? x[11] : x[11] + 8;
-      return memory_->send(new Memory::Read(*text_ & ~uint64_t{7}, 8));
-    default:  // GET_CMDLINE: parameters are in the program's memory
-      x[10] = ~uint64_t{0};
-      return run_at(hart_.clock);
-  }
+  call_.emplace(hart_.x[10], hart_.x[11]);
+  if (call_->reads()) return memory_->send(new Memory::Read(call_->address(), 8));
+  called();
+  run_at(hart_.clock);
 }
 
-void SstHart::read_string(uint64_t word) {
+void SstHart::read_for_call(uint64_t doubleword) {
   hart_.clock = std::max(hart_.clock, now());
-  constexpr uint64_t kWrite0 = 4;
-  if (hart_.x[10] != kWrite0) {
-    text_.reset();
-    return stop("exit", word);
-  }
-  for (uint64_t& at = *text_;; ++at) {
-    const auto letter = static_cast<char>(word >> 8 * (at % 8));
-    if (letter == 0) break;
-    say(letter);
-    if (at % 8 == 7) {
-      ++at;
-      return memory_->send(new Memory::Read(at, 8));
-    }
-  }
-  text_.reset();
-  hart_.x[10] = 0;
+  call_->take(doubleword);
+  say(std::exchange(call_->text, {}));
+  if (call_->reads()) return memory_->send(new Memory::Read(call_->address(), 8));
+  called();
   run();
 }
 
-// Whole lines, so that harts in different threads of SST do not mix theirs.
-void SstHart::say(char letter) {
-  line_ += letter;
-  if (letter != '\n') return;
-  getSimulationOutput().output("%s", line_.c_str());
-  line_.clear();
+void SstHart::called() {
+  const Semihosting call = *std::exchange(call_, {});
+  hart_.x[10] = call.answer;
+  if (call.exit_code) stop("exit", *call.exit_code);
+}
+
+void SstHart::say(std::string_view letters) {
+  console_.say(id_, letters);
+  if (console_.text.empty()) return;
+  getSimulationOutput().output("%s", console_.text.c_str());
+  console_.text.clear();
 }
 
 }  // namespace uncore

@@ -8,7 +8,6 @@
 namespace uncore {
 namespace {
 
-constexpr uint64_t kLongestDelay = 1'000'000'000'000'000;  // ns: a guest cannot turn time back
 constexpr uint64_t kPage = 4096;
 
 Image read_image(const std::string& path) {
@@ -92,9 +91,11 @@ void SstHart::setup() {
 // What it counted, for whoever reads the output: engine/sst/read.py.
 void SstHart::finish() {
   memory_->finish();
+  console_.end();
+  say({});
   std::string text = "uncore: hart=" + std::to_string(id_) +
                      " instructions=" + std::to_string(hart_.instructions) +
-                     " operations=" + std::to_string(operations_) +
+                     " operations=" + std::to_string(done_) +
                      " retries=" + std::to_string(link_retries_) + " latencies=";
   latencies_.each([&text](Time latency, uint64_t count) {
     text += std::to_string(latency) + ':' + std::to_string(count) + ',';
@@ -120,12 +121,12 @@ void SstHart::woken(SST::Event*) {
 // that leaves its sender now cannot be pending before `accept` has passed.
 void SstHart::run() {
   while (!stopped_) {
-    if (measuring_ && now() - std::min(progress_, now()) > cost_.watchdog)
+    if (operations_.measuring() && now() - std::min(operations_.began(), now()) > cost_.watchdog)
       return stop("watchdog", UC_EXIT_TRAPPED);
     hart_.horizon = now() + std::max(cost_.accept, hart_.cost.instruction) - 1;
     if (!arrivals_.empty()) hart_.horizon = std::min(hart_.horizon, arrivals_.begin()->first - 1);
-    if (timer_ < kNever / 1000)
-      hart_.horizon = std::min(hart_.horizon, std::max(timer_ * 1000, now() + 1) - 1);
+    if (clint_.mtimecmp() < kNever / 1000)
+      hart_.horizon = std::min(hart_.horizon, std::max(clint_.mtimecmp() * 1000, now() + 1) - 1);
     switch (hart_.run()) {
       case Stop::horizon:
         return run_at(hart_.clock);
@@ -179,29 +180,12 @@ bool SstHart::fetch(uint64_t address, uint32_t& word) {
 // ---- what the guest tells beside its accesses
 
 void SstHart::marker(unsigned code, uint64_t value) {
-  const Time clock = hart_.clock;
-  switch (code) {
-    case UC_MARK_START:
-    case UC_MARK_ROI_ON:
-      operation_began_ = progress_ = clock;
-      measuring_ = true;
-      break;
-    case UC_MARK_OP: {
-      const uint64_t batch = std::max<uint64_t>(1, value);
-      operations_ += batch;
-      if (measuring_) latencies_.add((clock - operation_began_) / batch, batch);
-      operation_began_ = progress_ = clock;
-      break;
-    }
-    case UC_MARK_ROI_OFF:
-      measuring_ = false;
-      break;
-    case UC_MARK_DELAY:
-      hart_.clock += std::min(value, kLongestDelay) * 1000;
-      delayed_until_ = hart_.clock + hart_.cost.instruction;  // it retires yet
-      break;
-    default:
-      break;
+  const Marked marked = operations_.mark(code, value, hart_.clock);
+  done_ += marked.operations;
+  if (marked.latency) latencies_.add(*marked.latency, marked.operations);
+  if (marked.delay) {
+    hart_.clock += *marked.delay * 1000;
+    delayed_until_ = hart_.clock + hart_.cost.instruction;  // it retires yet
   }
 }
 

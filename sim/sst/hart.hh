@@ -22,10 +22,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/access.hh"
 #include "core/store_buffer.hh"
+#include "guest/clint.hh"
+#include "guest/console.hh"
+#include "guest/markers.hh"
+#include "guest/registers.hh"
+#include "guest/semihosting.hh"
 #include "hart/hart.hh"
 #include "image.hh"
 #include "message.hh"
@@ -83,6 +89,14 @@ class SstHart : public SST::Component {
   void trapped(uint64_t cause, bool interrupt);
   void returned();
 
+  // The registers it finds (guest/registers.hh).
+  std::optional<Register> register_of(uint64_t address) const;
+  void say(char letter) { say({&letter, 1}); }
+  bool at_hand(Register r) const { return r.index == id_; }
+  uint64_t read_register(Register r) const { return clint_.read(r.kind); }
+  void write_register(Register r, uint64_t value);
+  Answer far_register(Register r, uint64_t address, bool write, uint64_t value);
+
  private:
   using Memory = SST::Interfaces::StandardMem;
   using Time = uint64_t;
@@ -114,12 +128,11 @@ class SstHart : public SST::Component {
   void received(SST::Event* event);
   void accepted(SST::Event* event);
   void accept(const RegisterMessage& message);
-  void write_register(Register::Kind which, uint64_t value);
-  uint64_t read_register(Register::Kind which) const;
   void expired(SST::Event*);
   void semihost();
-  void read_string(uint64_t word);
-  void say(char letter);
+  void read_for_call(uint64_t doubleword);
+  void called();
+  void say(std::string_view letters);
 
   // What this hart is.
   const unsigned id_, harts_;
@@ -146,21 +159,19 @@ class SstHart : public SST::Component {
   StoreBuffer buffer_;
   std::optional<Memory::Request::id_t> storing_;  // its oldest store is under way
   std::optional<uint64_t> reservation_;           // the line of the last LR
-  std::optional<uint64_t> text_;  // semihosting: the address of the string's next letter
-  std::string line_;              // of the console, as far as it has come
+  std::optional<Semihosting> call_;               // reads memory
+  Console console_;
   bool stopped_ = false;
 
   // Interrupts.
   std::multimap<Time, RegisterMessage> arrivals_;  // accepted at that time
-  bool software_ = false;
-  uint64_t timer_ = ~uint64_t{0};  // mtimecmp, ns
-  bool interrupted_ = false;       // the trap it handles is an interrupt
+  Clint clint_;
+  bool interrupted_ = false;  // the trap it handles is an interrupt
   Time delayed_until_ = 0;
 
   // What it counts.
-  uint64_t operations_ = 0, link_retries_ = 0;
-  Time operation_began_ = 0, progress_ = 0;
-  bool measuring_ = false;
+  Operations operations_;
+  uint64_t done_ = 0, link_retries_ = 0;  // operations; of an AMO's StoreConditional
   Latencies latencies_;
 };
 

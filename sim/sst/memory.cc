@@ -171,7 +171,7 @@ void SstHart::answered(Memory::Request* request) {
 }
 
 void SstHart::loaded(uint64_t value) {
-  if (text_) return read_string(value);
+  if (call_) return read_for_call(value);
   if (access_.kind == Access::Kind::amo) {
     read_ = value;
     const uint64_t next =

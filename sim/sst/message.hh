@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "interrupts/registers.hh"
+#include "guest/registers.hh"
 
 namespace uncore {
 

@@ -102,7 +102,7 @@ def both(wait: str, folder: Path, **options: Any) -> Iterator[tuple[dict[str, An
 def test_skipping_gives_the_same_clock_counters_and_registers(
     name: str, quantum: int, tmp_path: Path
 ) -> None:
-    costs = {"mispredict": 13, "pause": 29, "settling": 12}
+    costs = {"mispredict": 13, "pause": 29, "warming": 12}
     (executed, none), (skipped, (spins, periods)) = both(
         WAITS[name], tmp_path, quantum=quantum, **costs
     )

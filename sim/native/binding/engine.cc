@@ -189,7 +189,7 @@ void bind_engine(nb::module_& module) {
       .def_prop_ro("reason", &Engine::reason)
       .def_prop_ro("now", &Engine::now)
       .def_prop_ro("operations", [](const Engine& e) { return e.counters.operations; })
-      .def_ro("console", &Engine::console)
+      .def_prop_ro("console", [](const Engine& e) { return e.console.text; })
       .def("read", &read, nb::arg("address"), nb::arg("size"),
            "Memory as the machine would read it, wherever the newest bytes are.")
       .def("latency", &latency, nb::arg("kind"), nb::arg("source"), nb::arg("target"),

@@ -6,7 +6,7 @@
 #include <nanobind/nanobind.h>
 
 namespace uncore {
-void bind_hart(nanobind::module_& module);
+void bind_flat(nanobind::module_& module);
 void bind_check(nanobind::module_& module);
 void bind_engine(nanobind::module_& module);
 void bind_port(nanobind::module_& module);
@@ -14,7 +14,7 @@ void bind_port(nanobind::module_& module);
 
 NB_MODULE(_native, module) {
   module.doc() = "uncore's native engine";
-  uncore::bind_hart(module);
+  uncore::bind_flat(module);
   uncore::bind_check(module);
   uncore::bind_engine(module);
   uncore::bind_port(module);

@@ -260,7 +260,7 @@ void Core::tell(Thread& thread, Device device, const Access& a, Time when) {
   const Register target = *engine.register_of(a.address);
   shorten(thread.hart.clock);  // it, or its answer, may be for this core
   if (target.kind == Register::Kind::send) return engine.send_many(thread, when);
-  engine.send_device(device, target, a.value, *this, engine.thread(target.hart).core, thread.id,
+  engine.send_device(device, target, a.value, *this, engine.thread(target.index).core, thread.id,
                      when);
 }
 

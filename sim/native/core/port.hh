@@ -109,43 +109,36 @@ inline Answer Thread::issue(const Access& access, Outcome& outcome) {
 }
 
 inline Answer Thread::mmio(uint64_t address, unsigned, bool write, uint64_t& value) {
-  if (const auto target = core.engine.register_of(address))
-    return access(*target, address, write, value);
-  if (address == kMtime) {
-    value = time();
-    return Answer::now;
-  }
-  if (address >= kUart && address < kUart + 8) {
-    if (write && address == kUart) core.engine.say(*this, static_cast<char>(value));
-    if (!write) value = address == kUart + 5 ? 0x60 : 0;  // line status: transmitter empty
-    return Answer::now;
-  }
-  return Answer::fault;
+  return access_device(*this, address, write, value);
 }
 
-// Interrupts are messages, even to one's own core (rule I1).
-inline Answer Thread::access(Register r, uint64_t address, bool write, uint64_t& value) {
-  if (r.kind == Register::Kind::set) {
-    multicast.resize((core.engine.threads() + 63) / 64);
-    (write ? multicast[r.hart] : value) = write ? value : multicast[r.hart];
-    return Answer::now;
-  }
-  if (r.kind == Register::Kind::send && !write) {
-    value = 0;
-    return Answer::now;
-  }
-  const bool here = r.kind != Register::Kind::send && &core.engine.thread(r.hart).core == &core;
-  const bool interrupts = write && r.kind == Register::Kind::msip && (value & 1);
-  if (!here || interrupts) {
-    Outcome out;
-    const auto kind = write ? Access::Kind::write : Access::Kind::read;
-    return issue({.kind = kind, .address = address, .value = value}, out);
-  }
-  if (write)
-    core.engine.write_register(r, value, hart.clock);
-  else
-    value = core.engine.read_register(r);
-  return Answer::now;
+inline std::optional<Register> Thread::register_of(uint64_t address) const {
+  return core.engine.register_of(address);
+}
+
+inline void Thread::say(char letter) { core.engine.console.say(id, {&letter, 1}); }
+
+inline bool Thread::at_hand(Register r) const {
+  using K = Register::Kind;
+  return r.kind == K::set || r.kind == K::send || &core.engine.thread(r.index).core == &core;
+}
+
+inline uint64_t Thread::read_register(Register r) {
+  if (r.kind == Register::Kind::send) return 0;
+  if (r.kind != Register::Kind::set) return core.engine.read_register(r);
+  return r.index < multicast.size() ? multicast[r.index] : 0;
+}
+
+inline void Thread::write_register(Register r, uint64_t value) {
+  if (r.kind != Register::Kind::set) return core.engine.write_register(r, value, hart.clock);
+  multicast.resize((core.engine.threads() + 63) / 64);
+  multicast[r.index] = value;
+}
+
+inline Answer Thread::far_register(Register, uint64_t address, bool write, uint64_t value) {
+  Outcome out;
+  const auto kind = write ? Access::Kind::write : Access::Kind::read;
+  return issue({.kind = kind, .address = address, .value = value}, out);
 }
 
 inline bool Thread::mapped(uint64_t address, unsigned size) const {

@@ -5,10 +5,13 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "core/access.hh"
 #include "core/store_buffer.hh"
+#include "guest/markers.hh"
+#include "guest/registers.hh"
 #include "hart/hart.hh"
 
 namespace uncore {
@@ -38,16 +41,13 @@ class Thread {
   Time since = 0;                   // when the pending access was issued
   Time tries = 0;                   // when it is tried again, after a lock (C6); 0: see Mode
   bool restarts = false;            // it met the lock of another hart of the core
-  uint64_t timer = ~uint64_t{0};    // mtimecmp, ns
   uint64_t ran_at = 0;              // Core::disturbances when it ran last
   bool recording = false;           // it seems to spin: note which lines it reads
   std::vector<uint64_t> watched;    // those lines
   uint64_t guard = 0;               // where its stack must not reach
   Time delayed_until = 0;           // end of the delay it is in, or was in last
   bool interrupted = false;         // the trap it handles is an interrupt
-  // Latency of operations, from marker to marker.
-  Time operation_began = 0;
-  bool measuring = false;
+  Operations operations;
 
   // The port (hart/port.hh).
   Answer load(uint64_t address, unsigned size, uint64_t& value);
@@ -69,12 +69,19 @@ class Thread {
   void trapped(uint64_t cause, bool interrupt);
   void returned();
 
+  // The registers it finds (guest/registers.hh).
+  std::optional<Register> register_of(uint64_t address) const;
+  void say(char letter);
+  bool at_hand(Register r) const;
+  uint64_t read_register(Register r);
+  void write_register(Register r, uint64_t value);
+  Answer far_register(Register r, uint64_t address, bool write, uint64_t value);
+
   void watch(uint64_t line) {
     if (std::find(watched.begin(), watched.end(), line) == watched.end()) watched.push_back(line);
   }
 
  private:
-  Answer access(Register r, uint64_t address, bool write, uint64_t& value);
   // Performs the access now, or leaves it pending.
   Answer issue(const Access& access, Outcome& outcome);
 };

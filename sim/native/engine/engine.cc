@@ -55,7 +55,7 @@ Engine::Engine(MachineSpec m, JobSpec j)
 }
 
 void Engine::place_threads() {
-  software_.assign(job.placement.size(), false);
+  clints_.resize(job.placement.size());
   for (std::size_t t = 0; t < job.placement.size(); ++t) {
     Core& core = *cores_[machine.hart_cores[job.placement[t]]];
     core.add_thread(code_, static_cast<uint32_t>(t));
@@ -251,7 +251,7 @@ void Engine::at_memory(PacketId id, Time now) {
 
 void Engine::finish(End end, std::string reason) {
   if (end_ != End::running) return;
-  for (const auto& [hart, line] : lines_) console += line;
+  console.end();
   end_ = end;
   reason_ = std::move(reason);
 }

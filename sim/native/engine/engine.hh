@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -22,6 +21,8 @@
 #include "engine/resolver_agent.hh"
 #include "engine/spec.hh"
 #include "fabric/fabric.hh"
+#include "guest/clint.hh"
+#include "guest/console.hh"
 #include "kernel/line_map.hh"
 #include "kernel/queue.hh"
 #include "observe/attribution.hh"
@@ -72,9 +73,9 @@ class Engine {
   Packets packets;
   Image image;
   Counters counters;
-  std::string console;             // whole lines: harts that write at one time do not mix theirs
-  Agent origin = kNobody;          // of the data that a resolver sends now
-  const std::unique_ptr<Log> log;  // null unless the job asks for it
+  Console console;
+  Agent origin = kNobody;                          // of the data that a resolver sends now
+  const std::unique_ptr<Log> log;                  // null unless the job asks for it
   const std::unique_ptr<Attribution> attribution;  // the same
 
   const Protocol& protocol() const { return protocol_; }
@@ -102,7 +103,6 @@ class Engine {
   std::size_t slice_of(uint64_t line, std::size_t slices) const;
 
   void semihost(Thread& thread);
-  void say(const Thread& thread, char letter);
   void fatal(Thread& thread);
   void overflow(Thread& thread);
   void marker(Thread& thread, unsigned code, uint64_t value);
@@ -159,16 +159,15 @@ class Engine {
   std::vector<Time> memory_free_;
   std::vector<uint64_t> memory_sent_;
   std::vector<Thread*> threads_;
-  std::vector<int> ordinals_;                // of every agent among its parent's children
-  std::vector<std::vector<Agent>> parents_;  // of every agent
-  std::vector<bool> software_;
+  std::vector<int> ordinals_;                     // of every agent among its parent's children
+  std::vector<std::vector<Agent>> parents_;       // of every agent
+  std::vector<Clint> clints_;                     // by hart
   std::unordered_map<uint64_t, uint32_t> pages_;  // first touch: home by page
   Agent first_resolver_ = 0, first_memory_ = 0;
   uint64_t ram_size_ = 0;
   Time now_ = 0, last_progress_ = 0;
-  Ending ending_;                          // that a hart has brought about
-  std::map<uint32_t, std::string> lines_;  // of the console, by hart, as far as they have come
-  Time ends_at_ = kNever;                  // when the run ends by it
+  Ending ending_;          // that a hart has brought about
+  Time ends_at_ = kNever;  // when the run ends by it
   Latencies latencies_;
   End end_ = End::running;
   int exit_code_ = 0;

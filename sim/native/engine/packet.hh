@@ -12,7 +12,7 @@
 
 #include "coherence/message.hh"
 #include "fabric/fabric.hh"
-#include "interrupts/registers.hh"
+#include "guest/registers.hh"
 
 namespace uncore {
 

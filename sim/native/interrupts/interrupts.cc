@@ -9,11 +9,6 @@
 #include "engine/engine.hh"
 
 namespace uncore {
-namespace {
-
-constexpr unsigned kSoftware = 3, kTimer = 7;  // bits of mip
-
-}  // namespace
 
 void Engine::send_device(Device device, Register target, uint64_t value, const Core& from,
                          const Core& to, uint32_t reader, Time when) {
@@ -28,7 +23,7 @@ void Engine::send_device(Device device, Register target, uint64_t value, const C
   p.reader = reader;
   p.leg = fabric_.route(from.stop, to.stop);
   p.tail = 0;
-  p.place = event_place(static_cast<uint64_t>(to.agent), kInterruptClass, target.hart);
+  p.place = event_place(static_cast<uint64_t>(to.agent), kInterruptClass, target.index);
   Core& sender = *cores_[from.agent];
   p.sender = event_sender(static_cast<uint64_t>(sender.agent), ++sender.sent);
   ++cores_[to.agent]->in_flight;
@@ -64,7 +59,7 @@ void Engine::send_many(Thread& from, Time when) {
 void Engine::fork(PacketId id, Time head) {
   Packet& whole = packets[id];
   std::vector<uint32_t> harts = std::exchange(whole.others, {});
-  harts.push_back(whole.target.hart);
+  harts.push_back(whole.target.index);
   std::ranges::sort(harts);
   const auto way = [&](uint32_t h) {
     const int32_t stop = threads_[h]->core.stop;
@@ -108,28 +103,23 @@ void Engine::at_register(PacketId id, Time now) {
   send_device(Device::value, p.target, read_register(p.target), core, reader, p.reader, now);
 }
 
-uint64_t Engine::read_register(Register r) const {
-  return r.kind == Register::Kind::msip ? software_[r.hart] : threads_[r.hart]->timer;
-}
+uint64_t Engine::read_register(Register r) const { return clints_[r.index].read(r.kind); }
 
 void Engine::write_register(Register r, uint64_t value, Time now) {
-  Thread& thread = *threads_[r.hart];
-  if (r.kind == Register::Kind::msip) {
-    software_[r.hart] = value & 1;
-    return thread.core.interrupt(thread.index, kSoftware, value & 1, now);
-  }
-  thread.timer = value;
-  const bool due = value <= now / 1000;
-  thread.core.interrupt(thread.index, kTimer, due, now);
-  if (due || value > kNever / 1000) return;
-  thread.core.shorten(value * 1000);
+  Thread& thread = *threads_[r.index];
+  const Clint::Change change = clints_[r.index].write(r.kind, value, now / 1000);
+  thread.core.interrupt(thread.index, change.bit, change.level, now);
+  if (!change.alarm || *change.alarm > kNever / 1000) return;
+  const Time alarm = *change.alarm * 1000;
+  thread.core.shorten(alarm);
   const auto agent = static_cast<uint64_t>(thread.core.agent);
-  queue_.push(value * 1000, event_place(agent, kInterruptClass, 0),
+  queue_.push(alarm, event_place(agent, kInterruptClass, 0),
               event_sender(agent, ++thread.core.sent), kExpire, thread.id);
 }
 
 void Engine::expire(Thread& thread, Time now) {
-  if (thread.timer * 1000 == now) thread.core.interrupt(thread.index, kTimer, true, now);
+  if (clints_[thread.id].mtimecmp() * 1000 == now)
+    thread.core.interrupt(thread.index, kTimer, true, now);
 }
 
 }  // namespace uncore

@@ -49,7 +49,7 @@ class Devices:
             self.say(hart, self._string(argument))
             hart.isa.set_argument(0, 0)
         elif call in (EXIT, EXIT_EXTENDED):
-            code = self.system.read(argument + 8, 8) if call == EXIT_EXTENDED else b""
+            code = self.system.read(argument + 8, 8)  # of the block: the reason, the code
             status = int.from_bytes(code[:4], "little", signed=True)
             self.system.end_by(hart, "exited", "", status)
         else:

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "hart/flat.hh"
+#include "flat/machine.hh"
 
 namespace nb = nanobind;
 
@@ -52,14 +52,14 @@ nb::bytes read(FlatMachine& machine, uint64_t address, uint64_t size) {
 
 FlatMachine* make(const Segments& segments, uint64_t entry, unsigned harts, uint64_t ram_size,
                   uint64_t quantum, const std::string& answers, bool spin, uint64_t mispredict,
-                  uint64_t pause, uint64_t settling) {
+                  uint64_t pause, uint64_t warming) {
   auto machine = std::make_unique<FlatMachine>(harts, ram_size, entry, quantum, answer(answers));
   for (const auto& [address, data] : segments) write(*machine, address, data);
   for (unsigned id = 0; id < harts; ++id) {
     machine->hart(id).cost = {.instruction = 1, .mispredict = mispredict, .pause = pause};
     machine->hart(id).spin_enabled = spin;
   }
-  machine->settling = settling;
+  machine->warming = warming;
   return machine.release();
 }
 
@@ -96,12 +96,12 @@ std::vector<std::tuple<unsigned, unsigned, uint64_t>> markers(const FlatMachine&
 
 }  // namespace
 
-void bind_hart(nb::module_& module) {
+void bind_flat(nb::module_& module) {
   using namespace nb::literals;
   nb::class_<FlatMachine>(module, "FlatMachine", "Harts on flat memory, for tests of the hart.")
       .def(nb::new_(&make), "segments"_a, "entry"_a, "harts"_a = 1, "ram_size"_a = 1 << 20,
            "quantum"_a = 1, "answers"_a = "now", "spin"_a = true, "mispredict"_a = 0, "pause"_a = 1,
-           "settling"_a = 0)
+           "warming"_a = 0)
       .def(
           "run", [](FlatMachine& m, uint64_t ticks) { return name(m.run(ticks)); }, "ticks"_a,
           "Runs all harts: 'exit', 'fatal', 'idle' (all asleep for good) or 'time'.")
@@ -127,7 +127,7 @@ void bind_hart(nb::module_& module) {
       .def("read", &read, "address"_a, "size"_a)
       .def("write", &write, "address"_a, "data"_a)
       .def("markers", &markers)
-      .def_ro("console", &FlatMachine::console)
+      .def_prop_ro("console", [](const FlatMachine& m) { return m.console.text; })
       .def("spins", &spins, "hart"_a = 0, "Times seen to spin, and periods skipped.")
       .def_prop_ro("now", &FlatMachine::now)
       .def_prop_ro("exit_code", [](const FlatMachine& m) -> nb::object {

@@ -1,6 +1,8 @@
-#include "hart/flat.hh"
+#include "flat/machine.hh"
 
 #include <algorithm>
+
+#include "guest/semihosting.hh"
 
 namespace uncore {
 namespace {
@@ -43,15 +45,15 @@ bool FlatPort::fetch(uint64_t address, uint32_t& word) {
   return true;
 }
 
-void FlatPort::settle(uint64_t address) {
-  if (machine_.settling == 0) return;
+void FlatPort::warm_up(uint64_t address) {
+  if (machine_.warming == 0) return;
   uint64_t& loads = loads_[address / kLine];
-  if (loads < machine_.settling) hart.clock += machine_.settling - loads++;
+  if (loads < machine_.warming) hart.clock += machine_.warming - loads++;
 }
 
 Answer FlatPort::load(uint64_t address, unsigned size, uint64_t& value) {
   if (refuses()) return Answer::retry;
-  settle(address);
+  warm_up(address);
   value = read(machine_.memory(address, size));
   return done({value, 0});
 }
@@ -104,35 +106,29 @@ Answer FlatPort::sc(uint64_t address, unsigned size, uint64_t value, uint64_t& f
 }
 
 void FlatPort::marker(unsigned code, uint64_t value) {
-  machine_.markers.push_back({id_, code, value});
+  machine_.markers.push_back({id, code, value});
 }
 
-// CLINT and UART, whole registers only.
-Answer FlatPort::mmio(uint64_t address, unsigned size, bool write, uint64_t& value) {
-  constexpr uint64_t kClint = 0x02000000, kTimers = kClint + 0x4000, kTime = kClint + 0xBFF8;
-  constexpr uint64_t kUart = 0x10000000, kLineStatus = kUart + 5, kTransmitterEmpty = 0x60;
+Answer FlatPort::mmio(uint64_t address, unsigned, bool write, uint64_t& value) {
   if (refuses()) return Answer::retry;
-  const uint64_t harts = machine_.harts();
-  if (size == 4 && address >= kClint && address < kClint + 4 * harts) {
-    Hart<FlatPort>& target = machine_.hart(static_cast<unsigned>((address - kClint) / 4));
-    if (write) target.interrupt(3, value & 1);
-    if (uint64_t mip = 0; !write && target.read_csr(CsrNumber::mip, mip)) value = mip >> 3 & 1;
-  } else if (size == 8 && address >= kTimers && address < kTimers + 8 * harts) {
-    FlatPort& target = machine_.port(static_cast<unsigned>((address - kTimers) / 8));
-    if (write) {
-      target.timer = value;
-      target.hart.interrupt(7, hart.clock >= value);
-    }
-    value = target.timer;
-  } else if (size == 8 && address == kTime && !write) {
-    value = hart.clock;
-  } else if (size == 1 && address >= kUart && address < kUart + 8) {
-    if (write && address == kUart) machine_.console += static_cast<char>(value);
-    if (!write) value = address == kLineStatus ? kTransmitterEmpty : 0;
-  } else {
-    return Answer::fault;
-  }
-  return done({value, 0});
+  const Answer answer = access_device(*this, address, write, value);
+  return answer == Answer::now ? done({value, 0}) : answer;
+}
+
+std::optional<Register> FlatPort::register_of(uint64_t address) const {
+  return register_at(address, machine_.harts(), false);
+}
+
+void FlatPort::say(char letter) { machine_.console.say(id, {&letter, 1}); }
+
+uint64_t FlatPort::read_register(Register r) const {
+  return machine_.port(r.index).clint.read(r.kind);
+}
+
+void FlatPort::write_register(Register r, uint64_t value) {
+  FlatPort& target = machine_.port(r.index);
+  const Clint::Change change = target.clint.write(r.kind, value, hart.clock);
+  target.hart.interrupt(change.bit, change.level);
 }
 
 // ---- the machine
@@ -149,10 +145,10 @@ FlatMachine::End FlatMachine::run(uint64_t ticks) {
   const uint64_t end = now_ + ticks;
   while (now_ < end) {
     if (asleep()) {
-      const auto next = std::min_element(ports_.begin(), ports_.end(),
-                                         [](auto& a, auto& b) { return a->timer < b->timer; });
-      if ((*next)->timer == FlatPort::kNone || (*next)->timer <= now_) return End::idle;
-      now_ = std::min((*next)->timer, end);
+      uint64_t next = FlatPort::kNone;
+      for (const auto& port : ports_) next = std::min(next, port->clint.mtimecmp());
+      if (next == FlatPort::kNone || next <= now_) return End::idle;
+      now_ = std::min(next, end);
     }
     timers(now_);
     if (const End why = turn(std::min(now_ + quantum_, end)); why != End::time) return why;
@@ -192,7 +188,7 @@ bool FlatMachine::serve(FlatPort& port, Stop why, End& end) {
       hart.resume(port.deferred.low, port.deferred.high);
       break;
     case Stop::semihost:
-      semihost(hart);
+      semihost(port);
       break;
     case Stop::spin:
       ++port.spins;
@@ -230,7 +226,7 @@ bool FlatMachine::step(unsigned id) {
 }
 
 void FlatMachine::timers(uint64_t now) {
-  for (const auto& port : ports_) port->hart.interrupt(7, now >= port->timer);
+  for (const auto& port : ports_) port->hart.interrupt(kTimer, now >= port->clint.mtimecmp());
 }
 
 bool FlatMachine::asleep() {
@@ -238,29 +234,14 @@ bool FlatMachine::asleep() {
                      [](auto& port) { return port->hart.waiting() && !port->hart.wakes(); });
 }
 
-void FlatMachine::semihost(Hart<FlatPort>& hart) {
-  enum : uint64_t { kWriteC = 0x03, kWrite0 = 0x04, kExit = 0x18, kExitExtended = 0x20 };
-  constexpr uint64_t kApplicationExit = 0x20026;
-  const uint64_t argument = hart.x[11];
-  uint64_t result = 0;
-  switch (hart.x[10]) {
-    case kWriteC:
-      console += static_cast<char>(memory(argument, 1)[0]);
-      break;
-    case kWrite0:
-      for (uint64_t at = argument; const uint8_t letter = memory(at, 1)[0]; ++at) {
-        console += static_cast<char>(letter);
-      }
-      break;
-    case kExit:
-    case kExitExtended:
-      exit_code = read(memory(argument, 8)) == kApplicationExit ? read(memory(argument + 8, 8)) : 1;
-      break;
-    default:
-      result = ~uint64_t{0};
-      break;
-  }
-  hart.x[10] = result;
+void FlatMachine::semihost(FlatPort& port) {
+  uint64_t* x = port.hart.x;
+  Semihosting call(x[10], x[11]);
+  while (call.reads()) call.take(read(memory(call.address(), 8)));
+  console.say(port.id, call.text);
+  exit_code = call.exit_code;
+  if (exit_code) console.end();
+  x[10] = call.answer;
 }
 
 }  // namespace uncore

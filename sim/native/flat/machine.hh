@@ -1,9 +1,8 @@
 // The plainest machine: harts on flat memory that answers at once. For lockstep tests of the hart
 // against other implementations, and an example of an environment that drives harts.
 //
-// RAM from kRamBase, a CLINT (MSIP, mtimecmp, mtime) at 0x02000000, the transmitter of a UART at
-// 0x10000000, semihosting console and exit. Harts take turns of `quantum` ticks; an instruction is
-// a tick, and so is mtime.
+// RAM from kRamBase, and what a program finds around it (guest/). Harts take turns of `quantum`
+// ticks; an instruction is a tick, and so is mtime.
 //
 // Interface: FlatMachine: run(), step(), the harts, memory, what was printed.
 //
@@ -21,6 +20,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "guest/clint.hh"
+#include "guest/console.hh"
+#include "guest/registers.hh"
 #include "hart/hart.hh"
 
 namespace uncore {
@@ -30,7 +32,7 @@ class FlatMachine;
 class FlatPort {
  public:
   FlatPort(FlatMachine& machine, Code& code, unsigned id)
-      : hart(*this, code, id), machine_(machine), id_(id) {}
+      : hart(*this, code, id), id(id), machine_(machine) {}
 
   Answer load(uint64_t address, unsigned size, uint64_t& value);
   Answer store(uint64_t address, unsigned size, uint64_t value);
@@ -51,22 +53,33 @@ class FlatPort {
   void trapped(uint64_t, bool) { reservation = kNone; }
   void returned() {}
 
+  // For access_device(): every register is at hand, an interrupt arrives at once.
+  std::optional<Register> register_of(uint64_t address) const;
+  bool at_hand(Register) const { return true; }
+  void say(char letter);
+  uint64_t read_register(Register r) const;
+  void write_register(Register r, uint64_t value);
+  Answer far_register(Register r, uint64_t, bool, uint64_t value) {
+    write_register(r, value);
+    return Answer::now;
+  }
+
   static constexpr uint64_t kNone = ~uint64_t{0};
   Hart<FlatPort> hart;
+  const unsigned id;
   uint64_t reservation = kNone;  // the line an lr has reserved
-  uint64_t timer = kNone;        // mtimecmp
-  uint64_t seen = 0;             // FlatMachine::changes at the hart's last run
+  Clint clint;
+  uint64_t seen = 0;  // FlatMachine::changes at the hart's last run
   uint64_t spins = 0, periods_skipped = 0;
   Pair deferred = {};  // the result of an access that was answered `later`
 
  private:
   bool refuses();
   Answer done(Pair result);
-  void settle(uint64_t address);
+  void warm_up(uint64_t address);
 
   FlatMachine& machine_;
-  unsigned id_;
-  std::unordered_map<uint64_t, uint64_t> loads_;  // of each line, while they are not settled
+  std::unordered_map<uint64_t, uint64_t> loads_;  // of each line, while they are cold
   bool refused_ = false;
 };
 
@@ -109,10 +122,10 @@ class FlatMachine {
   void written(uint64_t address, const FlatPort* by);
 
   const Answer answers;  // later: every access is; retry: every access is at first
-  // A hart's n-th load from a line costs settling - n ticks more, while that is positive.
-  uint64_t settling = 0;
+  // A hart's n-th load from a line costs warming - n ticks more, while that is positive.
+  uint64_t warming = 0;
   uint64_t changes = 0;  // of memory; the host counts its own
-  std::string console;
+  Console console;
   std::vector<Marker> markers;
   std::optional<uint64_t> exit_code;
 
@@ -120,7 +133,7 @@ class FlatMachine {
   End turn(uint64_t end);
   Stop run(FlatPort& port);
   bool serve(FlatPort& port, Stop why, End& end);
-  void semihost(Hart<FlatPort>& hart);
+  void semihost(FlatPort& port);
   void timers(uint64_t now);
   bool asleep();
 

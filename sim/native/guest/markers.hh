@@ -1,0 +1,61 @@
+// What a guest tells by markers (HINT instructions, UC_MARK_... of its ABI): where its operations
+// begin and end, and that time may pass at once.
+//
+// Interface: Operations, one a hart: mark() tells what the environment has to do.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "uncore_abi.h"
+
+namespace uncore {
+
+struct Marked {
+  uint64_t operations = 0;            // that are done
+  std::optional<uint64_t> latency{};  // of each of them, where it is measured
+  std::optional<uint64_t> delay{};    // ns that pass at once (rule H7)
+};
+
+class Operations {
+ public:
+  Marked mark(unsigned code, uint64_t value, uint64_t clock) {
+    switch (code) {
+      case UC_MARK_START:
+      case UC_MARK_ROI_ON:
+        measuring_ = true;
+        began_ = clock;
+        return {};
+      case UC_MARK_ROI_OFF:
+        measuring_ = false;
+        return {};
+      case UC_MARK_OP:
+        return done(std::max<uint64_t>(1, value), clock);
+      case UC_MARK_DELAY:
+        return {.delay = std::min(value, kLongestDelay)};
+      default:
+        return {};
+    }
+  }
+
+  bool measuring() const { return measuring_; }
+  uint64_t began() const { return began_; }  // of the one under way, on the clock of mark()
+
+ private:
+  // A guest that asks for more (a negative time, perhaps) must not turn the clock back: eleven
+  // days.
+  static constexpr uint64_t kLongestDelay = 1'000'000'000'000'000;
+
+  Marked done(uint64_t batch, uint64_t clock) {
+    Marked marked{.operations = batch};
+    if (measuring_) marked.latency = (clock - began_) / batch;
+    began_ = clock;
+    return marked;
+  }
+
+  bool measuring_ = false;
+  uint64_t began_ = 0;
+};
+
+}  // namespace uncore

@@ -1,0 +1,73 @@
+// The registers that a hart finds below RAM, and where they are: as on QEMU's `virt` machine.
+//
+// MSIP[h] (bit 0: a software interrupt is pending) and mtimecmp[h] are hart h's part of the CLINT
+// (clint.hh); mtime is everybody's. Of a UART there is the transmitter, and a line status that says
+// it is empty. A machine with multicast has two registers more, each hart its own: a set of harts,
+// and one whose store interrupts all of them (rule I5).
+//
+// Interface: register_at() tells what stands at an address, access_device() performs an access.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "hart/port.hh"
+#include "uncore_abi.h"
+
+namespace uncore {
+
+struct Register {
+  enum class Kind : uint8_t { msip, mtimecmp, mtime, uart, set, send };
+  Kind kind = Kind::msip;
+  uint32_t index = 0;  // msip, mtimecmp: the hart; set: the word; uart: the byte
+
+  // Does this access interrupt somebody? Then it is a message, even to one's own core (rule I1).
+  constexpr bool interrupts(bool write, uint64_t value) const {
+    return write && (kind == Kind::send || (kind == Kind::msip && (value & 1)));
+  }
+};
+
+// What stands at an address where the job has so many harts.
+constexpr std::optional<Register> register_at(uint64_t address, uint64_t harts, bool multicast) {
+  using K = Register::Kind;
+  const struct {
+    K kind;
+    uint64_t base, size, count;
+  } map[] = {
+      {K::msip, UC_CLINT_BASE, 4, harts},
+      {K::mtimecmp, UC_CLINT_BASE + UC_CLINT_MTIMECMP, 8, harts},
+      {K::mtime, UC_CLINT_BASE + UC_CLINT_MTIME, 1, 1},
+      {K::uart, UC_UART_BASE, 1, 8},
+      {K::set, UC_MULTICAST_BASE, 8, multicast ? (harts + 63) / 64 : 0},
+      {K::send, UC_MULTICAST_BASE + UC_MULTICAST_SEND, 1, multicast ? 1u : 0},
+  };
+  for (const auto& [kind, base, size, count] : map)
+    if (address - base < size * count)
+      return Register{kind, static_cast<uint32_t>((address - base) / size)};
+  return std::nullopt;
+}
+
+// What `env` offers: register_of(address); time(); say(letter); at_hand(register): it stands where
+// the hart is; read_register(register), write_register(register, value): one at hand;
+// far_register(register, address, write, value): by a message.
+template <class Env>
+Answer access_device(Env& env, uint64_t address, bool write, uint64_t& value) {
+  constexpr uint32_t kTransmit = 0, kLineStatus = 5, kTransmitterEmpty = 0x60;
+  const std::optional<Register> r = env.register_of(address);
+  if (!r) return Answer::fault;
+  if (r->kind == Register::Kind::mtime) {
+    value = env.time();
+  } else if (r->kind == Register::Kind::uart) {
+    if (write && r->index == kTransmit) env.say(static_cast<char>(value));
+    if (!write) value = r->index == kLineStatus ? kTransmitterEmpty : 0;
+  } else if (!env.at_hand(*r) || r->interrupts(write, value)) {
+    return env.far_register(*r, address, write, value);
+  } else if (write) {
+    env.write_register(*r, value);
+  } else {
+    value = env.read_register(*r);
+  }
+  return Answer::now;
+}
+
+}  // namespace uncore

@@ -1,0 +1,72 @@
+// A semihosting call: text out, and the end of the run. Numbers and blocks are those of Arm's
+// specification, as RISC-V takes them over for 64 bits.
+//
+// Memory may take its time, so a call says which aligned doubleword it reads next:
+//
+//     Semihosting call(hart.x[10], hart.x[11]);
+//     while (call.reads()) call.take(doubleword at call.address());
+//     hart.x[10] = call.answer;
+//
+// Invariant: `text` and `exit_code` are what the words so far have said; the environment may take
+// the text at any time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace uncore {
+
+class Semihosting {
+ public:
+  Semihosting(uint64_t call, uint64_t argument) {
+    switch (call) {
+      case kWrite0:
+        reading_ = Reading::text;
+        next_ = argument;
+        break;
+      case kExit:
+      case kExitExtended:  // a block of two words: the reason and the code
+        reading_ = Reading::code;
+        next_ = argument + 8;
+        break;
+      default:  // GET_CMDLINE too: parameters are in the program's memory
+        answer = ~uint64_t{0};
+    }
+  }
+
+  bool reads() const { return reading_ != Reading::nothing; }
+  uint64_t address() const { return next_ & ~uint64_t{7}; }
+  void take(uint64_t doubleword) {
+    do take_byte(static_cast<uint8_t>(doubleword >> 8 * (next_++ % 8)));
+    while (reads() && next_ % 8 != 0);
+  }
+
+  std::string text;
+  std::optional<uint64_t> exit_code;
+  uint64_t answer = 0;
+
+ private:
+  static constexpr uint64_t kWrite0 = 0x04, kExit = 0x18, kExitExtended = 0x20;
+  enum class Reading : uint8_t { nothing, text, code };
+
+  void take_byte(uint8_t byte) {
+    if (reading_ == Reading::text) {
+      if (byte == 0)
+        reading_ = Reading::nothing;
+      else
+        text += static_cast<char>(byte);
+      return;
+    }
+    code_ |= uint64_t{byte} << 8 * taken_++;
+    if (taken_ < 8) return;
+    exit_code = code_;
+    reading_ = Reading::nothing;
+  }
+
+  Reading reading_ = Reading::nothing;
+  uint64_t next_ = 0, code_ = 0;
+  unsigned taken_ = 0;  // bytes of the code
+};
+
+}  // namespace uncore
