@@ -7,7 +7,7 @@
 // parameter; where a kernel's rate for a single task is known, its default gives about that rate.
 //
 // A path's file includes this header and defines the function declared below; a path whose lines
-// take longer to settle defines CALLS_WARMUP before.
+// need longer to reach a steady state defines CALLS_WARMUP before.
 #ifndef UNCORE_CALLS_H_
 #define UNCORE_CALLS_H_
 
