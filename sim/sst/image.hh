@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/spec.hh"
+#include "spec/spec.hh"
 
 namespace uncore {
 

@@ -103,7 +103,7 @@ JobSpec job(const nb::dict& d, nb::handle segments) {
   return j;
 }
 
-const char* word(End end) {
+const char* word(End::Cause end) {
   constexpr const char* names[] = {"running", "exited", "fatal", "stuck", "watchdog", "protocol"};
   return names[static_cast<std::size_t>(end)];
 }
@@ -151,7 +151,7 @@ nb::dict counters(Engine& engine) {
     resolvers.append(*std::max_element(r->busy.begin(), r->busy.end()));
   d["resolver_busy"] = resolvers;
   nb::list channels;
-  for (const Channel& ch : engine.fabric().channels) channels.append(ch.used);
+  for (const Channel& ch : engine.fabric.channels) channels.append(ch.used);
   d["channel_busy"] = channels;
   nb::list latencies;
   engine.latencies().each(
@@ -162,7 +162,7 @@ nb::dict counters(Engine& engine) {
 
 Time latency(Engine& engine, const std::string& kind, int32_t source, int32_t target) {
   const Size size = kind == "control" ? Size::control : kind == "data" ? Size::data : Size::snoop;
-  return engine.fabric().latency(source, target, size);
+  return engine.fabric.latency(source, target, size);
 }
 
 nb::bytes read(Engine& engine, uint64_t address, std::size_t size) {
@@ -184,9 +184,9 @@ void bind_engine(nb::module_& module) {
           nb::arg("machine"), nb::arg("protocol"), nb::arg("job"), nb::arg("segments"))
       .def("step", &Engine::step, nb::arg("events"), nb::call_guard<nb::gil_scoped_release>(),
            "Runs at most that many events; False when the run has ended.")
-      .def_prop_ro("end", [](const Engine& e) { return word(e.end()); })
-      .def_prop_ro("exit_code", &Engine::exit_code)
-      .def_prop_ro("reason", &Engine::reason)
+      .def_prop_ro("end", [](const Engine& e) { return word(e.ending.cause()); })
+      .def_prop_ro("exit_code", [](const Engine& e) { return e.ending.code(); })
+      .def_prop_ro("reason", [](const Engine& e) { return e.ending.reason(); })
       .def_prop_ro("now", &Engine::now)
       .def_prop_ro("operations", [](const Engine& e) { return e.counters.operations; })
       .def_prop_ro("console", [](const Engine& e) { return e.console.text; })

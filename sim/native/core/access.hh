@@ -5,8 +5,9 @@
 #include <cstring>
 #include <type_traits>
 
-#include "engine/packet.hh"
 #include "hart/port.hh"
+#include "kernel/bytes.hh"
+#include "kernel/time.hh"
 
 namespace uncore {
 

@@ -251,7 +251,7 @@ void Core::unlock(Thread& thread, Time now) {
 }
 
 void Core::send(const Msg& m) {
-  engine.send(m, stop, send_time_, agent, sent);
+  engine.network.send(m, send_time_, agent);
   shorten(send_time_ + reach - 1);
 }
 
@@ -260,8 +260,8 @@ void Core::tell(Thread& thread, Device device, const Access& a, Time when) {
   const Register target = *engine.register_of(a.address);
   shorten(thread.hart.clock);  // it, or its answer, may be for this core
   if (target.kind == Register::Kind::send) return engine.send_many(thread, when);
-  engine.send_device(device, target, a.value, *this, engine.thread(target.index).core, thread.id,
-                     when);
+  engine.network.send_register(device, target, a.value, agent, engine.agents.core_of(target.index),
+                               thread.id, when);
 }
 
 // --- waiting, and going on ----------------------------------------------------------------------

@@ -15,7 +15,9 @@
 
 #include "core/lines.hh"
 #include "core/thread.hh"
+#include "fabric/packet.hh"
 #include "observe/attribution.hh"
+#include "spec/spec.hh"
 
 namespace uncore {
 
@@ -25,17 +27,14 @@ class Core {
  public:
   using Msg = Message<Bytes>;
 
-  Core(Engine& engine, Agent agent, int32_t stop);
+  Core(Engine& engine, Agent agent, Time reach);
 
   Engine& engine;
   const Agent agent;
-  const int32_t stop;
   const CoreSpec& spec;
   std::vector<std::unique_ptr<Thread>> threads;
   Lines lines;
-  uint32_t in_flight = 0;     // messages under way to this core, deferred probes included
-  uint64_t sent = 0;          // the sender's count of rule T2
-  Time reach = 1;             // least time any message takes to get here
+  const Time reach;           // least time any message takes to get here
   uint64_t disturbances = 1;  // what may have changed what a hart reads, or how long it takes
   Time scheduled = kNever;    // when the queue runs this core next
 
@@ -75,6 +74,7 @@ class Core {
   void probe(PacketId id, Line* line, Time now);
   Time deferral(const Msg& m, const Line* line) const;
   void defer(PacketId id, Line* line, Time until);
+  void schedule_retry(PacketId id, Time when);
   void fill(Packet& packet, Line& line, Time now);
   void make_room(const Line& incoming, Time now);
   void evict(Line& victim, Time now);
@@ -102,6 +102,7 @@ class Core {
 
   void share_issue(Time at, uint32_t by);
   void schedule_next();
+  Time horizon(Time now) const;
   struct Turn {
     Thread* thread;
     Time end;

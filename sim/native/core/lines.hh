@@ -18,8 +18,9 @@
 
 #include "coherence/client.hh"
 #include "core/contended.hh"
-#include "engine/packet.hh"
+#include "kernel/bytes.hh"
 #include "kernel/line_map.hh"
+#include "kernel/time.hh"
 
 namespace uncore {
 

@@ -10,7 +10,7 @@
 namespace uncore {
 
 void Core::receive(PacketId id, Time now) {
-  --in_flight;
+  engine.network.arrived(agent);
   Packet& packet = engine.packets[id];
   const Msg& m = packet.message;
   if (m.kind == Kind::Value) {
@@ -38,17 +38,22 @@ Time Core::deferral(const Msg& m, const Line* line) const {
   return std::max(line->held_until, line->guarded ? line->locked_until : 0);
 }
 
+void Core::schedule_retry(PacketId id, Time when) {
+  const Packet& p = engine.packets[id];
+  engine.queue.push(when, p.place, p.sender, Action::retry, id);
+}
+
 void Core::defer(PacketId id, Line* line, Time until) {
   Packet& packet = engine.packets[id];
   if (packet.retry == 0) {  // newly stalled
     stalled_.push_back(id);
     ++line->stalled;
     if (engine.may_store(line->copy.state)) line->contended.probe_waits();
-    ++in_flight;
+    engine.network.expect(agent);
   }
   if (packet.retry == until) return;
   packet.retry = until;
-  if (until != kNever) engine.schedule_retry(id, until);
+  if (until != kNever) schedule_retry(id, until);
 }
 
 void Core::probe(PacketId id, Line* line, Time now) {
@@ -91,7 +96,7 @@ void Core::reconsider(PacketId id, Time now) {
   if (!packet.live || packet.retry != now) return;
   packet.retry = 0;
   std::erase(stalled_, id);
-  --in_flight;
+  engine.network.arrived(agent);
   Line* line = lines.find(packet.message.line);
   if (line) --line->stalled;
   probe(id, line, now);
@@ -105,7 +110,7 @@ void Core::retry_stalled(uint64_t number, Time now) {
     Line* line = lines.find(number);
     const Time until = std::max(now + 1, deferral(packet.message, line));
     packet.retry = until;
-    engine.schedule_retry(id, until);
+    schedule_retry(id, until);
   }
 }
 

@@ -10,13 +10,19 @@
 #include "core/port.hh"
 
 namespace uncore {
+namespace {
 
-Core::Core(Engine& e, Agent a, int32_t s)
+// A hart that neither ends nor meets anybody still comes back, for the watchdog and the user: 1 ms.
+constexpr Time kLongestSlice = 1'000'000'000;
+
+}  // namespace
+
+Core::Core(Engine& e, Agent a, Time r)
     : engine(e),
       agent(a),
-      stop(s),
       spec(e.machine.each_core[static_cast<std::size_t>(a)]),
       lines(spec.l1_sets, spec.l1_ways, spec.l2_sets, spec.l2_ways, !e.attribution),
+      reach(r),
       capacity_(std::max<std::size_t>(
           1, spec.store_buffer / std::ranges::count(e.machine.hart_cores, agent))) {}
 
@@ -58,17 +64,29 @@ void Core::schedule_next() {
     if (t->mode == Thread::Mode::running) next = std::min(next, t->hart.clock);
   if (next == kNever || next >= scheduled) return;
   scheduled = next;
-  engine.schedule_core(*this, next);
+  engine.queue.push(next, event_place(static_cast<uint64_t>(agent), kCoreClass, 0), 0, Action::run,
+                    static_cast<uint32_t>(agent));
+}
+
+// How far the core may run at `now` without missing a message (rule S2).
+Time Core::horizon(Time now) const {
+  const Time next = engine.queue.next_time();
+  const Time slice = now + std::min(engine.job.lookahead, kLongestSlice);
+  // Who touches a page first is decided in the order of events.
+  const bool early = engine.network.in_flight(agent) > 0 || engine.map.first_touch();
+  const Time apart = early ? 0 : reach;
+  const Time free = next < kNever - apart ? next + apart : kNever;
+  return std::min({free == 0 ? 0 : free - 1, slice, engine.ending.time()});
 }
 
 void Core::run(Time now) {
   if (now != scheduled) return;
   scheduled = kNever;
-  horizon_ = std::max(now, engine.horizon(*this, now));
+  horizon_ = std::max(now, horizon(now));
   for (Turn turn = next_turn(); turn.thread && turn.thread->hart.clock <= horizon_;
        turn = next_turn()) {
     run_thread(*turn.thread, turn.end);
-    if (engine.stopped()) return;
+    if (engine.ending.has_come()) return;
   }
   schedule_next();
 }

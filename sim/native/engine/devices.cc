@@ -1,6 +1,5 @@
 // What the guest says to the world beside memory: semihosting, markers, the end of its run.
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "engine/engine.hh"
@@ -20,38 +19,22 @@ void Engine::semihost(Thread& thread) {
   }
   console.say(thread.id, call.text);
   x[10] = call.answer;
-  if (call.exit_code) end_by(thread, {End::exited, static_cast<int>(*call.exit_code), ""});
+  if (call.exit_code) end_by(thread, End::Cause::exited, static_cast<int>(*call.exit_code), "");
 }
 
-// A run ends when its end could have reached every core (rule T4): none has run further. Harts run
-// ahead of each other, so the first to ask here need not be the first in time.
-void Engine::end_by(Thread& thread, Ending ending) {
+void Engine::end_by(Thread& thread, End::Cause cause, int code, std::string reason) {
   thread.mode = Thread::Mode::stopped;
-  ending.at = thread.hart.clock;
-  ending.hart = thread.core.agent * threads_per_core() + thread.index;
-  if (std::tie(ending_.at, ending_.hart) < std::tie(ending.at, ending.hart)) return;
-  ending_ = std::move(ending);
-  ends_at_ = ending_.at;
-  for (const auto& core : cores_) ends_at_ = std::max(ends_at_, ending_.at + core->reach);
-  queue_.push(ends_at_, ~uint64_t{0}, ~uint64_t{0}, kEnd, 0);
-  thread.core.shorten(ends_at_);
+  const uint64_t position = thread.core.agent * threads_per_core() + thread.index;
+  ending.declare({cause, code, std::move(reason), thread.hart.clock, position});
+  thread.core.shorten(ending.time());
 }
 
-void Engine::end_run() {
-  if (ending_.end == End::exited)
-    for (const auto& core : cores_) core->settle(now_ + 1);
-  if (attribution) {
-    for (const auto& core : cores_) core->observe_end(now_);
-    attribution->finish();
-  }
-  exit_code_ = ending_.code;
-  finish(ending_.end, ending_.reason);
+void Engine::fatal(Thread& t) {
+  end_by(t, End::Cause::fatal, 0, without_handler(t.id, t.hart.fatal));
 }
-
-void Engine::fatal(Thread& t) { end_by(t, {End::fatal, 0, without_handler(t.id, t.hart.fatal)}); }
 
 void Engine::overflow(Thread& t) {
-  end_by(t, {End::fatal, 0, stack_overflow(t.id, job.stack_stride - job.stack_guard)});
+  end_by(t, End::Cause::fatal, 0, stack_overflow(t.id, job.stack_stride - job.stack_guard));
 }
 
 void Engine::marker(Thread& thread, unsigned code, uint64_t value) {

@@ -16,44 +16,19 @@
 #include <vector>
 
 #include "core/core.hh"
-#include "engine/image.hh"
-#include "engine/packet.hh"
-#include "engine/resolver_agent.hh"
-#include "engine/spec.hh"
-#include "fabric/fabric.hh"
+#include "engine/functional.hh"
+#include "fabric/network.hh"
 #include "guest/clint.hh"
 #include "guest/console.hh"
-#include "kernel/line_map.hh"
-#include "kernel/queue.hh"
+#include "kernel/end.hh"
+#include "memory/memories.hh"
 #include "observe/attribution.hh"
+#include "observe/counters.hh"
 #include "observe/latencies.hh"
 #include "observe/log.hh"
+#include "resolver/resolver_agent.hh"
 
 namespace uncore {
-
-enum class End : uint8_t { running, exited, fatal, stuck, watchdog, protocol };
-
-// What a hart did to end the run, and when.
-struct Ending {
-  End end = End::running;
-  int code = 0;
-  std::string reason;
-  Time at = kNever;
-  uint64_t hart = ~uint64_t{0};  // its position in the machine: the first on ties
-};
-
-struct Counters {
-  uint64_t events = 0, transactions = 0;
-  uint64_t operations = 0;                  // that the guest marked as done
-  uint64_t invalidations = 0;               // copies taken away by ProbeM or Inv
-  std::vector<uint64_t> transfers_between;  // fills from another core, by depth of the common level
-  std::vector<uint64_t> transfers_stored;   // fills from a resolver's data, by resolver
-  uint64_t transfers_memory = 0;
-  LineMap<uint64_t> transfers_by_line;  // fills, by line
-};
-
-// The classes of rule T2 that messages do not have of themselves.
-inline constexpr unsigned kInterruptClass = 3, kCoreClass = 4;
 
 class Engine {
  public:
@@ -61,23 +36,25 @@ class Engine {
 
   // Runs at most `events` events; false when the run has ended.
   bool step(uint64_t events);
-  End end() const { return end_; }
-  int exit_code() const { return exit_code_; }
-  const std::string& reason() const { return reason_; }
   Time now() const { return now_; }
-  bool stopped() const { return end_ != End::running; }
 
-  // --- for cores and resolvers ---
+  // --- its parts ---
   const MachineSpec machine;
   const JobSpec job;
-  Packets packets;
-  Image image;
-  Counters counters;
-  Console console;
-  Agent origin = kNobody;                          // of the data that a resolver sends now
+  const Agents agents;
   const std::unique_ptr<Log> log;                  // null unless the job asks for it
   const std::unique_ptr<Attribution> attribution;  // the same
+  EventQueue queue;
+  Fabric fabric;
+  AddressMap map;
+  Network network;
+  Memories memories;
+  Counters counters;
+  End ending;
+  Console console;
 
+  // --- for cores and resolvers ---
+  Packets& packets = network.packets;
   const Protocol& protocol() const { return protocol_; }
   bool may_load(State s) const { return protocol_.may_load(s); }
   bool may_store(State s) const { return protocol_.may_store(s); }
@@ -87,20 +64,9 @@ class Engine {
   Thread& thread(uint64_t id) { return *threads_[id]; }
   uint64_t ram_size() const { return ram_size_; }
 
-  void send(const Message<Bytes>& m, int32_t from, Time when, Agent sender, uint64_t& sent);
-  void send_device(Device device, Register target, uint64_t value, const Core& from, const Core& to,
-                   uint32_t reader, Time when);
-  void schedule_core(Core& core, Time when);
-  void schedule_act(PacketId id, Time when);
-  void schedule_retry(PacketId id, Time when);
-  // How far `core` may run at `now` without missing a message (rule S2).
-  Time horizon(const Core& core, Time now) const;
-
-  Agent resolver_above(Agent child, uint64_t line, Agent toucher);
-  Agent memory_agent(uint64_t line, int32_t fixed);
-  bool is_memory(Agent a) const { return a >= first_memory_; }
-  int ordinal(Agent a) const { return ordinals_[a]; }
-  std::size_t slice_of(uint64_t line, std::size_t slices) const;
+  Agent resolver_above(Agent child, uint64_t line, Agent toucher) {
+    return map.resolver_above(child, line, toucher);
+  }
 
   void semihost(Thread& thread);
   void fatal(Thread& thread);
@@ -116,62 +82,40 @@ class Engine {
   void write_register(Register r, uint64_t value, Time now);
   bool fetch(uint64_t address, uint32_t& word);
   void note_probed(Kind kind) { counters.invalidations += kind != Kind::ProbeS; }
-  void note_transfer(const Core& to, Agent from, uint64_t line);
+  void note_transfer(const Core& to, Agent from, uint64_t line) {
+    counters.transferred(to.agent, from, line);
+    if (attribution) attribution->transferred(line, from, to.agent);
+  }
 
   // --- for the outcome ---
   // Bytes as the machine would read them: from the owner, wherever it is.
-  void read(uint64_t address, std::size_t size, uint8_t* to);
+  void read(uint64_t address, std::size_t size, uint8_t* to) {
+    functional_.read(address, size, to);
+  }
   std::vector<std::unique_ptr<Core>>& cores() { return cores_; }
   const std::vector<std::unique_ptr<ResolverAgent>>& resolvers() const { return resolvers_; }
-  Fabric& fabric() { return fabric_; }
   const Latencies& latencies() const { return latencies_; }
 
  private:
-  enum Action : uint32_t { kHop, kArrive, kAct, kRun, kRetry, kRegister, kExpire, kEnd };
-
-  void dispatch(uint32_t action, uint32_t argument, Time now);
-  void travel(PacketId id, Time head);  // towards the next channel, or to its destination
-  void go(PacketId id, Time head);
-  void cross(PacketId id, Time now);
-  void fork(PacketId id, Time head);
+  void place_threads();
+  void next_event();
+  void dispatch(Action action, uint32_t argument, Time now);
+  void arrive(PacketId id, Time now);
   void at_register(PacketId id, Time now);
   void expire(Thread& thread, Time now);
-  void arrive(PacketId id, Time now);
-  void at_memory(PacketId id, Time now);
-  int32_t stop_of(Agent a, uint64_t line) const;
-  uint32_t home(uint64_t line, Agent toucher);
-  uint32_t nearest_node(Agent core);
-  const Bytes& valid_line(uint64_t number);
-  void read_buffered(uint64_t address, std::size_t size, uint8_t* to) const;
-  void end_by(Thread& thread, Ending ending);
+  void end_by(Thread& thread, End::Cause cause, int code, std::string reason);
   void end_run();
-  void finish(End end, std::string reason);
-  void place_threads();
-  void compute_reach();
-  std::string stuck_report() const;
 
   Protocol protocol_;
-  Fabric fabric_;
-  EventQueue queue_;
   Code code_;
   std::vector<std::unique_ptr<Core>> cores_;
   std::vector<std::unique_ptr<ResolverAgent>> resolvers_;
-  std::vector<Time> memory_free_;
-  std::vector<uint64_t> memory_sent_;
   std::vector<Thread*> threads_;
-  std::vector<int> ordinals_;                     // of every agent among its parent's children
-  std::vector<std::vector<Agent>> parents_;       // of every agent
-  std::vector<Clint> clints_;                     // by hart
-  std::unordered_map<uint64_t, uint32_t> pages_;  // first touch: home by page
-  Agent first_resolver_ = 0, first_memory_ = 0;
+  FunctionalReader functional_;
+  std::vector<Clint> clints_;  // by hart
   uint64_t ram_size_ = 0;
   Time now_ = 0, last_progress_ = 0;
-  Ending ending_;          // that a hart has brought about
-  Time ends_at_ = kNever;  // when the run ends by it
   Latencies latencies_;
-  End end_ = End::running;
-  int exit_code_ = 0;
-  std::string reason_;
 };
 
 }  // namespace uncore

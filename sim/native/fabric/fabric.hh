@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/spec.hh"
+#include "spec/spec.hh"
 
 namespace uncore {
 

@@ -1,4 +1,4 @@
-// The event queue: what happens next, in an order that depends on content alone.
+// Time and the event queue: what happens next, in an order that depends on content alone.
 //
 // Events of equal time are ordered by receiver, class, line, sender and the sender's count (rule T2
 // of docs/model.md), never by the order in which they were pushed: the same job gives the same
@@ -13,16 +13,27 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernel/time.hh"
+
 namespace uncore {
 
-using Time = uint64_t;  // picoseconds
-inline constexpr Time kNever = ~Time{0};
+// What happens at an event (rule T1); its argument is a packet, a core or a hart.
+enum class Action : uint32_t {
+  hop,     // a message meets a channel
+  arrive,  // it reaches an agent,
+  reach,   // or the register of a hart
+  act,     // it has been served by a slice
+  retry,   // a deferred probe asks again
+  run,     // a core executes
+  expire,  // a hart's timer
+  end,     // of the run
+};
 
 struct Event {
   Time time;
   uint64_t place;   // receiver, class, line: see event_place
   uint64_t sender;  // sender, count: see event_sender
-  uint32_t action;  // the engine's, with its argument
+  Action action;
   uint32_t argument;
 
   bool operator<(const Event& o) const {
@@ -35,6 +46,7 @@ struct Event {
 };
 
 // 20 bits of receiver, 4 of class, 40 of line: the line's low bits tell lines of one run apart.
+inline constexpr unsigned kInterruptClass = 3, kCoreClass = 4;  // messages have 0 to 3
 constexpr uint64_t event_place(uint64_t receiver, unsigned cls, uint64_t line) {
   return receiver << 44 | static_cast<uint64_t>(cls) << 40 | (line & ((uint64_t{1} << 40) - 1));
 }
@@ -56,7 +68,7 @@ class EventQueue {
   void pop() { has_head_ = false; }  // what top() gave
 
   // In registers, not by reference: a value read as it is being written stalls the processor.
-  void push(Time time, uint64_t place, uint64_t sender, uint32_t action, uint32_t argument) {
+  void push(Time time, uint64_t place, uint64_t sender, Action action, uint32_t argument) {
     const Event event{time, place, sender, action, argument};
     if (!has_head_) {
       has_head_ = true;

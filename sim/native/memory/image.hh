@@ -8,7 +8,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "engine/packet.hh"
+#include "kernel/bytes.hh"
 
 namespace uncore {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "kernel/queue.hh"
+#include "kernel/time.hh"
 
 namespace uncore {
 

@@ -4,33 +4,16 @@
 // grown, and addresses stay.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <vector>
 
 #include "coherence/message.hh"
 #include "fabric/fabric.hh"
 #include "guest/registers.hh"
+#include "kernel/bytes.hh"
 
 namespace uncore {
-
-inline constexpr unsigned kLineBytes = 64;
-inline constexpr unsigned kLineShift = 6;
-
-struct Bytes {
-  alignas(8) std::array<uint8_t, kLineBytes> at{};
-
-  uint64_t read(unsigned offset, unsigned size) const {
-    uint64_t value = 0;
-    std::memcpy(&value, at.data() + offset, size);
-    return value;
-  }
-  void write(unsigned offset, unsigned size, uint64_t value) {
-    std::memcpy(at.data() + offset, &value, size);
-  }
-};
 
 // What a packet that is no coherence message is about: a register of a hart.
 enum class Device : uint8_t { none, write, read, value };

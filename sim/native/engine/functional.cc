@@ -1,0 +1,61 @@
+#include "engine/functional.hh"
+
+#include <algorithm>
+#include <cstring>
+
+namespace uncore {
+
+void FunctionalReader::read(uint64_t address, std::size_t size, uint8_t* to) {
+  for (std::size_t done = 0; done < size;) {
+    const uint64_t from = address + done;
+    const std::size_t offset = from % kLineBytes;
+    const std::size_t part = std::min(size - done, kLineBytes - offset);
+    std::memcpy(to + done, valid_line(from >> kLineShift).at.data() + offset, part);
+    done += part;
+  }
+  read_buffered(address, size, to);
+}
+
+// What is still in a store buffer is newer than any line.
+void FunctionalReader::read_buffered(uint64_t address, std::size_t size, uint8_t* to) const {
+  for (const Thread* t : threads_)
+    t->buffer.each([&](const Store& s) {
+      if (s.is_atomic()) return;  // nobody knows yet what it leaves
+      for (unsigned i = 0; i < s.size; ++i)
+        if (s.address + i - address < size)
+          to[s.address + i - address] = static_cast<uint8_t>(s.value >> 8 * i);
+    });
+}
+
+// The bytes that answer for the line: of an owner, of a message that carries ownership, of a level
+// that writes it back, or memory's.
+const Bytes& FunctionalReader::valid_line(uint64_t number) {
+  if (const Bytes* data = owned(number)) return *data;
+  if (const Bytes* data = carried(number)) return *data;
+  for (const auto& resolver : resolvers_)
+    if (const Bytes* data = resolver->stored_data(number)) return *data;
+  return memories_.line(number);
+}
+
+const Bytes* FunctionalReader::owned(uint64_t number) const {
+  for (const auto& core : cores_) {
+    const Line* line = core->lines.find(number);
+    if (!line) continue;
+    const State s = line->copy.state;
+    if (protocol_.is_dirty(s) || protocol_.may_store(s)) return &line->data;
+  }
+  return nullptr;
+}
+
+const Bytes* FunctionalReader::carried(uint64_t number) const {
+  const Packet* carrier = network_.packets.find([&](const Packet& p) {
+    const Message<Bytes>& m = p.message;
+    if (p.device != Device::none || !m.carries || m.line != number) return false;
+    const bool dirty = m.kind == Kind::Put || (m.kind == Kind::Data && m.right == State::M) ||
+                       (m.flags & Flag::dirty);
+    return dirty && !agents_.is_memory(m.to);
+  });
+  return carrier ? &carrier->message.data : nullptr;
+}
+
+}  // namespace uncore

@@ -1,0 +1,53 @@
+#include "fabric/address_map.hh"
+
+#include "hart/port.hh"
+#include "kernel/bytes.hh"
+
+namespace uncore {
+namespace {
+
+constexpr uint64_t kRamLine = kRamBase >> kLineShift;
+constexpr unsigned kPageLines = 64;  // home policies place 4 KiB pages
+
+}  // namespace
+
+uint32_t AddressMap::home(uint64_t line, Agent toucher) {
+  const auto nodes = static_cast<uint32_t>(machine_.memories.size());
+  if (nodes == 1) return 0;
+  switch (job_.home.kind) {
+    case HomePolicy::Kind::node:
+      return job_.home.node;
+    case HomePolicy::Kind::interleave:
+      return static_cast<uint32_t>(line / kPageLines % nodes);
+    case HomePolicy::Kind::first_touch: {
+      const auto [page, first] = pages_.try_emplace(line / kPageLines, 0);
+      if (first && toucher != kNobody) page->second = nearest_node(toucher);
+      return page->second;
+    }
+    default:
+      return addressed(line);
+  }
+}
+
+// Node k owns its part of RAM.
+uint32_t AddressMap::addressed(uint64_t line) const {
+  uint64_t offset = (line - kRamLine) << kLineShift;
+  for (uint32_t k = 0; k < machine_.memories.size(); ++k) {
+    if (offset < machine_.memories[k].size) return k;
+    offset -= machine_.memories[k].size;
+  }
+  return 0;
+}
+
+uint32_t AddressMap::nearest_node(Agent core) {
+  uint32_t nearest = 0;
+  Time least = kNever;
+  for (uint32_t k = 0; k < machine_.memories.size(); ++k) {
+    const Time t =
+        fabric_.latency(machine_.core_stops[core], machine_.memories[k].stop, Size::control);
+    if (t < least) least = t, nearest = k;
+  }
+  return nearest;
+}
+
+}  // namespace uncore

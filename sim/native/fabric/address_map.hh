@@ -1,0 +1,63 @@
+// Where lines live: the slice of a resolver and the home node of each (rules A3 and A4); and so at
+// which stop of the fabric an agent is met about a line.
+//
+// Invariant: a line's home is decided once, when a core first misses on it, and never changes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+
+#include "fabric/fabric.hh"
+#include "spec/agents.hh"
+#include "spec/spec.hh"
+
+namespace uncore {
+
+class AddressMap {
+ public:
+  AddressMap(const MachineSpec& machine, const JobSpec& job, const Agents& agents, Fabric& fabric)
+      : machine_(machine), job_(job), agents_(agents), fabric_(fabric) {}
+
+  std::size_t slice(uint64_t line, std::size_t slices) const {
+    if (slices == 1) return 0;
+    if (job_.slice >= 0) return static_cast<std::size_t>(job_.slice) % slices;
+    return mix(line) % static_cast<uint32_t>(slices);
+  }
+  int32_t stop(Agent a, uint64_t line) const {
+    if (agents_.is_core(a)) return machine_.core_stops[a];
+    if (agents_.is_memory(a)) return machine_.memories[agents_.memory_number(a)].stop;
+    const auto& slices = machine_.resolvers[agents_.resolver_number(a)].slices;
+    return slices[slice(line, slices.size())];
+  }
+
+  // The resolver that serves a line to `child`. `toucher`: the core that misses on it, or nobody.
+  Agent resolver_above(Agent child, uint64_t line, Agent toucher) {
+    const std::vector<Agent>& parents = agents_.parents(child);
+    if (toucher != kNobody && first_touch()) home(line, toucher);
+    return parents.size() == 1 ? parents[0] : parents[home(line, toucher)];
+  }
+  // The memory behind a root; `fixed`: the root's only node, or negative.
+  Agent memory_of(uint64_t line, int32_t fixed) {
+    return agents_.memory(fixed >= 0 ? static_cast<uint32_t>(fixed) : home(line, kNobody));
+  }
+  // Does the order in which cores miss on pages decide where they are?
+  bool first_touch() const { return job_.home.kind == HomePolicy::Kind::first_touch; }
+
+ private:
+  // The same for slices on every host. 32 bits: a quicker division.
+  static uint32_t mix(uint64_t line) {
+    return static_cast<uint32_t>((line * 0x9E3779B97F4A7C15u) >> 32);
+  }
+  uint32_t home(uint64_t line, Agent toucher);
+  uint32_t addressed(uint64_t line) const;
+  uint32_t nearest_node(Agent core);
+
+  const MachineSpec& machine_;
+  const JobSpec& job_;
+  const Agents& agents_;
+  Fabric& fabric_;
+  std::unordered_map<uint64_t, uint32_t> pages_;  // first touch: home by page
+};
+
+}  // namespace uncore

@@ -1,0 +1,153 @@
+#include "fabric/network.hh"
+
+#include <algorithm>
+#include <utility>
+
+namespace uncore {
+namespace {
+
+Size size_of(const Message<Bytes>& m) {
+  if (m.carries) return Size::data;
+  const bool snoop = is_probe(m.kind) || m.kind == Kind::Answer || m.kind == Kind::Unblock;
+  return snoop ? Size::snoop : Size::control;
+}
+
+}  // namespace
+
+void Network::send(const Message<Bytes>& m, Time when, Agent origin) {
+  const PacketId id = packets.take();
+  Packet& p = packets[id];
+  p.message.assign(m);
+  if (is_request(m.kind)) p.message.since = when;
+  p.device = Device::none;
+  p.size = size_of(m);
+  p.origin = origin;
+  p.leg = fabric_.route(places_.stop(m.from, m.line), places_.stop(m.to, m.line));
+  p.tail = 0;
+  p.retry = 0;
+  p.place = event_place(static_cast<uint64_t>(m.to), class_of(m.kind), m.line);
+  p.sender = event_sender(static_cast<uint64_t>(m.from), next_sent(m.from));
+  if (agents_.is_core(m.to)) expect(m.to);
+  if (log_ && is_request(m.kind) && !agents_.is_memory(m.to)) [[unlikely]]
+    log_->requested({m.from, m.id}, m.kind, m.to, m.line, when);
+  travel(id, when);
+}
+
+void Network::send_register(Device device, Register target, uint64_t value, Agent from, Agent to,
+                            uint32_t reader, Time when) {
+  const PacketId id = packets.take();
+  Packet& p = packets[id];
+  p.message = Message<Bytes>{};
+  p.message.from = from;
+  p.message.to = to;
+  p.size = Size::control;
+  p.device = device;
+  p.target = target;
+  p.value = value;
+  p.reader = reader;
+  p.leg = fabric_.route(places_.stop(from, 0), places_.stop(to, 0));
+  p.tail = 0;
+  p.place = place_of_register(to, target.index);
+  p.sender = event_sender(static_cast<uint64_t>(from), next_sent(from));
+  expect(to);
+  travel(id, when);
+}
+
+void Network::travel(PacketId id, Time head) {
+  if (!packets[id].others.empty()) [[unlikely]]
+    return fork(id, head);
+  go(id, head);
+}
+
+void Network::go(PacketId id, Time head) {
+  Packet& p = packets[id];
+  const Time reach = (*p.leg)[p.size].reach;
+  if (p.leg->next) return queue_.push(head + reach, p.place, p.sender, Action::hop, id);
+  Time whole = head + reach + p.tail;
+  const bool device = p.device != Device::none;
+  if (device && p.device != Device::value) whole += accept_;
+  queue_.push(whole, p.place, p.sender, device ? Action::reach : Action::arrive, id);
+}
+
+void Network::cross(PacketId id, Time now) {
+  Packet& p = packets[id];
+  const Leg& leg = *p.leg;
+  const Time busy = leg[p.size].busy;
+  Channel& channel = fabric_.channels[leg.channel];
+  const Time start = std::max(now, channel.free);
+  channel.free = start + busy;
+  channel.used += busy;
+  p.tail = std::max(p.tail, busy);
+  p.crossed = leg.link;
+  p.leg = leg.next;
+  travel(id, start);
+}
+
+// --- to many (rule I5) ------------------------------------------------------------------------
+
+// It is sent once, and takes a channel once for all whose way leads through it.
+void Network::send_many(std::vector<uint32_t> harts, Agent from, Time when) {
+  const PacketId id = packets.take();
+  Packet& p = packets[id];
+  p.message = Message<Bytes>{};
+  p.message.from = from;
+  p.size = Size::control;
+  p.device = Device::write;
+  p.value = 1;
+  p.crossed = Leg::kNone;
+  p.tail = 0;
+  p.sender = event_sender(static_cast<uint64_t>(from), next_sent(from));
+  for (uint32_t h : harts) expect(agents_.core_of(h));
+  p.target = {Register::Kind::msip, harts.back()};
+  harts.pop_back();
+  p.others = std::move(harts);
+  fork(id, when);
+}
+
+// The lowest hart of those that go together stands for them (T2).
+void Network::fork(PacketId id, Time head) {
+  Packet& whole = packets[id];
+  std::vector<uint32_t> harts = std::exchange(whole.others, {});
+  harts.push_back(whole.target.index);
+  std::ranges::sort(harts);
+  const std::vector<std::vector<uint32_t>> parts = part(whole, harts);
+  for (const std::vector<uint32_t>& together : parts) {
+    const PacketId branch = &together == &parts.back() ? id : packets.take();
+    Packet& p = packets[branch];
+    if (branch != id) p = whole;
+    const uint32_t first = together[0];
+    p.leg = way(whole, first);
+    p.message.to = agents_.core_of(first);
+    p.target = {Register::Kind::msip, first};
+    p.others.assign(together.begin() + 1, together.end());
+    p.place = place_of_register(p.message.to, first);
+    go(branch, head);
+  }
+}
+
+// Whoever's way goes on by the same link with a channel goes on together; the others go their own.
+std::vector<std::vector<uint32_t>> Network::part(const Packet& p,
+                                                 const std::vector<uint32_t>& harts) {
+  const auto together = [&](uint32_t a, uint32_t b) {
+    const int32_t link = way(p, a)->link;
+    return link != Leg::kNone && link == way(p, b)->link;
+  };
+  std::vector<std::vector<uint32_t>> parts;
+  for (uint32_t h : harts) {
+    const auto same = std::ranges::find_if(parts, [&](auto& part) { return together(part[0], h); });
+    if (same == parts.end())
+      parts.push_back({h});
+    else
+      same->push_back(h);
+  }
+  return parts;
+}
+
+// The leg on which it goes on to a hart: behind the link that it passed last, or from its sender.
+const Leg* Network::way(const Packet& p, uint32_t hart) {
+  const int32_t stop = places_.stop(agents_.core_of(hart), 0);
+  if (p.crossed != Leg::kNone) return fabric_.beyond(p.crossed, stop);
+  return fabric_.route(places_.stop(p.message.from, 0), stop);
+}
+
+}  // namespace uncore

@@ -1,0 +1,73 @@
+// The network: messages under way (rules F2, F3 and I5).
+//
+// A message takes its route leg by leg: an event for each channel that it meets, and one when it
+// has arrived, for the engine to hand it to the agent. An agent is never called from here.
+//
+// Interface: send(), send_register(), send_many(); cross() at Action::hop; the packets, which the
+// receiver drops; in_flight(), by which a core knows how far it may run (S2).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fabric/address_map.hh"
+#include "fabric/fabric.hh"
+#include "fabric/packet.hh"
+#include "kernel/queue.hh"
+#include "observe/log.hh"
+
+namespace uncore {
+
+class Network {
+ public:
+  // `accept`: how long an interrupt controller takes; `log`: null unless the job asks for it.
+  Network(const Agents& agents, const AddressMap& places, Fabric& fabric, EventQueue& queue,
+          Time accept, Log* log)
+      : agents_(agents),
+        places_(places),
+        fabric_(fabric),
+        queue_(queue),
+        accept_(accept),
+        log_(log),
+        sent_(agents.all()),
+        in_flight_(agents.cores()) {}
+
+  Packets packets;
+
+  // A coherence message leaves `m.from` at `when`. `origin`: who last held the data it carries.
+  void send(const Message<Bytes>& m, Time when, Agent origin);
+  // About a register, to the core where it stands; `reader`: the hart that waits for an answer.
+  void send_register(Device device, Register target, uint64_t value, Agent from, Agent to,
+                     uint32_t reader, Time when);
+  // One interrupt to every one of `harts`, ascending: one message that forks where ways part (I5).
+  void send_many(std::vector<uint32_t> harts, Agent from, Time when);
+  void cross(PacketId id, Time now);  // the message meets a channel
+
+  // The sender's count of rule T2, for the next event that it causes.
+  uint64_t next_sent(Agent sender) { return ++sent_[sender]; }
+  // Messages under way to a core, the probes that it has deferred included.
+  uint32_t in_flight(Agent core) const { return in_flight_[core]; }
+  void expect(Agent core) { ++in_flight_[core]; }
+  void arrived(Agent core) { --in_flight_[core]; }
+
+ private:
+  void travel(PacketId id, Time head);  // towards the next channel, or to its destination
+  void go(PacketId id, Time head);
+  void fork(PacketId id, Time head);
+  const Leg* way(const Packet& p, uint32_t hart);
+  std::vector<std::vector<uint32_t>> part(const Packet& p, const std::vector<uint32_t>& harts);
+  uint64_t place_of_register(Agent core, uint32_t hart) const {
+    return event_place(static_cast<uint64_t>(core), kInterruptClass, hart);
+  }
+
+  const Agents& agents_;
+  const AddressMap& places_;
+  Fabric& fabric_;
+  EventQueue& queue_;
+  const Time accept_;
+  Log* const log_;
+  std::vector<uint64_t> sent_;       // by agent
+  std::vector<uint32_t> in_flight_;  // by core
+};
+
+}  // namespace uncore

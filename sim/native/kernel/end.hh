@@ -1,0 +1,66 @@
+// The end of a run: what brought it about, and when (rule T4).
+//
+// A run ends when what a hart did to end it could have reached every core: none has run further.
+// Harts run ahead of each other, so the first to declare the end need not be the first in time: of
+// several the first in time ends the run, on ties the lower hart. What ends the engine itself (no
+// event is left, the watchdog, a broken protocol) ends it at once.
+//
+// Interface: declare() and the event it schedules, at which the engine calls come(); stop(); then
+// cause(), code() and reason(). Invariant: once it has come, it does not change.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "kernel/queue.hh"
+
+namespace uncore {
+
+class End {
+ public:
+  enum class Cause : uint8_t { none, exited, fatal, stuck, watchdog, protocol };
+
+  explicit End(EventQueue& queue) : queue_(queue) {}
+
+  // The longest time that what a hart does needs to reach a core.
+  void set_reach(Time reach) { reach_ = reach; }
+
+  struct Declared {
+    Cause cause = Cause::none;
+    int code = 0;  // exited: the guest's
+    std::string reason;
+    Time at = kNever;
+    uint64_t hart = ~uint64_t{0};  // its position in the machine
+  };
+  void declare(Declared by) {
+    if (std::tie(by_.at, by_.hart) < std::tie(by.at, by.hart)) return;
+    by_ = std::move(by);
+    time_ = by_.at + reach_;
+    queue_.push(time_, ~uint64_t{0}, ~uint64_t{0}, Action::end, 0);
+  }
+  // No core runs further; kNever: nobody has declared the end.
+  Time time() const { return time_; }
+  // What a hart declared comes about.
+  void come() { has_come_ = true; }
+  void stop(Cause cause, std::string reason) {
+    if (has_come_) return;
+    by_ = {.cause = cause, .reason = std::move(reason)};
+    has_come_ = true;
+  }
+
+  bool has_come() const { return has_come_; }
+  Cause cause() const { return has_come_ ? by_.cause : Cause::none; }
+  Cause declared() const { return by_.cause; }
+  int code() const { return has_come_ ? by_.code : 0; }
+  std::string reason() const { return has_come_ ? by_.reason : std::string(); }
+
+ private:
+  EventQueue& queue_;
+  Declared by_;
+  Time reach_ = 0, time_ = kNever;
+  bool has_come_ = false;
+};
+
+}  // namespace uncore

@@ -1,0 +1,33 @@
+#include "memory/memories.hh"
+
+#include <algorithm>
+
+namespace uncore {
+
+void Memories::load(const std::vector<Segment>& segments) {
+  for (const Segment& segment : segments)
+    for (std::size_t i = 0; i < segment.bytes.size(); ++i) {
+      const uint64_t address = segment.address + i;
+      line(address >> kLineShift).at[address % kLineBytes] = segment.bytes[i];
+    }
+}
+
+void Memories::arrive(PacketId id, Time now) {
+  const Message<Bytes> m = network_.packets[id].message;
+  network_.packets.drop(id);
+  const std::size_t node = agents_.memory_number(m.to);
+  const Time start = std::max(now, free_[node]);
+  free_[node] = start + nodes_[node].busy;
+  if (m.kind != Kind::GetS) return;
+  Message<Bytes> data;
+  data.kind = Kind::Data;
+  data.right = State::M;
+  data.from = m.to;
+  data.to = data.resolver = m.from;
+  data.line = m.line;
+  data.carries = true;
+  data.data = line(m.line);
+  network_.send(data, start + nodes_[node].latency, m.to);
+}
+
+}  // namespace uncore

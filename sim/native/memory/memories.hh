@@ -1,0 +1,32 @@
+// The memory nodes: what they hold, and the channel of each (rule M1).
+//
+// The roots are the points of order: a writeback changes the bytes when a root sends it, by
+// line(); what reaches a node later only takes its time there.
+#pragma once
+
+#include <vector>
+
+#include "fabric/network.hh"
+#include "memory/image.hh"
+
+namespace uncore {
+
+class Memories {
+ public:
+  Memories(const MachineSpec& machine, const Agents& agents, Network& network)
+      : nodes_(machine.memories), agents_(agents), network_(network), free_(nodes_.size()) {}
+
+  Bytes& line(uint64_t number) { return image_.line(number); }
+  void load(const std::vector<Segment>& segments);
+
+  void arrive(PacketId id, Time now);  // a read or a writeback reached its node
+
+ private:
+  const std::vector<MemorySpec>& nodes_;
+  const Agents& agents_;
+  Network& network_;
+  Image image_;
+  std::vector<Time> free_;  // of each node's channel
+};
+
+}  // namespace uncore

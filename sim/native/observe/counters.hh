@@ -1,0 +1,32 @@
+// What a run counts, and who was given a line by whom.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernel/line_map.hh"
+#include "spec/agents.hh"
+
+namespace uncore {
+
+class Counters {
+ public:
+  Counters(const MachineSpec& machine, const Agents& agents);
+
+  uint64_t events = 0, transactions = 0;
+  uint64_t operations = 0;                  // that the guest marked as done
+  uint64_t invalidations = 0;               // copies taken away by ProbeM or Inv
+  std::vector<uint64_t> transfers_between;  // fills from another core, by depth of the common level
+  std::vector<uint64_t> transfers_stored;   // fills from a resolver's data, by resolver
+  uint64_t transfers_memory = 0;
+  LineMap<uint64_t> transfers_by_line;  // fills, by line
+
+  // A core was given a line's data, which `from` held last.
+  void transferred(Agent to, Agent from, uint64_t line);
+
+ private:
+  const std::vector<std::vector<int32_t>>& shape_;
+  const Agents& agents_;
+};
+
+}  // namespace uncore

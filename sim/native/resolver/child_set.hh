@@ -1,0 +1,47 @@
+// Children by ordinal: two words inline, more where a resolver has more than 128 children.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace uncore {
+
+class ChildSet {
+ public:
+  explicit ChildSet(int children) {
+    if (children > 128) more_.assign(static_cast<std::size_t>(children + 63) / 64, 0);
+  }
+  bool has(int c) const { return c >= 0 && (word(c) >> (c % 64) & 1); }
+  void add(int c) { word(c) |= uint64_t{1} << (c % 64); }
+  void remove(int c) {
+    if (c >= 0) word(c) &= ~(uint64_t{1} << (c % 64));
+  }
+  bool any() const {
+    for (std::size_t w = 0; w < words(); ++w)
+      if (data()[w]) return true;
+    return false;
+  }
+  void clear() {
+    for (std::size_t w = 0; w < words(); ++w) data()[w] = 0;
+  }
+  template <class F>
+  void each(F f) const {
+    for (std::size_t w = 0; w < words(); ++w)
+      for (uint64_t rest = data()[w]; rest; rest &= rest - 1)
+        f(static_cast<int>(w * 64) + std::countr_zero(rest));
+  }
+
+ private:
+  std::size_t words() const { return more_.empty() ? 2 : more_.size(); }
+  const uint64_t* data() const { return more_.empty() ? inline_ : more_.data(); }
+  uint64_t* data() { return more_.empty() ? inline_ : more_.data(); }
+  uint64_t& word(int c) { return data()[c / 64]; }
+  const uint64_t& word(int c) const { return data()[c / 64]; }
+
+  uint64_t inline_[2] = {0, 0};
+  std::vector<uint64_t> more_;
+};
+
+}  // namespace uncore

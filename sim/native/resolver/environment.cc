@@ -1,0 +1,122 @@
+#include "resolver/environment.hh"
+
+#include <algorithm>
+
+#include "core/access.hh"
+#include "resolver/resolver_agent.hh"
+
+namespace uncore {
+namespace {
+
+using PlacedEntry = ResolverAgent::PlacedEntry;
+
+PlacedEntry& placed(ResolverAt::E& e) { return static_cast<PlacedEntry&>(e); }
+
+RequestName name_of(const Message<Bytes>& request) { return {request.from, request.id}; }
+
+}  // namespace
+
+// Another child or somebody above: whoever it is will take the line from its new owner (C9).
+bool ResolverAt::contended(const E& e) const {
+  return e.contended || e.probed ||
+         e.queue.any([&](const Msg& m) { return m.kind != Kind::Put && m.from != e.request.from; });
+}
+
+// --- messages ---------------------------------------------------------------------------------
+
+// Who had the data that are sent for a line: whoever sent those in hand, else this level.
+Agent ResolverAt::origin_of(uint64_t line) const {
+  const PlacedEntry& e = *agent_.entries_.at(line);
+  return e.carried ? e.origin : agent_.self_;
+}
+
+void ResolverAt::send(const Msg& m) {
+  if (agent_.around_.log) [[unlikely]]
+    log_sent(m);
+  agent_.around_.network.send(m, now_, m.carries ? origin_of(m.line) : kNobody);
+}
+
+void ResolverAt::send_stored(E& e, const Msg& m) {
+  if (Log* log = agent_.around_.log) [[unlikely]]
+    log->supplied(name_of(e.request), agent_.self_);
+  agent_.use(placed(e));
+  const bool waited = m.kind == Kind::Value;  // its slice has
+  agent_.around_.network.send(m, now_ + (waited ? 0 : agent_.spec_.data_hit), agent_.self_);
+}
+
+ResolverAt::Msg ResolverAt::apply(Bytes& data, const Msg& request) const {
+  Outcome out;
+  operate(taken<Access>(request.data), data, out);
+  Msg value;
+  value.kind = Kind::Value;
+  value.from = value.resolver = agent_.self_;
+  value.to = request.from;
+  value.line = request.line;
+  value.id = request.id;
+  put(value.data, out);
+  return value;
+}
+
+void ResolverAt::memory_read(E& e) {
+  Msg m;
+  m.kind = Kind::GetS;
+  m.from = m.requester = agent_.self_;
+  m.to = agent_.around_.map.memory_of(e.line, agent_.spec_.memory);
+  m.line = e.line;
+  send(m);
+}
+
+// The resolver is the point of order: memory changes now, the transfer only takes its time.
+void ResolverAt::memory_write(E& e, const Bytes& data) {
+  agent_.around_.memories.line(e.line) = data;
+  Msg m;
+  m.kind = Kind::Put;
+  m.from = m.requester = agent_.self_;
+  m.to = agent_.around_.map.memory_of(e.line, agent_.spec_.memory);
+  m.line = e.line;
+  m.carries = true;
+  send(m);
+}
+
+// --- this level's data (R7) -------------------------------------------------------------------
+
+void ResolverAt::keep(E& entry) {
+  PlacedEntry& e = placed(entry);
+  agent_.use(e);
+  if (e.in_store) return;
+  ResolverAgent::Set& set = agent_.store(e.line);
+  set.push_back(&e);
+  e.in_store = true;
+  agent_.evict_if_full(*this, set, agent_.spec_.data_ways, e, false);
+}
+
+void ResolverAt::discard(E& entry) {
+  PlacedEntry& e = placed(entry);
+  if (!e.in_store) return;
+  std::erase(agent_.store(e.line), &e);
+  e.in_store = false;
+}
+
+// --- the log ----------------------------------------------------------------------------------
+
+void ResolverAt::opened(E& e) {
+  if (Log* log = agent_.around_.log) [[unlikely]]
+    log->opened(name_of(e.request), e.owner == kNobody ? kNobody : child(e.owner), now_);
+}
+
+void ResolverAt::closed(E& e) {
+  ++agent_.around_.counters.transactions;
+  if (Log* log = agent_.around_.log) [[unlikely]]
+    log->closed(name_of(e.request), e.request.right, now_);
+}
+
+// While a probe from above is answered, the children are asked on its account (L6).
+void ResolverAt::log_sent(const Msg& m) {
+  Log& log = *agent_.around_.log;
+  if (m.kind == Kind::Grant) log.supplied({m.to, m.id}, kNobody);
+  if (!is_probe(m.kind)) return;
+  const E& e = *agent_.entries_.find(m.line)->second;
+  if (!e.probing) log.probed(name_of(e.request), now_);
+}
+
+}  // namespace uncore

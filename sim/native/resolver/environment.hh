@@ -1,0 +1,53 @@
+// A resolver at one moment: the environment in which the protocol runs (coherence/resolver.hh),
+// where messages leave at that time, data of this level `data_hit` later.
+#pragma once
+
+#include "coherence/resolver.hh"
+#include "kernel/bytes.hh"
+#include "kernel/queue.hh"
+#include "resolver/child_set.hh"
+#include "resolver/waiting_queue.hh"
+
+namespace uncore {
+
+class ResolverAgent;
+
+class ResolverAt {
+ public:
+  using Data = Bytes;
+  using Msg = Message<Bytes>;
+  using Set = ChildSet;
+  using Queue = WaitingQueue<Msg>;
+  using E = Entry<ResolverAt>;
+
+  ResolverAt(ResolverAgent& agent, Time now) : agent_(agent), now_(now) {}
+
+  const Protocol& protocol() const;
+  const Policy& policy() const;
+  Agent self() const;
+  int children() const;
+  Agent child(int ordinal) const;
+  int ordinal(Agent a) const;
+  Agent above(uint64_t line) const;
+  uint32_t next_request();
+  void send(const Msg& m);
+  void send_stored(E& e, const Msg& m);
+  Msg apply(Bytes& data, const Msg& request) const;
+  void memory_read(E& e);
+  void memory_write(E& e, const Bytes& data);
+  void keep(E& e);
+  void discard(E& e);
+  void opened(E& e);
+  void closed(E& e);
+  bool contended(const E& e) const;
+  bool young(const Msg& probe) const;
+
+ private:
+  Agent origin_of(uint64_t line) const;
+  void log_sent(const Msg& m);
+
+  ResolverAgent& agent_;
+  const Time now_;
+};
+
+}  // namespace uncore

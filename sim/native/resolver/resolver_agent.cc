@@ -1,0 +1,145 @@
+#include "resolver/resolver_agent.hh"
+
+#include <algorithm>
+
+namespace uncore {
+
+ResolverAgent::ResolverAgent(const ResolverSurroundings& around, Agent self,
+                             const ResolverSpec& spec)
+    : busy(spec.slices.size(), 0),
+      around_(around),
+      self_(self),
+      spec_(spec),
+      free_(spec.slices.size(), 0) {
+  policy_.root = spec.parents.empty();
+  policy_.snoop = spec.knows == "snoop";
+  policy_.direct = spec.reply == "direct";
+  policy_.completion = spec.unblock == "completion";
+  policy_.keeps_data = spec.data != "none";
+  policy_.inclusive = spec.data == "inclusive" || spec.knows == "inclusive";
+  policy_.grants = spec.grants;
+}
+
+void ResolverAgent::arrive(PacketId id, Time now) {
+  const Msg& m = around_.network.packets[id].message;
+  // An atomic reads and writes the data of its level (C8).
+  const Time service = spec_.service + (m.kind == Kind::Amo ? spec_.data_hit : 0);
+  if (service == 0 || !(is_request(m.kind) || is_probe(m.kind))) return act(id, now);
+  const std::size_t s = slice(m.line);
+  const Time start = std::max(now, free_[s]);
+  free_[s] = start + service;
+  busy[s] += service;
+  act_after(id, free_[s]);
+}
+
+void ResolverAgent::act_after(PacketId id, Time when) {
+  const Packet& p = around_.network.packets[id];
+  around_.queue.push(when, p.place, p.sender, Action::act, id);
+}
+
+void ResolverAgent::act(PacketId id, Time now) {
+  Packet& packet = around_.network.packets[id];
+  if (spec_.lookup > 0 && must_look_up(packet)) {
+    packet.looked_up = true;
+    return act_after(id, now + spec_.lookup);
+  }
+  ResolverAt at(*this, now);
+  const Msg& m = packet.message;
+  const Agent origin = packet.origin;
+  PlacedEntry& e = entry(at, m.line);
+  if (spec_.entries > 0 && is_request(m.kind)) take_tag(at, e);
+  if (m.carries) e.origin = origin;
+  if (around_.log) [[unlikely]]
+    log_received(e, m);
+  if (m.kind == Kind::Data && around_.agents.is_memory(m.from)) {
+    Resolver<ResolverAt>::memory_data(at, e, m.data);
+  } else {
+    Resolver<ResolverAt>::receive(at, e, m);
+  }
+  around_.network.packets.drop(id);
+  forget_if_blank(e);
+}
+
+// Who owns a line away from this node stands with the line in memory (R9); of a line with a
+// transaction under way, or with others waiting, it is known already.
+bool ResolverAgent::must_look_up(const Packet& packet) const {
+  const Msg& m = packet.message;
+  if (packet.looked_up || !is_request(m.kind) || m.kind == Kind::Put) return false;
+  const auto found = entries_.find(m.line);
+  if (found == entries_.end()) return false;
+  const PlacedEntry& e = *found->second;
+  if (e.owner == kNobody || e.busy() || !e.queue.empty()) return false;
+  return std::ranges::find(spec_.near, spec_.children[e.owner]) == spec_.near.end();
+}
+
+// Whose data a message brings for the transaction under way (L4).
+void ResolverAgent::log_received(const PlacedEntry& e, const Msg& m) {
+  const bool given = m.kind == Kind::Answer && (m.flags & Flag::gave) && !e.probing;
+  if (given || m.kind == Kind::Data) around_.log->supplied({e.request.from, e.request.id}, m.from);
+}
+
+// --- entries ----------------------------------------------------------------------------------
+
+ResolverAgent::PlacedEntry& ResolverAgent::entry(ResolverAt& at, uint64_t line) {
+  std::unique_ptr<PlacedEntry>& e = entries_[line];
+  if (!e) {
+    e = std::make_unique<PlacedEntry>(at, line);
+    Resolver<ResolverAt>::init(at, *e);
+  }
+  return *e;
+}
+
+void ResolverAgent::forget_if_blank(PlacedEntry& e) {
+  // Forgetting changes nothing but memory, so a few blank entries may stay for the next request.
+  constexpr std::size_t kFew = 4096;
+  if (spec_.entries == 0 && entries_.size() < kFew) return;
+  if (!e.blank(policy_.root)) return;
+  if (e.in_tags) std::erase(tags(e.line), &e);
+  entries_.erase(e.line);
+}
+
+const Bytes* ResolverAgent::stored_data(uint64_t line) const {
+  const auto found = entries_.find(line);
+  if (found == entries_.end()) return nullptr;
+  const PlacedEntry& e = *found->second;
+  if (e.carried) return &e.in_hand;  // of the transaction under way
+  const bool valid = (e.stored && e.dirty) || e.step == PlacedEntry::Step::put;
+  return valid ? &e.data : nullptr;
+}
+
+// --- capacities (R7 and R8) -------------------------------------------------------------------
+
+ResolverAgent::Set& ResolverAgent::tags(uint64_t line) {
+  return tags_[line % std::max(1u, spec_.entries / std::max(1u, spec_.ways))];
+}
+
+void ResolverAgent::take_tag(ResolverAt& at, PlacedEntry& e) {
+  use(e);
+  if (e.in_tags) return;
+  Set& set = tags(e.line);
+  set.push_back(&e);
+  e.in_tags = true;
+  evict_if_full(at, set, spec_.ways, e, true);
+}
+
+// Makes room in a set: its least recently used quiet entries go, and leave it at once.
+void ResolverAgent::evict_if_full(ResolverAt& at, Set& set, uint32_t ways, PlacedEntry& keep,
+                                  bool recall) {
+  while (set.size() > ways) {
+    PlacedEntry* oldest = nullptr;
+    for (PlacedEntry* e : set)
+      if (e != &keep && e->quiet() && (!oldest || e->used < oldest->used)) oldest = e;
+    if (!oldest) return;
+    std::erase(set, oldest);
+    if (recall) {
+      oldest->in_tags = false;
+      Resolver<ResolverAt>::recall(at, *oldest);
+    } else {
+      oldest->in_store = false;
+      Resolver<ResolverAt>::evict(at, *oldest);
+    }
+    forget_if_blank(*oldest);
+  }
+}
+
+}  // namespace uncore
