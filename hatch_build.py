@@ -18,8 +18,6 @@ CARRIED = {
     "topologies": "uncore/data/topologies",
     "workloads": "uncore/data/workloads",
     "build/workloads": "uncore/data/guests",
-    "validation/hardware": "uncore/data/hardware",
-    "validation/claims": "uncore/data/claims",
     "sim/gem5": "uncore/data/gem5",
     "sim/sst/configuration.py": "uncore/data/sst/configuration.py",
     "build/sst/libuncore.so": "uncore/data/sst/libuncore.so",  # where SST was found

@@ -1,4 +1,4 @@
-"""Writes validation/hardware/MACHINE.toml from a measured matrix.
+"""Writes uncore_lab/figures/machines/MACHINE.toml from a measured matrix.
 
     python -m validation.derive MACHINE... --matrices DIR [--set KEY=VALUE ...]
 
@@ -22,12 +22,12 @@ import numpy as np
 
 from uncore import topology
 from uncore.errors import UncoreError
-from uncore.paths import HARDWARE
 from uncore.topology.machine import Machine
-from uncore.validate import hardware as figures
-from uncore.validate.hardware import Matrix
-from uncore.validate.parts import parts_of, shared_cache
 from uncore.words import pairs as settings
+from uncore_lab.figures import MACHINES
+from uncore_lab.figures import hardware as figures
+from uncore_lab.figures.hardware import Matrix
+from uncore_lab.figures.parts import parts_of, shared_cache
 
 HEAD = "# Handing a line from core to core: {}; the keys are explained in README.md.\n"
 SOURCES = {
@@ -64,7 +64,7 @@ def text_of(name: str, matrices: Path, given: Mapping[str, str]) -> str:
 
 
 def _known(name: str) -> dict[str, Any]:
-    path = HARDWARE / f"{name}.toml"
+    path = MACHINES / f"{name}.toml"
     document = tomllib.loads(path.read_text()) if path.is_file() else {}
     kept = {key: document[key] for key in KEYS if key in document}
     if "at_home" in kept:
@@ -136,7 +136,7 @@ def _number(value: float) -> str:
 
 def _others(name: str) -> Iterator[str]:
     """The text of the tables of other experiments, as it stands."""
-    path = HARDWARE / f"{name}.toml"
+    path = MACHINES / f"{name}.toml"
     lines, keep = path.read_text().splitlines() if path.is_file() else [], False
     for line in lines:
         if line.startswith("["):
@@ -157,7 +157,7 @@ def main() -> None:
         given = settings("--set", words.set)
         for name in words.machines:
             text = text_of(name, words.matrices, given)
-            (HARDWARE / f"{name}.toml").write_text(text)
+            (MACHINES / f"{name}.toml").write_text(text)
     except UncoreError as error:
         sys.exit(f"derive: {error}")
 

@@ -14,8 +14,8 @@ than its file declares:
     --half     fit on the pairs of the home side and the class across it; predict all the others
 
 Every class of every machine weighs the same, its median more than its pairs; a number that several
-machines share moves by one factor in all of them.  How that is solved is uncore/fitting; which core
-sits where is validation/order.py.
+machines share moves by one factor in all of them.  How that is solved is uncore_lab/fitting; which
+core sits where is validation/order.py.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from numpy.typing import NDArray
 
 from uncore import topology
 from uncore.errors import UncoreError
-from uncore.fitting import solve as least
-from uncore.fitting.numbers import Free, free, highest, scaled, settings, stepped
 from uncore.topology.machine import Machine, Number
-from uncore.validate import hardware as figures
-from uncore.validate.hardware import Hardware, Mask, Matrix
-from uncore.validate.score import fitted_on, free_numbers, score
-from uncore.validate.simulate import handoffs
+from uncore_lab.figures import hardware as figures
+from uncore_lab.figures.hardware import Hardware, Mask, Matrix
+from uncore_lab.figures.simulate import handoffs
+from uncore_lab.fitting import solve as least
+from uncore_lab.fitting.numbers import Free, free, highest, scaled, settings, stepped
+from uncore_lab.validate.score import fitted_on, free_numbers, score
 
 Place = tuple[str, int]  # file and line of a number: what machines share
 

@@ -2,8 +2,8 @@
 
     python -m validation.order MACHINE... --matrices DIR [--write]
 
-How it is found is uncore/calibrate/order.py.  `--write` renumbers the map and writes the slice into
-validation/hardware.
+How it is found is uncore_lab/calibrate/order.py.  `--write` renumbers the map and writes the slice
+into uncore_lab/figures.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ import sys
 from pathlib import Path
 
 from uncore import topology
-from uncore.calibrate.order import Order, find, renamed
 from uncore.errors import UncoreError
-from uncore.paths import HARDWARE, TOPOLOGIES
-from uncore.validate import hardware as figures
+from uncore.paths import TOPOLOGIES
+from uncore_lab.calibrate.order import Order, find, renamed
+from uncore_lab.figures import MACHINES
+from uncore_lab.figures import hardware as figures
 
 MAP = re.compile(r'(map\s*=\s*)("""|")((?:.|\n)*?)\2')
 
@@ -30,7 +31,7 @@ def renumber(text: str, order: Order) -> str:
 def write(name: str, order: Order) -> None:
     path = TOPOLOGIES / f"{name}.toml"
     path.write_text(renumber(path.read_text(), order))
-    carried = HARDWARE / f"{name}.toml"
+    carried = MACHINES / f"{name}.toml"
     lines = [line for line in carried.read_text().splitlines() if not line.startswith("slice ")]
     home = next(n for n, line in enumerate(lines) if line.startswith("home "))
     after = home + 1 + lines[home + 1].startswith("at_home")

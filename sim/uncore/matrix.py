@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 
+from uncore import plugins
 from uncore.api import make_job
 from uncore.distance import boundaries, classes, distance
 from uncore.errors import UserError
@@ -44,7 +44,7 @@ class Matrix:
 
     def by_class(self) -> list[dict[str, Any]]:
         """One row per distance class that occurs, nearest first, with the measured median."""
-        measured = published(self.machine) if self.what == LINE else {}
+        measured = plugins.measured(self.machine) if self.what == LINE else {}
         found: dict[str, list[float]] = {}
         for a, row in enumerate(self.ns):
             for b, value in enumerate(row):
@@ -92,18 +92,6 @@ def measure(
         raise UserError(f"{WORKLOADS[ipi]} published no table on engine '{job.engine}'")
     ns = [[value / 1000 for value in row] for row in table]
     return Matrix(job.machine, job.harts, IPI if ipi else LINE, ns, result)
-
-
-def published(machine: Machine) -> dict[str, float]:
-    """Distance class -> median in ns on the real machine, where the project carries figures."""
-    from uncore.validate import hardware
-
-    if machine.id not in hardware.carried():
-        return {}
-    ns = hardware.carried_matrix(hardware.read(machine.id), machine)
-    levels = hardware.level_of_pairs(machine)
-    known = {name: ns[(levels == name) & ~np.isnan(ns)] for name in classes(machine)}
-    return {name: round(float(np.median(found)), 2) for name, found in known.items() if found.size}
 
 
 def show(matrix: Matrix, as_json: bool) -> None:

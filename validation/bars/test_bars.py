@@ -1,6 +1,6 @@
 """Do the shipped machines hand lines over as the real ones do?
 
-Against the figures the project carries (`validation/hardware`); `uncore validate --matrices DIR`
+Against the figures the project carries (`uncore_lab/figures`); `uncore validate --matrices DIR`
 does the same with a user's own matrices.
 """
 
@@ -12,16 +12,17 @@ import msgspec
 import numpy as np
 import pytest
 
-from uncore import topology, validate
+from uncore import topology
 from uncore.cli import main
 from uncore.errors import UserError
 from uncore.paths import TOPOLOGIES
 from uncore.topology.cpus import hart_of_cpu
-from uncore.validate import contention, handoff
-from uncore.validate import hardware as figures
-from uncore.validate.score import broken, free_numbers, score
-from uncore.validate.section import Request
-from uncore.validate.simulate import handoffs
+from uncore_lab import validate
+from uncore_lab.figures import hardware as figures
+from uncore_lab.figures.simulate import handoffs
+from uncore_lab.validate import contention, handoff
+from uncore_lab.validate.score import broken, free_numbers, score
+from uncore_lab.validate.section import Request
 
 
 @pytest.mark.parametrize("name", figures.carried())

@@ -5,13 +5,13 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from uncore import claims as asking
-from uncore.claims.claim import Claim, Run, load, unasked
-from uncore.claims.page import amount, stated
-from uncore.claims.quantity import Quantity
-from uncore.claims.verdict import judge
 from uncore.errors import UserError
-from uncore.paths import CHECKOUT, CLAIMS
+from uncore.paths import CHECKOUT
+from uncore_lab import claims as asking
+from uncore_lab.claims.claim import CLAIMS, Claim, Run, load, unasked
+from uncore_lab.claims.page import amount, stated
+from uncore_lab.claims.quantity import Quantity
+from uncore_lab.claims.verdict import judge
 
 COUNTER = Run(machine="bus:4", workload="counter/atomic", threads="1,2,4", set={"ops": 20})
 ALL = load()
@@ -128,7 +128,7 @@ def test_a_wrong_quantity_is_refused_before_anything_runs(quantity, message):
 
 
 def test_a_wrong_file_is_named(monkeypatch, tmp_path):
-    monkeypatch.setattr("uncore.claims.claim.CLAIMS", tmp_path)
+    monkeypatch.setattr("uncore_lab.claims.claim.CLAIMS", tmp_path)
     (tmp_path / "odd.toml").write_text('claim = "x"\nclam = 1\n')
     with pytest.raises(UserError, match=r"odd\.toml: not a claim"):
         load(["odd"])
@@ -145,4 +145,4 @@ def test_a_claim_whose_run_fails_its_check_is_not_answered(monkeypatch):
 
 
 def test_claims_travel_with_the_package():
-    assert CLAIMS.is_dir() and (CLAIMS / "README.md").is_file()
+    assert CLAIMS.is_dir() and (CLAIMS.parent / "README.md").is_file()

@@ -12,8 +12,8 @@ import pytest
 
 from uncore.api import make_job
 from uncore.execute import execute
-from uncore.validate import contention
-from uncore.validate.section import Request
+from uncore_lab.validate import contention
+from uncore_lab.validate.section import Request
 
 FEW = {
     "i76700hq": (2, 3),

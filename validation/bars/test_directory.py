@@ -6,8 +6,8 @@ import pytest
 
 from uncore import topology
 from uncore.errors import UserError
-from uncore.validate import directory
-from uncore.validate import hardware as figures
+from uncore_lab.figures import hardware as figures
+from uncore_lab.validate import directory
 
 MEASURED = figures.carried("directory")
 

@@ -13,11 +13,11 @@ import pytest
 from validation import fit, order
 
 from uncore import topology
-from uncore.calibrate.order import Order, find
 from uncore.paths import TOPOLOGIES
-from uncore.validate import hardware as figures
-from uncore.validate.parts import parts_of
-from uncore.validate.simulate import handoffs
+from uncore_lab.calibrate.order import Order, find
+from uncore_lab.figures import hardware as figures
+from uncore_lab.figures.parts import parts_of
+from uncore_lab.figures.simulate import handoffs
 
 
 def test_numbers_that_were_changed_are_found_again() -> None:

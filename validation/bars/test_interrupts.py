@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from uncore.validate import interrupts
+from uncore_lab.validate import interrupts
 
 CARRIED = interrupts.carried()
 FITTED = [name for name, one in CARRIED.items() if one.figures]

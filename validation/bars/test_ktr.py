@@ -8,7 +8,7 @@ import pytest
 
 from uncore.cli import main
 from uncore.errors import UserError
-from uncore.validate import ktr
+from uncore_lab.validate import ktr
 
 # Dillon 2005; two of his sequences of each kind.
 TRACE = """

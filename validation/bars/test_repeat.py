@@ -8,10 +8,10 @@ import pytest
 
 from uncore import topology
 from uncore.topology.machine import Machine
-from uncore.validate import hardware as figures
-from uncore.validate import repeat
-from uncore.validate.hardware import Hardware, Matrix
-from uncore.validate.score import MATRIX, broken, score
+from uncore_lab.figures import hardware as figures
+from uncore_lab.figures.hardware import Hardware, Matrix
+from uncore_lab.validate import repeat
+from uncore_lab.validate.score import MATRIX, broken, score
 
 SMT, PLAIN = "r5700x", "ring:16"  # eight cores of two threads; sixteen of one
 

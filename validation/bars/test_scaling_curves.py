@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 from uncore.api import make_job
-from uncore.claims.quantity import OF_POINTS
 from uncore.execute import execute
-from uncore.validate import scaling
-from uncore.validate.series import Series, series
+from uncore_lab.claims.quantity import OF_POINTS
+from uncore_lab.validate import scaling
+from uncore_lab.validate.series import Series, series
 
 ALL = series()
 GETUID = next(s for s in ALL if (s.machine, s.benchmark, s.kind) == ("x6130x2", "getuid1", "linux"))

@@ -11,17 +11,17 @@ import pytest
 
 from uncore import topology
 from uncore.api import run
-from uncore.calibrate.determined import undetermined
-from uncore.calibrate.fit import Fitted, solve
-from uncore.calibrate.order import map_of
-from uncore.calibrate.problem import Problem
-from uncore.calibrate.write import kept, machine_file
 from uncore.cli import main
-from uncore.fitting.numbers import free, settings
 from uncore.topology.cpus import hart_of_cpu
 from uncore.topology.machine import Machine
-from uncore.validate import hardware as figures
-from uncore.validate.simulate import handoffs
+from uncore_lab.calibrate.determined import undetermined
+from uncore_lab.calibrate.fit import Fitted, solve
+from uncore_lab.calibrate.order import map_of
+from uncore_lab.calibrate.problem import Problem
+from uncore_lab.calibrate.write import kept, machine_file
+from uncore_lab.figures import hardware as figures
+from uncore_lab.figures.simulate import handoffs
+from uncore_lab.fitting.numbers import free, settings
 
 
 def write(path: Path, machine: Machine, ns: np.ndarray) -> Path:

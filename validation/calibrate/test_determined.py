@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from uncore import topology
-from uncore.calibrate.determined import ERROR, uncertainties, undetermined
-from uncore.calibrate.fit import Fitted
-from uncore.calibrate.problem import Choice, Problem
-from uncore.fitting.numbers import MOST_RATIO, NS, RATIO, Free
-from uncore.fitting.solve import REACH, Solution
+from uncore_lab.calibrate.determined import ERROR, uncertainties, undetermined
+from uncore_lab.calibrate.fit import Fitted
+from uncore_lab.calibrate.problem import Choice, Problem
+from uncore_lab.fitting.numbers import MOST_RATIO, NS, RATIO, Free
+from uncore_lab.fitting.solve import REACH, Solution
 
 ONE = np.eye(6)[:3]  # a number that one residual follows, and no other does
 

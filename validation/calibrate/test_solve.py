@@ -8,7 +8,7 @@ from math import inf, log
 import numpy as np
 import pytest
 
-from uncore.fitting.solve import PAIRS, REACH, STEP, Part, Target, present, solve
+from uncore_lab.fitting.solve import PAIRS, REACH, STEP, Part, Target, present, solve
 
 
 def sums(right: list[float], asked: list[int] | None = None) -> Callable[[np.ndarray], np.ndarray]:

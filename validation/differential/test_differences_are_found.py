@@ -13,7 +13,7 @@ import pytest
 from validation.differential.jobs import JOBS, make
 
 from uncore import cli
-from uncore.engine import agreement
+from uncore.compare import agreement
 from uncore.engine.reference import fabric
 from uncore.engine.reference.cache import Line as SharedLine
 from uncore.engine.reference.caches import Caches

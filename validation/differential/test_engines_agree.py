@@ -10,7 +10,7 @@ from __future__ import annotations
 import pytest
 from validation.differential.jobs import JOBS, LONG, Case, make
 
-from uncore.engine import agreement
+from uncore.compare import agreement
 
 ENGINES = ("native", "reference")
 

@@ -10,7 +10,7 @@ import pytest
 
 from uncore import api
 from uncore.engine import native
-from uncore.validate.series import Series, series
+from uncore_lab.validate.series import Series, series
 
 HARTS = 12
 SHAPES = [s for s in series(["epyc7601x2"]) if s.benchmark != "getuid1"]

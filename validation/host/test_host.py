@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from uncore import paths
-from uncore.engine import host
 from uncore.errors import UserError
+from uncore.host import pinned
 from uncore.program import build, find, load
 from uncore.result import load as load_result
 from uncore.result import save
@@ -25,10 +25,12 @@ WORKLOADS = sorted(
     for folder in ("lock", "refcount", "epoch")
     for path in (paths.WORKLOADS / folder).glob("*.c")
 )
-TWO = [*host.processors(), *host.processors()][:2]  # one processor serves both where there is one
+TWO = [*pinned.processors(), *pinned.processors()][
+    :2
+]  # one processor serves both where there is one
 SMALL = {"ops": "100", "patience": "60s"}
 
-pytestmark = pytest.mark.skipif(bool(host.missing()), reason=host.missing())
+pytestmark = pytest.mark.skipif(bool(pinned.missing()), reason=pinned.missing())
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +41,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_a_workload_passes_its_own_check_with_two_threads(name: str) -> None:
     workload = find(name)
-    point = host.run(host.compile(host.source_of(workload)), workload, TWO, SMALL)
+    point = pinned.run(pinned.compile(pinned.source_of(workload)), workload, TWO, SMALL)
     assert point["failures"] == []
     assert len(point["thread_ops"]) == 2 and point["ops"] > 0
 
@@ -50,7 +52,7 @@ def sanitized(name: str, *defines: str) -> str:
         pytest.skip("no compiler cc on this computer")
     source = paths.WORKLOADS / f"{name}.c"
     try:
-        binary = host.compile(source, build.HOST_SANITIZED, defines)
+        binary = pinned.compile(source, build.HOST_SANITIZED, defines)
     except UserError as error:
         if "tsan" in str(error):
             pytest.skip("cc has no ThreadSanitizer here")
@@ -77,12 +79,12 @@ def test_a_broken_check_fails_the_run(tmp_path: Path) -> None:
         '#include "uncore.h"\n'
         'void uc_main(unsigned id, unsigned n) { uc_check(id + 1 < n, "the last one"); }\n'
     )
-    point = host.run(host.compile(source), find("lock/ticket"), TWO, {})
+    point = pinned.run(pinned.compile(source), find("lock/ticket"), TWO, {})
     assert point["failures"] == ["wrong.c:2: the last one"]
 
 
 def test_the_result_is_like_any_other(tmp_path: Path) -> None:
-    result = host.measure(find("counter/atomic"), [1], {"ops": 1000})
+    result = pinned.measure(find("counter/atomic"), [1], {"ops": 1000})
     [point] = result.points
     assert (point.ops, point.throughput is not None) == (1000, True)
     assert point.transfers is None and "hardware" in point.absent["transfers"]
@@ -94,11 +96,11 @@ def test_the_result_is_like_any_other(tmp_path: Path) -> None:
 
 def test_more_threads_than_processors_are_refused() -> None:
     with pytest.raises(UserError, match="may use"):
-        host.measure(find("lock/ticket"), [len(host.processors()) + 1])
+        pinned.measure(find("lock/ticket"), [len(pinned.processors()) + 1])
 
 
 def test_an_elf_cannot_be_compiled_for_the_host(tmp_path: Path) -> None:
     elf = tmp_path / "mine.elf"
     elf.write_bytes(find("lock/ticket").data)
     with pytest.raises(UserError, match="needs the C file"):
-        host.measure(load(elf), [1])
+        pinned.measure(load(elf), [1])

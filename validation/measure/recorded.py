@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from uncore.measure.computer import ranges
+from uncore.host.computer import ranges
 from uncore.topology import Machine
 
 KIB = 1024

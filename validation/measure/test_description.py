@@ -14,12 +14,13 @@ from uncore import topology
 from uncore.api import run
 from uncore.cli import main
 from uncore.errors import UserError
-from uncore.measure import describe, hwloc, sysfs
-from uncore.measure.computer import cpu_list, ranges
-from uncore.measure.layout import expression, lay_out
+from uncore.host import sysfs
+from uncore.host.computer import cpu_list, ranges
 from uncore.topology.cpus import hart_of_cpu
-from uncore.validate import hardware
-from uncore.validate.simulate import handoffs
+from uncore_lab.figures import hardware
+from uncore_lab.figures.simulate import handoffs
+from uncore_lab.measure import describe, hwloc
+from uncore_lab.measure.layout import expression, lay_out
 
 EPYC = topology.load("epyc7601x2")  # 2 sockets, 4 dies each, 2 complexes, 4 cores, 2 threads
 

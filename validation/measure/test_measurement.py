@@ -17,15 +17,15 @@ from validation.measure.recorded import Recorded
 from uncore import paths, topology
 from uncore.api import make_job
 from uncore.cli import main
-from uncore.engine import host
 from uncore.errors import GuestError, UserError
 from uncore.execute import execute
-from uncore.measure import bench, describe, plan, record, sysfs
-from uncore.measure.measure import measure
+from uncore.host import pinned, sysfs
 from uncore.result.describe import tables
 from uncore.result.schema import Point
-from uncore.validate import hardware
-from uncore.validate.simulate import handoffs
+from uncore_lab.figures import hardware
+from uncore_lab.figures.simulate import handoffs
+from uncore_lab.measure import bench, describe, plan, record
+from uncore_lab.measure.measure import measure
 
 MACHINE = topology.load("tr1950x")
 RECORDED = Recorded(MACHINE, lambda hart: hart // 2 + hart % 2 * 16, "die")
@@ -145,7 +145,7 @@ def test_the_page_on_measuring_is_the_layout_of_the_file() -> None:
 # ---- This computer -------------------------------------------------------------------------------
 
 HERE = pytest.mark.skipif(
-    bool(host.missing()) or len(host.processors()) < 2, reason="needs Linux and two processors"
+    bool(pinned.missing()) or len(pinned.processors()) < 2, reason="needs Linux and two processors"
 )
 
 
@@ -156,7 +156,7 @@ def test_this_computer_is_measured(tmp_path, monkeypatch, capsys) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["measure", "--quick", "-o", str(json), "--csv", str(csv)])
     assert ended.value.code == 0
-    found, cpus = record.load(json), len(host.processors())
+    found, cpus = record.load(json), len(pinned.processors())
     assert len(csv.read_text().splitlines()) == cpus
     assert all(ns > 0 for row in found.handoffs.mean_ns for ns in row)
     assert {p.workload for p in found.throughput} == set(plan.CONTENDED)
@@ -170,7 +170,7 @@ def test_this_computer_is_measured(tmp_path, monkeypatch, capsys) -> None:
 def test_interrupts_are_seen_where_they_are_sent() -> None:
     """The thread that runs is interrupted by all but a few calls, one that sleeps by none."""
     try:
-        found = plan.barriers(bench.Here(), sysfs.read(only=host.processors()[:2]), SMALL, int)
+        found = plan.barriers(bench.Here(), sysfs.read(only=pinned.processors()[:2]), SMALL, int)
     except GuestError as error:
         pytest.skip(str(error))
     runs, sleeps = found
@@ -179,7 +179,7 @@ def test_interrupts_are_seen_where_they_are_sent() -> None:
 
 
 def test_one_processor_is_refused(monkeypatch) -> None:
-    monkeypatch.setattr(host, "missing", str)
+    monkeypatch.setattr(pinned, "missing", str)
     monkeypatch.setattr(bench.os, "sched_getaffinity", lambda _: {5})
     with pytest.raises(UserError, match="processor 5 alone"):
         bench.usable()
@@ -190,7 +190,7 @@ def test_a_forbidden_call_is_refused(monkeypatch) -> None:
         if len(cpus) == 1:
             raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr(host, "missing", str)
+    monkeypatch.setattr(pinned, "missing", str)
     monkeypatch.setattr(bench.os, "sched_getaffinity", lambda _: {0, 1})
     monkeypatch.setattr(bench.os, "sched_setaffinity", forbidden)
     with pytest.raises(UserError, match="cannot be pinned to processor 0"):
@@ -198,6 +198,6 @@ def test_a_forbidden_call_is_refused(monkeypatch) -> None:
 
 
 def test_another_system_is_refused(monkeypatch) -> None:
-    monkeypatch.setattr(host, "missing", lambda: "the host build knows Linux x86_64")
+    monkeypatch.setattr(pinned, "missing", lambda: "the host build knows Linux x86_64")
     with pytest.raises(UserError, match="knows Linux"):
         bench.usable()

@@ -11,17 +11,17 @@ import pytest
 
 from uncore import topology
 from uncore.cli import main
-from uncore.fitting import numbers
-from uncore.fitting.numbers import Free
 from uncore.paths import CHECKOUT
-from uncore.predict import observe
-from uncore.predict.forecast import forecast
-from uncore.predict.observe import Observation, observations
-from uncore.predict.relatives import lend, spread
 from uncore.topology.lineage import nearness
-from uncore.validate import blind, clocks, prediction
-from uncore.validate import hardware as figures
-from uncore.validate.section import Request
+from uncore_lab.figures import hardware as figures
+from uncore_lab.fitting import numbers
+from uncore_lab.fitting.numbers import Free
+from uncore_lab.predict import observe
+from uncore_lab.predict.forecast import forecast
+from uncore_lab.predict.observe import Observation, observations
+from uncore_lab.predict.relatives import lend, spread
+from uncore_lab.validate import blind, clocks, prediction
+from uncore_lab.validate.section import Request
 
 HELD_BACK = """
     epyc7601x2 epyc7702x2 epyc7742x2 tr3990x epyc74f3 epyc7r13x2 epyc9454x2 epyc9754x2
@@ -173,7 +173,7 @@ def test_where_a_fit_begins_does_not_matter() -> None:
 
 
 def test_every_measured_machine_is_on_record_and_no_other() -> None:
-    fitted = {name for name in observe.measured() if numbers.free(name)}
+    fitted = {name for name in figures.well_measured() if numbers.free(name)}
     assert {o.machine for o in observations()} <= fitted
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import pytest
 
 from uncore import api, paths
-from uncore.engine.crosscheck import crosscheck
+from uncore.compare.crosscheck import crosscheck
 from uncore.result import Point
 
 WORKLOADS = {

@@ -1,196 +1,82 @@
-"""The commands of `uncore`, one module a kind of question; `uncore.cli` gathers them.
+"""The commands of `uncore`: name -> (where its function is, what `uncore --help` says of it).
 
-    app              where a module registers its commands
-    Threads ...      options that several commands share, each worded once
-    finish(jobs)     executes jobs, reports whatever came of them, and says with which exit status
+The one rule on start-up: a module is imported when its command is called, and imports what the
+command needs at its top; so `uncore --help` loads none of them.  Libraries that are slow to load
+and seldom needed (polars, matplotlib) are imported in the functions that need them, marked `slow
+to load`.  Other packages add tables like this one (`uncore.plugins`).
 
 Commands hold no knowledge of their own: they turn words into a Job, execute it and hand the Result
-to a report.  Modules a command needs are imported inside it: `uncore list` should not load a
-plotting library.
+to a report.
 """
 
-from __future__ import annotations
+from uncore.plugins import Commands
 
-import os
-import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+_HERE = "uncore.commands"
 
-from cyclopts import App, Parameter, validators
-
-import uncore
-from uncore.errors import GuestError
-from uncore.words import check_endings, duration
-
-if TYPE_CHECKING:
-    from uncore.job import Job
-
-OK, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
-
-app = App(
-    name="uncore", help="A cache-coherence and topology simulator.", version=uncore.__version__
-)
-
-Threads = Annotated[str, Parameter(help="thread counts: 1,2,4..128 (4..128 doubles), or max")]
-Set = Annotated[
-    list[str], Parameter(name="--set", negative="", help="NAME=VALUE: a workload's parameter")
-]
-With = Annotated[
-    list[str], Parameter(name="--with", negative="", help="KEY=VALUE: a number of the machine")
-]
-Json = Annotated[bool, Parameter(name="--json", negative="", help="rows as JSON, keys documented")]
-Plot = Annotated[Path | None, Parameter(help="draw into this file (.png, .svg, .pdf)")]
-Cores = Annotated[
-    int,
-    Parameter(validator=validators.Number(gte=0), help="cores of this host to use; 0: all of them"),
-]
-
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class Choices:
-    """What every command that simulates lets the user choose."""
-
-    smt: Annotated[Literal["on", "off"], Parameter(help="second hardware threads")] = "on"
-    home: Annotated[
-        str,
-        Parameter(
-            help="where memory lives: addressed, node0, node1, ..., interleave, first-touch, pair"
-        ),
-    ] = "addressed"
-    slices: Annotated[str, Parameter(help="hash, or the slice that owns every line")] = "hash"
-    engine: Annotated[str, Parameter(help="one of `uncore engines`")] = "native"
-    slow: Annotated[
-        bool, Parameter(negative="", help="as many harts as asked for on an engine that is slow")
-    ] = False
-    watchdog: Annotated[
-        str, Parameter(help="simulated time without an operation after which a run is given up")
-    ] = "100ms"
-    sst: Annotated[
-        str | None, Parameter(help="where SST is (its prefix); else UNCORE_SST, PATH")
-    ] = None
-    sst_threads: Annotated[
-        int | None,
-        Parameter(validator=validators.Number(gte=1), help="threads of one process of SST"),
-    ] = None
-    sst_ranks: Annotated[
-        int | None,
-        Parameter(validator=validators.Number(gte=1), help="processes of SST (MPI)"),
-    ] = None
-    sst_mesh: Annotated[
-        str | None, Parameter(help="whose routers a mesh has in SST: merlin or kingsley")
-    ] = None
-    gem5: Annotated[
-        str | None, Parameter(help="where gem5 is (its program); else UNCORE_GEM5, PATH")
-    ] = None
-
-    def policies(self) -> dict[str, Any]:
-        """As fields of a Job; what only says how to run an engine goes where the engine looks."""
-        fields = asdict(self)
-        for name in ("sst", "sst_threads", "sst_ranks", "sst_mesh", "gem5"):
-            if (said := fields.pop(name)) is not None:
-                os.environ[f"UNCORE_{name.upper()}"] = str(said)
-        watchdog = duration("--watchdog", self.watchdog)
-        return {**fields, "smt": self.smt == "on", "watchdog": watchdog}
-
-    def job(
-        self,
-        machine: str,
-        workload: str,
-        threads: str | Iterable[int],
-        set_: Sequence[str],
-        with_: Sequence[str],
-    ) -> Job:
-        """The job of a command that asks for one."""
-        from uncore.api import make_job
-        from uncore.words import pairs
-
-        return make_job(
-            machine,
-            workload,
-            threads,
-            parameters=pairs("--set", set_),
-            overrides=pairs("--with", with_),
-            **self.policies(),
-        )
-
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class Placed(Choices):
-    """The same, and where threads run."""
-
-    placement: Annotated[
-        str,
-        Parameter(name="--place", help="compact, scatter, siblings, or harts such as 0-3,8"),
-    ] = "compact"
-
-
-CHOICES, PLACED = Choices(), Placed()
-
-
-def finish(
-    jobs: Sequence[Any],
-    cores: int,
-    *,
-    json: bool,
-    plot: Path | None,
-    output: Path | None = None,
-    lines: bool = False,
-    log: Path | None = None,
-) -> int:
-    """Executes jobs and reports whatever came of them; the exit status."""
-    from uncore.execute import execute
-    from uncore.report import curve
-    from uncore.report import lines as moved
-    from uncore.report.plot import picture
-    from uncore.report.progress import progress
-    from uncore.result import save
-
-    check_endings({"--output": output, "--plot": plot, "--log": log})
-    logs: list[tuple[int, Any]] = []
-    wrong: list[tuple[Any, GuestError]] = []
-    with progress(sum(sum(job.threads) for job in jobs), "simulating") as advance:
-        results = execute(
-            jobs,
-            workers(cores),
-            lambda job, point: advance(point.threads),
-            lambda job, error: wrong.append((job, error)),
-            frozenset(name for name, on in (("lines", lines), ("log", log)) if on),
-            tick=lambda operations, reached: advance.reached(reached),
-            seen=lambda job, observed: logs.append((job.threads[0], observed.get("log"))),
-        )
-    for job, error in wrong:
-        note(f"uncore: {job.machine.id} at {job.threads[0]} threads: {error}")
-    curve.show(results, json)
-    if len(jobs) == 1 and results[0].points and not json:
-        moved.show(jobs[0].program, results[0].points[-1])
-    if output:
-        save(results[0], output)
-        note(f"result: {output}")
-    if log and logs:
-        _save_log(logs, log)
-    if plot and any(result.points for result in results):
-        note(f"picture: {picture(plot, curve.panel(results))}")
-    if wrong or any(result.failed for result in results):
-        return FAILED
-    return INTERRUPTED if any(result.outcome.partial for result in results) else OK
-
-
-def _save_log(logs: Sequence[tuple[int, Any]], path: Path) -> None:
-    from uncore.result import log
-
-    log.save([(threads, log.frame(columns)) for threads, columns in sorted(logs)], path)
-    note(f"transaction log: {path}")
-
-
-def workers(cores: int) -> int:
-    """How many processes `--cores N` means."""
-    return cores or os.cpu_count() or 1
-
-
-def note(text: str) -> None:
-    """Says where something was written, without disturbing what is piped."""
-    print(text, file=sys.stderr)
+COMMANDS: Commands = {
+    "list": (
+        f"{_HERE}.machines:list_",
+        "Topologies, workloads and engines, each with one line.",
+    ),
+    "engines": (
+        f"{_HERE}.engines:engines",
+        "What is installed, and what each engine can do here.",
+    ),
+    "show": (
+        f"{_HERE}.machines:show",
+        "A machine as a tree, its resolved numbers with their sources, and a drawing.",
+    ),
+    "run": (
+        f"{_HERE}.run:run",
+        "Run one workload on one machine or several, at each thread count.",
+    ),
+    "sweep": (
+        f"{_HERE}.run:sweep",
+        "Run the product of all values: --with KEY=A,B and --set NAME=A,B are axes.",
+    ),
+    "matrix": (
+        f"{_HERE}.matrix:matrix",
+        "The latency between all pairs of harts, as measured by a CAS ping-pong.",
+    ),
+    "demo": (
+        f"{_HERE}.demo:demo",
+        "The demonstration: core-to-core matrix and lock scaling of a 2x EPYC 7601.",
+    ),
+    "lines": (
+        f"{_HERE}.results:lines",
+        "The lines a run waited for: what they hold, who took them, and what they cost.",
+    ),
+    "conflicts": (
+        f"{_HERE}.results:conflicts",
+        "Which kinds of operations meet on a line: the question of the scalable commutativity"
+        " rule.",
+    ),
+    "scaling": (
+        f"{_HERE}.results:scaling",
+        "Scaling laws of a saved result: three speed-ups, serialisation, a fit and its prediction.",
+    ),
+    "compare": (
+        f"{_HERE}.results:compare",
+        "Two workloads or two machines, side by side: their ratio, and what makes the difference.",
+    ),
+    "check": (
+        f"{_HERE}.trust:check",
+        "Walk the protocol's tables exhaustively and at random; exit status 1 on a violation.",
+    ),
+    "litmus": (
+        f"{_HERE}.trust:litmus",
+        "Outcomes of litmus tests against the memory model; exit status 1 on a forbidden one.",
+    ),
+    "diff-engines": (
+        f"{_HERE}.engines:diff_engines",
+        "Two engines' transaction logs, record by record; exit status 1 on the first difference.",
+    ),
+    "export": (
+        f"{_HERE}.engines:export",
+        "Write a job as a folder that another simulator runs by itself.",
+    ),
+    "crosscheck": (
+        f"{_HERE}.engines:crosscheck",
+        "One job on several engines: what must agree, what should, what differs and why.",
+    ),
+}

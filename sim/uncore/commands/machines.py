@@ -1,4 +1,4 @@
-"""What there is: list, engines, show."""
+"""What there is: list, show."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from uncore.commands import OK, Json, Plot, With, app
+from uncore import engine, program, topology
+from uncore.commands.options import Json, Plot, With
+from uncore.commands.status import OK
+from uncore.report.table import Column, emit
 from uncore.words import check_endings
 
 
-@app.command(name="list")
 def list_(*, json: Json = False) -> int:
-    """Topologies, workloads and engines, each with one line."""
-    from uncore import engine, program, topology
-    from uncore.report.table import Column, emit
-
     rows = [
         {"kind": "topology", "name": n, "about": about} for n, about in topology.list_machines()
     ]
@@ -26,28 +24,6 @@ def list_(*, json: Json = False) -> int:
     return OK
 
 
-@app.command
-def engines(*, json: Json = False) -> int:
-    """What is installed, and what each engine can do here."""
-    from uncore import engine
-    from uncore.report.table import Column, emit
-
-    modules = {name: engine.load(name) for name in engine.names()}
-    rows = [
-        {"engine": n, "missing": m.missing(), "about": engine.about(n), "gives": sorted(m.GIVES)}
-        for n, m in modules.items()
-    ]
-    columns = [
-        Column("engine", "engine", left=True),
-        Column("here", lambda row: row["missing"] or "ready", left=True),
-        Column("about", "about", left=True),
-        Column("gives", lambda row: " ".join(row["gives"]), left=True),
-    ]
-    emit(rows, json, columns)
-    return OK
-
-
-@app.command
 def show(
     machine: str,
     *,
@@ -58,10 +34,6 @@ def show(
     plot: Plot = None,
     json: Json = False,
 ) -> int:
-    """A machine as a tree, its resolved numbers with their sources, and a drawing."""
-    from uncore import topology
-    from uncore.report.table import Column, emit
-
     check_endings({"--plot": plot})
     resolved = topology.load(machine, with_)
     if not (keys or json):

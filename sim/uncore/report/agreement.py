@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from uncore.engine.agreement import Agreement, Difference
+from uncore.compare.agreement import Agreement, Difference
 from uncore.report.table import Column, console, emit, print_json
 from uncore.result.log import COLUMNS
 

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 import msgspec
 
+from uncore.compare.results import Comparison, Part
 from uncore.report import plot as plots
 from uncore.report import units
 from uncore.report.table import Column, console, emit
-from uncore.result.compare import Comparison, Part
 
 SEEN = 0.005  # lines or ns per operation: fewer would be written 0.00
 

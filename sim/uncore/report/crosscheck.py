@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from uncore.engine.crosscheck import COUNTED, Crossed
+from uncore.compare.crosscheck import COUNTED, Crossed
 from uncore.report.table import Column, console, emit, print_json
 from uncore.report.units import count, duration
 

@@ -1,0 +1,49 @@
+"""The demonstration `scripts/run` shows: one machine, two questions, one picture.
+
+What does a line cost between any two of 128 hardware threads, and what does that do to a lock?
+Nobody has published that machine's matrix; a smaller one built from the same dies was measured, so
+it is simulated too, and its measured figures stand beside.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from uncore import matrix
+from uncore.api import make_job
+from uncore.commands.options import Plot
+from uncore.commands.status import FAILED, INTERRUPTED, OK
+from uncore.execute import execute
+from uncore.paths import CHECKOUT
+from uncore.report import curve
+from uncore.report.plot import picture
+from uncore.report.progress import progress
+from uncore.report.table import console
+from uncore.words import check_endings
+
+MACHINE, MEASURED = "epyc7601x2", "tr1950x"
+LOCKS = ("lock/ticket", "lock/mcs")
+THREADS = "1,2,4..128"
+
+
+def demo(*, plot: Plot = None) -> int:
+    check_endings({"--plot": plot})
+    path = plot or (CHECKOUT / "build" if CHECKOUT else Path()) / "uncore-demo.png"
+    jobs = [make_job(MACHINE, lock, THREADS) for lock in LOCKS]
+    total = 2 + sum(len(job.threads) for job in jobs)
+    with progress(total, "simulating 2x EPYC 7601", "runs") as advance:
+        machines = []
+        for name in (MACHINE, MEASURED):
+            machines.append(matrix.measure(name, ipi=False, overrides={}, smt=True))
+            advance(1)
+        results = execute(jobs, 1, lambda job, point: advance(1))
+    for pairs in machines:
+        matrix.show(pairs, as_json=False)
+    curve.show(results, as_json=False)
+    large, small = machines
+    panels = [matrix.panel(large), curve.panel(results), matrix.comparison(small)]
+    console().print(f"picture: {picture(path, *panels)}", markup=False, soft_wrap=True)
+    if any(result.outcome.partial for result in results):
+        return INTERRUPTED
+    failed = any(one.failed for one in [*(pairs.result for pairs in machines), *results])
+    return FAILED if failed else OK

@@ -1,0 +1,114 @@
+"""Engines, ours and other simulators: engines, export, crosscheck, diff-engines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from uncore import engine
+from uncore.commands.options import PLACED, Json, Placed, Set, Threads, With, note
+from uncore.commands.status import FAILED, OK
+from uncore.compare import agreement
+from uncore.compare import crosscheck as crossing
+from uncore.errors import UserError
+from uncore.report import agreement as agreement_report
+from uncore.report import crosscheck as crosscheck_report
+from uncore.report.progress import progress
+from uncore.report.table import Column, emit
+
+DEFAULT = ("native", "reference", "sst")  # to crosscheck
+
+
+def engines(*, json: Json = False) -> int:
+    modules = {name: engine.load(name) for name in engine.names()}
+    rows = [
+        {"engine": n, "missing": m.missing(), "about": engine.about(n), "gives": sorted(m.GIVES)}
+        for n, m in modules.items()
+    ]
+    columns = [
+        Column("engine", "engine", left=True),
+        Column("here", lambda row: row["missing"] or "ready", left=True),
+        Column("about", "about", left=True),
+        Column("gives", lambda row: " ".join(row["gives"]), left=True),
+    ]
+    emit(rows, json, columns)
+    return OK
+
+
+def export(
+    simulator: Annotated[Literal["sst", "gem5"], Parameter(help="for whom")],
+    machine: str,
+    workload: str,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"], help="the folder; it must be new")],
+    threads: Annotated[str, Parameter(help="how many: one number, or max")] = "max",
+    set_: Set = [],  # noqa: B006
+    with_: With = [],  # noqa: B006
+    choices: Placed = PLACED,
+) -> int:
+    job = choices.job(machine, workload, threads, set_, with_)
+    if len(job.threads) != 1:
+        raise UserError(f"--threads {threads}: one folder is one run; write one number")
+    if output.exists():
+        raise UserError(f"--output {output}: there is one already; name a new folder")
+    engine.exporter(simulator).export(replace(job, engine=simulator), output)
+    note(f"run folder: {output} (README.md says how to run it)")
+    return OK
+
+
+def crosscheck(
+    machine: str,
+    workload: str,
+    *,
+    engines: Annotated[
+        str,
+        Parameter(
+            help="the first is what the others are compared with; none: native, reference, and sst"
+            " where it is found"
+        ),
+    ] = "",
+    threads: Threads = "2",
+    set_: Set = [],  # noqa: B006
+    with_: With = [],  # noqa: B006
+    choices: Placed = PLACED,
+    json: Json = False,
+) -> int:
+    job = choices.job(machine, workload, threads, set_, with_)
+    found_here = (name for name in DEFAULT if not engine.load(name).missing())
+    names = [name.strip() for name in engines.split(",")] if engines else list(found_here)
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise UserError(f"--engines {engines}: write at least two different ones")
+    if not choices.slow:
+        for name in names:
+            engine.refuse_slow(replace(job, engine=name))
+    with progress(len(job.threads) * len(names), "comparing", "runs") as advance:
+        found = crossing.crosscheck(job, names, lambda: advance(1))
+    crosscheck_report.show(found, crossing.reasons(names), json)
+    return FAILED if any(crossed.broken() for crossed in found) else OK
+
+
+def diff_engines(
+    machine: str,
+    workload: str,
+    *,
+    threads: Threads = "1",
+    set_: Set = [],  # noqa: B006
+    with_: With = [],  # noqa: B006
+    choices: Placed = PLACED,
+    against: Annotated[str, Parameter(help="the engine to compare --engine with")] = "reference",
+    json: Json = False,
+) -> int:
+    job = choices.job(machine, workload, threads, set_, with_)
+    if not choices.slow:
+        engine.refuse_slow(replace(job, engine=against))
+    engines = (job.engine, against)
+    with progress(len(job.threads), "comparing", "jobs") as advance:
+        found = []
+        for count in job.threads:
+            found.append(agreement.compare(job.at(count), engines))
+            advance(1)
+    agreement_report.show(found, engines, json)
+    return OK if all(one.equal for one in found) else FAILED

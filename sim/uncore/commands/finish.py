@@ -1,0 +1,81 @@
+"""What `run` and `sweep` do with their jobs.
+
+finish(jobs, cores, ...)   executes them, reports whatever came of them, and says with which
+                           exit status
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from uncore.commands.options import note, workers
+from uncore.commands.status import FAILED, INTERRUPTED, OK
+from uncore.errors import GuestError
+from uncore.execute import execute
+from uncore.job import Job
+from uncore.report import curve
+from uncore.report import lines as moved
+from uncore.report.plot import picture
+from uncore.report.progress import progress
+from uncore.result import Result, save
+from uncore.words import check_endings
+
+Log = tuple[int, Any]  # threads, columns
+
+
+def finish(
+    jobs: Sequence[Job],
+    cores: int,
+    *,
+    json: bool,
+    plot: Path | None,
+    output: Path | None = None,
+    lines: bool = False,
+    log: Path | None = None,
+) -> int:
+    check_endings({"--output": output, "--plot": plot, "--log": log})
+    probes = frozenset(name for name, on in (("lines", lines), ("log", log)) if on)
+    results, logs, wrong = _simulate(jobs, cores, probes)
+    curve.show(results, json)
+    if len(jobs) == 1 and results[0].points and not json:
+        moved.show(jobs[0].program, results[0].points[-1])
+    if output:
+        save(results[0], output)
+        note(f"result: {output}")
+    if log and logs:
+        _save_log(logs, log)
+    if plot and any(result.points for result in results):
+        note(f"picture: {picture(plot, curve.panel(results))}")
+    if wrong or any(result.failed for result in results):
+        return FAILED
+    return INTERRUPTED if any(result.outcome.partial for result in results) else OK
+
+
+def _simulate(
+    jobs: Sequence[Job], cores: int, probes: frozenset[str]
+) -> tuple[list[Result], list[Log], bool]:
+    """What came, each point's log, and whether a guest went wrong, of which a note is made."""
+    logs: list[Log] = []
+    wrong: list[tuple[Job, GuestError]] = []
+    with progress(sum(sum(job.threads) for job in jobs), "simulating") as advance:
+        results = execute(
+            jobs,
+            workers(cores),
+            lambda job, point: advance(point.threads),
+            lambda job, error: wrong.append((job, error)),
+            probes,
+            tick=lambda operations, reached: advance.reached(reached),
+            seen=lambda job, observed: logs.append((job.threads[0], observed.get("log"))),
+        )
+    for job, error in wrong:
+        note(f"uncore: {job.machine.id} at {job.threads[0]} threads: {error}")
+    return results, logs, bool(wrong)
+
+
+def _save_log(logs: Sequence[Log], path: Path) -> None:
+    from uncore.result import log  # slow to load
+
+    log.save([(threads, log.frame(columns)) for threads, columns in sorted(logs)], path)
+    note(f"transaction log: {path}")

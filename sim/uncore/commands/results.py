@@ -1,0 +1,165 @@
+"""What results say when they are read: lines, conflicts, scaling, compare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from cyclopts import Parameter, validators
+
+from uncore.api import load_result, make_job, observe
+from uncore.commands.options import (
+    PLACED,
+    Cores,
+    Json,
+    Placed,
+    Plot,
+    Set,
+    Threads,
+    With,
+    note,
+    workers,
+)
+from uncore.commands.status import FAILED, INTERRUPTED, OK
+from uncore.compare import results as comparing
+from uncore.errors import UserError
+from uncore.execute import execute
+from uncore.report import compare as compare_report
+from uncore.report import conflicts as conflicts_report
+from uncore.report import costs as costs_report
+from uncore.report import scaling as scaling_report
+from uncore.report.plot import picture
+from uncore.report.table import print_json
+from uncore.result import Observed, Result
+from uncore.result.conflicts import pairs as pairs_of
+from uncore.result.observed import Shared
+from uncore.result.scaling import analyse
+from uncore.result.sharing import costs as costs_of
+from uncore.words import check_endings, pairs
+
+
+def lines(
+    result: Annotated[Path, Parameter(help="a saved result; it need not have been watched")],
+    *,
+    threads: Annotated[int | None, Parameter(help="which of its points; none: the last")] = None,
+    top: Annotated[int, Parameter(validator=validators.Number(gte=1), help="lines shown")] = 5,
+    json: Json = False,
+) -> int:
+    recorded = load_result(result)
+    observed = observe(recorded, threads)
+    if json:
+        print_json(costs_of(observed))
+    else:
+        costs_report.show(recorded, observed, top)
+    return OK
+
+
+def conflicts(
+    workload: Annotated[str, Parameter(help="a name, a .c or an .elf file")],
+    *,
+    machine: Annotated[str, Parameter(help="where to run it")] = "ccx:2x4",
+    threads: Annotated[int, Parameter(validator=validators.Number(gte=2))] = 4,
+    set_: Set = [],  # noqa: B006
+    with_: With = [],  # noqa: B006
+    choices: Placed = PLACED,
+    json: Json = False,
+) -> int:
+
+    job = choices.job(machine, workload, (threads,), set_, with_)
+    seen: list[Any] = []
+    result = execute(
+        [job], probes=frozenset({"operations"}), seen=lambda _, observed: seen.append(observed)
+    )[0]
+    if not seen:
+        return INTERRUPTED
+    found = pairs_of(job.program.kinds, msgspec.convert(seen[0]["operations"], list[Shared]))
+    if json:
+        print_json(found)
+    else:
+        conflicts_report.show(f"{job.program.name} on {job.machine.id}, {threads} threads", found)
+    return FAILED if result.failed else OK
+
+
+def scaling(
+    result: Annotated[Path, Parameter(help="a result with several thread counts, 1 among them")],
+    *,
+    plot: Plot = None,
+    json: Json = False,
+) -> int:
+    check_endings({"--plot": plot})
+    found = analyse(load_result(result))
+    if json:
+        print_json(found)
+    else:
+        scaling_report.show(found)
+    if plot:
+        note(f"picture: {picture(plot, scaling_report.panel(found))}")
+    return OK
+
+
+def compare(
+    *words: Annotated[
+        str,
+        Parameter(
+            help="a machine and two workloads, two machines and a workload, or two saved results"
+        ),
+    ],
+    threads: Threads = "1",
+    set_: Set = [],  # noqa: B006
+    with_: With = [],  # noqa: B006
+    choices: Placed = PLACED,
+    cores: Cores = 0,
+    plot: Plot = None,
+    json: Json = False,
+) -> int:
+    check_endings({"--plot": plot})
+    if words and all(_is_result(word) for word in words):
+        if len(words) != 2 or set_ or with_ or (threads, choices) != ("1", PLACED):
+            raise UserError("compare A.json B.json: two saved results, and no option of a run")
+        results = [load_result(Path(word)) for word in words]
+    else:
+        options = {"parameters": pairs("--set", set_), "overrides": pairs("--with", with_)}
+        results = _run_both(words, threads, cores, **options, **choices.policies())
+    if any(result.outcome.partial for result in results):
+        return INTERRUPTED
+    at = comparing.most_threads(results[0], results[1])
+    found = comparing.compare(results[0], results[1], _watched(results, at))
+    if json:
+        print_json(found)
+    else:
+        compare_report.show(found)
+    if plot:
+        note(f"picture: {picture(plot, compare_report.panel(found))}")
+    return FAILED if any(result.failed for result in results) else OK
+
+
+def _watched(results: Sequence[Result], threads: int) -> list[Observed]:
+    """What the lines of each were waited for; nothing where that cannot be told."""
+    try:
+        return [observe(result, threads) for result in results]
+    except UserError as error:
+        note(f"how long each line was waited for is not compared: {error}")
+        return []
+
+
+def _is_result(word: str) -> bool:
+    return word.endswith((".json", ".parquet"))
+
+
+def _is_workload(word: str) -> bool:
+    """Shipped workloads are `kind/name`; a machine's file ends in .toml."""
+    return word.endswith((".c", ".elf")) or ("/" in word and not word.endswith(".toml"))
+
+
+def _run_both(words: Sequence[str], threads: str, cores: int, **options: Any) -> list[Result]:
+    workloads = [word for word in words if _is_workload(word)]
+    machines = [word for word in words if not _is_workload(word)]
+    if sorted((len(machines), len(workloads))) != [1, 2]:
+        raise UserError(
+            f"compare needs a machine and two workloads, or two machines and a workload; it got"
+            f" {len(machines)} and {len(workloads)}: uncore compare epyc7601x2 lock/ticket lock/mcs"
+        )
+    jobs = [make_job(m, w, threads, **options) for m in machines for w in workloads]
+    return execute(jobs, workers(cores))

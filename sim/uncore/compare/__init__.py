@@ -1,0 +1,6 @@
+"""Runs compared.
+
+results.py      two results: by how much one is faster, and why (`uncore compare`)
+agreement.py    two engines on one job, transaction by transaction (`uncore diff-engines`)
+crosscheck.py   several engines on one job: what must agree, what should (`uncore crosscheck`)
+"""

@@ -1,0 +1,111 @@
+"""The native engine: fast, exact, deterministic; the default.
+
+Everything that happens is decided in C++ (sim/native/engine); this module hands it a resolved
+machine and a program's initial memory, and lets it run in slices so that Ctrl-C is heard.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from uncore.engine import Probes, Tick, boot, outcome, silent
+from uncore.engine.native import attribution
+from uncore.program import abi
+from uncore.protocol import tables
+
+if TYPE_CHECKING:
+    from uncore._native import Run
+    from uncore.job import Job
+
+ABOUT = "our own: fast, exact, deterministic (C++)"
+GIVES = frozenset(
+    "threads ops elapsed_ps thread_ops latency transfers lines invalidations links resolvers"
+    " instructions transactions events tables failures".split()
+)
+
+PROBES = frozenset({"log", "lines", "operations"})
+CAN = frozenset({"far", "multicast"})  # of what a machine may have (boot.py)
+HARTS = NO_LIMIT = 2**64 - 1
+SLICE = 200_000  # events between two looks at the keyboard
+HOME_KINDS = {"addressed": 0, "node": 1, "interleave": 2, "first-touch": 3, "pair": 3}
+
+
+def missing() -> str:
+    """What is needed to run here: nothing, it is part of the package."""
+    return ""
+
+
+def run(job: Job, probes: Probes, tick: Tick = silent, **limits: Any) -> dict[str, Any]:
+    """One point; `limits` as in `start`."""
+    engine = start(job, probes, **limits)
+    while engine.step(SLICE):
+        tick(engine.operations, engine.now)
+    return outcome.point(job, engine) | {"observed": _observed(job, engine, probes)}
+
+
+def start(
+    job: Job,
+    probes: Probes = frozenset(),
+    *,
+    lookahead: int = NO_LIMIT,
+    sleep: bool = True,
+    fences: bool = True,
+) -> Run:
+    """A run of the job's first thread count that has not begun.
+
+    What comes of a run depends neither on `lookahead`, how far (ps) a core may run ahead, nor on
+    `sleep`, whether waiting harts are passed over.  Without `fences` a FENCE does nothing: a broken
+    machine, for tests.
+    """
+    from uncore._native import Run
+
+    memory, text = boot.memory(job, CAN), boot.text(job)
+    kind, node = _home(job.home)
+    description = {
+        "placement": list(job.harts[: job.threads[0]]),
+        "entry": job.program.entry,
+        "text_begin": text.address,
+        "text_size": len(text.data),
+        "stacks": job.program.symbol("uc_stacks").address,
+        "stack_stride": abi.CONSTANTS["UC_STACK_STRIDE"],
+        "stack_guard": abi.CONSTANTS["UC_STACK_GUARD"],
+        "home_kind": kind,
+        "home_node": node,
+        "slice": -1 if job.slices == "hash" else int(job.slices),
+        "watchdog": job.watchdog,
+        "lookahead": lookahead,
+        "sleep": sleep,
+        "fences": fences,
+        "log": "log" in probes,
+        "lines": bool({"lines", "operations"} & probes),
+    }
+    cells = tables.pack(tables.load(job.machine.protocol))
+    return Run(job.machine, cells, description, memory)
+
+
+def _home(text: str) -> tuple[int, int]:
+    if text.startswith("node"):
+        return HOME_KINDS["node"], int(text.removeprefix("node"))
+    return HOME_KINDS[text], 0
+
+
+def _observed(job: Job, engine: Run, probes: Probes) -> dict[str, Any]:
+    """What each probe saw."""
+    observed: dict[str, Any] = {}
+    if "log" in probes:
+        observed["log"] = _log(engine.log())
+    if "lines" in probes:
+        observed["lines"] = attribution.observed(job, engine)
+    if "operations" in probes:
+        observed["operations"] = attribution.shared(job, engine)
+    return observed
+
+
+def _log(columns: dict[str, Any]) -> dict[str, Any]:
+    from uncore import _native
+
+    names = _native.protocol_names()
+    rights = ["" if state == "I" else state for state in names["states"]]  # I: nothing was granted
+    for column, words in (("op", names["requests"]), ("right", rights)):
+        columns[column] = [words[position] for position in columns[column].tolist()]
+    return columns

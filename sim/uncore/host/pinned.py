@@ -1,0 +1,174 @@
+"""This computer itself: the same C file compiled for it, each hart a pinned thread.
+
+    measure(workload, threads, parameters) -> Result     at each thread count, one after the other
+    missing() -> str                                     what stands in the way here; "" if nothing
+
+Not an engine of the table in __init__: it takes no machine, and equal jobs do not give equal
+outcomes.  But the program is the same, its records and checks are read as an outside simulator's
+are (program.readback), and the Result has the same schema, so curves can be laid over each other.
+What hardware cannot tell is absent, with the reason.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import msgspec
+
+from uncore import paths
+from uncore.errors import GuestError, UserError
+from uncore.execute import host_part, processor
+from uncore.host import sysfs
+from uncore.program import Program, build, readback
+from uncore.result.schema import Outcome, Point, Result
+
+ABOUT = "this computer: the same C, a hart being a pinned thread"
+
+SYSTEM = Path("/sys/devices/system")
+CLOCK = "the host build takes no time stamp of single operations"
+HARDWARE = "hardware does not tell a program"
+
+
+def missing() -> str:
+    """Threads are pinned by Linux's calls, and threads that sleep switch x86-64 registers."""
+    here = f"{platform.system()} {platform.machine()}"
+    if here != "Linux x86_64":
+        return f"the host build knows Linux x86_64, this is {here}"
+    return ""
+
+
+def measure(
+    workload: Program, threads: Sequence[int], parameters: Mapping[str, Any] | None = None
+) -> Result:
+    """Runs the workload on as many threads, at each count; they must not outnumber the CPUs."""
+    if what := missing():
+        raise UserError(f"--host: {what}")
+    cpus = processors()
+    if max(threads) > len(cpus):
+        raise UserError(
+            f"--threads {max(threads)}: this process may use {len(cpus)} CPUs; write at most that"
+        )
+    values = workload.canonical(parameters or {})
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    source = source_of(workload)
+    binary = compile(source)
+    points, seconds = [], []
+    for count in threads:
+        begin = time.perf_counter()
+        points.append(msgspec.convert(run(binary, workload, cpus[:count], values), Point))
+        seconds.append(round(time.perf_counter() - begin, 3))
+    job = {
+        "machine": {"id": "host", "name": processor(), "cpus": cpus},
+        "program": {"name": workload.name, "sha256": workload.sha256},
+        "threads": list(threads),
+        "placement": "compact",
+        "smt": True,
+        "home": "addressed",
+        "slices": "hash",
+        "parameters": sorted(values.items()),
+        "overrides": [],
+        "engine": "host",
+    }
+    return Result(
+        job=msgspec.to_builtins(job),
+        outcome=Outcome(points=points),
+        host=host_part(ABOUT, started, seconds, source),
+    )
+
+
+def processors() -> list[int]:
+    """The CPUs this process may use, in the order harts take them: as a simulated machine's compact
+    placement, socket after socket, one thread of each core first, siblings last."""
+    allowed = os.sched_getaffinity(0)
+    try:
+        return sysfs.read(only=allowed).compact()
+    except UserError:  # a container that hides /sys
+        return sorted(allowed)
+
+
+def source_of(workload: Program) -> Path:
+    """The C file of a workload: a shipped one's, or the one that was compiled."""
+    shipped = paths.WORKLOADS / f"{workload.name}.c"
+    for source in (shipped, workload.path):
+        if source.suffix == ".c" and source.is_file():
+            return source
+    raise UserError(
+        f"{workload.path}: an ELF has only a guest's instructions; --host needs the C file"
+    )
+
+
+def compile(source: Path, for_: build.Target = build.HOST, defines: Sequence[str] = ()) -> Path:
+    """The program for this computer, kept where compiled guests are."""
+    place = hashlib.sha256(f"{source.resolve()} {for_} {defines}".encode()).hexdigest()[:16]
+    binary = paths.CACHE / "host" / place / source.stem
+    build.build(source, binary, defines, for_)
+    return binary
+
+
+def run(
+    binary: Path, workload: Program, cpus: Sequence[int], values: Mapping[str, str]
+) -> dict[str, Any]:
+    """The fields of one Point, of as many threads as there are CPUs."""
+    numbers = {name: workload.parameter(name).parse(value) for name, value in values.items()}
+    return play(binary, workload.name, cpus, numbers)
+
+
+def play(
+    binary: Path,
+    name: str,
+    cpus: Sequence[int],
+    numbers: Mapping[str, int],
+    tick: Callable[[], None] | None = None,
+) -> dict[str, Any]:
+    """The same of any program made for the host; `tick` hears of each part that is done."""
+    words = [f"n={len(cpus)}", *(f"{name}={number}" for name, number in numbers.items())]
+    nodes = len(list(SYSTEM.glob("node/node[0-9]*"))) or 1
+    told = {"UNCORE_CPUS": ",".join(map(str, cpus)), "UNCORE_NODES": str(nodes)}
+    hears, tells = os.pipe()
+    with subprocess.Popen(
+        [str(binary), *words],
+        env={**os.environ, **told} | ({"UNCORE_PROGRESS": str(tells)} if tick else {}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        pass_fds=(tells,) if tick else (),
+        text=True,
+    ) as running:
+        os.close(tells)
+        try:
+            listener = Thread(target=_listen, args=(hears, tick))
+            listener.start()
+            console, _ = running.communicate()
+        except BaseException:
+            running.kill()
+            raise
+        finally:
+            running.wait()
+            listener.join()
+    return point(name, console, running.returncode)
+
+
+def _listen(hears: int, tick: Callable[[], None] | None) -> None:
+    with open(hears, "rb", buffering=0) as parts:
+        while got := parts.read(1):
+            if tick and got:
+                tick()
+
+
+def point(name: str, console: str, status: int) -> dict[str, Any]:
+    """What a run has printed, as the fields of a Point."""
+    records = readback.records_from_text(console)
+    failures = [record.why for record in records if record.failures]
+    if not records or (status and not failures):
+        raise GuestError(f"{name} ended with status {status} on this computer: {console.strip()}")
+    known = readback.fields(records, readback.tables_from_text(console))
+    optional = [f.name for f in msgspec.structs.fields(Point) if f.default is None]
+    return known | {"absent": dict.fromkeys(optional, HARDWARE) | {"latency": CLOCK}}

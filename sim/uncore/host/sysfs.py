@@ -1,0 +1,175 @@
+"""This computer, from what Linux tells under /sys and /proc.
+
+    read(root, only) -> Computer  a tree like "/", for another computer's recorded one
+    setting(root) -> Setting      how it was set when it measured: kernel, clocks, governor, host
+
+The formats are those of the kernel's Documentation/ABI/stable/sysfs-devices-system-cpu and -node.
+Files that a kernel or a virtual machine leaves out are facts not told, never errors; only without
+any processor is there nothing to describe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from uncore.errors import UserError
+from uncore.host.computer import Cache, Computer, Cpu, Node, cpu_list
+
+UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+class Setting(Struct, frozen=True, forbid_unknown_fields=True):
+    """How the computer was set; an empty text is something the system did not tell."""
+
+    kernel: Annotated[str, Meta(description="release")]
+    clock_source: Annotated[str, Meta(description="of the kernel's clock, which times everything")]
+    hypervisor: Annotated[str, Meta(description="of a virtual machine; empty: none is visible")]
+    governor: Annotated[str, Meta(description="of the processors' clocks")]
+    boost: Annotated[str, Meta(description="1: clocks above the nominal one are allowed")]
+    smt: Annotated[str, Meta(description="on, off, notsupported, ...")]
+    microcode: Annotated[str, Meta(description="revision")]
+    load: Annotated[float, Meta(description="runnable tasks, mean of the minute before")]
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _number(path: Path, otherwise: int = 0) -> int:
+    text = _text(path)
+    return int(text) if text.lstrip("-").isdigit() else otherwise
+
+
+def read(root: Path = Path("/"), only: Collection[int] | None = None) -> Computer:
+    """All processors that are online, or `only` some of them."""
+    system = root / "sys/devices/system"
+    online = cpu_list(_text(system / "cpu/online"))
+    online = online if only is None else tuple(cpu for cpu in online if cpu in only)
+    if not online:
+        raise UserError(
+            f"{system / 'cpu/online'}: expected the processors that are online, like 0-63;"
+            " uncore measure needs Linux with /sys, or --hwloc FILE to describe another machine"
+        )
+    told = _cpuinfo(root)
+    mhz, clock = _clock(system, online[0], told)
+    present = cpu_list(_text(system / "cpu/present"))
+    return Computer(
+        vendor=told.get("vendor_id", ""),
+        family=_int(told.get("cpu family", "")),
+        model=_int(told.get("model", "")),
+        name=told.get("model name", "unknown processor"),
+        mhz=mhz,
+        clock=clock,
+        cpus=tuple(_cpu(system, number, online) for number in online),
+        offline=tuple(sorted(set(present) - set(online))),
+        caches=_caches(system, online),
+        nodes=_nodes(system, online),
+        source="sysfs",
+    )
+
+
+def _cpuinfo(root: Path) -> dict[str, str]:
+    """Of the first processor; the others differ in nothing that is used."""
+    lines = _text(root / "proc/cpuinfo").split("\n\n")[0].splitlines()
+    pairs = (line.partition(":") for line in lines)
+    return {key.strip(): value.strip() for key, _, value in pairs}
+
+
+def _int(text: str) -> int:
+    return int(text) if text.isdigit() else 0
+
+
+def _clock(system: Path, cpu: int, told: dict[str, str]) -> tuple[float, str]:
+    if khz := _number(system / f"cpu/cpu{cpu}/cpufreq/cpuinfo_max_freq"):
+        return khz / 1000, "cpufreq: highest clock"
+    now = told.get("cpu MHz", "")
+    try:
+        return float(now), "/proc/cpuinfo: clock at the time; the boost clock is not told"
+    except ValueError:
+        return 0, ""
+
+
+def _cpu(system: Path, number: int, online: tuple[int, ...]) -> Cpu:
+    topology = system / f"cpu/cpu{number}/topology"
+    names = ("core_cpus_list", "thread_siblings_list")  # the older name second
+    siblings = next(filter(None, (_text(topology / name) for name in names)), str(number))
+    return Cpu(
+        number=number,
+        package=max(0, _number(topology / "physical_package_id")),  # -1: unknown on some machines
+        die=max(0, _number(topology / "die_id")),
+        core=tuple(cpu for cpu in cpu_list(siblings) if cpu in online) or (number,),
+        mhz=_number(system / f"cpu/cpu{number}/cpufreq/cpuinfo_max_freq") / 1000,
+    )
+
+
+def _caches(system: Path, online: tuple[int, ...]) -> tuple[Cache, ...]:
+    found = set()
+    for number in online:
+        for index in (system / f"cpu/cpu{number}/cache").glob("index[0-9]*"):
+            if _text(index / "type") != "Instruction":
+                found.add(_cache(index, number, online))
+    return tuple(sorted(found, key=lambda c: (c.level, c.cpus)))
+
+
+def _cache(index: Path, cpu: int, online: tuple[int, ...]) -> Cache:
+    size = _text(index / "size")
+    shared = cpu_list(_text(index / "shared_cpu_list")) or (cpu,)
+    return Cache(
+        level=_number(index / "level"),
+        size=_int(size[:-1]) * UNITS[size[-1]] if size[-1:] in UNITS else _int(size),
+        ways=_number(index / "ways_of_associativity"),
+        cpus=tuple(cpu for cpu in shared if cpu in online),
+    )
+
+
+def _nodes(system: Path, online: tuple[int, ...]) -> tuple[Node, ...]:
+    """Numbers may have holes; a kernel without NUMA has one node of everything."""
+    paths = sorted((system / "node").glob("node[0-9]*"), key=lambda p: int(p.name[4:]))
+    nodes = [
+        Node(
+            number=int(path.name[4:]),
+            cpus=tuple(cpu for cpu in cpu_list(_text(path / "cpulist")) if cpu in online),
+            memory=_memory(path),
+        )
+        for path in paths
+    ]
+    return tuple(nodes) or (Node(0, online, 1),)
+
+
+def _memory(node: Path) -> int:
+    for line in _text(node / "meminfo").splitlines():
+        words = line.split()
+        if "MemTotal:" in words:
+            return int(words[words.index("MemTotal:") + 1]) * 1024
+    return 0
+
+
+def setting(root: Path = Path("/")) -> Setting:
+    system = root / "sys/devices/system"
+    told = _cpuinfo(root)
+    load = _text(root / "proc/loadavg").split()
+    return Setting(
+        kernel=_text(root / "proc/sys/kernel/osrelease"),
+        clock_source=_text(system / "clocksource/clocksource0/current_clocksource"),
+        hypervisor=_hypervisor(root, told),
+        governor=_text(system / "cpu/cpu0/cpufreq/scaling_governor"),
+        boost=_text(system / "cpu/cpufreq/boost"),
+        smt=_text(system / "cpu/smt/control"),
+        microcode=told.get("microcode", ""),
+        load=float(load[0]) if load else 0.0,
+    )
+
+
+def _hypervisor(root: Path, told: dict[str, str]) -> str:
+    """CPUID tells that there is one; its name is where the firmware's tables or Xen have it."""
+    if "hypervisor" not in told.get("flags", "").split():
+        return ""
+    names = (_text(root / "sys/hypervisor/type"), _text(root / "sys/class/dmi/id/sys_vendor"))
+    return next(filter(None, names), "yes, of a name not told")

@@ -1,0 +1,147 @@
+"""Solves a calibration, once for each choice that nobody recorded.
+
+    solve(problem, home, slice, advance) -> Fitted
+
+Homes are compared after a few turns with few rounds; of those that fit alike, and of all slices,
+the one whose pairs differ from their class's median as the measured ones do is taken, which needs
+no fit; only that choice is fitted to the end.  So is the order of the cores (order.py), where the
+file's is clearly worse.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+
+from uncore.errors import UserError
+from uncore.topology.machine import Machine
+from uncore_lab.calibrate.problem import Choice, Problem
+from uncore_lab.figures.hardware import Matrix
+from uncore_lab.fitting.solve import Solution, Vector
+
+COARSE, FINE = 8, 60  # rounds of a pair
+FEW = 3  # evaluations
+ALIKE = 1.02  # choices whose error differs by less are not told apart
+HOMES = 1.25  # homes (or orders) whose structure differs by less: the first is as good
+GRAIN = 0.002  # of a class: nor by less than this, as rounds are few and clocks have a grain
+FAINT = 0.03  # of residuals by logarithms: a tenfold number would move no class by a tenth
+RANGE = re.compile(r"(\S+): ([a-z]*)(\d+) to \2(\d+)")  # of an unknown that is a key
+
+Advance = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    problem: Problem
+    choice: Choice
+    solution: Solution
+    alike: tuple[Choice, ...]  # other choices that fit as well
+
+    @property
+    def steps(self) -> Vector:
+        return self.solution.settled(FAINT)
+
+    @cached_property
+    def simulated(self) -> Matrix:
+        """With the numbers as they are told."""
+        return self.problem.simulated(self.steps, self.choice, FINE)
+
+    @property
+    def classes(self) -> dict[str, tuple[float, float]]:
+        """Their medians, measured and simulated, ns."""
+        measured = self.problem.classes(self.problem.measured, self.choice)
+        simulated = self.problem.classes(self.simulated, self.choice)
+        return {name: (ns, simulated[name]) for name, ns in measured.items()}
+
+
+def solve(
+    problem: Problem, home: str = "", slice_: str = "", advance: Advance = lambda _: None
+) -> Fitted:
+    tried = []
+    for choice in choices(problem.machine, home, slice_):
+        rough = problem.solve(choice, COARSE, most=FEW)
+        tried.append((choice, problem.error(rough.residuals), rough.steps))
+        advance(1)
+    least = min(error for _, error, _ in tried)
+    alike = tuple((choice, x) for choice, error, x in tried if error <= least * ALIKE + GRAIN)
+    best, begin = _most_alike(problem, alike, slice_, advance)
+    fine = problem.solve(best, FINE, begin)
+    advance(1)
+    others = tuple(c for c, _ in alike if (c.home, c.settings) != (best.home, best.settings))
+    return Fitted(problem, best, fine, others)
+
+
+def _most_alike(
+    problem: Problem, rough: Sequence[tuple[Choice, Vector]], slice_: str, advance: Advance
+) -> tuple[Choice, Vector]:
+    """By the structure inside the classes, where there is something to choose."""
+    placements = _placements(problem, slice_)
+    if len(rough) == len(placements) == 1:
+        return rough[0]
+    found = []
+    for choice, steps in rough:
+        for owner, order in placements:
+            one = replace(choice, slice=owner, order=order)
+            found.append((_rms(problem.structure(steps, one, COARSE)), one, steps))
+        advance(1)
+    least = min(rms for rms, _, _ in found)
+    kept = [one for one in found if not one[1].order and one[0] <= least * HOMES] or found
+    least, best, _ = min(kept, key=lambda one: one[0])
+    same = [one for one in kept if one[1].slice == best.slice and one[0] <= least * HOMES]
+    return same[0][1:]
+
+
+def _placements(problem: Problem, slice_: str) -> list[tuple[str, str]]:
+    """Slices that may have owned the line, each in the file's order of cores, and in the order that
+    the matrix tells the slice it tells."""
+    unknown = [key for key, _ in problem.machine.unknowns]
+    sliced = owners(problem.machine) if "slice" in unknown else ["hash"]
+    owned = [(owner, "") for owner in ([slice_] if slice_ else sliced)]
+    order = problem.order() if "order" in unknown else None
+    if order and (not slice_ or slice_ == order[0]):
+        owned.append(order)
+    return owned
+
+
+def turns(machine: Machine, home: str, slice_: str) -> int:
+    """How often `solve` tells that it advanced, at most."""
+    return 2 * len(choices(machine, home, slice_)) + 1
+
+
+def choices(machine: Machine, home: str, slice_: str) -> list[Choice]:
+    """Homes and whatever else the machine declares unknown, in every combination."""
+    homes = [home] if home else [f"node{node}" for node in range(len(machine.memories))]
+    ranges = [match for _, text in machine.unknowns if (match := RANGE.match(text))]
+    values = [
+        [f"{key}={word}{n}" for n in range(int(first), int(last) + 1)]
+        for key, word, first, last in (match.groups() for match in ranges)
+    ]
+    return [Choice(h, slice_ or "hash", picked) for h in homes for picked in product(*values)]
+
+
+def owners(machine: Machine) -> list[str]:
+    return [str(n) for n in range(len(machine.resolvers[0].slices))]
+
+
+def _rms(residuals: Vector) -> float:
+    return float(np.sqrt(np.mean(residuals**2)))
+
+
+def check_choice(machine: Machine, home: str, slice_: str) -> None:
+    nodes = len(machine.memories)
+    if home and home != "pair" and home not in (f"node{n}" for n in range(nodes)):
+        raise UserError(
+            f"--home {home}: {machine.id} has {nodes} memory nodes; expected node0"
+            + (f" to node{nodes - 1}" if nodes > 1 else "")
+            + ", or pair"
+        )
+    slices = len(machine.resolvers[0].slices)
+    if slice_ not in ("", "hash", *map(str, range(slices))):
+        raise UserError(
+            f"--slices {slice_}: expected hash, or a slice from 0 to {slices - 1} of {machine.id}"
+        )

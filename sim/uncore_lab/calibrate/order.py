@@ -1,0 +1,95 @@
+"""Which core sits at which stop: found from what each adds to a handoff inside its shared cache.
+
+    find(machine, ns) -> Order, or None where nothing tells
+    renamed(map, order) -> the map with its members renamed
+
+Operating systems do not number cores by position, so the order of the members in a machine's `map`
+is one choice a machine, as is the slice that owned the measured line.  For every stop that may own
+the line the stops are sorted by their way to it and back, and the cores by their measured parts;
+the owner whose sorted ways are most like the sorted parts is taken.
+
+Invariant: only numbers of members move; the floorplan stays.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uncore.topology.document import Branch, Leaf
+from uncore.topology.load import read
+from uncore.topology.machine import Machine
+from uncore.topology.route import Routes
+from uncore_lab.figures.hardware import Matrix
+from uncore_lab.figures.parts import parts_of, sliced
+
+MEMBER = re.compile(r"(?<![a-z\d])\d+")
+
+
+@dataclass(frozen=True)
+class Order:
+    """Member of the map -> core that should stand there; the core at the owning slice."""
+
+    cores: tuple[int, ...]
+    owner: int
+    alike: float  # correlation of the sorted ways and parts
+
+
+def find(machine: Machine, ns: Matrix) -> Order | None:
+    """All groups of the level have one floorplan, so their members' parts are averaged."""
+    groups = [part.ns for part in parts_of(machine, ns).values()]
+    if not groups or len({len(parts) for parts in groups}) > 1:
+        return None
+    parts = np.mean(groups, axis=0)
+    ways = _ways(machine, len(parts))
+    ranked = np.argsort(parts, kind="stable")
+    found = []
+    for way in ways:  # to the slice of one member
+        alike = float(np.corrcoef(np.sort(way), parts[ranked])[0, 1])
+        cores = np.empty(len(parts), dtype=int)
+        cores[np.argsort(way, kind="stable")] = ranked
+        found.append(Order(tuple(map(int, cores)), int(ranked[0]), alike))
+    return max(found, key=lambda order: order.alike)
+
+
+def _ways(machine: Machine, members: int) -> NDArray[np.float64]:
+    """ps from each member of the first such level to each slice and back with data."""
+    routes = Routes(machine)
+    first = next(one for one in machine.resolvers if one.level == sliced(machine))
+    depth = machine.levels.index(first.level) + 1
+    below = np.array([core[depth] for core in machine.shape])
+    cores = [int(np.argmax(below == member)) for member in range(members)]  # the first of each
+    stops = [machine.core_stops[core] for core in cores]
+    return np.array(
+        [
+            [routes.message("control", s, o) + routes.message("data", o, s) for s in stops]
+            for o in first.slices
+        ],
+        dtype=float,
+    )
+
+
+def map_of(name: str, machine: Machine) -> str:
+    """As its file draws the level whose slices share lines; empty: it does not."""
+    node = read(name)[0].items.get(sliced(machine))
+    for key in ("join", "map"):
+        node = node.items.get(key) if isinstance(node, Branch) else None
+    return str(node.value) if isinstance(node, Leaf) else ""
+
+
+def renamed(drawn: str, order: Order) -> str:
+    """Aligned anew, a row a line."""
+    text = MEMBER.sub(lambda word: str(order.cores[int(word[0])]), drawn)
+    rows = [line.split() for line in text.splitlines() if line.strip()]
+    if len(rows) == 1:
+        return " ".join(rows[0])
+    columns = range(max(map(len, rows)))
+    widths = [max(len(row[c]) for row in rows if c < len(row)) for c in columns]
+    wide = max(3, min(widths))
+    lines = [
+        "    " + " ".join(w.ljust(max(wide, widths[c])) for c, w in enumerate(row)) for row in rows
+    ]
+    return "\n" + "\n".join(line.rstrip() for line in lines) + "\n"

@@ -1,0 +1,170 @@
+"""What a calibration minimises.
+
+    Problem.of(machine, matrix path, keys) -> Problem
+    problem.solve(choice, rounds, ...) -> Solution      how: uncore_lab/fitting/solve.py
+
+The residuals are relative errors, simulated over measured less one:
+
+  * of each class (the pairs of one level, on one side of the home) by its median;
+  * of each pair, with less weight, where the machine declares structure ([unknowns]);
+  * of each number, its logarithm's distance from the file's value times PRIOR: too weak to move
+    what the matrix determines, but what it does not determine stays where it was.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from uncore import topology
+from uncore.errors import UserError, nearest
+from uncore.topology.machine import Machine
+from uncore_lab.calibrate.order import find, map_of, renamed
+from uncore_lab.figures import hardware as figures
+from uncore_lab.figures.hardware import Hardware, Mask, Matrix
+from uncore_lab.figures.parts import sliced
+from uncore_lab.figures.sample import medians
+from uncore_lab.figures.simulate import handoffs
+from uncore_lab.fitting.numbers import Free, free, highest, is_unknown, settings, stepped
+from uncore_lab.fitting.solve import (
+    ENOUGH,
+    PAIRS,
+    Part,
+    Solution,
+    Target,
+    Vector,
+    present,
+    solve,
+)
+
+PRIOR = 0.003
+LATENCY = re.compile(r"\d\s*(ps|ns|us|cy)(?!/)")
+LATENCIES = ("latency", "inject", "dx", "dy", "diagonal", "bridge")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was not recorded of the measurement: where its line was homed, which slice owned it."""
+
+    home: str
+    slice: str = "hash"
+    settings: tuple[str, ...] = ()  # KEY=VALUE of a choice that is a key of the machine
+    order: str = ""  # KEY=VALUE of a map whose cores sit elsewhere than in the file's
+
+    @property
+    def overrides(self) -> list[str]:
+        return [*self.settings, *([self.order] if self.order else [])]
+
+    def __str__(self) -> str:
+        told = [_line(setting) for setting in self.overrides]
+        return ", ".join([f"home {self.home}", f"slice {self.slice}", *told])
+
+
+def _line(setting: str) -> str:
+    key, _, value = setting.partition("=")
+    return f"{key}={' / '.join(line.strip() for line in value.strip().splitlines())}"
+
+
+@dataclass(frozen=True)
+class Problem:
+    name: str  # of the machine, or its file
+    machine: Machine  # as it stands
+    frees: dict[str, Free]
+    measured: Matrix
+    structured: bool
+
+    @classmethod
+    def of(cls, name: str, matrix: Path, keys: Sequence[str] = ()) -> Problem:
+        machine = topology.load(name)
+        found = free(name, keys or unknown(machine))
+        if not found:
+            raise UserError(f"{name}: has no number to fit; name some with --free KEY")
+        measured = figures.measured_matrix(matrix, machine)
+        if np.isnan(measured).all():
+            raise UserError(f"{matrix}: has no latency of two CPUs of {machine.id}")
+        return cls(name, machine, found, measured, bool(machine.unknowns))
+
+    def at(self, steps: Vector, choice: Choice) -> Machine:
+        """With each number times the exponential of its step."""
+        moved = settings(stepped(self.frees, steps), self.frees)
+        return topology.load(self.name, [*choice.overrides, *moved])
+
+    def hardware(self, choice: Choice) -> Hardware:
+        by_level = figures.by_level(self.machine, choice.home)
+        return msgspec.structs.replace(by_level, slice=choice.slice)
+
+    def masks(self, choice: Choice) -> dict[str, Mask]:
+        """Pairs that were measured."""
+        return present(self.hardware(choice).masks(self.machine), self.measured)
+
+    def simulated(self, steps: Vector, choice: Choice, rounds: int) -> Matrix:
+        return handoffs(self.at(steps, choice), self.hardware(choice), rounds=rounds)
+
+    def classes(self, ns: Matrix, choice: Choice) -> dict[str, float]:
+        return medians(ns, self.masks(choice))
+
+    def solve(
+        self, choice: Choice, rounds: int, begin: Vector | None = None, most: int = ENOUGH
+    ) -> Solution:
+        target = Target(self.measured, self.masks(choice), pairs=PAIRS if self.structured else 0)
+
+        def off(steps: Vector) -> Vector:
+            return target.off(self.simulated(steps, choice, rounds))
+
+        part = Part(list(self.frees), off, highest(self.frees))
+        return solve([part], PRIOR, begin, most)
+
+    def error(self, residuals: Vector) -> float:
+        """Of a class, root mean square: whatever else there is of residuals is a class's too."""
+        return float(np.sqrt(np.sum(residuals**2) / len(self.machine.levels)))
+
+    def order(self) -> tuple[str, str] | None:
+        """The slice and, as a setting, the map that the matrix tells."""
+        drawn = map_of(self.name, self.machine)
+        found = find(self.machine, self.measured) if drawn else None
+        if not found:
+            return None
+        return str(found.owner), f"{sliced(self.machine)}.join.map={renamed(drawn, found)}"
+
+    def structure(self, steps: Vector, choice: Choice, rounds: int) -> Vector:
+        """How pairs differ from the median of their class, simulated less measured: of any numbers
+        that are roughly right, because a median that is off takes its pairs with it."""
+        simulated, off = self.simulated(steps, choice, rounds), []
+        for pairs in self.masks(choice).values():
+            real, ours = self.measured[pairs], simulated[pairs]
+            found = ours / np.median(ours) - real / np.median(real)
+            off.append(found / sqrt(real.size))
+        return np.concatenate(off)
+
+
+def unknown(machine: Machine) -> list[str]:
+    """What its file calls fitted or predicted; in a file that has none, what joins cost, and an
+    atomic."""
+    numbers = [n for n in machine.numbers if not n.source.startswith("as ")]
+    declared = [n.key for n in numbers if is_unknown(n)]
+    return declared or [n.key for n in numbers if n.key == "core.atomic" or _of_join(n.key)]
+
+
+def _of_join(key: str) -> bool:
+    *_, table, name = ("", *key.split("."))
+    return table == "join" and name in LATENCIES
+
+
+def check_keys(machine: Machine, keys: Sequence[str]) -> None:
+    known = {number.key: number.text for number in machine.numbers}
+    for key in keys:
+        if key not in known:
+            raise UserError(
+                f"--free {key}: {machine.id} has no such number.{nearest(key, known)} `uncore show"
+                f" {machine.id} --keys` lists them"
+            )
+        if not key.endswith("_ratio") and not LATENCY.search(known[key]):
+            raise UserError(
+                f"--free {key}: {known[key]} is no latency; expected one, like core.atomic"
+            )

@@ -1,0 +1,89 @@
+"""The machine file that a calibration gives: its machine, with the fitted numbers over it.
+
+    machine_file(fitted, matrix, output) -> text of a file that loads
+
+It extends the machine, so that structure stays in one place, and holds the numbers that the matrix
+determined, alone or together with others; each in the unit its file has.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from uncore_lab.calibrate.determined import UNCERTAIN, uncertainties
+from uncore_lab.calibrate.fit import Fitted
+from uncore_lab.fitting.numbers import PURE, scaled
+
+STAYED = 0.02  # of a logarithm
+
+HEAD = """\
+# Written by `uncore calibrate`: numbers fitted to the handoffs in {matrix}
+# ({choice}; classes are {mean:.1f} % off in the mean, {worst:.1f} % at worst).
+
+extends = "{extends}"
+name    = "{name}"
+"""
+
+
+def machine_file(fitted: Fitted, matrix: Path, output: Path) -> str:
+    problem, choice = fitted.problem, fitted.choice
+    errors = [100 * abs(ours / ns - 1) for ns, ours in fitted.classes.values()]
+    text = HEAD.format(
+        matrix=matrix.name,
+        choice=choice,
+        mean=np.mean(errors),
+        worst=np.max(errors),
+        extends=_extends(problem.name, output),
+        name=problem.machine.name,
+    )
+    tables: dict[str, list[str]] = {}
+    for key, (factor, word) in kept(fitted).items():
+        one = problem.frees[key]
+        own = f"fitted: {matrix.name}{word}"
+        _put(tables, one.key, amount(fitted, one.key, factor), own)
+        leader = one.key.rpartition(".")[2]
+        for follower, ratio in one.followers:
+            source = f"as {leader}" if ratio == 1 else f"{ratio:g} of {leader}"
+            _put(tables, follower, amount(fitted, follower, factor), source)
+    for setting in choice.overrides:
+        key, _, chosen = setting.partition("=")
+        table, _, name = key.rpartition(".")
+        quote = '"""' if "\n" in chosen else '"'
+        tables.setdefault(table, []).append(f"{name} = {quote}{chosen}{quote}")
+    parts = [f"[{table}]\n" + "\n".join(lines) + "\n" for table, lines in tables.items()]
+    return "\n".join([text, *parts])
+
+
+def kept(fitted: Fitted) -> dict[str, tuple[float, str]]:
+    """Factors of the numbers that the matrix determined, or has moved with another; and a word on
+    which it is."""
+    unsure = uncertainties(fitted)
+    return {
+        key: (float(np.exp(step)), "" if unsure[key] <= UNCERTAIN else ", not determined alone")
+        for key, step in zip(fitted.problem.frees, fitted.steps, strict=True)
+        if unsure[key] <= UNCERTAIN or abs(step) > STAYED
+    }
+
+
+def _put(tables: dict[str, list[str]], key: str, value: str, source: str) -> None:
+    table, _, name = key.rpartition(".")
+    line = f'{name} = {{ value = {value}, source = "{source}" }}'
+    tables.setdefault(table, []).append(line)
+
+
+def amount(fitted: Fitted, key: str, factor: float) -> str:
+    """A number of the machine's file times a factor, in its unit; a sum of several becomes ns."""
+    text = next(n.text for n in fitted.problem.machine.numbers if n.key == key)
+    written = scaled(text, factor)
+    if not written:
+        return f'"{fitted.problem.frees[key].value * factor:.4g}ns"'
+    return written if PURE.fullmatch(written) else f'"{written}"'
+
+
+def _extends(name: str, output: Path) -> str:
+    if not (name.endswith(".toml") or "/" in name):
+        return name
+    return Path(os.path.relpath(Path(name).resolve(), output.resolve().parent)).as_posix()

@@ -1,0 +1,48 @@
+"""A machine file fitted to a user's measurement: calibrate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from uncore import topology
+from uncore.commands.options import note
+from uncore.commands.status import OK
+from uncore.report.progress import progress
+from uncore.words import check_endings, check_new, write_whole
+from uncore_lab.calibrate import fit, problem, report, write
+
+
+def calibrate(
+    machine: str,
+    *,
+    matrix: Annotated[
+        Path, Parameter(help="measured handoffs, as `uncore measure --csv` writes them")
+    ],
+    output: Annotated[
+        Path | None, Parameter(name=["--output", "-o"], help="write the machine file (.toml)")
+    ] = None,
+    free: Annotated[
+        list[str],
+        Parameter(negative="", help="numbers to fit; none: those whose source says fitted"),
+    ] = [],  # noqa: B006
+    home: Annotated[str, Parameter(help="memory node of the measured line, if known")] = "",
+    slices: Annotated[str, Parameter(help="slice that owned the line, if known, or hash")] = "",
+    force: Annotated[bool, Parameter(negative="", help="overwrite the file")] = False,
+) -> int:
+    if output:
+        check_endings({"--topology": output})
+    check_new({"-o": output}, force)
+    resolved = topology.load(machine)
+    problem.check_keys(resolved, free)
+    fit.check_choice(resolved, home, slices)
+    asked = problem.Problem.of(machine, matrix, free)
+    with progress(fit.turns(resolved, home, slices), "calibrating", "fits") as advance:
+        fitted = fit.solve(asked, home, slices, advance)
+    report.show(fitted)
+    if output:
+        write_whole(output, write.machine_file(fitted, matrix, output))
+        note(f"machine file: {output}")
+    return OK

@@ -1,0 +1,40 @@
+"""What nobody measured: predict."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from uncore.commands.options import Json
+from uncore.commands.status import OK
+from uncore.errors import UserError
+from uncore.paths import CHECKOUT
+from uncore_lab import predict as predicting
+from uncore_lab.figures import hardware
+from uncore_lab.predict import observe as observing
+from uncore_lab.validate import clocks
+
+
+def predict(
+    *machines: Annotated[str, Parameter(help="one machine; after --observe, any number")],
+    home: Annotated[str, Parameter(help="where the line is homed: node0, node1, ..., pair")] = "",
+    observe: Annotated[
+        bool, Parameter(negative="", help="renew the numbers of measured machines instead")
+    ] = False,
+    json: Json = False,
+) -> int:
+    if observe:
+        observing.write(machines or hardware.well_measured())
+        _renew_page()
+        return OK
+    if len(machines) != 1:
+        raise UserError("uncore predict expects one machine, such as uncore predict epyc7742x2")
+    return predicting.main(machines[0], home, json=json)
+
+
+def _renew_page() -> None:
+    """The table of docs/prediction.md that follows from the numbers."""
+    if CHECKOUT:
+        page = CHECKOUT / "docs/prediction.md"
+        page.write_text(clocks.on_page(page.read_text()))

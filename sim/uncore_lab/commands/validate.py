@@ -1,0 +1,49 @@
+"""Simulated against measured: validate, ktr."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter, validators
+
+from uncore.commands.options import Cores, Json, With, workers
+from uncore.commands.status import OK
+from uncore.report.table import emit
+from uncore.words import pairs
+from uncore_lab import validate as validation
+from uncore_lab.validate import ktr as traces
+from uncore_lab.validate.section import Request
+
+
+def validate(
+    *machines: str,
+    all_: Annotated[
+        bool, Parameter(name="--all", negative="", help="every experiment, not handoffs alone")
+    ] = False,
+    only: Annotated[str, Parameter(help="one experiment by name")] = "",
+    matrices: Annotated[Path | None, Parameter(help="directory of measured matrices")] = None,
+    matrix: Annotated[Path | None, Parameter(help="a matrix of yours, of the one machine")] = None,
+    home: Annotated[str, Parameter(help="with --matrix: node0, node1, ... or pair")] = "",
+    page: Annotated[Path | None, Parameter(help="write docs/validation.md into this file")] = None,
+    cores: Cores = 0,
+    json: Json = False,
+) -> int:
+    request = Request(machines, matrices, matrix, home, workers(cores), pictures=page is not None)
+    return int(validation.main(request, only=only, everything=all_, page_path=page, json=json))
+
+
+def ktr(
+    trace: Annotated[Path, Parameter(help="a text as ktrdump prints it")],
+    machine: Annotated[str, Parameter(help="that the trace is laid beside")] = "athlonx2-3800",
+    *,
+    record: Annotated[
+        float, Parameter(validator=validators.Number(gte=0), help="ns that each record cost")
+    ] = 0.0,
+    with_: With = [],  # noqa: B006
+    json: Json = False,
+) -> int:
+    records = traces.read(trace)
+    rows = traces.compare(records, machine, dict(pairs("--with", with_)), record)
+    emit(rows, json, traces.COLUMNS, f"{trace.name} beside {machine}: intervals between records")
+    return OK

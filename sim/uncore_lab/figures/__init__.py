@@ -1,0 +1,19 @@
+"""What real machines measured, as files; README.md explains their keys.
+
+machines/ID.toml     handoffs from core to core, and tables of other experiments
+contention/          throughput of one contended line over threads
+interrupts/          interrupts between processors
+scaling/             curves of kernels over tasks
+
+hardware.py          the files of machines, and matrices
+parts.py             what each member of a shared cache adds to a handoff
+simulate.py          the same matrix simulated;  sample.py  the medians of a sample of its cores
+published.py         the medians of classes, as a column beside the simulated ones
+"""
+
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+MACHINES, CONTENTION, INTERRUPTS, SCALING = (
+    _HERE / folder for folder in ("machines", "contention", "interrupts", "scaling")
+)

@@ -1,0 +1,61 @@
+"""What each member adds to a handoff where one slice owns the line: L(i, j) = part(i) + part(j).
+
+    parts_of(machine, ns) -> {"ccx0": Parts(ns of each of its members, r2), ...}
+    sliced(machine) -> the level where that is: the innermost one whose resolver has several slices
+    shared_cache(machine) -> the innermost level that resolves ownership
+
+Members are cores, or tiles of cores that share a cache.  Least squares over the pairs; `r2` is the
+share of their variance that the sums explain.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uncore.topology.machine import Machine
+from uncore_lab.figures.hardware import Matrix, level_of_pairs, members_of
+
+FEWEST = 6  # members: of fewer the pairs do not tell parts from noise
+
+
+class Parts(NamedTuple):
+    ns: NDArray[np.float64]
+    r2: float
+
+
+def shared_cache(machine: Machine) -> str:
+    return machine.resolvers[0].level
+
+
+def sliced(machine: Machine) -> str:
+    levels = (one.level for one in machine.resolvers if len(one.slices) > 1)
+    return next(levels, shared_cache(machine))
+
+
+def parts_of(machine: Machine, ns: Matrix) -> dict[str, Parts]:
+    level = sliced(machine)
+    domain, member = members_of(machine, level)
+    inside = np.argwhere((level_of_pairs(machine) == level) & ~np.isnan(ns))
+    found = {}
+    for number in range(int(domain.max()) + 1):
+        members = np.unique(member[domain == number])
+        pairs = inside[domain[inside[:, 0]] == number]
+        if len(members) >= FEWEST and len(pairs) > len(members):
+            units = np.searchsorted(members, member[pairs])
+            found[f"{level}{number}"] = _solved(ns[tuple(pairs.T)], units, len(members))
+    return found
+
+
+def _solved(truth: NDArray[np.float64], units: NDArray[np.int64], members: int) -> Parts:
+    rows = np.zeros((len(truth), members))
+    for unit in units.T:
+        rows[np.arange(len(truth)), unit] += 1
+    parts, *_ = np.linalg.lstsq(rows, truth, rcond=None)
+    spread = float(np.var(truth))
+    return Parts(
+        np.asarray(parts, dtype=np.float64),
+        1 - float(np.var(truth - rows @ parts)) / spread if spread else 0.0,
+    )

@@ -1,0 +1,59 @@
+"""Class medians from a sample of a machine's cores: enough for a prediction, in about a second.
+
+    Sample.of(machine, hardware)             which cores play, and which pairs are of which class
+    sample.medians(machine) -> ns by class
+    sample.pairs(machine) -> ns by hart      NaN where a pair was not played
+
+The machine may change in its numbers from call to call, never in its shape.  Cores are taken evenly
+from every innermost group, so each class and each side of the home keeps its pairs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from uncore.topology.machine import Machine
+from uncore_lab.figures.hardware import Hardware, Mask, Matrix
+from uncore_lab.figures.simulate import handoffs
+
+ENOUGH = 36  # cores: 630 pairs
+ROUNDS = 25  # of a pair; handoffs repeat themselves from the third on
+
+
+@dataclass(frozen=True)
+class Sample:
+    hardware: Hardware
+    cores: tuple[int, ...]
+    masks: dict[str, Mask]
+
+    @classmethod
+    def of(cls, machine: Machine, hardware: Hardware) -> Sample:
+        return cls(hardware, chosen(machine), hardware.masks(machine))
+
+    def pairs(self, machine: Machine) -> Matrix:
+        return handoffs(machine, self.hardware, self.cores, ROUNDS)
+
+    def medians(self, machine: Machine) -> dict[str, float]:
+        return medians(self.pairs(machine), self.masks)
+
+
+def medians(ns: Matrix, masks: dict[str, Mask]) -> dict[str, float]:
+    """Of each class that has a known pair."""
+    known = {name: ns[mask & ~np.isnan(ns)] for name, mask in masks.items()}
+    return {name: float(np.median(pairs)) for name, pairs in known.items() if pairs.size}
+
+
+def chosen(machine: Machine) -> tuple[int, ...]:
+    """At least two cores of each innermost group, and more while there are few."""
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for core, above in enumerate(machine.shape):
+        groups.setdefault(above[:-1], []).append(core)
+    most = max(2, ENOUGH // len(groups))
+    return tuple(core for members in groups.values() for core in _evenly(members, most))
+
+
+def _evenly(members: list[int], most: int) -> list[int]:
+    count = min(most, len(members))
+    return [members[i * len(members) // count] for i in range(count)]

@@ -1,0 +1,153 @@
+"""Measured handoffs as residuals, and the solver of whoever fits numbers to them.
+
+    Target(measured, masks).off(simulated) -> residuals: of class medians, then of pairs
+    Part(keys, residuals)                     one machine, and the numbers that move it
+    solve(parts, prior) -> Solution           all together; a number of several parts has one value
+
+A number is what its file says times a factor; solved for are the factors' logarithms, so numbers
+stay positive, and machines of different clocks may share one in cycles.  The simulated handoff is
+all but linear in the latencies of components, so scipy's trust-region least squares needs a few
+turns; its derivatives are differences over STEP, large against the picosecond that durations are
+rounded to.
+
+Invariant: of each part only its own numbers are moved to find its derivatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import least_squares
+
+from uncore_lab.figures.hardware import Mask, Matrix
+
+Vector = NDArray[np.float64]
+
+STEP = 0.03  # of a logarithm
+PAIRS = 0.3  # weight of a class's pairs together, beside its median
+REACH = float(np.log(20))  # no number becomes more, or less than the reciprocal, of what it was
+ENOUGH = 12  # evaluations, derivatives not counted
+
+
+@dataclass(frozen=True)
+class Target:
+    """What was measured, class by class; a class of a thousand pairs weighs what one of ten does.
+
+    The median is not moved by outliers; pairs know which core is nearer to a home or a slice.
+    """
+
+    measured: Matrix
+    masks: Mapping[str, Mask]  # of each class the pairs that count; none where nothing is known
+    medians: float = 1.0
+    pairs: float = PAIRS
+
+    def off(self, simulated: Matrix) -> Vector:
+        """Relative errors, weighted: one of each class, then one of each of its pairs."""
+        classes = [(self.measured[mask], simulated[mask]) for mask in self.masks.values()]
+        medians = [np.median(ours) / np.median(real) - 1 for real, ours in classes]
+        pairs = [(ours / real - 1) / sqrt(real.size) for real, ours in classes]
+        weighed = ((self.medians, [np.array(medians)]), (self.pairs, pairs))
+        return np.concatenate([weight * one for weight, part in weighed if weight for one in part])
+
+
+def present(masks: Mapping[str, Mask], *matrices: Matrix) -> dict[str, Mask]:
+    """The pairs that all matrices have, of classes that have any."""
+    seen = ~np.any([np.isnan(ns) for ns in matrices], axis=0)
+    return {name: mask & seen for name, mask in masks.items() if (mask & seen).any()}
+
+
+@dataclass(frozen=True)
+class Part:
+    keys: Sequence[Hashable]
+    residuals: Callable[[Vector], Vector]  # of the logarithms of these numbers' factors
+    highest: Sequence[float] = ()  # of these, where a number has a limit; derivatives go beyond
+
+
+@dataclass(frozen=True)
+class Solution:
+    keys: Sequence[Hashable]
+    steps: Vector  # logarithms of factors
+    jacobian: Vector  # of the residuals by the steps
+    residuals: Vector
+    prior: float
+
+    def deviations(self, error: float) -> Vector:
+        """Standard deviations of the steps, where independent residuals have this one."""
+        normal = self.jacobian.T @ self.jacobian + self.prior**2 * np.eye(len(self.keys))
+        return error * np.sqrt(np.diag(np.linalg.inv(normal)))
+
+    def directions(self, columns: Sequence[int]) -> tuple[Vector, Vector]:
+        """Of these numbers: how much residuals change in each of the jacobian's own directions
+        (its singular values), and the directions, a row each."""
+        own = self.jacobian[:, columns]
+        squares, directions = np.linalg.eigh(own.T @ own)
+        return np.sqrt(np.maximum(squares, 0)), directions.T
+
+    def settled(self, faint: float) -> Vector:
+        """The steps without what goes in directions in which residuals change less than this: such
+        a step follows their grain."""
+        changes, directions = self.directions(range(len(self.keys)))
+        firm = directions[changes >= faint]
+        return np.asarray(firm.T @ (firm @ self.steps))
+
+
+def solve(
+    parts: Sequence[Part],
+    prior: float = 0,
+    begin: Vector | None = None,
+    most: int = ENOUGH,
+) -> Solution:
+    """`prior`: of how many residuals' worth it is to leave a number where it was, per e-fold."""
+    system = _System(parts)
+    zero = np.zeros(len(system.keys))
+    first = zero if begin is None else begin
+    if not system.keys:
+        return Solution([], zero, np.zeros((0, 0)), np.zeros(0), prior)
+    found = least_squares(  # in steps from `first`: the first trust region is one e-fold wide
+        lambda x: np.concatenate([system.residuals(first + x), prior * (first + x)]),
+        zero,
+        jac=lambda x: np.vstack([system.jacobian(first + x), prior * np.eye(len(zero))]),
+        bounds=(-REACH - first, system.highest - first),
+        xtol=1e-4,
+        ftol=1e-6,
+        max_nfev=most,
+    )
+    data = slice(len(found.fun) - len(zero))
+    return Solution(system.keys, first + found.x, found.jac[data], found.fun[data], prior)
+
+
+class _System:
+    """The parts as one function of all numbers."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.parts = parts
+        self.keys = list(dict.fromkeys(key for part in parts for key in part.keys))
+        self.own = [np.array([self.keys.index(k) for k in p.keys], dtype=int) for p in parts]
+        self.highest = np.full(len(self.keys), REACH)
+        for part, own in zip(parts, self.own, strict=True):
+            if len(part.highest):
+                np.minimum.at(self.highest, own, np.array(part.highest) - STEP)
+        self.seen: tuple[Vector, list[Vector]] | None = None
+
+    def residuals(self, steps: Vector) -> Vector:
+        return np.concatenate(self._of_parts(steps))
+
+    def jacobian(self, steps: Vector) -> Vector:
+        rows = []
+        for part, own, base in zip(self.parts, self.own, self._of_parts(steps), strict=True):
+            slopes = np.zeros((len(base), len(self.keys)))
+            for column, unit in zip(own, STEP * np.eye(len(own)), strict=True):
+                slopes[:, column] = (part.residuals(steps[own] + unit) - base) / STEP
+            rows.append(slopes)
+        return np.vstack(rows)
+
+    def _of_parts(self, steps: Vector) -> list[Vector]:
+        """The solver asks for derivatives where it has just asked for residuals."""
+        if self.seen is None or not np.array_equal(self.seen[0], steps):
+            pairs = zip(self.parts, self.own, strict=True)
+            self.seen = steps.copy(), [part.residuals(steps[own]) for part, own in pairs]
+        return self.seen[1]

@@ -1,0 +1,110 @@
+"""A computer from hwloc's XML: `lstopo --of xml`, for a machine that is not at hand.
+
+    read(path) -> Computer
+
+The format is hwloc's since version 2: objects nested by what contains what, memory nodes beside the
+objects they are nearest to.  Version 1 nested memory nodes too, and is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+from uncore.errors import UserError
+from uncore.host.computer import Cache, Computer, Cpu, Node
+
+Element = ElementTree.Element
+
+CACHES = {"L1Cache": 1, "L2Cache": 2, "L3Cache": 3}
+
+
+def read(path: Path) -> Computer:
+    try:
+        root = ElementTree.parse(path).getroot()
+    except OSError as error:
+        raise UserError(f"{path}: cannot read it: {error.strerror}") from None
+    except ElementTree.ParseError as error:
+        raise UserError(f"{path}:{error.position[0]}: no XML: {error.msg}") from None
+    if root.tag != "topology" or not root.get("version", "").startswith(("2", "3")):
+        raise UserError(
+            f"{path}: read <{root.tag} version={root.get('version')!r}>; expected the XML of hwloc"
+            " 2 or later: lstopo --of xml > FILE"
+        )
+    return _computer(path, root)
+
+
+def _computer(path: Path, root: Element) -> Computer:
+    above = {child: parent for parent in root.iter() for child in parent}
+    units = [unit for unit in _of(root, "PU") if unit.get("os_index", "").isdigit()]
+    if not units:
+        raise UserError(f"{path}: has no object of type PU: it describes no processor")
+    numbers = {_number(unit.get("os_index")) for unit in units}
+    complete = [_set(machine.get("complete_cpuset", "")) for machine in _of(root, "Machine")]
+    told = {info.get("name"): info.get("value", "") for info in root.iter("info")}
+    return Computer(
+        vendor=told.get("CPUVendor", ""),
+        family=_number(told.get("CPUFamilyNumber")),
+        model=_number(told.get("CPUModelNumber")),
+        name=told.get("CPUModel", "unknown processor"),
+        mhz=0,
+        clock="",
+        cpus=tuple(sorted((_cpu(unit, above) for unit in units), key=lambda cpu: cpu.number)),
+        offline=tuple(sorted(set().union(*complete) - numbers)),
+        caches=tuple(_caches(root)),
+        nodes=tuple(sorted(_nodes(root, above), key=lambda node: node.number)),
+        source=f"hwloc {path.name}",
+    )
+
+
+def _of(root: Element, kind: str) -> Iterator[Element]:
+    return (element for element in root.iter("object") if element.get("type") == kind)
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isdecimal() else 0
+
+
+def _processors(element: Element) -> tuple[int, ...]:
+    return tuple(sorted(_number(unit.get("os_index")) for unit in _of(element, "PU")))
+
+
+def _cpu(unit: Element, above: dict[Element, Element]) -> Cpu:
+    around: dict[str | None, Element] = {}
+    element = unit
+    while element in above:
+        element = above[element]
+        around.setdefault(element.get("type"), element)
+    package, die = (
+        _number(around[k].get("os_index")) if k in around else 0 for k in ("Package", "Die")
+    )
+    core = around.get("Core", unit)
+    return Cpu(_number(unit.get("os_index")), package, die, _processors(core))
+
+
+def _caches(root: Element) -> Iterator[Cache]:
+    for kind, level in CACHES.items():
+        for element in _of(root, kind):
+            ways = _number(element.get("cache_associativity"))
+            yield Cache(level, _number(element.get("cache_size")), ways, _processors(element))
+
+
+def _nodes(root: Element, above: dict[Element, Element]) -> Iterator[Node]:
+    taken: set[int] = set()
+    for element in sorted(_of(root, "NUMANode"), key=lambda e: _number(e.get("os_index"))):
+        holder = above[element]
+        while holder.get("type") == "MemCache":
+            holder = above[holder]
+        # Memory alone may name the processors it is near to: they belong to the first that does.
+        mine = (_set(element.get("cpuset", "")) & set(_processors(holder))) - taken
+        taken |= mine
+        memory = _number(element.get("local_memory"))
+        yield Node(_number(element.get("os_index")), tuple(sorted(mine)), memory)
+
+
+def _set(text: str) -> set[int]:
+    """hwloc's bitmaps: words of 32 bits in hexadecimal, the most significant first."""
+    words = [int(word or "0", 16) for word in text.split(",")]
+    bits = sum(word << 32 * place for place, word in enumerate(reversed(words)))
+    return {bit for bit in range(bits.bit_length()) if bits >> bit & 1}

@@ -1,0 +1,277 @@
+"""What is measured, on which processors, how often.
+
+    take(bench, computer, effort, ...) -> sections of a Measurement, one after the other
+
+Each section is a function from a bench and a computer to a part of the file; a program that cannot
+do its work here leaves its section out, with its own words as the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+
+from uncore.errors import GuestError
+from uncore.host.computer import Computer
+from uncore.result.schema import Point
+from uncore_lab.measure.bench import Bench, Parameters
+from uncore_lab.measure.record import Again, Barrier, Handoffs, Percentiles, Throughput, Wakeup
+
+LOCKS = ("lock/tas", "lock/ttas", "lock/ticket", "lock/mcs", "lock/clh")
+CONTENDED = ("counter/atomic", "counter/cas", *LOCKS)
+FLAG_NODE = 0
+SHORT = 0.02  # of a run
+PATIENCE = "60s"  # after which a run is given up: a fair lock on busy processors
+
+Tick = Callable[[], None]
+
+
+class Effort(Struct, frozen=True):
+    """How much of everything."""
+
+    samples: int  # of each pair, as in the public collections
+    rounds: int
+    again: int  # pairs measured twice
+    runs: int  # of each workload at each count
+    run_ns: float  # that one run should take
+    wakes: int
+    calls: int
+
+
+FULL = Effort(samples=300, rounds=1000, again=16, runs=5, run_ns=2e8, wakes=500, calls=5000)
+QUICK = Effort(samples=30, rounds=300, again=4, runs=2, run_ns=2e7, wakes=100, calls=500)
+
+
+def parts(computer: Computer, effort: Effort) -> int:
+    """How many ticks the whole plan gives."""
+    cpus = len(computer.cpus)
+    pairs = cpus * (cpus - 1) // 2
+    runs = len(CONTENDED) * len(counts(computer)) * effort.runs
+    others = len(partners(computer)) + len(groups(computer))
+    return pairs + min(effort.again, pairs) + runs + 3 * others
+
+
+def take(
+    bench: Bench, computer: Computer, effort: Effort, tick: Tick
+) -> Iterator[tuple[str, Any, str]]:
+    """Section by section: its name, what was measured or None, and why not."""
+    sections: dict[str, Callable[..., Any]] = {
+        "handoffs": handoffs,
+        "throughput": throughput,
+        "wakeups": wakeups,
+        "barriers": barriers,
+    }
+    for name, measure in sections.items():
+        try:
+            yield name, measure(bench, computer, effort, tick), ""
+        except GuestError as error:
+            yield name, None, str(error)
+
+
+def _held(point: Point) -> Point:
+    """A program whose checks failed measured nothing."""
+    if point.failures:
+        raise GuestError(point.failures[0])
+    return point
+
+
+# ---- The matrix ----------------------------------------------------------------------------------
+
+
+def handoffs(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> Handoffs:
+    cpus = sorted(computer.numbers)
+    play: Parameters = {
+        "samples": effort.samples,
+        "rounds": effort.rounds,
+        "rest": "sleep",
+        "flag_node": FLAG_NODE,
+    }
+    point = _held(bench.play("latency/pingpong", cpus, play, tick))
+    tables = {name: _below(point.tables[name]) for name in ("handoff", "median", "deviation")}
+    chosen = _spread_over(len(cpus), effort.again)
+    again = []
+    for a, b in chosen:
+        pair = _held(bench.play("latency/pingpong", [cpus[a], cpus[b]], play, tick))
+        first, later = tables["median"][b][a], pair.tables["median"][1][0] / 1000
+        again.append(Again(cpus=(cpus[a], cpus[b]), first_ns=first, again_ns=later))
+    return Handoffs(
+        cpus=cpus,
+        samples=effort.samples,
+        rounds=effort.rounds,
+        node=FLAG_NODE,
+        mean_ns=tables["handoff"],
+        median_ns=tables["median"],
+        deviation_ns=tables["deviation"],
+        again=again,
+    )
+
+
+def _below(table: Sequence[Sequence[int]]) -> list[list[float]]:
+    return [[ps / 1000 for ps in row[:index]] for index, row in enumerate(table)]
+
+
+def _spread_over(cpus: int, count: int) -> list[tuple[int, int]]:
+    pairs = [(a, b) for b in range(cpus) for a in range(b)]
+    step = max(1, len(pairs) // count)
+    return pairs[::step][:count]
+
+
+def noise_pct(found: Handoffs) -> float:
+    off = [
+        100 * deviation / median
+        for deviations, medians in zip(found.deviation_ns, found.median_ns, strict=True)
+        for deviation, median in zip(deviations, medians, strict=True)
+        if median
+    ]
+    return round(float(np.median(off)), 2)
+
+
+# ---- Atomics and locks ---------------------------------------------------------------------------
+
+
+def counts(computer: Computer) -> list[int]:
+    """Thread counts: all where they are few; else doubling, and where a cache, a package, the cores
+    are full."""
+    total = len(computer.cpus)
+    if total <= 8:
+        return list(range(1, total + 1))
+    last = computer.typical(3)
+    cores_of = {cpu: index for index, core in enumerate(computer.cores()) for cpu in core}
+    full = [len({cores_of[cpu] for cpu in last.cpus})] if last else []
+    packages = [cpu.package for cpu in computer.cpus if cpu.number == cpu.core[0]]
+    full += [packages.count(packages[0]), len(packages), total]
+    doubled = [1 << n for n in range(total.bit_length())]
+    return sorted({n for n in (*doubled, *full) if n <= total})
+
+
+def throughput(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> list[Throughput]:
+    order = computer.compact()
+    return [
+        found
+        for workload in CONTENDED
+        for found in _scaled(bench, workload, order, counts(computer), effort, tick)
+    ]
+
+
+def _scaled(
+    bench: Bench,
+    workload: str,
+    order: Sequence[int],
+    threads: Sequence[int],
+    effort: Effort,
+    tick: Tick,
+) -> Iterator[Throughput]:
+    """Each count does as many operations as should take `run_ns`, by the rate of a short run, and
+    that by the rate of the count before: a second thread may cost a lock most of its rate."""
+    rate = _rate(bench.play(workload, order[:1], {"ops": 1000}))
+    for count in threads:
+        cpus = list(order[:count])
+        ops, rates, failures = 0, list[float](), set[str]()
+        try:
+            short = max(50, int(rate * effort.run_ns / 1e9 / count * SHORT))
+            rate = _rate(bench.play(workload, cpus, {"ops": short, "patience": PATIENCE}))
+            ops = max(50, int(rate * effort.run_ns / 1e9 / count))
+            for _ in range(effort.runs):
+                point = bench.play(workload, cpus, {"ops": ops, "patience": PATIENCE})
+                failures |= set(point.failures)
+                rates.append(round(_rate(point), 1))
+                tick()
+            rate = float(np.median(rates))
+        except GuestError as error:  # one that did not end in time is no reason to lose the others
+            failures.add(str(error))
+        yield Throughput(
+            workload=workload,
+            threads=count,
+            cpus=cpus,
+            ops=ops,
+            ops_per_second=sorted(rates),
+            failures=sorted(failures),
+        )
+
+
+def _rate(point: Point) -> float:
+    """Operations a second."""
+    return point.ops * 1e12 / max(point.elapsed_ps, 1000)
+
+
+# ---- Wake-ups and interrupts ---------------------------------------------------------------------
+
+
+def partners(computer: Computer) -> list[tuple[int, int]]:
+    """The first processor with every other one: all distances, seen from one place."""
+    first, *others = sorted(computer.numbers)
+    return [(first, other) for other in others]
+
+
+def groups(computer: Computer) -> list[list[int]]:
+    """The first 2, 4, 8 ... processors as threads are placed."""
+    order = computer.compact()
+    sizes = sorted({min(1 << n, len(order)) for n in range(2, len(order).bit_length() + 1)})
+    return [order[:size] for size in sizes if size > 2]
+
+
+def wakeups(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> list[Wakeup]:
+    found = []
+    idle = 100_000
+    for waker, sleeper in partners(computer):
+        play = {"wakes": effort.wakes, "idle": idle}
+        rows = _held(bench.play("host/linux/wakeup", [waker, sleeper], play)).tables["wake"]
+        slept = [row for row in rows if row[2]]
+        tick()
+        if wake := percentiles([row[0] for row in slept]):
+            call = percentiles([row[1] for row in slept])
+            assert call
+            found.append(
+                Wakeup(
+                    waker=waker,
+                    sleeper=sleeper,
+                    distance=computer.distance(waker, sleeper),
+                    idle_ns=idle,
+                    wake_ns=wake,
+                    call_ns=call,
+                )
+            )
+    return found
+
+
+def barriers(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> list[Barrier]:
+    """Each other processor alone, running and asleep; then more and more of them at once."""
+    found = []
+    for sender, other in partners(computer):
+        for running in (True, False):
+            found.append(_barrier(bench, computer, effort, [sender, other], running))
+            tick()
+    for cpus in groups(computer):
+        found.append(_barrier(bench, computer, effort, cpus, True))
+        tick()
+    return found
+
+
+def _barrier(
+    bench: Bench, computer: Computer, effort: Effort, cpus: Sequence[int], running: bool
+) -> Barrier:
+    sender, *others = cpus
+    play = {"calls": effort.calls, "others": 0 if running else 1}
+    rows = _held(bench.play("host/linux/membarrier", cpus, play)).tables["call"]
+    sent = [row[0] for row in rows if row[1] == len(others)]
+    return Barrier(
+        sender=sender,
+        others=list(others),
+        running=running,
+        distance=max((computer.distance(sender, other) for other in others), key=DISTANCES.index),
+        sent_ns=percentiles(sent),
+        unseen_ns=percentiles([row[0] for row in rows if row[1] != len(others)]),
+    )
+
+
+DISTANCES = ("core", "L2", "L3", "node", "package", "system")
+
+
+def percentiles(durations: Sequence[float]) -> Percentiles | None:
+    if not durations:
+        return None
+    p10, p50, p90, p99 = (round(float(p), 1) for p in np.percentile(durations, [10, 50, 90, 99]))
+    return Percentiles(count=len(durations), p10=p10, p50=p50, p90=p90, p99=p99)

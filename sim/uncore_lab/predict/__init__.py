@@ -1,0 +1,97 @@
+"""What a machine that nobody measured will show, how sure that is, and where each number came from.
+
+    main(name, home, json)       prints class medians with intervals, and the rule of each number
+
+    observe.py     those numbers of measured machines, each from its own figures: observed.toml
+    relatives.py   a number lent by relatives: value, unit, deviation
+    forecast.py    numbers and deviations through the engine into classes and intervals
+
+The method and its limits: docs/prediction.md.  `uncore validate --only prediction` leaves each
+measured machine out in turn and looks how often the truth was inside.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from uncore import topology
+from uncore.report.table import Column, emit, print_json
+from uncore_lab.figures import hardware as figures
+from uncore_lab.fitting.numbers import RATIO
+from uncore_lab.predict.forecast import SHARE, Forecast, forecast
+from uncore_lab.predict.observe import observations
+from uncore_lab.predict.relatives import STRANGER
+
+
+def main(name: str, home: str = "", *, json: bool = False) -> int:
+    machine = topology.load(name)
+    several = len(machine.memories) > 1
+    hardware = figures.by_level(machine, home or ("node0" if several else ""))
+    known = [o for o in observations() if o.machine != machine.id]
+    found = forecast(name, hardware, known)
+    if json:
+        print_json(_document(found, hardware.home))
+    else:
+        _show(found, machine.name, hardware.home if several else "")
+    return 0
+
+
+def _document(found: Forecast, home: str) -> dict[str, object]:
+    return {
+        "machine": found.machine,
+        "home": home,
+        "share": SHARE,
+        "classes": [asdict(c) for c in found.classes.values()],
+        "numbers": [asdict(loan) for loan in found.loans],
+        "kept": list(found.unlent),
+    }
+
+
+def _show(found: Forecast, machine: str, home: str) -> None:
+    share = f"{SHARE:.0%}".replace("%", " %")
+    where = f"; the line homed on {home}" if home else ""
+    emit(
+        [asdict(c) for c in found.classes.values()],
+        False,
+        [
+            Column("class", "name", left=True),
+            Column("ns", "ns", _tenths),
+            Column("from", "low", _tenths),
+            Column("to", "high", _tenths),
+            Column("", lambda row: None if row["lent"] else "nobody lent a number that it needs"),
+        ],
+        f"{machine}: one handoff, predicted, with {share} intervals{where}",
+    )
+    rows = [asdict(loan) for loan in found.loans]
+    columns = [
+        Column("number", "key", left=True),
+        Column("value", lambda row: _value(row["value"], row["unit"])),
+        Column("deviation", "deviation", lambda v: f"{100 * v:.0f} %"),
+        Column("rule", lambda row: _rule(row["amount"], row["unit"]), left=True),
+        Column("of", lambda row: " ".join(row["machines"]), left=True),
+        Column("related by", lambda row: " ".join(row["shared"]), left=True),
+    ]
+    if rows:
+        emit(rows, False, columns, "its numbers: the median of the nearest relatives")
+    elif not found.unlent:
+        print("Every number of this machine is given; none had to be predicted.")
+    for key in found.unlent:
+        print(
+            f"{key}: no measured machine has such a part; the value of its file is kept,"
+            f" with a deviation of {100 * STRANGER:.0f} %"
+        )
+
+
+def _tenths(value: float) -> str:
+    return f"{value:.1f}"
+
+
+def _value(value: float, unit: str) -> str:
+    return f"{value:.2f}" if unit == RATIO else f"{value:.2f} ns"
+
+
+def _rule(amount: float, unit: str) -> str:
+    """In the unit that relatives share."""
+    if unit == RATIO:
+        return f"{amount:.2f}"
+    return f"{amount:.2f} ns" if unit == "ns" else f"{amount:.1f} cycles of the {unit} clock"

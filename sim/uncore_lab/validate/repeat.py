@@ -1,0 +1,95 @@
+"""Which differences between the pairs of a matrix repeat, so that a model could show them.
+
+    levels(machine, measured) -> {level: Repeat}
+    by_level(machine, measured) -> every pair the median of its level: the guess to beat
+
+A model of places can only show what places decide; the rest of a matrix is noise, and a level's
+median is then the best there is.  So each reading is guessed from the other readings of the same
+cores: of the same two, where siblings give several; else as the sum of what its two cores add in
+the pairs that each has with others.  Where that is clearly better than the level's median, the
+level has structure, and a simulation must beat the median there.
+
+Invariant: no reading takes part in its own guess.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uncore.topology.machine import Machine
+from uncore_lab.figures.hardware import Mask, Matrix, level_of_pairs
+
+CLEARLY = 0.1  # of the error that guessing the median makes; pure noise gains nothing, or loses
+
+Vector = NDArray[np.float64]
+Cores = NDArray[np.int64]  # two a reading
+
+
+class Repeat(NamedTuple):
+    """Mean errors in per cent over the pairs of a level."""
+
+    pairs: Mask
+    from_median: float
+    from_others: float
+
+    @property
+    def has_structure(self) -> bool:
+        return self.from_others < (1 - CLEARLY) * self.from_median
+
+
+def levels(machine: Machine, measured: Matrix) -> dict[str, Repeat]:
+    level, median = level_of_pairs(machine), by_level(machine, measured)
+    found = {}
+    for name in machine.levels:
+        pairs = (level == name) & ~np.isnan(measured)
+        if pairs.any():
+            cores = np.array(machine.hart_cores)[np.argwhere(pairs)]
+            guess = _from_others(measured[pairs], cores, median[pairs])
+            found[name] = Repeat(
+                pairs, mean_error(median, measured, pairs), _off(guess, measured[pairs])
+            )
+    return found
+
+
+def by_level(machine: Machine, ns: Matrix) -> Matrix:
+    level, constant = level_of_pairs(machine), np.full_like(ns, np.nan)
+    for name in np.unique(level):
+        pairs = (level == name) & ~np.isnan(ns)
+        if pairs.any():
+            constant[pairs] = np.median(ns[pairs])
+    return constant
+
+
+def mean_error(guess: Matrix, truth: Matrix, pairs: Mask) -> float:
+    return _off(guess[pairs], truth[pairs])
+
+
+def _off(guess: Vector, truth: Vector) -> float:
+    return 100 * float(np.mean(abs(guess / truth - 1)))
+
+
+def _from_others(ns: Vector, cores: Cores, otherwise: Vector) -> Vector:
+    """Other readings of the same two cores, where there are; the median where there is nothing."""
+    _, which, counts = np.unique(cores, axis=0, return_inverse=True, return_counts=True)
+    again = counts[which] - 1
+    if not again.any():
+        return _sums(ns, cores, otherwise)
+    others = (np.bincount(which, ns)[which] - ns) / np.maximum(again, 1)
+    return np.where(again > 0, others, otherwise)
+
+
+def _sums(ns: Vector, cores: Cores, otherwise: Vector) -> Vector:
+    """Least squares on what each core adds, each reading left out in turn: its residual grows by
+    its leverage; one that decides a core's part alone says nothing of it."""
+    rows = np.zeros((len(ns), int(cores.max()) + 1))
+    for core in cores.T:
+        rows[np.arange(len(ns)), core] += 1
+    inverse = np.linalg.pinv(rows.T @ rows, hermitian=True)
+    alone = 1 - np.sum(rows @ inverse * rows, axis=1)
+    residual = ns - rows @ (inverse @ (rows.T @ ns))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left_out = ns - residual / alone
+    return np.where(alone > 1e-9, left_out, otherwise)

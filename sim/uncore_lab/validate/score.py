@@ -1,0 +1,155 @@
+"""Simulated against measured: the errors of one machine, and the bounds they must keep.
+
+    score(machine, hardware, measured, simulated) -> Score
+    broken(score, hardware) -> what is past its bound, in words
+
+Errors are relative to the measured figure.  A class's error compares medians.  `pair_err_const_pct`
+is what predicting each pair by the measured median of its level (home side or not) would have got;
+`structure` is the share of that error which the simulation does away with; `slice_r2` is the share
+of the measured variance inside one L3 it explains (1: all of it; 0 or less: none).  `structured`
+are the levels whose pairs differ in a way that repeats itself (repeat.py; only a matrix tells), and
+the two errors behind it are of their pairs alone: there a simulation must beat the median.
+"""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from uncore.topology.machine import Machine, Number
+from uncore_lab.figures.hardware import BOUND_QUALITIES, Hardware, Mask, Matrix, level_of_pairs
+from uncore_lab.figures.parts import sliced
+from uncore_lab.validate import repeat
+from uncore_lab.validate.repeat import mean_error
+
+CLASS_MEAN, CLASS_WORST = 4.0, 10.0  # per cent, on machines of quality A and B
+CARRIED, MATRIX = "carried figures", "matrix"  # what the pairs are from
+SAME = 1e-6  # ns squared: figures that differ by less are one figure
+
+
+class Score(msgspec.Struct, frozen=True):
+    machine: str
+    quality: str
+    classes: int
+    free_numbers: int
+    class_mean_err_pct: float
+    class_worst_err_pct: float
+    pair_mean_err_pct: float
+    pair_err_const_pct: float
+    structure: float | None
+    structured: str
+    structured_err_pct: float | None
+    structured_const_pct: float | None
+    slice_r2: float | None
+    home: str
+    slice: str
+    pairs_from: str  # MATRIX or CARRIED
+    order: list[int]  # cores of the first L3 as they sit, stop by stop; [] where stops are alike
+    medians: dict[str, tuple[float, float]]  # class: measured, simulated ns
+
+
+def score(
+    machine: Machine, hardware: Hardware, measured: Matrix, simulated: Matrix, pairs_from: str
+) -> Score:
+    masks = {
+        name: mask & ~np.isnan(measured) for name, mask in hardware.masks(machine).items()
+    }  # fmt: skip
+    medians = {
+        name: (float(np.median(measured[mask])), float(np.median(simulated[mask])))
+        for name, mask in masks.items()
+    }
+    errors = [100 * abs(simulated / measured - 1) for measured, simulated in medians.values()]
+    known = ~np.isnan(measured)
+    median = repeat.by_level(machine, measured)
+    pair, const = (mean_error(guess, measured, known) for guess in (simulated, median))
+    with_structure = _with_structure(machine, measured) if pairs_from == MATRIX else {}
+    places = np.any(list(with_structure.values()), axis=0) if with_structure else None
+    return Score(
+        machine=machine.id,
+        quality=hardware.quality,
+        classes=len(medians),
+        free_numbers=len(free_numbers(machine)),
+        class_mean_err_pct=round(float(np.mean(errors)), 2),
+        class_worst_err_pct=round(max(errors), 2),
+        pair_mean_err_pct=round(pair, 2),
+        pair_err_const_pct=round(const, 2),
+        structure=round(1 - pair / const, 2) if const else None,
+        structured=" ".join(with_structure),
+        structured_err_pct=_percent(simulated, measured, places),
+        structured_const_pct=_percent(median, measured, places),
+        slice_r2=_slice_r2(machine, measured, simulated),
+        home=hardware.home,
+        slice=hardware.slice,
+        pairs_from=pairs_from,
+        order=_order(machine),
+        medians=medians,
+    )
+
+
+def free_numbers(machine: Machine) -> list[str]:
+    """Keys of the numbers that were fitted on this machine, in its own file or in a family's."""
+    return [n.key for n in machine.numbers if machine.id in fitted_on(n, machine.id)]
+
+
+def fitted_on(number: Number, own: str) -> list[str]:
+    """The machines whose measurements decided a number: "fitted" or "fitted on ID ID"."""
+    if not number.source.startswith("fitted"):
+        return []
+    _, on, ids = number.source.partition("fitted on ")
+    return ids.split() if on else [own]
+
+
+def _with_structure(machine: Machine, measured: Matrix) -> dict[str, Mask]:
+    found = repeat.levels(machine, measured)
+    return {level: one.pairs for level, one in reversed(found.items()) if one.has_structure}
+
+
+def _percent(guess: Matrix, truth: Matrix, pairs: Mask | None) -> float | None:
+    return None if pairs is None else round(mean_error(guess, truth, pairs), 2)
+
+
+def _slice_r2(machine: Machine, measured: Matrix, simulated: Matrix) -> float | None:
+    pairs = (level_of_pairs(machine) == sliced(machine)) & ~np.isnan(measured)
+    if np.count_nonzero(pairs) < 3:
+        return None
+    truth = measured[pairs]
+    unexplained = np.sum((truth - simulated[pairs]) ** 2)
+    spread = np.sum((truth - truth.mean()) ** 2)
+    return round(1 - float(unexplained / spread), 2) if spread > SAME * len(truth) else None
+
+
+def _order(machine: Machine) -> list[int]:
+    if not any(key == "order" for key, _ in machine.unknowns):
+        return []
+    beyond = {link.source: link.target for link in reversed(machine.links)}
+    cores = [child for child in machine.resolvers[0].children if child < machine.cores]
+    return sorted(cores, key=lambda core: beyond[machine.core_stops[core]])
+
+
+def broken(score: Score, hardware: Hardware) -> list[str]:
+    """Bounds hold on machines measured well enough."""
+    if score.quality not in BOUND_QUALITIES:
+        return []
+    checks = [
+        (score.class_mean_err_pct <= CLASS_MEAN,
+         f"classes are {score.class_mean_err_pct} % off in the mean, more than {CLASS_MEAN} %"),
+        (score.class_worst_err_pct <= CLASS_WORST,
+         f"a class is {score.class_worst_err_pct} % off, more than {CLASS_WORST} %"),
+        (score.free_numbers <= score.classes,
+         f"{score.free_numbers} numbers were fitted to {score.classes} classes"),
+        (hardware.structure is None or (score.structure or 0) >= hardware.structure,
+         f"structure {score.structure} is less than {hardware.structure}"),
+        (hardware.unmatched or not no_better(score), no_better(score)),
+    ]  # fmt: skip
+    return [message for holds, message in checks if not holds]
+
+
+def no_better(score: Score) -> str:
+    """Than the median of the level, where the matrix has structure; empty where it is."""
+    ours, constant = score.structured_err_pct, score.structured_const_pct
+    if ours is None or constant is None or ours < constant:
+        return ""
+    return (
+        f"pairs with structure ({score.structured}) are {ours} % off, by their level's median"
+        f" {constant} %"
+    )
