@@ -14,7 +14,8 @@ from itertools import combinations, pairwise
 
 from uncore.topology.fabric import Cost, Fabric
 from uncore.topology.floorplan import Floorplan, Spot, grid_of, parse_map, row_of
-from uncore.topology.joins import FREE, GRIDS, Join
+from uncore.topology.joins import FREE, Join
+from uncore.topology.link import GRIDS
 from uncore.topology.tree import Group
 from uncore.topology.units import UnitError
 
@@ -84,7 +85,7 @@ def _hub(join: Join, fabric: Fabric, group: Group) -> Sites:
     hub = fabric.stop(_local(group, "hub"))
     into, out = join.hop["all"].halves()
     slices = [hub] * len(group.children)
-    if join.table.word("slices", ("hub", "ports"), "hub") == "ports":
+    if join.table.word("slices") == "ports":
         slices = [fabric.stop(_local(group, f"slice{i}")) for i in range(len(group.children))]
         for stop in slices:
             fabric.wire(stop, hub, into, join.level, out)

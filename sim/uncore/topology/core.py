@@ -1,18 +1,17 @@
-"""The tables `[core]` and `[interrupt]`: costs of a core with its private caches, and of an IPI."""
+"""The table `[core]`: costs of a core, and its private caches by their sizes."""
 
 from __future__ import annotations
 
-from uncore.topology.fabric import ps
-from uncore.topology.machine import LARGEST, Core, Interrupt
+from uncore.topology.machine import Core
+from uncore.topology.schema import LARGEST
 from uncore.topology.table import Table
 
 LINE = 64  # bytes
-MOST_WAYS = 1 << 20
 
 
-def sets_and_ways(cache: Table, largest: int = MOST_WAYS) -> tuple[int, int]:
+def sets_and_ways(cache: Table) -> tuple[int, int]:
     """Of a cache given as a table of `size` and `ways`."""
-    ways = cache.count("ways", 1, largest)
+    ways = cache.count("ways")
     sets, rest = divmod(cache.size("size"), LINE * ways)
     if rest or not sets:
         raise cache.wrong(
@@ -35,39 +34,18 @@ def read_core(table: Table, threads: int) -> Core:
     has_l2 = l2.text("size") != "none"
     l1_sets, l1_ways = sets_and_ways(l1)
     l2_sets, l2_ways = sets_and_ways(l2) if has_l2 else (0, 0)
-    l2.branch.asked.update(("ways", "latency"))  # "none" may stand over an inherited one
-    instruction = ps(table.duration("instruction"))
-    if not instruction:
-        raise table.wrong(
-            "instruction",
-            f"'{table.name('instruction')} = {table.text('instruction')}': time would stand still"
-            " in a loop;"
-            " expected at least 1ps, such as 0.25ns",
-        )
-    return Core(
-        instruction=instruction,
-        mispredict=ps(table.duration("mispredict")),
-        pause=ps(table.duration("pause")),
-        l1_hit=ps(l1.duration("latency")),
-        l2_hit=ps(l2.duration("latency")) if has_l2 else 0,
+    core = table.part(
+        Core,
         l1_sets=l1_sets,
         l1_ways=l1_ways,
         l2_sets=l2_sets,
         l2_ways=l2_ways,
-        atomic=ps(table.duration("atomic")),
-        hold=ps(table.duration("hold")),
-        store_buffer=table.count("store_buffer", threads, 4096),
-        smt_share=ps(table.share("smt_share") * 1000),
-        lr_exclusive=table.word("lr", ("exclusive", "shared")) == "exclusive",
-        far_atomics=table.word("atomics", ("near", "far")) == "far",
+        **({} if has_l2 else {"l2_hit": 0}),
     )
-
-
-def read_interrupt(table: Table) -> Interrupt:
-    return Interrupt(
-        send=ps(table.duration("send")),
-        accept=ps(table.duration("accept")),
-        entry=ps(table.duration("entry")),
-        exit=ps(table.duration("exit")),
-        multicast=table.word("multicast", ("yes", "no")) == "yes",
-    )
+    if core.store_buffer < threads:
+        raise table.wrong(
+            "store_buffer",
+            f"'{table.name('store_buffer')} = {core.store_buffer}': expected at least one entry for"
+            f" each of {threads} threads",
+        )
+    return core

@@ -7,7 +7,8 @@ written out into tables here, so that merging and overriding see one form only.
 
 `extends` names one file or a list of files, the later over the earlier.  A table that
 states its `kind` replaces what it inherits: the keys of a ring mean nothing to a mesh.
-`source = "..."` in a table, or at the head of a file, is the source of every number below it.
+`source = "..."` in a table, or at the head of a file, is the source of every number below it; a
+number may have one of its own, and an interval: `{ value = "32ns", interval = ["28ns", "36ns"] }`.
 """
 
 from __future__ import annotations
@@ -42,13 +43,13 @@ class Leaf:
     value: Any
     source: str
     place: Place
+    interval: tuple[str, str] | None = None  # in which the real machine's number is
 
 
 @dataclass
 class Branch:
     place: Place
     items: dict[str, Node] = field(default_factory=dict)
-    asked: set[str] = field(default_factory=set)  # keys a reader wanted; the others are unknown
 
 
 Node: TypeAlias = Leaf | Branch
@@ -175,10 +176,21 @@ def _node(value: Any, path: tuple[str, ...], origin: _Origin, source: str) -> No
     if "value" not in value:
         return _branch(value, path, origin, source)
     for key in value:
-        if key not in ("value", "source"):
+        if key not in ("value", "source", "interval"):
             place = origin.at((*path, key))
-            raise wrong(place, f"unknown key '{key}' beside 'value'; expected only 'source'")
-    return Leaf(value["value"], str(value.get("source", source)), origin.at(path))
+            raise wrong(
+                place, f"unknown key '{key}' beside 'value'; expected only 'source', 'interval'"
+            )
+    interval = _interval(value["interval"], origin.at(path)) if "interval" in value else None
+    return Leaf(value["value"], str(value.get("source", source)), origin.at(path), interval)
+
+
+def _interval(ends: Any, place: Place) -> tuple[str, str]:
+    ends = ends if isinstance(ends, list) else []
+    texts = [str(end) for end in ends if isinstance(end, (str, int, float))]
+    if len(ends) == len(texts) == 2:
+        return texts[0], texts[1]
+    raise wrong(place, 'expected the ends of an interval, like ["28ns", "36ns"]')
 
 
 def _expanded(path: tuple[str, ...], node: Node) -> Node:

@@ -8,17 +8,11 @@ thereby decides the order of dimensions.  Costs are in whole picoseconds from he
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 from uncore.topology.machine import Link
 
 UNLIMITED = -1
 SHORTEST = 1  # ps: a wire without latency could lead a route in circles
-
-
-def ps(time: Fraction) -> int:
-    """Rounded half up: the one rounding of a duration."""
-    return int(time + Fraction(1, 2))
 
 
 @dataclass(frozen=True)

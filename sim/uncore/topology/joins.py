@@ -22,15 +22,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from uncore.topology.fabric import Cost, ps
-from uncore.topology.shorthand import KINDS
+from uncore.topology.fabric import Cost
+from uncore.topology.link import ATTACHED, GRIDS
 from uncore.topology.table import Table
+from uncore.topology.units import ps
 
-ZERO = Fraction(0)
 FREE = Cost()
-GRIDS = ("ladder", "mesh", "quadrants")
-PLANNED = ("ring", "two-rings", *GRIDS)
-ATTACHED = ("bus", *PLANNED)  # kinds whose members stand off from their stop
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,7 @@ class Join:
 
 
 def read_join(table: Table, level: str, messages: Messages) -> Join:
-    kind = table.word("kind", KINDS)
+    kind = table.word("kind")
     costs = _Costs(table, messages)
     stands_off = kind in ATTACHED
     enter, leave = (costs.attach(k) if stands_off else FREE for k in ("inject", "eject"))
@@ -67,7 +64,6 @@ def read_join(table: Table, level: str, messages: Messages) -> Join:
         if latency is None:
             raise table.absent(key)
         join.hop[hop] = costs.hop(latency)
-    table.branch.asked.update(_placing(kind))  # read when a group is built
     return join
 
 
@@ -78,13 +74,6 @@ def _hops(kind: str) -> dict[str, str]:
     return {"all": "latency"} | ({"bridge": "bridge"} if kind == "two-rings" else {})
 
 
-def _placing(kind: str) -> tuple[str, ...]:
-    """The keys that say where things are."""
-    if kind in PLANNED:
-        return ("map", "memory", "uplink") + (("size",) if kind == "mesh" else ())
-    return {"links": ("links",), "crossbar": ("slices",)}.get(kind, ())
-
-
 @dataclass
 class _Costs:
     table: Table
@@ -92,11 +81,11 @@ class _Costs:
 
     def hop(self, latency: Fraction) -> Cost:
         table = self.table
-        ratio = table.share("control_ratio", high=10, default=Fraction(1))
+        ratio = table.share("control_ratio")
         return self._cost(latency, latency * ratio, table.rate("width", None))
 
     def attach(self, key: str) -> Cost:
-        latency = self.table.duration(key, ZERO)
+        latency = self.table.duration(key)
         return self._cost(latency, latency, self.table.rate("attach_width", None))
 
     def _cost(self, data: Fraction, control: Fraction, rate: Fraction | None) -> Cost:

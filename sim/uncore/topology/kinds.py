@@ -10,6 +10,7 @@
 
 What the table of a kind does not say is as in its level's own; cycles are of the kind's clocks.
 
+    kind_names(root)            those of a file
     write_out(root)             completes the tables of kinds by what they inherit, in place
     read_levels(top, tree)      -> Levels: which table holds for which part of the tree
 """
@@ -21,17 +22,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from uncore.topology.document import Branch, merged, wrong
+from uncore.topology.keys import BELOW, HEAD, LEVEL
 from uncore.topology.table import Table
-from uncore.topology.tree import RESERVED, Group, Tree
+from uncore.topology.tree import Group, Tree
 
-TAKEN = ("join", "resolver", "data", "l1", "l2", "clock", "core")  # keys of levels; all other cores
+# Keys of levels and tables of cores; and all cores that are of no kind.
+TAKEN = (*sorted(BELOW[LEVEL] | {key for key in BELOW["core"] if f"core.{key}" in BELOW}), "core")
 NAME = re.compile(r"[A-Za-z][\w-]*")
 
 
-def write_out(root: Branch) -> None:
+def kind_names(root: Branch) -> list[str]:
     kinds = root.items.get("kinds")
     if not isinstance(kinds, Branch):
-        return
+        return []
     for name, node in kinds.items.items():
         if name in TAKEN or not NAME.fullmatch(name):
             raise wrong(
@@ -39,11 +42,16 @@ def write_out(root: Branch) -> None:
                 f"'kinds.{name}': expected a name of letters and digits, not"
                 f" {', '.join(TAKEN[:-1])} or {TAKEN[-1]}, like 'small'",
             )
+    return list(kinds.items)
+
+
+def write_out(root: Branch) -> None:
+    kinds = set(kind_names(root))
     for level, table in root.items.items():
-        if isinstance(table, Branch) and level not in RESERVED:
-            items = {key: node for key, node in table.items.items() if key not in kinds.items}
+        if isinstance(table, Branch) and level not in HEAD:
+            items = {key: node for key, node in table.items.items() if key not in kinds}
             own = Branch(table.place, items)
-            for name in table.items.keys() & kinds.items.keys():
+            for name in table.items.keys() & kinds:
                 if isinstance(node := table.items[name], Branch):
                     table.items[name] = merged(own, node)
 

@@ -10,182 +10,249 @@ slice). A route is the path of least summed `control` latency; among equal ones 
 lowest-numbered link, so the numbering of links *is* the tie-break (x before y in a mesh gives
 dimension order, clockwise first in a ring).
 
-Invariants: those of `sound.py`; `resolve` words what a user can do about them.  The ranges of the
-numbers are told by their types, and hold for a machine read from a result too.
+Here (and for wires in link.py) and nowhere else a number is named: its range, what it is, and the
+keys of a machine file that decide it. How to say so, and what is made of it: schema.py.
+
+Invariants: those of `sound.py`; `resolve` words what a user can do about them.
 """
 
-from __future__ import annotations
-
 from bisect import bisect
-from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Annotated
 
 from msgspec import Meta
 
+from uncore.topology.link import PLANNED
+from uncore.topology.link import Link as Link
+from uncore.topology.schema import (
+    Bytes,
+    Clock,
+    Count,
+    Duration,
+    MaybePlace,
+    Place,
+    Ps,
+    Rate,
+    Share,
+    Size,
+    Some,
+    SomePs,
+    Text,
+    Whole,
+    Word,
+    field,
+    one_of,
+    part,
+)
 from uncore.topology.sound import refuse_unsound
-from uncore.topology.units import LONGEST
 
+PROTOCOLS = ("msi", "mesi", "mesif", "moesi")
 KNOWS = ("snoop", "shadow-tags", "directory", "inclusive")
 REPLIES = ("direct", "via")
 UNBLOCKS = ("response", "completion")
 DATA = ("none", "victim", "inclusive")
-LARGEST = (1 << 32) - 1  # of what is counted
+PLACES = ("slices", "hub", "home")  # of a resolver
 MOST_GRANTS = 1 << 16
+MOST_WAYS = 1 << 20
+
+Grants = Annotated[int, Meta(ge=0, le=MOST_GRANTS)]
+Stores = Annotated[int, Meta(ge=0, le=4096)]
+Ways = Annotated[int, Meta(ge=1, le=MOST_WAYS)]
+Knows = Annotated[str, one_of(KNOWS)]
+Reply = Annotated[str, one_of(REPLIES)]
+Unblock = Annotated[str, one_of(UNBLOCKS)]
+Data = Annotated[str, one_of(DATA)]
 
 
-def _one_of(words: tuple[str, ...]) -> Meta:
-    return Meta(pattern=f"^({'|'.join(words)})$")
-
-
-Ps = Annotated[int, Meta(ge=0, le=LONGEST)]
-SomePs = Annotated[int, Meta(ge=1, le=LONGEST)]
-Place = Annotated[int, Meta(ge=0, lt=1 << 31)]  # of a stop or an agent in its list
-MaybePlace = Annotated[int, Meta(ge=-1, lt=1 << 20)]  # -1: none
-Count = Annotated[int, Meta(ge=0, le=LARGEST)]
-Some = Annotated[int, Meta(ge=1, le=LARGEST)]
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """One direction of a wire between two stops.
-
-    A message's head needs `control`, `data` or `snoop` ps to cross (by its kind; never 0, so that
-    no route leads in circles) and keeps the link's `channel` busy for the `*_busy` ps of its kind.
-    Links that share a channel share one medium (a bus); channel -1 has no limit. `snoop` is the
-    kind of probes and of answers without data: dedicated wires on a bus (busy 0), equal to
-    `control` elsewhere.
-    """
-
-    source: Place
-    target: Place
-    control: Ps
-    data: Ps
-    snoop: Ps
-    control_busy: Ps
-    data_busy: Ps
-    snoop_busy: Ps
-    channel: MaybePlace
-    level: str  # the level whose join owns the link: for statistics and drawings
-
-
-@dataclass(frozen=True, slots=True)
+@part
 class Core:
-    """Costs in ps of one core and its private caches (L1 and L2 are one coherence controller)."""
+    """Costs of one core and its private caches (L1 and L2 are one coherence controller)."""
 
-    instruction: SomePs  # or a loop would last for ever at one time
-    mispredict: Ps
-    pause: Ps
-    l1_hit: Ps  # of a load; a store costs an instruction
-    l2_hit: Ps
-    l1_sets: Some
-    l1_ways: Some
-    l2_sets: Count
-    l2_ways: Count
-    atomic: Ps  # an AMO, or an LR with its SC, that hits with sufficient rights
-    hold: Ps  # least time a line just won exclusively stays
-    store_buffer: Count  # entries of the core, divided by its harts
-    smt_share: Annotated[
-        int, Meta(ge=1, le=1000)
-    ]  # speed of a hart whose siblings are active, in thousandths
-    lr_exclusive: bool  # LR asks for ownership (x86-like) or a shared copy
-    far_atomics: bool
+    instruction: SomePs = field("an instruction; 0 would let time stand still", "core.instruction")
+    mispredict: Ps = field("a branch that was not foreseen", "core.mispredict")
+    pause: Ps = field("the instruction PAUSE", "core.pause")
+    l1_hit: Ps = field("a load that hits L1; a store costs an instruction", "core.l1.latency")
+    l2_hit: Ps = field("an access that hits L2", "core.l2.latency")
+    l1_sets: Some = field("of L1", Size("core.l1.size"))
+    l1_ways: Ways = field("of L1", "core.l1.ways")
+    l2_sets: Count = field("of L2; 0: none", Size("core.l2.size", "of L2; `none`: there is none"))
+    l2_ways: Count = field("of L2", Whole("core.l2.ways", low=1, high=MOST_WAYS))
+    atomic: Ps = field("an AMO, or LR with SC, that hits with sufficient rights", "core.atomic")
+    hold: Ps = field("least time that a line just won exclusively stays", "core.hold")
+    store_buffer: Stores = field("entries, divided by the core's harts", "core.store_buffer")
+    smt_share: Share = field("speed of a hart whose siblings are active", "core.smt_share")
+    lr_exclusive: bool = field(
+        "whether LR asks for ownership (as on x86) or a copy",
+        "core.lr",
+        words=("exclusive", "shared"),
+    )
+    far_atomics: bool = field(
+        "whether AMOs are done at the resolver or in the core",
+        "core.atomics",
+        words=("far", "near"),
+    )
 
 
-@dataclass(frozen=True, slots=True)
+@part
 class Kind:
     """Cores that differ from the others."""
 
-    name: str
-    cores: tuple[Place, ...]
-    core: Core
+    name: str = field(
+        "as machine files call it",
+        Text("kinds.NAME", "the parts that are of this kind, by the ends of their paths"),
+    )
+    cores: tuple[Place, ...] = field("those that are of it")
+    core: Core = field("their costs")
 
 
-@dataclass(frozen=True, slots=True)
+@part
 class Resolver:
     """One point of ownership: a cache slice group, a snoop point or a home directory."""
 
-    name: str  # "ccx3", "home0"
-    level: str
-    knows: Annotated[str, _one_of(KNOWS)]  # snoop | shadow-tags | directory | inclusive
-    children: tuple[Place, ...]  # agents
-    parents: tuple[
-        Place, ...
-    ]  # agents; one: the tree's; several: by home node of the line; (): root
-    slices: tuple[Place, ...]  # stops; a line hashes to one of them
-    reply: Annotated[str, _one_of(REPLIES)]  # direct | via
-    unblock: Annotated[str, _one_of(UNBLOCKS)]  # response | completion
-    service: Ps  # ps a slice is busy with a request before it acts
-    grants: Annotated[
-        int, Meta(ge=0, le=MOST_GRANTS)
-    ]  # children served before a waiting probe from above
-    entries: Count  # directory entries of `directory` and `inclusive` (0: no limit)
-    ways: Count
-    data: Annotated[str, _one_of(DATA)]  # none | victim | inclusive
-    data_sets: Count  # of all slices together
-    data_ways: Count
-    data_hit: Ps  # ps from decision to the data leaving
-    memory: MaybePlace  # root only: the node it homes when at="home", else -1 (by the line's home)
-    grants_until: Ps = 0  # any number until the request behind the probe is so old
-    lookup: Ps = 0  # ps to read from memory which child away from its node owns a line; 0: at hand
-    near: tuple[Place, ...] = ()  # children at its own node, of whom it always knows
+    name: str = field('such as "ccx3" or "home0"')
+    level: str = field("the level it stands at")
+    knows: Knows = field("what it knows of the copies below", "LEVEL.resolver.knows")
+    children: tuple[Place, ...] = field("agents")
+    parents: tuple[Place, ...] = field(
+        "agents; one: the tree's; several: by home node of the line; none: root"
+    )
+    slices: tuple[Place, ...] = field(
+        "stops; a line hashes to one of them",
+        Word("LEVEL.resolver.at", "where it stands; only a root at `home`", words=PLACES),
+        Whole("LEVEL.resolver.slices", "how many", absent="as the join has", low=1, high=1024),
+        Word(
+            "LEVEL.join.slices",
+            "where slices stand",
+            "hub",
+            words=("hub", "ports"),
+            joins=("crossbar",),
+        ),
+    )
+    reply: Reply = field("how an owner's data go to the requester", "LEVEL.resolver.reply")
+    unblock: Unblock = field("what closes a transaction", "LEVEL.resolver.unblock")
+    service: Ps = field("a slice is busy with a request before it acts", "LEVEL.resolver.service")
+    grants: Grants = field(
+        "children served before a waiting probe from above",
+        Whole(
+            "LEVEL.resolver.grants",
+            "children served before a waiting probe from above; or, as `1us`, the age from which"
+            " the request behind the probe goes first",
+            low=1,
+            high=MOST_GRANTS,
+        ),
+    )
+    entries: Count = field(
+        "of its directory; 0: no limit",
+        Whole("LEVEL.resolver.entries", absent="no limit; `inclusive`: one for each line of data"),
+    )
+    ways: Count = field(
+        "of its directory",
+        Whole("LEVEL.resolver.ways", absent="no sets; `inclusive`: as the data", high=1 << 16),
+    )
+    data: Data = field("what it keeps of lines", Word("LEVEL.data.policy", words=DATA))
+    data_sets: Count = field("of all slices together", Size("LEVEL.data.size"))
+    data_ways: Count = field("of data", Whole("LEVEL.data.ways", low=1, high=MOST_WAYS))
+    data_hit: Ps = field("from decision to the data leaving", Duration("LEVEL.data.latency"))
+    memory: MaybePlace = field("the node that a root at home homes; -1: by the line's home")
+    grants_until: Ps = field(
+        "age of the request behind a probe until which children are served", default=0
+    )
+    lookup: Ps = field(
+        "to read from memory which child away from its node owns a line; 0: at hand",
+        "LEVEL.resolver.lookup",
+        default=0,
+    )
+    near: tuple[Place, ...] = field("children at its own node, whom it always knows", default=())
 
 
-@dataclass(frozen=True, slots=True)
+@part
 class Memory:
     """One memory node: `size` bytes at RAM base + index * size."""
 
-    stop: Place
-    latency: Ps
-    busy: Ps  # ps a 64-byte transfer keeps the channel
-    size: Annotated[int, Meta(ge=1, le=1 << 50)]
+    stop: Place = field(
+        "of its port",
+        Text("memory.node", "the level whose parts have memory"),
+        Text("memory.groups", "only these parts of the level, `0 2`", absent="all"),
+        Text(
+            "LEVEL.join.memory",
+            "the stop of the memory's port",
+            absent="`m` of the map, else the first",
+            joins=PLANNED,
+        ),
+    )
+    latency: Ps = field("from the channel taken to the data leaving", "memory.latency")
+    busy: Ps = field("a line keeps the channel", Rate("memory.bandwidth", "of a node's channel"))
+    size: Bytes = field("of a node", "memory.size")
 
 
-@dataclass(frozen=True, slots=True)
+@part
 class Interrupt:
-    """IPI costs in ps: sender busy, receiver's controller, entry to and exit from the trap."""
+    """Costs of an inter-processor interrupt."""
 
-    send: Ps
-    accept: Ps
-    entry: Ps
-    exit: Ps
-    multicast: bool
+    send: Ps = field("the sender is busy", "interrupt.send")
+    accept: Ps = field("the receiver's controller is", "interrupt.accept")
+    entry: Ps = field("entering the trap", "interrupt.entry")
+    exit: Ps = field("leaving the trap", "interrupt.exit")
+    multicast: bool = field("whether one message reaches a set of harts", "interrupt.multicast")
 
 
-@dataclass(frozen=True, slots=True)
+@part
 class Number:
     """Where a resolved number came from: for `uncore show` and the count of fitted numbers."""
 
-    key: str  # "socket.join.latency"
-    text: str  # "32ns"
-    source: str  # "fitted", "specification", a citation, "family zen1", "--with"
-    file: str
-    line: int
+    key: str = field('"socket.join.latency"')
+    text: str = field('"32ns"')
+    source: str = field(
+        '"fitted", "specification", a citation, "family zen1", "--with"',
+        Text("source", "of every number below it; in any table", absent="unstated"),
+    )
+    file: str = field("that states it")
+    line: int = field("in the file")
+    interval: tuple[str, str] | None = field("that surely holds the real one's", default=None)
 
 
-@dataclass(frozen=True, slots=True)
+@part
 class Machine:
     """A machine with all its numbers; see the module's head for the invariants."""
 
-    id: str
-    name: str
-    protocol: str  # msi | mesi | mesif | moesi
-    levels: tuple[str, ...]  # outermost first, ends ("core", "thread")
-    shape: tuple[tuple[Place, ...], ...]  # per core: index of its ancestor at each level but thread
-    threads_per_core: Some  # the most of any
-    core: Core  # each of the cores, but for those of `kinds`; the machine's clock is theirs
-    core_stops: tuple[Place, ...]
-    resolvers: tuple[Resolver, ...]
-    memories: tuple[Memory, ...]
-    interrupt: Interrupt
-    stops: tuple[str, ...]  # names, for drawings and link statistics
-    links: tuple[Link, ...]
-    cpus: str = "i"  # expression from OS CPU number i to hart number
-    numbers: tuple[Number, ...] = field(default=(), compare=False)
-    # Declared unknowns of the real machine (home, slice, order of cores): validation uses them.
-    unknowns: tuple[tuple[str, str], ...] = ()
-    kinds: tuple[Kind, ...] = ()
-    threads: tuple[Some, ...] = ()  # of each core, where they have not all as many
+    id: str = field("the name of its file")
+    name: str = field("for people", "name")
+    protocol: str = field("by its tables", Word("protocol", "of coherence", words=PROTOCOLS))
+    levels: tuple[str, ...] = field(
+        'outermost first, ends ("core", "thread")',
+        Text("tree", "the levels and their counts, outermost first"),
+    )
+    shape: tuple[tuple[Place, ...], ...] = field(
+        "per core: index of its ancestor at each level but thread",
+        Text("part", "that part of the machine alone, like `socket0.die0`", absent="all of it"),
+    )
+    threads_per_core: Some = field("the most of any")
+    core: Core = field(
+        "each of the cores, but for those of `kinds`; the machine's clock is theirs", native=False
+    )
+    core_stops: tuple[Place, ...] = field("of each core")
+    resolvers: tuple[Resolver, ...] = field("inner levels first")
+    memories: tuple[Memory, ...] = field("by node")
+    interrupt: Interrupt = field("the same at each hart")
+    stops: tuple[str, ...] = field("names, for drawings and link statistics")
+    links: tuple[Link, ...] = field("in the order that breaks ties")
+    cpus: str = field("from OS CPU number i to hart: an expression, or a list", "cpus", default="i")
+    numbers: tuple[Number, ...] = field(
+        "and their sources", default=(), compare=False, native=False
+    )
+    unknowns: tuple[tuple[str, str], ...] = field(
+        "of the real machine, for validation",
+        Text(
+            "unknowns.NAME",
+            "what is not known of the real one: `home`, `slice`, `order`",
+            absent="none",
+        ),
+        default=(),
+    )
+    kinds: tuple[Kind, ...] = field("of cores that differ", default=(), native=False)
+    threads: tuple[Some, ...] = field(
+        "of each core, where they have not all as many", default=(), native=False
+    )
 
     def __post_init__(self) -> None:
         refuse_unsound(self)
@@ -210,7 +277,7 @@ class Machine:
         return bisect(tuple(accumulate(self.threads)), hart)
 
     @property
-    def hart_cores(self) -> tuple[int, ...]:
+    def hart_cores(self) -> tuple[Place, ...]:
         """Of each hart the core."""
         threads = self.threads or (self.threads_per_core,) * self.cores
         return tuple(core for core, many in enumerate(threads) for _ in range(many))
@@ -232,3 +299,21 @@ class Machine:
         """The costs of each."""
         costs = {"core": self.core} | {kind.name: kind.core for kind in self.kinds}
         return tuple(costs[name] for name in self.core_kinds)
+
+
+PARTS = (Machine, Kind, Core, Link, Resolver, Memory, Interrupt, Number)
+
+# Keys of a machine file that decide no number by themselves.
+BESIDE = (
+    Text("extends", "the file, or files, that say what this one does not", absent="none"),
+    Clock("clocks.NAME", "of a clock that cycles may name, `9cy@NAME`", absent="none"),
+    *(
+        Clock(
+            f"{table}.clock",
+            "of the cycles in this table, or the name of a clock",
+            absent="the clock called as the table, else the core's",
+        )
+        for table in ("core", "LEVEL", "memory", "interrupt")
+    ),
+    Text("lineage.LEVEL", "what its parts descend from, the general first", absent="none"),
+)

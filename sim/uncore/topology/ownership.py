@@ -16,13 +16,11 @@ from uncore.topology import units
 from uncore.topology.builders import Sites
 from uncore.topology.core import sets_and_ways
 from uncore.topology.document import wrong
-from uncore.topology.fabric import ps
 from uncore.topology.kinds import Levels
-from uncore.topology.machine import DATA, KNOWS, LARGEST, MOST_GRANTS, REPLIES, UNBLOCKS, Resolver
+from uncore.topology.machine import MOST_GRANTS, Resolver
 from uncore.topology.table import Table
 from uncore.topology.tree import Group
-
-PLACES = ("slices", "hub", "home")
+from uncore.topology.units import ps
 
 
 @dataclass
@@ -209,42 +207,37 @@ class _Reader:
     def __init__(self, level: Table, table: Table, is_root: bool) -> None:
         self.level, self.table = level, table
         data = level.table("data")
-        policy = data.word("policy", DATA) if data else "none"
+        policy = data.word("policy") if data else "none"
         sets, ways, hit = 0, 0, Fraction(0)
         if data and policy != "none":
             sets, ways = sets_and_ways(data)
             hit = data.duration("latency")
-        elif data:
-            data.branch.asked.update(("size", "ways", "latency"))  # "none" over an inherited one
-        self.at = table.word("at", PLACES)
+        self.at = table.word("at")
         if self.at == "home" and not is_root:
             raise table.wrong(
                 "at", f"'{table.key}.at = home': only the topmost resolver is; expected 'slices'"
             )
-        knows = table.word("knows", KNOWS)
+        knows = table.word("knows")
         lines = sets * ways if knows == "inclusive" else 0
         grants, grants_until = _grants(table)
-        self.count = table.count("slices", 1, 1024, 0)
-        self.pattern = Resolver(
+        self.count = table.count("slices", 0)
+        self.pattern = table.part(
+            Resolver,
             name="",
             level=level.key.partition(".")[0],
             knows=knows,
             children=(),
             parents=(),
             slices=(),
-            reply=table.word("reply", REPLIES),
-            unblock=table.word("unblock", UNBLOCKS),
-            service=ps(table.duration("service")),
             grants=grants,
             grants_until=grants_until,
-            entries=table.count("entries", 0, LARGEST, lines),
-            ways=table.count("ways", 0, 1 << 16, ways if lines else 0),
+            entries=table.count("entries", lines),
+            ways=table.count("ways", ways if lines else 0),
             data=policy,
             data_sets=sets,
             data_ways=ways,
             data_hit=ps(hit),
             memory=-1,
-            lookup=ps(table.duration("lookup", Fraction(0))),
         )
         if self.pattern.lookup and (self.at != "home" or knows != "directory"):
             raise table.wrong(

@@ -1,9 +1,9 @@
 """From a machine's tree of values to a `Machine`: everything decided, everything in integers.
 
 `resolve(root, id)` reads the tree of levels, builds the fabric bottom-up (children first, then the
-join that holds them), seats agents and resolvers, and refuses keys nobody asked for.  The parts:
+join that holds them), and seats agents and resolvers.  The parts:
 
-    core.py       costs of a core, interrupts            joins.py     what a level's join costs
+    core.py       costs of a core                        joins.py     what a level's join costs
     ownership.py  resolvers: who owns what               builders.py  its stops and links, per group
     kinds.py      parts that differ from others          cut.py       a part of the machine alone
     this file     the order, and the seating
@@ -11,50 +11,43 @@ join that holds them), seats agents and resolvers, and refuses keys nobody asked
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from uncore.topology.builders import Sites
 from uncore.topology.builders import build as build_join
-from uncore.topology.core import read_core, read_interrupt
+from uncore.topology.core import LINE, read_core
 from uncore.topology.cpus import check_cpus
 from uncore.topology.cut import cut
 from uncore.topology.document import Branch, Leaf, wrong
-from uncore.topology.fabric import Fabric, ps
+from uncore.topology.fabric import Fabric
 from uncore.topology.joins import Join, Messages, read_join
-from uncore.topology.kinds import Levels, read_levels, write_out
-from uncore.topology.machine import Kind, Machine, Memory
+from uncore.topology.kinds import Levels, kind_names, read_levels, write_out
+from uncore.topology.machine import Interrupt, Kind, Machine, Memory
 from uncore.topology.ownership import Seats, read_resolvers, refuse_far_without_data
-from uncore.topology.table import Ledger, Table, refuse_unknown
-from uncore.topology.tree import RESERVED, Group, Tree, parse_tree
-from uncore.topology.units import UnitError
-
-PROTOCOLS = ("msi", "mesi", "mesif", "moesi")
-LINE = 64  # bytes
-HEAD = RESERVED - {"extends", "source"}  # those two are read before this file's turn
+from uncore.topology.table import Ledger, Table
+from uncore.topology.tree import Group, Tree, parse_tree
+from uncore.topology.units import UnitError, ps
+from uncore.topology.unknown import refuse_unknown
 
 
 def resolve(root: Branch, identifier: str) -> Machine:
-    write_out(root)
     ledger = Ledger(root)
     top = Table(root, "", ledger)
-    clocks = top.table("clocks")
-    if clocks:
-        clocks.branch.asked.update(clocks.branch.items)
     tree = top.read("tree", parse_tree)
-    root.asked.update(HEAD, tree.levels[:-1])
-    refuse_unknown(root, deep=False)  # first: a table under a wrong name leads every reader astray
+    refuse_unknown(root, tree.levels[:-1], kind_names(root))
+    write_out(root)
     levels, most = read_levels(top, tree), max(tree.threads)
     costs = {kind: read_core(table, most) for kind, table in levels.tables["core"].items()}
     plan = Plan(tree, levels, read_joins(levels, _messages(top)))
     seats = plan.seat(top)
     memories = read_memories(top.level("memory"), tree, seats)
-    protocol = top.word("protocol", PROTOCOLS)
+    protocol = top.word("protocol")
     resolvers = read_resolvers(levels, seats, [m.stop for m in memories], protocol)
     kinds = {kind: tuple(core.index for core in levels.of("core", kind)) for kind in costs}
     for kind, core in costs.items():
         if core.far_atomics:
             refuse_far_without_data(levels.tables["core"][kind], resolvers, kinds[kind])
-    interrupt = read_interrupt(top.level("interrupt"))
+    interrupt = top.level("interrupt").part(Interrupt)
     machine = Machine(
         id=identifier,
         name=top.text("name"),
@@ -70,14 +63,13 @@ def resolve(root: Branch, identifier: str) -> Machine:
         interrupt=interrupt,
         stops=tuple(plan.fabric.stops),
         links=tuple(plan.fabric.links),
-        cpus=top.read("cpus", lambda text: check_cpus(text, sum(tree.threads)), "i"),
+        cpus=top.read("cpus", lambda text: check_cpus(text, sum(tree.threads))),
         unknowns=_unknowns(top),
         numbers=tuple(ledger.numbers.values()),
         kinds=tuple(Kind(kind, kinds[kind], core) for kind, core in costs.items() if kind),
     )
     _refuse_no_lineage(top, tree)
-    part = top.read("part", tree.part, None) if "part" in top else None
-    refuse_unknown(root)
+    part = top.read("part", tree.part, None)
     return cut(machine, [core.index for core in part.cores()], part.path) if part else machine
 
 
@@ -93,7 +85,7 @@ def _refuse_no_lineage(top: Table, tree: Tree) -> None:
 
 
 def _messages(top: Table) -> Messages:
-    table = top.level("messages")
+    table = top.some("messages")
     return Messages(table.size("control"), table.size("data"))
 
 
@@ -200,10 +192,8 @@ class Plan:
 
 def read_memories(table: Table, tree: Tree, seats: Seats) -> list[Memory]:
     level = table.word("node", tree.levels[:-1])
-    latency, size = ps(table.duration("latency")), table.size("size")
-    rate = table.rate("bandwidth")
-    assert rate is not None
-    if size % 4096:
+    pattern = table.part(Memory, stop=0, busy=ps(LINE / table.rate("bandwidth")))
+    if pattern.size % 4096:
         raise table.wrong("size", "'memory.size': expected a multiple of 4KiB, like 1GiB")
     groups = tree.groups(level)
     if "groups" in table:
@@ -219,7 +209,7 @@ def read_memories(table: Table, tree: Tree, seats: Seats) -> list[Memory]:
                 f"'memory.node = {level}': {group.path or 'the system'} has no one stop to put"
                 " memory at; expected a level with a join",
             )
-        memories.append(Memory(stop, latency, ps(LINE / rate), size))
+        memories.append(replace(pattern, stop=stop))
     return memories
 
 

@@ -16,7 +16,7 @@ import re
 from uncore.errors import UserError, nearest
 from uncore.paths import TOPOLOGIES
 from uncore.topology.document import Branch, Place, find_file, merged, parse, read_chain
-from uncore.topology.tree import MOST_HARTS
+from uncore.topology.schema import MOST_HARTS
 
 EXAMPLES = {"bus": "bus:8", "ring": "ring:16", "mesh": "mesh:16x8", "ccx": "ccx:32x8"}
 

@@ -14,21 +14,10 @@ import re
 from collections.abc import Callable
 
 from uncore.errors import nearest
+from uncore.topology.keys import HEAD
+from uncore.topology.link import JOINS
 from uncore.topology.machine import DATA
-from uncore.topology.tree import RESERVED
 from uncore.topology.units import UnitError, cache_parts
-
-KINDS = (
-    "bus",
-    "ring",
-    "two-rings",
-    "ladder",
-    "mesh",
-    "crossbar",
-    "quadrants",
-    "all-to-all",
-    "links",
-)
 
 
 def written_out(path: tuple[str, ...], text: str) -> dict[str, str] | None:
@@ -38,17 +27,17 @@ def written_out(path: tuple[str, ...], text: str) -> dict[str, str] | None:
     forms: dict[str, Callable[[str], dict[str, str]]] = {"join": _join, "data": _data}
     if table == "core":
         forms = {"l1": _cache, "l2": _cache}
-    elif table in RESERVED:
+    elif table in HEAD:
         return None
     return forms[key](text) if key in forms else None
 
 
 def _join(text: str) -> dict[str, str]:
     kind, *words = re.sub(r"\s*\+\s*", "+", text).split() or [""]
-    if kind not in KINDS:
+    if kind not in JOINS:
         raise UnitError(
-            f"'{kind}' is no kind of join: expected one of {', '.join(KINDS)}."
-            + nearest(kind, KINDS)
+            f"'{kind}' is no kind of join: expected one of {', '.join(JOINS)}."
+            + nearest(kind, JOINS)
         )
     parts = {"kind": kind}
     for word in words:

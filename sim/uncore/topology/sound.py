@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from uncore.topology.tree import MOST_HARTS
+from uncore.topology.schema import MOST_HARTS
 
 if TYPE_CHECKING:
     from uncore.topology.machine import Machine

@@ -1,9 +1,11 @@
 """Reading a machine's tree: typed, with the unit's domain, every number on record.
 
-A `Table` wraps a `Branch` under its dotted key.  Its readers convert one key each, answer what is
-wrong with file and line, and note each number used in the `Ledger`.  Whatever key was never asked
-for when a machine is resolved is unknown: `refuse_unknown` says so and names the nearest that is
-known.
+A `Table` wraps a `Branch` under its dotted key.  Its readers convert one key each, within the range
+and with the default that its declaration has (keys.py), answer what is wrong with file and line,
+and note each number used in the `Ledger`.  `part` reads all that a dataclass of machine.py has from
+one key each, so that a field added there is read.
+
+Invariant: a key that no field declares cannot be read (KeyError).
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ from uncore.errors import UserError, nearest
 from uncore.topology import units
 from uncore.topology.document import Branch, Leaf, wrong
 from uncore.topology.examples import example
+from uncore.topology.keys import KEYS, LEVEL, schema_path
 from uncore.topology.machine import Number
+from uncore.topology.schema import Field, Form, Key, fields
 
 T = TypeVar("T")
 D = TypeVar("D", Fraction, None)
@@ -38,7 +42,7 @@ class Ledger:
             return
         place = leaf.place
         text = str(leaf.value)
-        self.numbers[key] = Number(key, text, leaf.source, place.file, place.line)
+        self.numbers[key] = Number(key, text, leaf.source, place.file, place.line, leaf.interval)
 
     def period(self, domain: str) -> Fraction:
         """Of `[clocks] domain`, or of a table that states its own `clock`."""
@@ -76,7 +80,12 @@ def _converted(key: str, leaf: Leaf, convert: Callable[[str], T]) -> T:
     if isinstance(leaf.value, bool) or not isinstance(leaf.value, (str, int, float)):
         raise wrong(leaf.place, f"'{key}': expected a text or a number, not {_kind(leaf.value)}")
     try:
-        return convert(str(leaf.value).strip())
+        value = convert(str(leaf.value).strip())
+        if leaf.interval:
+            ends: list[Any] = [convert(end.strip()) for end in leaf.interval]
+            if not min(ends) <= value <= max(ends):
+                raise units.UnitError(f"expected an interval that holds it, not {leaf.interval}")
+        return value
     except units.UnitError as error:
         raise wrong(leaf.place, f"'{key} = {leaf.value}': {error}") from None
 
@@ -87,14 +96,26 @@ def _kind(value: object) -> str:
 
 
 class Table:
-    def __init__(self, branch: Branch, key: str, ledger: Ledger, domain: str = "core") -> None:
+    """`path`: under which its keys are declared: "LEVEL.join" of [socket.join]."""
+
+    def __init__(
+        self, branch: Branch, key: str, ledger: Ledger, domain: str = "core", path: str = ""
+    ) -> None:
         self.branch, self.key, self.ledger, self.domain = branch, key, ledger, domain
+        self.path = path
 
     def name(self, key: str) -> str:
         return f"{self.key}.{key}" if self.key else key
 
+    def declared(self, key: str, *forms: Form) -> Key:
+        below = f"{self.path}." if self.path else ""
+        names = (f"{below}{last}" for last in (key, "NAME", LEVEL))
+        found = next((KEYS[name] for name in names if name in KEYS), None)
+        if found is None or (forms and found.form not in forms):
+            raise KeyError(f"{below}{key}: no field declares this key so")
+        return found
+
     def __contains__(self, key: str) -> bool:
-        self.branch.asked.add(key)
         return key in self.branch.items
 
     def wrong(self, key: str, message: str) -> UserError:
@@ -102,32 +123,25 @@ class Table:
         return wrong(node.place, message)
 
     def leaf(self, key: str) -> Leaf | None:
-        self.branch.asked.add(key)
+        self.declared(key)
         node = self.branch.items.get(key)
         if isinstance(node, Branch):
             raise wrong(node.place, f"'{self.name(key)}' expects a value, not a table")
         return node
 
     def absent(self, key: str) -> UserError:
-        """A required key is not there: perhaps it is, misspelt."""
-        values = (k for k, node in self.branch.items.items() if isinstance(node, Leaf))
-        spare = [k for k in values if k not in self.branch.asked]
-        likely = nearest(key, spare)
-        if likely:
-            spelt = likely.split("'")[1]
-            return self.wrong(
-                spelt, f"unknown key '{self.name(spelt)}'. Did you mean '{self.name(key)}'?"
-            )
         where = f"[{self.key}]" if self.key else "the file"
         return wrong(self.branch.place, f"{where} lacks '{key}'; write {example(self.key, key)}")
 
     def read(self, key: str, convert: Callable[[str], T], default: T = MISSING) -> T:
-        leaf = self.leaf(key)
-        if leaf is None:
-            if default is MISSING:
-                raise self.absent(key)
+        leaf, declared = self.leaf(key), self.declared(key)
+        if leaf is not None:
+            return _converted(self.name(key), leaf, convert)
+        if default is not MISSING:
             return default
-        return _converted(self.name(key), leaf, convert)
+        if declared.default is None:
+            raise self.absent(key)
+        return convert(declared.default)
 
     def number(self, key: str, convert: Callable[[str], T], default: T = MISSING) -> T:
         value = self.read(key, convert, default)
@@ -140,53 +154,95 @@ class Table:
         return self.ledger.period(domain or self.domain)
 
     def duration(self, key: str, default: D = MISSING) -> Fraction | D:
+        self.declared(key, Form.DURATION)
         return self.number(key, lambda text: units.duration(text, self.period), default)
 
-    def rate(self, key: str, default: Fraction | None = MISSING) -> Fraction | None:
+    def rate(self, key: str, default: D = MISSING) -> Fraction | D:
+        self.declared(key, Form.RATE)
         return self.number(key, lambda text: units.rate(text, self.period), default)
 
-    def size(self, key: str, default: int = MISSING) -> int:
-        return self.number(key, units.size, default)
+    def size(self, key: str) -> int:
+        self.declared(key, Form.SIZE)
+        return self.number(key, units.size)
 
-    def count(self, key: str, low: int, high: int, default: int = MISSING) -> int:
-        return self.number(key, lambda text: units.count(text, low, high), default)
+    def count(self, key: str, default: int = MISSING, low: int = 0) -> int:
+        declared = self.declared(key, Form.COUNT)
+        low = max(low, declared.low)
+        return self.number(key, lambda text: units.count(text, low, declared.high), default)
 
-    def share(self, key: str, high: int = 1, default: Fraction = MISSING) -> Fraction:
-        def fraction(text: str) -> Fraction:
-            plain = text.replace(".", "", 1).isdecimal() and len(text) < 16
-            if plain and 0 < (value := Fraction(text)) <= high:
-                return value
-            raise units.UnitError(f"expected a plain number above 0, at most {high}, like 0.6")
+    def share(self, key: str) -> Fraction:
+        high = self.declared(key, Form.SHARE).high
+        return self.number(key, lambda text: units.share(text, high))
 
-        return self.number(key, fraction, default)
+    def word(self, key: str, choices: Sequence[str] = ()) -> str:
+        words = choices or self.declared(key, Form.WORD).words
 
-    def word(self, key: str, choices: Sequence[str], default: str = MISSING) -> str:
         def chosen(text: str) -> str:
-            if text in choices:
+            if text in words:
                 return text
             raise units.UnitError(
-                f"expected {' or '.join(repr(c) for c in choices)}.{nearest(text, choices)}"
+                f"expected {' or '.join(repr(c) for c in words)}.{nearest(text, words)}"
             )
 
-        return self.read(key, chosen, default)
+        return self.read(key, chosen)
 
-    def text(self, key: str, default: str = MISSING) -> str:
-        return self.read(key, str, default)
+    def text(self, key: str) -> str:
+        return self.read(key, str)
+
+    def part(self, of: type[T], **given: Any) -> T:
+        """One that has what is given, and of this table each field that is one key's number."""
+        for one in fields(of):
+            if one.own and one.own.name.startswith(f"{self.path}.") and one.name not in given:
+                given[one.name] = self._own(one, one.own.name.removeprefix(f"{self.path}."))
+        return of(**given)
+
+    def _own(self, field: Field, key: str) -> Any:
+        """The number as the machine has it."""
+        inner, _, last = key.rpartition(".")
+        if inner:
+            table = self.table(inner)
+            if table is None:
+                raise self.absent(inner)
+            return table._own(field, last)
+        declared = self.declared(key)
+        if declared.form is Form.DURATION:
+            ps = units.ps(self.duration(key))
+            if ps < declared.low:
+                raise self.wrong(
+                    key,
+                    f"'{self.name(key)} = {self.text(key)}' ({declared.about}): expected at least"
+                    f" {declared.low}ps",
+                )
+            return ps
+        if declared.form is Form.SHARE:
+            return units.ps(self.share(key) * 1000)
+        if declared.form is Form.WORD:
+            word = self.word(key)
+            return word == declared.words[0] if field.type is bool else word
+        return {Form.SIZE: self.size, Form.COUNT: self.count, Form.TEXT: self.text}[declared.form](
+            key
+        )
 
     def table(self, key: str) -> Table | None:
-        self.branch.asked.add(key)
         node = self.branch.items.get(key)
         if isinstance(node, Leaf):
             raise wrong(node.place, f"'{self.name(key)} = {node.value}': expected a table of keys")
-        return Table(node, self.name(key), self.ledger, self.domain) if node else None
+        path = f"{self.path}.{key}" if self.path else schema_path(key)
+        return Table(node, self.name(key), self.ledger, self.domain, path) if node else None
+
+    def some(self, key: str) -> Table:
+        """A table at the top; where no file has it, one without keys."""
+        empty = Branch(self.branch.place)
+        return self.table(key) or Table(empty, key, self.ledger, path=schema_path(key))
 
     def level(self, key: str, kind: str = "") -> Table:
         """A table at the top, or that of a kind in it (kinds.py).  Its quantities are in the clock
         domain it names or has, else its level's, else its cores'."""
-        table = self.table(key) or Table(Branch(self.branch.place), key, self.ledger)
+        table = self.some(key)
         cores = "core"
         if kind:
             table, cores = table.table(kind) or table, f"core.{kind}"
+            table.path = schema_path(key)
         clock = table.leaf("clock")
         knows = self.ledger.knows
         if clock is None or _is_frequency(clock):
@@ -201,20 +257,3 @@ class Table:
                 f" or one of the clocks {known}",
             )
         return table
-
-
-def refuse_unknown(branch: Branch, key: str = "", deep: bool = True) -> None:
-    """The first key, in the order of the file, that nobody asked for."""
-    for name, node in branch.items.items():
-        full = f"{key}.{name}" if key else name
-        if name not in branch.asked:
-            known = ", ".join(sorted(branch.asked)) or "nothing"
-            hint = nearest(full, (full.removesuffix(name) + other for other in branch.asked))
-            hint = hint or f" Known here: {known}."
-            if key and "." not in key and isinstance(node, Branch):
-                hint += " If it is a kind, [kinds] must say where."
-            if not node.place.line:  # it stands on the command line
-                hint += " `uncore show MACHINE --keys` lists all."
-            raise wrong(node.place, f"unknown key '{full}'.{hint}")
-        if deep and isinstance(node, Branch):
-            refuse_unknown(node, full)

@@ -13,12 +13,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from uncore.topology.keys import HEAD
+from uncore.topology.schema import MOST_HARTS
 from uncore.topology.units import UnitError
 
-MOST_HARTS = 4096
-# Keys at the head of a file that are not levels.
-RESERVED = {"name", "protocol", "tree", "part", "extends", "source", "cpus"}
-RESERVED |= {"clocks", "kinds", "messages", "memory", "interrupt", "unknowns", "lineage"}
 EXAMPLE = 'like "socket:2 die:4 ccx:2 core:4 thread:2"'
 WORD = re.compile(r"([A-Za-z][\w-]*):(\d{1,5}(?:,\d{1,5})*)")
 
@@ -108,7 +106,7 @@ def _counts(text: str) -> dict[str, list[int]]:
     counts: dict[str, list[int]] = {}
     for word in text.split():
         match = WORD.fullmatch(word)
-        if not match or match[1] in RESERVED:
+        if not match or match[1] in HEAD:
             raise UnitError(f"'{word}' is no level: expected NAME:COUNT words, {EXAMPLE}")
         if match[1] in counts or "thread" in counts:
             raise UnitError(f"'{word}' is misplaced: expected each level once, thread innermost")

@@ -36,6 +36,11 @@ DURATION_EXAMPLES = 'a duration, like "12ns", "9cy", "9cy@fabric" or "3cy + 12ns
 LONGEST = 10**12  # ps: a second; no part of a machine is slower
 
 
+def ps(time: Fraction) -> int:
+    """Rounded half up: the one rounding of a duration."""
+    return int(time + Fraction(1, 2))
+
+
 class UnitError(ValueError):
     """What was expected, as the end of a sentence that starts with what was read."""
 
@@ -44,6 +49,13 @@ def count(text: str, low: int, high: int) -> int:
     if text.isdecimal() and len(text) < 16 and low <= int(text) <= high:
         return int(text)
     raise UnitError(f"expected a whole number from {low} to {high}")
+
+
+def share(text: str, high: int) -> Fraction:
+    plain = text.replace(".", "", 1).isdecimal() and len(text) < 16
+    if plain and 0 < (value := Fraction(text)) <= high:
+        return value
+    raise UnitError(f"expected a plain number above 0, at most {high}, like 0.6")
 
 
 def duration(text: str, period: Period) -> Fraction:

@@ -1,0 +1,174 @@
+"""The vocabulary in which machine.py says what each number of a machine is.
+
+    @part
+    class Resolver:
+        service: Ps = field("a slice is busy with a request", "LEVEL.resolver.service")
+        data_sets: Count = field("of all slices together", Size("LEVEL.data.size"))
+
+A field has a type, whose range holds for machines from results too; words that say what it is; and
+the keys of a machine file that decide it.  A key written as a text is the number itself, read as
+its type says, and the field's default is the key's.  Another stands with the form of its value;
+where it says nothing of itself it is what the field is.  What comes from these declarations: how a
+file is read (table.py), which keys there are (keys.py), the page of them (page.py), and the native
+engine's structs (sim/native/spec).
+
+    fields(part)        what is declared of each field, in order
+"""
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, replace
+from enum import Enum
+from functools import cache, partial
+from typing import Annotated, Any, TypeVar, dataclass_transform, get_origin
+
+from msgspec import Meta
+
+from uncore.topology.units import LONGEST
+
+LARGEST = (1 << 32) - 1  # of what is counted
+MOST_BYTES = 1 << 50
+MOST_HARTS = 4096
+T = TypeVar("T")
+
+
+class Form(Enum):
+    """How a value is written, and what it becomes."""
+
+    DURATION = '"12ns", "9cy" or "3cy + 12ns"'  # picoseconds
+    FREQUENCY = '"4.0GHz"'  # a period
+    RATE = '"32B/cy" or "40GB/s"'
+    SIZE = '"512KiB"'  # bytes
+    COUNT = "a whole number"
+    SHARE = "a plain number"  # thousandths
+    WORD = "one of"
+    TEXT = "a text"
+
+
+Ps = Annotated[int, Meta(ge=0, le=LONGEST), Form.DURATION]
+SomePs = Annotated[int, Meta(ge=1, le=LONGEST), Form.DURATION]
+Bytes = Annotated[int, Meta(ge=1, le=MOST_BYTES), Form.SIZE]
+Count = Annotated[int, Meta(ge=0, le=LARGEST)]
+Some = Annotated[int, Meta(ge=1, le=LARGEST)]
+Share = Annotated[int, Meta(ge=1, le=1000), Form.SHARE]
+Place = Annotated[int, Meta(ge=0, lt=1 << 31)]  # of a stop or an agent in its list
+MaybePlace = Annotated[int, Meta(ge=-1, lt=1 << 20)]  # -1: none
+
+
+def one_of(words: tuple[str, ...]) -> Meta:
+    return Meta(pattern=f"^({'|'.join(words)})$", extra={"words": words})
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key of a machine file; LEVEL and NAME in it stand for whatever is called so there."""
+
+    form: Form
+    name: str
+    about: str = ""
+    default: str | None = None  # as a file would say it
+    absent: str = ""  # in words, what holds where no file says it
+    words: tuple[str, ...] = ()
+    low: int = 0
+    high: int = LARGEST
+    joins: tuple[str, ...] = ()  # the kinds of join that read it; (): it is not about joins, or all
+
+    @property
+    def required(self) -> bool:
+        return self.default is None and not self.absent
+
+
+Duration, Clock, Rate, Size, Whole, Ratio, Word, Text = (partial(Key, form) for form in Form)
+
+
+@dataclass(frozen=True)
+class Field:
+    name: str
+    type: Any
+    about: str
+    keys: tuple[Key, ...]
+    own: Key | None  # the one of `keys` that is the number itself
+    default: Any  # dataclasses.MISSING: none
+    native: bool  # whether the native engine is told
+
+
+def field(
+    about: str,
+    *keys: str | Key,
+    default: Any = MISSING,
+    words: tuple[str, ...] = ("yes", "no"),
+    native: bool = True,
+    compare: bool = True,
+) -> Any:
+    """`words`: of a truth, how it is written; the first is true."""
+    said = {"about": about, "keys": keys, "words": words, "native": native}
+    return dataclasses.field(default=default, compare=compare, metadata=said)
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def part(cls: type[T]) -> type[T]:
+    return dataclass(frozen=True, slots=True)(cls)
+
+
+def _fields(of: Any) -> tuple[Field, ...]:
+    return tuple(_field(one) for one in dataclasses.fields(of))
+
+
+fields: Callable[[Any], tuple[Field, ...]] = cache(_fields)
+
+
+def _field(one: dataclasses.Field[Any]) -> Field:
+    said = one.metadata
+    named = {key: _own(key, one) for key in said["keys"] if isinstance(key, str)}
+    keys = [
+        named.get(key) or replace(key, about=key.about or said["about"]) for key in said["keys"]
+    ]
+    own = next(iter(named.values()), None)
+    return Field(one.name, one.type, said["about"], tuple(keys), own, one.default, said["native"])
+
+
+def _own(name: str, one: dataclasses.Field[Any]) -> Key:
+    form, words = form_of(one.type), words_of(one.type)
+    low, high = limits(one.type)
+    if form is Form.SHARE:
+        low, high = 0, high // 1000
+    return Key(
+        form,
+        name,
+        one.metadata["about"],
+        default=None if one.default is MISSING else _written(form, one.default),
+        words=words or (one.metadata["words"] if form is Form.WORD else ()),
+        low=low,
+        high=high,
+    )
+
+
+def _written(form: Form, default: Any) -> str:
+    return f"{default / 1000:g}ns" if form is Form.DURATION else str(default)
+
+
+def metadata(type_: Any) -> tuple[Any, ...]:
+    return type_.__metadata__ if get_origin(type_) is Annotated else ()
+
+
+def limits(type_: Any) -> tuple[int, int]:
+    """The least and the largest value of a number."""
+    for meta in metadata(type_):
+        if isinstance(meta, Meta) and meta.ge is not None:
+            return int(meta.ge), int(meta.le if meta.le is not None else (meta.lt or 0) - 1)
+    return 0, LARGEST
+
+
+def words_of(type_: Any) -> tuple[str, ...]:
+    """Of a text that is one of a fixed set, the set."""
+    metas = (meta for meta in metadata(type_) if isinstance(meta, Meta) and meta.extra)
+    return next((tuple(meta.extra["words"]) for meta in metas if meta.extra), ())
+
+
+def form_of(type_: Any) -> Form:
+    stated = [one for one in metadata(type_) if isinstance(one, Form)]
+    if stated:
+        return stated[0]
+    if type_ is bool or words_of(type_):
+        return Form.WORD
+    return Form.COUNT if metadata(type_) else Form.TEXT

@@ -1,0 +1,69 @@
+"""A key that no field of a machine has: found before anything is read.
+
+    refuse_unknown(root, levels, kinds)     a UserError for the first such key of a file
+
+So a misspelt key is named as such, with what it may have been, and not as the absence of another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+from uncore.errors import UserError, nearest
+from uncore.topology.document import Branch, Leaf, wrong
+from uncore.topology.keys import ANY, BELOW, HEAD, LEVEL, of_join, schema_path
+
+READ_BEFORE = {"extends", "source"}  # when the files were put together
+
+
+def refuse_unknown(root: Branch, levels: Collection[str], kinds: Collection[str]) -> None:
+    """The first key, in the order of the file, that no field has."""
+    known = (HEAD | set(levels)) - READ_BEFORE
+    for name, node in root.items.items():
+        if name not in known:
+            raise _unknown(node, name, "", known)
+        if isinstance(node, Branch):
+            _Reader(kinds).table(node, name, schema_path(name))
+
+
+@dataclass
+class _Reader:
+    kinds: Collection[str]
+
+    def table(self, branch: Branch, key: str, path: str) -> None:
+        if path not in BELOW:
+            raise wrong(branch.place, f"'{key}' expects a value, not a table")
+        known, kinds = self.known(branch, path), self.kinds if path in ("core", LEVEL) else ()
+        for name, node in branch.items.items():
+            full, below = f"{key}.{name}", f"{path}.{name}"
+            if isinstance(node, Branch) and name in kinds:
+                self.table(node, full, path)
+            elif name not in known and not known & ANY:
+                raise _unknown(node, name, key, [*kinds, *self.names(path, known)])
+            elif isinstance(node, Branch):
+                self.table(node, full, below)
+
+    def known(self, branch: Branch, path: str) -> set[str]:
+        kind = branch.items.get("kind")
+        if path == f"{LEVEL}.join" and isinstance(kind, Leaf):
+            return of_join(str(kind.value))
+        return BELOW[path]
+
+    def names(self, path: str, known: Iterable[str]) -> Iterator[str]:
+        """Those known, and what stands in the tables among them: an `l1_size` is an `l1.size`."""
+        for name in sorted(known):
+            yield name
+            yield from (f"{name}.{inner}" for inner in sorted(BELOW.get(f"{path}.{name}", ())))
+
+
+def _unknown(node: Leaf | Branch, name: str, table: str, known: Iterable[str]) -> UserError:
+    prefix = f"{table}." if table else ""
+    names = list(known)
+    here = ", ".join(sorted(one for one in names if "." not in one))
+    hint = nearest(prefix + name, (prefix + one for one in names)) or f" Known here: {here}."
+    if table and "." not in table and isinstance(node, Branch):
+        hint += " If it is a kind, [kinds] must say where."
+    if not node.place.line:  # it stands on the command line
+        hint += " `uncore show MACHINE --keys` lists all."
+    return wrong(node.place, f"unknown key '{prefix}{name}'.{hint}")
