@@ -58,7 +58,7 @@ def job(workload: Program, threads: int) -> Job:
 
 
 def chosen(names: Sequence[str]) -> list[Program]:
-    """The workloads of these names or folders; all for none."""
+    """The workloads of these names or folders; all if none is named."""
     everything = program.shipped()
     folders = {workload.name.partition("/")[0] for workload in everything}
     found = [w for w in everything if not names or w.name.partition("/")[0] in names]

@@ -184,7 +184,7 @@ def number(text: str) -> int:
 
 
 def chosen(names: Sequence[str]) -> list[Case]:
-    """The cases of these names; all for none."""
+    """The cases of these names; all if none is named."""
     known = {str(case): case for case in CASES}
     for name in names:
         if name not in known:

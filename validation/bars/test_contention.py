@@ -1,4 +1,4 @@
-"""Does one contended line bear what it was measured to bear?
+"""Does one contended line carry as many operations as were measured?
 
 `uncore validate --only contention` asks about every point; here are a few of each machine, with the
 bounds that all must keep.
@@ -49,7 +49,7 @@ def test_retrying_costs_more_the_more_cores_retry() -> None:
 
 
 def test_loops_of_siblings_lose_nothing_to_each_other() -> None:
-    """C9: a second hart a core neither adds to what is fought for nor makes loops collapse."""
+    """C9: a second hart on a core neither speeds up a contended line nor makes loops collapse."""
     jobs = [
         make_job(
             "x6130x2", "counter/contended", [32, 64], parameters={"by": by, "duration": "50us"}

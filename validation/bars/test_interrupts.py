@@ -1,4 +1,4 @@
-"""Does one figure fit a machine's interrupts, and cost a shared line a storm what it should?"""
+"""Does one figure fit a machine's interrupts, and does a shared line cost what it should?"""
 
 from __future__ import annotations
 

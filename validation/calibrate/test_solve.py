@@ -50,7 +50,7 @@ def test_a_number_that_nothing_follows_stays() -> None:
 
 
 def test_steps_end_at_their_limits() -> None:
-    """Of the parts' limits the least counts, and derivatives keep it too."""
+    """The tightest of the parts' limits counts, and derivatives keep within it."""
     seen = [0.0]
 
     def far(steps: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Is a saved result that somebody edited by hand a job or a message, and never a crash?
 
-The hash fits again, as whoever edits a file can make it; so the numbers reach the native engine.
-Longer: `python -m validation.fuzz result`.
+The hash is made to fit again, as anybody who edits a file can do; so the numbers reach the native
+engine.  For longer: `python -m validation.fuzz result`.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def fields(rows):
 
 
 def test_two_fields_in_one_line_are_named_with_what_they_cost(uncore):
-    """And kept apart they wait less than a twentieth: about what had been foretold."""
+    """Kept apart, they wait less than a twentieth: about what was foretold."""
     saved(uncore, "epyc7601x2", *FALSE_SHARING)
     together = fields(listed(uncore))
     users = {group["fields"][0]: group for group in together["apart"]}
@@ -78,7 +78,7 @@ def test_the_sums_over_lines_equal_the_result(uncore, workload):
 
 
 def test_a_result_that_comes_out_otherwise_is_refused(uncore):
-    """What cost it its time cannot be told from another run."""
+    """Another run cannot tell what cost it its time."""
     saved(uncore, "bus:2", "lock/ticket", "--threads", "2")
     text = Path("r.json").read_text()
     result = load(Path("r.json"))

@@ -51,7 +51,7 @@ def cost(pattern: Pattern, machine: Machine | None = None, *, again: bool = Fals
 
 
 def test_g1_fetches_nothing_ahead() -> None:
-    """Consecutive lines cost what scattered ones cost: each the whole way."""
+    """Consecutive lines cost what scattered ones cost: each a whole miss."""
     for pattern in (Pattern.SEQUENTIAL, Pattern.SCATTERED):
         assert cost(pattern) - cost(pattern, again=True) == MANY * FETCH
 
@@ -105,7 +105,7 @@ def test_g9_keeps_its_clock_however_many_cores_work() -> None:
 
 
 def test_g10_never_refuses_a_message() -> None:
-    """A resolver that is busy for long holds up nobody who only passes by its stop."""
+    """A resolver that is busy for long holds up no message that only passes its stop."""
     slow = line(resolver={"service": 5000 * NS, "slices": (A,)})
     crowd = [Step(1000, Do.LOAD, 1)]
     passing = [Step(2000, Do.IPI, 2)]

@@ -38,7 +38,7 @@ def uses(engine: Any) -> polars.DataFrame:
 def test_the_sums_equal_the_totals(
     where: str, what: str, threads: int, options: dict[str, Any]
 ) -> None:
-    """Of handoffs, invalidations and waiting; and the run is the same with and without."""
+    """Of handoffs, invalidations and waiting; and the run is the same without attribution."""
     engine = finished(where, what, threads, {}, **options)
     seen, totals = engine.lines(), engine.counters()
     moved = sum(totals["between"]) + sum(totals["stored"]) + totals["memory"]

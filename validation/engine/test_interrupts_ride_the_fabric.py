@@ -66,7 +66,7 @@ def test_a_saturated_link_delays_an_ipi(
 
 
 def test_a_broadcast_takes_linear_time_only_by_unicast() -> None:
-    """The last hart of n: after n sends, or after one and the way to the farthest."""
+    """The last of n harts: after n sends, or after one and the route to the farthest hart."""
 
     def last(multicast: str, harts: int) -> int:
         overrides = {"interrupt.multicast": multicast}

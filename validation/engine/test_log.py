@@ -36,7 +36,7 @@ def shared_line(machine: Machine, plans: Plans, **options: Any) -> list[dict[str
 
 
 # B asks A's line: when A's answer is seen at H, when its data or the resolver's reach B, when B's
-# completion is back at H.
+# Unblock is at H.
 HANDED = {
     ("direct", "response"): (2090, 2073),
     ("direct", "completion"): (2090, 2112),
@@ -47,7 +47,7 @@ HANDED = {
 
 @pytest.mark.parametrize(("reply", "unblock"), HANDED)
 def test_the_log_says_what_became_of_each_request(reply: str, unblock: str) -> None:
-    """A writes, then B: every field by hand from the rules, the wires and the durations of tiny."""
+    """A writes, then B: every field by hand, from the rules, the wires and support/line.py."""
     plans = [[Step(1000, Do.AMO)], [Step(2000, Do.AMO)]]
     first, second = shared_line(line(resolver={"reply": reply, "unblock": unblock}), plans)
     closed = 1116 if unblock == "completion" else 1092
@@ -77,7 +77,7 @@ def test_the_log_says_rights_upgrades_and_own_data() -> None:
 
 @pytest.mark.parametrize("kept", [True, False])
 def test_an_atomic_done_at_the_resolver_is_logged(kept: bool) -> None:
-    """C8: nothing is granted, and what is sent is a value, by whom the data were with last."""
+    """C8: nothing is granted; a value is sent, and its source is whoever had the data last."""
     far = line(core={"far_atomics": True}, resolver=KEPT if kept else {})
     plans = [[Step(1000, Do.STORE)], [Step(2000, Do.AMO), Step(3000, Do.AMO)]]
     _, first, second = shared_line(far, plans)
@@ -128,7 +128,7 @@ def test_writebacks_and_what_joins_ask_above_are_logged() -> None:
         polars.col("request").is_between("open_below", "close_below")
     )
     assert set(asked["id"]) == set(above["id"]) != set()
-    # L6: a join asks its children for a request only when it has the right; before, for a probe.
+    # L6: for a request, a join asks its children only once it has the right; before, for a probe.
     assert asked.filter(polars.col("probe_below").is_between(0, polars.col("data") - 1)).is_empty()
 
 

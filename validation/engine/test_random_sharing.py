@@ -46,7 +46,7 @@ def test_every_load_returns_what_it_may_for_long(case: Case, seed: int) -> None:
 
 
 def test_a_far_atomic_ends_though_its_line_has_gone_while_it_waited_for_a_lock() -> None:
-    """C6, C8: it is posted then, and its hart goes on; that it never did was found so."""
+    """C6, C8: it is posted then, and its hart goes on; this job once showed that it never did."""
     words = {"protocol": "mesif", "core.atomics": "far"}
     found = point(
         "x8275clx2", guest("random_sharing"), 48,
@@ -80,7 +80,7 @@ def test_random_sharing_notices_a_broken_cell(
     protocol: str,
     caches: tuple[int, int],
 ) -> None:
-    """The tester itself: it fails where the protocol is wrong.  Waiting for ever counts too."""
+    """The tester itself must fail where the protocol is wrong; waiting forever counts too."""
     place = broken(tmp_path, file, row, column, cell)
     case = Case("ccx", (), 8, {})
     machine = dataclasses.replace(with_caches(case, *caches), protocol=f"{place}:{protocol}")
@@ -94,7 +94,7 @@ def test_random_sharing_notices_a_broken_cell(
 def test_a_violation_is_counted_and_can_be_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The command: its exit status, and the words that bring the same run back."""
+    """By the command: its exit status, and the words that repeat the run."""
     place = broken(tmp_path, "client.table", "M", "ProbeM", "give+dirty>M")
     whole = stress.load
 

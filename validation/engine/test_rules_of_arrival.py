@@ -53,7 +53,7 @@ STRIDE = 1024 * 64  # so these lines share it
 
 @pytest.mark.parametrize("late", NEAR)
 def test_a_short_message_overtakes_a_long_one(late: int) -> None:
-    """F5: a request that leaves B behind a writeback is at H before it, and is served first."""
+    """F5: a request that leaves B after a writeback is at H before it, and is served first."""
     slow = 50
     machine = line(core=SMALL, resolver={"service": slow * NS}, threads_per_core=2)
     put = 2000 + fetch(B) + slow - SERVICE  # leaves `l2_hit` later, as a request made then does
@@ -89,7 +89,7 @@ def test_an_early_probe_waits_for_the_grant(late: int) -> None:
 
 @pytest.mark.parametrize("late", NEAR)
 def test_no_other_probe_waits(late: int) -> None:
-    """C3: A asks to upgrade, or has just not, when it is told that B's upgrade was first."""
+    """C3: A learns that B's upgrade was first, just before or after it asks for one itself."""
     told = 3000 + L2 + way("control", B, H) + SERVICE + way("snoop", H, A)
     plans = [[at(1000, Do.LOAD), at(told + late, Do.AMO)], [at(2000, Do.LOAD), at(3000, Do.AMO)]]
     table, _ = logged(line(), guest("plan"), 2, **words(plans))
@@ -105,7 +105,7 @@ def test_no_other_probe_waits(late: int) -> None:
 
 @pytest.mark.parametrize("late", [*NEAR, 30])
 def test_a_client_answers_for_a_line_on_its_way_back(late: int) -> None:
-    """C3, C5: B's probe finds A's line about to be evicted, or put and not acknowledged yet."""
+    """C3, C5: B's probe finds A's line about to be evicted, or put and not yet acknowledged."""
     evicted = 2000 + fetch(A)
     asks = evicted + late - (taken(B, A) - L2 - way("data", A, B))
     plans = [[at(1000, Do.AMO, 0), at(2000, Do.LOAD, 1)], [at(asks, Do.AMO, 0)]]
@@ -113,12 +113,12 @@ def test_a_client_answers_for_a_line_on_its_way_back(late: int) -> None:
     assert span.cost == taken(B, A) + ATOMIC
 
 
-SLOW = 200  # ns more of service, so that the core asks anew in time
+SLOW = 200  # ns more of service, so that the core asks again in time
 
 
 @pytest.mark.parametrize("late", NEAR)
 def test_a_core_asks_for_a_line_again_once_its_put_was_acknowledged(late: int) -> None:
-    """C5: a dirty line is put `l2_hit` after another took its way, and is back at the PutAck."""
+    """C5: a dirty line is put `l2_hit` after another took its place; it waits for the PutAck."""
     machine = line(core=SMALL, resolver={"service": (SERVICE + SLOW) * NS})
     put = 2000 + fetch(A) + SLOW + L2
     acknowledged = put + way("data", A, H) + SERVICE + SLOW + way("control", H, A)
@@ -130,7 +130,7 @@ def test_a_core_asks_for_a_line_again_once_its_put_was_acknowledged(late: int) -
 
 
 def test_a_core_evicts_a_clean_line_silently() -> None:
-    """C5: so it may ask anew at once."""
+    """C5: so it may ask for the line again at once."""
     machine = line(core=SMALL, resolver={"service": (SERVICE + SLOW) * NS})
     evicted = 2000 + fetch(A) + SLOW
     plan = [at(1000, Do.LOAD, 0), at(2000, Do.LOAD, 1), at(evicted + 60, Do.LOAD, 0)]

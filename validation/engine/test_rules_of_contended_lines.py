@@ -1,4 +1,4 @@
-"""Is a line that others wait for one hart's, exactly as rule C9 of docs/model.md says?
+"""Does a contended line belong to one hart, exactly as rule C9 of docs/model.md says?
 
 As in test_rules_of_cores.py: small machines, whole nanoseconds, exact expectations.  Cores A and B
 have harts 0 and 1, 2 and 3; the home is at H.
@@ -20,7 +20,7 @@ WON = FIRST + LEAD + fetch(A)  # when hart 0 has the line that it asks for at FI
 ASKED = 1020  # core B's request waits at H while A's is served
 END = {Do.AMO: ATOMIC, Do.LOAD: LOAD, Do.STORE_FENCE: 0}
 
-# A answers the probe, asks again, and waits at H until B has told that it has the line.
+# A answers the probe, asks again, and waits at H until B has said that it has the line.
 LOST = WON + way("snoop", A, H) + way("snoop", H, A)
 TAKEN = LOST + L2 + way("data", A, B)
 AGAIN = TAKEN + way("snoop", B, H) + way("snoop", H, B) + L2 + way("data", B, A)
@@ -37,7 +37,7 @@ def siblings(*plans: list[Step], hold: int = 0) -> list[list[Span]]:
 
 
 @pytest.mark.parametrize("do", END)
-def test_what_a_sibling_waits_for_waits_until_the_probe_has_been_answered(do: Do) -> None:
+def test_siblings_wait_until_the_probe_has_been_answered(do: Do) -> None:
     """B waits at the resolver when A's hart 0 is given the line: hart 1 gets nothing of it."""
     spans = siblings([Step(FIRST, Do.AMO)], [Step(FIRST + 5, do)], [Step(ASKED, Do.AMO)])
     assert end(spans[0][0]) == WON + ATOMIC
@@ -47,14 +47,14 @@ def test_what_a_sibling_waits_for_waits_until_the_probe_has_been_answered(do: Do
 
 @pytest.mark.parametrize("do", END)
 def test_siblings_share_a_line_that_nobody_else_wants(do: Do) -> None:
-    """H5, C6: at once, but for the lock."""
+    """H5, C6: each as soon as the lock allows."""
     spans = siblings([Step(FIRST, Do.AMO)], [Step(FIRST + 5, do)])
     locked = ATOMIC + SURPRISE if do == Do.AMO else 0
     assert end(spans[1][0]) == WON + locked + END[do]
 
 
 def test_a_sibling_reads_a_line_that_is_there() -> None:
-    """A load that begins when the line has come, and before it has gone."""
+    """A load is performed that begins after the line has come and before it has gone."""
     spans = siblings([Step(FIRST, Do.AMO)], [Step(WON - LEAD + 5, Do.LOAD)], [Step(ASKED, Do.AMO)])
     assert spans[1][0].cost == LOAD
 
@@ -79,7 +79,7 @@ def test_a_line_is_contended_once_a_probe_waits_for_its_hold(before: int, waits:
 
 
 def test_a_sibling_ends_the_attempt_that_it_has_begun() -> None:
-    """The probe comes between its LR and its SC, which it waits for."""
+    """The probe comes between the sibling's LR and SC, and waits for the SC."""
     attempt = [Step(PROBED - 20 - LEAD, Do.ATTEMPT)]
     alone, fought_for = (
         siblings([Step(FIRST, Do.AMO)], attempt, *others, hold=HOLD)[1][0].cost
@@ -90,7 +90,7 @@ def test_a_sibling_ends_the_attempt_that_it_has_begun() -> None:
 
 @pytest.mark.parametrize(("outer", "order"), [(1080, [0, 2, 1]), (1300, [0, 1, 2])])
 def test_a_join_passes_on_that_others_wait_above(outer: int, order: list[int]) -> None:
-    """Two levels: nobody waits at the resolver of A, but hart 2's core at the root, or too late."""
+    """Nobody waits at A's resolver, but hart 2's core waits at the root, or comes too late."""
     plans = [[Step(FIRST, Do.AMO)], [Step(FIRST + 5, Do.AMO)], [Step(outer, Do.AMO)]]
     machine = dataclasses.replace(levels(), threads_per_core=2)
     spans = steps(machine, plans, placement="0,1,6")

@@ -62,7 +62,7 @@ def test_a_hit_in_the_second_level_adds_its_lookup() -> None:
 
 
 def test_a_loop_costs_one_misprediction() -> None:
-    """H2: backward branches start weakly taken, so only the way out is a surprise."""
+    """H2: backward branches start weakly taken, so only leaving the loop is mispredicted."""
     loop = 6  # instructions beyond the first
     assert costs(Step(1000, Do.BRANCHES), Step(2000, Do.BRANCHES)) == [loop + 15] * 2
 
@@ -74,7 +74,7 @@ def test_a_miss_leaves_after_the_second_level_lookup(do: Do, end: int) -> None:
 
 
 def test_a_hart_does_not_wait_for_its_stores() -> None:
-    """H3: a store that misses costs an instruction; the buffer answers a load of the same."""
+    """H3: a store that misses costs an instruction; the buffer answers a load of the same place."""
     assert costs(Step(1000, Do.STORE))[0] == 0
     assert costs(Step(1000, Do.STORE_LOAD))[0] == 1 + LOAD
 
@@ -105,7 +105,7 @@ def test_only_the_oldest_store_asks_for_its_line() -> None:
 
 # ---- Harts that share a core ---------------------------------------------------------------------
 
-ALONE = 200 + 15  # Do.COMPUTE: 200 instructions beyond the first, and the surprise at its end
+ALONE = 200 + 15  # Do.COMPUTE: 200 instructions beyond the first, and the misprediction at its end
 HALVED = 2 * 202 + 15 - 2  # each instruction takes two, the one that reads the clock too
 
 
@@ -129,7 +129,7 @@ def test_a_sleeping_sibling_gives_its_share_back() -> None:
 
 @pytest.mark.parametrize(("at", "under_way"), [(1100, 2), (1101, 1), (1102, 2)])
 def test_a_sibling_that_waits_for_memory_gives_its_share_back(at: int, under_way: int) -> None:
-    """H6: from the access to the line's arrival two instructions for one.
+    """H6: from the access until the line arrives, hart 0 does two instructions in the time of one.
 
     What hart 0 has begun goes on as it began; on a tie with the access it begins first.
     """
@@ -180,7 +180,7 @@ def test_a_line_just_won_stays_for_the_hold(do: Do, late: int) -> None:
 
 
 def test_a_line_that_was_only_read_is_not_held() -> None:
-    """C4: an exclusive copy that a load was given goes at once."""
+    """C4: an exclusive copy that a load was given is given up at once."""
     plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.AMO)]]
     span = steps(line(core={"hold": 5000 * NS}), plans)[1][0]
     assert span.cost == taken(B, A) + ATOMIC
@@ -200,7 +200,7 @@ LOCKED = ATOMIC + 64 + 15  # an LR's lock at most: itself, 64 instructions, a mi
 )
 @pytest.mark.parametrize("late", [-30, -1, 0])
 def test_an_atomic_begun_within_the_hold_keeps_probes_off(do: Do, ends: int, late: int) -> None:
-    """C4, C6: the probe comes `late` ns behind the end of what began when the line came.
+    """C4, C6: the probe comes `late` ns after the end of what began when the line came.
 
     What ends by its own time ends at once; what an instruction ends, a picosecond later.
     """
@@ -224,7 +224,7 @@ def test_an_atomic_begun_after_the_hold_keeps_no_probe_off(hold: int, waits: boo
 @pytest.mark.parametrize("do", [Do.AMO, Do.ATTEMPT])
 @pytest.mark.parametrize("later", [0, 1, ATOMIC - 1, ATOMIC])
 def test_a_core_does_one_atomic_at_a_time_on_a_line(do: Do, later: int) -> None:
-    """C6: hart 1's meets that of hart 0; it waits for its end, and starts over."""
+    """C6: hart 1's atomic meets hart 0's; it waits for the end of that, and starts over."""
     plans = [
         [Step(1000, Do.AMO), Step(3000, do)],
         [Step(3000 + later, Do.AMO), Step(4000, Do.AMO, 1)],
@@ -245,7 +245,7 @@ def test_an_atomic_does_not_wait_for_the_lock_of_another_line() -> None:
 
 
 def test_an_upgrade_is_granted_without_data() -> None:
-    """C1: a sharer that writes: the other is invalidated and tells the resolver, which grants."""
+    """C1: a sharer writes; the other is invalidated and tells the resolver, which grants."""
     plans = [[Step(1000, Do.LOAD), Step(3000, Do.AMO)], [Step(2000, Do.LOAD)]]
     invalidated = way("snoop", H, B) + L2 + way("snoop", B, H)
     asked = L2 + way("control", A, H) + SERVICE
@@ -259,7 +259,7 @@ REMOTE = L2 + way("control", B, H) + SERVICE  # until the resolver acts
 
 
 def test_a_far_atomic_is_done_where_the_data_are() -> None:
-    """C8: the owner gives them up to the resolver, whose next operations are on its own."""
+    """C8: the owner gives them up to the resolver, which does the next ones on its own data."""
     plans = [[Step(1000, Do.STORE)], [Step(2000, Do.AMO), Step(3000, Do.AMO)]]
     first, second = steps(line(**FAR), plans)[1]  # type: ignore[arg-type]
     given = way("snoop", H, A) + L2 + way("data", A, H)
@@ -268,14 +268,14 @@ def test_a_far_atomic_is_done_where_the_data_are() -> None:
 
 
 def test_an_atomic_is_done_near_where_the_core_holds_the_line_alone() -> None:
-    """C8: after a store; and, as an E is one's own, after a load."""
+    """C8: after a store; and after a load too, because it was granted E."""
     for do in (Do.STORE, Do.LOAD):
         assert costs(Step(1000, do), Step(2000, Do.AMO), **FAR)[1] == ATOMIC
 
 
 @pytest.mark.parametrize("later", [1, SERVICE + 20, SERVICE + 21, SERVICE + 22])
 def test_a_slice_serves_far_atomics_one_after_the_other(later: int) -> None:
-    """C8, R1: A asks `later` ns behind B; it waits for B's service and the data's use."""
+    """C8, R1: A asks `later` ns after B; it waits for B's service and the data's use."""
     head_start = way("control", B, H) - way("control", A, H)
     plans = [[Step(2000 + head_start + later, Do.AMO)], [Step(2000, Do.AMO)], [Step(1000, Do.AMO)]]
     spans = steps(line(**FAR), plans)  # type: ignore[arg-type]
@@ -285,7 +285,7 @@ def test_a_slice_serves_far_atomics_one_after_the_other(later: int) -> None:
 
 
 def test_a_hart_does_not_wait_for_a_far_atomic_whose_value_it_drops() -> None:
-    """C8: posted ones go into the store buffer; those of one line are under way together."""
+    """C8: posted ones go into the store buffer; those for one line are under way together."""
     plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.POST), Step(2001, Do.FENCE)]]
     plans[1] += [Step(3000, Do.POST_THRICE), Step(3001, Do.FENCE)]
     post, fence, thrice, last = steps(line(**FAR), plans)[1]  # type: ignore[arg-type]
@@ -297,7 +297,7 @@ def test_a_hart_does_not_wait_for_a_far_atomic_whose_value_it_drops() -> None:
 
 @pytest.mark.parametrize(("do", "cost"), [(Do.POST, 0), (Do.AMO, None)])
 def test_a_load_waits_for_a_posted_atomic_of_its_bytes(do: Do, cost: int | None) -> None:
-    """C8, H3: it cannot be forwarded what nobody has."""
+    """C8, H3: nobody has the value yet that could be forwarded."""
     plans = [[], [Step(2000, do), Step(2001, Do.LOAD)]]
     first, load = steps(line(**FAR), plans)[1]  # type: ignore[arg-type]
     assert cost is None or first.cost == cost

@@ -44,7 +44,7 @@ def test_a_line_goes_from_owner_to_owner_as_reply_and_unblock_say(reply: str, un
     """R4, R5: A owns the line, B asks, and H asks while B's transaction is open.
 
     Direct data take the wire A - B; a response closes when the owner's answer is at H, a completion
-    when B's is.
+    when B's Unblock is.
     """
     plans = [[Step(1000, Do.AMO)], [Step(2000, Do.AMO)], [Step(2035, Do.AMO)]]
     spans = steps(line(resolver={"reply": reply, "unblock": unblock}), plans)
@@ -66,7 +66,7 @@ KEPT = {"data": "inclusive", "data_sets": 1024, "data_ways": 8, "data_hit": 21 *
 
 
 def test_shared_grants_of_a_resolver_overlap() -> None:
-    """R5: H asks when B has not yet completed, and need not wait; in MSI all readers share."""
+    """R5: H asks before B has completed, and need not wait; in MSI all readers share."""
     plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.LOAD)], [Step(2026, Do.LOAD)]]
     spans = steps(line(resolver=KEPT, protocol="msi"), plans)
     served = L2 + SERVICE + 21
@@ -100,7 +100,7 @@ def test_a_full_directory_recalls_its_oldest_line() -> None:
 
 
 def test_a_full_set_recalls_one_line_for_one() -> None:
-    """R8: the oldest of two goes; that its owner answers does not push the other one out."""
+    """R8: the older of two goes; its owner's answer does not push the other one out."""
     plans = [
         [Step(1000, Do.AMO, 0), Step(1500, Do.AMO, 1), Step(3000, Do.LOAD, 1)],
         [Step(2000, Do.LOAD, 2)],
@@ -158,7 +158,7 @@ def test_a_join_serves_so_many_children_before_a_probe_from_above(
 def test_a_join_serves_its_children_while_the_request_behind_a_probe_is_young(
     late: int, order: list[int]
 ) -> None:
-    """J3: core 2 comes before core 3 whose request is `late` ps younger than it may get."""
+    """J3: core 2 comes before core 3 if core 3's request is `late` ps short of the age."""
     first, _, _, outer = steps(two_levels(0), CROWD)
     handed = first[0].begin + first[0].cost - ATOMIC + HOLD + L2 + way("snoop", A, H)
     age = handed - (outer[0].begin + L2)
@@ -187,7 +187,7 @@ SHORT = BUSY // 4
 
 
 def test_a_message_arrives_when_its_slowest_channel_has_let_it_pass() -> None:
-    """F3: cut-through; over two channels the tail counts once.  Without the wire A - B, by H."""
+    """F3: cut-through; over two channels the tail counts once.  There is no wire A - B."""
     links = tuple(link for link in wires(BUSY) if {link.source, link.target} != {A, B})
     spans = steps(line(links=links), [[Step(1000, Do.AMO)], [Step(2000, Do.AMO)]])
     alone = L2 + way("control", A, H) + SHORT + SERVICE + MEMORY + way("data", H, A) + BUSY
@@ -213,7 +213,7 @@ def test_a_bus_is_one_shared_medium() -> None:
     spans = steps(line(links=links), [[Step(1000, Do.LOAD, 0)], [Step(1000, Do.LOAD, 1)]])
     arrived = [SHORT, 2 * SHORT]  # when the tail of each request has left its source
     acts = [L2 + way("control", stop, H) + tail for stop, tail in zip((A, B), arrived, strict=True)]
-    # Memory's data leave when they are there: those for A, while B's request is long through.
+    # Memory's data leave when they are ready; B's request has passed long before.
     assert spans[0][0].cost == acts[0] + SERVICE + MEMORY + way("data", H, A) + BUSY + LOAD
     assert spans[1][0].cost == acts[0] + SERVICE + MEMORY + BUSY + way("data", H, B) + BUSY + LOAD
 
@@ -264,7 +264,7 @@ def test_a_hart_takes_an_interrupt_at_an_instruction_boundary(into: int) -> None
 
 def test_an_ipi_waits_for_the_store_buffer() -> None:
     """I1, H4: a store that misses, then the IPI: it leaves when the store is visible."""
-    warm = Step(1000, Do.IPI, 0)  # the way to this step is then in the cache
+    warm = Step(1000, Do.IPI, 0)  # what leads to this step is then in the cache
     plans = [[warm, Step(2000, Do.STORE, 5), Step(2001, Do.IPI, 1)], [Step(1000, Do.SLEEP)]]
     spans, taken_at = results(line(), plans)
     visible = spans[0][1].begin + 1 + fetch(A)

@@ -79,7 +79,7 @@ def homes(central: bool) -> Machine:
 
 
 def expected(home: str, node: int, records: list[dict[str, Any]]) -> list[int]:
-    """The home of each record's line by the words of A4."""
+    """The home of each record's line, as A4 says."""
     if home == "addressed":
         return [node] * len(records)
     if home.startswith("node"):

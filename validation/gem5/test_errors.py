@@ -1,4 +1,4 @@
-"""Is it said what is missing, and what went wrong, when gem5 is not as it should be?
+"""Does a message say what is missing, or what went wrong, when gem5 is not as it should be?
 
 gem5 is played by scripts here: what they say and how they end is all that uncore sees of it.
 """

@@ -1,4 +1,4 @@
-"""Is what is written for gem5 the machine, and all of it, without gem5 being there?"""
+"""Is the whole machine exported for gem5, even where gem5 is not installed?"""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("what", [FLAT, DEEP])
 @pytest.mark.parametrize("machine", SHIPPED + SHAPES)
 def test_every_link_on_a_route_is_there_with_its_latency(machine: str, what: str) -> None:
-    """One wire each, or two where links share a medium; none is off by more than half a turn."""
+    """One wire each, or two where links share a medium; none is off by more than half a cycle."""
     job, protocol, document = exported(machine, what)
     stops, period = _stops(job, protocol), _period(document)
     links = [job.machine.links[n] for n in Routes(job.machine).among(sorted(set(stops.values())))]
@@ -280,7 +280,7 @@ def _number(router: dict[str, str]) -> int:
 
 
 def _off(latency: int, period: int) -> float:
-    """How much rounding to turns, of which there is one at least, may make of a latency."""
+    """How far rounding to cycles, of at least one, may change a latency."""
     return max(period / 2, period - latency)
 
 

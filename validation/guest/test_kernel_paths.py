@@ -32,12 +32,12 @@ def test_a_mutex_belongs_to_one_task_however_they_wait(locks: dict[str, str]) ->
 
 
 def moved(workload: str, delay: str) -> int:
-    """Lines, in a run whose waiters stay away at most so many pauses."""
+    """Lines moved in a run whose waiters stay away for at most so many pauses."""
     result = api.run("ccx:3x4", workload, [HARTS], parameters={"lock_delay": delay})
     return sum((result.points[0].transfers or {}).values())
 
 
 @pytest.mark.parametrize("workload", ["lock/mtx_def", "lock/sx", "kernel/file_lock"])
 def test_waiters_stay_away_from_the_line(workload: str) -> None:
-    """Who looks at every pause moves the lock's line at each of its changes."""
+    """A waiter that looks after every pause fetches the lock's line at each of its changes."""
     assert moved(workload, "256") < 0.7 * moved(workload, "0")

@@ -102,7 +102,7 @@ def test_exception_names_hart_and_place(qemu, compile_guest) -> None:
 
 
 def test_a_barrier_holds_everybody_back(qemu, compile_guest) -> None:
-    """After barrier k everybody has done k steps, seen by everybody, for an awkward hart count."""
+    """After barrier k every hart sees that all have done k steps; the hart count is awkward."""
     program = compile_guest("""
         #include "uncore.h"
         static _Atomic unsigned steps;

@@ -65,7 +65,7 @@ def test_no_wake_up_is_lost(qemu, compile_guest, harts, parameters) -> None:
 
 
 def test_the_most_urgent_thread_runs_first_whatever_the_queue(qemu, compile_guest) -> None:
-    """On one hart: created, then woken, in order of urgency and of arrival; a lent one counts."""
+    """On one hart: created, then woken, in order of urgency and of arrival; lent urgency counts."""
     program = compile_guest("""
         #include "scheduler.h"
         static struct uc_thread* threads[4];

@@ -2,8 +2,8 @@
 
     random_program(seed, compressed) -> assembly text
 
-A program is a row of blocks; after each, all registers are appended to a log in memory. Every trap
-is appended too, and skipped. So two machines are compared by the bytes of their logs, and a
+A program is a sequence of blocks; after each, all registers are appended to a log in memory. Every
+trap is appended too, and skipped. So two machines are compared by the bytes of their logs, and a
 difference names the block. The log is RECORD bytes a record, the first eight bytes an address.
 
 Invariant: a program writes only to its data page, its log and its own registers, and terminates.
@@ -49,7 +49,7 @@ START = f"""
     li x30, {DATA:#x}
 """
 
-# The registers that matter are dumped; x29 is the address behind the block.
+# The registers that matter are dumped; x29 is the address after the block.
 END = f"""
     exit_guest:
     li a0, 1
@@ -237,7 +237,7 @@ class Writer:
         )
 
     def interrupt(self) -> str:
-        """A software interrupt to oneself, taken right behind the instruction that allows it."""
+        """A software interrupt to oneself, taken right after the instruction that allows it."""
         return """li x29, 0x02000000
             csrci mstatus, 8
             csrsi mie, 8

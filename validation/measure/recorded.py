@@ -1,4 +1,4 @@
-"""What Linux and hwloc would tell of a machine of topologies/: not a recording, see README.md.
+"""What Linux and hwloc would say of a machine of topologies/: not a recording, see README.md.
 
     Recorded(machine, number_of, ...).sysfs(root)     a tree like "/"
     Recorded(machine, number_of, ...).hwloc(path)     the XML of lstopo
@@ -38,7 +38,7 @@ class Recorded:
         return sorted(set(map(self.number_of, range(self.machine.harts))) - set(self.offline))
 
     def groups(self, level: str) -> list[list[int]]:
-        """Of each group of a level, the processors that are online."""
+        """The processors that are online, by group of a level."""
         harts = range(self.machine.harts)
         if level == "core":
             of = {hart: self.machine.core_of(hart) for hart in harts}
@@ -126,7 +126,7 @@ class Recorded:
                 ElementTree.SubElement(made, "info", name=name, value=str(value))
             self._parts(made, package)
         for number in self.alone:
-            node(machine, number, self.online)  # as memory is told that is equally near to all
+            node(machine, number, self.online)  # how memory that is equally near to all appears
         ElementTree.ElementTree(top).write(path)
         return path
 

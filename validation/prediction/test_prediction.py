@@ -1,4 +1,4 @@
-"""Is a prediction made of relatives' numbers alone, and is it as sure as they agree?"""
+"""Is a prediction made of relatives' numbers alone, and is it as certain as they agree?"""
 
 from __future__ import annotations
 

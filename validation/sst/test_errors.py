@@ -1,4 +1,4 @@
-"""Is it said what is missing, and what went wrong, when SST is not as it should be?
+"""Does a message say what is missing, or what went wrong, when SST is not as it should be?
 
 SST is played by scripts here: what they say and how they end is all that uncore sees of it.
 """

@@ -1,4 +1,4 @@
-"""Is what is written for SST the machine, and all of it, without SST being there?"""
+"""Is the whole machine exported for SST, even where SST is not installed?"""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
     line(resolver={...}, core={...}, ...)       three cores A, H, B on a line of stops; home at H
     way(kind, source, target)                   ns of a message alone between two of them
 
-The stops of `line`: A - H - B, with a wire from A to B directly that is shorter than the way by H.
+The stops of `line`: A - H - B, with a direct wire from A to B that is shorter than the route by H.
 Each of the three kinds of message has a latency of its own on every wire, so that a wrong kind
 shows.  Core 0 is at A, core 1 at B, core 2 at H with the resolver and the memory.
 """
@@ -108,7 +108,7 @@ def line(
 
 
 def way(kind: str, source: int, target: int) -> int:
-    """ns of a message alone on its way: here a way is one wire."""
+    """ns of a message that travels alone: here a route is one wire."""
     if source == target:
         return 0
     wire = WIRES.get((source, target)) or WIRES[(target, source)]

@@ -1,7 +1,7 @@
 """Do closed-form handoffs follow the law of the resolver, to the picosecond?
 
 The triangle law: a direct reply, unblocked by the requester's completion, pays i to home, home to j
-and j to i.  The additive law: unblocked by the owner's response, each core pays its own way only.
+and j to i.  The additive law: unblocked by the owner's response, each core pays for its own route.
 """
 
 from __future__ import annotations

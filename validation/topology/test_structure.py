@@ -1,4 +1,4 @@
-"""Is the fabric the graph one would draw, and do messages take the way one would expect?"""
+"""Is the fabric the graph one would draw, and do messages take the route one would expect?"""
 
 from __future__ import annotations
 
