@@ -91,6 +91,30 @@ class System {
     bool far = false;      // an atomic is under way
   };
 
+  // And what a client is told about its line (coherence/client.hh).
+  struct AtCore {
+    using Data = System::Data;
+
+    System* system;
+    Agent agent;
+
+    const Watched& protocol() const { return *system->watched; }
+    Agent self() const { return agent; }
+    uint64_t number() const { return 0; }
+    Agent above() const { return system->tree->parent(agent); }
+    uint32_t next_request() { return ++system->ids[static_cast<std::size_t>(agent)]; }
+    void send(const Msg& m) { system->messages.push(m); }
+    const Data* data() const { return &own().data; }
+    bool shares() const { return protocol().holds_copy(own().copy.state); }
+    bool needs_data() const { return false; }
+    void fill(const Data& data) { system->core(agent).data = data; }
+    void enters(State) {}
+
+   private:
+    const Core& own() const { return system->core(agent); }
+  };
+  using CoreClient = Client<AtCore>;
+
   System(const Tree& t, const Watched& w) : tree(&t), watched(&w) {
     if (t.cores > kCores || t.agents() - t.cores > kNodes)
       throw std::invalid_argument("check: this tree has more cores or resolvers than supported");
@@ -204,10 +228,6 @@ class System {
                                        : ClientEvent::Evict;
   }
 
-  Cell cell(Agent c, ClientEvent e) const {
-    return client_cell(*watched, core(c).copy.state, e, 0);
-  }
-
   // --- resolvers --------------------------------------------------------------------------------
 
   void forget(Agent a) {
@@ -232,28 +252,24 @@ class System {
 
   // --- cores ------------------------------------------------------------------------------------
 
-  void access(Agent c, ClientEvent e, int word) {
+  void access(Agent c, ClientEvent wish, int word) {
     Core& own = core(c);
-    const Cell cell = this->cell(c, e);
-    if (cell.has(Act::hit)) perform(c, e, word);
-    own.copy.state = cell.next();
-    if (cell.has(Act::GetS | Act::GetM | Act::Upg)) {
-      word_[static_cast<std::size_t>(c)] = static_cast<uint8_t>(word);
-      request(c, request_kind(cell));
-    }
-    if (cell.has(Act::Put)) request(c, Kind::Put);
-    if (cell.has(Act::Amo)) ask_far(c, word);
+    AtCore at{this, c};
+    word_[static_cast<std::size_t>(c)] = static_cast<uint8_t>(word);
+    if (wish == ClientEvent::Evict)
+      CoreClient::evict(at, own.copy);
+    else if (wish == ClientEvent::Amo && CoreClient::goes_far(at, own.copy))
+      ask_far(at, word);
+    else if (CoreClient::access(at, own.copy, wish) == Begun::performed)
+      perform(c, wish, word);
   }
 
   // The word to write travels in the flags.
-  void ask_far(Agent c, int word) {
-    core(c).far = true;
-    Msg m;
-    m.kind = Kind::Amo;
+  void ask_far(AtCore& at, int word) {
+    core(at.agent).far = true;
+    Msg m = CoreClient::far_atomic(at);
     m.flags = static_cast<uint8_t>(word);
-    m.from = m.requester = c;
-    m.to = m.resolver = tree->parent(c);
-    messages.push(m);
+    at.send(m);
   }
 
   Msg apply(Data& data, const Msg& m, Agent at) {
@@ -268,62 +284,49 @@ class System {
     return value;
   }
 
-  void request(Agent c, Kind kind) {
-    Core& own = core(c);
-    Msg m;
-    m.kind = kind;
-    m.from = m.requester = c;
-    m.to = m.resolver = tree->parent(c);
-    m.id = ++ids[static_cast<std::size_t>(c)];
-    if (kind == Kind::Put) {
-      m.carries = true;
-      m.data = own.data;
-    } else {
-      own.copy.request = m.id;
-    }
-    messages.push(m);
-  }
-
-  void perform(Agent c, ClientEvent e, int word) {
+  void perform(Agent c, ClientEvent wish, int word) {
     Core& own = core(c);
     if (own.data != golden)
-      throw Violation{std::string(e == ClientEvent::Load ? "a load" : "a store") + " of core " +
+      throw Violation{std::string(wish == ClientEvent::Load ? "a load" : "a store") + " of core " +
                       std::to_string(c) + " found old data"};
     ++performed;
-    if (e != ClientEvent::Load) {
-      ++golden[static_cast<std::size_t>(word)];
-      own.data = golden;
-    }
+    if (wish == ClientEvent::Load) return;
+    ++golden[static_cast<std::size_t>(word)];
+    own.data = golden;
   }
 
   void receive(Agent c, const Msg& m) {
     Core& own = core(c);
-    if (m.kind == Kind::Value) {
+    AtCore at{this, c};
+    if (m.kind == Kind::Value)
       own.far = false;
-      return;
-    }
-    const Cell cell = this->cell(c, own.copy.event(*watched, m));
-    if (cell.has(Act::stall)) return own.deferred.push(m);
-    Env env{this, c};
-    const State before = own.copy.state;
-    if (is_probe(m.kind)) answer_probe(env, c, m, cell, &own.data, watched->holds_copy(before));
-    if (cell.has(Act::fill)) own.data = m.data;
-    own.copy.state = cell.next();
-    if (cell.has(Act::unblock)) complete(env, c, m);
-    if (cell.has(Act::GetM)) return request(c, Kind::GetM);
-    if (watched->waits_for_grant(before) && !watched->waits_for_grant(own.copy.state))
-      perform(c, before == State::IS ? ClientEvent::Load : ClientEvent::Store,
-              word_[static_cast<std::size_t>(c)]);
+    else if (m.kind == Kind::PutAck)
+      CoreClient::put_away(at, own.copy);
+    else if (!is_probe(m.kind))
+      receive_grant(at, m);
+    else if (CoreClient::is_early(at, own.copy, m))
+      own.deferred.push(m);
+    else
+      CoreClient::answer(at, own.copy, m);
+  }
+
+  void receive_grant(AtCore& at, const Msg& m) {
+    Copy& copy = core(at.agent).copy;
+    const bool reads = watched->waits_to_read(copy.state);
+    if (CoreClient::granted(at, copy, m) && !watched->waits_for_grant(copy.state))
+      perform(at.agent, reads ? ClientEvent::Load : ClientEvent::Store,
+              word_[static_cast<std::size_t>(at.agent)]);
   }
 
   // Probes that waited are served in order, as far as the state they meet now allows.
   void reconsider(Agent c) {
     Core& own = core(c);
+    AtCore at{this, c};
     while (!own.deferred.empty()) {
       const Msg m = own.deferred.front();
-      if (cell(c, own.copy.event(*watched, m)).has(Act::stall)) return;
+      if (CoreClient::is_early(at, own.copy, m)) return;
       own.deferred.pop();
-      receive(c, m);
+      CoreClient::answer(at, own.copy, m);
     }
   }
 

@@ -1,12 +1,20 @@
-// The client: one core's private caches (or a join's upper half) for one line.
+// The client: what a core's private caches, or a join towards the level above, do with one line.
 //
-// Pure protocol: no time, no capacity. The environment is told what to send and when an access is
-// performed. It owns lines and data:
+// Pure protocol, as the resolver: the client table says what happens, here stands how it is done.
+// The environment is the line during one call:
 //
-//   struct Env { using Data; Protocol& protocol; uint32_t next_request(); void
-//   send(Message<Data>&); }
+//   Data                          type: a line's bytes
+//   protocol(), self()            the tables, the client's agent number
+//   number(), above()             the line's; the agent that is asked for it
+//   next_request()                a fresh number for a request
+//   send(message)                 on its way now
+//   data()                        the bytes that are here; null: none
+//   shares()                      whether a copy is here, or below
+//   needs_data()                  whether a right without data would be of no use (J4)
+//   fill(data)                    these have come
+//   enters(state)                 told before the copy does
 //
-// Invariant: `state` changes only through a cell of the client table.
+// Invariant: a copy's state changes here only, through a cell of the client table.
 #pragma once
 
 #include "coherence/message.hh"
@@ -32,8 +40,7 @@ struct Copy {
   uint32_t request = 0;  // id of the newest request
 
   // The event a message is to this copy: a probe that revokes the awaited grant is Early.
-  template <class Data>
-  ClientEvent event(const StateProperties& states, const Message<Data>& m) const {
+  ClientEvent event(const StateProperties& states, const Header& m) const {
     const bool early = states.waits_for_grant(state) && m.grant == request && m.grant != 0;
     switch (m.kind) {
       case Kind::ProbeS:
@@ -60,6 +67,174 @@ Cell client_cell(const Tables& p, State s, ClientEvent e, uint64_t line) {
                    name::client_events[static_cast<std::size_t>(e)], line);
   return cell;
 }
+
+// What becomes of an access: performed now, when its line has been asked for, or when the line's
+// state has passed.
+enum class Begun : uint8_t { performed, asked, waits };
+
+template <class Env>
+class Client {
+ public:
+  using Data = typename Env::Data;
+  using Msg = Message<Data>;
+
+  // `wish`: Load, Store, or an Amo that does not go far.
+  static Begun access(Env& env, Copy& copy, ClientEvent wish) {
+    const Cell cell = cell_of(env, copy, wish);
+    if (cell.has(Act::stall)) return Begun::waits;
+    step(env, copy, cell);
+    if (cell.has(Act::hit)) return Begun::performed;
+    ask(env, copy, cell);
+    return Begun::asked;
+  }
+
+  // Is an atomic operation to be done where the line's data are (rule C8)?
+  static bool goes_far(const Env& env, const Copy& copy) {
+    return cell_of(env, copy, ClientEvent::Amo).has(Act::Amo);
+  }
+  // The message that asks for it, but for the operation.
+  static Msg far_atomic(Env& env) { return request(env, Kind::Amo); }
+
+  // The line goes. False: silently; true: it is put, and answered for until the PutAck (rule C5).
+  static bool evict(Env& env, Copy& copy) {
+    const Cell cell = cell_of(env, copy, ClientEvent::Evict);
+    step(env, copy, cell);
+    if (!cell.has(Act::Put)) return false;
+    Msg put = request(env, Kind::Put);
+    carry(put, env.data());
+    env.send(put);
+    return true;
+  }
+
+  // Does a probe revoke the grant that is waited for? Then it waits for it, too (rule C3).
+  static bool is_early(const Env& env, const Copy& copy, const Msg& probe) {
+    return cell_of(env, copy, copy.event(env.protocol(), probe)).has(Act::stall);
+  }
+  // Any other is answered.
+  static void answer(Env& env, Copy& copy, const Msg& probe) {
+    const Cell cell = cell_of(env, copy, copy.event(env.protocol(), probe));
+    reply(env, cell, probe);
+    step(env, copy, cell);
+  }
+
+  // Data or a bare grant. False: the copy that the grant was for is gone, and is asked for anew.
+  static bool granted(Env& env, Copy& copy, const Msg& m) {
+    const Cell cell = cell_of(env, copy, copy.event(env.protocol(), m));
+    if (cell.has(Act::fill)) env.fill(m.data);
+    if (cell.has(Act::unblock)) unblock(env, m);
+    step(env, copy, cell);
+    if (!cell.has(Act::GetM)) return true;
+    ask(env, copy, cell);
+    return false;
+  }
+
+  // A PutAck: what was put has arrived.
+  static void put_away(Env& env, Copy& copy) {
+    step(env, copy, cell_of(env, copy, ClientEvent::PutAck));
+  }
+
+ private:
+  static Cell cell_of(const Env& env, const Copy& copy, ClientEvent e) {
+    return client_cell(env.protocol(), copy.state, e, env.number());
+  }
+
+  static void step(Env& env, Copy& copy, Cell cell) {
+    env.enters(cell.next());
+    copy.state = cell.next();
+  }
+
+  // ---- requests
+
+  static void ask(Env& env, Copy& copy, Cell cell) {
+    Kind kind = Kind::GetS;
+    if (cell.has(Act::GetM) || (cell.has(Act::Upg) && env.needs_data()))
+      kind = Kind::GetM;
+    else if (cell.has(Act::Upg))
+      kind = Kind::Upg;
+    else if (!cell.has(Act::GetS))
+      return;
+    const Msg m = request(env, kind);
+    copy.request = m.id;
+    env.send(m);
+  }
+
+  static Msg request(Env& env, Kind kind) {
+    Msg m;
+    m.kind = kind;
+    m.from = m.requester = env.self();
+    m.to = m.resolver = env.above();
+    m.line = env.number();
+    m.id = env.next_request();
+    return m;
+  }
+
+  // ---- answers
+
+  // What an owner or sharer says: data to the requester, where one is asked for, and an Answer to
+  // the resolver. The resolver gets the bytes too if it asked for itself, or takes over dirty ones.
+  static void reply(Env& env, Cell cell, const Msg& probe) {
+    if (!cell.has(Act::ack | Act::give | Act::shared | Act::own)) return;
+    const Data* data = env.data();
+    if (cell.has(Act::dirty) && !data)
+      throw ProtocolError{"a level responsible for dirty data lost them"};
+    Msg answer = to_resolver(env, Kind::Answer, probe);
+    answer.flags = says(cell, data, env.shares());
+    const bool gives = answer.flags & Flag::gave;
+    if (gives && probe.requester != kNobody) hand_over(env, probe, *data);
+    const bool takes_over = probe.kind == Kind::ProbeS && (answer.flags & Flag::dirty);
+    if (gives && (probe.requester == kNobody || takes_over)) {
+      answer.flags |= Flag::carries;
+      carry(answer, data);
+    }
+    env.send(answer);
+  }
+
+  static uint8_t says(Cell cell, bool has_data, bool shares) {
+    uint8_t flags = 0;
+    if (cell.has(Act::give) && has_data) {
+      flags |= Flag::gave;
+      if (cell.has(Act::dirty)) flags |= Flag::dirty;
+      if (cell.has(Act::own)) flags |= Flag::own;
+    }
+    if (cell.has(Act::shared) && shares) flags |= Flag::shared;
+    return flags;
+  }
+
+  static void hand_over(Env& env, const Msg& probe, const Data& data) {
+    Msg m;
+    m.kind = Kind::Data;
+    m.right = probe.right;
+    m.wants_unblock = probe.wants_unblock;
+    m.contended = probe.contended;
+    m.from = env.self();
+    m.to = probe.requester;
+    m.resolver = probe.resolver;
+    m.line = probe.line;
+    m.id = probe.id;
+    carry(m, &data);
+    env.send(m);
+  }
+
+  // Tells the resolver that the grant has come, where it asked to be told.
+  static void unblock(Env& env, const Msg& grant) {
+    if (grant.wants_unblock) env.send(to_resolver(env, Kind::Unblock, grant));
+  }
+
+  static Msg to_resolver(const Env& env, Kind kind, const Msg& about) {
+    Msg m;
+    m.kind = kind;
+    m.from = env.self();
+    m.to = m.resolver = about.resolver;
+    m.line = about.line;
+    m.id = about.id;
+    return m;
+  }
+
+  static void carry(Msg& m, const Data* data) {
+    m.carries = true;
+    m.data = *data;
+  }
+};
 
 // The request a cell asks to send; meaningful if it has one of GetS, GetM, Upg.
 inline Kind request_kind(Cell c) {

@@ -30,6 +30,7 @@ void Protocol::derive_properties() {
     is_dirty.set(s, does(ProbeM, Act::dirty));
     forwards.set(s, does(ProbeM, Act::give) && !is_dirty(s) && !may_store(s));
     waits_for_grant.set(s, may(DataS) || may(DataF) || may(DataE) || may(DataM) || may(Grant));
+    waits_to_read.set(s, may(DataS));
     leaves.set(s, may(PutAck));
     // What waits for a bare grant has the data that the right is for, or would ask anew.
     const bool needs_no_data = may(Grant) && !does(Grant, Act::GetM);

@@ -28,7 +28,8 @@ struct StateProperties {
   StateSet is_dirty;    // its data differ from the level above, or are to be handed over as such
   StateSet holds_copy;  // the line's data are here
   StateSet waits_for_grant;  // a request is under way
-  StateSet leaves;           // a writeback is
+  StateSet waits_to_read;    // and it was a read
+  StateSet leaves;           // a writeback is under way
   StateSet may_evict;        // there is a copy, and nothing under way
   StateSet forwards;         // clean data to a reader, though others have them too
 

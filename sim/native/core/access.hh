@@ -24,6 +24,8 @@ struct Access {
   uint64_t line() const { return address >> kLineShift; }
   // Drains the store buffer first; write and read are of another core's register.
   bool atomic() const { return kind >= Kind::amo; }
+  bool operates() const { return kind == Kind::amo || kind == Kind::cas_pair; }
+  bool writes() const { return kind == Kind::store || operates() || kind == Kind::sc; }
 };
 
 struct Outcome {

@@ -16,7 +16,6 @@
 #include "core/lines.hh"
 #include "core/thread.hh"
 #include "fabric/packet.hh"
-#include "observe/attribution.hh"
 #include "spec/spec.hh"
 
 namespace uncore {
@@ -45,7 +44,7 @@ class Core {
   void receive(PacketId id, Time now);     // a message reached the core
   void reconsider(PacketId id, Time now);  // a deferred probe's time has come
   void interrupt(uint32_t index, unsigned bit, bool level, Time now);
-  void settle(Time now);  // wakes the sleepers: what they did until `now` can be read
+  void wake_sleepers(Time now);  // what they did until `now` can be read then
 
   // What the port's slow path needs. True: performed; false: it stays pending.
   bool perform(Thread& thread, const Access& access, Time now, Outcome& outcome);
@@ -55,27 +54,37 @@ class Core {
   void written(const Line& line, Time now, const Thread& by);
   void shorten(Time then);  // something may reach this core at `then`: the hart goes no further
 
-  // --- the client's environment (coherence/client.hh) ---
-  void send(const Msg& message);
-
   void observe_end(Time now);
+
+  class AtLine;  // the client's environment (core/at_line.hh)
 
  private:
   Line* ready(const Thread& thread, uint64_t number, ClientEvent wish, Time now, Time& cost);
   void use(Line& line, Time now);
   void refresh(uint64_t number, Time now);
   uint32_t actor() const { return executing_ ? executing_->index : 0; }
-  void request(Line& line, Cell cell, Time now);
+  void send(const Msg& message, Time leaves);
+  bool reach_register(Thread& thread, const Access& a, Time now, Outcome& out);
+  bool store(Thread& thread, const Access& a, Time now, Outcome& out);
+  bool load(Thread& thread, const Access& a, Time now, Outcome& out);
+  bool begin_atomic(Thread& thread, const Access& a, Time now, Outcome& out);
+  bool fail(Thread& thread, const Access& a, Time now, Outcome& out);
+  bool in_cache(Thread& thread, const Access& a, Time now, Outcome& out);
+  void apply(Thread& thread, const Access& a, Line& line, Time now, Outcome& out);
   bool may_begin(Thread& thread, uint64_t number, Time now);
   bool is_behind(const Thread& thread, uint64_t number, Time now) const;
   void lock(Thread& thread, Line& line, Time now, Time until);
+  void reserve(Thread& thread, Line& line, Time now, Time cost);
+  void end_attempt(Thread& thread, Time now);
   uint32_t ask_far(const Access& a, Time now);
   void answered(const Msg& m, Time now);
   void probe(PacketId id, Line* line, Time now);
   Time deferral(const Msg& m, const Line* line) const;
   void defer(PacketId id, Line* line, Time until);
   void schedule_retry(PacketId id, Time when);
-  void fill(Packet& packet, Line& line, Time now);
+  void probed(Line& line, Time now);
+  void put_away(Line& line, Time now);
+  void fill(const Packet& packet, Line& line, Time now);
   void make_room(const Line& incoming, Time now);
   void evict(Line& victim, Time now);
   void lost(uint64_t number);
@@ -97,7 +106,7 @@ class Core {
   void observe_answered(Thread& thread, Time now);
   void observe_waited(const Thread& thread, Time now);
   void observe_drained(const Thread& thread, Time now);
-  Attribution::Loss loss(State before, State after) const;
+  void observe_probed(const Copy& copy, const Msg& m);
   bool waits_for_buffer(const Thread& thread) const;
 
   void share_issue(Time at, uint32_t by);
@@ -117,7 +126,6 @@ class Core {
   void wake_watchers(const Line& line, Time at, uint32_t by);
 
   const std::size_t capacity_;   // of a hart's store buffer
-  Time send_time_ = 0;           // when messages sent now leave the core
   Time horizon_ = 0;             // how far the harts may go in this run
   Thread* executing_ = nullptr;  // the one that does
   uint32_t requests_ = 0;

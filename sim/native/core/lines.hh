@@ -4,8 +4,8 @@
 // that only decides the time of a hit. Both evict the least recently used. Lines are allocated when
 // touched, never by configured size; addresses stay until a line is erased.
 //
-// Interface: recent (the fast path), find, insert, touch, victim, settle and unsettle (in and out
-// of the L2), displaced, enter_l1 and leave_l1, erase. Invariant: a line is in the L1 only if it is
+// Interface: recent (the fast path), find, insert, touch, victim, displaced, enter_l2, enter_l1,
+// leave_l1, leave (both), erase. Invariant: a line is in the L1 only if it is
 // resident in the L2; a line whose writeback is under way (MI, II) is in neither, but stays
 // findable.
 #pragma once
@@ -82,7 +82,7 @@ class Lines {
   }
 
   // Gives the line a way of its L2 set; `victim` must have made room.
-  void settle(Line& line) {
+  void enter_l2(Line& line) {
     line.resident = true;
     l2_[line.number % l2_sets_].push_back(&line);
   }
@@ -110,14 +110,14 @@ class Lines {
            std::ranges::any_of(l2_[number % l2_sets_], by_sleepers);
   }
   // Takes the line out of both caches; it stays findable.
-  void unsettle(Line& line) {
+  void leave(Line& line) {
     leave_l1(line);
     if (!line.resident) return;
     std::erase(l2_[line.number % l2_sets_], &line);
     line.resident = false;
   }
   void erase(Line& line) {
-    unsettle(line);
+    leave(line);
     by_number_.erase(line.number);
     free_.push_back(&line);
   }

@@ -18,12 +18,16 @@ void Core::observe_access(Thread& t, const Access& a, Time now) {
                               now);
 }
 
-// What a probe takes: nothing of a line that had been evicted and whose writeback is under way.
-Attribution::Loss Core::loss(State before, State after) const {
-  const Protocol& protocol = engine.protocol();
-  if (protocol.leaves(before)) return {};
-  return {.copy = !protocol.holds_copy(after),
-          .right = protocol.may_store(before) && !protocol.may_store(after)};
+// A probe takes something; but not of a line whose writeback is under way: that has been evicted.
+void Core::observe_probed(const Copy& copy, const Msg& m) {
+  const Protocol& states = engine.protocol();
+  const State before = copy.state;
+  const State after = states.client(before, copy.event(states, m)).next();
+  Attribution::Loss loss;
+  if (!states.leaves(before))
+    loss = {.copy = !states.holds_copy(after),
+            .right = states.may_store(before) && !states.may_store(after)};
+  engine.attribution->probed(agent, m.line, m.kind != Kind::ProbeS, loss);
 }
 
 // The oldest store leaves the buffer for its line. Whoever waits for the buffer has waited for it.
@@ -48,8 +52,7 @@ bool Core::waits_for_buffer(const Thread& t) const {
 
 // What it asked for has come: a register, or what a far atomic read where it wrote.
 void Core::observe_answered(Thread& t, Time now) {
-  if (t.pending.kind != Access::Kind::amo && t.pending.kind != Access::Kind::cas_pair)
-    return observe_waited(t, now);
+  if (!t.pending.operates()) return observe_waited(t, now);
   observe_access(t, t.pending, now);
   engine.attribution->resumed(t.id, now > t.since ? now - t.since : 0);
 }

@@ -225,7 +225,7 @@ void Core::wake_watchers(const Line& line, Time at, uint32_t by) {
       wake(*t, before(at, by, *t));
 }
 
-void Core::settle(Time now) {
+void Core::wake_sleepers(Time now) {
   for (const auto& t : threads)
     if (t->mode == Thread::Mode::spinning) wake(*t, before(now, 0, *t));
 }

@@ -75,27 +75,6 @@ bool Core::drain_atomics(Thread& thread, Time now) {
   return false;
 }
 
-// Is an atomic operation to be sent to where the line's data are (rule C8)?
-bool Core::goes_far(uint64_t number) {
-  const Line* line = lines.find(number);
-  const State state = line ? line->copy.state : State::I;
-  return client_cell(engine.protocol(), state, ClientEvent::Amo, number).has(Act::Amo);
-}
-
-// Sends it; its number.
-uint32_t Core::ask_far(const Access& a, Time now) {
-  Msg m;
-  m.kind = Kind::Amo;
-  m.from = m.requester = agent;
-  m.to = m.resolver = engine.resolver_above(agent, a.line(), agent);
-  m.line = a.line();
-  m.id = ++requests_;
-  put(m.data, a);
-  send_time_ = now + spec.l2_hit;
-  send(m);
-  return m.id;
-}
-
 // A far atomic has been performed: what it read has come.
 void Core::answered(const Msg& m, Time now) {
   for (const auto& t : threads) {

@@ -112,7 +112,7 @@ void Engine::arrive(PacketId id, Time now) {
 // What a hart did to end the run has reached every core.
 void Engine::end_run() {
   if (ending.declared() == End::Cause::exited)
-    for (const auto& core : cores_) core->settle(now_ + 1);
+    for (const auto& core : cores_) core->wake_sleepers(now_ + 1);
   if (attribution) {
     for (const auto& core : cores_) core->observe_end(now_);
     attribution->finish();

@@ -1,0 +1,42 @@
+// A core's line as the client logic sees it during one call (coherence/client.hh): with the time of
+// the call, and when the messages that it sends leave the core.
+#pragma once
+
+#include "core/core.hh"
+#include "engine/engine.hh"
+
+namespace uncore {
+
+class Core::AtLine {
+ public:
+  using Data = Bytes;
+
+  // `line`: null where the core has none, and a probe asks for it all the same.
+  AtLine(Core& core, uint64_t number, Line* line, Time now, Time leaves)
+      : core_(core), number_(number), line_(line), now_(now), leaves_(leaves) {}
+
+  const Protocol& protocol() const { return core_.engine.protocol(); }
+  Agent self() const { return core_.agent; }
+  uint64_t number() const { return number_; }
+  Agent above() const { return core_.engine.map.resolver_above(core_.agent, number_, core_.agent); }
+  uint32_t next_request() { return ++core_.requests_; }
+  void send(const Msg& m) { core_.send(m, leaves_); }
+  const Bytes* data() const { return shares() ? &line_->data : nullptr; }
+  bool shares() const { return line_ && protocol().holds_copy(line_->copy.state); }
+  bool needs_data() const { return false; }
+  void fill(const Bytes& data) { line_->data = data; }
+  void enters(State next) {
+    if (line_ && line_->watchers && !protocol().may_load(next))
+      core_.wake_watchers(*line_, now_, core_.actor());
+  }
+
+ private:
+  Core& core_;
+  const uint64_t number_;
+  Line* const line_;
+  const Time now_, leaves_;
+};
+
+using CoreClient = Client<Core::AtLine>;
+
+}  // namespace uncore

@@ -1,0 +1,87 @@
+// A core's caches: lines that accesses use and ask for, and room for those that come (rule A5).
+#include "core/at_line.hh"
+
+namespace uncore {
+
+// The line with the right that `wish` needs, or null: requested, in a state that must pass, or
+// another hart's for the time being (C9).
+Line* Core::ready(const Thread& thread, uint64_t number, ClientEvent wish, Time now, Time& cost) {
+  Line* line = lines.find(number);
+  if (!line)
+    line = &lines.insert(number);
+  else if (wish != ClientEvent::Load && line->contended.bars(thread.index) &&
+           thread.locked != number)
+    return nullptr;
+  AtLine at(*this, number, line, now, now + spec.l2_hit);
+  const Begun begun = CoreClient::access(at, line->copy, wish);
+  if (begun == Begun::asked) line->contended.asked(thread.index);
+  if (begun != Begun::performed) return nullptr;
+  cost = line->in_l1 ? 0 : spec.l2_hit;
+  use(*line, now);
+  return line;
+}
+
+// Is an atomic operation to be sent to where the line's data are (rule C8)?
+bool Core::goes_far(uint64_t number) {
+  Line* line = lines.find(number);
+  return CoreClient::goes_far(AtLine(*this, number, line, 0, 0), line ? line->copy : Copy{});
+}
+
+// Sends it; its number.
+uint32_t Core::ask_far(const Access& a, Time now) {
+  AtLine at(*this, a.line(), nullptr, now, now + spec.l2_hit);
+  Msg m = CoreClient::far_atomic(at);
+  put(m.data, a);
+  at.send(m);
+  return m.id;
+}
+
+void Core::send(const Msg& m, Time leaves) {
+  engine.network.send(m, leaves, agent);
+  shorten(leaves + reach - 1);
+}
+
+// The line is the last used of its sets, and in the L1.
+void Core::use(Line& line, Time now) {
+  lines.touch(line, now, executing_ ? executing_->index + 1 : 0);
+  if (!line.in_l1) {
+    refresh(line.number, now);
+    if (Line* displaced = lines.displaced(line.number)) {
+      if (displaced->watchers) wake_watchers(*displaced, now, actor());
+      ++disturbances;
+      lines.leave_l1(*displaced);
+    }
+  }
+  lines.enter_l1(line);
+}
+
+// Who is evicted for a line depends on when sleepers read the others of its sets.
+void Core::refresh(uint64_t number, Time now) {
+  if (threads.size() == 1 || !lines.watched(number)) return;
+  for (const auto& t : threads)
+    if (t->mode == Thread::Mode::spinning) advance(*t, before(now, actor(), *t));
+}
+
+// Evicts the least recently used lines of the set until one more fits.
+void Core::make_room(const Line& incoming, Time now) {
+  const auto may_go = [&](const Line& l) {
+    return engine.protocol().may_evict(l.copy.state) && l.stalled == 0 && l.held_until <= now &&
+           l.locked_until <= now;
+  };
+  refresh(incoming.number, now);
+  while (Line* victim = lines.victim(incoming.number, may_go)) evict(*victim, now);
+}
+
+void Core::evict(Line& victim, Time now) {
+  AtLine at(*this, victim.number, &victim, now, now + spec.l2_hit);
+  const bool put = CoreClient::evict(at, victim.copy);
+  ++disturbances;
+  lost(victim.number);
+  if (engine.attribution) engine.attribution->evicted(agent, victim.number);
+  if (put)
+    lines.leave(victim);
+  else
+    lines.erase(victim);
+}
+
+}  // namespace uncore

@@ -1,0 +1,85 @@
+// The locks of atomics, and the reservations of LRs (rules C6 and C7).
+#include <algorithm>
+#include <tuple>
+
+#include "core/core.hh"
+#include "engine/engine.hh"
+
+namespace uncore {
+namespace {
+
+// An LR's lock lasts for the time of so many instructions and a misprediction beyond its own cost
+// at most: its SC, and the branch between them, must fit in.
+constexpr Time kLockInstructions = 64;
+
+}  // namespace
+
+// May a hart begin an atomic on a line (rule C6)? Not while another hart's is under way, nor before
+// who has waited for its own to end: then it tries again. Nor while the line is another's (C9):
+// then it waits.
+bool Core::may_begin(Thread& thread, uint64_t number, Time now) {
+  unlock(thread, now);
+  const Line* line = lines.find(number);
+  if (!line || !engine.may_store(line->copy.state)) return true;
+  if (line->contended.bars(thread.index)) return false;
+  if (line->locked_until > now) {
+    thread.tries = line->locked_until;
+    thread.restarts = true;
+  } else if ((line->stalled > 0 && line->held_until < now) || is_behind(thread, number, now)) {
+    thread.tries = now + 2;  // they have asked again by then
+  }
+  return thread.tries == 0;
+}
+
+// Does a hart of the core wait longer for a lock of the line?
+bool Core::is_behind(const Thread& thread, uint64_t number, Time now) const {
+  const Time since = thread.pending.kind == Access::Kind::none ? now : thread.since;
+  return std::ranges::any_of(threads, [&](const auto& t) {
+    return t->tries && t->pending.line() == number &&
+           std::tie(t->since, t->index) < std::tie(since, thread.index);
+  });
+}
+
+void Core::lock(Thread& thread, Line& line, Time now, Time until) {
+  line.guarded = now <= line.held_until;
+  line.locked_until = until;
+  for (const auto& t : threads)
+    if (t->locked == line.number && t.get() != &thread) t->locked = Thread::kNoLine;
+}
+
+// An LR's, for its SC.
+void Core::reserve(Thread& thread, Line& line, Time now, Time cost) {
+  thread.reservation = line.number;
+  if (!engine.may_store(line.copy.state)) return;
+  lock(thread, line, now, now + cost + kLockInstructions * spec.instruction + spec.mispredict);
+  thread.locked = line.number;
+}
+
+void Core::end_attempt(Thread& thread, Time now) {
+  thread.reservation = Thread::kNoLine;
+  unlock(thread, now);
+}
+
+// Probes and harts that the LR kept off may ask again.
+void Core::unlock(Thread& thread, Time now) {
+  if (thread.locked == Thread::kNoLine) return;
+  const uint64_t number = thread.locked;
+  thread.locked = Thread::kNoLine;
+  Line* line = lines.find(number);
+  if (!line || line->locked_until <= now) return;
+  line->locked_until = now;
+  for (const auto& t : threads) {
+    if (t->tries <= now + 1 || t->pending.line() != number) continue;
+    t->tries = t->hart.clock = now + 1;
+    runs_again(*t);
+  }
+  for (PacketId id : stalled_) {
+    const Packet& packet = engine.packets[id];
+    if (packet.message.line != number || packet.retry == kNever) continue;
+    const Time until = std::max(now + 1, line->held_until);
+    defer(id, line, until);
+    shorten(until - 1);
+  }
+}
+
+}  // namespace uncore
