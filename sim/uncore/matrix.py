@@ -21,6 +21,7 @@ from uncore.api import make_job
 from uncore.distance import boundaries, classes, distance
 from uncore.errors import UserError
 from uncore.execute import execute
+from uncore.files import write_whole
 from uncore.report import plot
 from uncore.report.progress import progress
 from uncore.report.table import Column, emit
@@ -132,10 +133,7 @@ def _show_pairs(matrix: Matrix) -> None:
 def write_csv(matrix: Matrix, path: Path) -> None:
     """The matrix in ns: row = from, column = to."""
     lines = [",".join(f"{v:.3f}" for v in row) for row in matrix.ns]
-    try:
-        path.write_text("\n".join(lines) + "\n")
-    except OSError as error:
-        raise UserError(f"{path}: cannot write the matrix: {error.strerror}") from None
+    write_whole(path, "\n".join(lines) + "\n")
 
 
 def panel(matrix: Matrix) -> plot.Panel:

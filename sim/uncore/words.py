@@ -5,14 +5,12 @@
     duration("--watchdog", "1ms")      -> 1_000_000_000 ps
     check_endings({"--plot": path})    complains before the work about what would fail after it
     check_new({"-o": path}, force)     the same of files that would be overwritten
-    write_whole(path, text)            a file that is there whole or not at all
 
 Every mistake is a UserError that repeats the option and the word.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -80,14 +78,3 @@ def check_new(files: Mapping[str, Path | None], force: bool) -> None:
     for option, path in files.items():
         if path and path.exists() and not force:
             raise UserError(f"{option} {path}: is there already; write --force to overwrite it")
-
-
-def write_whole(path: Path, text: str) -> None:
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        unfinished.write_text(text)
-        unfinished.replace(path)
-    except OSError as error:
-        raise UserError(f"{path}: cannot write it: {error.strerror}") from None
-    finally:
-        unfinished.unlink(missing_ok=True)

@@ -105,7 +105,13 @@ def _compiler_folder() -> Path:
 def build(source: Path, elf: Path, defines: Iterable[str] = (), for_: Target = GUEST) -> None:
     """Compiles `source` into `elf`, whole or not at all."""
     source, elf = source.resolve(), elf.resolve()
-    elf.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        elf.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(
+            f"{elf.parent}: compiled programs are kept there, and it cannot be made:"
+            f" {error.strerror}; name another folder in the environment variable XDG_CACHE_HOME"
+        ) from None
     unfinished = elf.with_name(f".{elf.name}.{os.getpid()}")
     try:
         compiler = subprocess.run(

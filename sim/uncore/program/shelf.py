@@ -24,6 +24,8 @@ def load(path: str | Path) -> Program:
 
 def _contents(path: Path) -> bytes:
     try:
+        if path.exists() and not path.is_file():  # reading a pipe or a device may never end
+            raise UserError(f"{path}: cannot be read: it is not a regular file")
         if path.is_file() and path.stat().st_size > LARGEST:
             raise UserError(f"{path}: too large for a guest program ({path.stat().st_size} bytes)")
         return path.read_bytes()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uncore.errors import UserError
+from uncore.files import write_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,9 +55,7 @@ def picture(path: Path, *panels: Panel, dpi: int = 130) -> Path:
         for panel, axis in zip(panels, axes[0], strict=True):
             panel(axis)
         try:
-            figure.savefig(path, dpi=dpi)
-        except (OSError, ValueError) as error:
-            raise UserError(f"{path}: cannot write the picture: {error}") from None
+            write_figure(path, figure, dpi)
         finally:
             pyplot.close(figure)
     return path.resolve()

@@ -7,11 +7,13 @@ Invariant: what is loaded has the hash it was saved with; a changed file is refu
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import msgspec
 
 from uncore.errors import UserError
+from uncore.files import write_whole
 from uncore.result.schema import SCHEMA, Result
 
 KEY = "uncore.result"  # the entry of a Parquet file's metadata
@@ -20,18 +22,14 @@ KEY = "uncore.result"  # the entry of a Parquet file's metadata
 def save(result: Result, path: Path) -> None:
     """Writes `path` whole or not at all."""
     document = msgspec.json.encode(result)
-    unfinished = path.with_name(path.name + ".part")
-    try:
-        if path.suffix == ".json":
-            unfinished.write_bytes(msgspec.json.format(document, indent=1) + b"\n")
-        elif path.suffix == ".parquet":
-            metadata = {KEY: document.decode()}
-            result.to_polars().write_parquet(unfinished, metadata=metadata)
-        else:
-            raise UserError(f"{path}: expected a name ending in .json or .parquet")
-        unfinished.replace(path)
-    except OSError as error:
-        raise UserError(f"{path}: cannot write the result: {error.strerror}") from None
+    if path.suffix == ".json":
+        write_whole(path, msgspec.json.format(document, indent=1) + b"\n")
+    elif path.suffix == ".parquet":
+        table = io.BytesIO()
+        result.to_polars().write_parquet(table, metadata={KEY: document.decode()})
+        write_whole(path, table.getvalue())
+    else:
+        raise UserError(f"{path}: expected a name ending in .json or .parquet")
 
 
 def load(path: Path) -> Result:

@@ -9,6 +9,7 @@ Invariant: two engines that agree on a job give equal frames (`frame.equals`).
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import polars
 
 from uncore.errors import UserError
+from uncore.files import write_whole
 
 NUMBER, TEXT = polars.Int64, polars.String
 COLUMNS = {
@@ -49,10 +51,9 @@ def frame(columns: Mapping[str, Any]) -> polars.DataFrame:
 def save(points: Iterable[tuple[int, polars.DataFrame]], path: Path) -> None:
     """Writes the logs of a job's points, by their thread counts."""
     threads = [log.select(polars.lit(n, NUMBER).alias("threads"), "*") for n, log in points]
-    try:
-        polars.concat(threads).write_parquet(path)
-    except OSError as error:
-        raise UserError(f"{path}: cannot write the log: {error.strerror}") from None
+    table = io.BytesIO()
+    polars.concat(threads).write_parquet(table)
+    write_whole(path, table.getvalue())
 
 
 def load(path: Path) -> polars.DataFrame:

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
+from uncore.files import write_figure
 from uncore.topology.layout import Box, layout
 from uncore.topology.machine import Machine
 
@@ -38,7 +39,7 @@ def save_picture(machine: Machine, path: Path) -> None:
     figure.suptitle(f"{machine.name}: {machine.cores} cores, {machine.harts} harts", color=INK)
     figure.legend(handles=_legend(colours), loc="upper center", ncols=8, frameon=False, fontsize=8,
                   bbox_to_anchor=(0.5, 1 - 0.35 / figure.get_figheight()))  # fmt: skip
-    figure.savefig(path, dpi=130)
+    write_figure(path, figure)
 
 
 def _frames(axes: Axes, box: Box) -> None:

@@ -10,8 +10,9 @@ from cyclopts import Parameter
 from uncore import topology
 from uncore.commands.options import note
 from uncore.commands.status import OK
+from uncore.files import write_whole
 from uncore.report.progress import progress
-from uncore.words import check_endings, check_new, write_whole
+from uncore.words import check_endings, check_new
 from uncore_lab.calibrate import fit, problem, report, write
 
 

@@ -10,8 +10,9 @@ from cyclopts import Parameter
 from uncore.commands.options import note
 from uncore.commands.status import INTERRUPTED, OK
 from uncore.errors import UserError
+from uncore.files import write_whole
 from uncore.host import sysfs
-from uncore.words import check_endings, check_new, write_whole
+from uncore.words import check_endings, check_new
 from uncore_lab.measure import describe, plan, record, report
 from uncore_lab.measure import hwloc as lstopo
 from uncore_lab.measure.bench import Here, usable

@@ -17,9 +17,9 @@ import msgspec
 from msgspec import Meta, Struct
 
 from uncore.errors import UserError
+from uncore.files import write_whole
 from uncore.host.computer import Cache, Computer, Cpu, Node
 from uncore.host.sysfs import Setting
-from uncore.words import write_whole
 
 SCHEMA = "uncore.measurement/1"
 

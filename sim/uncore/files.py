@@ -1,0 +1,59 @@
+"""Files that a user is left with.
+
+    write_whole(path, content)          a file that is there whole or not at all
+    write_figure(path, figure, dpi)     the same of a matplotlib figure, by the name's ending
+
+Invariant: nothing in this package writes a file of the user's in another way.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from uncore.errors import UserError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Writes a file that is there whole or not at all, whatever stood there before.
+
+    It is written aside, in a new file of the same directory that no link leads to, and then takes
+    the name; a link of that name is replaced and not followed.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        handle, aside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with open(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+                os.fchmod(file.fileno(), 0o666 & ~_umask())
+            os.replace(aside, path)
+        except BaseException:
+            os.unlink(aside)
+            raise
+    except OSError as error:
+        raise UserError(f"{path}: cannot write it: {error.strerror}") from None
+
+
+def write_figure(path: Path, figure: Figure, dpi: int = 130) -> None:
+    drawn = io.BytesIO()
+    try:
+        figure.savefig(drawn, format=path.suffix.removeprefix("."), dpi=dpi)
+    except ValueError as error:
+        raise UserError(f"{path}: cannot draw the picture: {error}") from None
+    write_whole(path, drawn.getvalue())
+
+
+def _umask() -> int:
+    """What the user keeps from others; it can be read only by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
