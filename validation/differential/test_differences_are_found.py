@@ -14,18 +14,18 @@ from validation.differential.jobs import JOBS, make
 
 from uncore import cli
 from uncore.compare import agreement
-from uncore.engine.reference import fabric
-from uncore.engine.reference.cache import Line as SharedLine
+from uncore.engine.reference import buffer, capacity, children, contended, grants, join, locks
+from uncore.engine.reference.agents import Agents
 from uncore.engine.reference.caches import Caches
+from uncore.engine.reference.capacity import Capacity
+from uncore.engine.reference.contended import Contended
 from uncore.engine.reference.core import Core
 from uncore.engine.reference.entry import Entry
+from uncore.engine.reference.fabric import Fabric
 from uncore.engine.reference.hart import Hart
-from uncore.engine.reference.homes import Homes
 from uncore.engine.reference.log import Record
 from uncore.engine.reference.message import Message
-from uncore.engine.reference.resolver import Resolver
 from uncore.engine.reference.time import AT_ONCE
-from uncore.engine.reference.transaction import Line
 from uncore.result import log
 
 ENGINES = ("native", "reference")
@@ -39,64 +39,71 @@ def _anew(entry: Entry, kind: str, child: int, right: str, cause: Message, data_
     SEND_PROBE(entry, kind, child, right, cause, data_to)
 
 
-SEND_PROBE = Entry.send_probe
+SEND_PROBE = children.send_probe
 
 
-def _from_the_first(core: Core, number: int, last: int) -> None:
-    PASS(core, number, len(core.harts) - 1)
+def _from_the_first(core: Core, line: int, holder: int) -> None:
+    ASK_IN_TURN(core, line, len(core.harts) - 1)
 
 
-PASS = Core._pass
+ASK_IN_TURN = contended.ask_in_turn
 
 
-def _late(resolver: Resolver, line: Entry) -> None:
+def _late(_: Capacity, entry: Entry) -> None:
     """The line that displaces another goes on before that one is given up."""
-    line.recalled = True
-    resolver.clock.call(resolver.clock.now, AT_ONCE, line.news.ring)
+    entry.recalled = True
+    entry.clock.call(entry.clock.now, AT_ONCE, entry.news.ring)
+
+
+def _here(entry: Entry, who: int) -> bool:
+    """Whether others wait for the line, but only at this level."""
+    return any(m.sender != who and m.kind != "Put" for m in entry.queue)
+
+
+def never(*_: Any) -> bool:
+    return False
+
+
+def always(*_: Any) -> bool:
+    return True
+
+
+def zero(*_: Any) -> int:
+    return 0
+
+
+def nothing(*_: Any) -> None:
+    return None
 
 
 # What is broken: (where, which, by what, the job that shows it, a word of the rules then named).
 BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
-    "no hold": (Caches, "_protected", lambda *_: 0, "ticket-ccx-16", "R2"),
-    "no time on a channel": (fabric, "slowest", lambda *_: 0, "random-bus:4-0-mesi", "F1 to F3"),
-    "no J3": (Line, "children_first", lambda _: False, "random-ccx:2x3-0-mesi", "J3"),
-    "no grants by age": (Line, "young", lambda *_: False, "by-age-ticket", "J3"),
-    "an age from each join anew": (Entry, "send_probe", _anew, "by-age-twice", "J3"),
-    "room is made late": (Resolver, "_recall", _late, "random-ccx:2x3-2-mesi", ""),
-    "no order of reads and writes": (
-        Line,
-        "others_read",
-        lambda *_: False,
-        "random-ring:5-1-mesif",
-        "C2",
-    ),
-    "all is completed": (Entry, "completes", lambda *_: True, "random-ring:5-0-mesi", "R5"),
-    "never recalled": (Resolver, "take_entry", lambda *_: None, "random-ccx:2x3-2-mesi", ""),
-    "never evicted": (Resolver, "_evict_copy", lambda *_: None, "random-ccx:2x3-1-mesi", ""),
-    "one home": (Homes, "node", lambda *_: 0, "epyc-interleave", "A4"),
-    "one slice": (Homes, "slice", lambda *_: 0, "refcount-ccx-2", ""),
-    "no share of the width": (Core, "share", lambda _: None, "intel-siblings", ""),
-    "nothing forwarded": (Hart, "forwarded", lambda *_: None, "random-bus:4-0-msi", ""),
-    "an LR's lock without end": (Core, "unlock", lambda *_: None, "no-hold", "C6"),
-    "siblings share what is fought for": (
-        SharedLine,
-        "closed_to",
-        lambda *_: False,
-        "siblings-counter/atomic",
-        "",
-    ),
+    "no hold": (Caches, "protected", zero, "ticket-ccx-16", "R2"),
+    "no time on a channel": (Fabric, "slowest", zero, "random-bus:4-0-mesi", "F1 to F3"),
+    "no J3": (join, "children_first", never, "random-ccx:2x3-0-mesi", "J3"),
+    "no grants by age": (join, "young", never, "by-age-ticket", "J3"),
+    "an age from each join anew": (children, "send_probe", _anew, "by-age-twice", "J3"),
+    "room is made late": (Capacity, "recall", _late, "random-ccx:2x3-2-mesi", ""),
+    "no order of reads and writes": (grants, "others_read", never, "random-ring:5-1-mesif", "C2"),
+    "all is completed": (children, "completes", always, "random-ring:5-0-mesi", "R5"),
+    "never recalled": (Capacity, "take_entry", nothing, "random-ccx:2x3-2-mesi", ""),
+    "never evicted": (capacity, "evict_copy", nothing, "random-ccx:2x3-1-mesi", ""),
+    "one home": (Agents, "home", zero, "epyc-interleave", "A4"),
+    "one slice": (Agents, "slice", zero, "refcount-ccx-2", ""),
+    "no share of the width": (Core, "share", nothing, "intel-siblings", ""),
+    "nothing forwarded": (buffer, "forwarded", nothing, "random-bus:4-0-msi", ""),
+    "an LR's lock without end": (locks, "unlock", nothing, "no-hold", "C6"),
+    "siblings share what is fought for": (Contended, "bars", never, "siblings-counter/atomic", ""),
     "a join keeps to itself that others wait": (
-        Entry,
-        "contended",
-        lambda entry, who: any(m.sender != who and m.kind != "Put" for m in entry.queue),
-        "siblings-in-turn-epyc7601x2",
-        "",
+        Entry, "others_wait", _here, "siblings-in-turn-epyc7601x2", ""
     ),
-    "the first sibling asks first": (Core, "_pass", _from_the_first, "four-siblings", ""),
-    "no locks": (Core, "_may_begin", lambda *_: True, "siblings-counter/atomic", ""),
-    "a log without probes": (Record, "asked", lambda *_: None, "one-slice", "R3"),
-    "a log without sources": (Record, "granted", lambda *_: None, "one-slice", "R4"),
-}
+    "the first sibling asks first": (
+        contended, "ask_in_turn", _from_the_first, "four-siblings", ""
+    ),
+    "no locks": (locks, "may_begin", always, "siblings-counter/atomic", ""),
+    "a log without probes": (Record, "asked", nothing, "one-slice", "R3"),
+    "a log without sources": (Record, "granted", nothing, "one-slice", "R4"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("what", BREAKS)

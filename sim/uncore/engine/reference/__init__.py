@@ -1,24 +1,25 @@
-"""The reference engine: docs/model.md written a second time, to be read.
+"""The reference engine: docs/model.md written a second time, to be read beside it.
 
 Slow and plain, on SimPy; what the native engine is checked against, transaction by transaction
-(`uncore diff-engines`).  A student reads it in this order:
+(`uncore diff-engines`).  The docstring of a function that is a rule, or a part of one, begins with
+the rule's number; within a module rules come in their order.  A student reads the modules so:
 
-    time          simulated time, and the order of what happens at once        T
-    message       what controllers say to each other
-    fabric        stops, links, channels                                       F
-    homes         slices and home nodes                                        A
-    cache         the lines of a core, and which one goes                      A5
-    access        memory operations
-    hart, core    instructions in time, store buffers, reservations            H, C6, C7
-    client        the client table;  caches  a core by it                      C
-    entry         what a resolver knows of a line
-    transaction   one line's process towards the children                      R
-    grant         and what it gives them;  writeback: what comes back          R4 to R8
-    join          and towards the level above                                  J
-    resolver      slices and capacities                                        R1, R7, R8
-    memory, interrupts, devices                                                M, I
-    log, counts   what is written down                                         L
-    system        all of it together
+    agents, contents, cache        who there is, bytes, a core's lines                  A
+    time, ending                   simulated time, what happens at once, the end        T
+    fabric                         stops, links, channels                               F
+    hart, core, buffer             instructions in time, accesses, store buffers        H
+    protocol, client, caches       the client table, and a core by it                   C1 to C5
+    locks, far, contended          atomics, near and far; whose a line is               C6 to C9
+    resolver                       slices                                               R1, R9
+    transaction, children, grants  one line's process, from a request to its close      R2 to R6
+    writeback, capacity            what comes back, and what there is room for          R7, R8
+    join                           a resolver towards the level above                   J
+    memory                         memory's bytes, and its nodes                        M
+    interrupts, multicast          registers that are messages                          I
+    log                            what is written down                                 L
+
+Beside the rules stand access (memory operations), message, port and devices (what a program finds
+around its hart), counts, view and system (all of it together).
 
 Each hart is a process, each line at each resolver, each message under way.  They interpret the same
 protocol tables as the native engine; instructions are executed by the same hart library, one at a

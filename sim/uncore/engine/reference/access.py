@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from uncore.engine.reference.message import LINE
 
 if TYPE_CHECKING:
-    from uncore.engine.reference.cache import Words
+    from uncore.engine.reference.contents import Bytes
 
 Value = int | tuple[int, int]  # a pair: amocas.q
+Done = tuple[Value, int]  # what a hart is told, and what it cost beyond the instruction
 REGISTER = -1  # what a hart has asked for, beside far atomics by their number
 
 
@@ -25,18 +26,35 @@ class Access:
     value: Value = 0
     operation: str = ""  # of an amo
     expected: Value = 0
-    posted: bool = False  # an amo that nobody waits for
+    unwanted: bool = False  # an amo that orders nothing and whose value nobody wants (C8.5)
 
     @property
     def line(self) -> int:
         return self.address // LINE
 
     @property
+    def is_amo(self) -> bool:
+        return self.kind in ("amo", "cas_pair")
+
+    @property
+    def writes(self) -> bool:
+        return self.is_amo or self.kind in ("store", "sc")
+
+    @property
     def drains(self) -> bool:
-        """Waits until the store buffer is empty (H4)."""
+        """H4: it waits until its hart's store buffer is empty."""
         return self.kind not in ("load", "store")
 
-    def apply(self, line: Words) -> Value:
+    def overlaps(self, other: Access) -> bool:
+        return (
+            self.address < other.address + other.size and other.address < self.address + self.size
+        )
+
+    def covers(self, other: Access) -> bool:
+        end = self.address + self.size
+        return self.address <= other.address and other.address + other.size <= end
+
+    def apply(self, line: Bytes) -> Value:
         """Does it; what the hart is told."""
         if self.kind == "cas_pair":
             return self._exchange_pair(line)
@@ -53,7 +71,7 @@ class Access:
         low = (1 << 8 * self.size) - 1
         return number(self.value) & low, number(self.expected) & low
 
-    def _exchange_pair(self, line: Words) -> Value:
+    def _exchange_pair(self, line: Bytes) -> Value:
         old = line.read(self.address, 8), line.read(self.address + 8, 8)
         if old == self.expected and isinstance(self.value, tuple):
             for at, word in zip((self.address, self.address + 8), self.value, strict=True):

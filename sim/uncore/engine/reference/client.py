@@ -1,84 +1,67 @@
-"""What every client of a resolver does by the client table: a core's caches, a join's upper half.
+"""One line at one client: a core's caches, or the upper half of a join.
 
-Interface: `Protocol`, the tables with their impossible cells guarded; `event_of` a message;
-`replies` to a probe; `completion` of a grant.
+Whoever asks a resolver for a line does it by the client table.  What a core and a join do about it
+differs in time and in where the data are (caches.py, join.py); what they say does not.
+
 Invariant: a client's state changes only to what the cell of the table says.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from uncore.engine.reference.message import NOBODY, Message, ProtocolError
-from uncore.protocol import tables
+from uncore.engine.reference.contents import Bytes
+from uncore.engine.reference.message import NOBODY, Message
 
 if TYPE_CHECKING:
+    from uncore.engine.reference.protocol import Protocol
     from uncore.protocol.shapes import Cell
 
-AWAITING = ("IS", "IM", "SM", "OM")  # states that wait for a grant
-WITHOUT_COPY = ("I", "IS", "IM", "II")
-WRITABLE = ("M", "E")
 
+@dataclass(eq=False)
+class Client(Bytes):
+    """What one agent holds of a line, and what it waits for."""
 
-class Protocol:
-    """The tables of one protocol; a cell that cannot be is an error of machine or tables."""
+    protocol: Protocol
+    line: int
+    state: str = "I"
+    request: int = 0  # the newest one's number
 
-    def __init__(self, name: str) -> None:
-        self.tables = tables.load(name)
-        # Does an owner let others read beside it (F, O)?  A snooping resolver cannot see it.
-        given = self.tables.grant["GetS", "given"].next
-        self.owner_shares = given == "F" or "own" in self.tables.client["M", "ProbeS"].actions
-        self.shared_right = given or ""
+    def cell(self, event: str) -> Cell:
+        """What the table says of an event."""
+        return self.protocol.client(self.state, event, self.line)
 
-    def client(self, state: str, event: str, line: int) -> Cell:
-        return self._possible("client", state, event, line)
-
-    def resolver(self, children: str, request: str, line: int) -> Cell:
-        return self._possible("resolver", children, request, line)
-
-    def grant(self, request: str, answers: str, line: int) -> Cell:
-        return self._possible("grant", request, answers, line)
-
-    def join(self, children: str, phase: str, probe: str, line: int) -> Cell:
-        return self._possible("join", f"{children} {phase}", probe, line)
-
-    def hits(self, state: str, wish: str) -> bool:
-        """Does the right suffice?"""
-        return "hit" in self.tables.client[state, wish].actions
-
-    def _possible(self, table: str, row: str, column: str, line: int) -> Cell:
-        cell: Cell = getattr(self.tables, table)[row, column]
-        if not cell.possible:
-            raise ProtocolError(
-                f"{table} in {row} met {column}, which its table declares impossible (line {line})"
-            )
+    def step(self, event: str) -> Cell:
+        """C1: what happens is the cell of the client table; so is the next state."""
+        cell = self.cell(event)
+        self.state = cell.next or self.state
         return cell
 
+    def event(self, message: Message) -> str:
+        """C3.1: the column of a message; a probe that revokes the grant waited for is Early."""
+        if message.kind == "Data":
+            return f"Data{message.right}"
+        revoked = message.revokes and message.revokes == self.request
+        if revoked and self.protocol.waits_for_grant(self.state):
+            return "Early"
+        return message.kind
 
-def event_of(message: Message, state: str, request: int) -> str:
-    """The column of the client table; a probe that revokes the awaited grant is Early (C3)."""
-    if message.kind == "Data":
-        return f"Data{message.right}"
-    if state in AWAITING and message.revokes and message.revokes == request:
-        return "Early"
-    return message.kind
-
-
-def request_of(cell: Cell) -> str:
-    """The request that a cell sends; "" if none."""
-    return next((kind for kind in ("GetS", "GetM", "Upg") if kind in cell.actions), "")
+    @property
+    def holds_copy(self) -> bool:
+        return self.protocol.holds_copy(self.state)
 
 
 def replies(
     probe: Message, cell: Cell, agent: int, data: bytes | None, shares: bool, origin: int
 ) -> list[Message]:
-    """What a client says to a probe: data to the requester, an answer to the resolver.
+    """R4: what a client says to a probe: data to the requester or the resolver, and an answer.
 
     `data`: its copy, if it has one; `shares`: a copy is here or below.
     """
-    gives = "give" in cell.actions and data is not None
     if not {"ack", "give", "shared", "own"}.intersection(cell.actions):
         return []
+    gives = "give" in cell.actions and data is not None
     facts = {"gave": gives, "dirty": gives, "own": gives, "shared": shares}
     says = {word for word, true in facts.items() if true and word in ("gave", *cell.actions)}
     to_requester = gives and probe.requester != NOBODY
@@ -98,8 +81,8 @@ def replies(
     return [*said, answer]
 
 
-def completion(grant: Message, agent: int) -> list[Message]:
-    """The Unblock that a grant asked for."""
+def unblock(grant: Message, agent: int) -> list[Message]:
+    """R5: the requester completes a grant, where it is asked to."""
     if not grant.to_complete:
         return []
     return [Message("Unblock", grant.line, agent, grant.resolver, grant.number)]

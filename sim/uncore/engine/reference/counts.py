@@ -27,12 +27,13 @@ class Counts:
         self.stored = [0] * len(machine.resolvers)
         self.memory = 0
 
-    def operated(self, latency: int, batch: int) -> None:
-        """Operations done in a row, which took so long together."""
+    def operated(self, batch: int, latency: int | None) -> None:
+        """Operations done in a row, which took so long together, if that was measured."""
         self.operations += batch
-        each = latency // batch
-        dropped = max(0, each.bit_length() - KEPT_BITS)
-        self.latencies[each >> dropped << dropped] += batch
+        if latency is not None:
+            each = latency // batch
+            dropped = max(0, each.bit_length() - KEPT_BITS)
+            self.latencies[each >> dropped << dropped] += batch
 
     def probed(self, kind: str) -> None:
         """A copy was asked for; ProbeM and Inv take it away."""

@@ -1,4 +1,4 @@
-"""What a guest says to the world beside memory: semihosting, the clock, the console.
+"""What a guest finds beside memory: its interrupt registers, the clock, the console, semihosting.
 
 Registers are where QEMU's `virt` machine has them: mtime, and the transmitter of a UART.
 """
@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from uncore.engine.reference import contents, interrupts, multicast
+from uncore.engine.reference.access import Access, Done, Value
 from uncore.program.abi import CONSTANTS
 
 if TYPE_CHECKING:
     from uncore.engine.reference.hart import Hart
-    from uncore.engine.reference.system import System
 
 MTIME = CONSTANTS["UC_CLINT_BASE"] + CONSTANTS["UC_CLINT_MTIME"]
 UART = range(CONSTANTS["UC_UART_BASE"], CONSTANTS["UC_UART_BASE"] + 8)
@@ -22,55 +23,78 @@ WRITE0, EXIT, EXIT_EXTENDED = 4, 0x18, 0x20
 NO_SUCH_CALL = 2**64 - 1
 
 
-class Devices:
-    """The devices of one machine."""
+class Console:
+    """What harts have said; whole lines, so that those who write at one time do not mix theirs."""
 
-    def __init__(self, system: System) -> None:
-        self.system = system
-        self.console = bytearray()  # whole lines: harts that write at one time do not mix theirs
+    def __init__(self) -> None:
+        self.text = bytearray()
         self.lines: dict[int, bytearray] = {}  # by hart, as far as they have come
 
-    def has(self, address: int) -> bool:
-        return address == MTIME or address in UART
-
-    def access(self, hart: Hart, address: int, write: bool, value: int) -> int:
-        """Reads or writes a register; costs nothing but the instruction."""
-        if address == MTIME:
-            return hart.time()
-        if write and address == UART.start:
-            self.say(hart, bytes([value % 256]))
-        return TRANSMITTER_EMPTY if address == UART.start + LINE_STATUS else 0
-
-    def semihost(self, hart: Hart) -> None:
-        """The call in a0, with its argument in a1."""
-        call, argument = hart.isa.argument(0), hart.isa.argument(1)
-        self.system.counts.progress = self.system.clock.now
-        if call == WRITE0:
-            self.say(hart, self._string(argument))
-            hart.isa.set_argument(0, 0)
-        elif call in (EXIT, EXIT_EXTENDED):
-            code = self.system.read(argument + 8, 8)  # of the block: the reason, the code
-            status = int.from_bytes(code[:4], "little", signed=True)
-            self.system.end_by(hart, "exited", "", status)
-        else:
-            hart.isa.set_argument(0, NO_SUCH_CALL)
-
-    def say(self, hart: Hart, text: bytes) -> None:
-        line = self.lines.setdefault(hart.id, bytearray())
+    def say(self, hart: int, text: bytes) -> None:
+        line = self.lines.setdefault(hart, bytearray())
         line += text
         whole = line.rfind(b"\n") + 1
-        self.console += line[:whole]
+        self.text += line[:whole]
         del line[:whole]
 
     def said(self) -> str:
         """By the end of the run."""
         rest = (line for _, line in sorted(self.lines.items()))
-        return b"".join([self.console, *rest]).decode("latin-1")
+        return b"".join([self.text, *rest]).decode("latin-1")
 
-    def _string(self, address: int) -> bytes:
-        """C's: up to a zero."""
-        text = bytearray()
-        while (byte := self.system.read(address, 1)) != b"\0":
-            text += byte
-            address += 1
-        return bytes(text)
+
+def has(hart: Hart, address: int) -> bool:
+    """Is there a register?"""
+    return address == MTIME or address in UART or _interrupts(hart, address) is not None
+
+
+def access(hart: Hart, address: int, write: bool, value: int) -> Value | None:
+    """Reads or writes a register; what is a message to another core waits as an atomic does."""
+    if address == MTIME:
+        return hart.time()
+    if address in UART:
+        if write and address == UART.start:
+            hart.system.console.say(hart.id, bytes([value % 256]))
+        return TRANSMITTER_EMPTY if address == UART.start + LINE_STATUS else 0
+    register = _interrupts(hart, address)
+    assert register is not None
+    if register.is_here(hart, write, value):
+        return register.use(hart, write, value)
+    return hart.issue(Access("write" if write else "read", address, value=value))
+
+
+def reach(hart: Hart, access: Access) -> Done | None:
+    """The register of another core, when the store buffer is empty (H4)."""
+    register = _interrupts(hart, access.address)
+    assert isinstance(register, interrupts.Register | multicast.Send)
+    return register.reach(hart, access)
+
+
+def _interrupts(
+    hart: Hart, address: int
+) -> interrupts.Register | multicast.Word | multicast.Send | None:
+    return interrupts.find(hart.system, address) or multicast.find(hart.system, address)
+
+
+def semihost(hart: Hart) -> None:
+    """The call in a0, with its argument in a1."""
+    call, argument = hart.isa.argument(0), hart.isa.argument(1)
+    hart.system.counts.progress = hart.clock.now
+    if call == WRITE0:
+        hart.system.console.say(hart.id, _string(hart, argument))
+        hart.isa.set_argument(0, 0)
+    elif call in (EXIT, EXIT_EXTENDED):
+        code = contents.read(hart.system, argument + 8, 8) if call == EXIT_EXTENDED else b""
+        status = int.from_bytes(code[:4], "little", signed=True)
+        hart.system.ending.by(hart, "exited", "", status)
+    else:
+        hart.isa.set_argument(0, NO_SUCH_CALL)
+
+
+def _string(hart: Hart, address: int) -> bytes:
+    """C's: up to a zero."""
+    text = bytearray()
+    while (byte := contents.read(hart.system, address, 1)) != b"\0":
+        text += byte
+        address += 1
+    return bytes(text)

@@ -1,8 +1,9 @@
-"""A resolver towards the level above: there it is a client by the client table (rules J).
+"""J. A resolver towards the level above: there it is a client by the client table.
 
-Each method is a part of the process of one line: it waits where the protocol waits.  A probe from
-above that comes while the level above is waited for is answered in the midst of that wait, so
-waiting never forms a cycle (J2).
+Each function is a part of the process of one line: it waits where the protocol waits.
+
+Interface: `obtain` a right, `await_above` an answer, `may_answer` and `answer_above` a probe;
+`children_first` while one waits.
 """
 
 from __future__ import annotations
@@ -13,143 +14,161 @@ from typing import TYPE_CHECKING
 import simpy
 
 from uncore.engine.reference import client
-from uncore.engine.reference.entry import Data, Entry, Poll, Transaction
+from uncore.engine.reference.children import Waits, answers, ask, owner_answered
+from uncore.engine.reference.entry import Data, Entry, Transaction
 from uncore.engine.reference.message import NOBODY, Message, ProtocolError
+from uncore.engine.reference.protocol import request_of
 
 if TYPE_CHECKING:
     from uncore.protocol.shapes import Cell
 
-Waits = Generator[simpy.Event, None, None]
+
+def wish(request: Message) -> str:
+    """J1: a child's GetS is the join's load, GetM and Upg are its store."""
+    return "Load" if request.kind == "GetS" else "Store"
 
 
-class Join(Entry):
-    """The upper half of one line."""
+def suffices(entry: Entry, request: Message) -> bool:
+    """J1: the right that the join holds; it serves the request itself."""
+    return entry.protocol.hits(entry.above.state, wish(request))
 
-    def step(self, event: str) -> Cell:
-        """The client table's row for the right held above."""
-        cell = self.protocol.client(self.state, event, self.line)
-        self.state = cell.next or self.state
-        return cell
 
-    # ---- asking ----------------------------------------------------------------------------------
+def obtain(entry: Entry, transaction: Transaction, request: Message) -> Waits:
+    """J1: asks above until the right suffices."""
+    while not suffices(entry, request):
+        surely_has_data = has_data_for(entry, request)
+        kind = request_of(entry.above.step(wish(request)))
+        if kind == "Upg" and not surely_has_data:
+            kind = "GetM"
+        yield from ask_above(entry, transaction, kind)
 
-    def obtain(self, transaction: Transaction, request: Message) -> Waits:
-        """The right that a child's request needs (J1)."""
-        wish = "Load" if request.kind == "GetS" else "Store"
-        while not self.protocol.hits(self.state, wish):
-            enough = self.has_data_for(request)
-            kind = client.request_of(self.step(wish))
-            # J4: an upgrade without data, only where somebody surely has them.
-            yield from self.ask_above(transaction, "GetM" if kind == "Upg" and not enough else kind)
 
-    def has_data_for(self, request: Message) -> bool:
-        holds = request.sender == self.owner or request.sender in self.sharers
-        upgrades = request.kind == "Upg" and holds
-        return bool(self.copy) or self.state == "O" or upgrades
+def ask_above(entry: Entry, transaction: Transaction, kind: str) -> Waits:
+    """J1: one request, or two where the first was an upgrade of a copy lost meanwhile."""
+    while kind:
+        entry.above.request = entry.resolver.send_up(kind, entry.line)
+        grant = yield from await_above(entry)
+        cell = entry.above.step(entry.above.event(grant))
+        entry.wanted_above = grant.contended
+        if "fill" in cell.actions:
+            take_in(entry, transaction, grant)
+            yield entry.clock.next_turn()
+        if "unblock" in cell.actions:
+            said = client.unblock(grant, entry.resolver.agent)
+            entry.system.send_all(said, entry.clock.now)
+        kind = request_of(cell)
 
-    def ask_above(self, transaction: Transaction, kind: str) -> Waits:
-        """One request, or two where the first was an upgrade of a copy lost meanwhile."""
-        while kind:
-            self.request = self.resolver.send_up(kind, self.line)
-            grant = yield from self.await_above()
-            cell = self.step(client.event_of(grant, self.state, self.request))
-            self.wanted = grant.contended
-            if "fill" in cell.actions:
-                self.take_in(transaction, grant)
-                yield self.turn()
-            if "unblock" in cell.actions:
-                self.system.send_all(client.completion(grant, self.resolver.agent), self.clock.now)
-            kind = client.request_of(cell)
 
-    def await_above(self) -> Generator[simpy.Event, None, Message]:
-        """The next answer from above; probes from there are served first (J2)."""
-        while self.from_above is None:
-            if self.probe and not self.must_wait(self.probe):
-                yield from self.answer_above()
-            else:
-                yield self.news.wait()
-        answer, self.from_above = self.from_above, None
-        return answer
+def take_in(entry: Entry, transaction: Transaction, message: Message) -> None:
+    """Data that came from above, or from memory."""
+    assert message.data is not None
+    transaction.data = Data(message.data, message.origin, message.sender)
+    if entry.resolver.keeps_data:
+        entry.keep(transaction.data, dirty=False)
 
-    def take_in(self, transaction: Transaction, message: Message) -> None:
-        """Data that came from above, or from memory."""
-        assert message.data is not None
-        transaction.data = Data(message.data, message.origin, message.sender)
-        if self.resolver.keeps_data:
-            self.keep(transaction.data, dirty=False)
 
-    # ---- being asked -----------------------------------------------------------------------------
+def at_most_own(entry: Entry, right: str) -> str:
+    """J1: a reader is given E only where this level has the line alone."""
+    alone = entry.protocol.may_store(entry.above.state)
+    return right if alone or not entry.protocol.may_store(right) else "S"
 
-    @property
-    def phase(self) -> str:
-        """The join table's."""
-        if self.leaving is not None:
-            return "put"
-        if self.open > 0 or self.poll:
-            return "below"
-        return "above" if self.transaction else "idle"
 
-    def plan_for(self, probe: Message) -> Cell:
-        return self.protocol.join(self.children(), self.phase, probe.kind, self.line)
+# ---- being asked ---------------------------------------------------------------------------------
 
-    def must_wait(self, probe: Message) -> bool:
-        """Until a grant has arrived, or the children are done (J2)."""
-        early = client.event_of(probe, self.state, self.request) == "Early"
-        return early or "wait" in self.plan_for(probe).actions
 
-    def answer_above(self) -> Waits:
-        """The children answer first, then the row of the client table."""
-        probe, self.probe = self.probe, None
-        assert probe is not None
-        self.wanted = False
-        poll = self.ask(self.plan_for(probe).actions, NOBODY, probe, NOBODY)
-        yield from self.answers(poll)
-        if poll.says & {"dirty", "own"}:
-            self.promote()
-        if probe.kind == "ProbeS":
-            self.settle_owner(poll)
-            if poll.data and self.resolver.keeps_data:
-                self.keep(poll.data, self.dirty or bool(poll.says & {"dirty", "own"}))
+def await_above(entry: Entry) -> Generator[simpy.Event, None, Message]:
+    """J2: the next answer from above; a probe from there is served in the midst of the wait."""
+    while entry.from_above is None:
+        if entry.probe and may_answer(entry, entry.probe):
+            yield from answer_above(entry)
         else:
-            self.owner = NOBODY
-            self.sharers.clear()
-        self.reply(probe, poll.data or self.copy)
-        self.settle_copy()
+            yield entry.news.wait()
+    answer, entry.from_above = entry.from_above, None
+    return answer
 
-    def answers(self, poll: Poll) -> Waits:
-        while poll.waiting:
-            yield self.news.wait()
-        self.poll = None
 
-    def reply(self, probe: Message, data: Data | None) -> None:
-        if data is None and self.leaving is not None:
-            data = Data(self.leaving, self.resolver.agent, self.resolver.agent)
-        cell = self.step(client.event_of(probe, self.state, self.request))
-        if "dirty" in cell.actions and data is None:
-            raise ProtocolError("a level responsible for dirty data lost them")
-        here = bool(self.copy or self.sharers) or self.owner != NOBODY
-        bytes_, origin = (data.bytes, data.origin) if data else (None, NOBODY)
-        agent = self.resolver.agent
-        said = client.replies(probe, cell, agent, bytes_, here, origin)
-        self.system.send_all(said, self.clock.now)
+def may_answer(entry: Entry, probe: Message) -> bool:
+    """J2: not while children are being asked or grants to them are open, nor early (C3.1)."""
+    early = entry.above.event(probe) == "Early"
+    return not early and "wait" not in plan_for(entry, probe).actions
 
-    def settle_copy(self) -> None:
-        """What the right left after a probe means for this level's copy."""
-        if self.state in client.WITHOUT_COPY and self.copy:
-            self.drop()
-        if self.state not in ("M", "O", "OM"):
-            self.dirty = False
 
-    # ---- what answers mean -----------------------------------------------------------------------
+def plan_for(entry: Entry, probe: Message) -> Cell:
+    """J2: the cell of the join's table."""
+    return entry.protocol.join(entry.children(), phase(entry), probe.kind, entry.line)
 
-    def promote(self) -> None:
-        """A child had modified data, so this level does."""
-        if self.state == "E":
-            self.state = "M"
 
-    def settle_owner(self, poll: Poll) -> None:
-        """After a ProbeS the owner keeps ownership, a shared copy, or nothing."""
-        if poll.asked_owner and "own" not in poll.says:
-            if "shared" in poll.says:
-                self.sharers[self.owner] = None
-            self.owner = NOBODY
+def phase(entry: Entry) -> str:
+    """J2: what the join waits for."""
+    if entry.leaving is not None:
+        return "put"
+    if entry.open > 0 or entry.poll:
+        return "below"
+    return "above" if entry.transaction else "idle"
+
+
+def answer_above(entry: Entry) -> Waits:
+    """J2: the children answer first, then the row of the client table."""
+    probe, entry.probe = entry.probe, None
+    assert probe is not None
+    entry.wanted_above = False
+    poll = ask(entry, plan_for(entry, probe).actions, NOBODY, probe, NOBODY)
+    yield from answers(entry, poll)
+    modified = bool(poll.says & {"dirty", "own"})
+    if modified:
+        entry.modified()
+    if probe.kind == "ProbeS":
+        owner_answered(entry, poll)
+        if poll.data and entry.resolver.keeps_data:
+            entry.keep(poll.data, entry.dirty or modified)
+    else:
+        entry.nobody_below()
+    reply(entry, probe, poll.data or entry.copy)
+
+
+def reply(entry: Entry, probe: Message, data: Data | None) -> None:
+    """J2: with the data of this level, and then with the right that is left."""
+    agent, above = entry.resolver.agent, entry.above
+    if data is None and entry.leaving is not None:
+        data = Data(entry.leaving, agent, agent)
+    cell = above.step(above.event(probe))
+    if "dirty" in cell.actions and data is None:
+        raise ProtocolError("a level responsible for dirty data lost them")
+    bytes_, origin = (data.bytes, data.origin) if data else (None, NOBODY)
+    said = client.replies(probe, cell, agent, bytes_, entry.held, origin)
+    entry.system.send_all(said, entry.clock.now)
+    if entry.copy and not above.holds_copy:
+        entry.drop()
+    entry.dirty = entry.dirty and entry.protocol.is_dirty(above.state)
+
+
+# ---- children while a probe waits ----------------------------------------------------------------
+
+
+def children_first(entry: Entry) -> bool:
+    """J3: while a probe waits, requests that need no further right are served."""
+    if not (entry.probe and entry.queue):
+        return False
+    if not (under_count(entry) or young(entry, entry.probe)):
+        return False
+    return entry.queue[0].kind == "Put" or suffices(entry, entry.queue[0])
+
+
+def under_count(entry: Entry) -> bool:
+    """J3.1: so many of them, where `grants` is a number."""
+    return entry.served < entry.resolver.spec.grants
+
+
+def young(entry: Entry, probe: Message) -> bool:
+    """J3.2, J3.3: where it is a time, until the request behind the probe, if any, is so old."""
+    return bool(probe.since) and entry.clock.now < probe.since + entry.resolver.spec.grants_until
+
+
+# ---- upgrades ------------------------------------------------------------------------------------
+
+
+def has_data_for(entry: Entry, request: Message) -> bool:
+    """J4: the requester or this level surely has them."""
+    holds = request.sender == entry.owner or request.sender in entry.sharers
+    dirty_here = entry.protocol.is_dirty(entry.above.state)
+    return bool(entry.copy) or dirty_here or (request.kind == "Upg" and holds)

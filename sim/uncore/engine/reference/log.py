@@ -1,10 +1,44 @@
-"""The transaction log (rules L): what engines are compared by."""
+"""L. The transaction log: what engines are compared by.
+
+Its columns are the fields of `Record`; a reader of the log sorts and numbers its records (L8).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from uncore.engine.reference.message import LINE, NOBODY, Message
+
+
+class Log:
+    """All records of a run, by the two words that name a request for good."""
+
+    def __init__(self) -> None:
+        self.records: dict[tuple[int, int], Record] = {}
+
+    def closed(self) -> list[Record]:
+        """L1: what is in the log when the run has ended."""
+        return [record for record in self.records.values() if record.close != NOBODY]
+
+    def opened(self, request: Message, owner: int, now: int) -> Record:
+        """L2, L3, L7.1, L7.2: what is known when a resolver takes a request up."""
+        record = Record(
+            requester=request.sender,
+            number=request.number,
+            resolver=request.receiver,
+            line=request.line * LINE,
+            op=request.kind,
+            owner=owner,
+            request=request.left,
+            open=now,
+        )
+        self.records[record.requester, record.number] = record
+        return record
+
+    def reached(self, answer: Message, now: int) -> None:
+        """Data, a right, a PutAck or a value is with the requester."""
+        if record := self.records.get((answer.receiver, answer.number)):
+            record.reached(now)
 
 
 @dataclass(slots=True)
@@ -26,47 +60,20 @@ class Record:
     data: int = NOBODY
     close: int = NOBODY
 
+    def granted(self, right: str, source: int) -> None:
+        """L4.1 to L4.4, L5: what the requester was given, and who sent the bytes."""
+        self.right, self.source = right, source
+
     def asked(self, children: int, now: int) -> None:
-        """L6."""
+        """L6: so many children more were probed."""
         if children and not self.probes:
             self.probe = now
         self.probes += children
 
-    def granted(self, right: str, source: int) -> None:
-        """L4, L5."""
-        self.right, self.source = right, source
+    def reached(self, now: int) -> None:
+        """L7.3: the answer is with the requester."""
+        self.data = now
 
-    def done(self, now: int) -> None:
-        """L7."""
+    def closes(self, now: int) -> None:
+        """L7.4: the transaction is over."""
         self.close = now
-
-
-class Log:
-    """All records of a run, by the two words that name a request for good (L2)."""
-
-    def __init__(self) -> None:
-        self.records: dict[tuple[int, int], Record] = {}
-
-    def opened(self, request: Message, owner: int, now: int) -> Record:
-        """L3, L7."""
-        record = Record(
-            requester=request.sender,
-            number=request.number,
-            resolver=request.receiver,
-            line=request.line * LINE,
-            op=request.kind,
-            owner=owner,
-            request=request.left,
-            open=now,
-        )
-        self.records[record.requester, record.number] = record
-        return record
-
-    def reached(self, answer: Message, now: int) -> None:
-        """Data, a grant or a PutAck is with the requester."""
-        if record := self.records.get((answer.receiver, answer.number)):
-            record.data = now
-
-    def closed(self) -> list[Record]:
-        """L1: what is in the log when the run has ended."""
-        return [record for record in self.records.values() if record.close != NOBODY]

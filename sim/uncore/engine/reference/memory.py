@@ -1,4 +1,4 @@
-"""Memory: the image of what memory itself holds, and the nodes that read and write it (M1, A2).
+"""M. Memory: the image of what memory itself holds, and the nodes that read and write it.
 
 The image is not an always-right memory: a line owned by a cache is stale in it until the root sends
 the writeback.
@@ -40,12 +40,21 @@ class Node:
     def stop(self, line: int) -> int:
         return self.spec.stop
 
-    def receive(self, message: Message) -> None:
-        start = max(self.system.clock.now, self.free)
-        self.free = start + self.spec.busy
-        if message.kind != "GetS":
-            return  # a writeback: its bytes are in the image since the root sent it
+    def read(self, message: Message, channel_got: int) -> None:
+        """M1.2: the data leave `latency` after the channel was got."""
         data = Message("Data", message.line, self.agent, message.sender, message.number)
         data.right, data.resolver = "M", message.sender
         data.data, data.origin = self.system.image[message.line], self.agent
-        self.system.send(data, start + self.spec.latency)
+        self.system.send(data, channel_got + self.spec.latency)
+
+    def take_channel(self) -> int:
+        """M1.2, M1.3: when it is free; it is kept for `busy`."""
+        start = max(self.system.clock.now, self.free)
+        self.free = start + self.spec.busy
+        return start
+
+    def receive(self, message: Message) -> None:
+        """M1.3: a writeback takes its turn; its bytes are in the image since the root sent it."""
+        channel_got = self.take_channel()
+        if message.kind == "GetS":
+            self.read(message, channel_got)

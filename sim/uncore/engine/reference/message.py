@@ -1,4 +1,4 @@
-"""What controllers say to each other about one line.
+"""What agents say to each other about one line.
 
 A request is named by its requester and the requester's count (`number`); whatever is said in
 consequence carries that number on.  A probe also names, in `revokes`, the request whose grant it
@@ -20,15 +20,6 @@ PROBES = ("ProbeS", "ProbeM", "Inv")
 GRANTS = ("Data", "Grant", "Value")
 REQUESTS = ("GetS", "GetM", "Upg", "Amo", "Put")
 
-# The class of a message among those of equal time (T2).
-CLASS = (
-    dict.fromkeys(PROBES, 0)
-    | dict.fromkeys(GRANTS, 1)
-    | dict.fromkeys(("Answer", "Unblock", "PutAck"), 2)
-    | dict.fromkeys(REQUESTS, 3)
-)
-SNOOPS = (*PROBES, "Answer", "Unblock")  # kinds that a bus has wires of its own for (F2)
-
 
 class ProtocolError(Exception):
     """A controller met what its table declares impossible, or lost data it answers for."""
@@ -47,10 +38,10 @@ class Message:
     rank: tuple[int, ...] = ()  # among messages of equal time (T2)
     requester: int = NOBODY  # of a probe: to whom the data go; NOBODY: back to the resolver
     resolver: int = NOBODY  # of grants and probes: whose transaction this is
-    since: int = 0  # of a probe: when what set it in motion left its sender; 0: it does not matter
+    since: int = 0  # of a probe: when the request behind it left its requester; 0: none (J3)
     revokes: int = 0
     right: str = ""  # of Data and Grant: what is granted; of a probe: what is to be handed over
-    to_complete: bool = False  # of grants and probes: the requester is to tell the resolver
+    to_complete: bool = False  # of grants and probes: the requester is to tell the resolver (R5)
     contended: bool = False  # of grants and probes: others wait for the line (C9)
     says: frozenset[str] = frozenset()  # of an Answer: gave, dirty, shared, own
     data: bytes | None = None
@@ -61,7 +52,7 @@ class Message:
 
     @property
     def size(self) -> str:
-        """By what it costs on a link (F2)."""
+        """F2.1 to F2.3: what it costs on a link is that of control, of data or of a snoop."""
         if self.data is not None:
             return "data"
-        return "snoop" if self.kind in SNOOPS else "control"
+        return "snoop" if self.kind in (*PROBES, "Answer", "Unblock") else "control"

@@ -1,54 +1,24 @@
-"""A resolver: one point of ownership for the lines of its children (rules R1 to R8).
+"""R. A resolver: one point of ownership for the lines of its children.
 
-It admits messages to its slices, hands each to the process of its line (transaction.py), and looks
-after what it has room for: entries and data, in sets of ways.
+It admits messages to its slices and hands each to the process of its line (transaction.py).
 
-Interface: `receive` a message; for its lines `send`, `send_up`, memory and capacity.
-Invariant: only quiet lines are evicted; where none is quiet a set overflows for a while.
+Interface: `receive` a message; for its lines `send`, `send_up`, and memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from uncore.engine.reference import children
+from uncore.engine.reference.capacity import Capacity
+from uncore.engine.reference.entry import Entry
 from uncore.engine.reference.message import NOBODY, PROBES, REQUESTS, Message
-from uncore.engine.reference.transaction import Line
+from uncore.engine.reference.transaction import attend
 
 if TYPE_CHECKING:
-    from uncore.engine.reference.entry import Data, Entry
+    from uncore.engine.reference.entry import Data
     from uncore.engine.reference.system import System
     from uncore.topology.machine import Resolver as Spec
-
-
-class Sets:
-    """Ways that lines take."""
-
-    def __init__(self, sets: int, ways: int) -> None:
-        self.sets, self.ways = max(1, sets), ways
-        self.content: dict[int, list[Entry]] = {}
-
-    def of(self, entry: Entry) -> list[Entry]:
-        return self.content.setdefault(entry.line % self.sets, [])
-
-    def add(self, entry: Entry, evict: Callable[[Entry], None]) -> None:
-        """Gives it a way, if it has none; then the least recently used quiet ones must go."""
-        here = self.of(entry)
-        if entry in here:
-            return
-        here.append(entry)
-        while len(here) > self.ways:
-            quiet = (other for other in here if other is not entry and other.quiet)
-            oldest = min(quiet, key=lambda other: other.used, default=None)
-            if oldest is None:
-                return
-            here.remove(oldest)
-            evict(oldest)
-
-    def remove(self, entry: Entry) -> None:
-        here = self.of(entry)
-        if entry in here:
-            here.remove(entry)
 
 
 class Resolver:
@@ -62,63 +32,74 @@ class Resolver:
         self.inclusive = "inclusive" in (spec.data, spec.knows)
         self.free = [0] * len(spec.slices)
         self.busy = [0] * len(spec.slices)
-        self.lines: dict[int, Line] = {}
-        self.entries = Sets(spec.entries // max(1, spec.ways), spec.ways)
-        self.copies = Sets(spec.data_sets, spec.data_ways)
-        self.requests = self.uses = 0
+        self.lines: dict[int, Entry] = {}
+        self.capacity = Capacity(spec)
+        self.requests = 0
 
     def stop(self, line: int) -> int:
         return self.spec.slices[self.slice(line)]
 
     def slice(self, line: int) -> int:
-        return self.system.homes.slice(line, len(self.spec.slices))
+        return self.system.agents.slice(line, len(self.spec.slices))
 
     # ---- messages --------------------------------------------------------------------------------
 
+    def service(self, message: Message) -> int:
+        """C8.2: an Amo reads and writes the level's data, too."""
+        return self.spec.service + (self.spec.data_hit if message.kind == "Amo" else 0)
+
     def receive(self, message: Message) -> None:
-        """R1: requests and probes wait for their slice, and occupy it."""
-        service = self.spec.service
-        if message.kind == "Amo":  # it reads and writes this level's data (C8)
-            service += self.spec.data_hit
-        if message.kind not in PROBES + REQUESTS or not service:
+        """R1: requests and probes wait for their slice, and occupy it; all else acts at once."""
+        if message.kind not in PROBES + REQUESTS or not self.service(message):
             return self.act(message)
-        slice = self.slice(message.line)
+        slice, service = self.slice(message.line), self.service(message)
         self.free[slice] = max(self.clock.now, self.free[slice]) + service
         self.busy[slice] += service
         return self.clock.call(self.free[slice], message.rank, lambda: self.act(message))
 
     def act(self, message: Message) -> None:
-        """Its line learns of the message, and does what it can; recalls come first (R8)."""
-        if self.must_look_up(message):
+        """R1: the line's entry learns of the message, and its process does what it can."""
+        if self.looks_up(message):
             message.looked_up = True
             later = self.clock.now + self.spec.lookup
             return self.clock.call(later, message.rank, lambda: self.act(message))
-        line = self.lines.get(message.line) or Line(self, message.line)
+        entry = self.lines.get(message.line) or Entry(self, message.line)
         if message.kind in REQUESTS:
-            self.take_entry(line)
-            line.queue.append(message)
+            self.capacity.take_entry(entry)
+            entry.queue.append(message)
         elif message.kind in PROBES:
-            line.probe, line.served = message, 0
+            entry.probe, entry.served = message, 0
         elif message.kind == "Answer":
-            line.answered(message)
+            children.answered(entry, message)
         elif message.kind == "Unblock":
-            line.open -= 1
+            entry.open -= 1
         else:
-            line.from_above = message
+            entry.from_above = message
         if message.line not in self.lines:
-            self.lines[message.line] = line
-            self.clock.process(line.attend())
-        line.news.ring()
+            self.lines[message.line] = entry
+            self.clock.process(attend(entry))
+        return entry.news.ring()
 
-    def must_look_up(self, message: Message) -> bool:
-        """R9: who owns a line away from this node stands in memory, unless it is being asked."""
-        line = self.lines.get(message.line)
-        if not self.spec.lookup or not line or message.looked_up:
+    def owner_is_in_memory(self, entry: Entry) -> bool:
+        """R9.1: it is a child away from the root's node."""
+        return entry.owner != NOBODY and entry.owner not in self.spec.near
+
+    def looks_up(self, message: Message) -> bool:
+        """R9.2: must a request wait until the root has read who owns the line?"""
+        asks = message.kind in REQUESTS and message.kind != "Put"
+        if not self.spec.lookup or not asks or message.looked_up:
             return False
-        if message.kind not in REQUESTS or message.kind == "Put":
-            return False
-        at_rest = not line.transaction and not line.poll and not line.queue
-        return at_rest and line.owner != NOBODY and line.owner not in self.spec.near
+        entry = self.lines.get(message.line)
+        return entry is not None and self.owner_is_in_memory(entry) and not self.is_at_hand(entry)
+
+    def is_at_hand(self, entry: Entry) -> bool:
+        """R9.3: a transaction is under way, or a request waits."""
+        return bool(entry.transaction or entry.poll or entry.queue)
+
+    def forget(self, entry: Entry) -> None:
+        """Nothing is left to know of it."""
+        self.capacity.entries.remove(entry)
+        del self.lines[entry.line]
 
     def send(self, message: Message, delay: int = 0) -> None:
         self.system.send(message, self.clock.now + delay)
@@ -126,7 +107,7 @@ class Resolver:
     def send_up(self, kind: str, line: int, data: Data | None = None) -> int:
         """A request to the level above; its number."""
         self.requests += 1
-        above = self.system.above(self.agent, line)
+        above = self.system.agents.above(self.agent, line)
         request = Message(kind, line, self.agent, above, self.requests)
         if data:
             request.data, request.origin = data.bytes, data.origin
@@ -139,49 +120,13 @@ class Resolver:
         self.send(Message("GetS", line, self.agent, self._memory(line)))
 
     def write_memory(self, line: int, data: Data) -> None:
-        """M1: the root is the point of order; the transfer only takes its time."""
+        """M1.1: the bytes change when the root sends them; the transfer only takes its time."""
         self.system.image[line] = data.bytes
         put = Message("Put", line, self.agent, self._memory(line))
         put.data = data.bytes
         self.send(put)
 
     def _memory(self, line: int) -> int:
-        node = self.spec.memory if self.spec.memory >= 0 else self.system.homes.node(line)
-        return self.system.memory_agent(node)
-
-    # ---- capacity --------------------------------------------------------------------------------
-
-    def use(self, line: Entry) -> None:
-        self.uses += 1
-        line.used = self.uses
-
-    def take_entry(self, line: Entry) -> None:
-        """R8: a request makes its line the last used; a new one may cost another its entry."""
-        if not self.spec.entries:
-            return
-        self.use(line)
-        self.entries.add(line, self._recall)
-
-    def keep(self, line: Entry) -> None:
-        """R7: a copy has come."""
-        self.use(line)
-        self.copies.add(line, self._evict_copy)
-
-    def _evict_copy(self, line: Entry) -> None:
-        if line.dirty or self.inclusive:
-            self._recall(line)
-        else:
-            line.drop()
-
-    def _recall(self, line: Entry) -> None:
-        line.recalled = True
-        line.news.ring()
-
-    def drop(self, line: Entry) -> None:
-        self.copies.remove(line)
-
-    def forget(self, line: Entry) -> bool:
-        """Nothing is left to know of it."""
-        self.entries.remove(line)
-        del self.lines[line.line]
-        return True
+        agents = self.system.agents
+        node = self.spec.memory if self.spec.memory >= 0 else agents.home(line)
+        return agents.memories[node].agent

@@ -1,17 +1,18 @@
-"""Simulated time: SimPy's, with rule T2's order among events of equal time.
+"""T. Time and order: SimPy's time, and rule T2's order among events of equal time.
 
 SimPy breaks ties by the order in which events were scheduled.  Here that would make an outcome
 depend on how a process happens to be written, so whatever the rules speak of happens at a `Moment`,
-whose *rank* (receiver, class, line, sender, sender's count) decides.  What follows from a moment at
-once (a process that goes on because of it) comes before every other moment.
+whose *rank* decides.  What follows from a moment at once (a process that goes on because of it)
+comes before every other moment.
 
-Interface: `Clock.at(time, rank)` to wait for, `Clock.call(time, rank, action)`, `Bell` to wait for
-something that has no fixed time.
+Interface: `Clock.at(time, rank)` to wait for, `Clock.call(time, rank, action)`, `Clock.rank` and
+`execution` for ranks, `Bell` to wait for something that has no fixed time.
 Invariant: two moments of equal time and rank are of one sender and in the order of its count.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -21,8 +22,18 @@ Rank = tuple[int, ...]
 AT_ONCE: Rank = ()  # before every other rank
 LAST: Rank = (1 << 62,)
 
-# The classes of rule T2, beside those of messages (message.CLASS).
-INTERRUPT, EXECUTION = 3, 4
+# The classes of rule T2.2.
+CLASS = {
+    kind: number
+    for number, kinds in enumerate((
+        ("ProbeS", "ProbeM", "Inv"),
+        ("Data", "Grant", "Value"),
+        ("Answer", "Unblock", "PutAck"),
+        ("GetS", "GetM", "Upg", "Amo", "Put", "Interrupt"),
+        ("execution",),
+    ))
+    for kind in kinds
+}  # fmt: skip
 
 
 class Moment(simpy.Event):
@@ -37,6 +48,10 @@ class Moment(simpy.Event):
 class Clock(simpy.Environment):
     """SimPy's environment in integer picoseconds."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.sent: Counter[int] = Counter()  # messages of each agent
+
     @property
     def now(self) -> int:
         """SimPy allows other numbers; the model does not."""
@@ -50,12 +65,26 @@ class Clock(simpy.Environment):
             super().schedule(event, AT_ONCE, delay)  # type: ignore[arg-type]
 
     def at(self, time: int, rank: Rank) -> Moment:
-        """To be waited for."""
+        """T1: an event, for a process that waits for it."""
         return Moment(self, time, rank)
 
     def call(self, time: int, rank: Rank, action: Callable[[], None]) -> None:
-        """Does something then."""
+        """T1: an event, and what happens at it."""
         Moment(self, time, rank).callbacks.append(lambda _: action())
+
+    def next_turn(self) -> Moment:
+        """What goes on at the present time, but after all that has been started already."""
+        return self.at(self.now, AT_ONCE)
+
+    def rank(self, receiver: int, kind: str, line: int, sender: int) -> Rank:
+        """T2.1 to T2.4: the keys by which events of equal time are ordered."""
+        self.sent[sender] += 1
+        return receiver, CLASS[kind], line, sender, self.sent[sender]
+
+
+def execution(core: int, hart: int) -> Rank:
+    """T3, H6.4: when all that reaches a core at a time has, it executes, lower threads first."""
+    return core, CLASS["execution"], 0, hart
 
 
 class Bell:

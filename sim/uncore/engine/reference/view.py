@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from uncore.engine.reference import contents
 from uncore.engine.reference.log import Record
 from uncore.engine.reference.message import LINE
 
@@ -17,11 +19,11 @@ class View:
 
     def __init__(self, system: System) -> None:
         self.system = system
-        self.end, self.reason = system.end, system.reason
-        self.exit_code = system.exit_code
+        self.end, self.reason = system.ending.how, system.ending.reason
+        self.exit_code = system.ending.code
         self.now = int(system.clock.now)
-        self.read = system.read
-        self.console = system.devices.said()
+        self.read = partial(contents.read, system)
+        self.console = system.console.said()
 
     def harts(self) -> list[dict[str, Any]]:
         """Where each one is."""
@@ -53,7 +55,7 @@ class View:
         }
 
     def log(self) -> dict[str, list[Any]]:
-        """Section L, by columns; the reader sorts (L8)."""
+        """L9: by columns; the reader of a log sorts it (L8)."""
         closed = self.system.log.closed()
         return {
             field.name: [getattr(record, field.name) for record in closed]

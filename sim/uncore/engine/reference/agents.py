@@ -1,0 +1,97 @@
+"""A. Agents: who there are, where they stand, and which of them a line belongs to (A1, A3, A4).
+
+Interface: `cores`, `resolvers`, `memories` by their numbers; `stop`, `slice`, `home` and `above`.
+Invariant: the home of a page does not change once a core has missed on it.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING
+
+from uncore import _native
+from uncore.engine.reference.core import Core
+from uncore.engine.reference.hart import Hart
+from uncore.engine.reference.memory import Node
+from uncore.engine.reference.message import LINE
+from uncore.engine.reference.resolver import Resolver
+from uncore.program.abi import CONSTANTS
+
+if TYPE_CHECKING:
+    from uncore.engine.reference.system import System
+
+PAGE = 4096 // LINE  # lines
+RAM = CONSTANTS["UC_RAM_BASE"]
+
+Agent = Core | Resolver | Node
+
+
+class Agents:
+    """Everybody who sends messages on one machine."""
+
+    def __init__(self, system: System) -> None:
+        """A1.1, A1.3: cores, each with the costs of its kind; then resolvers, inner levels first;
+        then memories."""
+        self.system, self.machine, job = system, system.machine, system.job
+        number = count()
+        self.cores = [Core(system, next(number), costs) for costs in self.machine.each_core]
+        self.resolvers = [Resolver(system, next(number), spec) for spec in self.machine.resolvers]
+        self.memories = [Node(system, next(number), spec) for spec in self.machine.memories]
+        self.all: list[Agent] = [*self.cores, *self.resolvers, *self.memories]
+        self.policy = "first-touch" if job.home == "pair" else job.home
+        self.one_slice = None if job.slices == "hash" else int(job.slices)
+        self.touched: dict[int, int] = {}  # node of each page that a core has missed on
+
+    def place_harts(self) -> list[Hart]:
+        """A1.2: the program's harts in order, each at the core that the job places it on."""
+        program = self.system.job.program
+        text = next(s for s in program.segments if program.entry in s)
+        code = _native.Code(text.address, len(text.data))
+        ram = sum(node.size for node in self.machine.memories)
+        harts = []
+        for id, place in enumerate(self.system.job.harts[: self.system.job.threads[0]]):
+            core = self.cores[self.machine.core_of(place)]
+            harts.append(Hart(core, id, _native.Hart(code, id, program.entry, ram)))
+            core.harts.append(harts[-1])
+        return harts
+
+    def stop(self, agent: int, line: int) -> int:
+        """A3: an agent stands at one stop, but each slice of a resolver at its own."""
+        return self.all[agent].stop(line)
+
+    def slice(self, line: int, slices: int) -> int:
+        """A3: the slice that a line belongs to."""
+        if self.one_slice is not None:
+            return self.one_slice % slices
+        return (line * 0x9E3779B97F4A7C15 % 2**64 >> 32) % slices
+
+    def home(self, line: int) -> int:
+        """A4.1 to A4.4: the memory node that the job's policy says."""
+        if self.policy == "first-touch":
+            return self.touched.get(line // PAGE, 0)
+        if self.policy == "interleave":
+            return line // PAGE % len(self.machine.memories)
+        if self.policy.startswith("node"):
+            return int(self.policy.removeprefix("node"))
+        return self.addressed(line)
+
+    def addressed(self, line: int) -> int:
+        """A4.1: node k owns its part of RAM."""
+        offset = line * LINE - RAM
+        for node, memory in enumerate(self.machine.memories):
+            if 0 <= offset < memory.size:
+                return node
+            offset -= memory.size
+        return 0
+
+    def touch(self, line: int, core: int) -> None:
+        """A4.4: a core misses on the line; the first places its page on the node nearest to it."""
+        if self.policy == "first-touch" and line // PAGE not in self.touched:
+            start, fabric = self.machine.core_stops[core], self.system.fabric
+            ways = [fabric.latency(start, m.stop, "control") for m in self.machine.memories]
+            self.touched[line // PAGE] = ways.index(min(ways))
+
+    def above(self, child: int, line: int) -> int:
+        """The resolver that serves an agent's requests for a line; of several its home's."""
+        parents = [r.agent for r in self.resolvers if child in r.spec.children]
+        return parents[0] if len(parents) == 1 else parents[self.home(line)]

@@ -1,0 +1,53 @@
+"""H3. Store buffers: a hart does not wait for its stores.
+
+Interface: `store` and `put` for what goes in, `forwarded` and `delays` for a load.  The core takes
+out what has become visible (core.py).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from uncore.engine.reference.access import Access, Done, number
+
+if TYPE_CHECKING:
+    from uncore.engine.reference.core import Core
+    from uncore.engine.reference.hart import Hart
+
+
+def size(core: Core) -> int:
+    """H3.1: the entries are divided among the harts that the core has, used or not."""
+    return max(1, core.costs.store_buffer // len(core.system.machine.harts_of(core.agent)))
+
+
+def store(hart: Hart, access: Access) -> Done | None:
+    """H3.1: at once, if nothing is before it and the line may be written; else into the buffer."""
+    if not hart.buffer and (done := hart.core.in_cache(hart, access)):
+        return done
+    return put(hart, access)
+
+
+def put(hart: Hart, access: Access) -> Done | None:
+    """H3.1: the hart waits only where the buffer is full."""
+    if len(hart.buffer) >= size(hart.core):
+        return None
+    hart.buffer.append(access)
+    return 0, 0
+
+
+def forwarded(hart: Hart, load: Access) -> Done | None:
+    """H3.3: the load's value, if the youngest store that overlaps it covers it."""
+    youngest = _youngest(hart, load)
+    if youngest is None or youngest.kind != "store" or not youngest.covers(load):
+        return None
+    value = number(youngest.value) >> 8 * (load.address - youngest.address)
+    return value % (1 << 8 * load.size), hart.core.costs.l1_hit
+
+
+def delays(hart: Hart, load: Access) -> bool:
+    """C8.8: what covers a load in part (H3.3), or is a posted AMO, must leave the buffer first."""
+    return _youngest(hart, load) is not None
+
+
+def _youngest(hart: Hart, load: Access) -> Access | None:
+    return next((one for one in reversed(hart.buffer) if one.overlaps(load)), None)

@@ -1,0 +1,91 @@
+"""R3. Asking the children of a resolver: probes, and what their answers say.
+
+Interface: `ask` those that a cell names, `answers` to wait for; `owner_answered` for what it means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import simpy
+
+from uncore.engine.reference.entry import Data, Entry, Poll
+from uncore.engine.reference.message import NOBODY, Message, ProtocolError
+
+Waits = Generator[simpy.Event, None, None]
+
+PROBE = {"probeS": "ProbeS", "probeM": "ProbeM"}  # of an owner, by the table's action
+
+
+def ask(
+    entry: Entry, actions: tuple[str, ...], spared: int, cause: Message | None, data_to: int
+) -> Poll:
+    """R3: probes the children that a cell names, but for the one to be spared, because of a
+    request, a probe from above, or the need for a place (None)."""
+    poll = entry.poll = Poll()
+    kind = next((PROBE[action] for action in actions if action in PROBE), None)
+    if kind:
+        right = "M" if kind == "ProbeM" else entry.protocol.handed
+        for child in owners(entry):
+            if child not in (spared, NOBODY):
+                send_probe(entry, kind, child, right, cause, data_to)
+                poll.waiting += 1
+                poll.asked_owner = not entry.resolver.snoops
+    if "inv" in actions:
+        for child in sorted(entry.sharers):
+            if child != spared:
+                send_probe(entry, "Inv", child, "", cause, data_to)
+                poll.waiting += 1
+    return poll
+
+
+def owners(entry: Entry) -> tuple[int, ...]:
+    """R3: who may have the data: whoever snoops must ask every child."""
+    return entry.resolver.spec.children if entry.resolver.snoops else (entry.owner,)
+
+
+def send_probe(
+    entry: Entry, kind: str, child: int, right: str, cause: Message | None, data_to: int
+) -> None:
+    """R3: one probe; to whom its data go, and what the owner is to say, is in it."""
+    probe = Message(kind, entry.line, entry.resolver.agent, child)
+    if cause:
+        probe.number, probe.since = cause.number, cause.since or cause.left
+        probe.contended = entry.others_wait(cause.sender)
+    probe.resolver, probe.requester, probe.right = entry.resolver.agent, data_to, right
+    probe.revokes = entry.owner_request if child == entry.owner else 0
+    probe.to_complete = completes(entry, right)
+    entry.resolver.send(probe)
+
+
+def answered(entry: Entry, answer: Message) -> None:
+    """A child has said what it has."""
+    poll = entry.poll
+    if poll is None or poll.waiting == 0:
+        raise ProtocolError("a resolver received an answer it did not ask for")
+    poll.waiting -= 1
+    poll.says |= answer.says
+    if "gave" in answer.says:
+        poll.giver = answer.sender
+    if answer.data is not None:
+        poll.data = Data(answer.data, answer.origin, answer.sender)
+
+
+def answers(entry: Entry, poll: Poll) -> Waits:
+    """Until every child asked has said it."""
+    while poll.waiting:
+        yield entry.news.wait()
+    entry.poll = None
+
+
+def owner_answered(entry: Entry, poll: Poll) -> None:
+    """After a ProbeS the owner keeps ownership, a shared copy, or nothing."""
+    if poll.asked_owner and "own" not in poll.says:
+        if "shared" in poll.says:
+            entry.sharers[entry.owner] = None
+        entry.owner = NOBODY
+
+
+def completes(entry: Entry, right: str) -> bool:
+    """R5.1, R5.2: is a grant of this right to be completed by the requester?"""
+    return entry.protocol.shares(right) or entry.resolver.spec.unblock == "completion"

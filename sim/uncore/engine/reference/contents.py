@@ -1,0 +1,76 @@
+"""A2. The bytes of a line, and where the newest of them are.
+
+Interface: `Bytes` to operate on; `read` memory as the machine would read it now.
+Invariant: memory's copy is valid only while no cache owns the line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from uncore.engine.reference.message import LINE
+
+if TYPE_CHECKING:
+    from uncore.engine.reference.hart import Hart
+    from uncore.engine.reference.message import Message
+    from uncore.engine.reference.system import System
+
+
+@dataclass(eq=False, kw_only=True)
+class Bytes:
+    """A line's, as operations see them."""
+
+    data: bytearray = field(default_factory=lambda: bytearray(LINE))
+
+    def read(self, address: int, size: int) -> int:
+        """Little-endian, unsigned."""
+        return int.from_bytes(self.data[address % LINE :][:size], "little")
+
+    def write(self, address: int, size: int, value: int) -> None:
+        """The low bytes of a value."""
+        low = value % (1 << 8 * size)
+        self.data[address % LINE : address % LINE + size] = low.to_bytes(size, "little")
+
+
+def read(system: System, address: int, size: int) -> bytes:
+    """A2: the bytes as the machine would read them, wherever the newest are."""
+    first = address // LINE
+    lines = range(first, (address + size - 1) // LINE + 1)
+    found = bytearray(b"".join(newest(system, line) for line in lines)[address % LINE :][:size])
+    for hart in system.harts:
+        _overlay(found, address, hart)
+    return bytes(found)
+
+
+def newest(system: System, line: int) -> bytes:
+    """A2: of a cache that owns the line, a message that carries ownership, a level; or memory's."""
+    for core in system.cores:
+        copy = core.caches.lines.get(line)
+        if copy and system.protocol.owns(copy.state):
+            return bytes(copy.data)
+    for message in system.under_way:
+        if message.line == line and message.data and _owns(system, message):
+            return message.data
+    for resolver in system.resolvers:
+        entry = resolver.lines.get(line)
+        if entry and (data := entry.newest):
+            return data
+    return system.image[line]
+
+
+def _owns(system: System, message: Message) -> bool:
+    """Does it carry data that memory has not?"""
+    to_memory = message.receiver >= system.agents.memories[0].agent
+    dirty = message.kind == "Put" or system.protocol.is_dirty(message.right)
+    return (dirty or "dirty" in message.says) and not to_memory
+
+
+def _overlay(found: bytearray, address: int, hart: Hart) -> None:
+    """Stores in a buffer are newer than any line; what an atomic will leave nobody knows yet."""
+    for store in hart.buffer:
+        if store.kind == "store" and isinstance(store.value, int):
+            written = store.value.to_bytes(8, "little")[: store.size]
+            for at, byte in enumerate(written, store.address - address):
+                if 0 <= at < len(found):
+                    found[at] = byte

@@ -1,0 +1,53 @@
+"""T4. How a run ends.
+
+Interface: `by(hart, ...)` for what a hart does to end it, `finish` for what none does (a deadlock);
+`how`, `reason` and `code` afterwards.
+Invariant: once `how` is no longer "running", nothing changes it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from uncore.engine.reference.time import LAST
+
+if TYPE_CHECKING:
+    from uncore.engine.reference.core import Core
+    from uncore.engine.reference.hart import Hart
+    from uncore.engine.reference.system import System
+
+
+class Ending:
+    """The end of one run."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.how, self.reason, self.code = "running", "", 0
+        self.claims: list[tuple[int, int, int, str, str, int]] = []  # of harts: when, and who
+
+    def by(self, hart: Hart, how: str, reason: str, code: int = 0) -> None:
+        """T4.1: what the hart does ends the run when it could have reached every core."""
+        hart.mode = "stopped"
+        when = int(hart.isa.clock)
+        self.claims.append((when, hart.core.agent, hart.index, how, reason, code))
+        ends = when + max(self.least_latency(core) for core in self.system.cores)
+        self.system.clock.call(ends, LAST, self.first)
+
+    def least_latency(self, core: Core) -> int:
+        """T4.1: until something from any other core or resolver can reach this one (S2)."""
+        machine, here = self.system.machine, core.stop(0)
+        stops = [*machine.core_stops]
+        stops += [stop for resolver in machine.resolvers for stop in resolver.slices]
+        if not core.harts or stops.count(here) > 1:
+            return 1
+        return max(1, self.system.fabric.nearest(stops, here) or 1)
+
+    def first(self) -> None:
+        """T4.2: of several harts the first in time ends the run, on ties the lower."""
+        *_, how, reason, code = min(self.claims)
+        self.finish(how, reason, code)
+
+    def finish(self, how: str, reason: str, code: int = 0) -> None:
+        """T4.3: what would have happened later does not happen."""
+        if self.how == "running":
+            self.how, self.reason, self.code = how, reason, code

@@ -1,0 +1,114 @@
+"""R4 to R6. What a resolver gives: data or a right to the child that asked, or an atomic's value.
+
+Interface: `deliver`, when every child asked has answered; `goes_direct` before they are asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import simpy
+
+from uncore.engine.reference import children, join
+from uncore.engine.reference.access import Access
+from uncore.engine.reference.contents import Bytes
+from uncore.engine.reference.entry import Data, Entry, Transaction
+from uncore.engine.reference.message import NOBODY, Message, ProtocolError
+from uncore.engine.reference.writeback import put_in_place
+
+
+def operate(entry: Entry, transaction: Transaction, request: Message, operation: Access) -> None:
+    """C8.3: a far AMO, on this level's data, which nobody below has; its old value is sent."""
+    data = transaction.data or entry.copy
+    assert data is not None
+    line = Bytes(data=bytearray(data.bytes))
+    value = Message("Value", entry.line, entry.resolver.agent, request.sender, request.number)
+    value.resolver, value.value = entry.resolver.agent, operation.apply(line)
+    entry.above.step("Store")
+    if not put_in_place(entry, Data(bytes(line.data), data.origin, data.source)):
+        raise ProtocolError("a join without data was asked for an atomic operation on them")
+    if transaction.record:
+        transaction.record.granted("", data.source)
+    entry.resolver.send(value)
+
+
+def goes_direct(entry: Entry, request: Message, probes_owner: bool) -> bool:
+    """R4: does the owner send its data to the requester?  Not where a writer must wait for others
+    that read beside the owner: one core would read the old value after another wrote the new."""
+    ends_reads = probes_owner and others_read(entry, request.sender)
+    direct = entry.resolver.spec.reply == "direct"
+    return direct and not ends_reads and request.kind != "Amo"
+
+
+def others_read(entry: Entry, requester: int) -> bool:
+    """R4: whoever snoops knows only whether the protocol has owners that share."""
+    if entry.resolver.snoops:
+        return entry.protocol.owner_shares
+    return entry.others_share(requester)
+
+
+def deliver(
+    entry: Entry, transaction: Transaction, request: Message
+) -> Generator[simpy.Event, None, bool]:
+    """R6: the owner has sent the data, or they are here; else a root fetches them from memory.
+    False: they are to be fetched from above, and this level's right is gone with them."""
+    handed = transaction.direct and bool(transaction.says & {"gave", "own"})
+    if not (handed or transaction.data or transaction.holds or entry.copy):
+        if not entry.resolver.root:
+            give_up_clean(entry)
+            return False
+        entry.resolver.read_memory(entry.line)
+        join.take_in(entry, transaction, (yield from join.await_above(entry)))
+    if request.operation:
+        operate(entry, transaction, request, request.operation)
+        return True
+    if not handed:
+        send_grant(entry, transaction, request)
+    record_grant(entry, transaction, request)
+    return True
+
+
+def give_up_clean(entry: Entry) -> None:
+    """R6: clean data were dropped silently below."""
+    if "drop" not in entry.above.step("Evict").actions:
+        raise ProtocolError("a level responsible for dirty data lost them")
+
+
+def send_grant(entry: Entry, transaction: Transaction, request: Message) -> None:
+    """R6: the data in hand, this level's own `data_hit` later, or the right alone."""
+    delay, data = 0, transaction.data
+    if not (data or transaction.holds):
+        data, delay = entry.copy, entry.resolver.spec.data_hit
+        entry.resolver.capacity.use(entry)
+    kind = "Data" if data else "Grant"
+    grant = Message(kind, entry.line, entry.resolver.agent, request.sender, request.number)
+    grant.resolver, grant.right = entry.resolver.agent, transaction.right
+    grant.to_complete = children.completes(entry, transaction.right)
+    grant.contended = entry.others_wait(request.sender)
+    if data:
+        grant.data, grant.origin = data.bytes, data.origin
+    transaction.source = data.source if data else NOBODY
+    entry.resolver.send(grant, delay)
+
+
+def record_grant(entry: Entry, transaction: Transaction, request: Message) -> None:
+    """What this level knows after a grant; an exclusive dirty one moves the line (R7.3)."""
+    right, who, protocol = transaction.right, request.sender, entry.protocol
+    if transaction.record:
+        transaction.record.granted(right, transaction.source)
+    if not entry.resolver.snoops:
+        if protocol.owns(right):
+            entry.sharers.pop(who, None)
+            entry.owner, entry.owner_request = who, request.number
+        else:
+            entry.sharers[who] = None
+    entry.open += children.completes(entry, right)
+    if not protocol.is_dirty(right):
+        return
+    entry.above.step("Store")  # the child may write without asking
+    # A snooping resolver cannot know whether an upgrader still has its copy: if not, it asks again,
+    # and for these very data.
+    if not (entry.resolver.snoops and transaction.holds):
+        entry.dirty = False
+        if entry.copy and not entry.resolver.inclusive:
+            entry.drop()

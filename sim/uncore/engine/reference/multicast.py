@@ -1,0 +1,116 @@
+"""I5. One interprocessor interrupt for a set of harts.
+
+Interface: `find`; `Word` is a part of the set, `Send` the register whose store sends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import simpy
+
+from uncore.engine.reference import interrupts
+from uncore.engine.reference.access import Access, Done
+from uncore.program.abi import CONSTANTS
+
+if TYPE_CHECKING:
+    from uncore.engine.reference.hart import Hart
+    from uncore.engine.reference.system import System
+    from uncore.engine.reference.time import Rank
+    from uncore.topology.machine import Link
+
+SET = CONSTANTS["UC_MULTICAST_BASE"]
+SEND = SET + CONSTANTS["UC_MULTICAST_SEND"]
+WORD = 64  # harts
+
+
+def find(system: System, address: int) -> Word | Send | None:
+    """I5, I5.2: a hart's two registers; without multicast there is nothing at their addresses."""
+    if not system.machine.interrupt.multicast:
+        return None
+    if address == SEND:
+        return Send()
+    words = -(-len(system.harts) // WORD)
+    return Word((address - SET) // 8) if 0 <= address - SET < words * 8 else None
+
+
+@dataclass(frozen=True)
+class Word:
+    """Of a hart's set."""
+
+    number: int
+
+    def is_here(self, user: Hart, write: bool, value: int) -> bool:
+        return True
+
+    def use(self, user: Hart, write: bool, value: int) -> int:
+        """I5: it is written at once."""
+        if write:
+            user.multicast[self.number] = value
+        return user.multicast[self.number]
+
+
+@dataclass(frozen=True)
+class Send:
+    """The register whose store sends; it reads as zero."""
+
+    def is_here(self, user: Hart, write: bool, value: int) -> bool:
+        return not write
+
+    def use(self, user: Hart, write: bool, value: int) -> int:
+        return 0
+
+    def reach(self, user: Hart, access: Access) -> Done | None:
+        """I5: an IPI to all of the set, as I1 says, and the set is empty then."""
+        system, send = user.system, user.system.machine.interrupt.send
+        chosen = [h for h in system.harts if user.multicast[h.id // WORD] >> h.id % WORD & 1]
+        user.multicast.clear()
+        if chosen:
+            # One message, so that the sender counts one; each hart has a place of its own (T2).
+            rank = system.clock.rank(0, "Interrupt", 0, user.core.agent)
+            ranks = [(hart.core.agent, rank[1], hart.id, *rank[3:]) for hart in chosen]
+            targets = [Target(*each) for each in zip(chosen, ranks, strict=True)]
+            fork(system, user.core.stop(0), targets, user.clock.now + send, 0)
+        return 0, send
+
+
+@dataclass(frozen=True)
+class Target:
+    """One of those to whom a message goes."""
+
+    hart: Hart
+    rank: Rank
+
+    def arrived(self, time: int) -> None:
+        """I2, for each of them."""
+        register, clock = interrupts.Msip(self.hart), self.hart.clock
+        accept = self.hart.system.machine.interrupt.accept
+        clock.call(time + accept, self.rank, lambda: register.write(1))
+
+
+def fork(system: System, stop: int, targets: Sequence[Target], head: int, busy: int) -> None:
+    """I5.1: who goes on by the same link with a channel goes on together, the lowest for all."""
+    together: dict[Link | int, list[Target]] = {}
+    for number, target in enumerate(targets):
+        route = system.fabric.route(stop, target.hart.core.stop(0))
+        met = next((link for link in route if link.channel >= 0), number)
+        together.setdefault(met, []).append(target)
+    for link, those in together.items():
+        route = system.fabric.route(stop, those[0].hart.core.stop(0))
+        if isinstance(link, int):
+            those[0].arrived(head + sum(way.control for way in route) + busy)
+        else:
+            before = route[: route.index(link)]
+            reach = head + sum(way.control for way in before)
+            system.clock.process(go_on(system, link, those, reach, busy))
+
+
+def go_on(
+    system: System, link: Link, targets: Sequence[Target], head: int, busy: int
+) -> Generator[simpy.Event, None, None]:
+    """I5.1: the message takes each channel once."""
+    yield system.clock.at(head, targets[0].rank)
+    head = system.fabric.take(link, "control", head)
+    fork(system, link.target, targets, head + link.control, max(busy, link.control_busy))

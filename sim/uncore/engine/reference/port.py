@@ -1,0 +1,81 @@
+"""The port of a hart: what the hart library asks of the world around it.
+
+Each memory operation answers its value now, or None for later (`isa.resume`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from uncore.engine.reference import contents, devices, locks
+from uncore.engine.reference.access import Access, Value
+
+if TYPE_CHECKING:
+    from uncore.engine.reference.hart import Hart
+
+
+class Port:
+    """A hart seen from inside."""
+
+    def __init__(self, hart: Hart) -> None:
+        self.hart = hart
+
+    # ---- memory ----------------------------------------------------------------------------------
+
+    def load(self, address: int, size: int) -> Value | None:
+        return self.hart.issue(Access("load", address, size))
+
+    def store(self, address: int, size: int, value: int) -> Value | None:
+        return self.hart.issue(Access("store", address, size, value))
+
+    def amo(
+        self, operation: str, address: int, size: int, operand: int, expected: int, unwanted: bool
+    ) -> Value | None:
+        return self.hart.issue(Access("amo", address, size, operand, operation, expected, unwanted))
+
+    def cas_pair(
+        self, address: int, operand: tuple[int, int], expected: tuple[int, int]
+    ) -> Value | None:
+        return self.hart.issue(Access("cas_pair", address, 16, operand, expected=expected))
+
+    def lr(self, address: int, size: int) -> Value | None:
+        return self.hart.issue(Access("lr", address, size))
+
+    def sc(self, address: int, size: int, value: int) -> Value | None:
+        return self.hart.issue(Access("sc", address, size, value))
+
+    def fence(self) -> Value | None:
+        return self.hart.issue(Access("fence"))
+
+    def fetch(self, address: int, size: int) -> bytes:
+        """H1.4: code is read functionally."""
+        return contents.read(self.hart.system, address, size)
+
+    # ---- devices ---------------------------------------------------------------------------------
+
+    def has_device(self, address: int) -> bool:
+        return devices.has(self.hart, address)
+
+    def device(self, address: int, write: bool, value: int) -> Value | None:
+        return devices.access(self.hart, address, write, value)
+
+    def time(self) -> int:
+        return self.hart.time()
+
+    def cycle(self) -> int:
+        return int(self.hart.isa.clock) // max(1, self.hart.core.costs.instruction)
+
+    # ---- what has happened in the hart -----------------------------------------------------------
+
+    def marker(self, code: int, value: int) -> None:
+        self.hart.marker(code, value)
+
+    def gave_up(self) -> None:
+        """A branch left the SC behind (C6.2)."""
+        locks.unlock(self.hart)
+
+    def trapped(self, interrupt: bool) -> None:
+        self.hart.enter_trap(interrupt)
+
+    def returned(self) -> None:
+        self.hart.leave_trap()

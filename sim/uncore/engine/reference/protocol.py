@@ -1,0 +1,97 @@
+"""The protocol's tables, and what their states are.
+
+A state is asked for by what its row says, never by its name, so that a protocol of a user's own may
+have states of its own.  A cell that cannot be is an error of the machine or of the tables.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from uncore.engine.reference.message import ProtocolError
+from uncore.protocol import coverage, tables
+
+if TYPE_CHECKING:
+    from uncore.protocol.shapes import Cell
+
+GRANTS = ("DataS", "DataF", "DataE", "DataM", "Grant")
+REQUESTS = ("GetS", "GetM", "Upg")
+
+
+class Protocol:
+    """The tables of one protocol."""
+
+    def __init__(self, name: str) -> None:
+        self.tables = tables.load(name)
+        # What a reader is granted where the owner gives its data: the owner may hand it over.
+        self.handed = self.tables.grant["GetS", "given"].next or ""
+        # Does an owner let others read beside it (F, O)?  A snooping resolver cannot see it.
+        states = coverage.states(self.tables)
+        self.owner_shares = any(self.owns(state) and self.shares(state) for state in states)
+
+    # ---- cells -----------------------------------------------------------------------------------
+
+    def client(self, state: str, event: str, line: int) -> Cell:
+        return self._possible("client", state, event, line)
+
+    def resolver(self, children: str, request: str, line: int) -> Cell:
+        return self._possible("resolver", children, request, line)
+
+    def grant(self, request: str, answers: str, line: int) -> Cell:
+        return self._possible("grant", request, answers, line)
+
+    def join(self, children: str, phase: str, probe: str, line: int) -> Cell:
+        return self._possible("join", f"{children} {phase}", probe, line)
+
+    def _possible(self, table: str, row: str, column: str, line: int) -> Cell:
+        cell: Cell = getattr(self.tables, table)[row, column]
+        if not cell.possible:
+            raise ProtocolError(
+                f"{table} in {row} met {column}, which its table declares impossible (line {line})"
+            )
+        return cell
+
+    # ---- states ----------------------------------------------------------------------------------
+
+    def hits(self, state: str, wish: str) -> bool:
+        """Does the right suffice for Load or Store?"""
+        return self._does(state, wish, "hit")
+
+    def may_load(self, state: str) -> bool:
+        return self.hits(state, "Load")
+
+    def may_store(self, state: str) -> bool:
+        return self.hits(state, "Store")
+
+    def shares(self, state: str) -> bool:
+        """Others may read the line as well."""
+        return self.may_load(state) and not self.may_store(state)
+
+    def may_evict(self, state: str) -> bool:
+        cell = self.tables.client[state, "Evict"]
+        return cell.possible and "stall" not in cell.actions
+
+    def owns(self, state: str) -> bool:
+        """A client in it hands its data over when it is asked to give the line up."""
+        return self._does(state, "ProbeM", "give")
+
+    def is_dirty(self, state: str) -> bool:
+        """Its data may differ from the level below."""
+        return self._does(state, "ProbeM", "dirty")
+
+    def waits_for_grant(self, state: str) -> bool:
+        return any(self.tables.client[state, event].possible for event in GRANTS)
+
+    def holds_copy(self, state: str) -> bool:
+        """The client has the line's data: it may read them, owns them, or upgrades them."""
+        grant = self.tables.client[state, "Grant"]
+        upgrades = grant.possible and not request_of(grant)
+        return self.may_load(state) or self.owns(state) or upgrades
+
+    def _does(self, state: str, event: str, action: str) -> bool:
+        return bool(state) and action in self.tables.client[state, event].actions
+
+
+def request_of(cell: Cell) -> str:
+    """The request that a cell sends; "" if none."""
+    return next((kind for kind in REQUESTS if kind in cell.actions), "")
