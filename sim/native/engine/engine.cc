@@ -50,31 +50,18 @@ void Engine::place_threads() {
   }
 }
 
-bool Engine::step(uint64_t events) {
-  try {
-    for (; events > 0 && !ending.has_come(); --events) next_event();
-  } catch (const ProtocolError& error) {
-    ending.stop(End::Cause::protocol, error.what);
-  }
-  if (!ending.has_come()) return true;
-  console.end();
-  return false;
+inline void Engine::arrive(PacketId id, Time now) {
+  const Message<Bytes>& m = packets[id].message;
+  const Agent to = m.to;
+  if (log && (m.kind == Kind::Data || m.kind == Kind::Grant || m.kind == Kind::Value ||
+              m.kind == Kind::PutAck)) [[unlikely]]
+    log->arrived({to, m.id}, now);
+  if (agents.is_core(to)) return cores_[to]->receive(id, now);
+  if (agents.is_memory(to)) return memories.arrive(id, now);
+  resolvers_[agents.resolver_number(to)]->arrive(id, now);
 }
 
-void Engine::next_event() {
-  if (queue.empty()) return ending.stop(End::Cause::stuck, stuck_report(threads_, resolvers_));
-  const Event& next = queue.top();
-  const Action action = next.action;
-  const uint32_t argument = next.argument;
-  now_ = next.time;
-  queue.pop();
-  if (job.watchdog && now_ > last_progress_ + job.watchdog)
-    return ending.stop(End::Cause::watchdog, stuck_report(threads_, resolvers_));
-  counters.events += action != Action::run;  // how often a core is called depends on its slices
-  dispatch(action, argument, now_);
-}
-
-void Engine::dispatch(Action action, uint32_t argument, Time now) {
+inline void Engine::dispatch(Action action, uint32_t argument, Time now) {
   switch (action) {
     case Action::hop:
       return network.cross(argument, now);
@@ -98,16 +85,30 @@ void Engine::dispatch(Action action, uint32_t argument, Time now) {
   }
 }
 
-void Engine::arrive(PacketId id, Time now) {
-  const Message<Bytes>& m = packets[id].message;
-  const Agent to = m.to;
-  if (log && (m.kind == Kind::Data || m.kind == Kind::Grant || m.kind == Kind::Value ||
-              m.kind == Kind::PutAck)) [[unlikely]]
-    log->arrived({to, m.id}, now);
-  if (agents.is_core(to)) return cores_[to]->receive(id, now);
-  if (agents.is_memory(to)) return memories.arrive(id, now);
-  resolvers_[agents.resolver_number(to)]->arrive(id, now);
+inline void Engine::next_event() {
+  if (queue.empty()) return give_up(End::Cause::stuck);
+  const Event& next = queue.top();
+  const Action action = next.action;
+  const uint32_t argument = next.argument;
+  now_ = next.time;
+  queue.pop();
+  if (job.watchdog && now_ > last_progress_ + job.watchdog) return give_up(End::Cause::watchdog);
+  counters.events += action != Action::run;  // how often a core is called depends on its slices
+  dispatch(action, argument, now_);
 }
+
+bool Engine::step(uint64_t events) {
+  try {
+    for (; events > 0 && !ending.has_come(); --events) next_event();
+  } catch (const ProtocolError& error) {
+    ending.stop(End::Cause::protocol, error.what);
+  }
+  if (!ending.has_come()) return true;
+  console.end();
+  return false;
+}
+
+void Engine::give_up(End::Cause cause) { ending.stop(cause, stuck_report(threads_, resolvers_)); }
 
 // What a hart did to end the run has reached every core.
 void Engine::end_run() {

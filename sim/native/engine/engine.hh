@@ -105,6 +105,7 @@ class Engine {
   void expire(Thread& thread, Time now);
   void end_by(Thread& thread, End::Cause cause, int code, std::string reason);
   void end_run();
+  void give_up(End::Cause cause);
 
   Protocol protocol_;
   Code code_;

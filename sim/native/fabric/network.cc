@@ -14,6 +14,22 @@ Size size_of(const Message<Bytes>& m) {
 
 }  // namespace
 
+inline void Network::go(PacketId id, Time head) {
+  Packet& p = packets[id];
+  const Time reach = (*p.leg)[p.size].reach;
+  if (p.leg->next) return queue_.push(head + reach, p.place, p.sender, Action::hop, id);
+  Time whole = head + reach + p.tail;
+  const bool device = p.device != Device::none;
+  if (device && p.device != Device::value) whole += accept_;
+  queue_.push(whole, p.place, p.sender, device ? Action::reach : Action::arrive, id);
+}
+
+inline void Network::travel(PacketId id, Time head) {
+  if (!packets[id].others.empty()) [[unlikely]]
+    return fork(id, head);
+  go(id, head);
+}
+
 void Network::send(const Message<Bytes>& m, Time when, Agent origin) {
   const PacketId id = packets.take();
   Packet& p = packets[id];
@@ -51,22 +67,6 @@ void Network::send_register(Device device, Register target, uint64_t value, Agen
   p.sender = event_sender(static_cast<uint64_t>(from), next_sent(from));
   expect(to);
   travel(id, when);
-}
-
-void Network::travel(PacketId id, Time head) {
-  if (!packets[id].others.empty()) [[unlikely]]
-    return fork(id, head);
-  go(id, head);
-}
-
-void Network::go(PacketId id, Time head) {
-  Packet& p = packets[id];
-  const Time reach = (*p.leg)[p.size].reach;
-  if (p.leg->next) return queue_.push(head + reach, p.place, p.sender, Action::hop, id);
-  Time whole = head + reach + p.tail;
-  const bool device = p.device != Device::none;
-  if (device && p.device != Device::value) whole += accept_;
-  queue_.push(whole, p.place, p.sender, device ? Action::reach : Action::arrive, id);
 }
 
 void Network::cross(PacketId id, Time now) {

@@ -41,11 +41,13 @@ using PacketId = uint32_t;
 class Packets {
  public:
   PacketId take() {
-    if (free_.empty()) grow();
+    if (free_.empty()) [[unlikely]]
+      grow();
     const PacketId id = free_.back();
     free_.pop_back();
-    (*this)[id].live = true;
-    (*this)[id].looked_up = false;
+    Packet& p = (*this)[id];
+    p.live = true;
+    p.looked_up = false;
     return id;
   }
   void drop(PacketId id) {

@@ -9,8 +9,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "hart/hart.hh"
-
 namespace uncore {
 
 // The vocabulary of instructions.def: u unsigned, s signed, word sign-extended 32 bits.
@@ -49,7 +47,6 @@ constexpr T rest(T a, T b) {
 template <class Port>
 Stop Hart<Port>::run() {
   static_assert(HartPort<Port>);
-  using namespace meaning;
   if (suspended_) return Stop::later;
   if (waiting_ && !wakes()) return Stop::wfi;
   waiting_ = false;
@@ -59,77 +56,60 @@ Stop Hart<Port>::run() {
     if (attention_ && !interrupted()) [[unlikely]]
       return stop_;
     Instruction* in = code_.find(pc);
-    if (in == nullptr) in = &(outside_ = {});
-  dispatch:
-    switch (in->op) {
-      case Op::undecoded:
-        if (decode_at(pc, *in)) goto dispatch;
-        if (!trap(kFetchFault, pc)) return stop_;
-        continue;
+    if (in == nullptr) [[unlikely]]
+      in = &outside();
+    if (!execute(*in)) return stop_;
+  }
+}
 
-#define ALU(name, match, mask, format, value)                       \
-  case Op::name: {                                                  \
-    [[maybe_unused]] const uint64_t a = x[in->rs1], b = x[in->rs2]; \
-    [[maybe_unused]] const int64_t imm = in->imm;                   \
-    x[in->rd] = value;                                              \
-    retire(in->length, cost.instruction);                           \
-    continue;                                                       \
+#define ALU(name, match, mask, format, value)                     \
+  case Op::name: {                                                \
+    [[maybe_unused]] const uint64_t a = x[in.rs1], b = x[in.rs2]; \
+    [[maybe_unused]] const int64_t imm = in.imm;                  \
+    x[in.rd] = value;                                             \
+    retire(in.length, cost.instruction);                          \
+    return true;                                                  \
   }
-#define BRANCH(name, match, mask, condition)       \
-  case Op::name: {                                 \
-    const uint64_t a = x[in->rs1], b = x[in->rs2]; \
-    if (!branch(*in, condition)) return stop_;     \
-    continue;                                      \
+#define BRANCH(name, match, mask, condition)     \
+  case Op::name: {                               \
+    const uint64_t a = x[in.rs1], b = x[in.rs2]; \
+    return branch(in, condition);                \
   }
-#define EXECUTE(name, call)  \
-  case Op::name:             \
-    if (!call) return stop_; \
-    continue;
-#define LOAD(name, match, mask, type) EXECUTE(name, load<type>(*in))
-#define STORE(name, match, mask, type) EXECUTE(name, store<type>(*in))
+#define LOAD(name, match, mask, type) \
+  case Op::name:                      \
+    return load<type>(in);
+#define STORE(name, match, mask, type) \
+  case Op::name:                       \
+    return store<type>(in);
 #define AMO(name, funct5, operation)
-#define OTHER(name, match, mask, format)
-#include "hart/instructions.def"
-
-        EXECUTE(jal, jump(*in, pc + u(in->imm)))
-        EXECUTE(jalr, jump(*in, (x[in->rs1] + u(in->imm)) & ~uint64_t{1}))
-        EXECUTE(amo, atomic(*in))
-        EXECUTE(amocas_q, atomic_pair(*in))
-        EXECUTE(lr, load_reserved(*in))
-        EXECUTE(sc, store_conditional(*in))
-        EXECUTE(fence, fence(*in))
-        EXECUTE(wfi, wfi())
-        EXECUTE(ecall, trap(kMachineEcall, 0))
-        EXECUTE(ebreak, ebreak(*in))
-        EXECUTE(illegal, illegal())
-        EXECUTE(csrrw, csr(*in, x[in->rs1], true))
-        EXECUTE(csrrs, csr(*in, x[in->rs1], in->rs1 != 0))
-        EXECUTE(csrrc, csr(*in, x[in->rs1], in->rs1 != 0))
-        EXECUTE(csrrwi, csr(*in, in->rs1, true))
-        EXECUTE(csrrsi, csr(*in, in->rs1, in->rs1 != 0))
-        EXECUTE(csrrci, csr(*in, in->rs1, in->rs1 != 0))
-#undef EXECUTE
-
-      case Op::pause:
-        ++pauses;
-        retire(in->length, cost.pause);
-        continue;
-      case Op::marker:
-        spin_.effect();
-        port_.marker(in->imm & 0xfff, x[in->rs1]);
-        retire(in->length, cost.instruction);
-        continue;
-      case Op::fence_i:
-        spin_.effect();
-        retire(in->length, cost.instruction);
-        code_.drop();
-        port_.fence_i();
-        continue;
-      case Op::mret:
-        leave_trap();
-        continue;
-    }
+#define CALL(name, match, mask, format, call)      \
+  case Op::name: {                                 \
+    [[maybe_unused]] const uint64_t a = x[in.rs1]; \
+    [[maybe_unused]] const int64_t imm = in.imm;   \
+    return call;                                   \
   }
+
+template <class Port>
+[[gnu::always_inline]] inline bool Hart<Port>::execute(Instruction& in) {
+  using namespace meaning;
+  switch (in.op) {
+    case Op::undecoded:  // then it is executed in the next turn
+      return decode_at(pc, in) || trap(kFetchFault, pc);
+    case Op::illegal:
+      return illegal();
+    case Op::amo:
+      return atomic(in);
+#include "hart/instructions.def"
+  }
+  return false;
+}
+
+// Code outside the decoded range.
+template <class Port>
+Instruction& Hart<Port>::outside() {
+  outside_ = {};
+  decode_at(pc, outside_);
+  return outside_;
 }
 
 template <class Port>
@@ -138,6 +118,30 @@ bool Hart<Port>::decode_at(uint64_t address, Instruction& in) {
   if (!port_.fetch(address, word)) return false;
   in = decode(word);
   if (&in != &outside_) code_.decoded(&in);
+  return true;
+}
+
+template <class Port>
+bool Hart<Port>::pause(const Instruction& in) {
+  ++pauses;
+  retire(in.length, cost.pause);
+  return true;
+}
+
+template <class Port>
+bool Hart<Port>::marker(const Instruction& in) {
+  spin_.effect();
+  port_.marker(in.imm & 0xfff, x[in.rs1]);
+  retire(in.length, cost.instruction);
+  return true;
+}
+
+template <class Port>
+bool Hart<Port>::fence_i(const Instruction& in) {
+  spin_.effect();
+  retire(in.length, cost.instruction);
+  code_.drop();
+  port_.fence_i();
   return true;
 }
 

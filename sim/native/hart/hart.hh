@@ -114,6 +114,7 @@ class Hart {
   };
 
   // Each of these executes one instruction. True: the hart goes on. False: run() returns stop_.
+  bool execute(Instruction& in);
   template <class T>
   bool load(const Instruction& in);
   template <class T>
@@ -125,7 +126,11 @@ class Hart {
   bool fence(const Instruction& in);
   bool branch(const Instruction& in, bool taken);
   bool jump(const Instruction& in, uint64_t target);
+  bool pause(const Instruction& in);
+  bool marker(const Instruction& in);
+  bool fence_i(const Instruction& in);
   bool csr(const Instruction& in, uint64_t operand, bool writes);
+  bool mret();
   bool wfi();
   bool ebreak(const Instruction& in);
   bool illegal();
@@ -135,8 +140,8 @@ class Hart {
   bool finish(Answer answer, Landing to, uint64_t fault, uint64_t address, uint64_t value,
               uint64_t high = 0);
 
-  void leave_trap();
   void land(Landing to, uint64_t value, uint64_t high);
+  Instruction& outside();
   bool decode_at(uint64_t address, Instruction& in);
   uint64_t refused(uint64_t address, unsigned size, Cause misaligned, Cause fault) const;
   uint64_t source(unsigned r) const { return r == kSink ? 0 : x[r]; }
@@ -156,9 +161,8 @@ class Hart {
   Landing landing_;
   Stop stop_ = Stop::horizon;
   bool suspended_ = false, waiting_ = false;
-  bool attention_ =
-      false;               // an interrupt is to be taken: csr_.interruptible(), kept at each change
-  bool handling_ = false;  // between a trap and its mret
+  bool attention_ = false;   // an interrupt is to be taken: csr_.interruptible(), at each change
+  bool handling_ = false;    // between a trap and its mret
   bool attempting_ = false;  // between an LR and its SC
   Instruction outside_;      // the instruction at a pc outside the decoded range
   uint64_t cycle_offset_ = 0, instret_offset_ = 0;  // what the guest wrote to mcycle, minstret

@@ -4,8 +4,6 @@
 // An answer that comes later lands where the instruction said: until then the hart is suspended.
 #pragma once
 
-#include "hart/hart.hh"
-
 namespace uncore {
 
 template <class Port>

@@ -1,8 +1,6 @@
 // CSRs, traps and interrupts of a hart, and the instructions that end in one. Part of hart.hh.
 #pragma once
 
-#include "hart/hart.hh"
-
 namespace uncore {
 
 // ---- CSRs
@@ -77,13 +75,14 @@ bool Hart<Port>::trap(uint64_t cause, uint64_t tval, bool interrupt) {
 }
 
 template <class Port>
-void Hart<Port>::leave_trap() {
+bool Hart<Port>::mret() {
   spin_.effect();
   retire(0, cost.instruction);
   pc = csr_.leave();
   handling_ = false;
   attention_ = interruptible();
   port_.returned();
+  return true;
 }
 
 template <class Port>
