@@ -12,12 +12,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from uncore import paths
+from uncore.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from uncore.api import load_result as load_result
     from uncore.api import run as run
 
-__version__ = "0.1.0"
 paths.find_native(__path__)
 
 

@@ -18,10 +18,11 @@ from cyclopts import (
     UnusedCliTokensError,
 )
 
-from uncore import __version__, plugins
+from uncore import plugins
 from uncore.commands import COMMANDS
 from uncore.commands.status import INTERRUPTED, MISTAKE, OK
 from uncore.errors import UncoreError, nearest
+from uncore.version import __version__
 
 
 def main(words: Sequence[str] | None = None) -> None:

@@ -24,12 +24,13 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from uncore import __version__, engine
+from uncore import engine
 from uncore.engine import Probes, Tick
 from uncore.errors import GuestError
 from uncore.job import Job
 from uncore.result.observed import Observed
 from uncore.result.schema import Host, Outcome, Point, Result
+from uncore.version import __version__
 
 Seen = Callable[[Job, dict[str, Any]], None]  # what the probes saw at a point, by probe
 Done = Callable[[Job, Point], None]  # called after each point, in the order of finishing

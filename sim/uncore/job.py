@@ -15,17 +15,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import msgspec
 from msgspec import Meta
 
 from uncore.errors import UserError, nearest
 from uncore.placement import place
-
-if TYPE_CHECKING:
-    from uncore.program import Program
-    from uncore.topology.machine import Machine
+from uncore.program import Program
+from uncore.topology.machine import Machine
 
 NODE = "node<K>"
 HOMES = {
@@ -88,11 +86,7 @@ class Job:
     @classmethod
     def of(cls, document: Mapping[str, Any], program: Program) -> Job:
         """The inverse of `document`, which may have come from anywhere: UserError if it is none."""
-        from uncore.program import Program
-        from uncore.topology.machine import Machine
-
-        names = {"Machine": Machine, "Program": Program}
-        types = get_type_hints(cls, localns=names, include_extras=True)
+        types = get_type_hints(cls, include_extras=True)
         values: dict[str, Any] = {}
         needed = {f.name for f in dataclasses.fields(cls) if f.default is dataclasses.MISSING}
         for name in sorted(needed - document.keys() | document.keys() - types.keys()):

@@ -17,7 +17,6 @@ Without any, everything else works; so it does where a package has gone and left
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from importlib.metadata import entry_points
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +40,8 @@ def measured(machine: Machine) -> dict[str, float]:
 
 
 def _loaded(group: str) -> Iterator[Any]:
+    from importlib.metadata import entry_points  # slow to load
+
     for point in entry_points(group=group):
         if find_spec(point.module.partition(".")[0]):
             yield point.load()

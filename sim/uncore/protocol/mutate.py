@@ -2,7 +2,8 @@
 
     mutants(tables) -> Iterator[Mutant]     every table with one thing changed in one cell
     killed_by(mutant) -> str                the violation that the proofs find; empty: it survives
-    main(["mesi"]) -> exit status           `uncore check --mutants`: kill rates, survivors and why
+    score(tables, mutants) -> Score         how many the proofs notice, and why the others survive
+    together(scores) -> Score               a change is noticed once one protocol notices it
 
 A change drops one action (an Inv, an acknowledgement, the data), keeps the state where it should
 change, or changes it to I.  Some survivors are right: a mutant that only asks more often than it
@@ -12,18 +13,15 @@ must is still a coherent protocol.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
 
 from uncore import _native
 from uncore.protocol.coverage import expected, place
 from uncore.protocol.shapes import Cell, Table
 from uncore.protocol.systems import Level, System, joins, narrow, trials
-from uncore.protocol.tables import Tables, load, pack
-from uncore.report.progress import progress
-from uncore.report.table import Column, emit
+from uncore.protocol.tables import Tables, pack
 
 # What a slip could have written instead.
 INSTEAD = {
@@ -44,6 +42,23 @@ class Mutant:
 
     name: str
     tables: Tables
+
+
+@dataclass(frozen=True)
+class Score:
+    """How many mutants of a protocol the proofs notice."""
+
+    protocol: str
+    mutants: Sequence[str]
+    survivors: Mapping[str, str]  # and why they may; empty: nobody has said
+
+    @property
+    def rate(self) -> float:
+        return 1 - len(self.survivors) / len(self.mutants)
+
+    @property
+    def enough(self) -> bool:
+        return self.rate >= BAR and all(self.survivors.values())
 
 
 def mutants(tables: Tables) -> Iterator[Mutant]:
@@ -187,47 +202,23 @@ def argued(mutant: str) -> str:
     return next((why for pattern, why in HARMLESS.items() if re.match(pattern, mutant)), "")
 
 
-def main(protocols: Sequence[str], *, json: bool = False) -> int:
-    """Prints the kill rates and the survivors; 1 below the bar, or if one is not argued.
+def score(
+    tables: Tables, found: Sequence[Mutant], done: Callable[[], None] = lambda: None
+) -> Score:
+    """`found`: the mutants of `tables`; `done` hears of each."""
+    survivors = {}
+    for mutant in found:
+        if not killed_by(mutant):
+            survivors[mutant.name] = argued(mutant.name)
+        done()
+    return Score(tables.name, [mutant.name for mutant in found], survivors)
+
+
+def together(scores: Sequence[Score]) -> Score:
+    """Changes of the tables, whichever protocols read them: survivors survive in all of those.
 
     Protocols share most rows of the tables: a change counts as noticed once one of them notices.
     """
-    rows = [_score(protocol) for protocol in protocols]
-    if len(rows) > 1:
-        rows.append(_together(rows))
-    columns = [
-        Column("protocol", "protocol", left=True),
-        Column("mutants", lambda row: len(row["mutants"])),
-        Column("killed", lambda row: len(row["mutants"]) - len(row["survivors"])),
-        Column("rate", lambda row: f"{_rate(row):.1%}"),
-        Column("not argued", lambda row: sum(not why for why in row["survivors"].values())),
-    ]
-    emit(rows, json, columns, "protocols broken in one cell")
-    last = rows[-1]
-    if not json:
-        for name, why in last["survivors"].items():
-            print(f"survives: {name}\n    {why or 'NOT ARGUED'}")
-    return int(_rate(last) < BAR or not all(last["survivors"].values()))
-
-
-def _rate(row: Mapping[str, Any]) -> float:
-    return 1 - len(row["survivors"]) / len(row["mutants"])
-
-
-def _together(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Changes of the tables, whichever protocols read them: survivors survive in all of those."""
-    mutants = {name for row in rows for name in row["mutants"]}
-    killed = {n for row in rows for n in row["mutants"] if n not in row["survivors"]}
-    survivors = {name: argued(name) for name in sorted(mutants - killed)}
-    return {"protocol": "together", "mutants": sorted(mutants), "survivors": survivors}
-
-
-def _score(protocol: str) -> dict[str, Any]:
-    found = list(mutants(load(protocol)))
-    survivors = {}
-    with progress(len(found), f"{protocol}: mutants", "mutants") as advance:
-        for mutant in found:
-            if not killed_by(mutant):
-                survivors[mutant.name] = argued(mutant.name)
-            advance(1)
-    return {"protocol": protocol, "mutants": [m.name for m in found], "survivors": survivors}
+    names = {name for one in scores for name in one.mutants}
+    killed = {name for one in scores for name in one.mutants if name not in one.survivors}
+    return Score("together", sorted(names), {n: argued(n) for n in sorted(names - killed)})

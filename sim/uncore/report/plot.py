@@ -43,7 +43,7 @@ STYLE: Any = {
 
 def picture(path: Path, *panels: Panel, dpi: int = 130) -> Path:
     """Draws the panels side by side into `path` (.png, .svg or .pdf) and returns it."""
-    import matplotlib
+    import matplotlib  # slow to load
 
     matplotlib.use("agg")
     from matplotlib import pyplot

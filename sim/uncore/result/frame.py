@@ -6,34 +6,44 @@ override `with.KEY`, of a distance class `transfers.CLASS`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
-
-from uncore.result.schema import Point, Result
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     import polars
 
 
-def to_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
+class Tabled(Protocol):
+    """What is a table: a Result (schema.py, which imports this file)."""
+
+    @property
+    def job(self) -> dict[str, Any]: ...
+
+    @property
+    def points(self) -> Sequence[Any]: ...
+
+    @property
+    def result_hash(self) -> str: ...
+
+
+def to_rows(results: Iterable[Tabled]) -> list[dict[str, Any]]:
     """One dictionary per point of all results."""
     return [
-        _job_columns(result) | _point_columns(point) | {"result_hash": result.result_hash}
+        _job_columns(result.job) | _point_columns(point) | {"result_hash": result.result_hash}
         for result in results
         for point in result.points
     ]
 
 
-def to_polars(results: Iterable[Result]) -> polars.DataFrame:
+def to_polars(results: Iterable[Tabled]) -> polars.DataFrame:
     """One row per point of all results; a column a result does not have is null there."""
-    import polars
+    import polars  # slow to load
 
     frames = [polars.DataFrame([row], infer_schema_length=None) for row in to_rows(results)]
     return polars.concat(frames, how="diagonal_relaxed") if frames else polars.DataFrame()
 
 
-def _job_columns(result: Result) -> dict[str, Any]:
-    job = result.job
+def _job_columns(job: dict[str, Any]) -> dict[str, Any]:
     return {
         "machine": job["machine"]["id"],
         "workload": job["program"]["name"],
@@ -45,7 +55,7 @@ def _job_columns(result: Result) -> dict[str, Any]:
     }
 
 
-def _point_columns(point: Point) -> dict[str, Any]:
+def _point_columns(point: Any) -> dict[str, Any]:
     latency = point.latency
     return {
         "threads": point.threads,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
+from uncore.result.frame import to_polars
 from uncore.result.observed import Observed
 
 if TYPE_CHECKING:
@@ -164,8 +165,6 @@ class Result(Struct, frozen=True, kw_only=True):
 
     def to_polars(self) -> polars.DataFrame:
         """One row per point."""
-        from uncore.result.frame import to_polars
-
         return to_polars([self])
 
 

@@ -18,7 +18,7 @@ LINE = 64  # bytes
 def draw(machine: Machine, picture: Path | None = None) -> str:
     text = tree_text(machine)
     if picture:
-        from uncore.topology.picture import save_picture  # matplotlib is slow to import
+        from uncore.topology.picture import save_picture  # slow to load
 
         save_picture(machine, picture)
         text += f"\n\ndrawn in {picture}"

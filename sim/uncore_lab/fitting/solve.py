@@ -21,7 +21,6 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import least_squares
 
 from uncore_lab.figures.hardware import Mask, Matrix
 
@@ -102,6 +101,8 @@ def solve(
     most: int = ENOUGH,
 ) -> Solution:
     """`prior`: of how many residuals' worth it is to leave a number where it was, per e-fold."""
+    from scipy.optimize import least_squares  # slow to load
+
     system = _System(parts)
     zero = np.zeros(len(system.keys))
     first = zero if begin is None else begin

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from uncore import _native
+from uncore._native import Run
 from uncore.engine import Probes, Tick, boot, outcome, silent
 from uncore.engine.native import attribution
 from uncore.program import abi
 from uncore.protocol import tables
 
 if TYPE_CHECKING:
-    from uncore._native import Run
     from uncore.job import Job
 
 ABOUT = "our own: fast, exact, deterministic (C++)"
@@ -57,8 +58,6 @@ def start(
     `sleep`, whether waiting harts are passed over.  Without `fences` a FENCE does nothing: a broken
     machine, for tests.
     """
-    from uncore._native import Run
-
     memory, text = boot.memory(job, CAN), boot.text(job)
     kind, node = _home(job.home)
     description = {
@@ -102,8 +101,6 @@ def _observed(job: Job, engine: Run, probes: Probes) -> dict[str, Any]:
 
 
 def _log(columns: dict[str, Any]) -> dict[str, Any]:
-    from uncore import _native
-
     names = _native.protocol_names()
     rights = ["" if state == "I" else state for state in names["states"]]  # I: nothing was granted
     for column, words in (("op", names["requests"]), ("right", rights)):

@@ -1,0 +1,93 @@
+"""What `uncore check` prints: proofs by groups of machines, and how many mutants they notice.
+
+show(protocols, proofs)       the table, then counterexamples, then cells that nobody met
+show_mutants(scores, json)    kill rates, then survivors and why they may survive
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from uncore.protocol import coverage
+from uncore.protocol.check import Proof, cells_met, of
+from uncore.protocol.mutate import Score
+from uncore.protocol.tables import Tables
+from uncore.report.table import Column, emit
+
+
+def show(loaded: Sequence[Tables], found: Sequence[Proof]) -> None:
+    """A row for each group of machines; then the counterexamples and the cells nobody met."""
+    rows = [row for tables in loaded for row in summary(tables, of(found, tables))]
+    emit(rows, False, [
+        Column("protocol", "protocol", left=True),
+        Column("machines", "machines", left=True),
+        Column("number", "count"),
+        Column("states", "states", _number),
+        Column("transitions", "transitions", _number),
+        Column("operations", "operations", _number),
+        Column("depth", "depth"),
+        Column("cells met", "cells"),
+        Column("seconds", "seconds", "{:.1f}".format),
+        Column("verdict", "verdict", left=True),
+    ])  # fmt: skip
+    for proof in found:
+        if proof.violation:
+            print(f"{proof.protocol}, {proof.system}\n{proof.violation}:")
+            print("\n".join(f"  {line}" for line in proof.trace))
+    for tables in loaded:
+        missed = coverage.expected(tables) - cells_met(of(found, tables))
+        if missed and not any(proof.violation for proof in of(found, tables)):
+            names = ", ".join(coverage.place(tables, cell) for cell in sorted(missed))
+            print(f"{tables.name}: no proof has met {names}")
+
+
+def summary(tables: Tables, found: Sequence[Proof]) -> Iterator[dict[str, Any]]:
+    """One row a group, and one for all."""
+    expected = coverage.expected(tables)
+    for group in [*dict.fromkeys(proof.group for proof in found), "all"]:
+        of_group = [proof for proof in found if group in ("all", proof.group)]
+        met = len(expected & cells_met(of_group))
+        yield {
+            "protocol": tables.name,
+            "machines": group,
+            "count": len(of_group),
+            "depth": max((p.depth for p in of_group if p.depth is not None), default=None),
+            "cells": f"{met}/{len(expected)}",
+            "seconds": sum(proof.seconds for proof in of_group),
+            "verdict": verdict(of_group),
+        } | {
+            count: sum(getattr(proof, count) or 0 for proof in of_group)
+            for count in ("states", "transitions", "operations")
+        }
+
+
+def verdict(found: Sequence[Proof]) -> str:
+    violations = sum(bool(proof.violation) for proof in found)
+    if violations:
+        return f"VIOLATED on {violations}"
+    cut = sum(proof.complete is False for proof in found)
+    return f"holds; {cut} cut off" if cut else "holds"
+
+
+def _number(value: int) -> str:
+    return f"{value:,}" if value else "-"
+
+
+def show_mutants(scores: Sequence[Score], json: bool) -> None:
+    """The survivors are the last one's, which has all together."""
+    columns = [
+        Column("protocol", "protocol", left=True),
+        Column("mutants", lambda row: len(row["mutants"])),
+        Column("killed", lambda row: len(row["mutants"]) - len(row["survivors"])),
+        Column("rate", lambda row: f"{1 - len(row['survivors']) / len(row['mutants']):.1%}"),
+        Column("not argued", lambda row: sum(not why for why in row["survivors"].values())),
+    ]
+    emit(
+        [msgspec.to_builtins(one) for one in scores], json, columns, "protocols broken in one cell"
+    )
+    if not json:
+        for name, why in scores[-1].survivors.items():
+            print(f"survives: {name}\n    {why or 'NOT ARGUED'}")
