@@ -35,7 +35,7 @@ def run(name: str, command: Sequence[str]) -> bool:
 
 
 def style() -> list[bool]:
-    """Format, lint and types of Python; format of C++."""
+    """Format, lint, types and import contracts of Python; format of C++."""
     python = ["sim", "validation", "benchmarks", "hatch_build.py", "SConstruct"]
     python += ["sim/native/SConscript", "sim/sst/SConscript", "workloads/SConscript"]
     native = [
@@ -43,13 +43,18 @@ def style() -> list[bool]:
         for folder in ("sim/native", "sim/sst", "workloads", "benchmarks")
         for path in sorted((TOP / folder).rglob("*.[ch]*"))
     ]
-    clang_format = str(Path(sys.executable).with_name("clang-format"))  # the locked one
     return [
         run("ruff format", [*TOOL, "ruff", "format", "--check", "--quiet", *python]),
         run("ruff check", [*TOOL, "ruff", "check", "--quiet", *python]),
         run("types", [*TOOL, "mypy"]),
-        run("clang-format", [clang_format, "--dry-run", "--Werror", *native]),
+        run("imports", [beside("lint-imports"), "--no-cache", "--no-logo"]),
+        run("clang-format", [beside("clang-format"), "--dry-run", "--Werror", *native]),
     ]
+
+
+def beside(program: str) -> str:
+    """The locked one."""
+    return str(Path(sys.executable).with_name(program))
 
 
 class Seconds:
