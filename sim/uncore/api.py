@@ -61,7 +61,7 @@ def make_job(
 ) -> Job:
     """A Job from names; `policies` are the other fields of Job (placement, smt, home, ...).
 
-    `slow`: more harts than the engine runs in reasonable time are meant.
+    `slow`: more harts than the engine runs in reasonable time are wanted all the same.
     """
     if isinstance(machine, str):
         resolved = topology.load(machine, [f"{key}={value}" for key, value in overrides.items()])

@@ -58,7 +58,7 @@ def _app(words: Sequence[str]) -> App:
 
 
 def _worded(error: CycloptsError) -> str:
-    """What the library finds wrong with the words, told to who wrote them."""
+    """What the library finds wrong with the words, said to the user who wrote them."""
     command = " ".join(("uncore", *(error.command_chain or ())))
     if isinstance(error, UnknownCommandError) and error.unused_tokens:
         word, known = error.unused_tokens[0], {**COMMANDS, **plugins.commands()}

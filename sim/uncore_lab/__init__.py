@@ -1,4 +1,4 @@
-"""The laboratory: the simulator beside real machines.
+"""The laboratory: the simulator compared with real machines.
 
     figures/     what real machines measured, and the same simulated
     fitting/     least squares on the numbers of machine files

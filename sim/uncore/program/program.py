@@ -51,7 +51,7 @@ class Program:
 
     @cached_property
     def sha256(self) -> str:
-        """Of the ELF's bytes."""
+        """The hash of the ELF's bytes."""
         return hashlib.sha256(self.data).hexdigest()
 
     @cached_property

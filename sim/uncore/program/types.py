@@ -167,7 +167,7 @@ class _Reader:
 
 
 def _address(location: bytes) -> int:
-    """Of a variable at a fixed place, perhaps within merged ones; 0: elsewhere, or left out."""
+    """That of a variable at a fixed place, perhaps within others; 0: elsewhere, or left out."""
     address = int.from_bytes(location[1:9], "little") if location[0] == ADDRESS_OP else 0
     if address and location[9:10] == bytes([OFFSET_OP]):
         address += sum((byte & 0x7F) << 7 * i for i, byte in enumerate(location[10:]))

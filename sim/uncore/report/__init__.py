@@ -7,5 +7,5 @@ The files:
     curve.py     results over thread counts, as a table and as lines
     lines.py     which cache lines moved, by the names the program gives them
     plot.py      heat map, curves and bars, as panels of one picture
-    progress.py  how far long work is, on a terminal only
+    progress.py  the progress of long work, on a terminal only
 """

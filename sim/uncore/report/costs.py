@@ -1,4 +1,4 @@
-"""`uncore lines`: the lines that cost most, who took them from whom, and from where in the source.
+"""`uncore lines`: the lines that cost most, who took them from whom, and where in the source.
 
 Interface: `show(result, observed, top)` for people.  The rows of `--json` are `sharing.Cost`.
 """

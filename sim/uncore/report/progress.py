@@ -1,4 +1,4 @@
-"""How far long work is: a bar with rate and time left on a terminal, nothing when piped.
+"""The progress of long work: a bar with rate and time left on a terminal, nothing when piped.
 
 Interface: `with progress(total, "points") as advance: advance(steps)`, and of a long step
 `advance.reached(ps)`, the simulated time.
@@ -38,7 +38,7 @@ class Advance:
         self._bar.update(self._task, advance=steps, description=self._what)
 
     def reached(self, ps: int) -> None:
-        """How far the step under way is."""
+        """The progress of the step under way."""
         if ps:
             self._bar.update(self._task, description=f"{self._what}, at {ps / 1e6:.1f} µs")
 

@@ -1,7 +1,7 @@
 """Tables: the same rows for people (rich, on a terminal or piped) and for programs (JSON).
 
-Interface: `emit(rows, as_json, columns, title)`; `cells(rows, columns)` for who writes a table
-elsewhere; `print_json(value)` for what is no table.
+Interface: `emit(rows, as_json, columns, title)`; `cells(rows, columns)` for a table that is
+written elsewhere; `print_json(value)` for what is not a table.
 The keys of the rows are the documented, stable ones (docs/cli.md); `columns` says which of them
 people see, and how.
 """

@@ -1,6 +1,6 @@
 """docs/result.md, derived from the schema:  python -m uncore.result.describe > docs/result.md
 
-`tables(parts)` is what any page of a file's layout is made of: a table a part.
+`tables(parts)` makes the page of any file's layout: one table for each part.
 """
 
 from __future__ import annotations

@@ -205,7 +205,7 @@ def _not_negative(terms: NDArray[np.float64]) -> tuple[list[int], NDArray[np.flo
 def _covariance(
     terms: NDArray[np.float64], used: list[int], residual: NDArray[np.float64], freedom: int
 ) -> NDArray[np.float64]:
-    """Of the coefficients; one that stands at its bound of 0 counts as known."""
+    """That of the coefficients; one that stands at its bound of 0 counts as known."""
     normal = terms[:, used].T @ terms[:, used]
     covariance = np.zeros((3, 3))
     covariance[np.ix_(used, used)] = np.linalg.inv(normal) * float(residual @ residual) / freedom

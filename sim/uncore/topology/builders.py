@@ -1,6 +1,6 @@
 """One group's join laid out: stops, links, and the sites of its agents.
 
-`build(join, fabric, group)` adds an instance of the join to the fabric and answers its `Sites`: the
+`build(join, fabric, group)` adds an instance of the join to the fabric and returns its `Sites`: the
 stop where each member attaches and at what cost, where slices, memory port and uplink sit.  What
 the kinds of join are and mean is said in `joins.py`; the order in which links are added here is the
 tie-break between equal routes.

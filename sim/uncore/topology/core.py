@@ -10,7 +10,7 @@ LINE = 64  # bytes
 
 
 def sets_and_ways(cache: Table) -> tuple[int, int]:
-    """Of a cache given as a table of `size` and `ways`."""
+    """Those of a cache that is given as a table of `size` and `ways`."""
     ways = cache.count("ways")
     sets, rest = divmod(cache.size("size"), LINE * ways)
     if rest or not sets:

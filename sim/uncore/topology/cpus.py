@@ -70,7 +70,7 @@ def _listed(text: str) -> list[int | None]:
 
 
 def hart_of_cpu(machine: Machine) -> list[int | None]:
-    """Of each CPU in ascending order; None: it is no hart of this machine."""
+    """The hart of each CPU, in ascending order of CPUs; None for one that is no hart here."""
     if _is_list(machine.cpus):
         return _listed(machine.cpus)
     body = ast.parse(machine.cpus, mode="eval").body

@@ -5,7 +5,7 @@
 What stays: resolvers that own for one of the cores; the memory nodes inside the part, or where none
 is, those nearest to its cores; slices inside the part, or where none is, all; and of the fabric the
 stops and links that messages between all of these pass.  Everything keeps its latencies: a level
-above the part has fewer below it, and no shorter ways.  Links keep their order, which breaks ties
+above the part has fewer below it, and no shorter paths.  Links keep their order, which breaks ties
 between routes, so what stays is routed as it was in the whole.
 """
 
@@ -73,7 +73,7 @@ def cut(machine: Machine, cores: Sequence[int], path: str) -> Machine:
 
 
 def _kinds(machine: Machine, cores: Sequence[int]) -> tuple[Core, tuple[Kind, ...]]:
-    """Those that are left; where one is, it is no special one."""
+    """The kinds that are left; a single one is no special kind."""
     if len({machine.core_kinds[core] for core in cores}) == 1:
         return machine.each_core[cores[0]], ()
     at = _places(cores)

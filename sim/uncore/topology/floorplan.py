@@ -88,7 +88,7 @@ def row_of(members: int) -> Floorplan:
 
 
 def grid_of(members: int, width: int, height: int) -> Floorplan:
-    """Members one a crosspoint, row by row; with more members than crosspoints, in equal blocks."""
+    """One member at each crosspoint, row by row; if there are more members, in equal blocks."""
     if not 0 < width <= WIDEST**2 or not 0 < height <= WIDEST or width * height > WIDEST**2:
         raise UnitError(f"{width}x{height} is no size: expected at most {WIDEST}x{WIDEST}")
     spots = [(x, y) for y in range(height) for x in range(width)]

@@ -13,8 +13,8 @@ for each group of the level.
 
 Positions come from `map` (see `floorplan.py`), from `size`, or from the order of the members.
 `latency` is one crossing (of one hop); `dx`, `dy`, `diagonal`, `bridge` say where hops differ.
-`control_ratio` scales control messages against data.  `inject` and `eject` are the way between a
-member and its stop.
+`control_ratio` scales control messages against data.  `inject` and `eject` are the paths between
+a member and its stop.
 """
 
 from __future__ import annotations

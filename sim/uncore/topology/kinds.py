@@ -65,7 +65,7 @@ class Levels:
     kinds: Mapping[str, str]  # by the path of a group
 
     def kind(self, group: Group) -> str:
-        """Whose table holds for it."""
+        """The kind whose table holds for it."""
         name = self.kinds.get(group.path, "")
         return name if name in self.tables[group.level] else ""
 
@@ -99,7 +99,7 @@ def _tables(top: Table, level: str, names: list[str]) -> dict[str, Table]:
 
 
 def _refuse_idle(levels: Levels, table: Table, name: str) -> None:
-    """A kind is different in something, and what is different is somewhere."""
+    """Refuses a kind that differs in nothing, or that is nowhere."""
     where = [level for level, tables in levels.tables.items() if name in tables]
     if not where:
         raise table.wrong(name, f"'kinds.{name}': nothing is different there; write [core.{name}]")

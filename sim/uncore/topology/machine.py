@@ -10,8 +10,8 @@ slice). A route is the path of least summed `control` latency; among equal ones 
 lowest-numbered link, so the numbering of links *is* the tie-break (x before y in a mesh gives
 dimension order, clockwise first in a ring).
 
-Here (and for wires in link.py) and nowhere else a number is named: its range, what it is, and the
-keys of a machine file that decide it. How to say so, and what is made of it: schema.py.
+A number is named here (or for wires in link.py) and nowhere else: its range, what it is, and the
+keys of a machine file that decide it. How that is written, and what comes from it: schema.py.
 
 Invariants: those of `sound.py`; `resolve` words what a user can do about them.
 """
@@ -278,25 +278,25 @@ class Machine:
 
     @property
     def hart_cores(self) -> tuple[Place, ...]:
-        """Of each hart the core."""
+        """The core of each hart."""
         threads = self.threads or (self.threads_per_core,) * self.cores
         return tuple(core for core, many in enumerate(threads) for _ in range(many))
 
     @property
     def core_kinds(self) -> tuple[str, ...]:
-        """Of each core the name of its kind; "core" where that is `core`."""
+        """The name of each core's kind; "core" where that is `core`."""
         names = {core: kind.name for kind in self.kinds for core in kind.cores}
         return tuple(names.get(core, "core") for core in range(self.cores))
 
     @property
     def kind_names(self) -> tuple[str, ...]:
-        """Of the kinds that there are, "core" first."""
+        """The names of the kinds that there are, "core" first."""
         names = ("core", *(kind.name for kind in self.kinds))
         return tuple(name for name in names if name in self.core_kinds)
 
     @property
     def each_core(self) -> tuple[Core, ...]:
-        """The costs of each."""
+        """The costs of each core."""
         costs = {"core": self.core} | {kind.name: kind.core for kind in self.kinds}
         return tuple(costs[name] for name in self.core_kinds)
 

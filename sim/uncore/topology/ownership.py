@@ -67,7 +67,7 @@ def read_resolvers(
 
 
 def _readers(levels: Levels, protocol: str) -> dict[str, dict[str, _Reader]]:
-    """Of each level that has resolvers, innermost first, those of its kinds."""
+    """Those of each level that has resolvers, innermost first: one for each kind."""
     inner_first = [level for level in reversed(list(levels.tables)) if level != "core"]
     tables = {
         level: {

@@ -1,4 +1,4 @@
-"""Ways through a machine's fabric, and what a handoff should cost on an empty one.
+"""Routes through a machine's fabric, and what a handoff should cost on an empty one.
 
     routes = Routes(machine)
     routes.path(a, b)               link numbers from stop a to stop b
@@ -51,7 +51,7 @@ class Routes:
         return self._to[target]
 
     def path(self, source: int, target: int) -> list[int]:
-        """Among equal ways each stop takes its lowest-numbered link."""
+        """Among equal routes each stop takes its lowest-numbered link."""
         step, path = self._steps(target), []
         while source != target:
             path.append(step[source])
@@ -59,7 +59,7 @@ class Routes:
         return path
 
     def among(self, stops: Collection[int]) -> list[int]:
-        """The links of all ways between these stops, in order."""
+        """The links of all routes between these stops, in order."""
         found: set[int] = set()
         for target in stops:
             step, seen = self._steps(target), {target}
@@ -71,7 +71,7 @@ class Routes:
         return sorted(found)
 
     def _steps(self, target: int) -> list[int]:
-        """The link that each stop takes to `target`; -1 where there is no way."""
+        """The link that each stop takes to `target`; -1 where there is no route."""
         if target not in self._next:
             distance = self.distances(target)
             step = [-1] * len(self._out)

@@ -190,7 +190,7 @@ class Table:
         return self.read(key, str)
 
     def part(self, of: type[T], **given: Any) -> T:
-        """One that has what is given, and of this table each field that is one key's number."""
+        """An instance of what is given, and of each field that is one key's number, read here."""
         for one in fields(of):
             if one.own and one.own.name.startswith(f"{self.path}.") and one.name not in given:
                 given[one.name] = self._own(one, one.own.name.removeprefix(f"{self.path}."))

@@ -2,9 +2,9 @@
 
     solve(problem, home, slice, advance) -> Fitted
 
-Homes are compared after a few turns with few rounds; of those that fit alike, and of all slices,
-the one whose pairs differ from their class's median as the measured ones do is taken, which needs
-no fit; only that choice is fitted to the end.  So is the order of the cores (order.py), where the
+Homes are compared after a few iterations with few rounds; of those that fit alike, and of all
+slices, the one is taken whose pairs differ from their class's median as the measured ones do, which
+needs no fit; only that choice is fitted to the end.  So is the order of the cores (order.py), where the
 file's is clearly worse.
 """
 
@@ -28,7 +28,7 @@ COARSE, FINE = 8, 60  # rounds of a pair
 FEW = 3  # evaluations
 ALIKE = 1.02  # choices whose error differs by less are not told apart
 HOMES = 1.25  # homes (or orders) whose structure differs by less: the first is as good
-GRAIN = 0.002  # of a class: nor by less than this, as rounds are few and clocks have a grain
+GRAIN = 0.002  # of a class: nor by less than this, as rounds are few and clocks have a resolution
 FAINT = 0.03  # of residuals by logarithms: a tenfold number would move no class by a tenth
 RANGE = re.compile(r"(\S+): ([a-z]*)(\d+) to \2(\d+)")  # of an unknown that is a key
 

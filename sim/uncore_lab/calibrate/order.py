@@ -5,8 +5,8 @@
 
 Operating systems do not number cores by position, so the order of the members in a machine's `map`
 is one choice a machine, as is the slice that owned the measured line.  For every stop that may own
-the line the stops are sorted by their way to it and back, and the cores by their measured parts;
-the owner whose sorted ways are most like the sorted parts is taken.
+the line the stops are sorted by their path to it and back, and the cores by their measured parts;
+the owner whose sorted paths are most like the sorted parts is taken.
 
 Invariant: only numbers of members move; the floorplan stays.
 """
@@ -35,7 +35,7 @@ class Order:
 
     cores: tuple[int, ...]
     owner: int
-    alike: float  # correlation of the sorted ways and parts
+    alike: float  # correlation of the sorted paths and parts
 
 
 def find(machine: Machine, ns: Matrix) -> Order | None:

@@ -121,7 +121,7 @@ class Problem:
         return solve([part], PRIOR, begin, most)
 
     def error(self, residuals: Vector) -> float:
-        """Of a class, root mean square: whatever else there is of residuals is a class's too."""
+        """Root mean square, per class: all other residuals belong to a class too."""
         return float(np.sqrt(np.sum(residuals**2) / len(self.machine.levels)))
 
     def order(self) -> tuple[str, str] | None:
@@ -133,7 +133,7 @@ class Problem:
         return str(found.owner), f"{sliced(self.machine)}.join.map={renamed(drawn, found)}"
 
     def structure(self, steps: Vector, choice: Choice, rounds: int) -> Vector:
-        """How pairs differ from the median of their class, simulated less measured: of any numbers
+        """How pairs differ from the median of their class, simulated less measured: for any numbers
         that are roughly right, because a median that is off takes its pairs with it."""
         simulated, off = self.simulated(steps, choice, rounds), []
         for pairs in self.masks(choice).values():

@@ -96,7 +96,7 @@ class Hardware(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def _ancestors(machine: Machine) -> list[tuple[int, ...]]:
-    """Of each hart: the members of each level it is in, without the system."""
+    """The members of each level that each hart is in, without the system."""
     return [machine.shape[core][1:] for core in machine.hart_cores]
 
 
@@ -152,10 +152,10 @@ def _converted(path: Path, document: Any, kind: type[Kind]) -> Kind:
 
 
 def by_level(machine: Machine, home: str = "", at_home: Sequence[str] = ()) -> Hardware:
-    """Classes of a machine that nobody described: a class each level, each side of the home, and
+    """Classes of a machine that nobody described: one for each level, each side of the home, and
     each two kinds of cores.
 
-    Inside the innermost level that resolves ownership no side is seen.
+    Inside the innermost level that resolves ownership no side can be seen.
     """
     if home:
         check_home(home, len(machine.memories))
@@ -226,7 +226,7 @@ def _write_parts(ns: Matrix, machine: Machine, known: dict[str, list[float]]) ->
 
 
 def members_of(machine: Machine, level: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Of each hart: which group of the level it is in, and which group of the level below."""
+    """For each hart: which group of the level it is in, and which group of the level below."""
     depth = machine.levels.index(level)
     pairs = np.array([core[depth : depth + 2] for core in machine.shape])
     return tuple(pairs[list(machine.hart_cores)].T)

@@ -37,8 +37,8 @@ AMOUNT = re.compile(r"([\d.]+)([^+]*)")
 MOST_RATIO = 10
 DIGITS = 4  # of an amount that is written
 
-# What is drawn in two ways and is one thing: where the memory nodes of an IO die are its quadrants,
-# the way in and the way out of a quadrant are the halves of a crossbar.
+# One thing that is described in two ways: where the memory nodes of an IO die are its quadrants, the
+# paths into and out of a quadrant are the halves of a crossbar.
 DRAWN = {"quadrant.join crossbar.latency": ("socket.join quadrants.inject", 2.0)}
 
 
@@ -97,7 +97,7 @@ def highest(frees: Mapping[str, Free]) -> list[float]:
 
 
 def scaled(text: str, factor: float) -> str:
-    """Empty: it is no one amount with one unit."""
+    """Empty if it is not one amount with one unit."""
     match = AMOUNT.fullmatch(text.strip())
     return f"{float(match[1]) * factor:.{DIGITS}g}{match[2]}" if match else ""
 

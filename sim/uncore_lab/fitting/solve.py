@@ -7,7 +7,7 @@
 A number is what its file says times a factor; solved for are the factors' logarithms, so numbers
 stay positive, and machines of different clocks may share one in cycles.  The simulated handoff is
 all but linear in the latencies of components, so scipy's trust-region least squares needs a few
-turns; its derivatives are differences over STEP, large against the picosecond that durations are
+steps; its derivatives are differences over STEP, large against the picosecond that durations are
 rounded to.
 
 Invariant: of each part only its own numbers are moved to find its derivatives.

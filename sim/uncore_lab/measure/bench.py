@@ -3,7 +3,7 @@
     Bench.play(program, cpus, parameters, tick) -> Point
 
 The programs are workloads, and those of workloads/host/linux/, whose subject is a system call.  A
-bench runs one on the processors named and answers what it published.  Everything above the bench
+bench runs one on the processors named and returns what it published.  Everything above the bench
 knows processors by number only, so that the tests put a simulated machine in its place.
 """
 

@@ -2,8 +2,8 @@
 
     describe(computer) -> text of a machine file that loads
 
-Sizes, sharing, numbers of processors and clocks are the computer's own.  Latencies nobody can ask
-for: they come from the family that its vendor and model belong to (`families.toml`), if that
+Sizes, sharing, numbers of processors and clocks are the computer's own.  No computer tells its
+latencies: they come from the family that its vendor and model belong to (`families.toml`), if that
 family's shape fits, or else are estimates (`families/generic`).  Each number says which.
 
 Invariant: what is returned has been loaded once; a computer that no machine file can describe is
@@ -248,7 +248,7 @@ def _memory(layout: Layout) -> str:
 
 
 def _joined(text: str) -> str:
-    """TOML has each table once: what is said twice of one is put together."""
+    """TOML has each table once: what is said of one in two places is put together."""
     tables: dict[str, list[str]] = {}
     current = ""
     for line in text.splitlines():

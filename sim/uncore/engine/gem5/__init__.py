@@ -119,6 +119,6 @@ def choose(job: Job) -> str:
 
 
 def controllers(job: Job, protocol: str) -> int:
-    """Of the kind that there are most of."""
+    """The number of controllers of the kind that there are most of."""
     known = PROTOCOLS[protocol]
     return known.controllers(levels(job, known.several))

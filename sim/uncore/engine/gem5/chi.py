@@ -1,7 +1,7 @@
 """CHI: one kind of controller for every level of caches, each with a list of those below it.
 
 Read in gem5's sources (24.0, src/mem/ruby/protocol/chi/*.sm): a controller reads its tags for
-`tagAccessLatency`, then its steps follow; what it sends leaves a turn later.  A resolver is a
+`tagAccessLatency`, then its steps follow; what it sends leaves a cycle later.  A resolver is a
 controller at each of its banks, the root's are home nodes.  What a level keeps of the data that
 pass it (rule R7) are switches of its controllers.
 """
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 LINE = 64
 MANY = 256  # transactions under way: more than cores that wait for one each
-SENT = 2  # turns: one of the buffer it leaves by, one of the endpoint's link
+SENT = 2  # cycles: one of the buffer it leaves by, one of the endpoint's link
 # A line whose SC failed stays until the loop can have been done again; RISC-V promises success to
-# one of so many instructions.  gem5's own figures are turns of a clock that is slower than ours,
+# one of so many instructions.  gem5's own figures are cycles of a clock that is slower than ours,
 # and they grow: from too short for a loop to far too long.
 PROMISED = 16
 KEPT = "readshared readunique readonce writeback seq_acc seq_line_write atomic".split()
 LET_GO = "dealloc_on_unique dealloc_on_shared dealloc_backinv_unique dealloc_backinv_shared".split()
-# Of what passes, which data a level keeps, and when it lets go of them or of the copies above.  A
+# Which of the data that pass it a level keeps, and when it gives up them or the copies above.  A
 # victim that lets go when somebody above will write sends dirty data home first, and the writer
 # waits: it keeps them, of no use, instead.
 DATA = {
@@ -47,7 +47,7 @@ LOSSES = tuple(f"{state}.{event}" for state in "SC UC SD UD BUSY_INTR".split() f
 
 
 def private(parts: Parts, number: int) -> dict[str, Value]:
-    """Of a core: its atomics are done here."""
+    """A core's controller: its atomics are done here."""
     tags = parts.hit
     return (
         _controller(parts, number, "private")
@@ -67,7 +67,7 @@ def private(parts: Parts, number: int) -> dict[str, Value]:
 
 
 def bank(parts: Parts, number: int) -> dict[str, Value]:
-    """Of a resolver; versions go on after the cores'."""
+    """A resolver's controller; versions go on after the cores'."""
     this = parts.levels.banks[number]
     data, home = this.resolver.data, not this.below
     tags = parts.leave(this.resolver.service)
@@ -87,7 +87,7 @@ def bank(parts: Parts, number: int) -> dict[str, Value]:
 
 
 def memory(parts: Parts, number: int) -> dict[str, Value]:
-    """Of a memory node."""
+    """A memory node's controller."""
     made = {
         "version": number,
         "ruby_system": ref("ruby"),

@@ -1,6 +1,6 @@
 """A simulation of gem5 as data: objects with their parameters, connected ports, calls.
 
-    document = Document("MESI_Two_Level", slice_=10**7)     ps between two words of how far it is
+    document = Document("MESI_Two_Level", slice_=10**7)     ps between two reports of progress
     document.add("system", "System", mem_mode="timing", ruby=ref("ruby"))
     document.connect("cpu0.dcache_port", "sequencer0.in_ports")
     document.call("network.setup_buffers")
@@ -79,7 +79,7 @@ def file(name: str) -> Value:
 
 
 def newer(value: Value) -> Value:
-    """Of a parameter that not every gem5 has."""
+    """A parameter that not every gem5 has."""
     return {"newer": value}
 
 

@@ -1,17 +1,17 @@
 """A machine's fabric as routers and links of Ruby's SimpleNetwork.
 
     period(machine, stops) -> ps              of the clock in which latencies are written
-    fabric(machine, stops, period) -> Fabric  what lies on the ways between the stops
+    fabric(machine, stops, period) -> Fabric  what lies on the routes between the stops
 
-Every stop on a way becomes a router, every link a one-directional link with its latency in turns of
-the period; gem5 looks for the shortest ways itself, with latencies for weights, so of equally long
-ones it may take another than the machine (rule F1).  Links that share a medium (a bus, rule F4) get
-a router between them and where they lead, so that all pass one link, which has the medium's width.
+Every stop on a route becomes a router, every link a one-directional link with its latency in cycles
+of the period; gem5 looks for the shortest routes itself, with latencies for weights, so of equally
+long ones it may take another than the machine (rule F1).  Links that share a medium (a bus, rule F4)
+get a router between them and where they lead: all pass one link, which has the medium's width.
 
 SimpleNetwork sends a message on when its head is there, as rule F3 does, and keeps the link for the
-time of all its bytes; it waits for no tail at the end of the way.
+time of all its bytes; it waits for no tail at the end of the route.
 
-Invariant: the latency of a way is the machine's, but for the rounding of each link to a period.
+Invariant: the latency of a route is the machine's, except that each link is rounded to a period.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from uncore.topology.machine import Link, Machine
 from uncore.topology.route import Routes
 
 CONTROL, DATA = 16, 80  # bytes of a message without and with a line (rule F2)
-PERIODS = range(20, 51)  # ps: fine beside any link, coarse enough that a busy link costs few turns
-MILLI = 1000  # widths are written in thousandths of a byte a turn
+PERIODS = range(20, 51)  # ps: fine beside any link, coarse enough that a busy link costs few cycles
+MILLI = 1000  # widths are written in thousandths of a byte a cycle
 NO_LIMIT = 1000 * DATA * MILLI
 
 
@@ -34,8 +34,8 @@ class Wire:
 
     source: int
     target: int
-    latency: int  # turns of the period
-    width: int  # thousandths of a byte a turn
+    latency: int  # cycles of the period
+    width: int  # thousandths of a byte a cycle
 
 
 @dataclass
@@ -47,12 +47,12 @@ class Fabric:
 
 
 def used(machine: Machine, stops: Collection[int]) -> list[Link]:
-    """The links on the ways between stops."""
+    """The links on the routes between stops."""
     return [machine.links[n] for n in Routes(machine).among(sorted(set(stops)))]
 
 
 def period(machine: Machine, stops: Collection[int]) -> int:
-    """That which rounds links least, the worst of them counting; of equals the longest."""
+    """The period that rounds links least, judged by the worst of them; of equals the longest."""
     latencies = {link.control for link in used(machine, stops)} or {1000}
     return min(
         reversed(PERIODS), key=lambda ps: max(abs(turns(at, ps) * ps - at) / at for at in latencies)
@@ -60,7 +60,7 @@ def period(machine: Machine, stops: Collection[int]) -> int:
 
 
 def turns(duration: int, ps: int) -> int:
-    """Of the period, at least the one that gem5 wants of anything that passes a buffer."""
+    """Cycles of the period: at least the one that gem5 wants of anything that passes a buffer."""
     return max(1, round(duration / ps))
 
 
@@ -87,7 +87,7 @@ def _wire(made: Fabric, link: Link, ps: int) -> Wire:
 
 
 def _medium(made: Fabric, shared: Sequence[Link], ps: int) -> None:
-    """Ways that end at one stop, and its one way in."""
+    """Inputs that end at one stop, and the one that stands for them."""
     inlet, made.routers = made.routers, made.routers + 1
     for link in shared:
         latency = max(1, turns(link.control, ps) - 1)

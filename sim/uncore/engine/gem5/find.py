@@ -4,8 +4,8 @@
     missing() -> str                what must be built or renewed; "" when usable
     room(gem5, controllers) -> None or a UserError: its sets are too small
 
-gem5 is the user's: it is found, never installed, and nothing else needs it.  Which instruction set,
-protocols and set size it was built for, it is asked (sim/gem5/about.py).  A gem5 has one
+gem5 is the user's: it is found, never installed, and nothing else needs it.  It is asked which
+instruction set, protocols and set size it was built for (sim/gem5/about.py).  A gem5 has one
 protocol, since 24.1 also several.
 """
 
@@ -80,7 +80,7 @@ def _ask(there: Path) -> Gem5:
 
 
 def _protocols(build: Mapping[str, Any]) -> list[str]:
-    """Said by one word, since 24.1 by a switch for each too: of several, the word is MULTIPLE."""
+    """Named by one word, since 24.1 also by a switch for each; if several, the word is MULTIPLE."""
     switches = (key for key in build if key.startswith("RUBY_PROTOCOL_") and build[key] is True)
     names = sorted(key.removeprefix("RUBY_PROTOCOL_") for key in switches)
     if (one := build.get("PROTOCOL")) and one != "MULTIPLE":

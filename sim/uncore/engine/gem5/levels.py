@@ -7,7 +7,7 @@ CHI gives each controller a list of those below it, so every resolver becomes ba
 MESI_Two_Level and MOESI_CMP_directory have the banks of one cache for all cores: there the cores in
 use must meet at one resolver, and no two of them below it; what is above it become directories.
 
-Which bank has a line its address decides: lines are dealt out in turn to a power of two of them;
+A line's address decides which bank has it: lines are dealt out in turn to a power of two of them;
 where each memory node has a root of its own, the node comes first, which MESI_Two_Level cannot.
 """
 
@@ -74,7 +74,7 @@ def levels(job: Job, several: bool) -> Levels:
 
 
 def _users(machine: Machine, cores: Collection[int]) -> list[set[int]]:
-    """Of each resolver, the cores in use that it serves."""
+    """The cores in use that each resolver serves."""
     served: dict[int, set[int]] = {core: {core} for core in cores}
     for number, resolver in enumerate(machine.resolvers):  # inner levels come first
         below = [served.get(child, set()) for child in resolver.children]
@@ -85,7 +85,7 @@ def _users(machine: Machine, cores: Collection[int]) -> list[set[int]]:
 def _all(
     machine: Machine, cores: Sequence[int], nodes: Sequence[int], users: Sequence[set[int]]
 ) -> Levels:
-    """Every resolver that the cores in use meet on their way; those of memory first."""
+    """Every resolver on the routes of the cores in use; those of memory first."""
     banks: list[Bank] = []
     own: dict[int, tuple[int, ...]] = {}  # banks by agent
     inner_first = dict.fromkeys(resolver.level for resolver in machine.resolvers)

@@ -1,11 +1,11 @@
 """A machine's numbers in the units of gem5's caches, for any protocol.
 
     parts = Parts(job, levels, period, busy)
-    parts.leave(ps)                 turns that a message waits before it leaves
+    parts.leave(ps)                 cycles that a message waits before it leaves
     parts.hit, .miss, .answer       what private caches take
     parts.private_cache(), .bank_cache(bank), ...       RubyCache, addresses
 
-A turn is one of the clock of caches and network.
+A cycle is one of the clock of caches and network.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class Parts:
     def __init__(self, job: Job, levels: Levels, period: int, busy: int) -> None:
         self.job, self.levels, self.period, self.busy = job, levels, period, busy
         self.core = core_in_use(job)
-        self.hit = max(1, self.core.l1_hit // period - 1)  # heard at the core's next turn
+        self.hit = max(1, self.core.l1_hit // period - 1)  # heard at the core's next cycle
 
     def leave(self, duration: int) -> int:
-        """Of a duration until a message is on its way: one turn is the endpoint's link's."""
+        """Cycles until a message is on its way: one of them is that of the endpoint's link."""
         return max(1, turns(duration, self.period) - 1)
 
     @property
@@ -75,7 +75,7 @@ class Parts:
         return (core.l2_sets, core.l2_ways) if core.l2_sets else (core.l1_sets, core.l1_ways)
 
     def private_cache(self, data: int = 1) -> Value:
-        """A hit takes its tags' latency, or with `data` turns that too."""
+        """A hit takes the latency of its tags, and that of its `data` too."""
         sets, ways = self.private_sets
         return _cache(sets, ways, LINE_BITS, self.hit, data)
 

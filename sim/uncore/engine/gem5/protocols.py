@@ -39,7 +39,7 @@ class Protocol:
     by_node: bool = True  # can each memory node have banks of its own?
 
     def controllers(self, levels: Levels) -> int:
-        """Of the kind that there are most of."""
+        """The number of controllers of the kind that there are most of."""
         numbers = (len(levels.cores), len(levels.banks), len(levels.nodes))
         together = dict.fromkeys(self.kinds, 0)
         for kind, number in zip(self.kinds, numbers, strict=True):

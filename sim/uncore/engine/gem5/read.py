@@ -57,7 +57,7 @@ def point(job: Job, output: str, place: Path, protocol: str) -> dict[str, Any]:
 
 
 def transitions(text: str, kind: str) -> dict[str, tuple[int, ...]]:
-    """Of one kind of controllers, by state and event: how many each of them did."""
+    """Those of one kind of controllers, by state and event: how many each of them made."""
     return {
         event: tuple(int(column.split()[0]) for column in columns.strip("| ").split("|"))
         for name, event, columns in _TRANSITION.findall(text)

@@ -11,7 +11,7 @@
     interrupts, console    HiFive's CLINT on an I/O bus, semihosting
 
 Bare metal: all harts begin at the program's entry.  Caches and network have one clock, so fine that
-the machine's latencies are whole numbers of its turns but for a rounding; harts have their own.
+the machine's latencies are whole numbers of its cycles but for a rounding; harts have their own.
 What differs from the machine in kind is written down in docs/engines.md.
 """
 
@@ -210,8 +210,8 @@ class _System:
             self.document.call(f"wire{n}.setup_buffers", ref("network"))
 
     def _make_router(self, number: int, ways: int) -> None:
-        """With buffers for each way out.  SimpleNetwork.setup_buffers makes as many as there are
-        ways in, which are fewer behind a medium, and gem5 then reads beyond them."""
+        """It has buffers for each output.  SimpleNetwork.setup_buffers makes as many as there are
+        inputs, which are fewer behind a medium, and gem5 then reads beyond them."""
         self.document.add(
             f"router{number}",
             "Switch",

@@ -1,4 +1,4 @@
-"""Which addresses a memory node has (rule A4), where addresses are all a simulator goes by.
+"""Which addresses a memory node has (rule A4), for simulators that know only addresses.
 
 nodes(job)          the nodes that home anything
 region(job, node)   the addresses of one

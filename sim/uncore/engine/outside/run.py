@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 PR_SET_PDEATHSIG = 1  # <sys/prctl.h>
-GLANCE = 0.05  # seconds between two looks whether it has ended
+GLANCE = 0.05  # seconds between two checks whether it has ended
 
 
 def point(

@@ -34,7 +34,7 @@ class Netlist:
         return name
 
     def part(self, path: str) -> int:
-        """Of a component."""
+        """The part of a component."""
         part: int = self._objects[path]["part"]
         return part
 
@@ -65,7 +65,7 @@ class Netlist:
         }
 
     def _parts(self) -> dict[str, int]:
-        """Of each component: the least of those that short links join (disjoint sets, Tarjan)."""
+        """Each component's part: the least of those that short links join (disjoint sets, Tarjan)."""
         root = {path: path for path, one in self._objects.items() if "part" in one}
 
         def find(path: str) -> str:

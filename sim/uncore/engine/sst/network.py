@@ -9,10 +9,10 @@ broadcast).  So the stops between some endpoints are reduced to routers and a sh
     ring      the stops form one ring                              merlin.torus of one dimension
     mesh      the stops form a grid without holes                  merlin.mesh
     full      anything else: every pair of stops has a link of its own that takes as long as the
-              way between them                                     merlin.hyperx of one dimension
+              route between them                                   merlin.hyperx of one dimension
 
 A stop at which one endpoint hangs by one link becomes that endpoint's cable.  So latencies are
-those of the machine's ways, in every shape; what `full` loses is that ways share links.
+those of the machine's routes, in every shape; what `full` loses is that routes share links.
 
 Invariant: routers are numbered as their shape wants them; a wire is (router, port) to
 (router, port) with the latency of each direction, in ps, as the machine has it.

@@ -36,7 +36,7 @@ class Parts:
         self.protocol = PROTOCOLS.get(machine.protocol, "MESI")
 
     def cycles(self, duration: int, less: int = 0) -> int:
-        """Of the core's clock, without those that memHierarchy spends anyway."""
+        """Cycles of the core's clock, without those that memHierarchy spends anyway."""
         return max(1, round(duration / self.period) - less)
 
     def hart(self, number: int, harts: int, program: str, watchdog: int) -> Params:
@@ -132,7 +132,7 @@ class Parts:
         }
 
     def merlin_link(self, net: Network) -> Params:
-        """Of a network interface that meets a router of merlin."""
+        """The parameters of a network interface that meets a router of merlin."""
         return {
             "network_bw": self.width(net),
             "network_input_buffer_size": BUFFER,
@@ -156,7 +156,7 @@ class Parts:
         return {"link_bw": self.width(net), "in_buf_size": BUFFER, "out_buf_size": BUFFER}
 
     def kingsley(self, net: Network) -> Params:
-        """A router; those who come from afar wait no longer than those who begin here."""
+        """A router; messages from afar wait no longer than those that begin here."""
         return {
             "local_ports": net.local,
             "flit_size": f"{FLIT}B",
@@ -166,7 +166,7 @@ class Parts:
         }
 
     def hop(self, net: Network) -> int:
-        """ps that a router takes of itself: a turn of its crossbar, a flit's time."""
+        """ps that a router itself takes: a cycle of its crossbar, a flit's time."""
         return round(self.flit(net) * (1 + 1 / ROUTERS_PER_FLIT))
 
     @staticmethod

@@ -84,5 +84,5 @@ def _counts(place: Path) -> Counter[tuple[str, str]]:
 
 
 def _of_cores(counts: Counter[tuple[str, str]], names: tuple[str, ...]) -> int:
-    """Of the lower private cache of each core, which alone has these counted."""
+    """Those of the lower private cache of each core, which alone counts them."""
     return sum(count for (_, name), count in counts.items() if name in names)

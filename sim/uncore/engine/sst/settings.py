@@ -1,4 +1,4 @@
-"""What the user says of how SST runs, which is no part of a job: options, kept as environment.
+"""How the user wants SST to run, which is no part of a job: options, kept in the environment.
 
     threads()    UNCORE_SST_THREADS, --sst-threads: threads of one process
     ranks()      UNCORE_SST_RANKS, --sst-ranks: processes of MPI

@@ -124,7 +124,7 @@ class _System:
         return seats
 
     def _part(self, uppers: Sequence[_Seat], number: int) -> int:
-        """Beside one of those it serves, each slice beside another."""
+        """The part of one of those it serves; each slice takes another's."""
         return int(
             self.netlist.part(uppers[number * len(uppers) // max(len(uppers), number + 1)].path)
         )
@@ -143,7 +143,7 @@ class _System:
         self._connect("system", levels)
 
     def _refuse_slices_below_slices(self, root: Resolver, below: dict[int, list[_Seat]]) -> None:
-        """A core finds no way through a level to the slices behind it (sst-elements of 2026)."""
+        """A core finds no route through a level to the slices behind it (sst-elements of 2026)."""
         inner = [n for n in below if n >= self.machine.cores]
         if root.data != "none" and len(set(root.slices)) > 1 and inner:
             name = self.machine.resolvers[inner[0] - self.machine.cores].name
@@ -221,7 +221,7 @@ class _System:
     def _make_interface(
         self, seat: _Seat, group: int, net: Network, element: str
     ) -> tuple[str, str]:
-        """What a cache has of a network, and its port."""
+        """A cache's interface to a network, and its port."""
         params = self.parts.nic(group, [group - 1], [group + 1])
         if element == "merlin":
             params |= self.parts.merlin_link(net)
