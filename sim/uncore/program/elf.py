@@ -94,8 +94,8 @@ def read(data: bytes, name: str) -> Elf:
 
 
 def split(data: bytes, address: int, tail: bytes) -> bytes:
-    """The file with `tail` at `address` instead of zeros: a segment of its own, which takes the rest
-    of the segment that it was in."""
+    """The file with `tail` at `address` instead of zeros: a segment of its own, which takes the
+    rest of the segment that it was in."""
     file = bytearray(data.ljust(-(-len(data) // 8) * 8, b"\0"))
     table, count = struct.unpack_from("<Q", file, 32)[0], struct.unpack_from("<H", file, 56)[0]
     headers = []

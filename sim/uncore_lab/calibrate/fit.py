@@ -2,10 +2,10 @@
 
     solve(problem, home, slice, advance) -> Fitted
 
-Homes are compared after a few iterations with few rounds; of those that fit alike, and of all
+Homes are compared after a few iterations with few rounds.  Of those that fit alike, and of all
 slices, the one is taken whose pairs differ from their class's median as the measured ones do, which
-needs no fit; only that choice is fitted to the end.  So is the order of the cores (order.py), where the
-file's is clearly worse.
+needs no fit; only that choice is fitted to the end.  The order of the cores (order.py) is found in
+the same way, where the file's is clearly worse.
 """
 
 from __future__ import annotations

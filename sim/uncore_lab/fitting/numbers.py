@@ -37,8 +37,8 @@ AMOUNT = re.compile(r"([\d.]+)([^+]*)")
 MOST_RATIO = 10
 DIGITS = 4  # of an amount that is written
 
-# One thing that is described in two ways: where the memory nodes of an IO die are its quadrants, the
-# paths into and out of a quadrant are the halves of a crossbar.
+# One thing that is described in two ways: where the memory nodes of an IO die are its quadrants,
+# the paths into and out of a quadrant are the halves of a crossbar.
 DRAWN = {"quadrant.join crossbar.latency": ("socket.join quadrants.inject", 2.0)}
 
 

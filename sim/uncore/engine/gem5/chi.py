@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from uncore.engine.gem5.buffers import buffers
 from uncore.engine.gem5.document import Value, new, ref, refs
-from uncore.engine.gem5.fabric import turns
+from uncore.engine.gem5.fabric import cycles
 
 if TYPE_CHECKING:
     from uncore.engine.gem5.parts import Parts
@@ -57,11 +57,11 @@ def private(parts: Parts, number: int) -> dict[str, Value]:
             "sequencer": ref(f"sequencer{number}"),
             "send_evictions": True,
             "sc_lock_enabled": True,
-            "sc_lock_base_latency_cy": turns(PROMISED * parts.core.instruction, parts.period),
+            "sc_lock_base_latency_cy": cycles(PROMISED * parts.core.instruction, parts.period),
             "sc_lock_multiplier_inc": 1,
             "sc_lock_multiplier_max": 1,
-            "read_miss_latency": max(0, turns(parts.miss, parts.period) - SENT),
-            "snp_latency": max(0, turns(parts.answer, parts.period) - tags - SENT),
+            "read_miss_latency": max(0, cycles(parts.miss, parts.period) - SENT),
+            "snp_latency": max(0, cycles(parts.answer, parts.period) - tags - SENT),
         }
     )
 
@@ -71,7 +71,7 @@ def bank(parts: Parts, number: int) -> dict[str, Value]:
     this = parts.levels.banks[number]
     data, home = this.resolver.data, not this.below
     tags = parts.leave(this.resolver.service)
-    hit = turns(this.resolver.data_hit, parts.period)
+    hit = cycles(this.resolver.data_hit, parts.period)
     memories = [ref(f"memory_node{n}") for n in range(len(parts.levels.nodes))]
     return (
         _controller(parts, len(parts.levels.cores) + number, data)

@@ -5,8 +5,8 @@
 
 Every stop on a route becomes a router, every link a one-directional link with its latency in cycles
 of the period; gem5 looks for the shortest routes itself, with latencies for weights, so of equally
-long ones it may take another than the machine (rule F1).  Links that share a medium (a bus, rule F4)
-get a router between them and where they lead: all pass one link, which has the medium's width.
+long ones it may take another than the machine (rule F1).  Links that share a medium (bus, rule F4)
+get a router between them and where they lead: all pass one link, with the medium's width.
 
 SimpleNetwork sends a message on when its head is there, as rule F3 does, and keeps the link for the
 time of all its bytes; it waits for no tail at the end of the route.
@@ -55,11 +55,12 @@ def period(machine: Machine, stops: Collection[int]) -> int:
     """The period that rounds links least, judged by the worst of them; of equals the longest."""
     latencies = {link.control for link in used(machine, stops)} or {1000}
     return min(
-        reversed(PERIODS), key=lambda ps: max(abs(turns(at, ps) * ps - at) / at for at in latencies)
+        reversed(PERIODS),
+        key=lambda ps: max(abs(cycles(at, ps) * ps - at) / at for at in latencies),
     )
 
 
-def turns(duration: int, ps: int) -> int:
+def cycles(duration: int, ps: int) -> int:
     """Cycles of the period: at least the one that gem5 wants of anything that passes a buffer."""
     return max(1, round(duration / ps))
 
@@ -83,14 +84,14 @@ def fabric(machine: Machine, stops: Collection[int], ps: int) -> Fabric:
 
 def _wire(made: Fabric, link: Link, ps: int) -> Wire:
     source, target = made.router[link.source], made.router[link.target]
-    return Wire(source, target, turns(link.control, ps), _width(link, ps))
+    return Wire(source, target, cycles(link.control, ps), _width(link, ps))
 
 
 def _medium(made: Fabric, shared: Sequence[Link], ps: int) -> None:
     """Inputs that end at one stop, and the one that stands for them."""
     inlet, made.routers = made.routers, made.routers + 1
     for link in shared:
-        latency = max(1, turns(link.control, ps) - 1)
+        latency = max(1, cycles(link.control, ps) - 1)
         made.wires.append(Wire(made.router[link.source], inlet, latency, NO_LIMIT))
     made.wires.append(Wire(inlet, made.router[shared[0].target], 1, _width(shared[0], ps)))
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from uncore.engine.gem5.document import Value, new, region
-from uncore.engine.gem5.fabric import turns
+from uncore.engine.gem5.fabric import cycles
 from uncore.engine.gem5.levels import Bank, Levels
 from uncore.engine.outside import homes
 from uncore.errors import UserError
@@ -49,7 +49,7 @@ class Parts:
 
     def leave(self, duration: int) -> int:
         """Cycles until a message is on its way: one of them is that of the endpoint's link."""
-        return max(1, turns(duration, self.period) - 1)
+        return max(1, cycles(duration, self.period) - 1)
 
     @property
     def miss(self) -> int:

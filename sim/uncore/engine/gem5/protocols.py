@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from uncore.engine.gem5 import chi
 from uncore.engine.gem5.buffers import buffers
 from uncore.engine.gem5.document import Value, new, newer, ref
-from uncore.engine.gem5.fabric import turns
+from uncore.engine.gem5.fabric import cycles
 from uncore.engine.gem5.levels import Levels
 from uncore.engine.gem5.parts import LINE, Parts
 
@@ -114,7 +114,7 @@ def _moesi_private(parts: Parts, number: int) -> dict[str, Value]:
         "send_evictions": True,
         "request_latency": parts.leave(parts.miss),
         "response_latency": parts.leave(parts.answer),
-        "use_timeout_latency": turns(parts.core.hold, parts.period),
+        "use_timeout_latency": cycles(parts.core.hold, parts.period),
     } | buffers(
         to="requestFromL1Cache responseFromL1Cache",
         from_="requestToL1Cache responseToL1Cache",

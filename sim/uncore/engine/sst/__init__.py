@@ -29,7 +29,7 @@ DIFFERS = (
     "a line that another core owns comes through the directory: four ways, where homes of the"
     " model reply directly with three",
     "a bus is a router: messages wait for each other only where they leave by one port",
-    "caches work in turns of the core's clock, and take some for every step",
+    "caches work in cycles of the core's clock, and take some for every step",
 )
 PROBES: frozenset[str] = frozenset()
 found, missing = find.found, find.missing

@@ -65,7 +65,7 @@ class Netlist:
         }
 
     def _parts(self) -> dict[str, int]:
-        """Each component's part: the least of those that short links join (disjoint sets, Tarjan)."""
+        """Each component's part: the least of those that short links join (Tarjan's sets)."""
         root = {path: path for path, one in self._objects.items() if "part" in one}
 
         def find(path: str) -> str:
