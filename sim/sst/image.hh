@@ -11,9 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "spec/spec.hh"
-
 namespace uncore {
+
+struct Segment {
+  uint64_t address;
+  std::vector<uint8_t> bytes;
+};
 
 inline bool holds(const Segment& segment, uint64_t at) {
   return at - segment.address < segment.bytes.size();

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from validation.support.files import SMALL, load_text, with_join
 
 from uncore.errors import UserError
+from uncore.paths import CHECKOUT
 from uncore.topology.document import Branch, Place
 from uncore.topology.keys import KEYS
 from uncore.topology.load import load, shipped
@@ -110,3 +113,20 @@ def test_an_interval_is_two_ends_around_the_number(
     text = SMALL.replace('"2ns"', f'{{ value = "2ns", interval = {interval} }}')
     with pytest.raises(UserError, match=rf":14: .*{words}"):
         load_text(tmp_path, text)
+
+
+def test_the_structs_of_the_native_engine_are_written_as_the_rest(tmp_path: Path) -> None:
+    """Made by SCons from the dataclasses, for people to read too."""
+    assert CHECKOUT
+    made = CHECKOUT / "build/native/spec/spec.hh"
+    written = subprocess.run(
+        [
+            Path(sys.executable).with_name("clang-format"),
+            f"--style=file:{CHECKOUT}/.clang-format",
+            made,
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert written.stdout == made.read_text()

@@ -15,11 +15,11 @@ uint32_t AddressMap::home(uint64_t line, Agent toucher) {
   const auto nodes = static_cast<uint32_t>(machine_.memories.size());
   if (nodes == 1) return 0;
   switch (job_.home.kind) {
-    case HomePolicy::Kind::node:
+    case HomeSpec::Kind::node:
       return job_.home.node;
-    case HomePolicy::Kind::interleave:
+    case HomeSpec::Kind::interleave:
       return static_cast<uint32_t>(line / kPageLines % nodes);
-    case HomePolicy::Kind::first_touch: {
+    case HomeSpec::Kind::first_touch: {
       const auto [page, first] = pages_.try_emplace(line / kPageLines, 0);
       if (first && toucher != kNobody) page->second = nearest_node(toucher);
       return page->second;

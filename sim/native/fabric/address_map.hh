@@ -42,7 +42,7 @@ class AddressMap {
     return agents_.memory(fixed >= 0 ? static_cast<uint32_t>(fixed) : home(line, kNobody));
   }
   // Does the order in which cores miss on pages decide where they are?
-  bool first_touch() const { return job_.home.kind == HomePolicy::Kind::first_touch; }
+  bool first_touch() const { return job_.home.kind == HomeSpec::Kind::first_touch; }
 
  private:
   // The same for slices on every host. 32 bits: a quicker division.

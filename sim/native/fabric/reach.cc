@@ -5,11 +5,11 @@
 namespace uncore {
 
 std::vector<Time> reaches(const MachineSpec& machine, const Agents& agents, const Fabric& fabric) {
-  std::vector<int> standing(machine.stops, 0);  // cores and resolvers, by stop
+  std::vector<int> standing(machine.stop_count, 0);  // cores and resolvers, by stop
   for (const int32_t stop : machine.core_stops) ++standing[stop];
   for (const ResolverSpec& r : machine.resolvers)
     for (const int32_t stop : r.slices) ++standing[stop];
-  std::vector<bool> sources(machine.stops);
+  std::vector<bool> sources(machine.stop_count);
   std::transform(standing.begin(), standing.end(), sources.begin(), [](int n) { return n > 0; });
 
   std::vector<bool> used(agents.cores());

@@ -4,11 +4,11 @@
 
 namespace uncore {
 
-void Memories::load(const std::vector<Segment>& segments) {
-  for (const Segment& segment : segments)
-    for (std::size_t i = 0; i < segment.bytes.size(); ++i) {
+void Memories::load(const std::vector<SegmentSpec>& segments) {
+  for (const SegmentSpec& segment : segments)
+    for (std::size_t i = 0; i < segment.data.size(); ++i) {
       const uint64_t address = segment.address + i;
-      line(address >> kLineShift).at[address % kLineBytes] = segment.bytes[i];
+      line(address >> kLineShift).at[address % kLineBytes] = segment.data[i];
     }
 }
 

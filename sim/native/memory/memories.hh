@@ -17,7 +17,7 @@ class Memories {
       : nodes_(machine.memories), agents_(agents), network_(network), free_(nodes_.size()) {}
 
   Bytes& line(uint64_t number) { return image_.line(number); }
-  void load(const std::vector<Segment>& segments);
+  void load(const std::vector<SegmentSpec>& segments);
 
   void arrive(PacketId id, Time now);  // a read or a writeback reached its node
 

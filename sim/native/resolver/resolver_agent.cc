@@ -12,11 +12,12 @@ ResolverAgent::ResolverAgent(const ResolverSurroundings& around, Agent self,
       spec_(spec),
       free_(spec.slices.size(), 0) {
   policy_.root = spec.parents.empty();
-  policy_.snoop = spec.knows == "snoop";
-  policy_.direct = spec.reply == "direct";
-  policy_.completion = spec.unblock == "completion";
-  policy_.keeps_data = spec.data != "none";
-  policy_.inclusive = spec.data == "inclusive" || spec.knows == "inclusive";
+  policy_.snoop = spec.knows == ResolverSpec::Knows::snoop;
+  policy_.direct = spec.reply == ResolverSpec::Reply::direct;
+  policy_.completion = spec.unblock == ResolverSpec::Unblock::completion;
+  policy_.keeps_data = spec.data != ResolverSpec::Data::none;
+  policy_.inclusive =
+      spec.data == ResolverSpec::Data::inclusive || spec.knows == ResolverSpec::Knows::inclusive;
   policy_.grants = spec.grants;
 }
 

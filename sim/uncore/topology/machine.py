@@ -262,6 +262,11 @@ class Machine:
         return len(self.core_stops)
 
     @property
+    def stop_count(self) -> Some:
+        """How many stops there are."""
+        return len(self.stops)
+
+    @property
     def harts(self) -> int:
         return sum(self.threads) or self.cores * self.threads_per_core
 

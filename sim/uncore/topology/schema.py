@@ -51,8 +51,9 @@ Bytes = Annotated[int, Meta(ge=1, le=MOST_BYTES), Form.SIZE]
 Count = Annotated[int, Meta(ge=0, le=LARGEST)]
 Some = Annotated[int, Meta(ge=1, le=LARGEST)]
 Share = Annotated[int, Meta(ge=1, le=1000), Form.SHARE]
-Place = Annotated[int, Meta(ge=0, lt=1 << 31)]  # of a stop or an agent in its list
-MaybePlace = Annotated[int, Meta(ge=-1, lt=1 << 20)]  # -1: none
+INT32 = "int32_t"  # in native code
+Place = Annotated[int, Meta(ge=0, lt=1 << 31), INT32]  # of a stop or an agent in its list
+MaybePlace = Annotated[int, Meta(ge=-1, lt=1 << 20), INT32]  # -1: none
 
 
 def one_of(words: tuple[str, ...]) -> Meta:

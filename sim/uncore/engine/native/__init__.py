@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uncore import _native
 from uncore._native import Run
 from uncore.engine import Probes, Tick, boot, outcome, silent
-from uncore.engine.native import attribution
+from uncore.engine.native import attribution, spec
 from uncore.program import abi
 from uncore.protocol import tables
 
@@ -26,9 +26,8 @@ GIVES = frozenset(
 
 PROBES = frozenset({"log", "lines", "operations"})
 CAN = frozenset({"far", "multicast"})  # of what a machine may have (boot.py)
-HARTS = NO_LIMIT = 2**64 - 1
+HARTS = NO_LIMIT = spec.NO_LIMIT
 SLICE = 200_000  # events between two looks at the keyboard
-HOME_KINDS = {"addressed": 0, "node": 1, "interleave": 2, "first-touch": 3, "pair": 3}
 
 
 def missing() -> str:
@@ -59,33 +58,33 @@ def start(
     machine, for tests.
     """
     memory, text = boot.memory(job, CAN), boot.text(job)
-    kind, node = _home(job.home)
-    description = {
-        "placement": list(job.harts[: job.threads[0]]),
-        "entry": job.program.entry,
-        "text_begin": text.address,
-        "text_size": len(text.data),
-        "stacks": job.program.symbol("uc_stacks").address,
-        "stack_stride": abi.CONSTANTS["UC_STACK_STRIDE"],
-        "stack_guard": abi.CONSTANTS["UC_STACK_GUARD"],
-        "home_kind": kind,
-        "home_node": node,
-        "slice": -1 if job.slices == "hash" else int(job.slices),
-        "watchdog": job.watchdog,
-        "lookahead": lookahead,
-        "sleep": sleep,
-        "fences": fences,
-        "log": "log" in probes,
-        "lines": bool({"lines", "operations"} & probes),
-    }
-    cells = tables.pack(tables.load(job.machine.protocol))
-    return Run(job.machine, cells, description, memory)
+    told = spec.Job(
+        protocol=tuple(tables.pack(tables.load(job.machine.protocol))),
+        placement=job.harts[: job.threads[0]],
+        segments=tuple(spec.Segment(address, data) for address, data in memory),
+        entry=job.program.entry,
+        text_begin=text.address,
+        text_size=len(text.data),
+        stacks=job.program.symbol("uc_stacks").address,
+        stack_stride=abi.CONSTANTS["UC_STACK_STRIDE"],
+        stack_guard=abi.CONSTANTS["UC_STACK_GUARD"],
+        home=_home(job.home),
+        slice=-1 if job.slices == "hash" else int(job.slices),
+        watchdog=job.watchdog,
+        lookahead=lookahead,
+        sleep=sleep,
+        fences=fences,
+        log="log" in probes,
+        lines=bool({"lines", "operations"} & probes),
+    )
+    return Run(job.machine, told)
 
 
-def _home(text: str) -> tuple[int, int]:
+def _home(text: str) -> spec.Home:
+    """Of a pair, the first to touch a line is one of the two (boot.py)."""
     if text.startswith("node"):
-        return HOME_KINDS["node"], int(text.removeprefix("node"))
-    return HOME_KINDS[text], 0
+        return spec.Home("node", int(text.removeprefix("node")))
+    return spec.Home("first-touch" if text == "pair" else text, 0)
 
 
 def _observed(job: Job, engine: Run, probes: Probes) -> dict[str, Any]:

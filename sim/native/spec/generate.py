@@ -1,0 +1,172 @@
+"""Writes the structs in which the native engine reads a machine and a job.
+
+    python sim/native/spec/generate.py FILE     by SCons: build/native/spec/spec.hh
+
+A field declared in uncore/topology/machine.py or uncore/engine/native/spec.py becomes a member: a
+number the narrowest unsigned type that holds its range, or the type it names (durations: Time); a
+word of a fixed set an enumeration of its own; a tuple a vector, a dataclass its struct.  Plain
+texts stay in Python, and so does what its field says is not native.  Properties of such types are
+members too.  It needs the standard library and msgspec.
+"""
+
+from __future__ import annotations
+
+import inspect
+import runpy
+import sys
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass, is_dataclass
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
+
+SIM = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SIM))
+
+from uncore.topology import machine  # noqa: E402
+from uncore.topology.schema import (  # noqa: E402
+    LARGEST,
+    Form,
+    fields,
+    form_of,
+    limits,
+    metadata,
+    words_of,
+)
+
+WIDTH = 100
+JOB = runpy.run_path(str(SIM / "uncore/engine/native/spec.py"))["Job"]  # without its package
+HEAD = """\
+// A job as the engine reads it: the numbers of a Machine and of a run.
+//
+// Made by sim/native/spec/generate.py from uncore/topology/machine.py and
+// uncore/engine/native/spec.py; binding/read_spec.hh fills it.
+//
+// Interface: the structs; each_field(spec, f) calls f(name, member) of each; words(enumerator), all
+// words of its kind as Python writes them, in order.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "kernel/time.hh"
+
+namespace uncore {
+"""
+
+
+@dataclass(frozen=True)
+class Member:
+    name: str
+    about: str
+    type: Any
+
+    @property
+    def enumeration(self) -> str:
+        return self.name.capitalize() if words_of(self.type) else ""
+
+
+def members(part: type) -> Iterator[Member]:
+    """What the native engine is told of a dataclass."""
+    for one in fields(part):
+        if one.native and cpp(one.type):
+            yield Member(one.name, one.about, one.type)
+    for name, of in inspect.getmembers(part, lambda value: isinstance(value, property)):
+        type_ = get_type_hints(of.fget, include_extras=True)["return"]
+        if cpp(type_) and type_ is not int:
+            yield Member(name, inspect.getdoc(of) or "", type_)
+
+
+def cpp(type_: Any) -> str:
+    """The type of a member, or nothing where it stays in Python; of a word "enum"."""
+    if is_dataclass(type_):
+        return f"{type_.__name__}Spec"
+    if get_origin(type_) is tuple:
+        inner = cpp(get_args(type_)[0])
+        return f"std::vector<{inner}>" if inner else ""
+    if type_ is bytes:
+        return "std::vector<uint8_t>"
+    if type_ is bool or words_of(type_):
+        return "bool" if type_ is bool else "enum"
+    return _integer(type_) if metadata(type_) else ""
+
+
+def _integer(type_: Any) -> str:
+    if form_of(type_) is Form.DURATION:
+        return "Time"
+    if named := [one for one in metadata(type_) if isinstance(one, str)]:
+        return str(named[0])
+    low, high = limits(type_)
+    assert low >= 0, f"{type_}: name the type of a number that may be negative"
+    return "uint32_t" if high <= LARGEST else "uint64_t"
+
+
+def parts(part: type) -> list[type]:
+    """The dataclass after those that its members are of."""
+    found: list[type] = []
+    for member in members(part):
+        inner = member.type
+        while get_origin(inner) is tuple:
+            inner = get_args(inner)[0]
+        if is_dataclass(inner):
+            found += [one for one in parts(inner) if one not in found]  # type: ignore[arg-type]
+    return [*found, part]
+
+
+def comment(text: str, indent: str = "") -> list[str]:
+    lines = [line for block in text.split("\n\n") for line in _wrapped(block, indent)]
+    return lines
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    mark = f"{indent}// "
+    return textwrap.wrap(" ".join(text.split()), WIDTH, initial_indent=mark, subsequent_indent=mark)
+
+
+def identifier(word: str) -> str:
+    return word.replace("-", "_")
+
+
+def struct(part: type) -> list[str]:
+    lines = [*comment(inspect.getdoc(part) or ""), f"struct {part.__name__}Spec {{"]
+    for one in members(part):
+        if one.enumeration:
+            names = ", ".join(map(identifier, words_of(one.type)))
+            lines.append(f"  enum class {one.enumeration} : uint8_t {{ {names} }};")
+    for one in members(part):
+        lines += comment(one.about, "  ")
+        lines.append(f"  {one.enumeration or cpp(one.type)} {one.name};")
+    return [*lines, "};", ""]
+
+
+def visitor(part: type) -> list[str]:
+    head = ["template <class F>", f"void each_field({part.__name__}Spec& spec, F f) {{"]
+    calls = [f'  f("{one.name}", spec.{one.name});' for one in members(part)]
+    return [*head, *calls, "}", ""]
+
+
+def words(part: type) -> list[str]:
+    lines: list[str] = []
+    for one in members(part):
+        if one.enumeration:
+            known = words_of(one.type)
+            kind = f"{part.__name__}Spec::{one.enumeration}"
+            quoted = ", ".join(f'"{word}"' for word in known)
+            head = f"constexpr std::array<std::string_view, {len(known)}> words({kind}) {{"
+            body = f"return {{{quoted}}};"
+            fits = len(line := f"{head} {body} }}") <= WIDTH
+            lines += [line, ""] if fits else [head, f"  {body}", "}", ""]
+    return lines
+
+
+def header() -> str:
+    lines = HEAD.splitlines()
+    for one in [*parts(machine.Machine), *parts(JOB)]:
+        lines += ["", *struct(one), *words(one), *visitor(one)][:-1]
+    return "\n".join([*lines, "", "}  // namespace uncore", ""])
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(header())
