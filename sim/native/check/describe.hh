@@ -21,7 +21,7 @@ std::string describe(const Tree& tree, const Message<Data>& m) {
   std::string out(kind_names[static_cast<std::size_t>(m.kind)]);
   if (m.kind == Kind::Data) out.append("-").append(name::states[static_cast<std::size_t>(m.right)]);
   if (m.kind == Kind::Answer) {
-    constexpr std::array flags = {"gave", "dirty", "shared", "own", "carries"};
+    constexpr std::array flags = {"gave", "dirty", "shared", "own", "carries", "handed"};
     out += "(";
     for (std::size_t f = 0; f < flags.size(); ++f)
       if (m.flags >> f & 1) out.append(out.back() == '(' ? "" : "+").append(flags[f]);
@@ -32,8 +32,8 @@ std::string describe(const Tree& tree, const Message<Data>& m) {
   return out;
 }
 
-template <int kCores, int kNodes, int kMessages, int kWords>
-std::string System<kCores, kNodes, kMessages, kWords>::describe(const Step& s) const {
+template <class Size>
+std::string System<Size>::describe(const Step& s) const {
   switch (s.what) {
     case Step::What::deliver:
       return check::describe(*tree, messages[s.at]);

@@ -121,7 +121,7 @@ class Packer {
     ar.bits(l.in_hand[0], 1);
     ar.bits(l.step, 3);
     ar.bits(l.waiting, 3);
-    ar.bits(l.answers, 5);
+    ar.bits(l.answers, 6);
     ar.count(l.open_reads, 4);
     ar.bits(l.served, 3);
     if (l.step != Step::idle) message(ar, l.request);
@@ -131,7 +131,7 @@ class Packer {
   template <class Archive, class M>
   void message(Archive& ar, M& m) {
     ar.bits(m.kind, 4);
-    ar.bits(m.flags, 5);
+    ar.bits(m.flags, 6);
     ar.bits(m.right, 4);
     ar.bits(m.wants_unblock, 1);
     ar.bits(m.carries, 1);

@@ -8,8 +8,10 @@
 namespace uncore::check {
 namespace {
 
-constexpr int kWords = 4;
-using Large = System<16, 21, 400, kWords>;
+struct LargeSize {
+  static constexpr int cores = 16, nodes = 21, messages = 400, words = 4;
+};
+using Large = System<LargeSize>;
 
 class Tester {
  public:
@@ -101,7 +103,7 @@ class Tester {
                                     Step::What::store, Step::What::store, Step::What::evict,
                                     Step::What::amo,   Step::What::amo};
     const Step s{weights[below(weights.size() - (tree_.far ? 0 : 2))], c,
-                 static_cast<int>(below(kWords))};
+                 static_cast<int>(below(LargeSize::words))};
     if (line.may_begin(s)) take(line, s);
   }
 

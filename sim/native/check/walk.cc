@@ -10,7 +10,10 @@
 namespace uncore::check {
 namespace {
 
-using Small = System<4, 4, 24, 1>;
+struct SmallSize {
+  static constexpr int cores = 4, nodes = 4, messages = 24, words = 1;
+};
+using Small = System<SmallSize>;
 using Number = States::Number;
 
 // `Machine` has steps, take and quiet; `Pack` turns it into words and back.

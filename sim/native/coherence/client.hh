@@ -180,7 +180,10 @@ class Client {
     Msg answer = to_resolver(env, Kind::Answer, probe);
     answer.flags = says(cell, data, env.shares());
     const bool gives = answer.flags & Flag::gave;
-    if (gives && probe.requester != kNobody) hand_over(env, probe, *data);
+    if (gives && probe.requester != kNobody) {
+      answer.flags |= Flag::handed;
+      hand_over(env, probe, *data);
+    }
     const bool takes_over = probe.kind == Kind::ProbeS && (answer.flags & Flag::dirty);
     if (gives && (probe.requester == kNobody || takes_over)) {
       answer.flags |= Flag::carries;

@@ -53,6 +53,7 @@ struct Flag {
   static constexpr uint8_t shared = 4;    // a copy stays
   static constexpr uint8_t own = 8;       // ownership stays
   static constexpr uint8_t carries = 16;  // the data are in this message
+  static constexpr uint8_t handed = 32;   // the data went to the requester
 };
 
 struct Header {

@@ -118,6 +118,7 @@ class Core {
   };
   Turn next_turn() const;
   void run_thread(Thread& thread, Time turn);
+  void stopped(Thread& thread, Stop stop);
   static Time before(Time at, uint32_t by, const Thread& sleeper);
   void spun(Thread& thread);
   void advance(Thread& sleeper, Time horizon);

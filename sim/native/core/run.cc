@@ -121,8 +121,12 @@ void Core::run_thread(Thread& thread, Time turn) {
   const Stop stop = hart.run();
   executing_ = nullptr;
   thread.ran_at = disturbances;
-  if (stop == Stop::horizon) [[likely]]
-    return;
+  if (stop != Stop::horizon) [[unlikely]]
+    stopped(thread, stop);
+}
+
+void Core::stopped(Thread& thread, Stop stop) {
+  const Hart<Thread>& hart = thread.hart;
   const Thread::Mode mode = thread.mode;
   if (stop != Stop::spin) thread.recording = false;
   switch (stop) {

@@ -1,0 +1,75 @@
+// What the protocol's logic is told about its surroundings in a machine without time or places: a
+// resolver (coherence/resolver.hh), and a core (coherence/client.hh).
+#pragma once
+
+#include "check/inline.hh"
+#include "check/tree.hh"
+#include "check/watched.hh"
+
+namespace uncore::check {
+
+template <class Size>
+class System;
+
+// `Size`: how many cores, nodes and messages a System has room for, and words a line.
+template <class Size>
+using DataOf = std::array<uint32_t, Size::words>;
+
+template <class Size>
+struct AtResolver {
+  using Data = DataOf<Size>;
+  using Msg = Message<Data>;
+  using Set = Bits;
+  using Queue = Few<Msg, 2 * Size::cores>;  // a core may have an atomic beside a request
+
+  System<Size>* system = nullptr;
+  Agent agent = kNobody;
+
+  const Watched& protocol() const { return *system->watched; }
+  const Policy& policy() const { return node().policy; }
+  Agent self() const { return agent; }
+  int children() const { return system ? node().children : 0; }
+  Agent child(int ordinal) const { return node().first + ordinal; }
+  int ordinal(Agent a) const { return a - node().first; }
+  Agent above(uint64_t) const { return node().parent; }
+  uint32_t next_request() { return system->next_request(agent); }
+  void send(const Msg& m) { system->messages.push(m); }
+  void send_stored(const Entry<AtResolver>&, const Msg& m) { send(m); }
+  Msg apply(Data& data, const Msg& m) { return system->apply(data, m, agent); }
+  void memory_read(Entry<AtResolver>&) { system->reading = true; }
+  void memory_write(Entry<AtResolver>&, const Data& data) { system->memory = data; }
+  void keep(Entry<AtResolver>&) {}
+  void touch(Entry<AtResolver>&) {}
+  void discard(Entry<AtResolver>&) {}
+  void opened(Entry<AtResolver>&) {}
+  void closed(Entry<AtResolver>&) {}
+  // There is no time here. That children go first is what a probe that comes later sees.
+  bool young(const Msg&) const { return false; }
+  // And a core here is one hart.
+  bool contended(const Entry<AtResolver>&) const { return false; }
+
+ private:
+  const Node& node() const { return system->tree->node(agent); }
+};
+
+template <class Size>
+struct AtCore {
+  using Data = DataOf<Size>;
+
+  System<Size>* system;
+  Agent agent;
+
+  const Watched& protocol() const { return *system->watched; }
+  Agent self() const { return agent; }
+  uint64_t number() const { return 0; }
+  Agent above() const { return system->tree->parent(agent); }
+  uint32_t next_request() { return system->next_request(agent); }
+  void send(const Message<Data>& m) { system->messages.push(m); }
+  const Data* data() const { return &system->core(agent).data; }
+  bool shares() const { return protocol().holds_copy(system->core(agent).copy.state); }
+  bool needs_data() const { return false; }
+  void fill(const Data& data) { system->core(agent).data = data; }
+  void enters(State) {}
+};
+
+}  // namespace uncore::check

@@ -1,0 +1,39 @@
+// What may happen next in a system. Part of system.hh.
+#pragma once
+
+#include "check/system.hh"
+
+namespace uncore::check {
+
+template <class Size>
+bool System<Size>::may_begin(const Step& s) const {
+  if (s.what == Step::What::amo && (!tree->far || core(s.at).far)) return false;
+  if (s.of_core()) {
+    const Cell cell = watched->client(core(s.at).copy.state, s.wish());
+    // An access that stalls is tried again later; until then nothing changes.
+    return cell.possible() && !cell.has(Act::stall) && !ahead(s.at);
+  }
+  const Node& node = tree->node(s.at);
+  const Line& l = line(s.at);
+  if (!l.quiet() || l.blank(node.policy.root)) return false;
+  return s.what == Step::What::recall ? node.recalls : l.stored;
+}
+
+template <class Size>
+void System<Size>::steps(std::vector<Step>& out) const {
+  out.clear();
+  for (int m = 0; m < messages.size(); ++m)
+    if (may_arrive(messages[m])) out.push_back({Step::What::deliver, m});
+  if (reading) out.push_back({Step::What::memory});
+  const auto consider = [&](Step s) {
+    if (may_begin(s)) out.push_back(s);
+  };
+  for (Agent c = 0; c < tree->cores; ++c)
+    for (const auto what :
+         {Step::What::load, Step::What::store, Step::What::amo, Step::What::evict})
+      consider({what, c});
+  for (Agent a = tree->cores; a < tree->agents(); ++a)
+    for (const auto what : {Step::What::evict_data, Step::What::recall}) consider({what, a});
+}
+
+}  // namespace uncore::check
