@@ -22,6 +22,7 @@ from uncore import plugins
 from uncore.commands import COMMANDS
 from uncore.commands.status import INTERRUPTED, MISTAKE, OK
 from uncore.errors import UncoreError, nearest
+from uncore.signals import interruptible
 from uncore.version import __version__
 
 
@@ -29,9 +30,10 @@ def main(words: Sequence[str] | None = None) -> None:
     """Entry point: runs the command and exits with its status."""
     words = sys.argv[1:] if words is None else words
     try:
-        status = _app(words)(
-            words, exit_on_error=False, print_error=False, result_action="return_value"
-        )
+        with interruptible():
+            status = _app(words)(
+                words, exit_on_error=False, print_error=False, result_action="return_value"
+            )
     except UncoreError as error:
         print(f"uncore: {error}", file=sys.stderr)
         status = error.status

@@ -1,7 +1,6 @@
 """Runs jobs, point by point, on as many of the host's cores as asked, and keeps what is finished.
 
-Interface: `execute(jobs, cores, done)`, and `mapped(work, items, cores)` for work that is more than
-jobs.  A point is one job at one thread count; points are
+Interface: `execute(jobs, cores, done)`.  A point is one job at one thread count; points are
 independent, so they run in any order on any core and the results come back in the jobs' order.
 Invariant: every finished point is returned, in results marked partial, whether the user interrupted
 the execution or a guest went wrong at another point; the latter is told to `wrong`, or raised where
@@ -10,21 +9,17 @@ nobody listens.
 
 from __future__ import annotations
 
-import multiprocessing
 import platform
-import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
-from uncore import engine
+from uncore import engine, pool
 from uncore.engine import Probes, Tick
 from uncore.errors import GuestError
 from uncore.job import Job
@@ -35,9 +30,6 @@ from uncore.version import __version__
 Seen = Callable[[Job, dict[str, Any]], None]  # what the probes saw at a point, by probe
 Done = Callable[[Job, Point], None]  # called after each point, in the order of finishing
 Wrong = Callable[[Job, GuestError], None]  # called for each point whose guest went wrong
-
-Item = TypeVar("Item")
-Answer = TypeVar("Answer")
 
 # Number of the point, what came, what the probes saw, host seconds.
 Finished = tuple[int, Point | GuestError, dict[str, Any], float]
@@ -88,55 +80,15 @@ def _runs(points: Sequence[Job], cores: int, probes: Probes, tick: Tick) -> Iter
     return (_point(number, job, probes, tick) for number, job in enumerate(points))
 
 
-def mapped(work: Callable[[Item], Answer], items: Sequence[Item], cores: int) -> Iterator[Answer]:
-    """The answers in the items' order."""
-    if min(cores, len(items)) <= 1:
-        yield from map(work, items)
-        return
-    with _pool(min(cores, len(items))) as pool:
-        with _uninterrupted():
-            answers = pool.map(work, items)
-        yield from answers
-
-
 def _pooled(points: Sequence[Job], cores: int, probes: Probes) -> Iterator[Finished]:
     # Most threads first: the longest point must not be the last one to start.
     order = sorted(range(len(points)), key=lambda n: -points[n].threads[0])
-    with _pool(min(cores, len(points))) as pool:
-        with _uninterrupted():
-            futures = [pool.submit(_point, n, points[n], probes) for n in order]
-        for future in as_completed(futures):
-            yield future.result()
+    work = partial(_numbered, points=points, probes=probes)
+    yield from pool.finished(work, order, cores)
 
 
-@contextmanager
-def _pool(cores: int) -> Iterator[ProcessPoolExecutor]:
-    """Whatever ends its use early ends its processes."""
-    context = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(cores, context, _ignore_interrupt) as pool:
-        try:
-            yield pool
-        except BaseException:
-            for child in multiprocessing.active_children():
-                child.terminate()
-            pool.shutdown(cancel_futures=True)  # until its thread has ended: exits race with it
-            raise
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Workers are born with the first work: an interrupt waits until they know to ignore it."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-
-
-def _ignore_interrupt() -> None:
-    """Ctrl-C reaches every process of the terminal: the parent alone answers it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+def _numbered(number: int, points: Sequence[Job], probes: Probes) -> Finished:
+    return _point(number, points[number], probes)
 
 
 def _point(number: int, job: Job, probes: Probes, tick: Tick = engine.silent) -> Finished:

@@ -20,7 +20,7 @@ import numpy as np
 from uncore import topology
 from uncore.distance import boundaries
 from uncore.errors import UserError
-from uncore.execute import mapped
+from uncore.pool import mapped
 from uncore.report import plot
 from uncore.report.progress import progress
 from uncore.report.table import Column

@@ -20,7 +20,7 @@ from statistics import mean, median
 from typing import Any
 
 from uncore import topology
-from uncore.execute import mapped
+from uncore.pool import mapped
 from uncore.report.progress import progress
 from uncore.report.table import Column, Row
 from uncore.topology.lineage import lineage

@@ -1,0 +1,5 @@
+"""`python -m uncore` is the command `uncore`."""
+
+from uncore.cli import main
+
+main()

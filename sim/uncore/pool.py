@@ -1,0 +1,82 @@
+"""Work for several processes, which end with the process that gave it to them, however that ends.
+
+    mapped(work, items, cores)      the answers in the items' order
+    finished(work, items, cores)    the answers as they come
+
+Signals that end a program reach every process of a terminal or of a group.  The parent alone
+answers them: it keeps what is finished.  Workers ignore them, and are killed when the parent leaves
+the loop early, or by the kernel when the parent is gone.
+Invariant: no worker outlives its parent, and none dies before it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from typing import TypeVar
+
+from uncore.signals import ENDING
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+PR_SET_PDEATHSIG = 1  # Linux, prctl(2)
+
+
+def mapped(work: Callable[[Item], Answer], items: Sequence[Item], cores: int) -> Iterator[Answer]:
+    if min(cores, len(items)) <= 1:
+        yield from map(work, items)
+        return
+    with _workers(min(cores, len(items))) as executor:
+        with _held_back():
+            answers = executor.map(work, items)
+        yield from answers
+
+
+def finished(work: Callable[[Item], Answer], items: Sequence[Item], cores: int) -> Iterator[Answer]:
+    with _workers(min(cores, len(items))) as executor:
+        with _held_back():
+            futures = [executor.submit(work, item) for item in items]
+        for future in as_completed(futures):
+            yield future.result()
+
+
+@contextmanager
+def _workers(cores: int) -> Iterator[ProcessPoolExecutor]:
+    """Whatever ends their use early ends them."""
+    context = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(cores, context, _begin, (os.getpid(),)) as executor:
+        try:
+            yield executor
+        except BaseException:
+            for child in multiprocessing.active_children():
+                child.kill()
+            executor.shutdown(cancel_futures=True)  # until its thread has ended: exits race with it
+            raise
+
+
+@contextmanager
+def _held_back() -> Iterator[None]:
+    """Workers are born with the first work: a signal waits until they know to ignore it."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+
+
+def _begin(parent: int) -> None:
+    """The first thing a worker does."""
+    for number in ENDING:
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it died before we asked to be told
+            os._exit(1)

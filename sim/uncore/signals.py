@@ -1,0 +1,26 @@
+"""Signals that ask a program to end: Ctrl-C, a terminal that closes, `kill`.
+
+with interruptible(): ...    each of them is a KeyboardInterrupt, so what is finished is kept
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """A signal that the user has chosen to ignore (nohup) stays ignored."""
+    before = {}
+    for number in ENDING - {signal.SIGINT}:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            before[number] = signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

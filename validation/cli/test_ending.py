@@ -1,0 +1,107 @@
+"""Is nothing left behind and nothing finished lost, whatever ends `uncore run`?"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from uncore.result import load
+
+# One thread is done in a second, eight take minutes.
+WORDS = "run bus:8 counter/atomic --threads 1,8 --set ops=2000000 --cores 2 --output r.json".split()
+PATIENCE = 60  # seconds
+
+
+def fields(process: int) -> list[str]:
+    """Of /proc/PID/stat, from the state on; empty when the process is gone."""
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return []
+    return stat.rpartition(")")[2].split()
+
+
+def alive(process: int) -> bool:
+    return fields(process)[:1] not in ([], ["Z"])
+
+
+def children(process: int) -> list[int]:
+    numbers = [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+    return [number for number in numbers if fields(number)[1:2] == [str(process)]]
+
+
+def has_finished_a_point(worker: int) -> bool:
+    state, ticks = fields(worker)[0], int(fields(worker)[11])
+    return state == "S" and ticks > 5
+
+
+def wait_until(holds: Callable[[], bool]) -> bool:
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+@pytest.fixture
+def running(tmp_path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+    """The command with its two workers, one of which has nothing left to do."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "uncore", *WORDS],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    workers: list[int] = []
+
+    def ready() -> bool:
+        workers[:] = children(process.pid)
+        return len(workers) == 2 and any(map(has_finished_a_point, workers))
+
+    assert wait_until(ready)
+    yield process, workers
+    for number in (process.pid, *workers):
+        if alive(number):
+            os.kill(number, signal.SIGKILL)
+    process.communicate()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("to_group", [False, True])
+def test_signal_keeps_finished_points_and_ends_workers(running, tmp_path, number, to_group):
+    process, workers = running
+    if to_group:
+        os.killpg(process.pid, number)
+    else:
+        process.send_signal(number)
+    process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert not any(map(alive, workers))
+    result = load(tmp_path / "r.json")
+    assert (result.outcome.partial, [point.threads for point in result.points]) == (True, [1])
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGQUIT])
+def test_workers_end_with_a_parent_that_is_killed(running, number):
+    process, workers = running
+    process.send_signal(number)
+    process.communicate(timeout=PATIENCE)
+    assert process.returncode == -number
+    assert wait_until(lambda: not any(map(alive, workers)))
+
+
+def test_signal_that_the_user_ignores_stays_ignored(tmp_path):
+    code = "import signal, os; from uncore.signals import interruptible\n"
+    code += "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+    code += "with interruptible(): os.kill(os.getpid(), signal.SIGHUP)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
