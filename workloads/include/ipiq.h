@@ -108,7 +108,7 @@ static inline uint64_t ipiq_length(struct ipiq* queue) {
          atomic_load_explicit(&queue->read, memory_order_acquire);
 }
 
-// Waits for room; meanwhile runs what others send here, or two full senders would wait for ever.
+// Waits for room; meanwhile runs what others send here, or two full senders would wait forever.
 static inline void ipiq_await_room(struct ipiq* queue) {
   if (UC_SABOTAGE) return;  // overwrites what has not been read
   while (ipiq_length(queue) >= IPIQ_SLOTS) {

@@ -7,9 +7,9 @@
 // where the two of a pair may run:
 //
 //     any       anywhere: the scheduler takes a free hart near the last one, or the least loaded
-//     there group     both within the same `group` neighbouring harts together  both on one hart:
-//     each token costs a thread switch, and no line moves apart     on harts half the run away from
-//     each other: each token crosses
+//     group     both within the same `group` neighbouring harts
+//     together  both on one hart: each token costs a thread switch, and no line moves
+//     apart     on harts half the run away from each other: each token crosses
 //
 // An operation is a token passed on.
 //

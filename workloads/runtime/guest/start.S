@@ -13,7 +13,7 @@ _start:
   la t0, uc_trap
   csrw mtvec, t0
 
-  // Some machines reset mtimecmp to 0: the timer interrupt would pend for ever and wfi never sleep.
+  // Some machines reset mtimecmp to 0: the timer interrupt would pend forever and wfi never sleep.
   li t0, UC_CLINT_BASE + UC_CLINT_MTIMECMP
   slli t1, a0, 3
   add t0, t0, t1
