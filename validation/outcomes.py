@@ -30,7 +30,7 @@ from uncore.errors import GuestError
 from uncore.execute import execute
 from uncore.job import Job
 from uncore.result import canonical
-from uncore_lab.claims.claim import load
+from uncore_lab.claims.collection import load
 
 MATRICES = (
     "epyc7601x2 epyc9654x2 x8275clx2 e52695v4x2 knl7210 graviton2 r5950x tr1950x i912900k x5650x2"

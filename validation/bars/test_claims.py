@@ -1,6 +1,9 @@
-"""Do claims mean what they say, and does the page show what the files claim?"""
+"""Do claims mean what they say, and does the page show what they claim?"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import msgspec
 import pytest
@@ -8,37 +11,66 @@ import pytest
 from uncore.errors import UserError
 from uncore.paths import CHECKOUT
 from uncore_lab import claims as asking
-from uncore_lab.claims.claim import CLAIMS, Claim, Run, load, unasked
+from uncore_lab.claims.amounts import Amounts, Curve
+from uncore_lab.claims.claim import Claim, Run, claim
+from uncore_lab.claims.collection import load, unasked
 from uncore_lab.claims.page import amount, stated
-from uncore_lab.claims.quantity import Quantity
 from uncore_lab.claims.verdict import judge
 
 COUNTER = Run(machine="bus:4", workload="counter/atomic", threads="1,2,4", set={"ops": 20})
 ALL = load()
 
 
-def claim(**keys) -> Claim:
+def asked(answer: Callable[..., float], **keys) -> Claim:
+    """A claim that a function answers."""
     given = {
-        "claim": "a counter slows down",
         "source": "a test",
         "figures": [],
-        "quantity": "time(run@4) / time(run@1)",
-        "expected": (1.0, 1e9),
+        "expected": (1, 1e9),
         "unit": "x",
         "runs": {"run": COUNTER},
-        "id": "test",
     }
-    return Claim(**(given | keys))
+    return claim("a counter slows down", **(given | keys))(answer)
+
+
+def slower(run: Curve) -> float:
+    return run.at(4).time / run.at(1).time
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """Amounts of a point that has not been run: any number, but of tables that there will be."""
+
+    threads: int
+    tables: frozenset[str]
+
+    def __getattr__(self, name: str) -> float:
+        assert hasattr(Amounts, name)
+        return float(self.threads**2)
+
+    def fetched(self, *classes: str) -> float:
+        return 1.0
+
+    def cell(self, table: str, row: int, column: int) -> float:
+        assert table in self.tables
+        return 1.0 + row + column
+
+    def typical(self, table: str, column: int | None = None) -> float:
+        return self.cell(table, 0, column or 0)
 
 
 @pytest.mark.parametrize("one", ALL, ids=lambda one: one.id)
 def test_every_claim_can_be_asked(one):
-    """Machines, workloads, parameters, thread counts and the quantity's words exist."""
-    assert one.jobs()
+    """Machines, workloads, parameters, thread counts, tables and amounts exist."""
+    curves = {}
+    for name, job in one.jobs().items():
+        tables = frozenset(table.name for table in job.program.tables)
+        curves[name] = Curve({n: Foreseen(n, tables) for n in job.threads})
+    assert one.amount(curves) is not None
     assert one.neutral is None or not one.expected[0] <= one.neutral <= one.expected[1]
 
 
-def test_the_page_shows_what_the_files_claim():
+def test_the_page_shows_what_is_claimed():
     page = stated((CHECKOUT / "docs/claims.md").read_text())
     assert page == {one.id: (one.claim, amount(one.expected, one.unit)) for one in ALL}
 
@@ -50,34 +82,32 @@ def test_every_figure_is_a_claim_or_has_a_reason_not_to_be():
     assert len(left) == len(set(left)) and not asked & set(left)
 
 
-def test_a_quantity_is_the_number_that_the_runs_gave():
-    one = claim()
+def test_an_amount_is_the_number_that_the_run_gave():
     points = {p.threads: p for p in asking.execute([COUNTER.job()])[0].points}
     rates = {n: p.ops / p.elapsed_ps * 1e12 for n, p in points.items()}
-    expressions = {
-        "throughput(run@2)": rates[2],
-        "time(run@4) / time(run@1)": 4 * rates[1] / rates[4],
-        "2 * interval(run@4) - 1": 2e9 / rates[4] - 1,
-        "best(run)": max(rates.values()),
-        "peak(run)": max(rates, key=rates.get),
-        "knee(run)": min(n for n in rates if rates[n] >= 0.9 * max(rates.values())),
-        "fetched(run@4)": sum(points[4].transfers.values()) / points[4].ops,
-        "median(1, min(4, 2), max(5, 7))": 2,
-        "p99(run@4)": points[4].latency.p99 / 1000,
-        "unfairness(run@4)": max(points[4].thread_ops) / min(points[4].thread_ops),
+    answers = {
+        rates[2]: lambda run: run.at(2).throughput,
+        4 * rates[1] / rates[4]: slower,
+        1e9 / rates[4]: lambda run: run.at(4).interval,
+        max(rates.values()): lambda run: run.best,
+        max(rates, key=rates.get): lambda run: run.peak,
+        min(n for n in rates if rates[n] >= 0.9 * max(rates.values())): lambda run: run.knee,
+        sum(points[4].transfers.values()) / points[4].ops: lambda run: run.at(4).fetched(),
+        points[4].latency.p99 / 1000: lambda run: run.at(4).p99,
+        max(points[4].thread_ops) / min(points[4].thread_ops): lambda run: run.at(4).unfairness,
     }
-    for text, value in expressions.items():
-        (row,) = asking.ask([claim(quantity=text)], 1)
-        assert row.got == pytest.approx(value, rel=1e-6), text
-    assert asking.ask([one], 1)[0].verdict == "reproduced"
+    for value, answer in answers.items():
+        (row,) = asking.ask([asked(answer)], 1)
+        assert row.got == pytest.approx(value, rel=1e-6)
+    assert asking.ask([asked(slower)], 1)[0].verdict == "reproduced"
 
 
 def test_times_of_a_table_are_in_ns():
-    pair = Run(machine="bus:2", workload="latency/pingpong", threads="2")
-    (row,) = asking.ask([claim(runs={"pair": pair}, quantity="cell(pair, 'handoff', 0, 1)")], 1)
-    (whole,) = asking.ask([claim(runs={"pair": pair}, quantity="typical(pair, 'handoff')")], 1)
-    table = asking.execute([pair.job()])[0].points[0].tables["handoff"]
-    assert row.got == whole.got == table[0][1] / 1000
+    runs = {"pair": Run(machine="bus:2", workload="latency/pingpong", threads="2")}
+    cell = asked(lambda pair: pair.point.cell("handoff", 0, 1), runs=runs)
+    whole = asked(lambda pair: pair.point.typical("handoff"), runs=runs)
+    table = asking.execute([runs["pair"].job()])[0].points[0].tables["handoff"]
+    assert {row.got for row in asking.ask([cell, whole], 1)} == {table[0][1] / 1000}
 
 
 @pytest.mark.parametrize(
@@ -102,47 +132,38 @@ def test_times_of_a_table_are_in_ns():
     ],
 )
 def test_the_verdict_follows_from_expected_and_got(expected, neutral, fitted, got, verdict):
-    one = claim(expected=expected, neutral=neutral, fitted=fitted)
+    one = asked(slower, expected=expected, neutral=neutral, fitted=fitted)
     assert judge(one, got).verdict == verdict
 
 
 @pytest.mark.parametrize(
-    ("quantity", "message"),
+    "answer",
     [
-        ("time(run@8)", "the run has 1, 2, 4"),
-        ("time(run)", "a curve: write run@4"),
-        ("peak(run@4)", "asked of a curve"),
-        ("tine(run@4)", "Did you mean 'time'"),
-        ("time(ran@4)", "Did you mean 'run'"),
-        ("time(run@4", "cannot be read"),
-        ("__import__('os')", "asks for '__import__'"),
-        ("run@4", "where a number belongs"),
-        ("time(1)", "where a run belongs"),
-        ("median()", "of nothing"),
-        ("'a' * 9", "where a number belongs"),
+        lambda run: run.at(8).time,  # it has 1, 2 and 4 threads
+        lambda run: run.point.time,  # which?
+        lambda run: run.at(4).cell("handoff", 0, 1),
     ],
 )
-def test_a_wrong_quantity_is_refused_before_anything_runs(quantity, message):
-    with pytest.raises(UserError, match=message.replace("(", r"\(")):
-        Quantity(quantity).check({"run": (1, 2, 4)})
+def test_what_a_run_does_not_hold_is_no_answer(answer):
+    with pytest.raises(UserError, match="has no value"):
+        asking.ask([asked(answer)], 1)
 
 
-def test_a_wrong_file_is_named(monkeypatch, tmp_path):
-    monkeypatch.setattr("uncore_lab.claims.claim.CLAIMS", tmp_path)
-    (tmp_path / "odd.toml").write_text('claim = "x"\nclam = 1\n')
-    with pytest.raises(UserError, match=r"odd\.toml: not a claim"):
-        load(["odd"])
-    with pytest.raises(UserError, match="Did you mean 'odd'"):
-        load(["od"])
+def test_a_claim_names_runs_that_it_has():
+    with pytest.raises(ValueError, match="Did you mean 'run'"):
+        asked(lambda ran: ran.at(4).time)
+    with pytest.raises(ValueError, match="from low to high"):
+        asked(slower, expected=(2, 1))
+
+
+def test_an_unknown_claim_is_the_user_s_mistake():
+    with pytest.raises(UserError, match="Did you mean 'free-local'"):
+        load(["fre-local"])
 
 
 def test_a_claim_whose_run_fails_its_check_is_not_answered(monkeypatch):
     (result,) = asking.execute([COUNTER.job()])
     result.points[0] = msgspec.structs.replace(result.points[0], failures=["x.c:1: lost"])
     monkeypatch.setattr(asking, "execute", lambda *_: [result])
-    (row,) = asking.ask([claim()], 1)
+    (row,) = asking.ask([asked(slower)], 1)
     assert (row.verdict, row.got, row.reason) == ("not run", None, "x.c:1: lost")
-
-
-def test_claims_travel_with_the_package():
-    assert CLAIMS.is_dir() and (CLAIMS.parent / "README.md").is_file()

@@ -9,7 +9,7 @@ import pytest
 
 from uncore.api import make_job
 from uncore.execute import execute
-from uncore_lab.claims.quantity import OF_POINTS
+from uncore_lab.claims.amounts import throughput
 from uncore_lab.validate import scaling
 from uncore_lab.validate.series import Series, series
 
@@ -40,7 +40,7 @@ def test_a_single_task_is_as_fast_as_measured() -> None:
     alone = shortened(GETUID, [1])
     (curve,) = scaling.curves([alone])
     (result,) = execute([alone.job([1], curve.work)])
-    rate = OF_POINTS["throughput"](result.points[0], {})
+    rate = throughput(result.points[0])
     assert rate == pytest.approx(GETUID.rates[0], rel=0.01)
 
 
@@ -53,7 +53,7 @@ def test_the_clocks_follow_the_measured_machine() -> None:
     plain = make_job(
         "x6130x2", "kernel/getuid", [1, 4], parameters={"work": curve.work, "ops": GETUID.calls}
     )
-    one, four = (OF_POINTS["throughput"](p, {}) for p in execute([plain])[0].points)
+    one, four = (throughput(p) for p in execute([plain])[0].points)
     assert four / one == pytest.approx(4, rel=0.01)
 
 

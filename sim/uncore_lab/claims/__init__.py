@@ -2,8 +2,9 @@
 
 The files:
 
-    claim.py      a claim as its file says it (files/ID.toml)
-    quantity.py   the vocabulary: an expression over runs comes to one number
+    articles/     the claims, a function each
+    claim.py      what a claim is;  collection.py  all of them
+    amounts.py    what it can ask of its runs
     verdict.py    the number against the expected range
     page.py       docs/claims.md
 
@@ -26,7 +27,9 @@ from uncore.report.progress import progress
 from uncore.report.table import Column, emit
 from uncore.result import Result
 from uncore_lab.claims import page as pages
-from uncore_lab.claims.claim import Claim, load
+from uncore_lab.claims.amounts import Curve
+from uncore_lab.claims.claim import Claim
+from uncore_lab.claims.collection import load
 from uncore_lab.claims.verdict import NOT_REPRODUCED, NOT_RUN, Row, judge
 
 
@@ -89,8 +92,11 @@ def _row(
             return judge(claim, None, wrong.get(job) or failures[0])
     if any(results[job].outcome.partial for job in runs.values()):
         return judge(claim, None)
-    tables = {name: {t.name: t.unit for t in job.program.tables} for name, job in runs.items()}
-    return judge(claim, claim.amount({n: results[job] for n, job in runs.items()}, tables))
+    curves = {
+        name: Curve.of(results[job], {table.name: table.unit for table in job.program.tables})
+        for name, job in runs.items()
+    }
+    return judge(claim, claim.amount(curves))
 
 
 COLUMNS = [

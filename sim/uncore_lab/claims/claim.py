@@ -1,19 +1,20 @@
-"""A claim as its file says it: what was claimed, which runs ask for it, which number answers.
+"""A claim: what was claimed, which runs ask for it, and the function of them that answers.
 
-    load(ids) -> claims in the order of their names; no ids: all of them
-    claim.jobs() -> the job of each run            claim.amount(results, tables) -> the number
-    unasked() -> figures of the articles that are no experiments, with the reason
+    @claim("free() takes 282 ns", expected=(194, 290), unit="ns", runs=FREE, ...)
+    def free_local(local: Curve) -> float:
+        return local.point.cell("free_time", 0, 0)
 
-The keys of a file are explained in README.md.  Invariant: a claim that was loaded
-has a quantity whose runs, thread counts and functions exist.
+    free_local.jobs() -> the job of each run     free_local.amount(curves) -> the number
+
+A claim's name is its function's, with hyphens; the function's parameters are those of its runs that
+it needs.  What may be written is explained in README.md.
 """
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping, Sequence
-from functools import cached_property
-from pathlib import Path
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -21,21 +22,17 @@ import msgspec
 from uncore.api import make_job
 from uncore.errors import UserError, nearest
 from uncore.job import Job
-from uncore.result import Result
-from uncore_lab.claims.quantity import Quantity, Tables
-
-CLAIMS = Path(__file__).with_name("files")
-FIGURES = Path(__file__).with_name("figures.toml")  # what is no experiment
+from uncore_lab.claims.amounts import Curve
 
 
-class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Run(msgspec.Struct, frozen=True, kw_only=True):
     """A curve: the words of `uncore run`."""
 
     machine: str
     workload: str
     threads: str = "1"
     set: dict[str, str | int] = {}
-    with_: dict[str, str] = msgspec.field(name="with", default={})
+    with_: dict[str, str] = {}
     place: str = "compact"
     home: str = "addressed"
     smt: bool = True
@@ -53,83 +50,68 @@ class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
 
-class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
-    """One file of `files/`."""
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """What `claim` makes of a function."""
 
+    id: str
     claim: str
     source: str
-    figures: list[int]
-    quantity: str
+    figures: Sequence[int]
     expected: tuple[float, float]
     unit: str
-    runs: dict[str, Run]
+    runs: Mapping[str, Run]
+    answer: Callable[..., float]
     neutral: float | None = None
-    fitted: list[str] = []
+    fitted: Sequence[str] = ()
     reason: str = ""
-    id: str = ""
 
-    @cached_property
-    def path(self) -> Path:
-        return CLAIMS / f"{self.id}.toml"
+    def __post_init__(self) -> None:
+        low, high = self.expected
+        if low > high:
+            raise ValueError(f"{self.id}: expected a range from low to high")
+        for run in self._asked():
+            if run not in self.runs:
+                raise ValueError(f"{self.id}: there is no run '{run}'.{nearest(run, self.runs)}")
 
     def jobs(self) -> dict[str, Job]:
-        """Of each run, after the quantity has been checked against them."""
+        """Of each run."""
         jobs = {}
         for name, run in self.runs.items():
             try:
                 jobs[name] = run.job()
             except UserError as error:
-                raise UserError(f"{self.path}: run '{name}': {error}") from None
-        try:
-            Quantity(self.quantity).check({name: job.threads for name, job in jobs.items()})
-        except UserError as error:
-            raise UserError(f"{self.path}: {error}") from None
+                raise UserError(f"claim {self.id}: run '{name}': {error}") from None
         return jobs
 
-    def amount(self, results: Mapping[str, Result], tables: Tables) -> float:
+    def amount(self, curves: Mapping[str, Curve]) -> float:
+        """What the runs answer; UserError where a result does not hold what is asked."""
         try:
-            return Quantity(self.quantity).amount(results, tables)
-        except UserError as error:
-            raise UserError(f"{self.path}: {error}") from None
+            return float(self.answer(**{run: curves[run] for run in self._asked()}))
+        except (LookupError, TypeError, ValueError, ZeroDivisionError) as error:
+            raise UserError(f"claim {self.id} has no value: {error!r}") from None
+
+    def _asked(self) -> list[str]:
+        """The runs that the function needs; all, where it takes any."""
+        parameters = inspect.signature(self.answer).parameters.values()
+        if any(one.kind == one.VAR_KEYWORD for one in parameters):
+            return list(self.runs)
+        return [one.name for one in parameters]
 
 
-def load(ids: Sequence[str] = ()) -> list[Claim]:
-    """The claims of these names, or all."""
-    known = sorted(path.stem for path in CLAIMS.glob("*.toml"))
-    for name in ids:
-        if name not in known:
-            raise UserError(
-                f"no claim is called '{name}'.{nearest(name, known)} There are {', '.join(known)}"
-            )
-    return [_read(name) for name in (ids or known)]
+def claim(
+    text: str, *, expected: tuple[float, float], neutral: float | None = None, **keys: Any
+) -> Callable[[Callable[..., float]], Claim]:
+    """Makes a claim of the function that answers it."""
 
+    def made(answer: Callable[..., float]) -> Claim:
+        return Claim(
+            id=answer.__name__.replace("_", "-"),
+            claim=text,
+            expected=(float(expected[0]), float(expected[1])),
+            neutral=None if neutral is None else float(neutral),
+            answer=answer,
+            **keys,
+        )
 
-def _read(name: str) -> Claim:
-    path = CLAIMS / f"{name}.toml"
-    document = _document(path)
-    other = document.pop("runs_of", name)  # a claim may ask another question of the same runs
-    asked = _document(CLAIMS / f"{other}.toml")
-    every = asked.get("every", {})  # what all runs have in common
-    document.pop("every", None)
-    document["runs"] = {run: {**every, **keys} for run, keys in asked.get("runs", {}).items()}
-    try:
-        claim = msgspec.convert({**document, "id": name}, Claim)
-    except msgspec.ValidationError as error:
-        raise UserError(f"{path}: not a claim: {error}") from None
-    low, high = claim.expected
-    if low > high or not claim.runs:
-        raise UserError(f"{path}: expected a range from low to high, and at least one run")
-    return claim
-
-
-def unasked() -> list[tuple[list[int], str, str]]:
-    """(figures, what they are, why the simulator is not asked)."""
-    rows = _document(FIGURES)["group"]
-    return [(row["figures"], row["what"], row["why"]) for row in rows]
-
-
-def _document(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text())
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise UserError(f"{path}: cannot read the claim: {error}") from None
+    return made

@@ -14,15 +14,16 @@ from typing import Any
 
 from uncore.errors import UserError
 from uncore.report.units import EMPTY
-from uncore_lab.claims.claim import Claim, unasked
+from uncore_lab.claims.claim import Claim
+from uncore_lab.claims.collection import unasked
 from uncore_lab.claims.verdict import REPRODUCED, VERDICTS, Row
 
 HEAD = """# Claims
 
 What articles measured and claimed, asked of the simulator. This page is written by
-`uncore claims --page docs/claims.md`; change `sim/uncore_lab/claims/`, where each claim is a file
-that anyone can read, dispute and run (`uncore claims ID`). Expected ranges come from the article's
-own number.
+`uncore claims --page docs/claims.md`; change `sim/uncore_lab/claims/articles/`, where each claim is
+a function that anyone can read, dispute and run (`uncore claims ID`). Expected ranges come from the
+article's own number.
 
 * **reproduced**: within the range.
 * **same direction**: a comparison won by the same side, by a third of the claimed effect at least

@@ -3,7 +3,7 @@
 reproduced       within the range
 same direction   a comparison (`neutral` says where neither side wins): won by the same side;
                  an amount: within a factor of two of the range
-not reproduced   neither; the claim's file says which mechanism the model lacks
+not reproduced   neither; the claim says which mechanism the model lacks
 illustration     within the range, but a number of the model was fitted to this very claim
 not run          a self-check or a guest failed, or the user interrupted
 """
@@ -46,7 +46,7 @@ def judge(claim: Claim, got: float | None, failure: str = "") -> Row:
         expected=claim.expected,
         unit=claim.unit,
         got=got,
-        fitted=claim.fitted,
+        fitted=list(claim.fitted),
         verdict=NOT_RUN if got is None else verdict(claim, got),
         reason=failure or ("" if got is None else claim.reason),
     )

@@ -26,7 +26,7 @@ from uncore.report.plot import MEASURED, Panel
 from uncore.report.table import Column, Row
 from uncore.report.units import EMPTY
 from uncore.result import Result
-from uncore_lab.claims.quantity import OF_POINTS
+from uncore_lab.claims.amounts import throughput
 from uncore_lab.validate.section import Picture, Request, Section
 from uncore_lab.validate.series import CONTENDED, Series, carried, series
 
@@ -97,7 +97,7 @@ def curves(chosen: Sequence[Series], cores: int = 1) -> list[Curve]:
 
 
 def _rates(results: Sequence[Result]) -> dict[int, float]:
-    return {p.threads: OF_POINTS["throughput"](p, {}) for r in results for p in r.points}
+    return {p.threads: throughput(p) for r in results for p in r.points}
 
 
 def _fit_work(chosen: Sequence[Series], cores: int) -> list[int]:

@@ -1,0 +1,124 @@
+"""What a claim can ask of a run: amounts of a point, and of the curve over its thread counts.
+
+    curve.at(64).throughput       curve.point.throughput, where the run has one thread count
+    curve.peak                    README.md lists all
+
+Times are in ns, whatever the unit of a table.  An amount that a result does not hold is a
+LookupError or a ValueError.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from uncore.result import Point, Result
+
+NS = {"ps": 1e-3, "ns": 1.0, "us": 1e3}  # other units are numbers as they stand
+KNEE = 0.9
+
+
+def throughput(point: Point) -> float:
+    """Operations a second, all threads."""
+    return point.ops / point.elapsed_ps * 1e12
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """Of one point."""
+
+    of: Point
+    units: Mapping[str, str]  # of the program's tables
+
+    @property
+    def throughput(self) -> float:
+        """Operations a second, all threads."""
+        return throughput(self.of)
+
+    @property
+    def time(self) -> float:
+        """ns per operation of one thread."""
+        return self.of.threads / self.throughput * 1e9
+
+    @property
+    def interval(self) -> float:
+        """ns from one operation to the next, whoever does it."""
+        return 1e9 / self.throughput
+
+    @property
+    def p50(self) -> float:
+        """ns, latency of operations."""
+        return self._latency("p50")
+
+    @property
+    def p99(self) -> float:
+        """ns, latency of operations."""
+        return self._latency("p99")
+
+    @property
+    def unfairness(self) -> float:
+        """Operations of the thread that did most, over those of the one that did least."""
+        return max(self.of.thread_ops) / min(self.of.thread_ops)
+
+    def fetched(self, *classes: str) -> float:
+        """Lines fetched per operation; those of some distance classes."""
+        moved = self.of.transfers
+        if moved is None:
+            raise ValueError(f"no transfers: {self.of.absent['transfers']}")
+        return sum(moved.get(c, 0) for c in classes or moved) / self.of.ops
+
+    def cell(self, table: str, row: int, column: int) -> float:
+        """One number of a table that the workload publishes."""
+        return self.of.tables[table][row][column] * NS.get(self.units[table], 1.0)
+
+    def typical(self, table: str, column: int | None = None) -> float:
+        """The median of a column, zeros left out; without a column, of the table."""
+        cells = [
+            cell
+            for row in self.of.tables[table]
+            for place, cell in enumerate(row)
+            if cell and column in (None, place)
+        ]
+        return statistics.median(cells) * NS.get(self.units[table], 1.0)
+
+    def _latency(self, name: str) -> float:
+        if self.of.latency is None:
+            raise ValueError(f"no latency: {self.of.absent['latency']}")
+        return int(getattr(self.of.latency, name)) / 1000
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Of a run, by thread counts."""
+
+    points: Mapping[int, Amounts]
+
+    @classmethod
+    def of(cls, result: Result, units: Mapping[str, str]) -> Curve:
+        return cls({point.threads: Amounts(point, units) for point in result.points})
+
+    def at(self, threads: int) -> Amounts:
+        return self.points[threads]
+
+    @property
+    def point(self) -> Amounts:
+        """The only one."""
+        (only,) = self.points.values()
+        return only
+
+    @property
+    def best(self) -> float:
+        """Operations a second at the thread count that has most."""
+        return self.at(self.peak).throughput
+
+    @property
+    def peak(self) -> int:
+        """That thread count."""
+        return max(self.points, key=lambda threads: self.at(threads).throughput)
+
+    @property
+    def knee(self) -> int:
+        """The least thread count with nine tenths of the best."""
+        enough = KNEE * self.best
+        return min(n for n, one in self.points.items() if one.throughput >= enough)

@@ -1,0 +1,261 @@
+"""Dillon 2005: traces of DragonFly on two CPUs of an Athlon 64 X2.
+
+free() by the allocator's owner and by others, messages between CPUs, and a thread that wakes
+another.  A record of the trace costs 40 ns, which the traced intervals hold and the claims do not.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from uncore_lab.claims.amounts import Curve
+from uncore_lab.claims.claim import Run, claim
+
+FREE_RUN = partial(Run, machine="athlonx2-3800", workload="sched/slab", threads="2")
+FREE = {
+    "local": FREE_RUN(set={"free": "local"}),
+    "passive": FREE_RUN(set={"free": "passive"}),
+    "active": FREE_RUN(set={"free": "active"}),
+}
+
+
+@claim(
+    "free() on the CPU that owns the object takes 282 ns",
+    source="Dillon 2005, SLAB allocator's free() path, take 2: less 40 ns of trace",
+    figures=[71, 72, 73, 74, 90],
+    expected=(194, 290),
+    unit="ns",
+    runs=FREE,
+    reason=(
+        "nothing is shared, so all of it is private instructions of DragonFly's allocator;"
+        " the skeleton executes two dozen"
+    ),
+)
+def free_local(local: Curve) -> float:
+    return local.point.cell("free_time", 0, 0)
+
+
+@claim(
+    "free() of the other CPU's object by a passive message: 262 ns on the freeing side",
+    source="Dillon 2005, SLAB allocator's free() path, take 2: less two records of trace, 80 ns",
+    figures=[75, 76, 77, 78, 79, 80, 91],
+    expected=(146, 218),
+    unit="ns",
+    runs=FREE,
+    reason=(
+        "the line of the message and its index travel as measured; private instructions of"
+        " the allocator are not executed"
+    ),
+)
+def free_passive_local(passive: Curve) -> float:
+    return passive.point.cell("free_time", 0, 0)
+
+
+@claim(
+    "free() of the other CPU's object by a passive message: 359 ns on the owner's side",
+    source="Dillon 2005, SLAB allocator's free() path, take 2: less three records of trace, 120 ns",
+    figures=[81, 82, 83, 84, 85, 86, 87, 88, 89, 92],
+    expected=(191, 287),
+    unit="ns",
+    runs=FREE,
+    reason=(
+        "the object's line is fetched from the freeing CPU as measured; private"
+        " instructions of the allocator are not executed"
+    ),
+)
+def free_passive_owner(passive: Curve) -> float:
+    return passive.point.cell("free_time", 1, 0)
+
+
+@claim(
+    "free() of the other CPU's object by an interrupting message: 209 ns on the freeing"
+    " side when warm",
+    source="Dillon 2005, SLAB allocator's free() path, take 1: less three records of trace, 120 ns",
+    figures=[57, 58, 59, 60, 61, 62],
+    expected=(71, 107),
+    unit="ns",
+    fitted=["interrupt.send", "interrupt.accept"],
+    runs=FREE,
+    reason=(
+        "the freeing hart is the owner of the other's objects, too, and is interrupted"
+        " while it frees; Dillon's trace has one direction"
+    ),
+)
+def free_active_local(active: Curve) -> float:
+    return active.point.cell("free_time", 0, 0)
+
+
+@claim(
+    "free() of the other CPU's object by an interrupting message: 700 ns on the owner's side",
+    source=(
+        "Dillon 2005, SLAB allocator's free() path, take 1: 732 and 759 ns, less four"
+        " records of trace, 160 ns"
+    ),
+    figures=[63, 64, 65, 66, 67, 68, 69, 70],
+    expected=(470, 700),
+    unit="ns",
+    runs=FREE,
+    reason=(
+        "the skeleton's owner fetches the object's line and links it; what DragonFly's"
+        " free() does around it (the zone's bookkeeping, critical sections, a second trace"
+        " of an ordinary free()) is private instructions that are not executed"
+    ),
+)
+def free_active_owner(active: Curve) -> float:
+    return active.point.cell("free_time", 1, 0)
+
+
+MESSAGES_RUN = partial(Run, machine="athlonx2-3800", workload="ipi/ipiq", threads="2")
+MESSAGES = {
+    "single": MESSAGES_RUN(set={"burst": 1}),
+    "burst": MESSAGES_RUN(set={"burst": 5}),
+}
+
+
+@claim(
+    "a message between CPUs takes about 1.1 us",
+    source=(
+        "Dillon 2005, IPIQ Messaging: PING and PONG intervals, mean of both directions,"
+        " less 40 ns of trace"
+    ),
+    figures=[23, 24, 25, 26, 27, 28, 29, 30, 37],
+    expected=(900, 1200),
+    unit="ns",
+    runs=MESSAGES,
+    reason="within a tenth of the range: both sides' lines of the FIFO and the interrupt",
+)
+def ipiq_latency(single: Curve) -> float:
+    return (single.point.cell("one_way", 0, 1) + single.point.cell("one_way", 1, 0)) / 2
+
+
+@claim(
+    "a pipelined message costs about 50 ns",
+    source=(
+        "Dillon 2005, IPIQ Messaging: four intervals of 70 ns on average, of which 40 may be trace"
+    ),
+    figures=[31, 32, 33, 34, 35, 38, 123],
+    expected=(30, 60),
+    unit="ns",
+    runs=MESSAGES,
+    reason=(
+        "each message's slot is a line of its own that crosses from the sender; DragonFly's"
+        " slots share lines, four to one, and the line was often there already"
+    ),
+)
+def ipiq_pipelined(burst: Curve) -> float:
+    return burst.point.cell("pipelined", 0, 1)
+
+
+@claim(
+    "latency is not performance: a message alone takes 22 times as long as one in a pipeline",
+    source="Dillon 2005, IPIQ Messaging",
+    figures=[37, 38],
+    expected=(17.6, 26.4),
+    unit="x",
+    neutral=1,
+    runs=MESSAGES,
+    reason="as ipiq-pipelined: a slot a line",
+)
+def ipiq_ratio(single: Curve, burst: Curve) -> float:
+    return single.point.cell("one_way", 0, 1) / burst.point.cell("pipelined", 0, 1)
+
+
+FRAMES_RUN = partial(Run, machine="athlonx2-3800", workload="sched/netintr", threads="2")
+FRAMES = {
+    "one": FRAMES_RUN(set={"frames": 1}),
+    "six": FRAMES_RUN(set={"frames": 6}),
+}
+
+
+@claim(
+    "an interrupt that finds one frame costs twice as much a frame as one that finds six",
+    source="Dillon 2005, Network interrupt: 2.5 us against 1.26 us a frame",
+    figures=[93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 103, 104, 105],
+    expected=(1.6, 2.4),
+    unit="x",
+    neutral=1,
+    runs=FRAMES,
+    reason=(
+        "entering and leaving the simulated interrupt takes 250 ns; an interrupt of 2005"
+        " masked a controller, acknowledged it and switched to an interrupt thread, over a"
+        " microsecond that a batch shares"
+    ),
+)
+def interrupt_batch(one: Curve, six: Curve) -> float:
+    return one.point.cell("interrupt", 0, 2) / six.point.cell("interrupt", 0, 2)
+
+
+WAKEUP_RUN = partial(Run, machine="athlonx2-3800", workload="sched/wakeup", threads="2")
+WAKEUP = {
+    "here": WAKEUP_RUN(set={"distance": 0}),
+    "there": WAKEUP_RUN(set={"distance": 1}),
+}
+
+
+@claim(
+    "wakeup of a thread on the same CPU takes about 288 ns",
+    source="Dillon 2005, LWKT scheduler, same CPU: 276 to 297 ns, less 40 ns of trace",
+    figures=[39, 40, 41, 45],
+    expected=(230, 346),
+    unit="ns",
+    runs=WAKEUP,
+    reason=(
+        "the sleep queue and the run queue are found in the cache; what DragonFly does"
+        " around them is private instructions that are not executed"
+    ),
+)
+def wakeup_same(here: Curve) -> float:
+    return here.point.cell("wakeup", 0, 0)
+
+
+@claim(
+    "a thread switch takes about 1 us",
+    source=(
+        "Dillon 2005, LWKT scheduler, same CPU: 999 to 1102 ns from wakeup's end to"
+        " tsleep's, less 40 ns of trace"
+    ),
+    figures=[42, 43, 44, 46],
+    expected=(760, 1160),
+    unit="ns",
+    runs=WAKEUP,
+    reason=(
+        "saving and restoring registers and a run queue take 180 ns; DragonFly's switch of"
+        " 2005 also reloaded page tables and flushed a TLB, which the model does not have"
+    ),
+)
+def switch_same(here: Curve) -> float:
+    return here.point.cell("woken", 0, 0) - here.point.cell("wakeup", 0, 0)
+
+
+@claim(
+    "wakeup of a thread on the other CPU costs the waker 16 to 168 ns, for a message does the rest",
+    source="Dillon 2005, LWKT scheduler, different CPU",
+    figures=[47, 48, 49, 50, 55],
+    expected=(16, 168),
+    unit="ns",
+    fitted=["interrupt.send", "interrupt.accept"],
+    runs=WAKEUP,
+    reason=(
+        "the skeleton's scheduler, like FreeBSD's, takes the sleep queue's lock and puts"
+        " the thread into the other CPU's run queue itself: their lines come from that CPU."
+        " DragonFly's waker only posts a message, which ipiq and passive messages show"
+    ),
+)
+def wakeup_other(there: Curve) -> float:
+    return there.point.cell("wakeup", 0, 0)
+
+
+@claim(
+    "a thread on the other CPU runs about 1.7 us after its wakeup",
+    source=(
+        "Dillon 2005, LWKT scheduler, different CPU: 953 to 3412 ns, the last one cold;"
+        " mean of both directions, in which the clocks' offset cancels"
+    ),
+    figures=[51, 52, 53, 54, 56],
+    expected=(1360, 2040),
+    unit="ns",
+    runs=WAKEUP,
+    reason="without the cold case of 3.4 us the measured mean is 1.1 us",
+)
+def woken_other(there: Curve) -> float:
+    return (there.point.cell("woken", 0, 0) + there.point.cell("woken", 0, 1)) / 2

@@ -1,0 +1,137 @@
+"""Dillon 2017: a global counter, and page faults of DragonFly on two Xeons."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from uncore_lab.claims.amounts import Curve
+from uncore_lab.claims.claim import Run, claim
+
+
+@claim(
+    "a global counter that all cores increment takes them 1 to 2 us an increment",
+    source="Dillon 2017, (3); here 2x EPYC 7601, all threads",
+    figures=[125],
+    expected=(1000, 2000),
+    unit="ns",
+    runs={"counter": Run(machine="epyc7601x2", workload="counter/atomic", threads="128")},
+    reason=(
+        "twice what it is with one thread a core (1.5 us), because additions of two threads"
+        " of a core exclude each other and both wait for all others; the claim does not say"
+        " how many threads counted"
+    ),
+)
+def counter_epyc(counter: Curve) -> float:
+    return counter.point.time
+
+
+@claim(
+    "a global counter that all cores increment takes them 1 to 2 us an increment",
+    source="Dillon 2017, (3); here 4x Opteron 6168, all cores",
+    figures=[125],
+    expected=(1000, 2000),
+    unit="ns",
+    runs={"counter": Run(machine="opteron6168x4", workload="counter/atomic", threads="48")},
+)
+def counter_opteron(counter: Curve) -> float:
+    return counter.point.time
+
+
+@claim(
+    "a global counter that all cores increment takes them 1 to 2 us an increment",
+    source="Dillon 2017, (3); here 2x Xeon 8160, all threads",
+    figures=[125],
+    expected=(1000, 2000),
+    unit="ns",
+    runs={"counter": Run(machine="x8160x2", workload="counter/atomic", threads="96")},
+    reason=(
+        "twice what it is with one thread a core (1.3 us), because additions of two threads"
+        " of a core exclude each other and both wait for all others; the claim does not say"
+        " how many threads counted"
+    ),
+)
+def counter_xeon(counter: Curve) -> float:
+    return counter.point.time
+
+
+# work: a fault that meets nobody takes 5.7 us of a thread (5.6 M/s on 32).
+LISTS_RUN = partial(Run, machine="e52620v4x2", workload="kernel/page_fault", threads="32")
+LISTS = {
+    "percpu": LISTS_RUN(set={"queues": "percpu", "work": 33000, "ops": 20}),
+    "shared": LISTS_RUN(set={"queues": "global", "work": 33000, "ops": 20}),
+}
+
+
+@claim(
+    "zero-fill page faults of 32 threads on two Xeons of eight cores: 2.8 to 3.7 times as"
+    " many without shared page lists",
+    source="Dillon 2017, (3): 1.5 to 2 M/s before, 5.6 M/s after",
+    figures=[126, 127],
+    expected=(2.8, 3.7),
+    unit="x",
+    neutral=1,
+    runs=LISTS,
+    reason=(
+        "the skeleton's one list has one lock, and every release is seen by all 31 that"
+        " wait; DragonFly's lists were a pool of coloured queues already, and what it lost"
+        " then were counters and structures that shared lines"
+    ),
+)
+def fault_dragonfly_gain(percpu: Curve, shared: Curve) -> float:
+    return percpu.point.throughput / shared.point.throughput
+
+
+# work: a fault that only maps takes 1.9 us of a thread (17 M/s on 32).
+FILLING_RUN = partial(Run, machine="e52620v4x2", workload="kernel/page_fault", threads="32")
+FILLING = {
+    "mapped": FILLING_RUN(set={"queues": "percpu", "zero": "0", "work": 11000, "ops": 400}),
+    "filled": FILLING_RUN(set={"queues": "percpu", "work": 11000, "ops": 40}),
+}
+
+
+@claim(
+    "faults that only map a page, 32 threads on two Xeons of eight cores: three times those"
+    " that fill it",
+    source="Dillon 2017, (3): 17 M/s against 5.6 M/s",
+    figures=[129],
+    expected=(2.7, 3.3),
+    unit="x",
+    neutral=1,
+    runs=FILLING,
+    reason=(
+        "a task gets back the pages that it has just given away, and fills them in its own"
+        " L2; what filling costs where pages come from memory, beside 31 others, is"
+        " bandwidth, which the model does not have"
+    ),
+)
+def fault_dragonfly_mapped(mapped: Curve, filled: Curve) -> float:
+    return mapped.point.throughput / filled.point.throughput
+
+
+@claim(
+    "and without a collision: no fault waits for a line of another core",
+    source="Dillon 2017, (3)",
+    figures=[130],
+    expected=(0, 0.1),
+    unit="lines a fault",
+    runs=FILLING,
+    reason="what is left are first touches",
+)
+def fault_dragonfly_collisions(mapped: Curve) -> float:
+    return (
+        mapped.point.fetched("core")
+        + mapped.point.fetched("socket")
+        + mapped.point.fetched("system")
+    )
+
+
+@claim(
+    "without a NUMA-aware allocator half of the pages are far: local to remote 1:1",
+    source="Dillon 2017, (4)",
+    figures=[131],
+    expected=(0.8, 1.25),
+    unit="local to remote",
+    runs=LISTS,
+)
+def fault_numa_before(shared: Curve) -> float:
+    return shared.point.typical("taken", 0) / shared.point.typical("taken", 1)

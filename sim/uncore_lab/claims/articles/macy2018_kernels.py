@@ -1,0 +1,267 @@
+"""Macy 2018, Measuring Scalability: kernel paths over tasks, and at how many they peak."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from uncore_lab.claims.amounts import Curve
+from uncore_lab.claims.claim import Run, claim
+
+BRK_RUN = partial(
+    Run,
+    machine="epyc7601x2",
+    workload="kernel/brk",
+    threads="1,2,4,8,16,32,64,128",
+)
+BRK = {
+    "linux": BRK_RUN(set={"accounting": "percpu"}),
+    "freebsd12": BRK_RUN(set={"accounting": "atomic"}),
+}
+
+
+@claim(
+    "brk on Linux, where no call writes a shared line, reaches 32 times the calls of"
+    " FreeBSD 12, with all threads of 2x EPYC 7601",
+    source="Macy 2018, Measuring Scalability",
+    figures=[155],
+    expected=(28.8, 35.2),
+    unit="x",
+    neutral=1,
+    runs=BRK,
+    reason=(
+        "the contended counters of FreeBSD take three times as many updates here as were"
+        " measured, see brk-peak; Linux's calls are as many as measured"
+    ),
+)
+def brk_linux(linux: Curve, freebsd12: Curve) -> float:
+    return linux.at(128).throughput / freebsd12.at(128).throughput
+
+
+@claim(
+    "brk on FreeBSD 12 peaks within one core complex",
+    source="Macy 2018, Measuring Scalability, results of brk1: 13.5 M at 4 tasks, 7.2 M at 16",
+    figures=[155],
+    expected=(4, 4),
+    unit="tasks",
+    runs=BRK,
+    reason=(
+        "cores of one complex pass a counter on among themselves before it leaves, so that"
+        " a second complex costs nothing here, where half was lost"
+    ),
+)
+def brk_peak(freebsd12: Curve) -> float:
+    return freebsd12.peak
+
+
+BRK_THREADS_RUN = partial(Run, machine="epyc7601x2", workload="kernel/brk", threads="64")
+BRK_THREADS = {
+    "threads": BRK_THREADS_RUN(set={"accounting": "atomic", "tasks": "threads"}),
+    "processes": BRK_THREADS_RUN(set={"accounting": "atomic"}),
+}
+
+
+@claim(
+    "threads of one process scale much worse than processes",
+    source=(
+        "Macy 2018, Measuring Scalability, results of brk1 on FreeBSD 12: threads make 0.13"
+        " times the calls of processes with 64 tasks"
+    ),
+    figures=[157],
+    expected=(0, 0.5),
+    unit="x",
+    neutral=1,
+    runs=BRK_THREADS,
+)
+def brk_threads(threads: Curve, processes: Curve) -> float:
+    return threads.point.throughput / processes.point.throughput
+
+
+FAULT_RUN = partial(Run, machine="epyc7601x2", workload="kernel/page_fault", threads="64")
+FAULT = {
+    "numa": FAULT_RUN(set={"queues": "numa", "ops": 40}),
+    "shared": FAULT_RUN(set={"queues": "global", "ops": 40}),
+}
+
+
+@claim(
+    "page faults are 20 to 80 times as many on FreeBSD 12, whose page lists belong to memory nodes",
+    source="Macy 2018, Measuring Scalability",
+    figures=[149],
+    expected=(20, 80),
+    unit="x",
+    neutral=1,
+    runs=FAULT,
+)
+def fault_freebsd(numa: Curve, shared: Curve) -> float:
+    return numa.at(64).throughput / shared.at(64).throughput
+
+
+# work: one task locks and unlocks 2.38 million times a second (lock1 of FreeBSD 11, EPYC 7601,
+# Macy 2018).
+@claim(
+    "FreeBSD's file system operations stop scaling at 4 hardware threads, where the EPYC"
+    " leaves the core complex: fcntl locks",
+    source="Macy 2018, Measuring Scalability",
+    figures=[156],
+    expected=(4, 4),
+    unit="tasks",
+    runs={
+        "one_table": Run(
+            machine="epyc7601x2",
+            workload="kernel/file_lock",
+            threads="1,2,4,8,16,32,64,128",
+            set={"owners": "global", "work": 2500, "duration": "200us"},
+        )
+    },
+)
+def file_lock_peak(one_table: Curve) -> float:
+    return one_table.peak
+
+
+OPEN = {
+    "lowest": Run(machine="epyc7601x2", workload="kernel/open", threads="1,2,4,8,16,32,64,128"),
+}
+
+
+@claim(
+    "FreeBSD's file system operations stop scaling at 4 hardware threads, where the EPYC"
+    " leaves the core complex: open",
+    source="Macy 2018, Measuring Scalability",
+    figures=[156],
+    expected=(4, 4),
+    unit="tasks",
+    runs=OPEN,
+)
+def open_peak(lowest: Curve) -> float:
+    return lowest.peak
+
+
+@claim(
+    "POSIX's open, which returns the lowest descriptor, serialises tasks: with 64 they do"
+    " less than one",
+    source="Macy 2018, Alternative Approaches, and Clements 2014",
+    figures=[160],
+    expected=(0, 0.99),
+    unit="x",
+    neutral=1,
+    runs=OPEN,
+)
+def open_lowest(lowest: Curve) -> float:
+    return lowest.at(64).throughput / lowest.at(1).throughput
+
+
+@claim(
+    "an interface whose operations commute can scale: open that returns any descriptor"
+    " shares no line",
+    source="Macy 2018, Alternative Approaches, and Clements 2014",
+    figures=[160],
+    expected=(0, 0.1),
+    unit="lines an open",
+    runs={
+        "any": Run(
+            machine="epyc7601x2",
+            workload="kernel/open",
+            threads="64",
+            set={"rule": "any", "ops": 1000, "work": 1000},
+        )
+    },
+)
+def open_commutes(any: Curve) -> float:
+    return any.point.fetched()
+
+
+READ_RUN = partial(
+    Run, machine="epyc7601x2", workload="kernel/read", threads="1,2,4,8,16,32,64,128"
+)
+READ = {
+    "line": READ_RUN(set={"serial": "line"}),
+    "lock": READ_RUN(set={"serial": "lock"}),
+}
+
+
+@claim(
+    "reading separate files is 8 times faster on FreeBSD 12 than on 11",
+    source=(
+        "Macy 2018, Measuring Scalability; here a global lock against two updates of a global line"
+    ),
+    figures=[154],
+    expected=(7.2, 8.8),
+    unit="x",
+    neutral=1,
+    fitted=["serial", "lock_work"],
+    runs=READ,
+    reason=(
+        "what all reads of FreeBSD 11 and 12 have in common is not known; a global lock and"
+        " two updates of a global line were chosen by the curves"
+    ),
+)
+def read_improved(line: Curve, lock: Curve) -> float:
+    return line.at(32).throughput / lock.at(32).throughput
+
+
+@claim(
+    "reading separate files still peaks at 32 hardware threads",
+    source="Macy 2018, Measuring Scalability",
+    figures=[153],
+    expected=(32, 32),
+    unit="tasks",
+    fitted=["serial"],
+    runs=READ,
+    reason=(
+        "a second task a core adds two fifths here, as it does to brk by measurement too;"
+        " this series lost a twelfth"
+    ),
+)
+def read_peak(line: Curve) -> float:
+    return line.peak
+
+
+UNIX_RUN = partial(
+    Run, machine="epyc7601x2", workload="kernel/unix_socket", threads="1,2,4,8,16,32,64,128"
+)
+UNIX = {
+    "pair": UNIX_RUN(set={"link": "pair", "ops": 40}),
+    "one_lock": UNIX_RUN(set={"link": "global", "ops": 40}),
+}
+
+
+@claim(
+    "UNIX sockets are 19 times faster on FreeBSD 12 than on 11, with 128 tasks on 2x EPYC 7601",
+    source="Macy 2018, Measuring Scalability",
+    figures=[150],
+    expected=(17, 21),
+    unit="x",
+    neutral=1,
+    runs=UNIX,
+)
+def unix_improved(pair: Curve, one_lock: Curve) -> float:
+    return pair.at(128).throughput / one_lock.at(128).throughput
+
+
+@claim(
+    "UNIX sockets of FreeBSD 12 grow until 128 hardware threads",
+    source="Macy 2018, Measuring Scalability",
+    figures=[152],
+    expected=(128, 128),
+    unit="tasks",
+    runs=UNIX,
+)
+def unix_grows(pair: Curve) -> float:
+    return pair.peak
+
+
+@claim(
+    "UNIX sockets of FreeBSD 11 flatten at eight hardware threads",
+    source="Macy 2018, Measuring Scalability",
+    figures=[151],
+    expected=(7.2, 8.8),
+    unit="tasks",
+    runs=UNIX,
+    reason=(
+        "it flattens there, but all threads together reach a ninth more than any fewer, so"
+        " that nine tenths of the best are not reached before; with the clocks of busy"
+        " cores, as validation runs it, the knee is at eight"
+    ),
+)
+def unix_knee(one_lock: Curve) -> float:
+    return one_lock.knee

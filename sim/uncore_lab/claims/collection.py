@@ -1,0 +1,48 @@
+"""All claims, and all that is none.
+
+load(ids) -> claims in the order of their names; no ids: all of them
+unasked() -> figures of the articles that are no experiments, with the reason
+"""
+
+from __future__ import annotations
+
+import pkgutil
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+from uncore.errors import UserError, nearest
+from uncore_lab.claims import articles
+from uncore_lab.claims.claim import Claim
+
+FIGURES = Path(__file__).with_name("figures.toml")  # what is no experiment
+
+
+def load(ids: Sequence[str] = ()) -> list[Claim]:
+    """The claims of these names, or all."""
+    known = _known()
+    for name in ids:
+        if name not in known:
+            raise UserError(
+                f"no claim is called '{name}'.{nearest(name, known)} There are {', '.join(known)}"
+            )
+    return [known[name] for name in (ids or known)]
+
+
+@cache
+def _known() -> dict[str, Claim]:
+    """Every claim of the modules in `articles`, by name."""
+    modules = [
+        import_module(f"{articles.__name__}.{module.name}")
+        for module in pkgutil.iter_modules(articles.__path__)
+    ]
+    found = [one for module in modules for one in vars(module).values() if isinstance(one, Claim)]
+    return {one.id: one for one in sorted(found, key=lambda one: one.id)}
+
+
+def unasked() -> list[tuple[list[int], str, str]]:
+    """(figures, what they are, why the simulator is not asked)."""
+    groups = tomllib.loads(FIGURES.read_text())["group"]
+    return [(group["figures"], group["what"], group["why"]) for group in groups]
