@@ -1,10 +1,12 @@
 // The hart library on flat memory, for tests from Python: class FlatMachine.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -94,6 +96,15 @@ std::vector<std::tuple<unsigned, unsigned, uint64_t>> markers(const FlatMachine&
   return out;
 }
 
+using Told = std::tuple<uint64_t, std::optional<uint64_t>, std::optional<uint64_t>>;
+
+std::vector<Told> told(const FlatMachine& machine) {
+  std::vector<Told> out;
+  for (const auto& [hart, code, value, told] : machine.markers)
+    out.emplace_back(told.operations, told.latency, told.delay);
+  return out;
+}
+
 }  // namespace
 
 void bind_flat(nb::module_& module) {
@@ -126,7 +137,8 @@ void bind_flat(nb::module_& module) {
           "hart"_a = 0, "cause, tval and pc of the trap that ended the run")
       .def("read", &read, "address"_a, "size"_a)
       .def("write", &write, "address"_a, "data"_a)
-      .def("markers", &markers)
+      .def("markers", &markers, "Of each: hart, code, value.")
+      .def("told", &told, "By each marker: operations done, their latency, ns of a delay.")
       .def_prop_ro("console", [](const FlatMachine& m) { return m.console.text; })
       .def("spins", &spins, "hart"_a = 0, "Times seen to spin, and periods skipped.")
       .def_prop_ro("now", &FlatMachine::now)

@@ -106,7 +106,8 @@ Answer FlatPort::sc(uint64_t address, unsigned size, uint64_t value, uint64_t& f
 }
 
 void FlatPort::marker(unsigned code, uint64_t value) {
-  machine_.markers.push_back({id, code, value});
+  const Marked told = operations.mark(code, value, hart.clock);
+  machine_.markers.push_back({id, code, value, told});
 }
 
 Answer FlatPort::mmio(uint64_t address, unsigned, bool write, uint64_t& value) {

@@ -22,6 +22,7 @@
 
 #include "guest/clint.hh"
 #include "guest/console.hh"
+#include "guest/markers.hh"
 #include "guest/registers.hh"
 #include "hart/hart.hh"
 
@@ -69,6 +70,7 @@ class FlatPort {
   const unsigned id;
   uint64_t reservation = kNone;  // the line an lr has reserved
   Clint clint;
+  Operations operations;
   uint64_t seen = 0;  // FlatMachine::changes at the hart's last run
   uint64_t spins = 0, periods_skipped = 0;
   Pair deferred = {};  // the result of an access that was answered `later`
@@ -89,6 +91,7 @@ class FlatMachine {
   struct Marker {
     unsigned hart, code;
     uint64_t value;
+    Marked told;
   };
 
   FlatMachine(unsigned harts, uint64_t ram_size, uint64_t entry, uint64_t quantum, Answer answers)
