@@ -67,7 +67,7 @@ nb::dict counters(Engine& engine) {
   for (const Channel& ch : engine.fabric.channels) channels.append(ch.used);
   d["channel_busy"] = channels;
   nb::list latencies;
-  engine.latencies().each(
+  engine.services.latencies().each(
       [&](Time latency, uint64_t count) { latencies.append(nb::make_tuple(latency, count)); });
   d["latencies"] = latencies;
   return d;
@@ -100,8 +100,8 @@ void bind_engine(nb::module_& module) {
       .def_prop_ro("exit_code", [](const Engine& e) { return e.ending.code(); })
       .def_prop_ro("reason", [](const Engine& e) { return e.ending.reason(); })
       .def_prop_ro("now", &Engine::now)
-      .def_prop_ro("operations", [](const Engine& e) { return e.counters.operations; })
-      .def_prop_ro("console", [](const Engine& e) { return e.console.text; })
+      .def_prop_ro("operations", [](const Engine& e) { return e.services.operations(); })
+      .def_prop_ro("console", [](const Engine& e) { return e.services.console.text; })
       .def("read", &read, nb::arg("address"), nb::arg("size"),
            "Memory as the machine would read it, wherever the newest bytes are.")
       .def("latency", &latency, nb::arg("kind"), nb::arg("source"), nb::arg("target"),

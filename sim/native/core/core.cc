@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/engine.hh"
+#include "guest/faults.hh"
 
 namespace uncore {
 namespace {
@@ -19,7 +20,7 @@ constexpr ClientEvent wish_of(const Access& a, const CoreSpec& spec) {
 
 bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
   using K = Access::Kind;
-  if (a.address - thread.guard < engine.job.stack_guard) return engine.overflow(thread), false;
+  if (a.address - thread.guard < engine.job.stack_guard) return overflow(thread);
   if (thread.asked) return false;
   if (a.posted && goes_far(a.line())) return post(thread, a, now);
   if (a.atomic() && !thread.buffer.empty()) return false;
@@ -42,14 +43,23 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
   }
 }
 
+// Its stack has reached what its hart must leave alone.
+bool Core::overflow(Thread& thread) {
+  const uint64_t room = engine.job.stack_stride - engine.job.stack_guard;
+  end_run(thread, End::Cause::fatal, 0, stack_overflow(thread.id, room));
+  return false;
+}
+
 // A register of another core.
 bool Core::reach_register(Thread& thread, const Access& a, Time now, Outcome& out) {
+  const Register target = *engine.interrupts.register_of(a.address);
+  shorten(thread.hart.clock);  // the message, or its answer, may be for this core
   if (a.kind == Access::Kind::write) {
     out.cost = engine.machine.interrupt.send;
-    tell(thread, Device::write, a, now + out.cost);
+    engine.interrupts.send_write(target, a.value, thread.id, now + out.cost);
     return true;
   }
-  tell(thread, Device::read, a, now);
+  engine.interrupts.send_read(target, thread.id, now);
   thread.asked = Thread::kRegister;
   return false;
 }
@@ -140,15 +150,6 @@ void Core::written(const Line& line, Time now, const Thread& by) {
   for (const auto& t : threads)
     if (t->reservation == line.number && t.get() != &by) t->reservation = Thread::kNoLine;
   if (line.watchers) wake_watchers(line, now, actor());
-}
-
-// Sends word to the core where a register stands.
-void Core::tell(Thread& thread, Device device, const Access& a, Time when) {
-  const Register target = *engine.register_of(a.address);
-  shorten(thread.hart.clock);  // it, or its answer, may be for this core
-  if (target.kind == Register::Kind::send) return engine.send_many(thread, when);
-  engine.network.send_register(device, target, a.value, agent, engine.agents.core_of(target.index),
-                               thread.id, when);
 }
 
 }  // namespace uncore

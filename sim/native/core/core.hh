@@ -11,11 +11,14 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/lines.hh"
 #include "core/thread.hh"
 #include "fabric/packet.hh"
+#include "interrupts/interrupts.hh"
+#include "kernel/end.hh"
 #include "spec/spec.hh"
 
 namespace uncore {
@@ -43,12 +46,11 @@ class Core {
   void run(Time now);                      // executes as far as the horizon allows
   void receive(PacketId id, Time now);     // a message reached the core
   void reconsider(PacketId id, Time now);  // a deferred probe's time has come
-  void interrupt(uint32_t index, unsigned bit, bool level, Time now);
+  void interrupt(const Interrupts::Pending& pending, Time now);  // one of its harts
   void wake_sleepers(Time now);  // what they did until `now` can be read then
 
   // What the port's slow path needs. True: performed; false: it stays pending.
   bool perform(Thread& thread, const Access& access, Time now, Outcome& outcome);
-  void tell(Thread& thread, Device device, const Access& a, Time when);
   void answered(Thread& thread, const Outcome& out, Time now);
   void unlock(Thread& thread, Time now);  // the LR's lock ends: SC, next atomic, trap
   void written(const Line& line, Time now, const Thread& by);
@@ -64,6 +66,7 @@ class Core {
   void refresh(uint64_t number, Time now);
   uint32_t actor() const { return executing_ ? executing_->index : 0; }
   void send(const Msg& message, Time leaves);
+  bool overflow(Thread& thread);
   bool reach_register(Thread& thread, const Access& a, Time now, Outcome& out);
   bool store(Thread& thread, const Access& a, Time now, Outcome& out);
   bool load(Thread& thread, const Access& a, Time now, Outcome& out);
@@ -109,6 +112,7 @@ class Core {
   void observe_probed(const Copy& copy, const Msg& m);
   bool waits_for_buffer(const Thread& thread) const;
 
+  void end_run(Thread& thread, End::Cause cause, int code, std::string reason = {});
   void share_issue(Time at, uint32_t by);
   void schedule_next();
   Time horizon(Time now) const;

@@ -113,27 +113,21 @@ inline Answer Thread::mmio(uint64_t address, unsigned, bool write, uint64_t& val
 }
 
 inline std::optional<Register> Thread::register_of(uint64_t address) const {
-  return core.engine.register_of(address);
+  return core.engine.interrupts.register_of(address);
 }
-
-inline void Thread::say(char letter) { core.engine.console.say(id, {&letter, 1}); }
 
 inline bool Thread::at_hand(Register r) const {
-  using K = Register::Kind;
-  return r.kind == K::set || r.kind == K::send || &core.engine.thread(r.index).core == &core;
+  return core.engine.interrupts.at_hand(r, core.agent);
 }
 
-inline uint64_t Thread::read_register(Register r) {
-  if (r.kind == Register::Kind::send) return 0;
-  if (r.kind != Register::Kind::set) return core.engine.read_register(r);
-  return r.index < multicast.size() ? multicast[r.index] : 0;
-}
+inline uint64_t Thread::read_register(Register r) { return core.engine.interrupts.read(r, id); }
 
 inline void Thread::write_register(Register r, uint64_t value) {
-  if (r.kind != Register::Kind::set) return core.engine.write_register(r, value, hart.clock);
-  multicast.resize((core.engine.threads() + 63) / 64);
-  multicast[r.index] = value;
+  if (const auto pending = core.engine.interrupts.write(r, value, id, hart.clock))
+    core.interrupt(*pending, hart.clock);
 }
+
+inline void Thread::say(char letter) { core.engine.services.console.say(id, {&letter, 1}); }
 
 inline Answer Thread::far_register(Register, uint64_t address, bool write, uint64_t value) {
   Outcome out;
@@ -152,7 +146,11 @@ inline bool Thread::fetch(uint64_t address, uint32_t& word) {
 inline uint64_t Thread::cycle() { return hart.clock / std::max<Time>(1, core.spec.instruction); }
 
 inline void Thread::marker(unsigned code, uint64_t value) {
-  core.engine.marker(*this, code, value);
+  if (core.engine.attribution) core.engine.attribution->marked(id, code, value);
+  const auto delay = core.engine.services.mark(id, code, value, hart.clock);
+  if (!delay) return;
+  hart.clock += *delay;
+  delayed_until = hart.clock + hart.cost.instruction;  // it retires yet
 }
 
 inline void Thread::gave_up() { core.unlock(*this, hart.clock); }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/port.hh"
+#include "guest/faults.hh"
 
 namespace uncore {
 namespace {
@@ -144,14 +145,22 @@ void Core::stopped(Thread& thread, Stop stop) {
       spun(thread);
       break;
     case Stop::semihost:
-      engine.semihost(thread);
+      if (const auto code = engine.services.call(thread.id, thread.hart.x))
+        end_run(thread, End::Cause::exited, *code);
       break;
     case Stop::fatal:
-      engine.fatal(thread);
+      end_run(thread, End::Cause::fatal, 0, without_handler(thread.id, hart.fatal));
       break;
   }
   // The share is given back when the last instruction begins: it has retired.
   if (thread.mode != mode) share_issue(hart.clock - hart.cost.instruction, thread.index);
+}
+
+void Core::end_run(Thread& thread, End::Cause cause, int code, std::string reason) {
+  thread.mode = Thread::Mode::stopped;
+  const uint64_t position = agent * engine.threads_per_core() + thread.index;
+  engine.ending.declare({cause, code, std::move(reason), thread.hart.clock, position});
+  shorten(engine.ending.time());
 }
 
 // What a hart has just done may reach its core again at `then`: no hart of the core may pass it.
@@ -234,10 +243,11 @@ void Core::wake_sleepers(Time now) {
     if (t->mode == Thread::Mode::spinning) wake(*t, before(now, 0, *t));
 }
 
-void Core::interrupt(uint32_t index, unsigned bit, bool level, Time now) {
-  Thread& thread = *threads[index];
+void Core::interrupt(const Interrupts::Pending& pending, Time now) {
+  Thread& thread = **std::ranges::find(threads, pending.hart, [](const auto& t) { return t->id; });
+  shorten(pending.expires);
   if (thread.mode == Thread::Mode::spinning) wake(thread, before(now, 0, thread));
-  thread.hart.interrupt(bit, level);
+  thread.hart.interrupt(pending.bit, pending.level);
   // A delay ends early; the guest's loop then delays for the rest.
   if (thread.mode == Thread::Mode::running && !thread.tries &&
       thread.hart.clock == thread.delayed_until && thread.hart.clock > now &&

@@ -10,7 +10,6 @@
 
 #include "core/access.hh"
 #include "core/store_buffer.hh"
-#include "guest/markers.hh"
 #include "guest/registers.hh"
 #include "hart/hart.hh"
 
@@ -33,21 +32,19 @@ class Thread {
   const uint32_t index;  // among the core's threads
   Mode mode = Mode::running;
   StoreBuffer buffer;
-  Access pending;                   // what the hart waits for
-  uint32_t asked = 0;               // the number of its far atomic under way, or kRegister
-  std::vector<uint64_t> multicast;  // words of the set that it may send to (rule I5)
-  uint64_t reservation = kNoLine;   // of the last LR
-  uint64_t locked = kNoLine;        // the line that its LR has locked
-  Time since = 0;                   // when the pending access was issued
-  Time tries = 0;                   // when it is tried again, after a lock (C6); 0: see Mode
-  bool restarts = false;            // it met the lock of another hart of the core
-  uint64_t ran_at = 0;              // Core::disturbances when it ran last
-  bool recording = false;           // it seems to spin: note which lines it reads
-  std::vector<uint64_t> watched;    // those lines
-  uint64_t guard = 0;               // where its stack must not reach
-  Time delayed_until = 0;           // end of the delay it is in, or was in last
-  bool interrupted = false;         // the trap it handles is an interrupt
-  Operations operations;
+  Access pending;                  // what the hart waits for
+  uint32_t asked = 0;              // the number of its far atomic under way, or kRegister
+  uint64_t reservation = kNoLine;  // of the last LR
+  uint64_t locked = kNoLine;       // the line that its LR has locked
+  Time since = 0;                  // when the pending access was issued
+  Time tries = 0;                  // when it is tried again, after a lock (C6); 0: see Mode
+  bool restarts = false;           // it met the lock of another hart of the core
+  uint64_t ran_at = 0;             // Core::disturbances when it ran last
+  bool recording = false;          // it seems to spin: note which lines it reads
+  std::vector<uint64_t> watched;   // those lines
+  uint64_t guard = 0;              // where its stack must not reach
+  Time delayed_until = 0;          // end of the delay it is in, or was in last
+  bool interrupted = false;        // the trap it handles is an interrupt
 
   // The port (hart/port.hh).
   Answer load(uint64_t address, unsigned size, uint64_t& value);

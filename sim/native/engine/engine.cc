@@ -20,10 +20,11 @@ Engine::Engine(MachineSpec m, JobSpec j)
       memories(machine, agents, network),
       counters(machine, agents),
       ending(queue),
+      interrupts(agents, network, queue, machine.interrupt.multicast),
+      services(agents.harts(), now_, [this](uint64_t address) { return doubleword(address); }),
       protocol_(job.protocol),
       code_(job.text_begin, job.text_size),
-      functional_(cores_, threads_, resolvers_, protocol_, network, agents, memories),
-      clints_(job.placement.size()) {
+      functional_(cores_, threads_, resolvers_, protocol_, network, agents, memories) {
   for (const MemorySpec& memory : machine.memories) ram_size_ += memory.size;
   memories.load(job.segments);
   const ResolverSurroundings around{protocol_, agents,   map,      network,
@@ -68,7 +69,7 @@ inline void Engine::dispatch(Action action, uint32_t argument, Time now) {
     case Action::arrive:
       return arrive(argument, now);
     case Action::reach:
-      return at_register(argument, now);
+      return take_up(interrupts.arrived(argument, now), now);
     case Action::act:
       return resolvers_[agents.resolver_number(packets[argument].message.to)]->act(argument, now);
     case Action::retry: {
@@ -79,7 +80,7 @@ inline void Engine::dispatch(Action action, uint32_t argument, Time now) {
     case Action::run:
       return cores_[argument]->run(now);
     case Action::expire:
-      return expire(*threads_[argument], now);
+      return take_up(interrupts.expired(argument, now), now);
     case Action::end:
       return end_run();
   }
@@ -92,7 +93,8 @@ inline void Engine::next_event() {
   const uint32_t argument = next.argument;
   now_ = next.time;
   queue.pop();
-  if (job.watchdog && now_ > last_progress_ + job.watchdog) return give_up(End::Cause::watchdog);
+  if (job.watchdog && now_ > services.progress() + job.watchdog)
+    return give_up(End::Cause::watchdog);
   counters.events += action != Action::run;  // how often a core is called depends on its slices
   dispatch(action, argument, now_);
 }
@@ -104,11 +106,21 @@ bool Engine::step(uint64_t events) {
     ending.stop(End::Cause::protocol, error.what);
   }
   if (!ending.has_come()) return true;
-  console.end();
+  services.console.end();
   return false;
 }
 
 void Engine::give_up(End::Cause cause) { ending.stop(cause, stuck_report(threads_, resolvers_)); }
+
+// What an interrupt controller has to say to a hart.
+void Engine::take_up(const Interrupts::Effect& effect, Time now) {
+  if (const auto* pending = std::get_if<Interrupts::Pending>(&effect)) {
+    cores_[agents.core_of(pending->hart)]->interrupt(*pending, now);
+  } else if (const auto* answer = std::get_if<Interrupts::Answer>(&effect)) {
+    Thread& thread = *threads_[answer->hart];
+    thread.core.answered(thread, {answer->value}, now);
+  }
+}
 
 // What a hart did to end the run has reached every core.
 void Engine::end_run() {
@@ -119,6 +131,12 @@ void Engine::end_run() {
     attribution->finish();
   }
   ending.come();
+}
+
+uint64_t Engine::doubleword(uint64_t address) {
+  uint64_t value = 0;
+  read(address, sizeof value, reinterpret_cast<uint8_t*>(&value));
+  return value;
 }
 
 bool Engine::fetch(uint64_t address, uint32_t& word) {

@@ -18,15 +18,14 @@
 #include "core/core.hh"
 #include "engine/functional.hh"
 #include "fabric/network.hh"
-#include "guest/clint.hh"
-#include "guest/console.hh"
+#include "interrupts/interrupts.hh"
 #include "kernel/end.hh"
 #include "memory/memories.hh"
 #include "observe/attribution.hh"
 #include "observe/counters.hh"
-#include "observe/latencies.hh"
 #include "observe/log.hh"
 #include "resolver/resolver_agent.hh"
+#include "services/services.hh"
 
 namespace uncore {
 
@@ -51,7 +50,8 @@ class Engine {
   Memories memories;
   Counters counters;
   End ending;
-  Console console;
+  Interrupts interrupts;
+  Services services;
 
   // --- for cores and resolvers ---
   Packets& packets = network.packets;
@@ -68,18 +68,6 @@ class Engine {
     return map.resolver_above(child, line, toucher);
   }
 
-  void semihost(Thread& thread);
-  void fatal(Thread& thread);
-  void overflow(Thread& thread);
-  void marker(Thread& thread, unsigned code, uint64_t value);
-  // One interrupt to every hart of `from.multicast`.
-  void send_many(Thread& from, Time when);
-  std::optional<Register> register_of(uint64_t address) const {
-    return register_at(address, threads_.size(), machine.interrupt.multicast);
-  }
-  // A hart's registers, at its own core.
-  uint64_t read_register(Register r) const;
-  void write_register(Register r, uint64_t value, Time now);
   bool fetch(uint64_t address, uint32_t& word);
   void note_probed(Kind kind) { counters.invalidations += kind != Kind::ProbeS; }
   void note_transfer(const Core& to, Agent from, uint64_t line) {
@@ -94,18 +82,16 @@ class Engine {
   }
   std::vector<std::unique_ptr<Core>>& cores() { return cores_; }
   const std::vector<std::unique_ptr<ResolverAgent>>& resolvers() const { return resolvers_; }
-  const Latencies& latencies() const { return latencies_; }
 
  private:
   void place_threads();
   void next_event();
   void dispatch(Action action, uint32_t argument, Time now);
   void arrive(PacketId id, Time now);
-  void at_register(PacketId id, Time now);
-  void expire(Thread& thread, Time now);
-  void end_by(Thread& thread, End::Cause cause, int code, std::string reason);
+  void take_up(const Interrupts::Effect& effect, Time now);
   void end_run();
   void give_up(End::Cause cause);
+  uint64_t doubleword(uint64_t address);
 
   Protocol protocol_;
   Code code_;
@@ -113,10 +99,8 @@ class Engine {
   std::vector<std::unique_ptr<ResolverAgent>> resolvers_;
   std::vector<Thread*> threads_;
   FunctionalReader functional_;
-  std::vector<Clint> clints_;  // by hart
   uint64_t ram_size_ = 0;
-  Time now_ = 0, last_progress_ = 0;
-  Latencies latencies_;
+  Time now_ = 0;
 };
 
 }  // namespace uncore

@@ -1,52 +1,81 @@
-// Interprocessor interrupts, timers, and the registers behind them (rules I1 to I5): the engine's
-// part.
-//
-// An IPI is a message like any other: its latency depends on where the two harts sit and on the
-// traffic between them. So is whatever else a hart does to a register at another core.
+#include "interrupts/interrupts.hh"
+
 #include <utility>
 
-#include "engine/engine.hh"
-
 namespace uncore {
+namespace {
 
-void Engine::send_many(Thread& from, Time when) {
+constexpr Time kTick = 1000;  // of mtime, which counts nanoseconds
+
+}  // namespace
+
+// --- at the core where it stands (rule I4) ------------------------------------------------------
+
+uint64_t Interrupts::read(Register r, uint32_t hart) const {
+  if (r.kind == Register::Kind::send) return 0;
+  if (r.kind != Register::Kind::set) return clints_[r.index].read(r.kind);
+  return r.index < sets_[hart].size() ? sets_[hart][r.index] : 0;
+}
+
+std::optional<Interrupts::Pending> Interrupts::write(Register r, uint64_t value, uint32_t hart,
+                                                     Time now) {
+  if (r.kind == Register::Kind::set) {
+    sets_[hart].resize((agents_.harts() + 63) / 64);
+    sets_[hart][r.index] = value;
+    return std::nullopt;
+  }
+  const Clint::Change change = clints_[r.index].write(r.kind, value, now / kTick);
+  Pending pending{r.index, change.bit, change.level};
+  if (change.alarm) pending.expires = set_alarm(r.index, *change.alarm);
+  return pending;
+}
+
+Time Interrupts::set_alarm(uint32_t hart, uint64_t mtime) {
+  if (mtime > kNever / kTick) return kNever;
+  const Agent core = agents_.core_of(hart);
+  const auto agent = static_cast<uint64_t>(core);
+  queue_.push(mtime * kTick, event_place(agent, kInterruptClass, 0),
+              event_sender(agent, network_.next_sent(core)), Action::expire, hart);
+  return mtime * kTick;
+}
+
+// A timer that has been set anew since says nothing.
+Interrupts::Effect Interrupts::expired(uint32_t hart, Time now) {
+  if (clints_[hart].mtimecmp() * kTick != now) return {};
+  return Pending{hart, kTimer, true};
+}
+
+// --- by messages (rules I1, I4 and I5) ----------------------------------------------------------
+
+void Interrupts::send_write(Register r, uint64_t value, uint32_t hart, Time when) {
+  if (r.kind == Register::Kind::send) return send_many(hart, when);
+  network_.send_register(Device::write, r, value, agents_.core_of(hart), agents_.core_of(r.index),
+                         hart, when);
+}
+
+void Interrupts::send_read(Register r, uint32_t hart, Time when) {
+  network_.send_register(Device::read, r, 0, agents_.core_of(hart), agents_.core_of(r.index), hart,
+                         when);
+}
+
+// To all of the hart's set, which is empty then.
+void Interrupts::send_many(uint32_t hart, Time when) {
+  const std::vector<uint64_t> set = std::exchange(sets_[hart], {});
   std::vector<uint32_t> harts;
-  for (uint32_t h = 0; h < threads_.size(); ++h)
-    if (from.multicast.size() > h / 64 && from.multicast[h / 64] >> h % 64 & 1) harts.push_back(h);
-  from.multicast.clear();
-  if (!harts.empty()) network.send_many(std::move(harts), from.core.agent, when);
+  for (uint32_t h = 0; h < agents_.harts(); ++h)
+    if (h / 64 < set.size() && set[h / 64] >> h % 64 & 1) harts.push_back(h);
+  if (!harts.empty()) network_.send_many(std::move(harts), agents_.core_of(hart), when);
 }
 
-// The message has arrived and the controller has accepted it.
-void Engine::at_register(PacketId id, Time now) {
-  const Packet p = packets[id];
-  Core& core = *cores_[p.message.to];
-  network.arrived(core.agent);
-  packets.drop(id);
-  if (p.device == Device::write) return write_register(p.target, p.value, now);
-  Core& reader = threads_[p.reader]->core;
-  if (p.device == Device::value) return reader.answered(*threads_[p.reader], {p.value}, now);
-  network.send_register(Device::value, p.target, read_register(p.target), core.agent, reader.agent,
-                        p.reader, now);
-}
-
-uint64_t Engine::read_register(Register r) const { return clints_[r.index].read(r.kind); }
-
-void Engine::write_register(Register r, uint64_t value, Time now) {
-  Thread& thread = *threads_[r.index];
-  const Clint::Change change = clints_[r.index].write(r.kind, value, now / 1000);
-  thread.core.interrupt(thread.index, change.bit, change.level, now);
-  if (!change.alarm || *change.alarm > kNever / 1000) return;
-  const Time alarm = *change.alarm * 1000;
-  thread.core.shorten(alarm);
-  const auto agent = static_cast<uint64_t>(thread.core.agent);
-  queue.push(alarm, event_place(agent, kInterruptClass, 0),
-             event_sender(agent, network.next_sent(thread.core.agent)), Action::expire, thread.id);
-}
-
-void Engine::expire(Thread& thread, Time now) {
-  if (clints_[thread.id].mtimecmp() * 1000 == now)
-    thread.core.interrupt(thread.index, kTimer, true, now);
+Interrupts::Effect Interrupts::arrived(PacketId id, Time now) {
+  const Packet p = network_.packets[id];
+  network_.arrived(p.message.to);
+  network_.packets.drop(id);
+  if (p.device == Device::value) return Answer{p.reader, p.value};
+  if (p.device == Device::write) return *write(p.target, p.value, p.reader, now);
+  network_.send_register(Device::value, p.target, read(p.target, p.reader), p.message.to,
+                         agents_.core_of(p.reader), p.reader, now);
+  return {};
 }
 
 }  // namespace uncore

@@ -1,0 +1,80 @@
+// Interprocessor interrupts, timers, and the registers behind them (rules I1 to I5).
+//
+// An IPI is a message like any other: its latency depends on where the two harts sit and on the
+// traffic between them. So is whatever else a hart does to a register at another core.
+//
+// Interface: register_of() an address; read() and write() where it stands, send_write() and
+// send_read() from another core; arrived() and expired() at their events. No core is called from
+// here: what happens to a hart is returned.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "fabric/network.hh"
+#include "guest/clint.hh"
+#include "guest/registers.hh"
+#include "kernel/queue.hh"
+#include "spec/agents.hh"
+
+namespace uncore {
+
+class Interrupts {
+ public:
+  Interrupts(const Agents& agents, Network& network, EventQueue& queue, bool multicast)
+      : agents_(agents),
+        network_(network),
+        queue_(queue),
+        multicast_(multicast),
+        clints_(agents.harts()),
+        sets_(agents.harts()) {}
+
+  // A bit of a hart's mip changes.
+  struct Pending {
+    uint32_t hart;
+    unsigned bit;
+    bool level;
+    Time expires = kNever;  // then it may change again
+  };
+  // What a hart has asked another core's register for.
+  struct Answer {
+    uint32_t hart;
+    uint64_t value;
+  };
+  using Effect = std::variant<std::monostate, Pending, Answer>;
+
+  std::optional<Register> register_of(uint64_t address) const {
+    return register_at(address, agents_.harts(), multicast_);
+  }
+  // Does it stand at this core?
+  bool at_hand(Register r, Agent core) const {
+    return r.kind == Register::Kind::set || r.kind == Register::Kind::send ||
+           agents_.core_of(r.index) == core;
+  }
+
+  // By a hart at whose core it stands.
+  uint64_t read(Register r, uint32_t hart) const;
+  std::optional<Pending> write(Register r, uint64_t value, uint32_t hart, Time now);
+
+  // By a hart from whose core a message leaves at `when`.
+  void send_write(Register r, uint64_t value, uint32_t hart, Time when);
+  void send_read(Register r, uint32_t hart, Time when);
+
+  Effect arrived(PacketId id, Time now);  // a message, and the controller has accepted it
+  Effect expired(uint32_t hart, Time now);
+
+ private:
+  void send_many(uint32_t hart, Time when);
+  Time set_alarm(uint32_t hart, uint64_t mtime);
+
+  const Agents& agents_;
+  Network& network_;
+  EventQueue& queue_;
+  const bool multicast_;
+  std::vector<Clint> clints_;                // by hart
+  std::vector<std::vector<uint64_t>> sets_;  // by hart, words of the set that it may send to
+};
+
+}  // namespace uncore
