@@ -1,7 +1,7 @@
 // One counter, incremented by everybody with compare-and-swap until it succeeds.
 //
-// What counter/atomic.c does, as one must write it where the operation is none the machine has:
-// read, compute, and swap if nobody was faster. Herlihy (1991) showed that compare-and-swap can do
+// What counter/atomic.c does, as one must write it where the machine lacks the operation: read,
+// compute, and swap if nobody was faster. Herlihy (1991) showed that compare-and-swap can do
 // what no fetch-and-add can; the price is that of several who try only one succeeds. A failed
 // attempt tells the newest value, which the next one starts from.
 //

@@ -1,4 +1,4 @@
-// FreeBSD's delayed invalidation (DI, in its amd64 pmap): who removes mappings does it within an
+// FreeBSD's delayed invalidation (DI, in its amd64 pmap): mappings are removed within an
 // interval, and whoever wants to use the page of a mapping that was removed waits until the
 // intervals that were open have ended. Ways to know which are open:
 //

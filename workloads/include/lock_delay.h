@@ -1,12 +1,12 @@
-// How FreeBSD's locks back off: who finds one taken stays away before looking again, twice as long
-// each time (lock_delay in its kern/subr_lock.c). Then a hot lock costs its waiters' time instead
-// of the line's.
+// How FreeBSD's locks back off: whoever finds one taken stays away before looking again, twice as
+// long each time (lock_delay in its kern/subr_lock.c). Then a hot lock costs its waiters' time
+// instead of the line's.
 //
 //     struct lock_delay delay = {0};
 //     while (taken) lock_delay_more(&delay);
 //
-// FreeBSD counts pauses, so that the same delay is fifty times as long on a Xeon as on a Zen 1. How
-// long one takes the first who waits measures; then the time passes without executing them.
+// FreeBSD counts pauses, so that the same delay is fifty times as long on a Xeon as on a Zen 1. The
+// first that waits measures how long one takes; then the time passes without executing them.
 #ifndef UNCORE_LOCK_DELAY_H_
 #define UNCORE_LOCK_DELAY_H_
 

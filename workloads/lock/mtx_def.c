@@ -10,7 +10,7 @@
 //
 // Threads have priorities of eight kinds, so that waiting lends.
 //
-// Check: contend_threads.h's; and an owner is never less urgent than who sleeps for its lock.
+// Check: contend_threads.h's; and an owner is never less urgent than one who sleeps for its lock.
 #define CONTEND_WRITE_EVERY 1
 #include "contend_threads.h"
 #include "mtx.h"

@@ -2,7 +2,7 @@
 //
 // It exists for what interrupt handlers share with the rest of the kernel (scheduler, interrupt
 // routing): if an interrupt came while the lock is held, and its handler wanted the same lock, the
-// hart would wait for itself for ever. The price is that interrupts wait as long as the lock is
+// hart would wait for itself forever. The price is that interrupts wait as long as the lock is
 // held; so they are let in while spinning. The word names the owner, which is a compare-and-swap,
 // and costs the waiters more than lock/ttas.c's exchange does: a failed one is no cheaper.
 //

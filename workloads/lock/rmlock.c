@@ -3,9 +3,9 @@
 // "Read mostly", by Stephan Uphoff (FreeBSD 2007), for routing tables and hooks that change
 // once a day. The rwlock (lock/rwlock.c) makes readers write one shared word; here a reader writes
 // only its own hart's list and reads a set of bits that rests in its cache, with neither an atomic
-// instruction nor a fence. What makes that safe is the writer's: an interrupt on every hart that
-// may be reading, an acknowledgement from each, and a sleep until those found reading have left. So
-// reading scales like doing nothing, and writing costs what the machine is large.
+// instruction nor a fence. The writer makes that safe: by an interrupt on every hart that may be
+// reading, an acknowledgement from each, and a sleep until those found reading have left. So
+// reading scales like doing nothing, and the cost of writing grows with the machine.
 //
 // `write_every` sets the balance: at 10 the rwlock wins, at 10000 nothing beats this.
 //

@@ -4,8 +4,8 @@
 // cache, and exchange only when the lock looks free. But a release is seen by all waiters at once,
 // and all of them try: one wins, the others have taken the line away for nothing. Anderson (1990)
 // adds what Ethernet does: whoever has lost stays away for a random time from an interval that
-// doubles with each loss. That trades the traffic for idle time and for fairness, for who has just
-// released tries again soonest.
+// doubles with each loss. That trades the traffic for idle time and for fairness, because the
+// hart that has just released tries again soonest.
 //
 // `backoff=0` is the lock without it.
 #include "contend.h"

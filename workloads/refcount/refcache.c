@@ -6,9 +6,9 @@
 // (`epoch`; 10 ms in RadixVM), or when another object wants the slot. A get and a put on one hart
 // within an epoch cancel out and nobody hears of them. So the global count is late, and its zero
 // may be false: an increment may rest in some cache while the decrement was flushed. But after
-// every hart has flushed, twice, a count that has stayed zero throughout was truly zero. Who brings
-// a count to zero puts the object on its review queue; one whose count changed meanwhile (`dirty`)
-// stays for two more epochs.
+// every hart has flushed, twice, a count that has stayed zero throughout was truly zero. The hart
+// that brings a count to zero puts the object on its review queue, where it stays for two more
+// epochs if its count changed meanwhile (`dirty`).
 //
 // It needs no initial holder and serves any object; in return, space is freed two epochs late,
 // which is much for what comes and goes quickly.

@@ -1,11 +1,11 @@
 // Sloppy counter: each hart keeps spare references, and mostly trades with itself.
 //
 // Boyd-Wickizer et al., "An analysis of Linux scalability to many cores" (2010). The central count
-// holds the references in use plus all spares. Who puts a reference keeps it as a spare, on a line
-// of its own; who gets takes a spare if it has one, else asks the central count. A hart with more
-// than `spares` gives half of them back. So a get and put on one hart touch nothing shared. But
-// whether the object is in use only the sum can tell: to release it, every hart must hand in its
-// spares, which suits objects that go seldom, such as a mount point or a network device.
+// holds the references in use plus all spares. A put keeps the reference as a spare, on a line of
+// the hart's own; a get takes a spare if there is one, else asks the central count. A hart with
+// more than `spares` gives half of them back. So a get and put on one hart touch nothing shared.
+// But only the sum can tell whether the object is in use: to release it, every hart must hand in
+// its spares, which suits objects that seldom go, such as a mount point or a network device.
 //
 // Check: as in references.h.
 #include "references.h"

@@ -5,7 +5,7 @@
 // count leaves zero or comes back to it, so a leaf where somebody stays absorbs its neighbours'
 // traffic, and most of it never reaches the root. A node that is leaving zero goes through one
 // half: it counts as nonzero only after it has arrived at the parent, and whoever meets it helps
-// with that; helpers too many depart again. The root keeps an indicator beside its count.
+// with that; superfluous helpers depart again. The root keeps an indicator beside its count.
 //
 // Words hold a count (doubled, so that a half is whole) and a version, by which late helpers and
 // late clearers notice that they are late.

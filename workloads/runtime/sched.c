@@ -7,7 +7,7 @@
 //   others (the queue's, or the sleep queue's) is dropped by whoever runs next on its hart.
 // * No wake-up is lost: a hart declares itself idle under its queue's lock after it found the queue
 //   empty, and keeps interrupts off until wfi, which an IPI pending ends.
-// * One IPI a sleep: who finds the declaration withdraws it.
+// * One IPI a sleep: whoever finds the declaration withdraws it.
 #include "queues.h"
 
 #define WAKE_REACH 16  // harts
