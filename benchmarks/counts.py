@@ -28,7 +28,7 @@ from typing import Any
 
 from benchmarks.speed import PROGRAMS
 
-from uncore import _native, program, topology
+from uncore import program, topology
 from uncore.engine import native
 from uncore.job import Job
 from uncore.report.table import Column, emit
@@ -85,13 +85,13 @@ def arguments(asked: Job) -> tuple[Any, ...]:
             taken.append(given)
             raise Taken
 
-    whole, _native.Run = _native.Run, Run  # type: ignore[misc]
+    whole, native.Run = native.Run, Run  # type: ignore[misc]
     try:
         native.start(asked)
     except Taken:
         pass
     finally:
-        _native.Run = whole  # type: ignore[misc]
+        native.Run = whole  # type: ignore[misc]
     return tuple(plain(value) for value in taken[0])
 
 
