@@ -56,9 +56,7 @@ Stop Hart<Port>::run() {
     if (attention_ && !interrupted()) [[unlikely]]
       return stop_;
     Instruction* in = code_.find(pc);
-    if (in == nullptr) [[unlikely]]
-      in = &outside();
-    if (!execute(*in)) return stop_;
+    if (!(in ? execute(*in) : execute_outside())) return stop_;
   }
 }
 
@@ -101,15 +99,15 @@ template <class Port>
       return atomic(in);
 #include "hart/instructions.def"
   }
-  return false;
+  __builtin_unreachable();  // decode() makes no other
 }
 
-// Code outside the decoded range.
+// Code outside the decoded range: apart, so that the loop above knows where its instruction stands.
 template <class Port>
-Instruction& Hart<Port>::outside() {
+[[gnu::noinline]] bool Hart<Port>::execute_outside() {
   outside_ = {};
   decode_at(pc, outside_);
-  return outside_;
+  return execute(outside_);
 }
 
 template <class Port>

@@ -141,7 +141,7 @@ class Hart {
               uint64_t high = 0);
 
   void land(Landing to, uint64_t value, uint64_t high);
-  Instruction& outside();
+  bool execute_outside();
   bool decode_at(uint64_t address, Instruction& in);
   uint64_t refused(uint64_t address, unsigned size, Cause misaligned, Cause fault) const;
   uint64_t source(unsigned r) const { return r == kSink ? 0 : x[r]; }
