@@ -9,22 +9,14 @@ import pytest
 from validation.engine.test_rules_of_messages import KEPT
 from validation.support.line import NS, line
 from validation.support.plans import START, Do, Plans, Step, words
-from validation.support.runs import guest, job
+from validation.support.runs import guest, job, logged
 
 from uncore.engine import native
-from uncore.result import log
 from uncore.topology.machine import Machine
 
 LOG = frozenset({"log"})
 HOME, MEMORY = 3, 4  # agents of the machine of support/line.py
 TIMES = ["request", "open", "probe", "data", "close"]
-
-
-def logged(
-    machine: str | Machine, workload: Any, threads: int, limits: Any = None, **options: Any
-) -> tuple[polars.DataFrame, dict[str, Any]]:
-    point = native.run(job(machine, workload, threads, **options), LOG, **(limits or {}))
-    return log.frame(point.pop("observed")["log"]), point
 
 
 def shared_line(machine: Machine, plans: Plans, **options: Any) -> list[dict[str, Any]]:

@@ -5,14 +5,18 @@ Everything here is tried a nanosecond before, at, and after the moment that the 
 
 from __future__ import annotations
 
+import dataclasses
+
 import polars
 import pytest
-from validation.engine.test_log import logged
 from validation.engine.test_rules_of_cores import ATOMIC, L2, LOAD, SERVICE, fetch, taken
-from validation.support.line import NS, A, B, H, line, way
+from validation.support.line import NS, A, B, H, line, way, wires
 from validation.support.plans import LEAD, START, Do, Step, steps, words
-from validation.support.runs import guest
+from validation.support.runs import guest, logged
 
+from uncore.errors import GuestError
+
+SIZES = ("control", "data", "snoop")
 NEAR = [-1, 0, 1]  # ns from that moment
 
 
@@ -43,6 +47,25 @@ def test_an_access_sees_data_that_arrive_with_it(late: int) -> None:
     plans = [[at(1000, Do.LOAD)], [at(1000 + fetch(A) + late, Do.LOAD)]]
     span = steps(line(threads_per_core=2), plans, placement="siblings")[1][0]
     assert span.cost == LOAD + max(-late, 0)
+
+
+# ---- T4: the end of a run ------------------------------------------------------------------------
+
+FAR_APART = tuple(
+    dataclasses.replace(link, **{size: getattr(link, size) * 100 for size in SIZES})
+    for link in wires()
+)
+
+
+@pytest.mark.parametrize(("late", "who"), [(-1, 0), (0, 0), (1, 1)])
+def test_the_first_hart_in_time_ends_the_run(late: int, who: int) -> None:
+    """T4: on a tie the lower; even where hart 1's core runs ahead, and comes to its end first."""
+    machine = line(links=FAR_APART)
+    here, ahead = [Step(1000, Do.END, 1)], [Step(1000, Do.END, 1), Step(50000, Do.COMPUTE)]
+    then = steps(machine, [here, [*ahead, Step(0, Do.END, 1)]])[1][2].begin
+    plans = [[*here, Step(then - LEAD + 1 + late, Do.END)], [*ahead, Step(0, Do.END)]]
+    with pytest.raises(GuestError, match=f"hart {who} trapped without a handler"):
+        steps(machine, plans)
 
 
 # ---- F5: no order between a pair -----------------------------------------------------------------

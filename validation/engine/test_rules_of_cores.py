@@ -6,10 +6,11 @@ guest's clock is exact.  A step's cost is what it took beyond its one instructio
 
 from __future__ import annotations
 
+import polars
 import pytest
 from validation.support.line import NS, A, B, H, line, way
-from validation.support.plans import LEAD, Do, Step, steps, words
-from validation.support.runs import guest, point
+from validation.support.plans import LEAD, START, Do, Step, steps, words
+from validation.support.runs import guest, logged, point
 
 LOAD, ATOMIC, L2 = 4, 18, 9  # l1_hit, atomic, l2_hit
 SERVICE, MEMORY = 6, 60
@@ -84,9 +85,15 @@ def test_a_partly_covered_load_waits_until_the_buffer_has_drained() -> None:
     assert costs(Step(1000, Do.PIECE_LOAD))[0] == fetch(A) + LOAD
 
 
-def test_a_fence_waits_for_the_store_buffer() -> None:
-    """H4: the store's request leaves with the store, the fence ends with its arrival."""
-    assert costs(Step(1000, Do.STORE_FENCE))[0] == fetch(A)
+def test_a_load_waits_no_longer_than_for_the_store_that_covers_it_in_part() -> None:
+    """H3: a store behind that one, to a line that is far away still, does not keep it."""
+    assert costs(Step(1000, Do.PIECE_OTHER_LOAD))[0] == fetch(A) + LOAD
+
+
+@pytest.mark.parametrize("do", [Do.STORE_FENCE, Do.STORE_FENCE_WR, Do.STORE_FENCE_RR])
+def test_a_fence_waits_for_the_store_buffer(do: Do) -> None:
+    """H4: the store's request leaves with the store, any fence ends with its arrival."""
+    assert costs(Step(1000, do))[0] == fetch(A)
 
 
 @pytest.mark.parametrize(("entries", "cost"), [(3, 2), (2, fetch(A))])
@@ -242,6 +249,30 @@ def test_an_atomic_does_not_wait_for_the_lock_of_another_line() -> None:
     plans = [[*warm, Step(4000, Do.AMO)], [Step(4000, Do.AMO, 1)]]
     first, second = steps(line(threads_per_core=2), plans, placement="siblings")
     assert first[2].cost == second[0].cost == ATOMIC
+
+
+ONE_WAY = {"l1_ways": 1, "l2_sets": 1024, "l2_ways": 1}  # one line a set
+SAME_SET = 1024 * 64  # bytes from line to line
+
+
+@pytest.mark.parametrize("lr_exclusive", [True, False])
+def test_an_eviction_ends_a_reservation(lr_exclusive: bool) -> None:
+    """C7: so the SC fails at once, and does not even ask for the line."""
+    machine = line(core=ONE_WAY | {"lr_exclusive": lr_exclusive})
+    plan = [Step(1000, Do.LR), Step(2000, Do.LOAD, 1), Step(3000, Do.SC)]
+    assert steps(machine, [plan], stride=SAME_SET)[0][2].cost == 0
+
+
+@pytest.mark.parametrize("trap", [False, True])
+def test_a_trap_ends_a_reservation(trap: bool) -> None:
+    """C7: whether the SC has written the line shows when it is displaced: dirty ones are put."""
+    machine = line(core=ONE_WAY | {"lr_exclusive": False})
+    attempt = [Step(1000, Do.LR), Step(3000, Do.SC), Step(4000, Do.LOAD, 1)]
+    plans = [attempt, [Step(2000, Do.IPI, 0)] if trap else []]
+    table, _ = logged(machine, guest("plan"), 2, **words(plans), stride=SAME_SET)
+    displaced = (polars.col("requester") == 0) & (polars.col("op") == "Put")
+    then = polars.col("request").is_between((START + 4000) * NS, (START + 4500) * NS)
+    assert table.filter(displaced & then).height == (0 if trap else 1)
 
 
 def test_an_upgrade_is_granted_without_data() -> None:

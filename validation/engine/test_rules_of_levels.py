@@ -10,7 +10,6 @@ import dataclasses
 
 import polars
 import pytest
-from validation.engine.test_log import logged
 from validation.engine.test_rules_of_arrival import NEAR, SMALL, STRIDE, at
 from validation.engine.test_rules_of_cores import ATOMIC, L2, LOAD, MEMORY, SERVICE, fetch
 from validation.engine.test_rules_of_messages import KEPT
@@ -18,7 +17,7 @@ from validation.support.line import HOME as RESOLVER
 from validation.support.line import MEMORY as NODE
 from validation.support.line import NS, A, B, H, line, way
 from validation.support.plans import START, Do, Step, steps, words
-from validation.support.runs import guest
+from validation.support.runs import guest, logged
 
 from uncore.topology.machine import Machine
 
@@ -171,3 +170,22 @@ def test_a_directory_knows_at_once_whom_it_is_just_asking() -> None:
     assert with_lookup[0][0].cost == plain[0][0].cost + LOOKUP
     late = with_lookup[1][0]
     assert late.begin + late.cost < plain[1][0].begin + plain[1][0].cost + LOOKUP
+
+
+def test_a_request_behind_another_looks_nothing_up() -> None:
+    """R9: core 0 stays the owner (O) when core 1 has read; core 2's request waits for core 1's
+    Unblock, though no transaction is under way, and core 0's asks for nothing but its turn."""
+    lookup = 300
+    machine = line(protocol="moesi", resolver={"lookup": lookup * NS, "near": (1, 2)})
+    read = 3000 + L2 + way("control", B, H) + SERVICE + lookup  # is taken up then
+    answered = read + 2 * way("snoop", H, A) + L2
+    unblocked = read + way("snoop", H, A) + L2 + way("data", A, B) + way("snoop", B, H)
+    acts = (answered + unblocked) // 2
+    upgrade = acts - L2 - way("control", A, H) - SERVICE
+    plans = [[at(1000, Do.AMO), at(upgrade, Do.AMO)], [at(3000, Do.LOAD)], [at(3030, Do.AMO)]]
+    table, _ = logged(machine, guest("plan"), 3, **words(plans))
+    asked = polars.col("request").is_between((START + 3000) * NS, (START + acts) * NS)
+    first, second, third = table.filter(asked).sort("open").to_dicts()
+    assert (first["open"], first["close"]) == ((START + read) * NS, (START + answered) * NS)
+    assert (second["requester"], second["open"]) == (2, (START + unblocked) * NS)
+    assert (third["op"], third["open"]) == ("Upg", second["close"])

@@ -295,6 +295,38 @@ def test_a_timer_set_by_another_hart_wakes_a_sleeper(waker: int) -> None:
     assert slept.begin + 2 + slept.cost == wrote.begin + 1 + there
 
 
+def test_a_timer_that_is_due_at_the_present_time_is_due() -> None:
+    """I3: it is set to the time at which it is set, so the hart does not sleep."""
+    (span,) = steps(line(), [[Step(1000, Do.DUE_NOW, 0)]])[0]
+    assert span.cost == 3  # three instructions more
+
+
+def test_messages_about_registers_go_in_the_order_of_their_harts() -> None:
+    """T2: two IPIs leave core B at one time; that to hart 0 takes the channel first, though hart 2,
+    who sends the other one, executes first."""
+    machine = line(links=wires(BUSY), threads_per_core=2)
+    plans = [[Step(1000, Do.SLEEP)], [Step(1000, Do.SLEEP)], [Step(2000, Do.IPI, 1)]]
+    plans.append([Step(2000, Do.IPI, 0)])
+    spans, taken_at = results(machine, plans, placement="siblings")
+    assert spans[2][0].begin == spans[3][0].begin
+    assert taken_at[1] - taken_at[0] == SHORT
+
+
+def test_the_lowest_hart_stands_for_a_multicast_until_it_forks() -> None:
+    """I5, T2: hart 0's goes to harts 1 and 2 at B by way of H, where hart 3's IPI to hart 1 meets
+    it at the next channel: both are for hart 1, and core 0 comes before core 3."""
+    links = tuple(link for link in wires(BUSY) if {link.source, link.target} != {A, B})
+    cores = {"shape": ((0,), (1,), (2,), (3,)), "core_stops": (A, B, B, H)}
+    root = dataclasses.replace(HOME, children=(0, 1, 2, 3))
+    machine = line(links=links, interrupt={"multicast": True}, resolvers=(root,), **cores)
+    sleep, way_to_h = [Step(1000, Do.SLEEP)], way("control", A, H)
+    many, one = [Step(2000, Do.MULTICAST, 0b110)], [Step(2000 + way_to_h - 1, Do.IPI, 1)]
+    met, alone = (results(machine, [many, sleep, sleep, other]) for other in (one, []))
+    left = [met[0][hart][0].begin for hart in (0, 3)]
+    assert left[1] == left[0] + way_to_h - 1  # whose IPI is one instruction longer
+    assert met[1][2] == alone[1][2]
+
+
 def test_a_multicast_takes_each_channel_once() -> None:
     """I5: to B by way of H, where it forks; hart 2 is at H."""
     links = tuple(link for link in wires(BUSY) if {link.source, link.target} != {A, B})

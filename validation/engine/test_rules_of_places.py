@@ -10,14 +10,14 @@ import dataclasses
 from typing import Any
 
 import pytest
-from validation.engine.test_log import logged
 from validation.engine.test_rules_of_cores import MEMORY, SERVICE
 from validation.support.line import HOME as RESOLVER
 from validation.support.line import MEMORY as NODE
 from validation.support.line import NS, A, B, H, line, way
 from validation.support.plans import LEAD, START, Do, Plans, Step, words
-from validation.support.runs import guest
+from validation.support.runs import guest, logged
 
+from uncore.program.abi import CONSTANTS
 from uncore.topology.machine import Machine
 
 PAGE = 4096 // 64  # lines
@@ -88,6 +88,21 @@ def expected(home: str, node: int, records: list[dict[str, Any]]) -> list[int]:
         return [r["line"] // PAGE % 2 for r in records]
     first: dict[int, int] = {}  # the core at B is at node 0; the nearer one to A and to H is 1
     return [first.setdefault(r["line"] // PAGE, 0 if r["requester"] == 1 else 1) for r in records]
+
+
+def test_a_node_owns_its_part_of_ram_from_its_first_line_on() -> None:
+    """A4: the first line of node 1 is behind the last of node 0."""
+    first = [[Step(1000, Do.LOAD, 0)]]
+    (record,) = missed(homes(central=True), first, home="addressed", node=1)
+    assert record["line"] * 64 == CONSTANTS["UC_RAM_BASE"] + NODE.size
+    assert record["source"] == 4 + 1
+
+
+def test_of_several_nearest_nodes_the_first_has_a_page() -> None:
+    """A4: both are at one stop."""
+    memories = (dataclasses.replace(NODE, stop=A), NODE, NODE)
+    (record,) = missed(line(memories=memories), [[], [Step(1000, Do.LOAD)]], home="first-touch")
+    assert record["source"] == 4 + 1
 
 
 @pytest.mark.parametrize("central", [True, False], ids=["one resolver", "a resolver a node"])

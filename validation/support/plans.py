@@ -48,6 +48,11 @@ class Do(IntEnum):
     ANEW = 27  # an LR, 20 nops, and another LR with its SC
     POST = 28  # an AMO that nobody waits for
     POST_THRICE = 29
+    STORE_FENCE_WR = 30  # fence w, r
+    STORE_FENCE_RR = 31  # fence r, r
+    PIECE_OTHER_LOAD = 32  # a byte, a double word in the next place, the first place's double word
+    DUE_NOW = 33  # the timer of hart `place`, its own, set to the present time; then wfi
+    END = 34  # of the run by a trap without a handler; at another place than 0 a mere store
 
 
 class Step(NamedTuple):

@@ -1,6 +1,7 @@
 """Runs of the native engine for tests.
 
     point(machine, workload, threads, ...)      the fields of one Point
+    logged(machine, workload, threads, ...)     its transaction log, and the fields of the Point
     run(machine, workload, threads, ...)        the engine after the run, however it ended
     guest("random_sharing")                     a program of programs/, compiled once a session
     broken(folder, file, row, column, cell)     protocol tables with one cell replaced
@@ -17,11 +18,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars
+
 from uncore import api, program
 from uncore.engine import native
 from uncore.job import Job
 from uncore.program import Program
 from uncore.protocol import tables
+from uncore.result import log
 from uncore.topology import Machine
 
 if TYPE_CHECKING:
@@ -51,6 +55,19 @@ def point(
 ) -> dict[str, Any]:
     """`limits` are the engine's: lookahead, sleep."""
     return native.run(job(machine, workload, threads, **words), frozenset(), **(limits or {}))
+
+
+def logged(
+    machine: str | Machine,
+    workload: str | Program,
+    threads: int,
+    limits: dict[str, Any] | None = None,
+    **words: Any,
+) -> tuple[polars.DataFrame, dict[str, Any]]:
+    """The transaction log, and the fields of the Point."""
+    made = job(machine, workload, threads, **words)
+    point = native.run(made, frozenset({"log"}), **(limits or {}))
+    return log.frame(point.pop("observed")["log"]), point
 
 
 def run(machine: str | Machine, workload: str | Program, threads: int, **words: Any) -> Run:

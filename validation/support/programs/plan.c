@@ -82,7 +82,7 @@ struct span {
       : "r"(when), "r"(at)                                     \
       : "memory", "t0", "t1")
 
-// Atomics beyond the plainest, apart as the steps below.
+// What is seldom done, apart as the steps below.
 __attribute__((noinline)) static struct span atomic_step(uint64_t when, uint64_t what, char* at) {
   struct span span = {0, 0};
   switch (what) {
@@ -103,6 +103,19 @@ __attribute__((noinline)) static struct span atomic_step(uint64_t when, uint64_t
       break;
     case 29:  // three of them
       STEP("amoadd.d zero, zero, (%3)\n\tamoadd.d zero, zero, (%3)\n\tamoadd.d zero, zero, (%3)");
+      break;
+    case 30:
+      STEP("sd zero, 0(%3)\n\tfence w, r");
+      break;
+    case 31:
+      STEP("sd zero, 0(%3)\n\tfence r, r");
+      break;
+    case 32:  // a byte, a double word in the next place, and a load of what the byte is in
+      STEP("sb zero, 0(%3)\n\tsd zero, 64(%3)\n\tld t0, 0(%3)");
+      break;
+    case 34:  // end the run by a trap without a handler; at any place but the first a mere store
+      at = (char*)((uintptr_t)at * (at != places));
+      STEP("csrw mtvec, zero\n\tsd zero, 0(%3)");
       break;
     default:
       uc_check(false, "a plan has a step that is none");
@@ -131,6 +144,11 @@ __attribute__((noinline)) static struct span device_step(uint64_t when, uint64_t
       break;
     case 23:  // an IPI to every hart of the set
       STEP("sd zero, 0(%3)");
+      break;
+    case 33:  // set one's own timer to the very time at which it is set, and sleep until it is due
+      __asm__ volatile("csrci mstatus, 8\n\tcsrs mie, %0" ::"r"(128));
+      STEP("csrr t0, time\n\taddi t0, t0, 2\n\tsd t0, 0(%3)\n\twfi");
+      __asm__ volatile("csrc mie, %0\n\tcsrsi mstatus, 8" ::"r"(128));
       break;
     default:
       return atomic_step(when, what, at);
@@ -205,7 +223,7 @@ static struct span step(uint64_t when, uint64_t what, char* at) {
 
 static char* place(uint64_t what, uint64_t number) {
   if (what == 14 || what == 19 || what == 20) return (char*)(UC_CLINT_BASE + 4 * number);
-  if (what == 21) return (char*)(UC_CLINT_BASE + UC_CLINT_MTIMECMP + 8 * number);
+  if (what == 21 || what == 33) return (char*)(UC_CLINT_BASE + UC_CLINT_MTIMECMP + 8 * number);
   if (what == 23) {
     *(volatile uint64_t*)UC_MULTICAST_BASE = number;
     return (char*)(UC_MULTICAST_BASE + UC_MULTICAST_SEND);
