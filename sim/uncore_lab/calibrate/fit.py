@@ -44,7 +44,7 @@ class Fitted:
 
     @property
     def steps(self) -> Vector:
-        return self.solution.settled(FAINT)
+        return self.solution.firm(FAINT)
 
     @cached_property
     def simulated(self) -> Matrix:

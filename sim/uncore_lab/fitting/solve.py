@@ -86,12 +86,12 @@ class Solution:
         squares, directions = np.linalg.eigh(own.T @ own)
         return np.sqrt(np.maximum(squares, 0)), directions.T
 
-    def settled(self, faint: float) -> Vector:
-        """The steps without what goes in directions in which residuals change less than this: such
-        a step follows their grain."""
+    def firm(self, faint: float) -> Vector:
+        """The steps, but not along directions in which residuals change less than this: there a
+        step follows their noise."""
         changes, directions = self.directions(range(len(self.keys)))
-        firm = directions[changes >= faint]
-        return np.asarray(firm.T @ (firm @ self.steps))
+        followed = directions[changes >= faint]
+        return np.asarray(followed.T @ (followed @ self.steps))
 
 
 def solve(

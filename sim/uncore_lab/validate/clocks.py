@@ -23,10 +23,10 @@ TITLE = "Which clock a number follows"
 PLACE = re.compile(rf"(?<=## {TITLE}\n\n)(\|[^\n]*\n)+")
 
 PROSE = (
-    "How much a measured class median, and each kind of number fitted to them, differs between near"
-    " relatives (one family, or one generation of it): the typical deviation of a machine from"
+    "How much a measured class median, and each kind of number fitted to them, differs between"
+    " near relatives (one family, or one generation of it): the typical deviation of a machine from"
     " another's, in nanoseconds, in cycles of the core, and in cycles of the part's own clock"
-    " (ring, mesh, fabric). The smallest says what it follows; less than three pairs say nothing."
+    " (ring, mesh, fabric). The smallest says what it follows; fewer than three pairs say nothing."
 )
 
 

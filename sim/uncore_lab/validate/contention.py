@@ -49,7 +49,7 @@ PROSE = (
     " machine, by the points marked *fit*; all others are predicted. A point is the mean over"
     " slices that may own the line, and over sets of cores where it is not known which took part."
     " Fairness is the fewest operations of a thread over the most. The spin locks (`spin`: test and"
-    " test-and-set, `ticket`) guard a line of their own and are held to no bar."
+    " test-and-set, `ticket`) guard a line of their own and have no bound."
 )
 
 

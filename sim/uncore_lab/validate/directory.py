@@ -32,13 +32,14 @@ WORST = 55.0  # per cent: no claim, but what would be a regression
 APART = 20.0  # ns from one home to the other, or it makes no difference
 
 PROSE = (
-    "Dependent loads, one line after the other, as Intel's Memory Latency Checker does. `clean` and"
-    " `dirty`: what a core of the same socket (`here`) or of the other did with the line; `with"
+    "Dependent loads, one line after the other, as Intel's Memory Latency Checker does. `clean`"
+    " and `dirty`: what a core of the same socket (`here`) or of the other did with the line; `with"
     " holder`, `with reader`: the socket of the line's home; `memory`: nobody holds it. The time to"
-    " look up an owner (`lookup`) and memory's are from `memory_here`; no other number knows these"
-    " figures. Loads of held lines come a third to a half too late: machines are fitted to handoffs"
-    " where the next request waits at the slice already, so that the way there is hidden; where"
-    " nothing hides it the model pays the same latency of a stop four times, a processor less."
+    " look up an owner (`lookup`) and memory's are from `memory_here`; no other number was fitted"
+    " to these figures. Loads of held lines come a third to a half too late: machines are fitted to"
+    " handoffs where the next request waits at the slice already, so that the path there is hidden;"
+    " where nothing hides it, the model pays the latency of a stop four times, and a processor pays"
+    " less."
 )
 
 

@@ -42,15 +42,15 @@ from uncore_lab.validate.section import Picture, Request, Section
 
 PROSE = (
     "Two threads hand one line over with compare-and-swap; the figure is half a round trip. Errors"
-    " are in per cent of the measured figure. `mean`, `worst`: of classes (the pairs of one"
-    " distance), by their medians, of which so many numbers are `free`: fitted on this machine."
-    " `pairs`: mean over pairs; `by median`: what guessing each pair by its level's measured median"
-    " would get. `structured`: levels whose pairs differ in a way that repeats itself: a reading is"
-    " guessed better (by a tenth of the error or more) from the other readings of the same cores"
-    " than from the level's median; what does not repeat no model of places can show. The two"
-    " columns beside it are of those pairs alone. The last three are class errors of guesses"
-    " without a model: the same class of the same maker's other machines in ns, in cycles, and that"
-    " of the nearest relative."
+    " are in per cent of the measured figure. `mean`, `worst`: errors of classes (the pairs of one"
+    " distance), by their medians; `free`: how many numbers were fitted on this machine. `pairs`:"
+    " mean over pairs; `by median`: the error of guessing each pair by its level's measured median."
+    " `structured`: levels whose pairs differ in a way that repeats itself: a reading is guessed"
+    " better (by a tenth of the error or more) from the other readings of the same cores than from"
+    " the level's median; no model of places can show what does not repeat. The two columns beside"
+    " it are of those pairs alone. The last three are class errors of guesses without a model: the"
+    " same class of the same maker's other machines in ns, in cycles, and that of the nearest"
+    " relative."
 )
 
 

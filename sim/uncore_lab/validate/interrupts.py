@@ -38,13 +38,13 @@ GRID, HARTS = "mesh:8x8", (4, 8, 16, 32, 64)  # of broadcasts
 ALIKE, RATIO, LINEAR, SUBLINEAR = 10, 40, 0.99, 0.7  # bounds: %, %, R2, exponent
 
 PROSE = (
-    "One measured figure of a machine fits its interrupts (all four numbers of `[interrupt]` by one"
-    " factor); the others follow. In the storm every hart interrupts its neighbour and waits, and"
-    " the handler writes the interrupt's descriptor, of the system or of its chip; only the private"
-    " work is fitted, to the fewest threads; POWER machines are shapes of estimates. That siblings"
-    " have a line in turn for which others wait (rule C9 of docs/model.md) was found with these"
-    " storms in sight. Broadcasts are on a teaching mesh. How an IPI's latency depends on distance"
-    " nobody has published; `uncore measure` can collect it."
+    "One measured figure of a machine fits its interrupts (all four numbers of `[interrupt]` by"
+    " one factor); the others follow. In the storm every hart interrupts its neighbour and waits,"
+    " and the handler writes the interrupt's descriptor, of the system or of its chip; only the"
+    " private work is fitted, to the fewest threads; POWER machines are shapes of estimates. That"
+    " siblings take turns with a contended line (rule C9 of docs/model.md) was decided with these"
+    " storms in sight. Broadcasts are on a teaching mesh. Nobody has published how an IPI's latency"
+    " depends on distance; `uncore measure` can collect it."
 )
 
 Cell = tuple[str, int, int]

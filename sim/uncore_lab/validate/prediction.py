@@ -38,9 +38,9 @@ X86 = "x86"
 ALL = Request()
 PROSE = (
     "Each machine is predicted from all others as if it had never been measured: its numbers are"
-    " lent by relatives (see [prediction.md](prediction.md)). Given are its shape, its clocks, its"
-    " descent and where its line was homed. `inside`: the measured median lies in the stated 80 %"
-    " interval. Classes that depend on a part no other machine has are no predictions; they are"
+    " lent by relatives (see [prediction.md](prediction.md)). Its shape, clocks and descent are"
+    " given, and where its line was homed. `inside`: the measured median lies in the stated 80 %"
+    " interval. Classes that depend on a part that no other machine has are not predicted; they are"
     " listed below the table. The last three columns are what one would guess without a model: the"
     " median of the same class over the maker's other machines, in ns and in core cycles, and the"
     " same class of the nearest relative."
