@@ -28,8 +28,8 @@ const char* word(Thread::Mode mode) {
 
 nb::list harts(Engine& engine) {
   nb::list all;
-  for (uint64_t t = 0; t < engine.threads(); ++t) {
-    const Thread& thread = engine.thread(t);
+  for (uint64_t t = 0; t < engine.threads.size(); ++t) {
+    const Thread& thread = *engine.threads[t];
     nb::dict one;
     one["pc"] = thread.hart.pc;
     one["clock"] = thread.hart.clock;
@@ -60,7 +60,7 @@ nb::dict counters(Engine& engine) {
   for (const auto& [line, count] : lines) by_line.append(nb::make_tuple(line << kLineShift, count));
   d["lines"] = by_line;
   nb::list resolvers;
-  for (const auto& r : engine.resolvers())
+  for (const auto& r : engine.resolvers)
     resolvers.append(*std::max_element(r->busy.begin(), r->busy.end()));
   d["resolver_busy"] = resolvers;
   nb::list channels;
@@ -80,7 +80,7 @@ Time latency(Engine& engine, const std::string& kind, int32_t source, int32_t ta
 
 nb::bytes read(Engine& engine, uint64_t address, std::size_t size) {
   std::vector<uint8_t> bytes(size);
-  engine.read(address, size, bytes.data());
+  engine.functional.read(address, size, bytes.data());
   return nb::bytes(bytes.data(), bytes.size());
 }
 
@@ -96,10 +96,10 @@ void bind_engine(nb::module_& module) {
           nb::arg("machine"), nb::arg("job"))
       .def("step", &Engine::step, nb::arg("events"), nb::call_guard<nb::gil_scoped_release>(),
            "Runs at most that many events; False when the run has ended.")
-      .def_prop_ro("end", [](const Engine& e) { return word(e.ending.cause()); })
-      .def_prop_ro("exit_code", [](const Engine& e) { return e.ending.code(); })
-      .def_prop_ro("reason", [](const Engine& e) { return e.ending.reason(); })
-      .def_prop_ro("now", &Engine::now)
+      .def_prop_ro("end", [](const Engine& e) { return word(e.end.cause()); })
+      .def_prop_ro("exit_code", [](const Engine& e) { return e.end.code(); })
+      .def_prop_ro("reason", [](const Engine& e) { return e.end.reason(); })
+      .def_prop_ro("now", [](const Engine& e) { return e.queue.now(); })
       .def_prop_ro("operations", [](const Engine& e) { return e.services.operations(); })
       .def_prop_ro("console", [](const Engine& e) { return e.services.console.text; })
       .def("read", &read, nb::arg("address"), nb::arg("size"),

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/core.hh"
-#include "engine/engine.hh"
 
 namespace uncore {
 
@@ -15,10 +14,10 @@ class Core::AtLine {
   AtLine(Core& core, uint64_t number, Line* line, Time now, Time leaves)
       : core_(core), number_(number), line_(line), now_(now), leaves_(leaves) {}
 
-  const Protocol& protocol() const { return core_.engine.protocol(); }
+  const Protocol& protocol() const { return core_.around.protocol; }
   Agent self() const { return core_.agent; }
   uint64_t number() const { return number_; }
-  Agent above() const { return core_.engine.map.resolver_above(core_.agent, number_, core_.agent); }
+  Agent above() const { return core_.around.map.resolver_above(core_.agent, number_, core_.agent); }
   uint32_t next_request() { return ++core_.requests_; }
   void send(const Msg& m) { core_.send(m, leaves_); }
   const Bytes* data() const { return shares() ? &line_->data : nullptr; }

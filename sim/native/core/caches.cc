@@ -37,7 +37,7 @@ uint32_t Core::ask_far(const Access& a, Time now) {
 }
 
 void Core::send(const Msg& m, Time leaves) {
-  engine.network.send(m, leaves, agent);
+  around.network.send(m, leaves, agent);
   shorten(leaves + reach - 1);
 }
 
@@ -65,7 +65,7 @@ void Core::refresh(uint64_t number, Time now) {
 // Evicts the least recently used lines of the set until one more fits.
 void Core::make_room(const Line& incoming, Time now) {
   const auto may_go = [&](const Line& l) {
-    return engine.protocol().may_evict(l.copy.state) && l.stalled == 0 && l.held_until <= now &&
+    return around.protocol.may_evict(l.copy.state) && l.stalled == 0 && l.held_until <= now &&
            l.locked_until <= now;
   };
   refresh(incoming.number, now);
@@ -77,7 +77,7 @@ void Core::evict(Line& victim, Time now) {
   const bool put = CoreClient::evict(at, victim.copy);
   ++disturbances;
   lost(victim.number);
-  if (engine.attribution) engine.attribution->evicted(agent, victim.number);
+  if (around.attribution) around.attribution->evicted(agent, victim.number);
   if (put)
     lines.leave(victim);
   else

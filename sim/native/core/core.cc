@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "engine/engine.hh"
 #include "guest/faults.hh"
 
 namespace uncore {
@@ -20,7 +19,7 @@ constexpr ClientEvent wish_of(const Access& a, const CoreSpec& spec) {
 
 bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
   using K = Access::Kind;
-  if (a.address - thread.guard < engine.job.stack_guard) return overflow(thread);
+  if (a.address - thread.guard < around.job.stack_guard) return overflow(thread);
   if (thread.asked) return false;
   if (a.posted && goes_far(a.line())) return post(thread, a, now);
   if (a.atomic() && !thread.buffer.empty()) return false;
@@ -45,21 +44,21 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
 
 // Its stack has reached what its hart must leave alone.
 bool Core::overflow(Thread& thread) {
-  const uint64_t room = engine.job.stack_stride - engine.job.stack_guard;
+  const uint64_t room = around.job.stack_stride - around.job.stack_guard;
   end_run(thread, End::Cause::fatal, 0, stack_overflow(thread.id, room));
   return false;
 }
 
 // A register of another core.
 bool Core::reach_register(Thread& thread, const Access& a, Time now, Outcome& out) {
-  const Register target = *engine.interrupts.register_of(a.address);
+  const Register target = *around.interrupts.register_of(a.address);
   shorten(thread.hart.clock);  // the message, or its answer, may be for this core
   if (a.kind == Access::Kind::write) {
-    out.cost = engine.machine.interrupt.send;
-    engine.interrupts.send_write(target, a.value, thread.id, now + out.cost);
+    out.cost = around.machine.interrupt.send;
+    around.interrupts.send_write(target, a.value, thread.id, now + out.cost);
     return true;
   }
-  engine.interrupts.send_read(target, thread.id, now);
+  around.interrupts.send_read(target, thread.id, now);
   thread.asked = Thread::kRegister;
   return false;
 }
@@ -72,7 +71,7 @@ bool Core::store(Thread& thread, const Access& a, Time now, Outcome& out) {
       apply(thread, a, *line, now, out);
       return true;
     }
-    if (engine.attribution) engine.attribution->missed_store(thread.id);
+    if (around.attribution) around.attribution->missed_store(thread.id);
   }
   return buffer(thread, {a.address, a.value, a.size});
 }
@@ -93,7 +92,7 @@ bool Core::begin_atomic(Thread& thread, const Access& a, Time now, Outcome& out)
     return in_cache(thread, a, now, out);
   thread.asked = ask_far(a, now);
   thread.restarts = false;
-  if (engine.attribution) engine.attribution->missed(thread.id);
+  if (around.attribution) around.attribution->missed(thread.id);
   return false;
 }
 
@@ -101,7 +100,7 @@ bool Core::begin_atomic(Thread& thread, const Access& a, Time now, Outcome& out)
 bool Core::fail(Thread& thread, const Access& a, Time now, Outcome& out) {
   out.value = 1;
   end_attempt(thread, now);
-  if (engine.attribution) engine.attribution->waited(thread.id, a.line(), thread.hart.pc, now);
+  if (around.attribution) around.attribution->waited(thread.id, a.line(), thread.hart.pc, now);
   return true;
 }
 
@@ -110,7 +109,7 @@ bool Core::in_cache(Thread& thread, const Access& a, Time now, Outcome& out) {
   Line* line = ready(thread, a.line(), wish_of(a, spec), now, lookup);
   const bool restarts = std::exchange(thread.restarts, false);
   if (!line) {
-    if (engine.attribution) engine.attribution->missed(thread.id);
+    if (around.attribution) around.attribution->missed(thread.id);
     return false;
   }
   out.cost += lookup + (restarts ? spec.mispredict : 0);
@@ -121,7 +120,7 @@ bool Core::in_cache(Thread& thread, const Access& a, Time now, Outcome& out) {
 // The access itself, to a line with the right that it needs.
 void Core::apply(Thread& thread, const Access& a, Line& line, Time now, Outcome& out) {
   using K = Access::Kind;
-  if (engine.attribution) observe_access(thread, a, now);
+  if (around.attribution) observe_access(thread, a, now);
   if (a.kind == K::load && thread.recording) thread.watch(a.line());
   if (a.writes()) written(line, now, thread);
   const unsigned offset = a.address % kLineBytes;

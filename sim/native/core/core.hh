@@ -15,23 +15,18 @@
 #include <vector>
 
 #include "core/lines.hh"
+#include "core/surroundings.hh"
 #include "core/thread.hh"
-#include "fabric/packet.hh"
-#include "interrupts/interrupts.hh"
-#include "kernel/end.hh"
-#include "spec/spec.hh"
 
 namespace uncore {
-
-class Engine;
 
 class Core {
  public:
   using Msg = Message<Bytes>;
 
-  Core(Engine& engine, Agent agent, Time reach);
+  Core(const CoreSurroundings& around, Agent agent, Time reach);
 
-  Engine& engine;
+  const CoreSurroundings around;
   const Agent agent;
   const CoreSpec& spec;
   std::vector<std::unique_ptr<Thread>> threads;

@@ -3,7 +3,6 @@
 #include <tuple>
 
 #include "core/core.hh"
-#include "engine/engine.hh"
 
 namespace uncore {
 namespace {
@@ -20,7 +19,7 @@ constexpr Time kLockInstructions = 64;
 bool Core::may_begin(Thread& thread, uint64_t number, Time now) {
   unlock(thread, now);
   const Line* line = lines.find(number);
-  if (!line || !engine.may_store(line->copy.state)) return true;
+  if (!line || !around.protocol.may_store(line->copy.state)) return true;
   if (line->contended.bars(thread.index)) return false;
   if (line->locked_until > now) {
     thread.tries = line->locked_until;
@@ -50,7 +49,7 @@ void Core::lock(Thread& thread, Line& line, Time now, Time until) {
 // An LR's, for its SC.
 void Core::reserve(Thread& thread, Line& line, Time now, Time cost) {
   thread.reservation = line.number;
-  if (!engine.may_store(line.copy.state)) return;
+  if (!around.protocol.may_store(line.copy.state)) return;
   lock(thread, line, now, now + cost + kLockInstructions * spec.instruction + spec.mispredict);
   thread.locked = line.number;
 }
@@ -74,7 +73,7 @@ void Core::unlock(Thread& thread, Time now) {
     runs_again(*t);
   }
   for (PacketId id : stalled_) {
-    const Packet& packet = engine.packets[id];
+    const Packet& packet = around.network.packets[id];
     if (packet.message.line != number || packet.retry == kNever) continue;
     const Time until = std::max(now + 1, line->held_until);
     defer(id, line, until);

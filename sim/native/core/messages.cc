@@ -7,12 +7,12 @@
 namespace uncore {
 
 void Core::receive(PacketId id, Time now) {
-  engine.network.arrived(agent);
-  Packet& packet = engine.packets[id];
+  around.network.arrived(agent);
+  Packet& packet = around.network.packets[id];
   const Msg& m = packet.message;
   if (m.kind == Kind::Value) {
     answered(m, now);
-    return engine.packets.drop(id);
+    return around.network.packets.drop(id);
   }
   Line* line = lines.find(m.line);
   if (is_probe(m.kind)) return probe(id, line, now);
@@ -21,7 +21,7 @@ void Core::receive(PacketId id, Time now) {
     put_away(*line, now);
   else
     fill(packet, *line, now);
-  engine.packets.drop(id);
+  around.network.packets.drop(id);
 }
 
 void Core::put_away(Line& line, Time now) {
@@ -35,16 +35,20 @@ void Core::put_away(Line& line, Time now) {
 void Core::fill(const Packet& packet, Line& line, Time now) {
   const Msg& m = packet.message;
   AtLine at(*this, line.number, &line, now, now);
-  if (m.carries) engine.note_transfer(*this, packet.origin, line.number);
+  if (m.carries) {
+    around.counters.transferred(agent, packet.origin, line.number);
+    if (around.attribution) around.attribution->transferred(line.number, packet.origin, agent);
+  }
   if (!CoreClient::granted(at, line.copy, m)) return;
   const State state = line.copy.state;
-  if (engine.attribution) engine.attribution->filled(agent, line.number, engine.may_store(state));
+  if (around.attribution)
+    around.attribution->filled(agent, line.number, around.protocol.may_store(state));
   if (!line.resident) {
     make_room(line, now);
     lines.enter_l2(line);
   }
   use(line, now);
-  if (engine.protocol().is_dirty(state)) {
+  if (around.protocol.is_dirty(state)) {
     line.held_until = now + spec.hold;
     line.contended.begins(m.contended || line.stalled > 0);
   }
@@ -57,24 +61,24 @@ void Core::fill(const Packet& packet, Line& line, Time now) {
 // ---- probes
 
 void Core::probe(PacketId id, Line* line, Time now) {
-  const Msg& m = engine.packets[id].message;
+  const Msg& m = around.network.packets[id].message;
   Copy none;
   Copy& copy = line ? line->copy : none;
   AtLine at(*this, m.line, line, now, now + spec.l2_hit);
   if (CoreClient::is_early(at, copy, m)) return defer(id, line, kNever);
   if (const Time until = deferral(m, line); until > now) return defer(id, line, until);
   if (at.shares()) {
-    engine.note_probed(m.kind);
-    if (engine.attribution) observe_probed(copy, m);
+    around.counters.invalidations += m.kind != Kind::ProbeS;
+    if (around.attribution) observe_probed(copy, m);
   }
   CoreClient::answer(at, copy, m);
-  engine.packets.drop(id);
+  around.network.packets.drop(id);
   if (line) probed(*line, now);
 }
 
 // A probe of the line has been answered.
 void Core::probed(Line& line, Time now) {
-  const Protocol& states = engine.protocol();
+  const Protocol& states = around.protocol;
   const State s = line.copy.state;
   const uint64_t number = line.number;
   const std::optional<uint32_t> holder = line.contended.ends();
@@ -94,22 +98,22 @@ void Core::lost(uint64_t number) {
 
 // How long a probe of an owned line waits: for the winner's hold, and for an atomic begun in it.
 Time Core::deferral(const Msg& m, const Line* line) const {
-  if (!line || m.kind == Kind::Inv || !engine.may_store(line->copy.state)) return 0;
+  if (!line || m.kind == Kind::Inv || !around.protocol.may_store(line->copy.state)) return 0;
   return std::max(line->held_until, line->guarded ? line->locked_until : 0);
 }
 
 void Core::schedule_retry(PacketId id, Time when) {
-  const Packet& p = engine.packets[id];
-  engine.queue.push(when, p.place, p.sender, Action::retry, id);
+  const Packet& p = around.network.packets[id];
+  around.queue.push(when, p.place, p.sender, Action::retry, id);
 }
 
 void Core::defer(PacketId id, Line* line, Time until) {
-  Packet& packet = engine.packets[id];
+  Packet& packet = around.network.packets[id];
   if (packet.retry == 0) {  // newly stalled
     stalled_.push_back(id);
     ++line->stalled;
-    if (engine.may_store(line->copy.state)) line->contended.probe_waits();
-    engine.network.expect(agent);
+    if (around.protocol.may_store(line->copy.state)) line->contended.probe_waits();
+    around.network.expect(agent);
   }
   if (packet.retry == until) return;
   packet.retry = until;
@@ -117,11 +121,11 @@ void Core::defer(PacketId id, Line* line, Time until) {
 }
 
 void Core::reconsider(PacketId id, Time now) {
-  Packet& packet = engine.packets[id];
+  Packet& packet = around.network.packets[id];
   if (!packet.live || packet.retry != now) return;
   packet.retry = 0;
   std::erase(stalled_, id);
-  engine.network.arrived(agent);
+  around.network.arrived(agent);
   Line* line = lines.find(packet.message.line);
   if (line) --line->stalled;
   probe(id, line, now);
@@ -130,7 +134,7 @@ void Core::reconsider(PacketId id, Time now) {
 void Core::retry_stalled(uint64_t number, Time now) {
   for (std::size_t i = 0; i < stalled_.size(); ++i) {
     const PacketId id = stalled_[i];
-    Packet& packet = engine.packets[id];
+    Packet& packet = around.network.packets[id];
     if (packet.message.line != number || packet.retry != kNever) continue;
     Line* line = lines.find(number);
     const Time until = std::max(now + 1, deferral(packet.message, line));

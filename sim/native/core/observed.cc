@@ -1,14 +1,13 @@
 // What a core tells the attribution (observe/attribution.hh): never called where there is none.
 #include "core/core.hh"
-#include "engine/engine.hh"
 
 namespace uncore {
 
 // The access is performed on its line; one that was answered `later` has waited until now.
 void Core::observe_access(Thread& t, const Access& a, Time now) {
   using K = Access::Kind;
-  engine.attribution->retired(t.id, t.hart.instructions);
-  engine.attribution->touched(t.id, agent,
+  around.attribution->retired(t.id, t.hart.instructions);
+  around.attribution->touched(t.id, agent,
                               {.line = a.line(),
                                .pc = t.hart.pc,
                                .offset = static_cast<unsigned>(a.address % kLineBytes),
@@ -20,20 +19,20 @@ void Core::observe_access(Thread& t, const Access& a, Time now) {
 
 // A probe takes something; but not of a line whose writeback is under way: that has been evicted.
 void Core::observe_probed(const Copy& copy, const Msg& m) {
-  const Protocol& states = engine.protocol();
+  const Protocol& states = around.protocol;
   const State before = copy.state;
   const State after = states.client(before, copy.event(states, m)).next();
   Attribution::Loss loss;
   if (!states.leaves(before))
     loss = {.copy = !states.holds_copy(after),
             .right = states.may_store(before) && !states.may_store(after)};
-  engine.attribution->probed(agent, m.line, m.kind != Kind::ProbeS, loss);
+  around.attribution->probed(agent, m.line, m.kind != Kind::ProbeS, loss);
 }
 
 // The oldest store leaves the buffer for its line. Whoever waits for the buffer has waited for it.
 void Core::observe_drained(const Thread& t, Time now) {
   const Store& s = t.buffer.head();
-  engine.attribution->drained(t.id, agent,
+  around.attribution->drained(t.id, agent,
                               {.line = s.address >> kLineShift,
                                .pc = 0,  // noted when it entered the buffer
                                .offset = static_cast<unsigned>(s.address % kLineBytes),
@@ -54,16 +53,16 @@ bool Core::waits_for_buffer(const Thread& t) const {
 void Core::observe_answered(Thread& t, Time now) {
   if (!t.pending.operates()) return observe_waited(t, now);
   observe_access(t, t.pending, now);
-  engine.attribution->resumed(t.id, now > t.since ? now - t.since : 0);
+  around.attribution->resumed(t.id, now > t.since ? now - t.since : 0);
 }
 
 // It has waited until now without touching a line: for a register, or until the run ended.
 void Core::observe_waited(const Thread& t, Time now) {
   if (waits_for_buffer(t))
-    engine.attribution->waited_store(t.id, t.buffer.head().address >> kLineShift, now);
+    around.attribution->waited_store(t.id, t.buffer.head().address >> kLineShift, now);
   else
-    engine.attribution->waited(t.id, t.pending.line(), t.hart.pc, now);
-  engine.attribution->resumed(t.id, now > t.since ? now - t.since : 0);
+    around.attribution->waited(t.id, t.pending.line(), t.hart.pc, now);
+  around.attribution->resumed(t.id, now > t.since ? now - t.since : 0);
 }
 
 void Core::observe_end(Time now) {

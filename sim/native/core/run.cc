@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/port.hh"
+#include "core/thread_port.hh"
 #include "guest/faults.hh"
 
 namespace uncore {
@@ -18,19 +18,19 @@ constexpr Time kLongestSlice = 1'000'000'000;
 
 }  // namespace
 
-Core::Core(Engine& e, Agent a, Time r)
-    : engine(e),
+Core::Core(const CoreSurroundings& s, Agent a, Time r)
+    : around(s),
       agent(a),
-      spec(e.machine.each_core[static_cast<std::size_t>(a)]),
-      lines(spec.l1_sets, spec.l1_ways, spec.l2_sets, spec.l2_ways, !e.attribution),
+      spec(s.machine.each_core[static_cast<std::size_t>(a)]),
+      lines(spec.l1_sets, spec.l1_ways, spec.l2_sets, spec.l2_ways, !s.attribution),
       reach(r),
       capacity_(std::max<std::size_t>(
-          1, spec.store_buffer / std::ranges::count(e.machine.hart_cores, agent))) {}
+          1, spec.store_buffer / std::ranges::count(s.machine.hart_cores, agent))) {}
 
 void Core::add_thread(Code& code, uint32_t id) {
   threads.push_back(
       std::make_unique<Thread>(*this, code, id, static_cast<uint32_t>(threads.size())));
-  threads.back()->hart.spin_enabled = engine.job.sleep;
+  threads.back()->hart.spin_enabled = around.job.sleep;
 }
 
 void Core::start() {
@@ -65,19 +65,19 @@ void Core::schedule_next() {
     if (t->mode == Thread::Mode::running) next = std::min(next, t->hart.clock);
   if (next == kNever || next >= scheduled) return;
   scheduled = next;
-  engine.queue.push(next, event_place(static_cast<uint64_t>(agent), kCoreClass, 0), 0, Action::run,
+  around.queue.push(next, event_place(static_cast<uint64_t>(agent), kCoreClass, 0), 0, Action::run,
                     static_cast<uint32_t>(agent));
 }
 
 // How far the core may run at `now` without missing a message (rule S2).
 Time Core::horizon(Time now) const {
-  const Time next = engine.queue.next_time();
-  const Time slice = now + std::min(engine.job.lookahead, kLongestSlice);
+  const Time next = around.queue.next_time();
+  const Time slice = now + std::min(around.job.lookahead, kLongestSlice);
   // Who touches a page first is decided in the order of events.
-  const bool early = engine.network.in_flight(agent) > 0 || engine.map.first_touch();
+  const bool early = around.network.in_flight(agent) > 0 || around.map.first_touch();
   const Time apart = early ? 0 : reach;
   const Time free = next < kNever - apart ? next + apart : kNever;
-  return std::min({free == 0 ? 0 : free - 1, slice, engine.ending.time()});
+  return std::min({free == 0 ? 0 : free - 1, slice, around.end.time()});
 }
 
 void Core::run(Time now) {
@@ -87,7 +87,7 @@ void Core::run(Time now) {
   for (Turn turn = next_turn(); turn.thread && turn.thread->hart.clock <= horizon_;
        turn = next_turn()) {
     run_thread(*turn.thread, turn.end);
-    if (engine.ending.has_come()) return;
+    if (around.end.has_come()) return;
   }
   schedule_next();
 }
@@ -127,7 +127,7 @@ void Core::run_thread(Thread& thread, Time turn) {
 }
 
 void Core::stopped(Thread& thread, Stop stop) {
-  const Hart<Thread>& hart = thread.hart;
+  Hart<Thread>& hart = thread.hart;
   const Thread::Mode mode = thread.mode;
   if (stop != Stop::spin) thread.recording = false;
   switch (stop) {
@@ -135,7 +135,7 @@ void Core::stopped(Thread& thread, Stop stop) {
     case Stop::retry:
       break;
     case Stop::later:
-      if (engine.attribution) engine.attribution->stands(thread.id, hart.clock);
+      if (around.attribution) around.attribution->stands(thread.id, hart.clock);
       thread.since = hart.clock;
       return waits(thread, hart.clock, thread.index);
     case Stop::wfi:
@@ -145,7 +145,7 @@ void Core::stopped(Thread& thread, Stop stop) {
       spun(thread);
       break;
     case Stop::semihost:
-      if (const auto code = engine.services.call(thread.id, thread.hart.x))
+      if (const auto code = around.services.call(thread.id, thread.hart.x))
         end_run(thread, End::Cause::exited, *code);
       break;
     case Stop::fatal:
@@ -158,9 +158,9 @@ void Core::stopped(Thread& thread, Stop stop) {
 
 void Core::end_run(Thread& thread, End::Cause cause, int code, std::string reason) {
   thread.mode = Thread::Mode::stopped;
-  const uint64_t position = agent * engine.threads_per_core() + thread.index;
-  engine.ending.declare({cause, code, std::move(reason), thread.hart.clock, position});
-  shorten(engine.ending.time());
+  const uint64_t position = agent * around.machine.threads_per_core + thread.index;
+  around.end.declare({cause, code, std::move(reason), thread.hart.clock, position});
+  shorten(around.end.time());
 }
 
 // What a hart has just done may reach its core again at `then`: no hart of the core may pass it.
@@ -181,19 +181,19 @@ void Core::spun(Thread& thread) {
   if (!thread.recording) {
     thread.recording = true;
     thread.watched.clear();
-    if (engine.attribution) engine.attribution->turn_begins(thread.id);
+    if (around.attribution) around.attribution->turn_begins(thread.id);
     return;
   }
   thread.recording = false;
   if (!thread.buffer.empty()) return;
   for (uint64_t number : thread.watched) {
     const Line* line = lines.find(number);
-    if (!line || !line->in_l1 || !engine.may_load(line->copy.state)) return;
+    if (!line || !line->in_l1 || !around.protocol.may_load(line->copy.state)) return;
   }
   for (uint64_t number : thread.watched) ++lines.find(number)->watchers;
   thread.mode = Thread::Mode::spinning;
-  if (engine.attribution)
-    engine.attribution->turn_ends(thread.id,
+  if (around.attribution)
+    around.attribution->turn_ends(thread.id,
                                   thread.hart.instructions - thread.hart.spin_instructions);
 }
 
@@ -205,7 +205,7 @@ void Core::advance(Thread& thread, Time horizon) {
   uint64_t turns = (horizon - hart.clock) / hart.spin_period;
   if (turns > 0 && threads.size() > 1) --turns;
   hart.skip(turns);
-  if (engine.attribution) engine.attribution->repeated(thread.id, agent, turns);
+  if (around.attribution) around.attribution->repeated(thread.id, agent, turns);
   hart.horizon = horizon;
   hart.spin_enabled = false;
   Thread* const other = std::exchange(executing_, &thread);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/core.hh"
-#include "engine/engine.hh"
 
 namespace uncore {
 
@@ -11,7 +10,7 @@ namespace uncore {
 bool Core::buffer(Thread& thread, const Store& store) {
   if (thread.buffer.size() >= capacity_) return false;
   thread.buffer.push(store);
-  if (engine.attribution) engine.attribution->buffered(thread.id, thread.hart.pc);
+  if (around.attribution) around.attribution->buffered(thread.id, thread.hart.pc);
   return true;
 }
 
@@ -38,10 +37,10 @@ bool Core::drain_store(Thread& thread, Time now) {
   Time cost = 0;
   Line* line = ready(thread, s.line(), ClientEvent::Store, now, cost);
   if (!line) {
-    if (engine.attribution) engine.attribution->missed_store(thread.id);
+    if (around.attribution) around.attribution->missed_store(thread.id);
     return false;
   }
-  if (engine.attribution) observe_drained(thread, now);
+  if (around.attribution) observe_drained(thread, now);
   written(*line, now, thread);
   line->data.write(s.address % kLineBytes, s.size, s.value);
   thread.buffer.pop();
@@ -57,7 +56,7 @@ bool Core::drain_atomics(Thread& thread, Time now) {
     Time cost = 0;
     Line* line = oldest.done ? nullptr : ready(thread, oldest.line(), ClientEvent::Amo, now, cost);
     if (!oldest.done && !line) return false;
-    if (engine.attribution) observe_drained(thread, now);
+    if (around.attribution) observe_drained(thread, now);
     if (line) {
       Outcome unused;
       written(*line, now, thread);
@@ -70,7 +69,7 @@ bool Core::drain_atomics(Thread& thread, Time now) {
     if (!s.is_atomic() || s.line() != oldest.line() || !goes_far(s.line())) break;
     if (s.asked) continue;
     s.asked = ask_far(s.atomic, now);
-    if (engine.attribution) engine.attribution->missed_store(thread.id);
+    if (around.attribution) around.attribution->missed_store(thread.id);
   }
   return false;
 }

@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "core/core.hh"
-#include "engine/engine.hh"
 
 namespace uncore {
 
@@ -53,7 +52,7 @@ void Core::attempt(Thread& thread, Time now) {
   Outcome out;
   const Time then = std::max(now, thread.hart.clock);
   if (!perform(thread, thread.pending, then, out)) return waits(thread, now, actor());
-  if (engine.attribution) engine.attribution->resumed(thread.id, then - thread.since);
+  if (around.attribution) around.attribution->resumed(thread.id, then - thread.since);
   thread.pending = Access{};
   thread.hart.clock = then + out.cost;
   resume(thread, out.value, out.high, now);
@@ -77,7 +76,7 @@ void Core::resume(Thread& thread, uint64_t value, uint64_t high, Time now) {
 
 void Core::answered(Thread& thread, const Outcome& out, Time now) {
   thread.asked = 0;
-  if (engine.attribution) observe_answered(thread, now);
+  if (around.attribution) observe_answered(thread, now);
   thread.pending = Access{};
   resume(thread, out.value, out.high, now);
   schedule_next();

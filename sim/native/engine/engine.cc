@@ -1,7 +1,6 @@
 #include "engine/engine.hh"
 
 #include <algorithm>
-#include <cstring>
 
 #include "engine/report.hh"
 #include "fabric/reach.hh"
@@ -12,54 +11,79 @@ Engine::Engine(MachineSpec m, JobSpec j)
     : machine(std::move(m)),
       job(std::move(j)),
       agents(machine, job),
+      protocol(job.protocol),
       log(job.log ? std::make_unique<Log>() : nullptr),
       attribution(job.lines ? std::make_unique<Attribution>(job.placement.size()) : nullptr),
+      counters(machine, agents),
+      end(queue),
       fabric(machine.stop_count, machine.links),
       map(machine, job, agents, fabric),
       network(agents, map, fabric, queue, machine.interrupt.accept, log.get()),
       memories(machine, agents, network),
-      counters(machine, agents),
-      ending(queue),
       interrupts(agents, network, queue, machine.interrupt.multicast),
-      services(agents.harts(), now_, [this](uint64_t address) { return doubleword(address); }),
-      protocol_(job.protocol),
-      code_(job.text_begin, job.text_size),
-      functional_(cores_, threads_, resolvers_, protocol_, network, agents, memories) {
-  for (const MemorySpec& memory : machine.memories) ram_size_ += memory.size;
+      functional(memories.size(), agents, protocol, {cores, threads, resolvers, network, memories}),
+      services(agents.harts(), queue, functional),
+      code_(job.text_begin, job.text_size) {
   memories.load(job.segments);
-  const ResolverSurroundings around{protocol_, agents,   map,      network,
-                                    queue,     memories, counters, log.get()};
-  for (std::size_t r = 0; r < machine.resolvers.size(); ++r)
-    resolvers_.push_back(
-        std::make_unique<ResolverAgent>(around, agents.resolver(r), machine.resolvers[r]));
-  const std::vector<Time> reach = reaches(machine, agents, fabric);
-  ending.set_reach(*std::ranges::max_element(reach));
-  for (std::size_t c = 0; c < agents.cores(); ++c)
-    cores_.push_back(std::make_unique<Core>(*this, static_cast<Agent>(c), reach[c]));
+  make_resolvers();
+  make_cores();
   place_threads();
-  for (const auto& core : cores_) core->start();
+  for (const auto& core : cores) core->start();
+}
+
+void Engine::make_resolvers() {
+  const ResolverSurroundings around{.protocol = protocol,
+                                    .agents = agents,
+                                    .map = map,
+                                    .network = network,
+                                    .queue = queue,
+                                    .memories = memories,
+                                    .counters = counters,
+                                    .log = log.get()};
+  for (std::size_t r = 0; r < machine.resolvers.size(); ++r)
+    resolvers.push_back(
+        std::make_unique<ResolverAgent>(around, agents.resolver(r), machine.resolvers[r]));
+}
+
+void Engine::make_cores() {
+  const CoreSurroundings around{.machine = machine,
+                                .job = job,
+                                .protocol = protocol,
+                                .map = map,
+                                .network = network,
+                                .queue = queue,
+                                .interrupts = interrupts,
+                                .memory = functional,
+                                .services = services,
+                                .end = end,
+                                .counters = counters,
+                                .attribution = attribution.get()};
+  const std::vector<Time> reach = reaches(machine, agents, fabric);
+  end.set_reach(*std::ranges::max_element(reach));
+  for (std::size_t c = 0; c < agents.cores(); ++c)
+    cores.push_back(std::make_unique<Core>(around, static_cast<Agent>(c), reach[c]));
 }
 
 void Engine::place_threads() {
   for (uint32_t t = 0; t < agents.harts(); ++t) {
-    Core& core = *cores_[agents.core_of(t)];
+    Core& core = *cores[agents.core_of(t)];
     core.add_thread(code_, t);
     Thread& thread = *core.threads.back();
     thread.hart.pc = job.entry;
     thread.guard = job.stacks + t * job.stack_stride;
-    threads_.push_back(&thread);
+    threads.push_back(&thread);
   }
 }
 
 inline void Engine::arrive(PacketId id, Time now) {
-  const Message<Bytes>& m = packets[id].message;
+  const Message<Bytes>& m = network.packets[id].message;
   const Agent to = m.to;
   if (log && (m.kind == Kind::Data || m.kind == Kind::Grant || m.kind == Kind::Value ||
               m.kind == Kind::PutAck)) [[unlikely]]
     log->arrived({to, m.id}, now);
-  if (agents.is_core(to)) return cores_[to]->receive(id, now);
+  if (agents.is_core(to)) return cores[to]->receive(id, now);
   if (agents.is_memory(to)) return memories.arrive(id, now);
-  resolvers_[agents.resolver_number(to)]->arrive(id, now);
+  resolvers[agents.resolver_number(to)]->arrive(id, now);
 }
 
 inline void Engine::dispatch(Action action, uint32_t argument, Time now) {
@@ -71,80 +95,65 @@ inline void Engine::dispatch(Action action, uint32_t argument, Time now) {
     case Action::reach:
       return take_up(interrupts.arrived(argument, now), now);
     case Action::act:
-      return resolvers_[agents.resolver_number(packets[argument].message.to)]->act(argument, now);
+      return resolvers[agents.resolver_number(network.packets[argument].message.to)]->act(argument,
+                                                                                          now);
     case Action::retry: {
-      const Packet& p = packets[argument];
-      if (p.live && agents.is_core(p.message.to)) cores_[p.message.to]->reconsider(argument, now);
+      const Packet& p = network.packets[argument];
+      if (p.live && agents.is_core(p.message.to)) cores[p.message.to]->reconsider(argument, now);
       return;
     }
     case Action::run:
-      return cores_[argument]->run(now);
+      return cores[argument]->run(now);
     case Action::expire:
       return take_up(interrupts.expired(argument, now), now);
     case Action::end:
-      return end_run();
+      return end_run(now);
   }
 }
 
 inline void Engine::next_event() {
   if (queue.empty()) return give_up(End::Cause::stuck);
-  const Event& next = queue.top();
+  const Event& next = queue.pop();
   const Action action = next.action;
   const uint32_t argument = next.argument;
-  now_ = next.time;
-  queue.pop();
-  if (job.watchdog && now_ > services.progress() + job.watchdog)
+  if (job.watchdog && queue.now() > services.progress() + job.watchdog)
     return give_up(End::Cause::watchdog);
   counters.events += action != Action::run;  // how often a core is called depends on its slices
-  dispatch(action, argument, now_);
+  dispatch(action, argument, queue.now());
 }
 
 bool Engine::step(uint64_t events) {
   try {
-    for (; events > 0 && !ending.has_come(); --events) next_event();
+    for (; events > 0 && !end.has_come(); --events) next_event();
   } catch (const ProtocolError& error) {
-    ending.stop(End::Cause::protocol, error.what);
+    end.stop(End::Cause::protocol, error.what);
   }
-  if (!ending.has_come()) return true;
+  if (!end.has_come()) return true;
   services.console.end();
   return false;
 }
 
-void Engine::give_up(End::Cause cause) { ending.stop(cause, stuck_report(threads_, resolvers_)); }
+void Engine::give_up(End::Cause cause) { end.stop(cause, stuck_report(threads, resolvers)); }
 
 // What an interrupt controller has to say to a hart.
 void Engine::take_up(const Interrupts::Effect& effect, Time now) {
   if (const auto* pending = std::get_if<Interrupts::Pending>(&effect)) {
-    cores_[agents.core_of(pending->hart)]->interrupt(*pending, now);
+    cores[agents.core_of(pending->hart)]->interrupt(*pending, now);
   } else if (const auto* answer = std::get_if<Interrupts::Answer>(&effect)) {
-    Thread& thread = *threads_[answer->hart];
+    Thread& thread = *threads[answer->hart];
     thread.core.answered(thread, {answer->value}, now);
   }
 }
 
 // What a hart did to end the run has reached every core.
-void Engine::end_run() {
-  if (ending.declared() == End::Cause::exited)
-    for (const auto& core : cores_) core->wake_sleepers(now_ + 1);
+void Engine::end_run(Time now) {
+  if (end.declared() == End::Cause::exited)
+    for (const auto& core : cores) core->wake_sleepers(now + 1);
   if (attribution) {
-    for (const auto& core : cores_) core->observe_end(now_);
+    for (const auto& core : cores) core->observe_end(now);
     attribution->finish();
   }
-  ending.come();
-}
-
-uint64_t Engine::doubleword(uint64_t address) {
-  uint64_t value = 0;
-  read(address, sizeof value, reinterpret_cast<uint8_t*>(&value));
-  return value;
-}
-
-bool Engine::fetch(uint64_t address, uint32_t& word) {
-  if (address < kRamBase || address - kRamBase + 2 > ram_size_) return false;
-  uint8_t bytes[4] = {0, 0, 0, 0};
-  read(address, address - kRamBase + 4 > ram_size_ ? 2 : 4, bytes);
-  std::memcpy(&word, bytes, 4);
-  return true;
+  end.come();
 }
 
 }  // namespace uncore

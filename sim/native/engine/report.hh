@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "engine/functional.hh"
+#include "engine/newest_bytes.hh"
 
 namespace uncore {
 

@@ -1,6 +1,6 @@
 // How a hart executes: the interpreter loop, and one member function for each kind of instruction
-// that is more than a value: jumps here, accesses in memory.hh, CSRs and traps in trap.hh. Part of
-// hart.hh; the meanings of the ALU come from instructions.def.
+// that is more than a value: jumps here, accesses in accesses.hh, CSRs and traps in trap.hh. Part
+// of hart.hh; the meanings of the ALU come from instructions.def.
 //
 // Every function that executes an instruction either retires it (once), enters a trap, or leaves
 // the hart as it was and stops.

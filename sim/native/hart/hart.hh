@@ -173,6 +173,6 @@ class Hart {
 
 }  // namespace uncore
 
-#include "hart/execute.hh"  // IWYU pragma: export
-#include "hart/memory.hh"   // IWYU pragma: export
-#include "hart/trap.hh"     // IWYU pragma: export
+#include "hart/accesses.hh"  // IWYU pragma: export
+#include "hart/execute.hh"   // IWYU pragma: export
+#include "hart/trap.hh"      // IWYU pragma: export

@@ -4,7 +4,7 @@
 // of docs/model.md), never by the order in which they were pushed: the same job gives the same
 // outcome however the engine chose to run ahead.
 //
-// Interface: push, top, pop, next_time. A four-ary heap of 32-byte values behind a *head*, the
+// Interface: push, pop, now, next_time. A four-ary heap of 32-byte values behind a *head*, the
 // event that is next: what an event sets in motion is often next itself, and then never meets the
 // heap. Nothing is allocated per event once the heap has grown.
 #pragma once
@@ -60,12 +60,15 @@ class EventQueue {
  public:
   bool empty() const { return !has_head_ && heap_.empty(); }
   Time next_time() const { return has_head_ ? head_.time : heap_.empty() ? kNever : heap_[0].time; }
-  const Event& top() {
+  // The next event is the present one from now on. It stays readable until the next push().
+  const Event& pop() {
     if (!has_head_) head_ = take();
-    has_head_ = true;
+    has_head_ = false;
+    now_ = head_.time;
     return head_;
   }
-  void pop() { has_head_ = false; }  // what top() gave
+  // The time of the event that pop() gave last.
+  Time now() const { return now_; }
 
   // In registers, not by reference: a value read as it is being written stalls the processor.
   void push(Time time, uint64_t place, uint64_t sender, Action action, uint32_t argument) {
@@ -126,6 +129,7 @@ class EventQueue {
 
   Event head_{};
   bool has_head_ = false;
+  Time now_ = 0;
   std::vector<Event> heap_;
 };
 

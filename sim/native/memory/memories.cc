@@ -4,6 +4,12 @@
 
 namespace uncore {
 
+uint64_t Memories::size() const {
+  uint64_t sum = 0;
+  for (const MemorySpec& node : nodes_) sum += node.size;
+  return sum;
+}
+
 void Memories::load(const std::vector<SegmentSpec>& segments) {
   for (const SegmentSpec& segment : segments)
     for (std::size_t i = 0; i < segment.data.size(); ++i) {

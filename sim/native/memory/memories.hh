@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fabric/network.hh"
-#include "memory/image.hh"
+#include "memory/pages.hh"
 
 namespace uncore {
 
@@ -16,7 +16,8 @@ class Memories {
   Memories(const MachineSpec& machine, const Agents& agents, Network& network)
       : nodes_(machine.memories), agents_(agents), network_(network), free_(nodes_.size()) {}
 
-  Bytes& line(uint64_t number) { return image_.line(number); }
+  Bytes& line(uint64_t number) { return pages_.line(number); }
+  uint64_t size() const;  // of all nodes
   void load(const std::vector<SegmentSpec>& segments);
 
   void arrive(PacketId id, Time now);  // a read or a writeback reached its node
@@ -25,7 +26,7 @@ class Memories {
   const std::vector<MemorySpec>& nodes_;
   const Agents& agents_;
   Network& network_;
-  Image image_;
+  Pages pages_;
   std::vector<Time> free_;  // of each node's channel
 };
 

@@ -18,7 +18,7 @@
 #include "memory/memories.hh"
 #include "observe/counters.hh"
 #include "observe/log.hh"
-#include "resolver/environment.hh"
+#include "resolver/resolver_at.hh"
 
 namespace uncore {
 

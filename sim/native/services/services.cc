@@ -5,9 +5,9 @@
 namespace uncore {
 
 std::optional<int> Services::call(uint32_t hart, uint64_t* x) {
-  progress_ = now_;
+  progress_ = queue_.now();
   Semihosting call(x[10], x[11]);
-  while (call.reads()) call.take(read_(call.address()));
+  while (call.reads()) call.take(memory_.doubleword(call.address()));
   console.say(hart, call.text);
   x[10] = call.answer;
   if (!call.exit_code) return std::nullopt;
@@ -16,7 +16,7 @@ std::optional<int> Services::call(uint32_t hart, uint64_t* x) {
 
 std::optional<Time> Services::mark(uint32_t hart, unsigned code, uint64_t value, Time clock) {
   const Marked marked = of_hart_[hart].mark(code, value, clock);
-  if (marked.operations) progress_ = now_;
+  if (marked.operations) progress_ = queue_.now();
   operations_ += marked.operations;
   if (marked.latency) latencies_.add(*marked.latency, marked.operations);
   if (!marked.delay) return std::nullopt;

@@ -6,26 +6,22 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "guest/console.hh"
 #include "guest/markers.hh"
-#include "kernel/time.hh"
+#include "kernel/queue.hh"
+#include "memory/functional.hh"
 #include "observe/latencies.hh"
 
 namespace uncore {
 
 class Services {
  public:
-  // An aligned doubleword as the machine would read it.
-  using Read = std::function<uint64_t(uint64_t address)>;
-
-  // `now`: the engine's time, which a hart may have passed.
-  Services(uint32_t harts, const Time& now, Read read)
-      : now_(now), read_(std::move(read)), of_hart_(harts) {}
+  // `queue`: whose time a hart may have passed.
+  Services(uint32_t harts, const EventQueue& queue, FunctionalMemory& memory)
+      : queue_(queue), memory_(memory), of_hart_(harts) {}
 
   // A semihosting call in a hart's registers. The exit code, if it ends the run.
   std::optional<int> call(uint32_t hart, uint64_t* x);
@@ -38,8 +34,8 @@ class Services {
   Time progress() const { return progress_; }  // of the guest: its last operation or call
 
  private:
-  const Time& now_;
-  const Read read_;
+  const EventQueue& queue_;
+  FunctionalMemory& memory_;
   std::vector<Operations> of_hart_;
   uint64_t operations_ = 0;
   Latencies latencies_;

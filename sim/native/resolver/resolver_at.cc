@@ -1,4 +1,4 @@
-#include "resolver/environment.hh"
+#include "resolver/resolver_at.hh"
 
 #include <algorithm>
 

@@ -4,14 +4,13 @@
 #include <algorithm>
 
 #include "core/core.hh"
-#include "engine/engine.hh"
 
 namespace uncore {
 
 inline Answer Thread::load(uint64_t address, unsigned size, uint64_t& value) {
   if (buffer.empty() && !recording) [[likely]] {
     Line* line = core.lines.recent(address >> kLineShift);
-    if (line && core.engine.may_load(line->copy.state)) [[likely]] {
+    if (line && core.around.protocol.may_load(line->copy.state)) [[likely]] {
       core.lines.touch(*line, hart.clock, index + 1);
       hart.clock += core.spec.l1_hit;
       value = line->data.read(address % kLineBytes, size);
@@ -28,9 +27,9 @@ inline Answer Thread::load(uint64_t address, unsigned size, uint64_t& value) {
 inline Answer Thread::store(uint64_t address, unsigned size, uint64_t value) {
   if (buffer.empty()) [[likely]] {
     Line* line = core.lines.recent(address >> kLineShift);
-    if (line && core.engine.may_store(line->copy.state) && !line->contended) [[likely]] {
+    if (line && core.around.protocol.may_store(line->copy.state) && !line->contended) [[likely]] {
       core.lines.touch(*line, hart.clock, index + 1);
-      line->copy.state = core.engine.stored(line->copy.state);
+      line->copy.state = core.around.protocol.client(line->copy.state, ClientEvent::Store).next();
       core.written(*line, hart.clock, *this);
       line->data.write(address % kLineBytes, size, value);
       return Answer::now;
@@ -94,7 +93,7 @@ inline Answer Thread::sc(uint64_t address, unsigned size, uint64_t value, uint64
 }
 
 inline Answer Thread::fence(unsigned, unsigned) {
-  if (buffer.empty() || !core.engine.job.fences) return Answer::now;
+  if (buffer.empty() || !core.around.job.fences) return Answer::now;
   Outcome out;
   return issue({.kind = Access::Kind::fence}, out);
 }
@@ -113,21 +112,21 @@ inline Answer Thread::mmio(uint64_t address, unsigned, bool write, uint64_t& val
 }
 
 inline std::optional<Register> Thread::register_of(uint64_t address) const {
-  return core.engine.interrupts.register_of(address);
+  return core.around.interrupts.register_of(address);
 }
 
 inline bool Thread::at_hand(Register r) const {
-  return core.engine.interrupts.at_hand(r, core.agent);
+  return core.around.interrupts.at_hand(r, core.agent);
 }
 
-inline uint64_t Thread::read_register(Register r) { return core.engine.interrupts.read(r, id); }
+inline uint64_t Thread::read_register(Register r) { return core.around.interrupts.read(r, id); }
 
 inline void Thread::write_register(Register r, uint64_t value) {
-  if (const auto pending = core.engine.interrupts.write(r, value, id, hart.clock))
+  if (const auto pending = core.around.interrupts.write(r, value, id, hart.clock))
     core.interrupt(*pending, hart.clock);
 }
 
-inline void Thread::say(char letter) { core.engine.services.console.say(id, {&letter, 1}); }
+inline void Thread::say(char letter) { core.around.services.console.say(id, {&letter, 1}); }
 
 inline Answer Thread::far_register(Register, uint64_t address, bool write, uint64_t value) {
   Outcome out;
@@ -136,18 +135,18 @@ inline Answer Thread::far_register(Register, uint64_t address, bool write, uint6
 }
 
 inline bool Thread::mapped(uint64_t address, unsigned size) const {
-  return address - kRamBase + size <= core.engine.ram_size();
+  return core.around.memory.mapped(address, size);
 }
 
 inline bool Thread::fetch(uint64_t address, uint32_t& word) {
-  return core.engine.fetch(address, word);
+  return core.around.memory.fetch(address, word);
 }
 
 inline uint64_t Thread::cycle() { return hart.clock / std::max<Time>(1, core.spec.instruction); }
 
 inline void Thread::marker(unsigned code, uint64_t value) {
-  if (core.engine.attribution) core.engine.attribution->marked(id, code, value);
-  const auto delay = core.engine.services.mark(id, code, value, hart.clock);
+  if (core.around.attribution) core.around.attribution->marked(id, code, value);
+  const auto delay = core.around.services.mark(id, code, value, hart.clock);
   if (!delay) return;
   hart.clock += *delay;
   delayed_until = hart.clock + hart.cost.instruction;  // it retires yet
@@ -159,11 +158,11 @@ inline void Thread::trapped(uint64_t, bool interrupt) {
   interrupted = interrupt;
   reservation = kNoLine;
   core.unlock(*this, hart.clock);
-  if (interrupt) hart.clock += core.engine.machine.interrupt.entry;
+  if (interrupt) hart.clock += core.around.machine.interrupt.entry;
 }
 
 inline void Thread::returned() {
-  if (interrupted) hart.clock += core.engine.machine.interrupt.exit;
+  if (interrupted) hart.clock += core.around.machine.interrupt.exit;
   interrupted = false;
 }
 

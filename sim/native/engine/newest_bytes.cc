@@ -1,11 +1,11 @@
-#include "engine/functional.hh"
+#include "engine/newest_bytes.hh"
 
 #include <algorithm>
 #include <cstring>
 
 namespace uncore {
 
-void FunctionalReader::read(uint64_t address, std::size_t size, uint8_t* to) {
+void NewestBytes::read(uint64_t address, std::size_t size, uint8_t* to) {
   for (std::size_t done = 0; done < size;) {
     const uint64_t from = address + done;
     const std::size_t offset = from % kLineBytes;
@@ -17,8 +17,8 @@ void FunctionalReader::read(uint64_t address, std::size_t size, uint8_t* to) {
 }
 
 // What is still in a store buffer is newer than any line.
-void FunctionalReader::read_buffered(uint64_t address, std::size_t size, uint8_t* to) const {
-  for (const Thread* t : threads_)
+void NewestBytes::read_buffered(uint64_t address, std::size_t size, uint8_t* to) const {
+  for (const Thread* t : holders_.threads)
     t->buffer.each([&](const Store& s) {
       if (s.is_atomic()) return;  // nobody knows yet what it leaves
       for (unsigned i = 0; i < s.size; ++i)
@@ -29,16 +29,16 @@ void FunctionalReader::read_buffered(uint64_t address, std::size_t size, uint8_t
 
 // The bytes that answer for the line: of an owner, of a message that carries ownership, of a level
 // that writes it back, or memory's.
-const Bytes& FunctionalReader::valid_line(uint64_t number) {
+const Bytes& NewestBytes::valid_line(uint64_t number) {
   if (const Bytes* data = owned(number)) return *data;
   if (const Bytes* data = carried(number)) return *data;
-  for (const auto& resolver : resolvers_)
+  for (const auto& resolver : holders_.resolvers)
     if (const Bytes* data = resolver->stored_data(number)) return *data;
-  return memories_.line(number);
+  return holders_.memories.line(number);
 }
 
-const Bytes* FunctionalReader::owned(uint64_t number) const {
-  for (const auto& core : cores_) {
+const Bytes* NewestBytes::owned(uint64_t number) const {
+  for (const auto& core : holders_.cores) {
     const Line* line = core->lines.find(number);
     if (!line) continue;
     const State s = line->copy.state;
@@ -47,8 +47,8 @@ const Bytes* FunctionalReader::owned(uint64_t number) const {
   return nullptr;
 }
 
-const Bytes* FunctionalReader::carried(uint64_t number) const {
-  const Packet* carrier = network_.packets.find([&](const Packet& p) {
+const Bytes* NewestBytes::carried(uint64_t number) const {
+  const Packet* carrier = holders_.network.packets.find([&](const Packet& p) {
     const Message<Bytes>& m = p.message;
     if (p.device != Device::none || !m.carries || m.line != number) return false;
     const bool dirty = m.kind == Kind::Put || (m.kind == Kind::Data && m.right == State::M) ||

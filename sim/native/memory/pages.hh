@@ -1,4 +1,4 @@
-// The memory image: what memory itself holds. A page is allocated when it is first touched.
+// What memory itself holds, in pages that are allocated when they are first touched.
 //
 // It is not an always-right memory: a line owned by a cache is stale here until it is written back.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace uncore {
 
-class Image {
+class Pages {
  public:
   Bytes& line(uint64_t number) {
     std::unique_ptr<Page>& page = pages_[number >> kLinesShift];

@@ -1,0 +1,29 @@
+// What a core needs of the machine around it.
+#pragma once
+
+#include "fabric/network.hh"
+#include "interrupts/interrupts.hh"
+#include "kernel/end.hh"
+#include "memory/functional.hh"
+#include "observe/attribution.hh"
+#include "observe/counters.hh"
+#include "services/services.hh"
+
+namespace uncore {
+
+struct CoreSurroundings {
+  const MachineSpec& machine;
+  const JobSpec& job;
+  const Protocol& protocol;
+  AddressMap& map;
+  Network& network;
+  EventQueue& queue;
+  Interrupts& interrupts;
+  FunctionalMemory& memory;
+  Services& services;
+  End& end;
+  Counters& counters;
+  Attribution* attribution;  // null unless the job asks for it
+};
+
+}  // namespace uncore

@@ -1,0 +1,42 @@
+// The newest bytes of a line, wherever they are (rule A2): functional memory for a machine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/core.hh"
+#include "memory/functional.hh"
+#include "memory/memories.hh"
+#include "resolver/resolver_agent.hh"
+
+namespace uncore {
+
+class NewestBytes : public FunctionalMemory {
+ public:
+  // Who may hold a line's newest bytes.
+  struct Holders {
+    const std::vector<std::unique_ptr<Core>>& cores;
+    const std::vector<Thread*>& threads;
+    const std::vector<std::unique_ptr<ResolverAgent>>& resolvers;
+    const Network& network;
+    Memories& memories;
+  };
+  NewestBytes(uint64_t size, const Agents& agents, const Protocol& protocol, Holders holders)
+      : FunctionalMemory(size), agents_(agents), protocol_(protocol), holders_(holders) {}
+
+  void read(uint64_t address, std::size_t size, uint8_t* to) override;
+
+ private:
+  const Bytes& valid_line(uint64_t number);
+  const Bytes* owned(uint64_t number) const;
+  const Bytes* carried(uint64_t number) const;
+  void read_buffered(uint64_t address, std::size_t size, uint8_t* to) const;
+
+  const Agents& agents_;
+  const Protocol& protocol_;
+  const Holders holders_;
+};
+
+}  // namespace uncore

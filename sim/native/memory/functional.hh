@@ -1,0 +1,39 @@
+// Memory as a program would find it, read at once: for the fetch of code, for the services of a
+// guest, and for the outcome. The newest bytes may be anywhere, so whoever knows all agents
+// (engine/newest_bytes.hh) tells them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hart/port.hh"
+
+namespace uncore {
+
+class FunctionalMemory {
+ public:
+  explicit FunctionalMemory(uint64_t size) : size_(size) {}
+  virtual ~FunctionalMemory() = default;
+
+  virtual void read(uint64_t address, std::size_t size, uint8_t* to) = 0;
+
+  // Is it all RAM?
+  bool mapped(uint64_t address, unsigned size) const { return address - kRamBase + size <= size_; }
+  // The four bytes at an address; of what is no RAM zero. False: not even half of them is.
+  bool fetch(uint64_t address, uint32_t& word) {
+    if (address < kRamBase || !mapped(address, 2)) return false;
+    word = 0;
+    read(address, mapped(address, 4) ? 4 : 2, reinterpret_cast<uint8_t*>(&word));
+    return true;
+  }
+  uint64_t doubleword(uint64_t address) {
+    uint64_t value = 0;
+    read(address, sizeof value, reinterpret_cast<uint8_t*>(&value));
+    return value;
+  }
+
+ private:
+  const uint64_t size_;
+};
+
+}  // namespace uncore

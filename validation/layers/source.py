@@ -1,0 +1,87 @@
+"""C++ as text: what a file includes, and where its functions begin and end.
+
+Enough for checks of layout over what clang-format has laid out: a body's closing brace stands under
+the first letter of its head.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+NATIVE = TOP / "sim" / "native"
+SST = TOP / "sim" / "sst"
+GENERATED = TOP / "build" / "native"
+NO_FUNCTION = re.compile(r"(template <.*> )?(namespace|class|struct|union|enum|extern)\b|.*= \{$")
+
+
+@dataclass(frozen=True)
+class Function:
+    name: str
+    first: int  # line numbers, from 1; the head is part of it
+    last: int
+
+    @property
+    def lines(self) -> int:
+        return self.last - self.first + 1
+
+
+def files() -> list[Path]:
+    """Every C++ file of the native module and of the SST element, generated ones too."""
+    found = [f for folder in (NATIVE, SST, GENERATED) for f in folder.rglob("*.*")]
+    return sorted(f for f in found if f.suffix in (".cc", ".hh", ".def"))
+
+
+def includes(file: Path) -> list[str]:
+    """Ours only: those in quotation marks."""
+    return re.findall(r'^#include "([^"]+)"', file.read_text(), re.MULTILINE)
+
+
+def functions(text: str) -> Iterator[Function]:
+    """Every outermost block with a head that is no namespace, type or table."""
+    lines = text.splitlines()
+    number = 0
+    while number < len(lines):
+        if not _opens(lines[number]):
+            number += 1
+            continue
+        first = _head(lines, number)
+        if NO_FUNCTION.match(lines[first].strip()) or NO_FUNCTION.match(lines[number].strip()):
+            number += 1
+            continue
+        closing = lines[first][: len(lines[first]) - len(lines[first].lstrip())] + "}"
+        last = number
+        while not lines[last].startswith(closing):
+            last += 1
+        yield Function(_named(" ".join(lines[first : number + 1])), first + 1, last + 1)
+        number = last + 1
+
+
+def _named(head: str) -> str:
+    """What stands before the first bracket that is no attribute's or template's."""
+    found = re.search(r"([\w:<>~, ]*?operator\S+|[\w:~]+(?:<[^()]*>(?:::[\w~]+)?)?) ?\(", head)
+    return found[1].split(" ")[-1] if found else head.strip()
+
+
+def _opens(line: str) -> bool:
+    return line.endswith("{") and not line.lstrip().startswith(("//", "#", "}"))
+
+
+def _head(lines: list[str], opening: int) -> int:
+    """The first line of what ends with this brace: behind an end of something else."""
+    first = opening
+    while first > 0 and not _ends(lines[first - 1]):
+        first -= 1
+    return first
+
+
+def _ends(line: str) -> bool:
+    bare = line.strip()
+    return (
+        not bare
+        or bare.endswith((";", "{", "}", "public:", "private:", "protected:"))
+        or bare.startswith(("//", "#"))
+    )
