@@ -60,6 +60,11 @@ def _here(entry: Entry, who: int) -> bool:
     return any(m.sender != who and m.kind != "Put" for m in entry.queue)
 
 
+def _direct(entry: Entry, request: Message, _: Any) -> bool:
+    """Whatever the table says."""
+    return entry.resolver.spec.reply == "direct" and request.kind != "Amo"
+
+
 def never(*_: Any) -> bool:
     return False
 
@@ -84,7 +89,7 @@ BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
     "no grants by age": (join, "young", never, "by-age-ticket", "J3"),
     "an age from each join anew": (children, "send_probe", _anew, "by-age-twice", "J3"),
     "room is made late": (Capacity, "recall", _late, "random-ccx:2x3-2-mesi", ""),
-    "no order of reads and writes": (grants, "others_read", never, "random-ring:5-1-mesif", "C2"),
+    "no order of reads and writes": (grants, "goes_direct", _direct, "random-ring:5-1-mesif", "C2"),
     "all is completed": (children, "completes", always, "random-ring:5-0-mesi", "R5"),
     "never recalled": (Capacity, "take_entry", nothing, "random-ccx:2x3-2-mesi", ""),
     "never evicted": (capacity, "evict_copy", nothing, "random-ccx:2x3-1-mesi", ""),

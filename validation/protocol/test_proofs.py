@@ -61,6 +61,10 @@ BREAKS = [
     ("client", "IM", "DataM", Cell(("fill",), "M"), "never come to rest"),
     ("grant", "GetS", "shared", Cell((), "E"), "exclude each other"),
     ("resolver", "W", "GetS", Cell(), "exclude each other|old data"),
+    ("transaction", "write", "Answers", Cell(("revoke", "grant"), "idle"), "in idle met Unblock"),
+    ("transaction", "write", "Unblock", Cell(), "never come to rest"),
+    ("transaction", "read", "UnblockS", Cell(), "out of range"),
+    ("transaction", "putter", "Missing", Cell((), "idle"), "never come to rest"),
 ]
 
 
@@ -73,7 +77,8 @@ def test_a_broken_table_is_found(place: str, row: str, column: str, cell: Cell, 
 FAR_BREAKS = [
     ("resolver", "S", "Amo", Cell(), "can read old data"),
     ("resolver", "W", "Amo", Cell(), "found old data|can read old data"),
-    ("resolver", "R", "Amo", Cell(("inv",)), "found old data|can read old data"),
+    ("resolver", "W", "Amo", Cell(("probeS",)), "found old data|can read old data"),
+    ("transaction", "amo", "Answers", Cell(("operate",), "idle"), "old data"),
     ("client", "S", "Amo", Cell(("hit",)), "old data"),
 ]
 

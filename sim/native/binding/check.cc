@@ -27,9 +27,12 @@ nb::dict protocol_names() {
   add("requests", name::requests);
   add("resolver_actions", name::resolver_actions);
   add("answers", name::answers);
-  add("phases", name::phases);
+  add("waits", name::waits);
   add("probes", name::probes);
   add("join_actions", name::join_actions);
+  add("phases", name::phases);
+  add("transaction_events", name::transaction_events);
+  add("transaction_actions", name::transaction_actions);
   return out;
 }
 

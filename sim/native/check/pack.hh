@@ -25,7 +25,6 @@ class Packer {
  public:
   using Msg = typename System::Msg;
   using Line = typename System::Line;
-  using Step = typename Line::Step;
 
   Packer(const Tree& t, const Watched& w)
       : tree_(t), states_(w), blank_(t, w), renamings_(check::renamings(t)) {}
@@ -114,18 +113,16 @@ class Packer {
     ar.child(a, l.owner);
     ar.bits(l.owner_grant, 1);
     ar.set(a, l.sharers);
-    for (auto* flag : {&l.stored, &l.dirty, &l.evicting, &l.asked_owner, &l.direct, &l.holder,
-                       &l.carried, &l.probed, &l.probing})
-      ar.bits(*flag, 1);
+    for (auto* flag : {&l.stored, &l.dirty, &l.carried, &l.probed}) ar.bits(*flag, 1);
     ar.bits(l.data[0], 1);
     ar.bits(l.in_hand[0], 1);
-    ar.bits(l.step, 3);
+    ar.bits(l.phase, 4);
     ar.bits(l.waiting, 3);
     ar.bits(l.answers, 6);
-    ar.count(l.open_reads, 4);
+    ar.bits(l.open_reads, 4);
     ar.bits(l.served, 3);
-    if (l.step != Step::idle) message(ar, l.request);
-    if (l.probed || l.probing) message(ar, l.probe);
+    if (l.busy()) message(ar, l.request);
+    if (l.probed || l.answers_above()) message(ar, l.probe);
   }
 
   template <class Archive, class M>
@@ -173,10 +170,10 @@ class Packer {
   // --- what does not matter ---------------------------------------------------------------------
 
   void settle(const System& s, Agent a, Line& l) {
-    if (l.waiting == 0) l.answers = 0, l.asked_owner = l.direct = false;
-    if (l.step == Step::idle || l.step == Step::closing) l.evicting = l.holder = false;
+    if (l.waiting == 0) l.answers = 0;
+    if (l.phase == Phase::probing) l.request = {};
     if (!l.carried) l.in_hand = {};
-    if (!l.stored && l.step != Step::put) l.data = {};
+    if (!l.stored && l.phase != Phase::put) l.data = {};
     if (!l.probed) l.served = 0;
     l.owner_grant = l.owner != kNobody && current(s, tree_.node(a).first + l.owner, l.owner_grant);
     settle(s, l.data);

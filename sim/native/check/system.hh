@@ -94,7 +94,7 @@ class System {
       }
       case Step::What::memory:
         reading = false;
-        with(tree->agents() - 1, [&](Env& env, Line& l) { Logic::memory_data(env, l, memory); });
+        deliver(from_memory());
         break;
       case Step::What::evict_data:
         with(s.at, [](Env& env, Line& l) { Logic::evict(env, l); });
@@ -136,6 +136,15 @@ class System {
     Env env{this, a};
     act(env, line(a));
     if (line(a).blank(tree->node(a).policy.root)) forget(a);  // as an engine does
+  }
+
+  Msg from_memory() const {
+    Msg m;
+    m.kind = Kind::Data;
+    m.to = tree->agents() - 1;
+    m.carries = true;
+    m.data = memory;
+    return m;
   }
 
   void deliver(const Msg& m) {

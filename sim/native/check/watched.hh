@@ -24,10 +24,14 @@ class Watched : public StateProperties {
     mark(kGrant, Protocol::kAnswers, r, a);
     return protocol_.grant(r, a);
   }
-  Cell join(Children c, Phase p, Probe e) const {
-    mark(kJoin + static_cast<std::size_t>(c) * Protocol::kPhases * Protocol::kProbes,
-         Protocol::kProbes, p, e);
-    return protocol_.join(c, p, e);
+  Cell join(Children c, Waits w, Probe e) const {
+    mark(kJoin + static_cast<std::size_t>(c) * Protocol::kWaits * Protocol::kProbes,
+         Protocol::kProbes, w, e);
+    return protocol_.join(c, w, e);
+  }
+  Cell transaction(Phase p, TransactionEvent e) const {
+    mark(kTransaction, Protocol::kTransactionEvents, p, e);
+    return protocol_.transaction(p, e);
   }
 
   // Those met, by position in the packed tables.
@@ -42,6 +46,8 @@ class Watched : public StateProperties {
   static constexpr std::size_t kResolver = Protocol::kStates * Protocol::kClientEvents;
   static constexpr std::size_t kGrant = kResolver + Protocol::kChildren * Protocol::kRequests;
   static constexpr std::size_t kJoin = kGrant + Protocol::kRequests * Protocol::kAnswers;
+  static constexpr std::size_t kTransaction =
+      kJoin + Protocol::kChildren * Protocol::kWaits * Protocol::kProbes;
 
   template <class Row, class Column>
   void mark(std::size_t table, std::size_t width, Row row, Column column) const {

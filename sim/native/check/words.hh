@@ -49,7 +49,6 @@ class Writer {
     word_ |= v << used_;
     used_ += width;
   }
-  void count(int from_minus_one, unsigned width) { bits(from_minus_one + 1, width); }
   void agent(Agent a) { bits(renaming_.agent(a) + 1, 4); }
   void child(Agent resolver, int ordinal) { bits(renaming_.ordinal(resolver, ordinal) + 1, 3); }
   void set(Agent resolver, const Bits& set) {
@@ -82,7 +81,6 @@ class Reader {
     word_ >>= width;
     left_ -= width;
   }
-  void count(int& from_minus_one, unsigned width) { bits(from_minus_one, width), --from_minus_one; }
   void agent(Agent& a) { bits(a, 4), --a; }
   void child(Agent, int& ordinal) { bits(ordinal, 3), --ordinal; }
   void set(Agent, Bits& set) {

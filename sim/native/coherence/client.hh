@@ -264,6 +264,7 @@ void answer_probe(Env& env, Agent self, const Message<Data>& probe, Cell cell, c
   if (gives && cell.has(Act::own)) answer.flags |= Flag::own;
   if (cell.has(Act::shared) && shared) answer.flags |= Flag::shared;
   if (gives && probe.requester != kNobody) {
+    answer.flags |= Flag::handed;
     Message<Data> handed;
     handed.kind = Kind::Data;
     handed.right = probe.right;

@@ -24,8 +24,6 @@ template <class Env>
 struct Entry {
   using Data = typename Env::Data;
   using Msg = Message<Data>;
-  enum class Step : uint8_t { idle, asking, closing, above, put };
-
   explicit Entry(const Env& env, uint64_t l) : line(l), sharers(env.children()) {}
 
   uint64_t line;
@@ -37,27 +35,23 @@ struct Entry {
   bool dirty = false;   // and differ from the level above
   Data data{};
 
-  Step step = Step::idle;
-  Msg request{};             // of the transaction under way
-  bool evicting = false;     // the transaction is an eviction (no requester unless a Put)
-  bool asked_owner = false;  // the owner is among the children asked
-  bool direct = false;       // the owner was told to answer the requester itself
-  bool holder = false;       // the upgrading child holds a copy
-  int waiting = 0;           // answers outstanding
-  uint8_t answers = 0;       // flags collected
-  bool carried = false;      // `in_hand` holds data for this transaction
+  Phase phase = Phase::idle;
+  Msg request{};         // of the transaction under way; an eviction has no requester
+  int waiting = 0;       // answers outstanding
+  uint8_t answers = 0;   // flags collected
+  bool carried = false;  // `in_hand` holds data for this transaction
   Data in_hand{};
-  int open_reads = 0;  // shared grants not yet completed; -1: the owner handed the data over, and
-                       // the requester's completion overtook the owner's answer
+  int open_reads = 0;  // shared grants not yet completed
 
   bool contended = false;  // when the line came from above, others waited there for it (rule C9)
   bool probed = false;     // a probe from above waits
-  bool probing = false;    // or is being answered
-  Msg probe{};
-  int served = 0;  // children served since the probe arrived
+  Msg probe{};             // it, or the one that is being answered
+  int served = 0;          // children served since the probe arrived
   typename Env::Queue queue{};
 
-  bool busy() const { return step != Step::idle || probing; }
+  bool busy() const { return phase != Phase::idle; }
+  // Children are asked on behalf of a probe from above.
+  bool answers_above() const { return phase == Phase::probing || phase == Phase::above_probing; }
   bool quiet() const { return !busy() && !probed && open_reads == 0 && queue.empty(); }
   // Nothing to remember: the entry may be forgotten. A root holds every line at M.
   bool blank(bool root) const {

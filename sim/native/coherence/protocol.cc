@@ -15,6 +15,7 @@ Protocol::Protocol(const std::vector<uint32_t>& cells) {
   take(resolver_);
   take(grant_);
   take(join_);
+  take(transaction_);
   derive_properties();
 }
 
@@ -28,6 +29,7 @@ void Protocol::derive_properties() {
     may_store.set(s, does(Store, Act::hit));
     may_evict.set(s, may(Evict) && !does(Evict, Act::stall));
     is_dirty.set(s, does(ProbeM, Act::dirty));
+    is_owner.set(s, does(ProbeM, Act::give));
     forwards.set(s, does(ProbeM, Act::give) && !is_dirty(s) && !may_store(s));
     waits_for_grant.set(s, may(DataS) || may(DataF) || may(DataE) || may(DataM) || may(Grant));
     waits_to_read.set(s, may(DataS));

@@ -24,14 +24,24 @@ namespace uncore {
 #define UNCORE_CLIENT_ACTIONS(X) \
   X(stall) X(hit) X(GetS) X(GetM) X(Upg) X(Amo) X(Put) X(drop) X(ack) X(give) X(dirty) X(shared) X(own) \
   X(fill) X(unblock)
-#define UNCORE_CHILDREN(X) X(N) X(S) X(W) X(R) X(U)
+#define UNCORE_CHILDREN(X) X(N) X(S) X(W) X(B) X(R) X(U)
 #define UNCORE_REQUESTS(X) X(GetS) X(GetM) X(Upg) X(Amo) X(Put) X(Evict)
 #define UNCORE_RESOLVER_ACTIONS(X) \
-  X(probeS) X(probeM) X(inv) X(lost) X(take) X(ask) X(ack)
-#define UNCORE_ANSWERS(X) X(nobody) X(shared) X(given) X(dirty) X(own)
-#define UNCORE_PHASES(X) X(idle) X(below) X(above) X(put)
+  X(probeS) X(probeM) X(inv) X(via) X(lost) X(take) X(ask)
+#define UNCORE_ANSWERS(X) X(nobody) X(outside) X(shared) X(given) X(dirty) X(own)
+#define UNCORE_WAITS(X) X(idle) X(below) X(above) X(put)
 #define UNCORE_PROBES(X) X(ProbeS) X(ProbeM) X(Inv)
-#define UNCORE_JOIN_ACTIONS(X) X(wait) X(probeS) X(probeM) X(inv)
+#define UNCORE_JOIN_ACTIONS(X) X(probeS) X(probeM) X(inv) X(wait)
+#define UNCORE_PHASES(X) \
+  X(idle) X(above) X(read) X(read_unblocked) X(write) X(write_unblocked) X(amo) X(closing) \
+  X(putter) X(recall) X(put) X(probing) X(above_probing)
+#define UNCORE_TRANSACTION_EVENTS(X) \
+  X(Short) X(Read) X(Write) X(Amo) X(Put) X(Evict) X(Probe) X(Grant) X(Memory) X(PutAck) \
+  X(Answers) X(Missing) X(Dropped) X(Unblock) X(UnblockS) X(Overlap) X(Over) X(Onward)
+#define UNCORE_TRANSACTION_ACTIONS(X) \
+  X(open) X(share) X(revoke) X(accept) X(fill) X(fetch) X(drop) X(grant) X(operate) X(overlap) \
+  X(complete) X(ack) X(reply) X(close) X(obtain) X(poll) X(recall) X(probe) X(resume) X(await) \
+  X(take) X(leave)
 // clang-format on
 
 #define UNCORE_NAME(n) n,
@@ -42,8 +52,10 @@ enum class ClientEvent : uint8_t { UNCORE_CLIENT_EVENTS(UNCORE_NAME) };
 enum class Children : uint8_t { UNCORE_CHILDREN(UNCORE_NAME) };
 enum class Request : uint8_t { UNCORE_REQUESTS(UNCORE_NAME) };
 enum class Answers : uint8_t { UNCORE_ANSWERS(UNCORE_NAME) };
-enum class Phase : uint8_t { UNCORE_PHASES(UNCORE_NAME) };
+enum class Waits : uint8_t { UNCORE_WAITS(UNCORE_NAME) };
 enum class Probe : uint8_t { UNCORE_PROBES(UNCORE_NAME) };
+enum class Phase : uint8_t { UNCORE_PHASES(UNCORE_NAME) };
+enum class TransactionEvent : uint8_t { UNCORE_TRANSACTION_EVENTS(UNCORE_NAME) };
 
 namespace name {
 #define UNCORE_NAMES(what, all) \
@@ -55,9 +67,12 @@ UNCORE_NAMES(children, UNCORE_CHILDREN)
 UNCORE_NAMES(requests, UNCORE_REQUESTS)
 UNCORE_NAMES(resolver_actions, UNCORE_RESOLVER_ACTIONS)
 UNCORE_NAMES(answers, UNCORE_ANSWERS)
-UNCORE_NAMES(phases, UNCORE_PHASES)
+UNCORE_NAMES(waits, UNCORE_WAITS)
 UNCORE_NAMES(probes, UNCORE_PROBES)
 UNCORE_NAMES(join_actions, UNCORE_JOIN_ACTIONS)
+UNCORE_NAMES(phases, UNCORE_PHASES)
+UNCORE_NAMES(transaction_events, UNCORE_TRANSACTION_EVENTS)
+UNCORE_NAMES(transaction_actions, UNCORE_TRANSACTION_ACTIONS)
 #undef UNCORE_NAMES
 }  // namespace name
 
@@ -76,6 +91,11 @@ struct Ask {
   enum class Index : uint8_t { UNCORE_JOIN_ACTIONS(UNCORE_INDEX) };
   enum Bit : uint32_t { UNCORE_JOIN_ACTIONS(UNCORE_BIT) };
 };
+// What a transaction does, in the order of its verbs; from `poll` on they may raise an event.
+enum class Do : uint8_t { UNCORE_TRANSACTION_ACTIONS(UNCORE_NAME) };
+static_assert(static_cast<uint32_t>(Plan::probeS) == Ask::probeS &&
+              static_cast<uint32_t>(Plan::probeM) == Ask::probeM &&
+              static_cast<uint32_t>(Plan::inv) == Ask::inv);
 
 struct Cell {
   static constexpr uint32_t impossible = 1u << 31;
@@ -83,9 +103,11 @@ struct Cell {
   bool has(uint32_t action) const { return (bits & action) != 0; }
   bool possible() const { return (bits & impossible) == 0; }
   State next() const { return static_cast<State>(bits & 0xff); }
+  uint32_t actions() const { return bits >> 8; }  // of a possible cell
+  Phase phase() const { return static_cast<Phase>(bits & 0xff); }
 };
 
-// The four packed tables of one protocol, and what its states are.
+// The packed tables of one protocol, and what its states are.
 class Protocol : public StateProperties {
  public:
   static constexpr std::size_t kStates = name::states.size();
@@ -93,13 +115,17 @@ class Protocol : public StateProperties {
   static constexpr std::size_t kChildren = name::children.size();
   static constexpr std::size_t kRequests = name::requests.size();
   static constexpr std::size_t kAnswers = name::answers.size();
-  static constexpr std::size_t kPhases = name::phases.size();
+  static constexpr std::size_t kWaits = name::waits.size();
   static constexpr std::size_t kProbes = name::probes.size();
+  static constexpr std::size_t kPhases = name::phases.size();
+  static constexpr std::size_t kTransactionEvents = name::transaction_events.size();
   static constexpr std::size_t kCells = kStates * kClientEvents + kChildren * kRequests +
-                                        kRequests * kAnswers + kChildren * kPhases * kProbes;
+                                        kRequests * kAnswers + kChildren * kWaits * kProbes +
+                                        kPhases * kTransactionEvents;
 
   Protocol() = default;
-  // `cells`: client, resolver, grant and join in that order, row by row; kCells of them.
+  // `cells`: client, resolver, grant, join and transaction in that order, row by row; kCells of
+  // them.
   explicit Protocol(const std::vector<uint32_t>& cells);
 
   Cell client(State s, ClientEvent e) const {
@@ -112,9 +138,13 @@ class Protocol : public StateProperties {
   Cell grant(Request r, Answers a) const {
     return grant_[static_cast<std::size_t>(r) * kAnswers + static_cast<std::size_t>(a)];
   }
-  Cell join(Children c, Phase p, Probe e) const {
-    return join_[(static_cast<std::size_t>(c) * kPhases + static_cast<std::size_t>(p)) * kProbes +
+  Cell join(Children c, Waits w, Probe e) const {
+    return join_[(static_cast<std::size_t>(c) * kWaits + static_cast<std::size_t>(w)) * kProbes +
                  static_cast<std::size_t>(e)];
+  }
+  Cell transaction(Phase p, TransactionEvent e) const {
+    return transaction_[static_cast<std::size_t>(p) * kTransactionEvents +
+                        static_cast<std::size_t>(e)];
   }
 
  private:
@@ -123,7 +153,8 @@ class Protocol : public StateProperties {
   std::array<Cell, kStates * kClientEvents> client_{};
   std::array<Cell, kChildren * kRequests> resolver_{};
   std::array<Cell, kRequests * kAnswers> grant_{};
-  std::array<Cell, kChildren * kPhases * kProbes> join_{};
+  std::array<Cell, kChildren * kWaits * kProbes> join_{};
+  std::array<Cell, kPhases * kTransactionEvents> transaction_{};
 };
 
 // What an engine throws when a machine meets a cell declared impossible, or loses dirty data.

@@ -1,10 +1,10 @@
 // The resolver: one point of ownership for one line, as root (memory above) or as join (a resolver
 // above, of which it is a client).
 //
-// Pure protocol, as client.hh: the tables say what happens; here stands how answers are counted and
-// what a transaction remembers. This file has what starts when; the parts of a transaction are in
-// transaction.hh, grant.hh, writeback.hh and join.hh (as in engine/reference). Time, positions,
-// capacities and messages under way are the environment's:
+// Pure protocol, as client.hh: transaction.table says what happens, and the verbs of its cells are
+// functions here. This file has what starts when; the verbs are in transaction.hh (children asked),
+// grant.hh, writeback.hh and join.hh. Time, positions, capacities and messages under way are the
+// environment's:
 //
 //   Data, Set, Queue                       types (coherence/entry.hh)
 //   protocol(), policy(), self()           the tables, what this resolver is, its agent number
@@ -12,7 +12,7 @@
 //   next_request()                         a fresh number for a request to the level above
 //   send(message)                          on its way now
 //   send_stored(entry, message)            with data of this level's store
-//   memory_read(entry), memory_write(entry, data)   a root's; read answers by memory_data()
+//   memory_read(entry), memory_write(entry, data)   a root's; a read is answered by Data
 //   keep(entry), discard(entry)            data have entered, have left the store
 //   apply(data, request) -> Message        does the atomic operation; what it read, as a Value
 //   opened(entry), closed(entry)           a transaction
@@ -34,7 +34,6 @@ class Resolver {
   using Data = typename Env::Data;
   using Msg = Message<Data>;
   using E = Entry<Env>;
-  using Step = typename E::Step;
 
   static void init(Env& env, E& e) {
     if (env.policy().root) e.up.state = State::M;
@@ -47,7 +46,7 @@ class Resolver {
         answered(env, e, m);
         break;
       case Kind::Unblock:
-        unblocked(env, e);
+        happen(env, e, e.open_reads > 0 ? Event::UnblockS : Event::Unblock);
         break;
       case Kind::ProbeS:
       case Kind::ProbeM:
@@ -58,21 +57,14 @@ class Resolver {
         break;
       case Kind::Data:
       case Kind::Grant:
-        granted(env, e, m);
+        happen(env, e, env.policy().root ? Event::Memory : Event::Grant, m);
         break;
       case Kind::PutAck:
-        put_away(env, e);
+        happen(env, e, Event::PutAck, m);
         break;
       default:
         e.queue.push(m);
     }
-    next(env, e);
-  }
-
-  // The memory's data for a root's transaction.
-  static void memory_data(Env& env, E& e, const Data& data) {
-    take_in(env, e, data);
-    deliver(env, e);
     next(env, e);
   }
 
@@ -90,102 +82,109 @@ class Resolver {
     e.request.line = e.line;
     e.answers = 0;
     e.carried = false;
-    begin_recall(env, e);
+    happen(env, e, Event::Evict);
     next(env, e);
   }
 
  private:
+  using Event = TransactionEvent;
+  static constexpr auto kNothing = static_cast<Event>(0xff);
   static constexpr int kNoChild = -2;  // no requester to except
 
-  struct Probes {
+  // What children are asked, as a cell says, and what an owner is to hand over.
+  struct Asked {
     bool share, give_up, invalidate;
+    State right;
   };
-
-  static Children children(const Env& env, const E& e, int requester) {
-    if (env.policy().snoop) return Children::U;
-    if (e.owner != kNobody) return e.owner == requester ? Children::R : Children::W;
-    return e.sharers.any() ? Children::S : Children::N;
-  }
-
-  static Cell plan_cell(Env& env, const E& e, int requester, Request r) {
-    const Children c = children(env, e, requester);
-    const Cell cell = env.protocol().resolver(c, r);
-    if (!cell.possible())
-      protocol_error("resolver", name::children[static_cast<std::size_t>(c)],
-                     name::requests[static_cast<std::size_t>(r)], e.line);
-    return cell;
-  }
-
-  // Starts whatever may start: a waiting probe, within a transaction too if its phase allows, or
-  // requests from the head of the queue.
-  static void next(Env& env, E& e) {
-    for (;;) {
-      const bool children = e.probed && e.step == Step::idle && children_first(env, e);
-      if (e.probed && !children && !probe_waits(env, e)) {
-        start_probe(env, e);
-        continue;
-      }
-      if (e.busy() || e.queue.empty() || (e.probed && !children)) return;
-      const bool overlaps = e.queue.front().kind == Kind::GetS && !env.policy().snoop;
-      if (e.open_reads > 0 && !overlaps) return;
-      e.request = e.queue.front();
-      e.queue.pop();
-      if (e.probed) ++e.served;
-      serve(env, e);
-    }
+  static Asked asks(Cell cell) {
+    return {cell.has(Plan::probeS), cell.has(Plan::probeM), cell.has(Plan::inv), cell.next()};
   }
 
   static ClientEvent wish(const Msg& m) {
     return m.kind == Kind::GetS ? ClientEvent::Load : ClientEvent::Store;
   }
 
-  // ---- a request of a child: coherence/transaction.hh
+  // Starts whatever may start: a waiting probe, within a transaction too if its phase allows, or
+  // requests from the head of the queue.
+  static void next(Env& env, E& e) {
+    for (;;) {
+      const bool children = e.probed && children_first(env, e);
+      if (e.probed && !children) {
+        if (probe_waits(env, e)) return;
+        e.probed = e.contended = e.carried = false;
+        happen(env, e, Event::Probe);
+        continue;
+      }
+      if (e.busy() || e.queue.empty()) return;
+      const bool overlaps = e.queue.front().kind == Kind::GetS && !env.policy().snoop;
+      if (e.open_reads > 0 && !overlaps) return;
+      e.request = e.queue.front();
+      e.queue.pop();
+      e.carried = false;
+      if (e.probed) ++e.served;
+      happen(env, e, turn(env, e));
+    }
+  }
 
-  static void serve(Env& env, E& e);
-  static void plan(Env& env, E& e);
-  static bool others_read(Env& env, const E& e);
-  static bool others_share(const Env& env, const E& e);
-  static void ask_children(Env& env, E& e, Probes probes, int except, Agent data_to);
+  // ---- the table, and a request below: coherence/transaction.hh
+
+  static void happen(Env& env, E& e, Event event) { happen(env, e, event, e.request); }
+  static void happen(Env& env, E& e, Event event, const Msg& come);
+  static void perform(Env& env, E& e, Do action, const Msg& come);
+  static Event decide(Env& env, E& e, Do action);
+  static Event turn(Env& env, const E& e);
+  static Children children(const Env& env, const E& e, int requester);
+  static bool others_share(const E& e, int requester);
+  static Cell resolver_cell(Env& env, const E& e, int requester, Request r);
+  static Event poll(Env& env, E& e);
+  static Event ask_children(Env& env, E& e, const Asked& asked, int except, Agent data_to);
   static void send_probe(Env& env, E& e, Kind kind, int child, Agent data_to, State right);
-  static bool wants_unblock(const Env& env, State right);
   static void answered(Env& env, E& e, const Msg& m);
-  static void conclude(Env& env, E& e);
-  static void settle_owner(E& e);
-  static void promote(E& e);
+  static Event said(Env& env, const E& e);
+  static bool upgrades(Env& env, const E& e);
+  static void share(Env& env, E& e);
+  static void revoke(Env& env, E& e);
+  static void choose_right(Env& env, E& e, Answers found);
+  static void keep_owner_or_sharer(E& e);
+  static void make_dirty(Env& env, E& e);
 
   // ---- what it is given: coherence/grant.hh
 
-  static void take_over(Env& env, E& e);
-  static void deliver(Env& env, E& e);
+  static void grant(Env& env, E& e);
+  static void list_child(Env& env, E& e);
+  static bool wants_unblock(const Env& env, State right);
+  static Event await(const Env& env, const E& e);
   static void operate(Env& env, E& e);
-  static void fetch(Env& env, E& e);
-  static void record(Env& env, E& e);
-  static void unblocked(Env& env, E& e);
+  static void take_over(Env& env, E& e);
+  static void put_in_hand(E& e, const Data& data);
+  static void fill(Env& env, E& e, const Data& data);
   static void put_in_store(Env& env, E& e, const Data& data, bool dirty);
-  static void take_in(Env& env, E& e, const Data& data);
   static void drop_data(Env& env, E& e);
 
   // ---- what comes back: coherence/writeback.hh
 
-  static void take(Env& env, E& e, const Data& data);
+  static Event ask_putter(Env& env, E& e);
+  static Event take(Env& env, E& e);
+  static Event recall_below(Env& env, E& e);
+  static Event leave(Env& env, E& e);
+  static void write_back(Env& env, E& e);
   static void acknowledge(Env& env, E& e);
-  static void begin_recall(Env& env, E& e);
-  static void recalled(Env& env, E& e);
-  static void put_away(Env& env, E& e);
-  static void finish_eviction(Env& env, E& e);
 
   // ---- the level above: coherence/join.hh
 
-  static void ascend(Env& env, E& e);
+  static bool right_suffices(const Env& env, const E& e, const Msg& request);
+  static void obtain(Env& env, E& e);
   static bool has_data_for_requester(Env& env, const E& e);
   static void ask_above(Env& env, E& e, Kind kind);
-  static void granted(Env& env, E& e, const Msg& m);
+  static void accept(Env& env, E& e, const Msg& m);
+  static void drop(Env& env, E& e);
   static bool children_first(Env& env, const E& e);
-  static Cell probe_cell(Env& env, const E& e);
+  static Waits waits_for(const E& e);
+  static Cell join_cell(Env& env, const E& e);
   static bool probe_waits(Env& env, const E& e);
-  static void start_probe(Env& env, E& e);
-  static void finish_probe(Env& env, E& e);
-  static void settle_store(Env& env, E& e);
+  static Event probe_below(Env& env, E& e);
+  static void reply(Env& env, E& e);
+  static void keep_what_right_allows(Env& env, E& e);
 };
 
 }  // namespace uncore

@@ -31,6 +31,7 @@ struct StateProperties {
   StateSet waits_to_read;    // and it was a read
   StateSet leaves;           // a writeback is under way
   StateSet may_evict;        // there is a copy, and nothing under way
+  StateSet is_owner;         // asked for the line, it hands the data over
   StateSet forwards;         // clean data to a reader, though others have them too
 
   bool transient(State s) const { return waits_for_grant(s) || leaves(s); }

@@ -1,90 +1,176 @@
-// One request of a child, from its start until it is known what the children asked have said. Part
-// of resolver.hh.
-//
-// A Put takes a short way: what it brings is taken in by writeback.hh.
+// A transaction executes transaction.table: what has come leads from phase to phase, and the verbs
+// of its cells are the functions of this and the other parts of resolver.hh. Here stand those of a
+// request below: its turn, the children asked, and what their answers mean.
 #pragma once
+
+#include <bit>
 
 #include "coherence/resolver.hh"
 
 namespace uncore {
 
+// `come`: the message behind the event, where an action reads one. What an action raises happens at
+// once; a cell has one such action at most, and it comes last.
 template <class Env>
-void Resolver<Env>::serve(Env& env, E& e) {
-  e.evicting = false;
-  e.answers = 0;
-  e.carried = false;
-  env.opened(e);
-  ascend(env, e);
-}
-
-template <class Env>
-void Resolver<Env>::plan(Env& env, E& e) {
-  const Request request = request_of(e.request.kind);
-  const int requester = env.ordinal(e.request.from);
-  Cell cell = plan_cell(env, e, requester, request);
-  if (cell.has(Plan::lost)) {
-    e.sharers.add(e.owner);  // a join keeps the sharers below it
-    e.owner = kNobody;
-    cell = plan_cell(env, e, requester, request);
+void Resolver<Env>::happen(Env& env, E& e, Event event, const Msg& come) {
+  while (event != kNothing) {
+    const Cell cell = env.protocol().transaction(e.phase, event);
+    if (!cell.possible())
+      protocol_error("transaction", name::phases[static_cast<std::size_t>(e.phase)],
+                     name::transaction_events[static_cast<std::size_t>(event)], e.line);
+    e.phase = cell.phase();
+    event = kNothing;
+    for (uint32_t left = cell.actions(); left != 0; left &= left - 1) {
+      const auto action = static_cast<Do>(std::countr_zero(left));
+      if (action < Do::poll)
+        perform(env, e, action, come);
+      else
+        event = decide(env, e, action);
+    }
   }
-  if (cell.has(Plan::ack)) return acknowledge(env, e);
-  if (cell.has(Plan::take)) return take(env, e, Data(e.request.data));
-  if (cell.has(Plan::ask)) {
-    e.step = Step::asking;
-    e.waiting = 1;
-    return send_probe(env, e, Kind::ProbeM, requester, kNobody, State::M);
+}
+
+template <class Env>
+void Resolver<Env>::perform(Env& env, E& e, Do action, const Msg& come) {
+  switch (action) {
+    case Do::open:
+      return env.opened(e);
+    case Do::share:
+      return share(env, e);
+    case Do::revoke:
+      return revoke(env, e);
+    case Do::accept:
+      return accept(env, e, come);
+    case Do::fill:
+      return fill(env, e, come.data);
+    case Do::fetch:
+      return env.memory_read(e);
+    case Do::drop:
+      return drop(env, e);
+    case Do::grant:
+      return grant(env, e);
+    case Do::operate:
+      return operate(env, e);
+    case Do::overlap:
+      return void(++e.open_reads);
+    case Do::complete:
+      return void(--e.open_reads);
+    case Do::ack:
+      return acknowledge(env, e);
+    case Do::reply:
+      return reply(env, e);
+    case Do::close:
+      return env.closed(e);
+    case Do::obtain:
+      return obtain(env, e);
+    default:
+      return;
   }
-  e.holder = e.request.kind == Kind::Upg &&
-             (env.policy().snoop || e.owner == requester || e.sharers.has(requester));
-  e.direct = env.policy().direct && !(cell.has(Plan::probeM) && others_read(env, e));
-  // An atomic that is done here leaves no copy anywhere, its requester's neither.
-  const bool here = request == Request::Amo;
-  e.direct = e.direct && !here;
-  ask_children(env, e, {cell.has(Plan::probeS), cell.has(Plan::probeM), cell.has(Plan::inv)},
-               here ? kNoChild : requester, e.direct ? e.request.from : kNobody);
-  if (e.waiting == 0) return conclude(env, e);
-  e.step = Step::asking;
 }
 
-// Whether somebody may read beside the owner. Then a writer gets the data from this resolver,
-// once the sharers have answered: the owner would be too early, and one core would read the old
-// value after another has written the new one. A snooping resolver knows only whether the
-// protocol has such owners: F among sharers, or O.
+// The actions that may raise an event.
 template <class Env>
-bool Resolver<Env>::others_read(Env& env, const E& e) {
-  if (!env.policy().snoop) return others_share(env, e);
-  return env.protocol().grant(Request::GetS, Answers::given).next() == State::F ||
-         env.protocol().client(State::M, ClientEvent::ProbeS).has(Act::own);
+TransactionEvent Resolver<Env>::decide(Env& env, E& e, Do action) {
+  switch (action) {
+    case Do::poll:
+      return poll(env, e);
+    case Do::recall:
+      return recall_below(env, e);
+    case Do::probe:
+      return probe_below(env, e);
+    case Do::resume:
+      return env.protocol().waits_for_grant(e.up.state) ? kNothing : turn(env, e);
+    case Do::await:
+      return await(env, e);
+    case Do::take:
+      return take(env, e);
+    case Do::leave:
+      return leave(env, e);
+    default:
+      return kNothing;
+  }
+}
+
+// What a request is that has its turn.
+template <class Env>
+TransactionEvent Resolver<Env>::turn(Env& env, const E& e) {
+  const Kind kind = e.request.kind;
+  if (kind == Kind::Put) return Event::Put;
+  if (!env.policy().root && !right_suffices(env, e, e.request)) return Event::Short;
+  return kind == Kind::GetS ? Event::Read : kind == Kind::Amo ? Event::Amo : Event::Write;
+}
+
+// ---- the children are asked
+
+template <class Env>
+Children Resolver<Env>::children(const Env& env, const E& e, int requester) {
+  if (env.policy().snoop) return Children::U;
+  if (e.owner == kNobody) return e.sharers.any() ? Children::S : Children::N;
+  if (e.owner == requester) return Children::R;
+  return others_share(e, requester) ? Children::B : Children::W;
 }
 
 template <class Env>
-bool Resolver<Env>::others_share(const Env& env, const E& e) {
+bool Resolver<Env>::others_share(const E& e, int requester) {
+  if (!e.sharers.any()) return false;
   bool others = false;
-  e.sharers.each([&](int c) { others |= c != env.ordinal(e.request.from); });
+  e.sharers.each([&](int c) { others |= c != requester; });
   return others;
 }
 
-// Asks the children; `except`: the requester's ordinal.
 template <class Env>
-void Resolver<Env>::ask_children(Env& env, E& e, Probes probes, int except, Agent data_to) {
+Cell Resolver<Env>::resolver_cell(Env& env, const E& e, int requester, Request r) {
+  const Children c = children(env, e, requester);
+  const Cell cell = env.protocol().resolver(c, r);
+  if (!cell.possible())
+    protocol_error("resolver", name::children[static_cast<std::size_t>(c)],
+                   name::requests[static_cast<std::size_t>(r)], e.line);
+  return cell;
+}
+
+// An atomic that is done here leaves no copy anywhere: its requester is a child like any other.
+template <class Env>
+TransactionEvent Resolver<Env>::poll(Env& env, E& e) {
+  const Request request = request_of(e.request.kind);
+  const bool granted = request != Request::Amo;
+  const int requester = granted ? env.ordinal(e.request.from) : kNoChild;
+  Cell cell = resolver_cell(env, e, requester, request);
+  if (cell.has(Plan::lost)) {
+    e.sharers.add(e.owner);  // a join keeps the sharers below it
+    e.owner = kNobody;
+    cell = resolver_cell(env, e, requester, request);
+  }
+  if (cell.has(Plan::take)) put_in_hand(e, e.request.data);
+  if (cell.has(Plan::ask)) return ask_putter(env, e);
+  const bool direct = granted && env.policy().direct && !cell.has(Plan::via);
+  e.answers = cell.has(Plan::take) ? Flag::dirty : 0;
+  return ask_children(env, e, asks(cell), requester, direct ? e.request.from : kNobody);
+}
+
+// Asks the children; `except`: the ordinal of the one that is not, `data_to`: who is to be handed
+// the data, kNobody: this level. Answers: there was none to ask.
+template <class Env>
+TransactionEvent Resolver<Env>::ask_children(Env& env, E& e, const Asked& asked, int except,
+                                             Agent data_to) {
+  const auto ask = [&](Kind kind, int child) {
+    send_probe(env, e, kind, child, data_to, kind == Kind::Inv ? State::I : asked.right);
+    ++e.waiting;
+  };
   e.waiting = 0;
-  e.asked_owner = false;
-  if (probes.share || probes.give_up) {
-    const Kind kind = probes.share ? Kind::ProbeS : Kind::ProbeM;
-    const State right =
-        probes.share ? env.protocol().grant(Request::GetS, Answers::given).next() : State::M;
+  if (asked.share || asked.give_up) {
+    const Kind kind = asked.share ? Kind::ProbeS : Kind::ProbeM;
     if (env.policy().snoop) {
       for (int c = 0; c < env.children(); ++c)
-        if (c != except) send_probe(env, e, kind, c, data_to, right), ++e.waiting;
+        if (c != except) ask(kind, c);
     } else if (e.owner != kNobody && e.owner != except) {
-      send_probe(env, e, kind, e.owner, data_to, right), ++e.waiting;
-      e.asked_owner = true;
+      ask(kind, e.owner);
     }
   }
-  if (!probes.invalidate) return;
-  e.sharers.each([&](int c) {
-    if (c != except) send_probe(env, e, Kind::Inv, c, data_to, State::I), ++e.waiting;
-  });
+  if (asked.invalidate)
+    e.sharers.each([&](int c) {
+      if (c != except) ask(Kind::Inv, c);
+    });
+  return e.waiting == 0 ? said(env, e) : kNothing;
 }
 
 template <class Env>
@@ -100,82 +186,104 @@ void Resolver<Env>::send_probe(Env& env, E& e, Kind kind, int child, Agent data_
   m.grant = child == e.owner ? e.owner_grant : 0;
   m.wants_unblock = wants_unblock(env, right);
   m.contended = env.contended(e);
-  m.since = e.probing ? e.probe.since : e.request.since;
+  m.since = e.answers_above() ? e.probe.since : e.request.since;
   env.send(m);
 }
 
-// Shared grants are always completed (they overlap); exclusive ones where the policy says so.
-template <class Env>
-bool Resolver<Env>::wants_unblock(const Env& env, State right) {
-  return right == State::S || right == State::F || env.policy().completion;
-}
+// ---- and have answered
 
 template <class Env>
 void Resolver<Env>::answered(Env& env, E& e, const Msg& m) {
   if (e.waiting == 0) throw ProtocolError{"a resolver received an answer it did not ask for"};
   e.answers |= m.flags;
-  if (m.flags & Flag::carries) {
-    e.in_hand = m.data;
-    e.carried = true;
-  }
-  if (--e.waiting > 0) return;
-  if (e.probing) return finish_probe(env, e);
-  if (e.evicting) return recalled(env, e);
-  if (e.request.kind != Kind::Put) return conclude(env, e);
-  if (e.answers & Flag::dirty) return take(env, e, Data(e.in_hand));
-  acknowledge(env, e);
+  if (m.flags & Flag::carries) put_in_hand(e, m.data);
+  if (--e.waiting == 0) happen(env, e, said(env, e));
 }
 
-// Every child asked has answered: settle who holds what, then give the requester its due.
+// What the last answer is to the transaction: are the data where they are wanted?
 template <class Env>
-void Resolver<Env>::conclude(Env& env, E& e) {
-  const bool read = e.request.kind == Kind::GetS;
-  Answers column = Answers::nobody;
-  if (e.answers & Flag::own)
-    column = Answers::own;
-  else if ((e.answers & Flag::dirty) && read)
-    column = Answers::dirty;
-  else if (e.answers & Flag::gave)
-    column = Answers::given;
-  if (read) {
-    settle_owner(e);
-    if (e.answers & (Flag::dirty | Flag::own)) promote(e);
-    if (column == Answers::dirty) take_over(env, e);
-    if (column == Answers::nobody && (others_share(env, e) || (e.answers & Flag::shared)))
-      column = Answers::shared;
-  } else {
-    // The requester keeps the copy it may have, or its children theirs, until it is granted more.
-    const int who = env.ordinal(e.request.from);
-    const bool stays = e.sharers.has(who) && e.request.kind != Kind::Amo;
-    e.owner = kNobody;
-    e.sharers.clear();
-    if (stays) e.sharers.add(who);
+TransactionEvent Resolver<Env>::said(Env& env, const E& e) {
+  switch (e.phase) {
+    case Phase::putter:
+      return e.answers & Flag::dirty ? Event::Answers : Event::Missing;
+    case Phase::read:
+    case Phase::write:
+    case Phase::amo:
+      if (e.carried || e.stored || (e.answers & Flag::handed) || upgrades(env, e))
+        return Event::Answers;
+      return env.policy().root ? Event::Missing : Event::Dropped;
+    default:
+      return Event::Answers;
   }
+}
+
+// An upgrade of a copy that the requester surely has.
+template <class Env>
+bool Resolver<Env>::upgrades(Env& env, const E& e) {
+  if (e.request.kind != Kind::Upg) return false;
+  const int who = env.ordinal(e.request.from);
+  return env.policy().snoop || e.owner == who || e.sharers.has(who);
+}
+
+template <class Env>
+void Resolver<Env>::share(Env& env, E& e) {
+  Answers found = Answers::nobody;
+  if (e.answers & Flag::own)
+    found = Answers::own;
+  else if (e.answers & Flag::dirty)
+    found = Answers::dirty;
+  else if (e.answers & Flag::gave)
+    found = Answers::given;
+  keep_owner_or_sharer(e);
+  if (e.answers & (Flag::dirty | Flag::own)) make_dirty(env, e);
+  if (found == Answers::dirty) take_over(env, e);
+  if (found == Answers::nobody) {
+    const bool others = others_share(e, env.ordinal(e.request.from));
+    if (others || (e.answers & Flag::shared))
+      found = Answers::shared;
+    else if (!env.protocol().may_store(e.up.state))
+      found = Answers::outside;
+  }
+  choose_right(env, e, found);
+}
+
+// The requester keeps the copy it may have, or its children theirs, until it is granted more.
+template <class Env>
+void Resolver<Env>::revoke(Env& env, E& e) {
+  const int who = env.ordinal(e.request.from);
+  const bool stays = e.request.kind != Kind::Amo && (e.owner == who || e.sharers.has(who));
+  e.owner = kNobody;
+  e.sharers.clear();
+  if (stays) e.sharers.add(who);
+  choose_right(env, e,
+               e.answers & Flag::own    ? Answers::own
+               : e.answers & Flag::gave ? Answers::given
+                                        : Answers::nobody);
+}
+
+template <class Env>
+void Resolver<Env>::choose_right(Env& env, E& e, Answers found) {
   const Request request = request_of(e.request.kind);
-  const Cell cell = env.protocol().grant(request, column);
+  const Cell cell = env.protocol().grant(request, found);
   if (!cell.possible())
-    protocol_error("resolver", name::requests[static_cast<std::size_t>(request)],
-                   name::answers[static_cast<std::size_t>(column)], e.line);
+    protocol_error("grant", name::requests[static_cast<std::size_t>(request)],
+                   name::answers[static_cast<std::size_t>(found)], e.line);
   e.request.right = cell.next();
-  // A read may be given E only where this level holds the line alone.
-  if (e.request.right == State::E && e.up.state != State::E && e.up.state != State::M)
-    e.request.right = State::S;
-  deliver(env, e);
 }
 
 // After a ProbeS the owner keeps ownership, a shared copy, or nothing.
 template <class Env>
-void Resolver<Env>::settle_owner(E& e) {
-  if (!e.asked_owner || (e.answers & Flag::own)) return;
+void Resolver<Env>::keep_owner_or_sharer(E& e) {
+  if (e.owner == kNobody || (e.answers & Flag::own)) return;
   if (e.answers & Flag::shared) e.sharers.add(e.owner);
   e.owner = kNobody;
-  e.asked_owner = false;
 }
 
 // A child held modified data, so this level does.
 template <class Env>
-void Resolver<Env>::promote(E& e) {
-  if (e.up.state == State::E) e.up.state = State::M;
+void Resolver<Env>::make_dirty(Env& env, E& e) {
+  if (env.protocol().may_store(e.up.state))
+    e.up.state = client_cell(env.protocol(), e.up.state, ClientEvent::Store, e.line).next();
 }
 
 }  // namespace uncore

@@ -6,67 +6,60 @@
 
 namespace uncore {
 
+// A snooping resolver cannot know a stale Put: the putter says whether its data still count.
 template <class Env>
-void Resolver<Env>::take(Env& env, E& e, const Data& data) {
+TransactionEvent Resolver<Env>::ask_putter(Env& env, E& e) {
+  e.answers = 0;
+  e.waiting = 1;
+  send_probe(env, e, Kind::ProbeM, env.ordinal(e.request.from), kNobody, State::I);
+  return kNothing;
+}
+
+// Of the data of a Put, which are in hand.
+template <class Env>
+TransactionEvent Resolver<Env>::take(Env& env, E& e) {
   e.owner = kNobody;
-  promote(e);
-  if (env.policy().keeps_data) {
-    put_in_store(env, e, data, true);
-  } else if (env.policy().root) {
-    env.memory_write(e, data);
-  } else {  // nowhere to keep them: pass the line up
-    e.in_hand = data;
-    e.carried = true;
-    e.answers = Flag::dirty;
-    return begin_recall(env, e);
-  }
-  acknowledge(env, e);
+  make_dirty(env, e);
+  if (env.policy().keeps_data)
+    put_in_store(env, e, e.in_hand, true);
+  else if (env.policy().root)
+    env.memory_write(e, e.in_hand);
+  else
+    return Event::Onward;
+  return Event::Over;
 }
 
 template <class Env>
-void Resolver<Env>::acknowledge(Env& env, E& e) {
-  Msg m;
-  m.kind = Kind::PutAck;
-  m.from = m.resolver = env.self();
-  m.to = e.request.from;
-  m.line = e.line;
-  m.id = e.request.id;
-  env.send(m);
-  e.step = Step::idle;
-  env.closed(e);
+TransactionEvent Resolver<Env>::recall_below(Env& env, E& e) {
+  const Cell cell = resolver_cell(env, e, kNoChild, Request::Evict);
+  return ask_children(env, e, asks(cell), kNoChild, kNobody);
 }
 
+// No copy is left below: what is dirty is written back, and the line given up.
 template <class Env>
-void Resolver<Env>::begin_recall(Env& env, E& e) {
-  e.evicting = true;
-  const Cell cell = plan_cell(env, e, kNoChild, Request::Evict);
-  ask_children(env, e, {cell.has(Plan::probeS), cell.has(Plan::probeM), cell.has(Plan::inv)},
-               kNoChild, kNobody);
-  if (e.waiting == 0) return recalled(env, e);
-  e.step = Step::asking;
-}
-
-// No copy is left below: write the line back if it is dirty, then forget it.
-template <class Env>
-void Resolver<Env>::recalled(Env& env, E& e) {
+TransactionEvent Resolver<Env>::leave(Env& env, E& e) {
   e.owner = kNobody;
   e.sharers.clear();
-  if (e.answers & Flag::dirty) promote(e);
+  if (e.answers & Flag::dirty) make_dirty(env, e);
   const bool dirty = e.dirty || (e.answers & Flag::dirty);
   if (e.carried) e.data = e.in_hand;
   if (e.stored) drop_data(env, e);
   e.dirty = false;
-  e.step = Step::idle;
   if (env.policy().root) {
     if (dirty) env.memory_write(e, e.data);
-    return finish_eviction(env, e);
+    return Event::Over;
   }
-  if (e.up.state == State::I) return finish_eviction(env, e);
+  if (e.up.state == State::I) return Event::Over;
   const Cell cell = client_cell(env.protocol(), e.up.state, ClientEvent::Evict, e.line);
   e.up.state = cell.next();
-  if (!cell.has(Act::Put)) return finish_eviction(env, e);
+  if (!cell.has(Act::Put)) return Event::Over;
   if (!dirty) throw ProtocolError{"a level responsible for dirty data lost them"};
-  e.step = Step::put;
+  write_back(env, e);
+  return kNothing;
+}
+
+template <class Env>
+void Resolver<Env>::write_back(Env& env, E& e) {
   Msg m;
   m.kind = Kind::Put;
   m.from = m.requester = env.self();
@@ -78,19 +71,19 @@ void Resolver<Env>::recalled(Env& env, E& e) {
   env.send(m);
 }
 
+// To the child whose Put is served; an eviction has none.
 template <class Env>
-void Resolver<Env>::put_away(Env& env, E& e) {
-  const Cell cell = client_cell(env.protocol(), e.up.state, ClientEvent::PutAck, e.line);
-  e.up.state = cell.next();
-  e.step = Step::idle;
-  finish_eviction(env, e);
-}
-
-template <class Env>
-void Resolver<Env>::finish_eviction(Env& env, E& e) {
-  e.evicting = false;
+void Resolver<Env>::acknowledge(Env& env, E& e) {
   e.carried = false;
-  if (e.request.kind == Kind::Put) acknowledge(env, e);
+  if (e.request.kind != Kind::Put) return;
+  Msg m;
+  m.kind = Kind::PutAck;
+  m.from = m.resolver = env.self();
+  m.to = e.request.from;
+  m.line = e.line;
+  m.id = e.request.id;
+  env.send(m);
+  env.closed(e);
 }
 
 }  // namespace uncore

@@ -52,11 +52,7 @@ void ResolverAgent::act(PacketId id, Time now) {
   if (m.carries) e.origin = origin;
   if (around_.log) [[unlikely]]
     log_received(e, m);
-  if (m.kind == Kind::Data && around_.agents.is_memory(m.from)) {
-    Resolver<ResolverAt>::memory_data(at, e, m.data);
-  } else {
-    Resolver<ResolverAt>::receive(at, e, m);
-  }
+  Resolver<ResolverAt>::receive(at, e, m);
   around_.network.packets.drop(id);
   forget_if_blank(e);
 }
@@ -75,7 +71,7 @@ bool ResolverAgent::must_look_up(const Packet& packet) const {
 
 // Whose data a message brings for the transaction under way (L4).
 void ResolverAgent::log_received(const PlacedEntry& e, const Msg& m) {
-  const bool given = m.kind == Kind::Answer && (m.flags & Flag::gave) && !e.probing;
+  const bool given = m.kind == Kind::Answer && (m.flags & Flag::gave) && !e.answers_above();
   if (given || m.kind == Kind::Data) around_.log->supplied({e.request.from, e.request.id}, m.from);
 }
 
@@ -104,7 +100,7 @@ const Bytes* ResolverAgent::stored_data(uint64_t line) const {
   if (found == entries_.end()) return nullptr;
   const PlacedEntry& e = *found->second;
   if (e.carried) return &e.in_hand;  // of the transaction under way
-  const bool valid = (e.stored && e.dirty) || e.step == PlacedEntry::Step::put;
+  const bool valid = (e.stored && e.dirty) || e.phase == Phase::put;
   return valid ? &e.data : nullptr;
 }
 

@@ -116,7 +116,7 @@ void ResolverAt::log_sent(const Msg& m) {
   if (m.kind == Kind::Grant) log.supplied({m.to, m.id}, kNobody);
   if (!is_probe(m.kind)) return;
   const E& e = *agent_.entries_.find(m.line)->second;
-  if (!e.probing) log.probed(name_of(e.request), now_);
+  if (!e.answers_above()) log.probed(name_of(e.request), now_);
 }
 
 }  // namespace uncore

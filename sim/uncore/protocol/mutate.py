@@ -87,11 +87,12 @@ def changes(table: Table, row: str, cell: Cell) -> Iterator[tuple[str, Cell]]:
         for other in INSTEAD.get((table.shape.name, action), ()):
             instead = tuple(other if a == action else a for a in cell.actions)
             yield f"{other} instead of {action}", replace(cell, actions=instead)
-    if table.shape.name == "client" and cell.next not in (None, row):
+    if table.shape.name in ("client", "transaction") and cell.next not in (None, row):
         yield "staying", replace(cell, next=None)
     if table.shape.name == "client" and cell.next not in (None, "I"):
         yield "to I", replace(cell, next="I")
-    if table.shape.name == "grant" and cell.next != "I":  # an Amo is given a value, no right
+    # An Amo is given a value, no right.
+    if table.shape.name in ("resolver", "grant") and cell.next not in (None, "I"):
         for right in RIGHTS:
             if right != cell.next:
                 yield f"granting {right}", replace(cell, next=right)
@@ -181,9 +182,6 @@ HARMLESS = {
     " come any more once ownership was handed over",
     r"client [IFSEOM]/Amo: .*without (Amo|hit)": "an access that begins nothing is no step: the"
     " walk asks whether work under way ends, not whether a core ever begins",
-    r"resolver [WR]/(GetM|Upg|Evict|Amo): probeM\+inv without inv": "only an O has sharers"
-    " beside it",
-    r"join W (idle|above)/ProbeM: probeM\+inv without inv": "only an O has sharers beside it",
     r"resolver R/Get[SM]: lost without lost": "without a join below, the owner that asks anew is"
     " listed alone, and an owner that is granted again is an owner",
     r"resolver U/Evict: probeM": "a snooping resolver evicts nothing that children rely on: it asks"

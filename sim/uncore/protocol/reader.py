@@ -76,8 +76,18 @@ class Reader:
     used: set[str]
 
     def table(self, sections: list[Section]) -> Table:
-        section = self.section(sections)
-        columns = self.columns(section.head)
+        parts = self.parts(sections)
+        columns = self.columns([part.head for part in parts])
+        rows, cells = tuple(self.all_rows()), {}
+        for part, names_ in zip(parts, columns, strict=True):
+            chosen = self.rows(part, names_)
+            for row in rows:
+                written = chosen[row][1] if row in chosen else self.unwritten(row, part, chosen)
+                cells.update({(row, c): cell for c, cell in zip(names_, written, strict=True)})
+        return Table(self.shape, rows, tuple(names()[self.shape.columns]), cells)
+
+    def rows(self, section: Section, columns: list[str]) -> dict[str, tuple[bool, list[Cell]]]:
+        """Of each row: whether one for this protocol alone was chosen, and its cells."""
         chosen: dict[str, tuple[bool, list[Cell]]] = {}
         for line in section.rows:
             row, tags = self.key(line)
@@ -88,32 +98,34 @@ class Reader:
                 raise line.error(row, "each row once; this one is written above already")
             if row not in chosen or tags:
                 chosen[row] = (bool(tags), self.cells(line, columns))
-        rows = tuple(self.all_rows())
-        cells = {}
-        for row in rows:
-            written = chosen[row][1] if row in chosen else self.unwritten(row, section, chosen)
-            cells.update({(row, c): cell for c, cell in zip(columns, written, strict=True)})
-        return Table(self.shape, rows, tuple(names()[self.shape.columns]), cells)
+        return chosen
 
-    def section(self, sections: list[Section]) -> Section:
-        for section in sections:
-            if section.head.text.partition("|")[0].split() == self.shape.head.split():
-                return section
+    def parts(self, sections: list[Section]) -> list[Section]:
+        """A table may be written in several parts, each with some of its columns."""
+        head = self.shape.head.split()
+        parts = [one for one in sections if one.head.text.partition("|")[0].split() == head]
+        if parts:
+            return parts
         raise UserError(
             f"{self.path}: the table of '{self.shape.name}' is missing, expected a head line"
             f" '{self.shape.head} | {' '.join(names()[self.shape.columns])}'"
         )
 
-    def columns(self, head: Line) -> list[str]:
+    def columns(self, heads: list[Line]) -> list[list[str]]:
+        """Of each part."""
         known = names()[self.shape.columns]
-        columns = head.text.partition("|")[2].replace("|", " ").split()
-        for column in columns:
-            if column not in known:
-                raise head.error(column, f"one of {' '.join(known)}.{nearest(column, known)}")
+        columns = [head.text.partition("|")[2].replace("|", " ").split() for head in heads]
+        for head, part in zip(heads, columns, strict=True):
+            for column in part:
+                if column not in known:
+                    raise head.error(column, f"one of {' '.join(known)}.{nearest(column, known)}")
+        together = [column for part in columns for column in part]
         for column in known:
-            if columns.count(column) != 1:
-                times = "twice" if column in columns else "not at all"
-                raise head.error(head.text.strip(), f"{column} once, it stands here {times}")
+            if together.count(column) != 1:
+                times = "twice" if column in together else "not at all"
+                raise heads[0].error(
+                    heads[0].text.strip(), f"{column} once, it stands here {times}"
+                )
         return columns
 
     def key(self, line: Line) -> tuple[str, list[str]]:
@@ -167,14 +179,19 @@ class Reader:
             left, arrow, after = "", ">", text
         actions = tuple(left.split("+")) if left else ()
         self.check_actions(line, text, actions)
-        if arrow and (after not in names()["states"] or self.shape.name not in ("client", "grant")):
-            expected = f"a state: one of {' '.join(names()['states'])}"
-            if self.shape.name in ("resolver", "join"):
-                expected = f"actions only: the {self.shape.head} follow from the answers"
-            raise line.error(text, f"{expected}.{nearest(after, names()['states'])}")
+        self.check_next(line, text, after if arrow else None)
         if "stall" in actions and text != "stall":
             raise line.error(text, "'stall' alone: what waits does nothing else")
         return Cell(actions, after or None, text=text)
+
+    def check_next(self, line: Line, text: str, after: str | None) -> None:
+        known = names().get(self.shape.leads_to, [])
+        if after is None or after in known:
+            return
+        if not known:
+            raise line.error(text, f"actions only: the {self.shape.head} follow from the answers")
+        kind = self.shape.leads_to.removesuffix("s")
+        raise line.error(text, f"a {kind}: one of {' '.join(known)}.{nearest(after, known)}")
 
     def check_actions(self, line: Line, text: str, actions: tuple[str, ...]) -> None:
         known = names()[self.shape.actions] if self.shape.actions else []
@@ -186,6 +203,8 @@ class Reader:
                 )
             if actions.count(action) > 1:
                 raise line.error(text, f"each action once, '{action}' stands here twice")
+        if self.shape.ordered and list(actions) != sorted(actions, key=known.index):
+            raise line.error(text, f"actions in the order they are done: {' '.join(known)}")
 
     def all_rows(self) -> Iterator[str]:
         first, *rest = (names()[kind] for kind in self.shape.rows)

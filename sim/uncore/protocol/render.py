@@ -1,7 +1,7 @@
 """A protocol's tables for people: aligned text, Markdown, HTML.
 
     text(table)  markdown(table)  html(table)      one table, as the chosen protocol reads it
-    page(tables) -> str                            all four in Markdown, with their reasons
+    page(tables) -> str                            all of them in Markdown, with their reasons
     document() -> str                              every shipped protocol, and what the words mean
     python -m uncore.protocol.render               prints it: docs/protocol.md
 

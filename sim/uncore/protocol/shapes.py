@@ -25,15 +25,21 @@ class Shape:
     actions: str | None
     omitted: tuple[str, ...] = ()  # rows that cannot be written, and why they cannot happen
     reason: str = ""
+    leads_to: str = ""  # the names that may stand behind > in a cell
+    ordered: bool = False  # a cell's actions are written in the order in which they are done
 
 
 SHAPES = (
-    Shape("client", "client.table", "state", ("states",), "client_events", "client_actions"),
-    Shape("resolver", "resolver.table", "children", ("children",), "requests", "resolver_actions"),
+    Shape("client", "client.table", "state", ("states",), "client_events", "client_actions",
+          leads_to="states"),
+    Shape("resolver", "resolver.table", "children", ("children",), "requests", "resolver_actions",
+          leads_to="states"),
     Shape("grant", "resolver.table", "answers", ("requests",), "answers", None,
-          ("Put", "Evict"), "neither is granted anything"),
-    Shape("join", "join.table", "children phase", ("children", "phases"), "probes", "join_actions",
+          ("Put", "Evict"), "neither is granted anything", leads_to="states"),
+    Shape("join", "join.table", "children waits", ("children", "waits"), "probes", "join_actions",
           ("R", "U"), "a snooping resolver stands at the root only"),
+    Shape("transaction", "transaction.table", "phase", ("phases",), "transaction_events",
+          "transaction_actions", leads_to="phases", ordered=True),
 )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """The protocol tables: loaded, checked, packed.
 
     load("mesi") -> Tables            the shipped tables, as they read for MESI
-    load("my/tables") -> Tables       a directory with client.table, resolver.table, join.table
+    load("my/tables") -> Tables       a directory with such files
     load("my/tables:moesi")           the same, with the rows tagged [moesi]; without: untagged rows
     pack(tables) -> list[int]         32-bit cells, as the constructor of native's Protocol wants
 
@@ -31,9 +31,10 @@ class Tables:
     resolver: Table
     grant: Table
     join: Table
+    transaction: Table
 
     def __iter__(self) -> Iterator[Table]:
-        return iter((self.client, self.resolver, self.grant, self.join))
+        return iter((self.client, self.resolver, self.grant, self.join, self.transaction))
 
 
 def load(name: str) -> Tables:
@@ -81,18 +82,18 @@ def files() -> list[str]:
 
 
 def pack(tables: Tables) -> list[int]:
-    """All cells, row by row in native order: client, resolver, grant, join."""
-    states = {state: number for number, state in enumerate(names()["states"])}
+    """All cells, row by row in native order: client, resolver, grant, join, transaction."""
     packed = []
     for table in tables:
         shape = table.shape
         actions = names()[shape.actions] if shape.actions else []
         bits = {action: 1 << (8 + number) for number, action in enumerate(actions)}
+        after = {name: number for number, name in enumerate(names().get(shape.leads_to, []))}
         for row in table.rows:
-            own = states[row] if shape.name == "client" else 0
+            stays = after[row] if shape.rows == (shape.leads_to,) else 0
             for column in table.columns:
                 cell = table[row, column]
-                following = states[cell.next] if cell.next else own
+                following = after[cell.next] if cell.next else stays
                 word = following | sum(bits[action] for action in cell.actions)
                 packed.append(word if cell.possible else IMPOSSIBLE)
     return packed

@@ -6,32 +6,33 @@ Interface: `ask` those that a cell names, `answers` to wait for; `owner_answered
 from __future__ import annotations
 
 from collections.abc import Generator
+from typing import TYPE_CHECKING
 
 import simpy
 
 from uncore.engine.reference.entry import Data, Entry, Poll
 from uncore.engine.reference.message import NOBODY, Message, ProtocolError
 
+if TYPE_CHECKING:
+    from uncore.protocol.shapes import Cell
+
 Waits = Generator[simpy.Event, None, None]
 
 PROBE = {"probeS": "ProbeS", "probeM": "ProbeM"}  # of an owner, by the table's action
 
 
-def ask(
-    entry: Entry, actions: tuple[str, ...], spared: int, cause: Message | None, data_to: int
-) -> Poll:
+def ask(entry: Entry, cell: Cell, spared: int, cause: Message | None, data_to: int) -> Poll:
     """R3: probes the children that a cell names, but for the one to be spared, because of a
     request, a probe from above, or the need for a place (None)."""
     poll = entry.poll = Poll()
-    kind = next((PROBE[action] for action in actions if action in PROBE), None)
+    kind = next((PROBE[action] for action in cell.actions if action in PROBE), None)
     if kind:
-        right = "M" if kind == "ProbeM" else entry.protocol.handed
         for child in owners(entry):
             if child not in (spared, NOBODY):
-                send_probe(entry, kind, child, right, cause, data_to)
+                send_probe(entry, kind, child, cell.next or "", cause, data_to)
                 poll.waiting += 1
                 poll.asked_owner = not entry.resolver.snoops
-    if "inv" in actions:
+    if "inv" in cell.actions:
         for child in sorted(entry.sharers):
             if child != spared:
                 send_probe(entry, "Inv", child, "", cause, data_to)

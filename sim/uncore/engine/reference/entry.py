@@ -109,7 +109,9 @@ class Entry:
         if self.resolver.snoops:
             return "U"
         if self.owner != NOBODY:
-            return "R" if self.owner == requester else "W"
+            if self.owner == requester:
+                return "R"
+            return "B" if self.others_share(requester) else "W"
         return "S" if self.sharers else "N"
 
     def others_share(self, requester: int) -> bool:

@@ -6,6 +6,7 @@ Interface: `deliver`, when every child asked has answered; `goes_direct` before 
 from __future__ import annotations
 
 from collections.abc import Generator
+from typing import TYPE_CHECKING
 
 import simpy
 
@@ -15,6 +16,9 @@ from uncore.engine.reference.contents import Bytes
 from uncore.engine.reference.entry import Data, Entry, Transaction
 from uncore.engine.reference.message import NOBODY, Message, ProtocolError
 from uncore.engine.reference.writeback import put_in_place
+
+if TYPE_CHECKING:
+    from uncore.protocol.shapes import Cell
 
 
 def operate(entry: Entry, transaction: Transaction, request: Message, operation: Access) -> None:
@@ -32,19 +36,10 @@ def operate(entry: Entry, transaction: Transaction, request: Message, operation:
     entry.resolver.send(value)
 
 
-def goes_direct(entry: Entry, request: Message, probes_owner: bool) -> bool:
-    """R4: does the owner send its data to the requester?  Not where a writer must wait for others
-    that read beside the owner: one core would read the old value after another wrote the new."""
-    ends_reads = probes_owner and others_read(entry, request.sender)
-    direct = entry.resolver.spec.reply == "direct"
-    return direct and not ends_reads and request.kind != "Amo"
-
-
-def others_read(entry: Entry, requester: int) -> bool:
-    """R4: whoever snoops knows only whether the protocol has owners that share."""
-    if entry.resolver.snoops:
-        return entry.protocol.owner_shares
-    return entry.others_share(requester)
+def goes_direct(entry: Entry, request: Message, cell: Cell) -> bool:
+    """R4: does the owner send its data to the requester?  Not where the table says `via`."""
+    direct = entry.resolver.spec.reply == "direct" and "via" not in cell.actions
+    return direct and request.kind != "Amo"
 
 
 def deliver(

@@ -67,12 +67,6 @@ def take_in(entry: Entry, transaction: Transaction, message: Message) -> None:
         entry.keep(transaction.data, dirty=False)
 
 
-def at_most_own(entry: Entry, right: str) -> str:
-    """J1: a reader is given E only where this level has the line alone."""
-    alone = entry.protocol.may_store(entry.above.state)
-    return right if alone or not entry.protocol.may_store(right) else "S"
-
-
 # ---- being asked ---------------------------------------------------------------------------------
 
 
@@ -112,7 +106,7 @@ def answer_above(entry: Entry) -> Waits:
     probe, entry.probe = entry.probe, None
     assert probe is not None
     entry.wanted_above = False
-    poll = ask(entry, plan_for(entry, probe).actions, NOBODY, probe, NOBODY)
+    poll = ask(entry, plan_for(entry, probe), NOBODY, probe, NOBODY)
     yield from answers(entry, poll)
     modified = bool(poll.says & {"dirty", "own"})
     if modified:

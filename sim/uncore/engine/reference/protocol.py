@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from uncore.engine.reference.message import ProtocolError
-from uncore.protocol import coverage, tables
+from uncore.protocol import tables
 
 if TYPE_CHECKING:
     from uncore.protocol.shapes import Cell
@@ -23,11 +23,6 @@ class Protocol:
 
     def __init__(self, name: str) -> None:
         self.tables = tables.load(name)
-        # What a reader is granted where the owner gives its data: the owner may hand it over.
-        self.handed = self.tables.grant["GetS", "given"].next or ""
-        # Does an owner let others read beside it (F, O)?  A snooping resolver cannot see it.
-        states = coverage.states(self.tables)
-        self.owner_shares = any(self.owns(state) and self.shares(state) for state in states)
 
     # ---- cells -----------------------------------------------------------------------------------
 

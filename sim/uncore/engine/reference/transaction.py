@@ -55,7 +55,8 @@ def serve(entry: Entry, request: Message) -> Waits:
 
 def ask_children(entry: Entry, transaction: Transaction, request: Message) -> Waits:
     """R2: what the resolver's table sets in motion, and what the answers mean."""
-    who = request.sender
+    # To an Amo, which leaves no copy, its requester is a child like any other (C8.3).
+    who = NOBODY if request.kind == "Amo" else request.sender
     cell = entry.protocol.resolver(entry.children(who), request.kind, entry.line)
     if "lost" in cell.actions:
         entry.sharers[entry.owner] = None  # a join keeps the sharers below it
@@ -63,15 +64,13 @@ def ask_children(entry: Entry, transaction: Transaction, request: Message) -> Wa
         cell = entry.protocol.resolver(entry.children(who), request.kind, entry.line)
     holds = entry.resolver.snoops or entry.owner == who or who in entry.sharers
     transaction.holds = request.kind == "Upg" and holds
-    transaction.direct = grants.goes_direct(entry, request, "probeM" in cell.actions)
-    spared = NOBODY if request.kind == "Amo" else who  # it leaves the requester no copy (C8.3)
+    transaction.direct = grants.goes_direct(entry, request, cell)
     data_to = who if transaction.direct else NOBODY
-    poll = yield from writeback.poll(entry, transaction, cell.actions, spared, data_to)
+    poll = yield from writeback.poll(entry, transaction, cell, who, data_to)
     transaction.says, transaction.source = poll.says, poll.giver
     read = request.kind == "GetS"
     answers = after_read(entry, transaction, poll) if read else after_write(entry, request, poll)
-    right = entry.protocol.grant(request.kind, answers, entry.line).next or ""
-    transaction.right = join.at_most_own(entry, right)
+    transaction.right = entry.protocol.grant(request.kind, answers, entry.line).next or ""
 
 
 def after_read(entry: Entry, transaction: Transaction, poll: Poll) -> str:
@@ -89,8 +88,9 @@ def after_read(entry: Entry, transaction: Transaction, poll: Poll) -> str:
         return "dirty"
     if "gave" in poll.says:
         return "given"
-    shared = entry.others_share(transaction.request.sender) or "shared" in poll.says
-    return "shared" if shared else "nobody"
+    if entry.others_share(transaction.request.sender) or "shared" in poll.says:
+        return "shared"
+    return "nobody" if entry.protocol.may_store(entry.above.state) else "outside"
 
 
 def after_write(entry: Entry, request: Message, poll: Poll) -> str:

@@ -7,6 +7,7 @@ of a transaction.
 from __future__ import annotations
 
 from collections.abc import Generator
+from typing import TYPE_CHECKING
 
 import simpy
 
@@ -15,12 +16,15 @@ from uncore.engine.reference.children import Waits
 from uncore.engine.reference.entry import Data, Entry, Poll, Transaction
 from uncore.engine.reference.message import NOBODY, Message, ProtocolError
 
+if TYPE_CHECKING:
+    from uncore.protocol.shapes import Cell
+
 
 def poll(
-    entry: Entry, transaction: Transaction, actions: tuple[str, ...], spared: int, data_to: int
+    entry: Entry, transaction: Transaction, cell: Cell, spared: int, data_to: int
 ) -> Generator[simpy.Event, None, Poll]:
     """R3: asks children, and waits for what they say."""
-    asked = children.ask(entry, actions, spared, transaction.request, data_to)
+    asked = children.ask(entry, cell, spared, transaction.request, data_to)
     if transaction.record:
         transaction.record.asked(asked.waiting, entry.clock.now)
     yield from children.answers(entry, asked)
@@ -31,7 +35,7 @@ def poll(
 def ask_putter(entry: Entry, transaction: Transaction, request: Message) -> Waits:
     """R3: a snooping resolver cannot know a stale Put."""
     entry.poll = asked = Poll(waiting=1)
-    children.send_probe(entry, "ProbeM", request.sender, "M", request, NOBODY)
+    children.send_probe(entry, "ProbeM", request.sender, "", request, NOBODY)
     if transaction.record:
         transaction.record.asked(1, entry.clock.now)
     yield from children.answers(entry, asked)
@@ -80,7 +84,7 @@ def recall(entry: Entry) -> Waits:
 def give_up(entry: Entry, transaction: Transaction) -> Waits:
     """R7.4: takes every copy below, writes the line back if it is dirty, and forgets it."""
     cell = entry.protocol.resolver(entry.children(), "Evict", entry.line)
-    asked = yield from poll(entry, transaction, cell.actions, NOBODY, NOBODY)
+    asked = yield from poll(entry, transaction, cell, NOBODY, NOBODY)
     entry.nobody_below()
     taken = "dirty" in transaction.says | asked.says
     if taken:
