@@ -18,6 +18,8 @@ from typing import Any
 import msgspec
 
 from uncore import engine, program, topology
+from uncore.engine import NOTHING as UNTOLD
+from uncore.engine import Told
 from uncore.errors import UserError
 from uncore.execute import execute
 from uncore.job import Job
@@ -36,14 +38,16 @@ def run(
     threads: Counts = (1,),
     *,
     cores: int = 1,
+    told: Told = UNTOLD,
     **options: Any,
 ) -> Result:
     """Runs a workload at each thread count; interrupted, returns what is finished, marked partial.
 
-    `options` are those of `make_job`; `cores` is how many of the host's cores may work.
+    `options` are those of `make_job`; `cores` is how many of the host's cores may work; `told`, how
+    engines are to be run: {"sst_threads": 4}.
     """
     job = make_job(machine, workload, threads, **options)
-    result = execute([job], cores)[0]
+    result = execute([job], cores, told=told)[0]
     if not result.points:
         raise KeyboardInterrupt
     return result

@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 
 from uncore import engine, pool
-from uncore.engine import Probes, Tick
+from uncore.engine import NOTHING, Probes, Tick, Told
 from uncore.errors import GuestError
 from uncore.job import Job
 from uncore.result.observed import Observed
@@ -47,19 +47,21 @@ def execute(
     probes: Probes = frozenset(),
     tick: Tick = engine.silent,
     seen: Seen = lambda job, observed: None,
+    told: Told = NOTHING,
 ) -> list[Result]:
     """One Result per job; a result that misses points is marked partial.
 
-    `tick` hears how far a point is, where one process runs all points.
+    `tick` hears how far a point is, where one process runs all points; `told` says how engines
+    are to be run.
     """
     started = datetime.now(UTC).isoformat(timespec="seconds")
     for name in {job.engine for job in jobs}:
-        engine.usable(name, probes)
+        engine.usable(name, probes, told)
     owners = [job for job in jobs for _ in job.threads]
     points = [job.at(threads) for job in jobs for threads in job.threads]
     finished: dict[int, tuple[Point, float, dict[str, Any]]] = {}
     try:
-        for number, point, observed, seconds in _runs(points, cores, probes, tick):
+        for number, point, observed, seconds in _runs(points, cores, probes, tick, told):
             if isinstance(point, GuestError):
                 wrong(points[number], point)
                 continue
@@ -69,34 +71,38 @@ def execute(
     except KeyboardInterrupt:
         pass  # what is finished is the answer
     return [
-        _result(job, [finished[n] for n in sorted(finished) if owners[n] is job], started)
+        _result(job, [finished[n] for n in sorted(finished) if owners[n] is job], started, told)
         for job in jobs
     ]
 
 
-def _runs(points: Sequence[Job], cores: int, probes: Probes, tick: Tick) -> Iterator[Finished]:
+def _runs(
+    points: Sequence[Job], cores: int, probes: Probes, tick: Tick, told: Told
+) -> Iterator[Finished]:
     if min(cores, len(points)) > 1:
-        return _pooled(points, cores, probes)
-    return (_point(number, job, probes, tick) for number, job in enumerate(points))
+        return _pooled(points, cores, probes, told)
+    return (_point(number, job, probes, told, tick) for number, job in enumerate(points))
 
 
-def _pooled(points: Sequence[Job], cores: int, probes: Probes) -> Iterator[Finished]:
+def _pooled(points: Sequence[Job], cores: int, probes: Probes, told: Told) -> Iterator[Finished]:
     # Most threads first: the longest point must not be the last one to start.
     order = sorted(range(len(points)), key=lambda n: -points[n].threads[0])
-    work = partial(_numbered, points=points, probes=probes)
+    work = partial(_numbered, points=points, probes=probes, told=told)
     yield from pool.finished(work, order, cores)
 
 
-def _numbered(number: int, points: Sequence[Job], probes: Probes) -> Finished:
-    return _point(number, points[number], probes)
+def _numbered(number: int, points: Sequence[Job], probes: Probes, told: Told) -> Finished:
+    return _point(number, points[number], probes, told)
 
 
-def _point(number: int, job: Job, probes: Probes, tick: Tick = engine.silent) -> Finished:
+def _point(
+    number: int, job: Job, probes: Probes, told: Told, tick: Tick = engine.silent
+) -> Finished:
     start = time.perf_counter()
     point: Point | GuestError
     observed: dict[str, Any] = {}
     try:
-        fields = engine.load(job.engine).run(job, probes, tick)
+        fields = engine.run(job, probes, tick, told)
         observed = fields.pop("observed", observed)
         point = msgspec.convert(fields, Point)
     except GuestError as error:
@@ -105,14 +111,17 @@ def _point(number: int, job: Job, probes: Probes, tick: Tick = engine.silent) ->
 
 
 def _result(
-    job: Job, finished: Iterable[tuple[Point, float, dict[str, Any]]], started: str
+    job: Job,
+    finished: Iterable[tuple[Point, float, dict[str, Any]]],
+    started: str,
+    told: Told,
 ) -> Result:
     points, seconds = [p for p, _, _ in finished], [round(s, 3) for _, s, _ in finished]
     lines = [observed["lines"] for _, _, observed in finished if "lines" in observed]
     return Result(
         job=job.document(),
         outcome=Outcome(points=points, partial=len(points) < len(job.threads)),
-        host=host_part(engine.about(job.engine), started, seconds, job.program.path),
+        host=host_part(engine.about(job.engine, told), started, seconds, job.program.path),
         observed=msgspec.convert(lines, list[Observed]),
     )
 

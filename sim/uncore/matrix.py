@@ -19,6 +19,7 @@ import msgspec
 from uncore import plugins
 from uncore.api import make_job
 from uncore.distance import boundaries, classes, distance
+from uncore.engine import NOTHING, Told
 from uncore.errors import UserError
 from uncore.execute import execute
 from uncore.files import write_whole
@@ -69,7 +70,13 @@ class Matrix:
 
 
 def measure(
-    machine: str, *, ipi: bool, overrides: Mapping[str, str], smt: bool, **policies: Any
+    machine: str,
+    *,
+    ipi: bool,
+    overrides: Mapping[str, str],
+    smt: bool,
+    told: Told = NOTHING,
+    **policies: Any,
 ) -> Matrix:
     """Runs the ping-pong over all pairs."""
     # `siblings` is tree order: thread t is hart t, or without SMT the first hart of core t.
@@ -85,7 +92,7 @@ def measure(
             advance(operations - seen)
             seen = operations
 
-        result = execute([job], tick=tick)[0]
+        result = execute([job], tick=tick, told=told)[0]
     if not result.points:
         raise KeyboardInterrupt
     table = next(iter(result.points[0].tables.values()), None)

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from validation.support.outside_errors import PLAY, cannot_be_found, crashes, kept, refuses
 
-from uncore import api
+from uncore import api, engine
 from uncore.cli import main
-from uncore.engine import about, gem5
-from uncore.engine.gem5 import read
+from uncore.engine import about, missing
+from uncore.engine.gem5 import find, read
 from uncore.errors import GuestError, OutsideError, UserError
 from uncore.result import Point
 
@@ -74,11 +74,11 @@ def gem5_that(place: Path, does: str, version: str = "24.0.0.1", **build: object
         f"mkdir -p m5out\n{does}\n"
     )
     script.chmod(0o755)
-    gem5.find._ask.cache_clear()
+    find._ask.cache_clear()
 
 
 def test_a_complete_one_is_described_by_protocol_and_set_size(played: Path) -> None:
-    assert gem5.missing() == ""
+    assert missing("gem5") == ""
     assert about("gem5") == "gem5 24.0.0.1 with RISC-V, MESI_Two_Level, sets of 64"
 
 
@@ -88,7 +88,7 @@ def test_it_is_found_in_a_checkout_of_its_sources(
     (played / "build/RISCV").mkdir(parents=True)
     (played / "gem5.opt").rename(played / "build/RISCV/gem5.opt")
     monkeypatch.setenv("UNCORE_GEM5", str(played))
-    assert gem5.missing() == ""
+    assert missing("gem5") == ""
 
 
 def test_one_with_several_protocols(played: Path) -> None:
@@ -96,7 +96,7 @@ def test_one_with_several_protocols(played: Path) -> None:
     names = ("MESI_Two_Level", "MOESI_CMP_directory", "MI_example")
     switches = {f"RUBY_PROTOCOL_{name}": True for name in names}
     gem5_that(played, "", "24.1.0.0", PROTOCOL="MULTIPLE", **switches)
-    assert gem5.missing() == ""
+    assert missing("gem5") == ""
     assert "MESI_Two_Level MOESI_CMP_directory" in about("gem5")
 
 
@@ -125,13 +125,13 @@ def test_one_that_lacks_what_is_needed(
     played: Path, version: str, build: dict[str, object], words: str
 ) -> None:
     gem5_that(played, "", version, **build)
-    assert words in gem5.missing()
+    assert words in missing("gem5")
 
 
 def test_a_file_that_is_not_gem5(played: Path) -> None:
     (played / "gem5.opt").write_text("#!/bin/sh\necho hello\n")
-    gem5.find._ask.cache_clear()
-    assert "gem5.opt does not answer as gem5 does" in gem5.missing()
+    find._ask.cache_clear()
+    assert "gem5.opt does not answer as gem5 does" in missing("gem5")
 
 
 def test_sets_too_small(played: Path) -> None:
@@ -218,7 +218,7 @@ def test_its_progress_can_be_watched(played: Path) -> None:
     finishes(played, STATISTICS.format(""), "printf '7\\n15\\n9' > progress.txt; sleep 0.3")
     seen: set[int] = set()
     job = api.make_job(*PLAY, engine="gem5")
-    gem5.run(job, frozenset(), lambda operations, reached: seen.add(reached))
+    engine.run(job, frozenset(), lambda operations, reached: seen.add(reached))
     assert seen <= {0, 15} and 15 in seen
 
 

@@ -14,7 +14,8 @@ from validation.gem5.played import Played
 
 from uncore import topology
 from uncore.api import make_job
-from uncore.engine import gem5
+from uncore.engine import export
+from uncore.engine.gem5 import engine as gem5
 from uncore.engine.gem5 import fabric, system
 from uncore.engine.gem5.levels import levels
 from uncore.engine.outside import homes
@@ -41,7 +42,7 @@ def exported(machine: str, what: str = FLAT) -> tuple[Job, str, dict[str, Any]]:
         threads = min(threads, len(alike))
         place = ",".join(str(whole.harts_of(core)[0]) for core in alike)
     job = make_job(machine, "lock/ticket", [threads], smt=False, engine="gem5", placement=place)
-    protocol = gem5.choose(job) if what == FLAT else "CHI"
+    protocol = gem5.choose(job, None) if what == FLAT else "CHI"
     return job, protocol, system.describe(job, protocol)
 
 
@@ -186,7 +187,7 @@ def test_banks_stand_all_over_the_machine() -> None:
 def test_the_configuration_makes_and_connects_each_object(machine: str, tmp_path: Path) -> None:
     """gem5 is played by a recorder: whatever is made, set, connected and called is written down."""
     job, _, document = exported(machine)
-    gem5.export(job, tmp_path)
+    export(job, tmp_path)
     played = Played()
     played.run(tmp_path / CONFIGURATION)
     assert json.loads((tmp_path / "system.json").read_text()) == document
@@ -209,7 +210,7 @@ def test_the_configuration_makes_and_connects_each_object(machine: str, tmp_path
 def test_a_folder_suits_gem5_before_and_after_24_1(newer: bool, tmp_path: Path) -> None:
     """Since then a controller has its protocol's name before its own, and two kinds want more."""
     job, _, _ = exported("ring:4")
-    gem5.export(job, tmp_path)
+    export(job, tmp_path)
     played = Played(newer)
     played.run(tmp_path / CONFIGURATION)
     assert "L1Cache_Controller" in played.made
@@ -221,7 +222,7 @@ def test_a_folder_suits_gem5_before_and_after_24_1(newer: bool, tmp_path: Path) 
 def test_a_folder_is_complete_and_reproducible(tmp_path: Path) -> None:
     job, protocol, _ = exported("ring:8")
     for name in ("one", "two"):
-        gem5.export(job, tmp_path / name)
+        export(job, tmp_path / name)
     files = {path.name: path.read_bytes() for path in (tmp_path / "one").iterdir()}
     assert sorted(files) == [
         "README.md",

@@ -12,11 +12,13 @@ from validation.support import outside_runs
 from validation.support.outside_runs import WORKLOADS, run
 
 from uncore import engine
-from uncore.engine import gem5
+from uncore.engine.gem5 import find
+from uncore.engine.gem5.options import Options
+from uncore.engine.options import take
 
-missing = engine.load("gem5").missing()
+missing = engine.missing("gem5")
 pytestmark = pytest.mark.skipif(bool(missing), reason=f"engine gem5: {missing}")
-protocols = () if missing or not (found := gem5.find.found()) else found.protocols
+protocols = () if missing or not (found := find.found(take(Options, {}))) else found.protocols
 
 MATCHING = {("MESI_Two_Level",): "mesi", ("CHI",): "chi"}  # the first can express a ring
 MACHINES = ["bus:4", "ring:4", "mesh:2x2", "ccx:1x4"]

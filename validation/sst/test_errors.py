@@ -13,7 +13,10 @@ import pytest
 from validation.support.outside_errors import PLAY, cannot_be_found, crashes, kept, refuses
 
 from uncore import api, paths
-from uncore.engine import about, sst
+from uncore.engine import about, missing
+from uncore.engine.options import take
+from uncore.engine.sst import find
+from uncore.engine.sst.options import Options
 from uncore.errors import GuestError, OutsideError, UserError
 
 
@@ -31,7 +34,7 @@ def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # of the folders that are kept
     sst_config(tmp_path, "g++")
     sst_that(tmp_path, "")
-    sst.find._ask.cache_clear()
+    find._ask.cache_clear()
     return tmp_path
 
 
@@ -52,11 +55,11 @@ def sst_that(prefix: Path, does: str, version: str = "15.1.0") -> None:
         "sst",
         f'if [ "$1" = --version ]; then echo "SST-Core Version ({version})"; exit; fi\n{does}',
     )
-    sst.find._ask.cache_clear()
+    find._ask.cache_clear()
 
 
 def test_a_complete_one_is_described_by_version_and_elements(played: Path) -> None:
-    assert sst.missing() == ""
+    assert missing("sst") == ""
     assert about("sst") == "SST 15.1.0 with memHierarchy, merlin"
 
 
@@ -65,7 +68,7 @@ def test_it_is_found_by_prefix_folder_or_program(
     played: Path, monkeypatch: pytest.MonkeyPatch, said: str
 ) -> None:
     monkeypatch.setenv("UNCORE_SST", str(played / said))
-    assert sst.missing() == ""
+    assert missing("sst") == ""
 
 
 def test_none_is_found(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,42 +77,42 @@ def test_none_is_found(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
 
 def test_one_that_is_too_old(played: Path) -> None:
     sst_that(played, "", version="13.1.0")
-    assert sst.missing() == "SST 13.1.0 is too old: write --sst PREFIX of 15.0 or newer"
+    assert missing("sst") == "SST 13.1.0 is too old: write --sst PREFIX of 15.0 or newer"
 
 
 def test_an_element_of_theirs_is_missing(played: Path) -> None:
     (played / "lib/libmerlin.so").unlink()
-    sst.find._ask.cache_clear()
-    assert "bin/sst has no merlin, which sst-elements has" in sst.missing()
+    find._ask.cache_clear()
+    assert "bin/sst has no merlin, which sst-elements has" in missing("sst")
 
 
 def test_the_element_whose_mesh_is_asked_for_is_missing(
     played: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("UNCORE_SST_MESH", "kingsley")
-    assert "bin/sst has no kingsley, which" in sst.missing()
+    assert "bin/sst has no kingsley, which" in missing("sst")
     monkeypatch.setenv("UNCORE_SST_MESH", "booksim")
     with pytest.raises(UserError, match="UNCORE_SST_MESH=booksim: write merlin or kingsley"):
-        sst.missing()
+        missing("sst")
 
 
 def test_several_processes_need_mpi(played: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UNCORE_SST_RANKS", "2")
-    assert "was built without MPI; write --sst-ranks 1" in sst.missing()
+    assert "was built without MPI; write --sst-ranks 1" in missing("sst")
     sst_config(played, "mpicxx")
-    sst.find._ask.cache_clear()
+    find._ask.cache_clear()
     monkeypatch.setenv("PATH", "/bin")
-    monkeypatch.setattr(sst.find, "MPIEXEC", "mpiexec-of-nobody")
-    assert "mpiexec-of-nobody, which starts --sst-ranks processes, is not on PATH" in sst.missing()
+    monkeypatch.setattr(find, "MPIEXEC", "mpiexec-of-nobody")
+    assert "mpiexec-of-nobody, which starts --sst-ranks processes, is not on PATH" in missing("sst")
     play(played, "mpiexec-of-nobody", 'shift 2; exec "$@"')
     monkeypatch.setenv("PATH", f"{played}/bin:/bin")
-    assert sst.missing() == ""
-    assert sst.command(played)[:3] == ["mpiexec-of-nobody", "-n", "2"]
+    assert missing("sst") == ""
+    assert find.launcher(take(Options, {})) == ["mpiexec-of-nobody", "-n", "2"]
 
 
 def test_our_element_is_not_built(played: Path) -> None:
     (played / "element/libuncore.so").unlink()
-    assert f"UNCORE_SST={played} python -m SCons sst" in sst.missing()
+    assert f"UNCORE_SST={played} python -m SCons sst" in missing("sst")
 
 
 def test_it_crashes(played: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import json
 import math
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 
 from uncore import topology
 from uncore.api import make_job
-from uncore.engine import boot, sst
+from uncore.engine import boot, export
 from uncore.engine.outside import homes
 from uncore.engine.sst import system
 from uncore.engine.sst.parts import FLIT
@@ -139,10 +140,10 @@ def test_every_address_has_one_home(machine: str) -> None:
 
 
 def test_a_folder_is_complete_and_reproducible(tmp_path: Path) -> None:
-    job, _ = exported("epyc7601x2", "16")
+    job = replace(exported("epyc7601x2", "16")[0], engine="sst")
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        sst.export(job, tmp_path / name)
+        export(job, tmp_path / name)
     files = sorted(path.name for path in (tmp_path / "one").iterdir())
     assert files == ["README.md", "configuration.py", "job.json", "program.elf", "system.json"]
     for name in files:

@@ -12,11 +12,13 @@ from validation.support import outside_runs
 from validation.support.outside_runs import WORKLOADS
 
 from uncore import engine
-from uncore.engine import sst
+from uncore.engine.options import take
+from uncore.engine.sst import find
+from uncore.engine.sst.options import Options
 
-missing = sst.missing() if "sst" in engine.names() else "not in this copy"
+missing = engine.missing("sst") if "sst" in engine.names() else "not in this copy"
 pytestmark = pytest.mark.skipif(bool(missing), reason=f"engine sst: {missing}")
-found = sst.find.found()
+found = find.found(take(Options, {}))
 
 SHAPES = {
     2: ["bus:2", "ring:3", "mesh:3x2", "ccx:1x2"],
@@ -57,7 +59,7 @@ def test_a_mesh_of_kingsley_takes_what_one_of_merlin_takes(monkeypatch: pytest.M
     taken = []
     for mesh in ("merlin", "kingsley"):
         monkeypatch.setenv("UNCORE_SST_MESH", mesh)
-        if not sst.missing():
+        if not engine.missing("sst"):
             taken.append(run("mesh:4x4", "lock/ticket", 16).elapsed_ps)
     assert taken[-1] == pytest.approx(taken[0], rel=0.05)
 

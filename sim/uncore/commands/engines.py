@@ -25,7 +25,12 @@ DEFAULT = ("native", "reference", "sst")  # to crosscheck
 def engines(*, json: Json = False) -> int:
     modules = {name: engine.load(name) for name in engine.names()}
     rows = [
-        {"engine": n, "missing": m.missing(), "about": engine.about(n), "gives": sorted(m.GIVES)}
+        {
+            "engine": n,
+            "missing": engine.missing(n),
+            "about": engine.about(n),
+            "gives": sorted(m.GIVES),
+        }
         for n, m in modules.items()
     ]
     columns = [
@@ -54,7 +59,7 @@ def export(
         raise UserError(f"--threads {threads}: one folder is one run; write one number")
     if output.exists():
         raise UserError(f"--output {output}: there is one already; name a new folder")
-    engine.exporter(simulator).export(replace(job, engine=simulator), output)
+    engine.export(replace(job, engine=simulator), output, choices.told())
     note(f"run folder: {output} (README.md says how to run it)")
     return OK
 
@@ -76,8 +81,8 @@ def crosscheck(
     choices: Placed = PLACED,
     json: Json = False,
 ) -> int:
-    job = choices.job(machine, workload, threads, set_, with_)
-    found_here = (name for name in DEFAULT if not engine.load(name).missing())
+    job, told = choices.job(machine, workload, threads, set_, with_), choices.told()
+    found_here = (name for name in DEFAULT if not engine.missing(name, told))
     names = [name.strip() for name in engines.split(",")] if engines else list(found_here)
     if len(names) < 2 or len(set(names)) < len(names):
         raise UserError(f"--engines {engines}: write at least two different ones")
@@ -85,7 +90,7 @@ def crosscheck(
         for name in names:
             engine.refuse_slow(replace(job, engine=name))
     with progress(len(job.threads) * len(names), "comparing", "runs") as advance:
-        found = crossing.crosscheck(job, names, lambda: advance(1))
+        found = crossing.crosscheck(job, names, lambda: advance(1), told)
     crosscheck_report.show(found, crossing.reasons(names), json)
     return FAILED if any(crossed.broken() for crossed in found) else OK
 
@@ -108,7 +113,7 @@ def diff_engines(
     with progress(len(job.threads), "comparing", "jobs") as advance:
         found = []
         for count in job.threads:
-            found.append(agreement.compare(job.at(count), engines))
+            found.append(agreement.compare(job.at(count), engines, told=choices.told()))
             advance(1)
     agreement_report.show(found, engines, json)
     return OK if all(one.equal for one in found) else FAILED

@@ -12,6 +12,7 @@ from typing import Any
 
 from uncore.commands.options import note, workers
 from uncore.commands.status import FAILED, INTERRUPTED, OK
+from uncore.engine import Probes, Told
 from uncore.errors import GuestError
 from uncore.execute import execute
 from uncore.job import Job
@@ -29,6 +30,7 @@ def finish(
     jobs: Sequence[Job],
     cores: int,
     *,
+    told: Told,
     json: bool,
     plot: Path | None,
     output: Path | None = None,
@@ -37,7 +39,7 @@ def finish(
 ) -> int:
     check_endings({"--output": output, "--plot": plot, "--log": log})
     probes = frozenset(name for name, on in (("lines", lines), ("log", log)) if on)
-    results, logs, wrong = _simulate(jobs, cores, probes)
+    results, logs, wrong = _simulate(jobs, cores, probes, told)
     curve.show(results, json)
     if len(jobs) == 1 and results[0].points and not json:
         moved.show(jobs[0].program, results[0].points[-1])
@@ -54,7 +56,7 @@ def finish(
 
 
 def _simulate(
-    jobs: Sequence[Job], cores: int, probes: frozenset[str]
+    jobs: Sequence[Job], cores: int, probes: Probes, told: Told
 ) -> tuple[list[Result], list[Log], bool]:
     """What came, each point's log, and whether a guest went wrong, of which a note is made."""
     logs: list[Log] = []
@@ -68,6 +70,7 @@ def _simulate(
             probes,
             tick=lambda operations, reached: advance.reached(reached),
             seen=lambda job, observed: logs.append((job.threads[0], observed.get("log"))),
+            told=told,
         )
     for job, error in wrong:
         note(f"uncore: {job.machine.id} at {job.threads[0]} threads: {error}")

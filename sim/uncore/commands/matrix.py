@@ -26,7 +26,11 @@ def matrix(
 ) -> int:
     check_endings({"--csv": csv, "--plot": plot})
     measured = measurement.measure(
-        machine, ipi=ipi, overrides=pairs("--with", with_), **choices.policies()
+        machine,
+        ipi=ipi,
+        overrides=pairs("--with", with_),
+        told=choices.told(),
+        **choices.policies(),
     )
     measurement.show(measured, json)
     if csv:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, make_dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from cyclopts import Parameter, validators
 
+from uncore import engine
 from uncore.api import make_job
 from uncore.job import Job
 from uncore.words import duration, pairs
@@ -35,9 +36,8 @@ Cores = Annotated[
 ]
 
 
-@Parameter(name="*")
 @dataclass(frozen=True)
-class Choices:
+class _Choices:
     """What every command that simulates lets the user choose."""
 
     smt: Annotated[Literal["on", "off"], Parameter(help="second hardware threads")] = "on"
@@ -55,32 +55,16 @@ class Choices:
     watchdog: Annotated[
         str, Parameter(help="simulated time without an operation after which a run is given up")
     ] = "100ms"
-    sst: Annotated[
-        str | None, Parameter(help="where SST is (its prefix); else UNCORE_SST, PATH")
-    ] = None
-    sst_threads: Annotated[
-        int | None,
-        Parameter(validator=validators.Number(gte=1), help="threads of one process of SST"),
-    ] = None
-    sst_ranks: Annotated[
-        int | None,
-        Parameter(validator=validators.Number(gte=1), help="processes of SST (MPI)"),
-    ] = None
-    sst_mesh: Annotated[
-        str | None, Parameter(help="whose routers a mesh has in SST: merlin or kingsley")
-    ] = None
-    gem5: Annotated[
-        str | None, Parameter(help="where gem5 is (its program); else UNCORE_GEM5, PATH")
-    ] = None
 
     def policies(self) -> dict[str, Any]:
-        """As fields of a Job; what only says how to run an engine goes where the engine looks."""
-        fields = asdict(self)
-        for name in ("sst", "sst_threads", "sst_ranks", "sst_mesh", "gem5"):
-            if (said := fields.pop(name)) is not None:
-                os.environ[f"UNCORE_{name.upper()}"] = str(said)
+        """As fields of a Job."""
+        fields = {one: value for one, value in asdict(self).items() if one not in TOLD}
         watchdog = duration("--watchdog", self.watchdog)
         return {**fields, "smt": self.smt == "on", "watchdog": watchdog}
+
+    def told(self) -> dict[str, Any]:
+        """What is said of how engines are run."""
+        return {name: value for name, value in asdict(self).items() if name in TOLD}
 
     def job(
         self,
@@ -99,6 +83,29 @@ class Choices:
             overrides=pairs("--with", with_),
             **self.policies(),
         )
+
+
+def _declared(name: str) -> Iterator[tuple[str, Any, None]]:
+    """An engine's options as fields that are options of the command line."""
+    for option, hint in get_type_hints(engine.options(name), include_extras=True).items():
+        (meta,) = hint.__metadata__
+        if hint.__origin__ is int:
+            number = Parameter(help=meta.description, validator=validators.Number(gte=meta.ge))
+            yield option, Annotated[int | None, number], None
+        else:
+            yield option, Annotated[str | None, Parameter(help=meta.description)], None
+
+
+_OF_ENGINES = [field for name in engine.OPTIONS for field in _declared(name)]
+TOLD = frozenset(option for option, _, _ in _OF_ENGINES)
+
+_Engines: Any = make_dataclass("_Engines", _OF_ENGINES, bases=(_Choices,), frozen=True)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Choices(_Engines if not TYPE_CHECKING else _Choices):  # type: ignore[misc]
+    """With the options of engines, as each declares them (`uncore.engine.OPTIONS`)."""
 
 
 @Parameter(name="*")

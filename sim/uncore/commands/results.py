@@ -24,6 +24,7 @@ from uncore.commands.options import (
 )
 from uncore.commands.status import FAILED, INTERRUPTED, OK
 from uncore.compare import results as comparing
+from uncore.engine import Told
 from uncore.errors import UserError
 from uncore.execute import execute
 from uncore.report import compare as compare_report
@@ -70,7 +71,10 @@ def conflicts(
     job = choices.job(machine, workload, (threads,), set_, with_)
     seen: list[Any] = []
     result = execute(
-        [job], probes=frozenset({"operations"}), seen=lambda _, observed: seen.append(observed)
+        [job],
+        probes=frozenset({"operations"}),
+        seen=lambda _, observed: seen.append(observed),
+        told=choices.told(),
     )[0]
     if not seen:
         return INTERRUPTED
@@ -121,7 +125,7 @@ def compare(
         results = [load_result(Path(word)) for word in words]
     else:
         options = {"parameters": pairs("--set", set_), "overrides": pairs("--with", with_)}
-        results = _run_both(words, threads, cores, **options, **choices.policies())
+        results = _run_both(words, threads, cores, choices.told(), **options, **choices.policies())
     if any(result.outcome.partial for result in results):
         return INTERRUPTED
     at = comparing.most_threads(results[0], results[1])
@@ -153,7 +157,9 @@ def _is_workload(word: str) -> bool:
     return word.endswith((".c", ".elf")) or ("/" in word and not word.endswith(".toml"))
 
 
-def _run_both(words: Sequence[str], threads: str, cores: int, **options: Any) -> list[Result]:
+def _run_both(
+    words: Sequence[str], threads: str, cores: int, told: Told, **options: Any
+) -> list[Result]:
     workloads = [word for word in words if _is_workload(word)]
     machines = [word for word in words if not _is_workload(word)]
     if sorted((len(machines), len(workloads))) != [1, 2]:
@@ -162,4 +168,4 @@ def _run_both(words: Sequence[str], threads: str, cores: int, **options: Any) ->
             f" {len(machines)} and {len(workloads)}: uncore compare epyc7601x2 lock/ticket lock/mcs"
         )
     jobs = [make_job(m, w, threads, **options) for m in machines for w in workloads]
-    return execute(jobs, workers(cores))
+    return execute(jobs, workers(cores), told=told)

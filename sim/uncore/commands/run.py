@@ -81,7 +81,16 @@ def run(
         raise UserError(f"--log {log}: one file holds the log of one machine")
     if lines and not output:
         raise UserError("--lines: where to? write --output FILE.json too")
-    return finish(jobs, cores, json=json, plot=plot, output=output, lines=lines, log=log)
+    return finish(
+        jobs,
+        cores,
+        told=choices.told(),
+        json=json,
+        plot=plot,
+        output=output,
+        lines=lines,
+        log=log,
+    )
 
 
 def _measure(
@@ -153,4 +162,4 @@ def sweep(
         )
         for machine, chosen, values in product(machines, overrides, parameters)
     ]
-    return finish(jobs, cores, json=json, plot=plot)
+    return finish(jobs, cores, told=choices.told(), json=json, plot=plot)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import polars
 
 from uncore import engine
-from uncore.engine import Tick, silent
+from uncore.engine import NOTHING, Tick, Told, silent
 from uncore.result import log
 
 if TYPE_CHECKING:
@@ -71,13 +71,15 @@ class Agreement:
         return self.difference is None and not self.outcome
 
 
-def compare(job: Job, engines: tuple[str, str], tick: Tick = silent) -> Agreement:
+def compare(
+    job: Job, engines: tuple[str, str], tick: Tick = silent, told: Told = NOTHING
+) -> Agreement:
     """Both runs, one after the other."""
     probes = frozenset({"log"})
-    ran = [
-        engine.usable(name, probes).run(dataclasses.replace(job, engine=name), probes, tick)
-        for name in engines
-    ]
+    for name in engines:
+        engine.usable(name, probes, told)
+    jobs = [dataclasses.replace(job, engine=name) for name in engines]
+    ran = [engine.run(one, probes, tick, told) for one in jobs]
     a, b = (log.frame(fields["observed"]["log"]) for fields in ran)
     shared = (ran[0].keys() & ran[1].keys()) - NEVER_COMPARED
     outcome = {name: (ran[0][name], ran[1][name]) for name in sorted(shared)}

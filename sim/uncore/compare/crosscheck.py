@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from uncore import engine
+from uncore.engine import NOTHING, Told
 from uncore.execute import execute
 from uncore.result.schema import Point
 
@@ -86,16 +87,19 @@ class Crossed:
 
 
 def crosscheck(
-    job: Job, engines: Sequence[str], done: Callable[[], None] = lambda: None
+    job: Job,
+    engines: Sequence[str],
+    done: Callable[[], None] = lambda: None,
+    told: Told = NOTHING,
 ) -> list[Crossed]:
     """The job on each engine, one point after the other, so that host seconds compare."""
     for name in engines:
-        engine.usable(name)
+        engine.usable(name, told=told)
     found = []
     for threads in job.threads:
         sides = []
         for name in engines:
-            result = execute([replace(job, engine=name).at(threads)])[0]
+            result = execute([replace(job, engine=name).at(threads)], told=told)[0]
             if not result.outcome.points:
                 raise KeyboardInterrupt
             sides.append(Side(name, result.outcome.points[0], result.host.seconds[0]))

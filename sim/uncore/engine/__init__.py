@@ -11,6 +11,9 @@ An engine is a module of this package with
                                              the fields of one Point, builtin types, integers;
                                              and in "observed" what each probe saw
 
+One that can be told how to run, which is no part of a job and changes no outcome, declares that as
+a struct (`OPTIONS`, options.py); `missing`, `run` and what else it has then take it as `options`.
+
 `run` executes a job of one thread count (`Job.at`) and calls `tick` now and then with the number of
 operations done so far and the simulated time reached, in ps; 0 for what it cannot know yet.  What
 the engine cannot know of a point it leaves out and explains in `absent`.  It raises GuestError when
@@ -23,9 +26,12 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
+from msgspec import Struct
+
+from uncore.engine.options import take
 from uncore.errors import UserError, nearest
 
 if TYPE_CHECKING:
@@ -37,9 +43,14 @@ if TYPE_CHECKING:
 ENGINES = {
     "native": "uncore.engine.native",
     "reference": "uncore.engine.reference",
-    "gem5": "uncore.engine.gem5",
-    "sst": "uncore.engine.sst",
+    "gem5": "uncore.engine.gem5.engine",
+    "sst": "uncore.engine.sst.engine",
 }
+
+# Name -> the module that has the struct `Options`; it is loaded without the engine.
+OPTIONS = {"sst": "uncore.engine.sst.options", "gem5": "uncore.engine.gem5.options"}
+Told = Mapping[str, Any]  # what a user says of any engine's options, by their names
+NOTHING: Told = {}
 
 # What a run can be watched by, beside its counters; outcomes do not depend on it.
 PROBES = {
@@ -63,9 +74,9 @@ class Engine(Protocol):
     PROBES: frozenset[str]
     HARTS: int
 
-    def missing(self) -> str: ...
+    def missing(self, **options: Any) -> str: ...
 
-    def run(self, job: Job, probes: Probes, tick: Tick = silent) -> dict[str, Any]: ...
+    def run(self, job: Job, probes: Probes, tick: Tick, **options: Any) -> dict[str, Any]: ...
 
 
 class Outside(Engine, Protocol):
@@ -73,7 +84,7 @@ class Outside(Engine, Protocol):
 
     DIFFERS: tuple[str, ...]
 
-    def export(self, job: Job, place: Path) -> None: ...
+    def export(self, job: Job, place: Path, **options: Any) -> None: ...
 
 
 def names() -> list[str]:
@@ -91,27 +102,50 @@ def load(name: str) -> Engine:
     return module  # type: ignore[no-any-return]
 
 
-def exporter(name: str) -> Outside:
-    """An engine that writes folders for another simulator."""
-    module: Any = load(name)
-    return module  # type: ignore[no-any-return]
+def options(name: str) -> type[Struct] | None:
+    """What the engine can be told."""
+    if name not in OPTIONS:
+        return None
+    kind: type[Struct] = importlib.import_module(OPTIONS[name]).Options
+    return kind
 
 
-def about(name: str) -> str:
+def _given(name: str, told: Told) -> dict[str, Struct]:
+    """As an argument of the engine's functions."""
+    kind = options(name)
+    return {"options": take(kind, told)} if kind else {}
+
+
+def missing(name: str, told: Told = NOTHING) -> str:
+    """What must be installed to use the engine here; "" when usable."""
+    return load(name).missing(**_given(name, told))
+
+
+def run(job: Job, probes: Probes, tick: Tick = silent, told: Told = NOTHING) -> dict[str, Any]:
+    """One point on the job's engine, which has been asked whether it is usable."""
+    return load(job.engine).run(job, probes, tick, **_given(job.engine, told))
+
+
+def export(job: Job, place: Path, told: Told = NOTHING) -> None:
+    """Writes a folder that the job's engine, another simulator, runs by itself."""
+    outside: Any = load(job.engine)
+    outside.export(job, place, **_given(job.engine, told))
+
+
+def about(name: str, told: Told = NOTHING) -> str:
     """The engine, in one line: which one is here, where that can differ."""
     engine = load(name)
-    return str(getattr(engine, "found", lambda: None)() or engine.ABOUT)
+    found = getattr(engine, "found", None)
+    return str((found and found(**_given(name, told))) or engine.ABOUT)
 
 
-def usable(name: str, probes: Probes = frozenset()) -> Engine:
-    """The engine, or a UserError that says what to install or which probe it has not."""
-    engine = load(name)
-    if what := engine.missing():
+def usable(name: str, probes: Probes = frozenset(), told: Told = NOTHING) -> None:
+    """A UserError that says what to install or which probe it has not, where it is not usable."""
+    if what := missing(name, told):
         raise UserError(f"engine '{name}' cannot run here: {what}")
-    for probe in sorted(probes - engine.PROBES):
+    for probe in sorted(probes - load(name).PROBES):
         has = [other for other in names() if probe in load(other).PROBES]
         raise UserError(f"engine '{name}' has no probe '{probe}'; write {' or '.join(has)}")
-    return engine
 
 
 def refuse_slow(job: Job) -> None:

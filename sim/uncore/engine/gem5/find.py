@@ -1,7 +1,7 @@
 """Where gem5 is, and what the one that is there can do.
 
-    found() -> Gem5                 or None: none where UNCORE_GEM5, --gem5 or PATH say
-    missing() -> str                what must be built or renewed; "" when usable
+    found(options) -> Gem5          or None: none where the options or PATH say
+    missing(options) -> str         what must be built or renewed; "" when usable
     room(gem5, controllers) -> None or a UserError: its sets are too small
 
 gem5 is the user's: it is found, never installed, and nothing else needs it.  It is asked which
@@ -21,12 +21,13 @@ from pathlib import Path
 from typing import Any
 
 from uncore import paths
+from uncore.engine.gem5.options import Options
 from uncore.engine.gem5.protocols import PROTOCOLS
 from uncore.engine.outside.find import nowhere, output, program, version
 from uncore.errors import UserError
 
 OLDEST = (24, 0)  # the sources that were read
-HOME = "UNCORE_GEM5"
+HOME = "UNCORE_GEM5, --gem5"
 NAMES = ("gem5", "gem5.fast", "gem5.opt", "gem5.debug")
 FOLDERS = ("", "bin", "build/RISCV", "build/ALL")
 HOW = (
@@ -55,9 +56,8 @@ class Gem5:
         return f"gem5 {self.version} with {isa}, {names}, sets of {self.bits}"
 
 
-def found() -> Gem5 | None:
-    """As the environment says now."""
-    there = program(HOME, NAMES, FOLDERS)
+def found(options: Options) -> Gem5 | None:
+    there = program(options.gem5, NAMES, FOLDERS)
     return _ask(there) if there else None
 
 
@@ -88,11 +88,11 @@ def _protocols(build: Mapping[str, Any]) -> list[str]:
     return [name for name in PROTOCOLS if name in names] or names
 
 
-def missing() -> str:
+def missing(options: Options) -> str:
     """What stands in the way, and what to do about it; "" if nothing does."""
-    gem5 = found()
+    gem5 = found(options)
     if gem5 is None:
-        return nowhere("gem5", HOME, "--gem5", WHERE)
+        return nowhere("gem5", options.gem5, HOME, WHERE)
     if not gem5.version:
         return f"{gem5.program} does not answer as gem5 does; write --gem5 PATH of its program"
     digits = version(gem5.version)

@@ -1,7 +1,7 @@
 """Where another simulator is.
 
-    program("UNCORE_SST", ["sst"], ["", "bin"]) -> Path     or None
-    nowhere("SST", "UNCORE_SST", ...) -> str                what is said of None
+    program(said, ["sst"], ["", "bin"]) -> Path             or None
+    nowhere("SST", said, ...) -> str                        what is said of None
     output([program, "--version"]) -> str                   what a program says; "" if it fails
 
 It is the user's: it is found, never installed, and nothing else needs it.
@@ -18,9 +18,9 @@ from pathlib import Path
 PATIENCE = 60  # seconds for a question
 
 
-def program(variable: str, names: Sequence[str], folders: Sequence[str]) -> Path | None:
-    """Where the variable says (the program, or a folder that has it in `folders`), else on PATH."""
-    if said := os.environ.get(variable):
+def program(said: str | None, names: Sequence[str], folders: Sequence[str]) -> Path | None:
+    """Where the user says (the program, or a folder that has it in `folders`), else on PATH."""
+    if said:
         inside = [Path(said) / folder / name for folder in folders for name in names]
         places = [Path(said), *inside]
     else:
@@ -29,10 +29,9 @@ def program(variable: str, names: Sequence[str], folders: Sequence[str]) -> Path
     return next((place.resolve() for place in usable), None)
 
 
-def nowhere(name: str, variable: str, option: str, where: str) -> str:
-    """There is none; `where` says how to get it."""
-    said = os.environ.get(variable)
-    return f"no {name} in {said} ({variable}, {option}). {where}" if said else f"no {name}. {where}"
+def nowhere(name: str, said: str | None, ways: str, where: str) -> str:
+    """There is none; `ways` to say where, and how to get it."""
+    return f"no {name} in {said} ({ways}). {where}" if said else f"no {name}. {where}"
 
 
 def version(text: str) -> tuple[int, ...]:

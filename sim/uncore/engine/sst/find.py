@@ -1,8 +1,8 @@
 """Where SST is, and whether it can run what we describe.
 
-    found() -> Sst                  or None: no `sst` where UNCORE_SST, --sst or PATH say
-    missing() -> str                what must be installed, built or renewed; "" when usable
-    launcher() -> list[str]         what starts it in several processes; [] for one
+    found(options) -> Sst           or None: no `sst` where the options or PATH say
+    missing(options) -> str         what must be installed, built or renewed; "" when usable
+    launcher(options) -> list[str]  what starts it in several processes; [] for one
 
 SST is the user's: it is found, never installed, and nothing else needs it.  It knows where its
 elements are (`sst-config SST_ELEMENT_LIBRARY SST_ELEMENT_LIBRARY_LIBDIR`).  Ours is built for the
@@ -19,12 +19,12 @@ from pathlib import Path
 
 from uncore import paths
 from uncore.engine.outside.find import nowhere, output, program, version
-from uncore.engine.sst import settings
+from uncore.engine.sst.options import MESHES, Options
 
 ELEMENTS = ("memHierarchy", "merlin")
 MPIEXEC = "mpiexec"  # as the MPI standard calls it
 OLDEST = (15, 0)  # handlers as the element uses them
-HOME = "UNCORE_SST"
+HOME = "UNCORE_SST, --sst"
 LIBRARY = "libuncore.so"
 WHERE = "https://sst-simulator.org has it; then say where: --sst PREFIX, UNCORE_SST, or PATH"
 
@@ -41,9 +41,8 @@ class Sst:
         return f"SST {self.version} with {', '.join(parts) or 'no elements'}"
 
 
-def found() -> Sst | None:
-    """As the environment says now."""
-    there = program(HOME, ["sst"], ["", "bin"])
+def found(options: Options) -> Sst | None:
+    there = program(options.sst, ["sst"], ["", "bin"])
     return _ask(there) if there else None
 
 
@@ -53,7 +52,7 @@ def _ask(there: Path) -> Sst:
     group = "SST_ELEMENT_LIBRARY"
     config = there.parent / "sst-config"
     folder = Path(output([config, group, f"{group}_LIBDIR"]).strip() or "/nowhere")
-    usable = dict.fromkeys((*ELEMENTS, *settings.MESHES))
+    usable = dict.fromkeys((*ELEMENTS, *MESHES))
     elements = tuple(name for name in usable if (folder / f"lib{name}.so").is_file())
     mpi = "mpi" in output([config, "--MPICXX"])
     return Sst(there, number[1] if number else "development", elements, mpi)
@@ -65,16 +64,16 @@ def our_element() -> Path | None:
     return folder if (folder / LIBRARY).is_file() else None
 
 
-def missing() -> str:
+def missing(options: Options) -> str:
     """What stands in the way, and what to do about it; "" if nothing does."""
-    sst = found()
+    sst = found(options)
     if sst is None:
-        return nowhere("SST", HOME, "--sst", WHERE)
+        return nowhere("SST", options.sst, HOME, WHERE)
     digits = version(sst.version)
     if digits and digits < OLDEST:
         oldest = ".".join(map(str, OLDEST))
         return f"SST {sst.version} is too old: write --sst PREFIX of {oldest} or newer"
-    needed = dict.fromkeys((*ELEMENTS, settings.mesh()))
+    needed = dict.fromkeys((*ELEMENTS, options.sst_mesh))
     if lacking := [name for name in needed if name not in sst.elements]:
         return (
             f"{sst.program} has no {' and no '.join(lacking)}, which sst-elements has: configure"
@@ -86,12 +85,12 @@ def missing() -> str:
             f"our element for it is not built: run `UNCORE_SST={sst.program.parent.parent} {how}`"
             " in a checkout"
         )
-    if settings.ranks() > 1 and not sst.mpi:
+    if options.sst_ranks > 1 and not sst.mpi:
         return f"{sst.program} was built without MPI; write --sst-ranks 1, or build SST with MPI"
-    if settings.ranks() > 1 and not shutil.which(MPIEXEC):
+    if options.sst_ranks > 1 and not shutil.which(MPIEXEC):
         return f"{MPIEXEC}, which starts --sst-ranks processes, is not on PATH: install an MPI"
     return ""
 
 
-def launcher() -> list[str]:
-    return [MPIEXEC, "-n", str(settings.ranks())] if settings.ranks() > 1 else []
+def launcher(options: Options) -> list[str]:
+    return [MPIEXEC, "-n", str(options.sst_ranks)] if options.sst_ranks > 1 else []

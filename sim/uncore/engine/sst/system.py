@@ -25,8 +25,8 @@ from uncore.engine.outside import homes
 from uncore.engine.outside.folder import PROGRAM
 from uncore.engine.sst.netlist import Netlist
 from uncore.engine.sst.network import Network, network
+from uncore.engine.sst.options import MESHES
 from uncore.engine.sst.parts import Params, Parts
-from uncore.engine.sst.settings import MESHES
 from uncore.errors import UserError
 from uncore.topology.machine import Resolver
 from uncore.topology.route import Routes

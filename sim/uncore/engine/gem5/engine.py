@@ -1,0 +1,125 @@
+"""gem5: its harts, Ruby's caches and a SimpleNetwork, full system on bare metal.
+
+A run is a folder that gem5 executes; what it prints and counts becomes a Point (read.py).  gem5
+runs in a process of its own, in one thread.  The folder of a run that fails is kept.
+
+Of the protocols that the gem5 at hand has, the first that can express the machine is taken; without
+a gem5 (`uncore export gem5` needs none) the first of all.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from uncore import paths
+from uncore.engine import Probes, Tick, boot
+from uncore.engine.gem5 import find, read, system
+from uncore.engine.gem5.levels import levels
+from uncore.engine.gem5.options import Options
+from uncore.engine.gem5.parts import core_in_use
+from uncore.engine.gem5.protocols import PROTOCOLS
+from uncore.engine.outside import folder
+from uncore.engine.outside import run as runs
+from uncore.errors import UserError
+from uncore.program import abi
+
+if TYPE_CHECKING:
+    from uncore.job import Job
+
+ABOUT = "gem5: full system on bare metal, Ruby and a SimpleNetwork (an outside simulator)"
+GIVES = frozenset(
+    "threads ops elapsed_ps thread_ops invalidations instructions transactions tables"
+    " failures".split()
+)
+# Why its times are not the model's: for `uncore crosscheck`; docs/engines.md says more.
+DIFFERS = (
+    "a hart waits for its stores; branches are never predicted wrongly; pause is one instruction",
+    "an atomic takes what a load takes; LR asks for a shared copy, its SC for the right to write",
+    "a bank blocks a line until the requester has it; owners reply directly (CHI: as the level)",
+    "CHI: readers of a line are served one after the other; a line is looked up when it is free",
+    "a core's two levels are one cache with the first one's time",
+    "an interrupt has no way: it is there when the CLINT is written",
+)
+PROBES: frozenset[str] = frozenset()
+found, missing = find.found, find.missing
+HARTS = 64
+README = """# {workload} on {machine}, {threads} harts, for gem5
+
+* `system.json`: the simulation: objects, their parameters, connections
+* `configuration.py`: makes gem5's objects of it, one for one
+* `program.elf`: the guest program with its parameters, for bare-metal RV64; `code.bin`: its code
+* `job.json`: the job it was made from
+
+Needed: gem5 OLDEST or newer, built for RISC-V with the protocol PROTOCOL and
+NUMBER_BITS_PER_SET=CONTROLLERS or more.
+
+    gem5.opt configuration.py
+
+Lines that begin with `uc:` are the program's: what each hart did, and its tables. `m5out/stats.txt`
+has gem5's statistics, `m5out/config.ini` every parameter of every object. `progress.txt` grows by a
+line with the simulated time reached, in ps, about twice a second.
+"""
+
+
+def run(job: Job, probes: Probes, tick: Tick, options: Options) -> dict[str, Any]:
+    """One point."""
+    gem5 = found(options)
+    assert gem5, "asked for before `missing` was"
+    protocol = choose(job, gem5)
+    find.room(gem5, controllers(job, protocol))
+    command = [str(gem5.program), "-q", "--listener-mode=off", folder.CONFIGURATION]
+    reads = partial(read.point, protocol=protocol)
+    writes = partial(export, options=options)
+    return runs.point(job, "gem5", writes, lambda place: command, reads, tick)
+
+
+def export(job: Job, place: Path, options: Options) -> None:
+    """The run folder."""
+    protocol = choose(job, found(options))
+    clock = abi.CONSTANTS["UC_CLOCK_CYCLE"]  # common to all harts
+    program = boot.elf(job, clock=clock, timebase_hz=system.hertz(job))
+    readme = README.replace("OLDEST", ".".join(map(str, find.OLDEST)))
+    readme = readme.replace("PROTOCOL", protocol)
+    readme = readme.replace("CONTROLLERS", str(controllers(job, protocol)))
+    described = system.describe(job, protocol)
+    folder.write(job, place, program, described, paths.GEM5 / folder.CONFIGURATION, readme)
+    (place / system.CODE).write_bytes(boot.text(job).data)
+
+
+def choose(job: Job, gem5: find.Gem5 | None) -> str:
+    """A protocol that the gem5 at hand has and that can express the machine, or a UserError."""
+    runs.refuse(job)
+    core_in_use(job)
+    machine = job.machine
+    nodes = len(machine.memories)
+    if job.home == "interleave" and nodes & (nodes - 1):
+        raise UserError(
+            f"--home interleave: gem5 deals pages out to a power of two, not to {nodes} nodes;"
+            " write addressed or node0"
+        )
+    errors = []
+    for name in gem5.usable if gem5 else PROTOCOLS:
+        try:
+            level = levels(job, PROTOCOLS[name].several)
+        except UserError as error:
+            errors.append(error)
+            continue
+        if PROTOCOLS[name].by_node or not level.by_node:
+            return name
+        errors.append(
+            UserError(
+                f"{machine.id}: each of {len(level.nodes)} memory nodes orders its own lines,"
+                f" and {name} picks a bank by an address' lowest bits; write --home node0, or use"
+                " a gem5 with CHI or MOESI_CMP_directory"
+            )
+        )
+    has = f"; {gem5.program} has {' '.join(gem5.protocols)}" if gem5 else ""
+    raise UserError(f"{errors[0]}{has}")
+
+
+def controllers(job: Job, protocol: str) -> int:
+    """The number of controllers of the kind that there are most of."""
+    known = PROTOCOLS[protocol]
+    return known.controllers(levels(job, known.several))

@@ -1,0 +1,80 @@
+"""SST, the Structural Simulation Toolkit: its memHierarchy and merlin, with harts of ours.
+
+A run is a folder that `sst` executes; what it prints and counts becomes a Point (read.py).  SST
+runs in as many processes and threads as its options say.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from uncore import paths
+from uncore.engine import Probes, Tick, boot
+from uncore.engine.outside import folder
+from uncore.engine.outside import run as runs
+from uncore.engine.sst import find, read, system
+from uncore.engine.sst.options import Options
+
+if TYPE_CHECKING:
+    from uncore.job import Job
+
+ABOUT = "SST: memHierarchy and merlin, with harts of ours (an outside simulator)"
+GIVES = frozenset(
+    "threads ops elapsed_ps thread_ops latency invalidations instructions transactions tables"
+    " failures".split()
+)
+# Why its times are not the model's: for `uncore crosscheck`; docs/engines.md says more.
+DIFFERS = (
+    "an AMO is LoadLink and StoreConditional: two visits of the L1; the line may then go at once",
+    "a line that another core owns comes through the directory: four ways, where homes of the"
+    " model reply directly with three",
+    "a bus is a router: messages wait for each other only where they leave by one port",
+    "caches work in cycles of the core's clock, and take some for every step",
+)
+PROBES: frozenset[str] = frozenset()
+found, missing = find.found, find.missing
+HARTS = 256
+README = """# {workload} on {machine}, {threads} harts, for SST
+
+* `system.json`: the simulation: components, their parameters, links with their latencies
+* `configuration.py`: makes SST objects of it, one for one
+* `program.elf`: the guest program with its parameters, for bare-metal RV64
+* `job.json`: the job it was made from
+
+Needed: SST OLDEST or newer with the elements memHierarchy and merlin (and kingsley, if its meshes
+were asked for), and the element `uncore`, which `python -m SCons sst` builds in a checkout of
+uncore (`build/sst/libuncore.so`).
+
+    sst --add-lib-path=FOLDER_OF_LIBUNCORE configuration.py
+    sst --add-lib-path=FOLDER_OF_LIBUNCORE -n 4 configuration.py              four threads
+    mpiexec -n 4 sst --add-lib-path=FOLDER_OF_LIBUNCORE configuration.py      four processes
+
+The result is the same in all three. Lines that begin with `uc:` are the program's: what each hart
+did, and its tables; those with `uncore:` are the harts'. `statistics.csv`, of several processes
+`statistics_0.csv` and so on, counts what the caches received.
+""".replace("OLDEST", ".".join(map(str, find.OLDEST)))
+
+
+def run(job: Job, probes: Probes, tick: Tick, options: Options) -> dict[str, Any]:
+    """One point."""
+    runs.refuse(job)
+    writes, command = partial(export, options=options), partial(_command, options=options)
+    return runs.point(job, "SST", writes, command, read.point, tick)
+
+
+def export(job: Job, place: Path, options: Options) -> None:
+    """The run folder."""
+    runs.refuse(job)
+    configuration = paths.SST / folder.CONFIGURATION
+    described = system.describe(job, options.sst_mesh)
+    folder.write(job, place, boot.elf(job), described, configuration, README)
+
+
+def _command(place: Path, options: Options) -> list[str]:
+    """What runs a folder."""
+    sst, element = found(options), find.our_element()
+    assert sst and element, "asked for before `missing` was"
+    words = [f"--add-lib-path={element}", f"--num-threads={options.sst_threads}"]
+    return [*find.launcher(options), str(sst.program), *words, str(place / folder.CONFIGURATION)]
