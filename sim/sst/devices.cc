@@ -15,11 +15,6 @@ std::optional<Register> SstHart::register_of(uint64_t address) const {
   return register_at(address, harts_, false);
 }
 
-Answer SstHart::far_register(Register, uint64_t address, bool write, uint64_t value) {
-  const auto kind = write ? Access::Kind::write : Access::Kind::read;
-  return later({.kind = kind, .address = address, .value = value});
-}
-
 void SstHart::write_register(Register r, uint64_t value) {
   const Time clock = std::max(hart_.clock, now());
   const Clint::Change change = clint_.write(r.kind, value, clock / 1000);

@@ -25,7 +25,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/access.hh"
+#include "core/issuing.hh"
 #include "core/store_buffer.hh"
 #include "guest/clint.hh"
 #include "guest/console.hh"
@@ -39,7 +39,7 @@
 
 namespace uncore {
 
-class SstHart : public SST::Component {
+class SstHart : public SST::Component, public IssuingPort<SstHart> {
  public:
   SST_ELI_REGISTER_COMPONENT(SstHart, "uncore", "Hart", SST_ELI_ELEMENT_VERSION(1, 0, 0),
                              "RV64 hart with store buffer, reservation and interrupt lines",
@@ -69,14 +69,8 @@ class SstHart : public SST::Component {
   void complete(unsigned phase) override { memory_->complete(phase); }
   void finish() override;
 
-  // The port of the hart (hart/port.hh).
-  Answer load(uint64_t address, unsigned size, uint64_t& value);
-  Answer store(uint64_t address, unsigned size, uint64_t value);
-  Answer amo(Amo op, uint64_t address, unsigned size, uint64_t operand, uint64_t expected,
-             uint64_t& old, unsigned order);
+  // The port of the hart (hart/port.hh), with what IssuingPort adds.
   Answer cas_pair(uint64_t address, Pair operand, Pair expected, Pair& old, unsigned order);
-  Answer lr(uint64_t address, unsigned size, uint64_t& value, unsigned order);
-  Answer sc(uint64_t address, unsigned size, uint64_t value, uint64_t& failed, unsigned order);
   Answer fence(unsigned predecessor, unsigned successor);
   void fence_i() {}
   Answer mmio(uint64_t address, unsigned size, bool write, uint64_t& value);
@@ -95,7 +89,7 @@ class SstHart : public SST::Component {
   bool at_hand(Register r) const { return r.index == id_; }
   uint64_t read_register(Register r) const { return clint_.read(r.kind); }
   void write_register(Register r, uint64_t value);
-  Answer far_register(Register r, uint64_t address, bool write, uint64_t value);
+  Answer issue(const Access& access, Outcome& outcome);  // always later
 
  private:
   using Memory = SST::Interfaces::StandardMem;
@@ -112,9 +106,11 @@ class SstHart : public SST::Component {
   void stop(const std::string& how, uint64_t code);
 
   // memory.cc: accesses.
-  Answer later(const Access& access);
   bool perform();
   bool perform_load();
+  bool perform_store();
+  bool perform_conditional();
+  bool reach_register();
   void drain();
   void retry();
   void answered(Memory::Request* request);

@@ -27,99 +27,46 @@ std::vector<uint8_t> bytes(uint64_t value, unsigned size) {
 
 // ---- the port: what the hart wants is noted, and done when SST's time has reached the hart's
 
-Answer SstHart::later(const Access& access) {
+Answer SstHart::issue(const Access& access, Outcome&) {
   access_ = access;
   return Answer::later;
-}
-
-Answer SstHart::load(uint64_t address, unsigned size, uint64_t&) {
-  return later(
-      {.kind = Access::Kind::load, .size = static_cast<uint8_t>(size), .address = address});
-}
-
-Answer SstHart::store(uint64_t address, unsigned size, uint64_t value) {
-  return later({.kind = Access::Kind::store,
-                .size = static_cast<uint8_t>(size),
-                .address = address,
-                .value = value});
-}
-
-Answer SstHart::amo(Amo op, uint64_t address, unsigned size, uint64_t operand, uint64_t expected,
-                    uint64_t&, unsigned) {
-  return later({.kind = Access::Kind::amo,
-                .op = op,
-                .size = static_cast<uint8_t>(size),
-                .address = address,
-                .value = operand,
-                .expected = expected});
 }
 
 // Sixteen bytes do not fit a StandardMem access that our values travel in: no shipped guest, built
 // without Zacas, has the instruction, and one that has it gets an access fault.
 Answer SstHart::cas_pair(uint64_t, Pair, Pair, Pair&, unsigned) { return Answer::fault; }
 
-Answer SstHart::lr(uint64_t address, unsigned size, uint64_t&, unsigned) {
-  return later({.kind = Access::Kind::lr, .size = static_cast<uint8_t>(size), .address = address});
-}
-
-Answer SstHart::sc(uint64_t address, unsigned size, uint64_t value, uint64_t&, unsigned) {
-  return later({.kind = Access::Kind::sc,
-                .size = static_cast<uint8_t>(size),
-                .address = address,
-                .value = value});
-}
-
 Answer SstHart::fence(unsigned, unsigned) {
-  return buffer_.empty() ? Answer::now : later({.kind = Access::Kind::fence});
+  Outcome nothing;
+  return buffer_.empty() ? Answer::now : issue({.kind = Access::Kind::fence}, nothing);
 }
 
 // ---- performing it
 
 // True: the access is done, and the hart can go on.
 bool SstHart::perform() {
+  using K = Access::Kind;
   blocked_ = access_.atomic() && !buffer_.empty();
   if (blocked_) return false;
   switch (access_.kind) {
-    case Access::Kind::load:
+    case K::load:
       return perform_load();
-    case Access::Kind::store:
-      blocked_ = buffer_.size() >= stores_;
-      if (blocked_) return false;
-      buffer_.push({access_.address, access_.value, access_.size});
-      drain();
-      resume(0);
-      return true;
-    case Access::Kind::amo:
-    case Access::Kind::lr:
+    case K::store:
+      return perform_store();
+    case K::amo:
+    case K::lr:
       memory_->send(new Memory::LoadLink(access_.address, access_.size));
       return false;
-    case Access::Kind::sc: {
-      const bool reserved = reservation_ == access_.address >> kLineShift;
-      reservation_.reset();
-      if (reserved) {
-        memory_->send(new Memory::StoreConditional(access_.address, access_.size,
-                                                   bytes(access_.value, access_.size)));
-        return false;
-      }
-      resume(1);
-      return true;
-    }
-    case Access::Kind::fence:
+    case K::sc:
+      return perform_conditional();
+    case K::write:
+    case K::read:
+      return reach_register();
+    case K::fence:
       resume(0);
       return true;
-    case Access::Kind::write: {
-      const auto target = *register_at(access_.address, harts_, false);
-      const Time after = target.kind == Register::Kind::msip ? cost_.send : 0;
-      send(RegisterMessage::Kind::write, target, access_.value, after);
-      hart_.clock = std::max(hart_.clock, now()) + after;
-      resume(0);
-      return true;
-    }
-    case Access::Kind::read:
-      send(RegisterMessage::Kind::read, *register_at(access_.address, harts_, false), 0, 0);
-      return false;
-    case Access::Kind::cas_pair:
-    case Access::Kind::none:
+    case K::cas_pair:
+    case K::none:
       break;
   }
   return false;
@@ -140,6 +87,41 @@ bool SstHart::perform_load() {
   }
   memory_->send(new Memory::Read(access_.address, access_.size));
   return false;
+}
+
+bool SstHart::perform_store() {
+  blocked_ = buffer_.size() >= stores_;
+  if (blocked_) return false;
+  buffer_.push({access_.address, access_.value, access_.size});
+  drain();
+  resume(0);
+  return true;
+}
+
+bool SstHart::perform_conditional() {
+  const bool reserved = reservation_ == access_.address >> kLineShift;
+  reservation_.reset();
+  if (!reserved) {
+    resume(1);
+    return true;
+  }
+  memory_->send(new Memory::StoreConditional(access_.address, access_.size,
+                                             bytes(access_.value, access_.size)));
+  return false;
+}
+
+// A register of another hart.
+bool SstHart::reach_register() {
+  const Register target = *register_of(access_.address);
+  if (access_.kind == Access::Kind::read) {
+    send(RegisterMessage::Kind::read, target, 0, 0);
+    return false;
+  }
+  const Time after = target.kind == Register::Kind::msip ? cost_.send : 0;
+  send(RegisterMessage::Kind::write, target, access_.value, after);
+  hart_.clock = std::max(hart_.clock, now()) + after;
+  resume(0);
+  return true;
 }
 
 // The oldest store goes out when the one before it has arrived.

@@ -16,7 +16,7 @@ struct Access {
   Kind kind = Kind::none;
   Amo op = Amo::swap;
   uint8_t size = 0;
-  bool posted = false;  // a far one that nobody waits for
+  bool posted = false;  // nobody waits for it, where it is done far away (C8)
   uint64_t address = 0;
   uint64_t value = 0, expected = 0;            // operands; write: what
   uint64_t value_high = 0, expected_high = 0;  // cas_pair

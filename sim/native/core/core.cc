@@ -21,7 +21,7 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
   using K = Access::Kind;
   if (a.address - thread.guard < around.job.stack_guard) return overflow(thread);
   if (thread.asked) return false;
-  if (a.posted && goes_far(a.line())) return post(thread, a, now);
+  if (a.posted && spec.far_atomics && goes_far(a.line())) return post(thread, a, now);
   if (a.atomic() && !thread.buffer.empty()) return false;
   switch (a.kind) {
     case K::none:

@@ -8,16 +8,15 @@
 #include <optional>
 #include <vector>
 
-#include "core/access.hh"
+#include "core/issuing.hh"
 #include "core/store_buffer.hh"
-#include "guest/registers.hh"
 #include "hart/hart.hh"
 
 namespace uncore {
 
 class Core;
 
-class Thread {
+class Thread : public IssuingPort<Thread> {
  public:
   enum class Mode : uint8_t { running, waiting, spinning, idle, stopped };
   static constexpr uint64_t kNoLine = ~uint64_t{0};
@@ -46,14 +45,9 @@ class Thread {
   Time delayed_until = 0;          // end of the delay it is in, or was in last
   bool interrupted = false;        // the trap it handles is an interrupt
 
-  // The port (hart/port.hh).
+  // The port (hart/port.hh), with what IssuingPort adds.
   Answer load(uint64_t address, unsigned size, uint64_t& value);
   Answer store(uint64_t address, unsigned size, uint64_t value);
-  Answer amo(Amo op, uint64_t address, unsigned size, uint64_t operand, uint64_t expected,
-             uint64_t& old, unsigned order);
-  Answer cas_pair(uint64_t address, Pair operand, Pair expected, Pair& old, unsigned order);
-  Answer lr(uint64_t address, unsigned size, uint64_t& value, unsigned order);
-  Answer sc(uint64_t address, unsigned size, uint64_t value, uint64_t& failed, unsigned order);
   Answer fence(unsigned predecessor, unsigned successor);
   void fence_i() {}
   Answer mmio(uint64_t address, unsigned size, bool write, uint64_t& value);
@@ -72,15 +66,13 @@ class Thread {
   bool at_hand(Register r) const;
   uint64_t read_register(Register r);
   void write_register(Register r, uint64_t value);
-  Answer far_register(Register r, uint64_t address, bool write, uint64_t value);
+
+  // Performs the access now, or leaves it pending.
+  Answer issue(const Access& access, Outcome& outcome);
 
   void watch(uint64_t line) {
     if (std::find(watched.begin(), watched.end(), line) == watched.end()) watched.push_back(line);
   }
-
- private:
-  // Performs the access now, or leaves it pending.
-  Answer issue(const Access& access, Outcome& outcome);
 };
 
 }  // namespace uncore

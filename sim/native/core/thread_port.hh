@@ -17,11 +17,7 @@ inline Answer Thread::load(uint64_t address, unsigned size, uint64_t& value) {
       return Answer::now;
     }
   }
-  Outcome out;
-  const Answer answer = issue(
-      {.kind = Access::Kind::load, .size = static_cast<uint8_t>(size), .address = address}, out);
-  value = out.value;
-  return answer;
+  return IssuingPort::load(address, size, value);
 }
 
 inline Answer Thread::store(uint64_t address, unsigned size, uint64_t value) {
@@ -35,61 +31,7 @@ inline Answer Thread::store(uint64_t address, unsigned size, uint64_t value) {
       return Answer::now;
     }
   }
-  Outcome out;
-  return issue({.kind = Access::Kind::store,
-                .size = static_cast<uint8_t>(size),
-                .address = address,
-                .value = value},
-               out);
-}
-
-inline Answer Thread::amo(Amo op, uint64_t address, unsigned size, uint64_t operand,
-                          uint64_t expected, uint64_t& old, unsigned order) {
-  Outcome out;
-  const Answer answer = issue({.kind = Access::Kind::amo,
-                               .op = op,
-                               .size = static_cast<uint8_t>(size),
-                               .posted = order == kUnused && core.spec.far_atomics,
-                               .address = address,
-                               .value = operand,
-                               .expected = expected},
-                              out);
-  old = out.value;
-  return answer;
-}
-
-inline Answer Thread::cas_pair(uint64_t address, Pair operand, Pair expected, Pair& old, unsigned) {
-  Outcome out;
-  const Answer answer = issue({.kind = Access::Kind::cas_pair,
-                               .size = 16,
-                               .address = address,
-                               .value = operand.low,
-                               .expected = expected.low,
-                               .value_high = operand.high,
-                               .expected_high = expected.high},
-                              out);
-  old = {out.value, out.high};
-  return answer;
-}
-
-inline Answer Thread::lr(uint64_t address, unsigned size, uint64_t& value, unsigned) {
-  Outcome out;
-  const Answer answer = issue(
-      {.kind = Access::Kind::lr, .size = static_cast<uint8_t>(size), .address = address}, out);
-  value = out.value;
-  return answer;
-}
-
-inline Answer Thread::sc(uint64_t address, unsigned size, uint64_t value, uint64_t& failed,
-                         unsigned) {
-  Outcome out;
-  const Answer answer = issue({.kind = Access::Kind::sc,
-                               .size = static_cast<uint8_t>(size),
-                               .address = address,
-                               .value = value},
-                              out);
-  failed = out.value;
-  return answer;
+  return IssuingPort::store(address, size, value);
 }
 
 inline Answer Thread::fence(unsigned, unsigned) {
@@ -127,12 +69,6 @@ inline void Thread::write_register(Register r, uint64_t value) {
 }
 
 inline void Thread::say(char letter) { core.around.services.console.say(id, {&letter, 1}); }
-
-inline Answer Thread::far_register(Register, uint64_t address, bool write, uint64_t value) {
-  Outcome out;
-  const auto kind = write ? Access::Kind::write : Access::Kind::read;
-  return issue({.kind = kind, .address = address, .value = value}, out);
-}
 
 inline bool Thread::mapped(uint64_t address, unsigned size) const {
   return core.around.memory.mapped(address, size);
