@@ -14,6 +14,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from validation.support.least import least
+
 from uncore.topology.machine import Core, Interrupt, Link, Machine, Memory, Resolver
 
 NS = 1000
@@ -23,7 +25,8 @@ CORES = (A, B, H)  # stop of each core
 # ns of a head between two stops: control, data, snoop.
 WIRES = {(A, H): (10, 13, 11), (H, B): (20, 24, 22), (A, B): (25, 28, 27)}
 
-CORE = Core(
+CORE = least(
+    Core,
     instruction=1 * NS,
     mispredict=15 * NS,
     pause=7 * NS,
@@ -34,33 +37,24 @@ CORE = Core(
     l2_sets=1024,
     l2_ways=8,
     atomic=18 * NS,
-    hold=0,
     store_buffer=8,
     smt_share=1000,
     lr_exclusive=True,
-    far_atomics=False,
 )
-HOME = Resolver(
+HOME = least(
+    Resolver,
     name="home",
     level="system",
     knows="directory",
     children=(0, 1, 2),
-    parents=(),
     slices=(H,),
     reply="direct",
     unblock="completion",
     service=6 * NS,
     grants=1,
-    entries=0,
-    ways=0,
-    data="none",
-    data_sets=0,
-    data_ways=0,
-    data_hit=0,
-    memory=-1,
 )
-MEMORY = Memory(stop=H, latency=60 * NS, busy=0, size=1 << 30)
-INTERRUPT = Interrupt(send=140 * NS, accept=50 * NS, entry=30 * NS, exit=20 * NS, multicast=False)
+MEMORY = least(Memory, stop=H, latency=60 * NS, size=1 << 30)
+INTERRUPT = least(Interrupt, send=140 * NS, accept=50 * NS, entry=30 * NS, exit=20 * NS)
 
 
 def wires(busy: int = 0) -> tuple[Link, ...]:
@@ -71,10 +65,21 @@ def wires(busy: int = 0) -> tuple[Link, ...]:
         for source, target in ((a, b), (b, a)):
             channel = len(links) if busy else -1
             short = busy * NS // 4
-            link = Link(
-                source, target, control, data, snoop, short, busy * NS, short, channel, "system"
+            links.append(
+                least(
+                    Link,
+                    source=source,
+                    target=target,
+                    control=control,
+                    data=data,
+                    snoop=snoop,
+                    control_busy=short,
+                    data_busy=busy * NS,
+                    snoop_busy=short,
+                    channel=channel,
+                    level="system",
+                )
             )
-            links.append(link)
     return tuple(links)
 
 
@@ -88,7 +93,8 @@ def line(
 ) -> Machine:
     """The machine above; the mappings replace single numbers of its parts."""
     return dataclasses.replace(
-        Machine(
+        least(
+            Machine,
             id="line",
             name="three cores on a line",
             protocol="mesi",

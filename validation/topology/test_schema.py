@@ -15,6 +15,7 @@ from uncore.topology.document import Branch, Place
 from uncore.topology.keys import KEYS
 from uncore.topology.load import load, shipped
 from uncore.topology.machine import PARTS
+from uncore.topology.page import page
 from uncore.topology.schema import fields
 from uncore.topology.table import Ledger, Table
 
@@ -130,3 +131,8 @@ def test_the_structs_of_the_native_engine_are_written_as_the_rest(tmp_path: Path
         check=True,
     )
     assert written.stdout == made.read_text()
+
+
+def test_the_page_of_keys_is_up_to_date() -> None:
+    assert CHECKOUT
+    assert (CHECKOUT / "docs/machine.md").read_text() == page(), "python -m uncore.topology.page"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -12,6 +12,9 @@ from uncore.commands.options import Json, Plot, With
 from uncore.commands.status import OK
 from uncore.report.table import Column, emit
 from uncore.words import check_endings
+
+if TYPE_CHECKING:
+    from uncore.topology.machine import Number
 
 
 def list_(*, json: Json = False) -> int:
@@ -38,13 +41,28 @@ def show(
     resolved = topology.load(machine, with_)
     if not (keys or json):
         print(topology.draw(resolved, plot), end="\n\n")
-    rows = [
-        {"key": n.key, "value": n.text, "source": n.source, "file": n.file, "line": n.line}
-        for n in resolved.numbers
-    ]
-    columns = [Column(key, key, left=True) for key in ("key", "value", "source")]
-    emit(rows, json, [*columns, Column("where", _where, left=True)])
+    rows = [_number(number) for number in resolved.numbers]
+    names = ["key", "value", "interval", "source"]
+    if not any(row["interval"] for row in rows):
+        names.remove("interval")
+    columns = [Column(name, name, left=True) for name in names]
+    about = [Column("what it is", "about", left=True)] if keys else []
+    emit(rows, json, [*columns, Column("where", _where, left=True), *about])
     return OK
+
+
+def _number(number: Number) -> dict[str, Any]:
+    from uncore.topology.keys import declaration
+
+    return {
+        "key": number.key,
+        "value": number.text,
+        "interval": " to ".join(number.interval or ()),
+        "source": number.source,
+        "file": number.file,
+        "line": number.line,
+        "about": declaration(number.key).about,
+    }
 
 
 def _where(row: Any) -> str:

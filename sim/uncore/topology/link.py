@@ -33,44 +33,63 @@ class Link:
     """
 
     source: Place = field(
-        "the stop where it begins",
-        Word("LEVEL.join.kind", "how the members are joined", words=JOINS),
-        Text("LEVEL.join.map", "who stands where, drawn", absent="members in a row", joins=PLANNED),
+        "stop where it begins",
+        Word("LEVEL.join.kind", "kind of join", words=JOINS),
+        Text(
+            "LEVEL.join.map",
+            "drawing of who stands where",
+            absent="members in a row",
+            joins=PLANNED,
+        ),
         Text("LEVEL.join.size", "columns and rows, `6x5`", joins=("mesh",)),
-        Text("LEVEL.join.links", "the pairs that are wired, a list", joins=("links",)),
+        Text("LEVEL.join.links", "list of the pairs that are wired", joins=("links",)),
         Text(
             "LEVEL.join.uplink",
-            "the stop that leads to the level above",
+            "stop that leads to the level above",
             absent="`u` of the map, else the first",
             joins=PLANNED,
         ),
     )
-    target: Place = field("the stop where it ends")
+    target: Place = field("stop where it ends")
     control: Ps = field(
-        "a message without data needs to cross, its head; routes are least in it",
-        Ratio("LEVEL.join.control_ratio", "control latency over that of data", "1", high=10),
+        "time a message without data takes; routes are least in it",
+        Ratio(
+            "LEVEL.join.control_ratio",
+            "share of the data latency that a message without data takes",
+            "1",
+            high=10,
+        ),
     )
     data: Ps = field(
-        "a message with data needs to cross, its head",
-        Duration("LEVEL.join.latency", "one crossing; of a ring or a grid one hop"),
-        Duration("LEVEL.join.dx", "a hop along a row", absent="`latency`", joins=GRIDS),
-        Duration("LEVEL.join.dy", "a hop between rows", absent="`latency`", joins=GRIDS),
-        Duration("LEVEL.join.diagonal", "a hop across", absent="none", joins=("quadrants",)),
-        Duration("LEVEL.join.bridge", "between rings", absent="`latency`", joins=("two-rings",)),
-        Duration("LEVEL.join.inject", "from a member to its stop", "0ns", joins=ATTACHED),
-        Duration("LEVEL.join.eject", "from a stop to its member", "0ns", joins=ATTACHED),
+        "time the head of a message with data takes",
+        Duration("LEVEL.join.latency", "time of a crossing; in a ring or a grid of a hop"),
+        Duration("LEVEL.join.dx", "time of a hop along a row", absent="`latency`", joins=GRIDS),
+        Duration("LEVEL.join.dy", "time of a hop between rows", absent="`latency`", joins=GRIDS),
+        Duration(
+            "LEVEL.join.diagonal", "time of a hop across", absent="none", joins=("quadrants",)
+        ),
+        Duration(
+            "LEVEL.join.bridge", "time from ring to ring", absent="`latency`", joins=("two-rings",)
+        ),
+        Duration("LEVEL.join.inject", "time from a member to its stop", "0ns", joins=ATTACHED),
+        Duration("LEVEL.join.eject", "time from a stop to its member", "0ns", joins=ATTACHED),
     )
-    snoop: Ps = field("a probe, or an answer without data, needs to cross")
+    snoop: Ps = field("time a probe, or an answer without data, takes")
     control_busy: Ps = field(
-        "a message without data keeps the channel",
-        Size("messages.control", "of a message without data"),
+        "time a message without data keeps the channel",
+        Size("messages.control", "bytes of a message without data"),
     )
     data_busy: Ps = field(
-        "a message with data keeps the channel",
-        Size("messages.data", "of a message with a line"),
-        Rate("LEVEL.join.width", "of a wire", absent="no limit"),
-        Rate("LEVEL.join.attach_width", "of `inject`, `eject`", absent="no limit", joins=ATTACHED),
+        "time a message with data keeps the channel",
+        Size("messages.data", "bytes of a message with a line"),
+        Rate("LEVEL.join.width", "width of a wire", absent="no limit"),
+        Rate(
+            "LEVEL.join.attach_width",
+            "width of the wires of `inject` and `eject`",
+            absent="no limit",
+            joins=ATTACHED,
+        ),
     )
-    snoop_busy: Ps = field("a probe, or an answer without data, keeps the channel")
-    channel: MaybePlace = field("the medium it takes; -1: no limit")
-    level: str = field("the level whose join owns the link: for statistics and drawings")
+    snoop_busy: Ps = field("time a probe, or an answer without data, keeps the channel")
+    channel: MaybePlace = field("medium it takes; -1: no limit")
+    level: str = field("level whose join owns it, for statistics and drawings")

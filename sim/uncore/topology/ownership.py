@@ -17,7 +17,7 @@ from uncore.topology.builders import Sites
 from uncore.topology.core import sets_and_ways
 from uncore.topology.document import wrong
 from uncore.topology.kinds import Levels
-from uncore.topology.machine import MOST_GRANTS, Resolver
+from uncore.topology.parts import MOST_GRANTS, Resolver
 from uncore.topology.table import Table
 from uncore.topology.tree import Group
 from uncore.topology.units import ps

@@ -33,16 +33,16 @@ T = TypeVar("T")
 
 
 class Form(Enum):
-    """How a value is written, and what it becomes."""
+    """How a value is written; of a number also what it becomes."""
 
-    DURATION = '"12ns", "9cy" or "3cy + 12ns"'  # picoseconds
-    FREQUENCY = '"4.0GHz"'  # a period
-    RATE = '"32B/cy" or "40GB/s"'
-    SIZE = '"512KiB"'  # bytes
-    COUNT = "a whole number"
-    SHARE = "a plain number"  # thousandths
-    WORD = "one of"
-    TEXT = "a text"
+    DURATION = "duration"  # picoseconds
+    FREQUENCY = "frequency"
+    RATE = "rate"
+    SIZE = "size"  # bytes
+    COUNT = "whole number"
+    SHARE = "share"  # thousandths
+    WORD = "word"
+    TEXT = "text"
 
 
 Ps = Annotated[int, Meta(ge=0, le=LONGEST), Form.DURATION]

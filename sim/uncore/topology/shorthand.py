@@ -16,7 +16,7 @@ from collections.abc import Callable
 from uncore.errors import nearest
 from uncore.topology.keys import HEAD
 from uncore.topology.link import JOINS
-from uncore.topology.machine import DATA
+from uncore.topology.parts import DATA
 from uncore.topology.units import UnitError, cache_parts
 
 

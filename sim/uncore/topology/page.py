@@ -1,0 +1,120 @@
+"""docs/machine.md: every key of a machine file and every number of a machine, from their fields.
+
+python -m uncore.topology.page      writes it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin
+
+from uncore.paths import CHECKOUT
+from uncore.topology.keys import KEYS, LEVEL
+from uncore.topology.machine import PARTS
+from uncore.topology.schema import (
+    LARGEST,
+    Field,
+    Form,
+    Key,
+    fields,
+    form_of,
+    limits,
+    metadata,
+    words_of,
+)
+
+HEAD = """\
+# The numbers of a machine
+
+Made from the fields of `sim/uncore/topology/machine.py` by `python -m uncore.topology.page`;
+[topologies/README.md](../topologies/README.md) tells how a file is written.
+
+## Keys of a machine file
+
+LEVEL is a level of the tree, NAME a name of your own. A key without a default must be in the file,
+or in one that it extends.
+"""
+FIELDS = """\
+## What they come to
+
+The machine that engines execute, `uncore.topology.Machine`. Durations are picoseconds, sizes bytes,
+shares thousandths.
+"""
+MOST = 1 << 20  # beyond, a limit says nothing
+PLAIN = {str: "text", bool: "yes or no", int: "number", NoneType: "nothing"}
+UNITS = {Form.DURATION: "ps", Form.SIZE: "bytes", Form.SHARE: "thousandths"}
+
+
+def page() -> str:
+    return "\n".join([HEAD, *_keys(), FIELDS, *_fields()])
+
+
+def _keys() -> Iterator[str]:
+    tables: dict[str, list[Key]] = {}
+    for key in KEYS.values():
+        top, dot, _ = key.name.partition(".")
+        table = key.name.rpartition(".")[0] if top == LEVEL else top * len(dot)
+        tables.setdefault(table, []).append(key)
+    for table in sorted(tables):
+        yield f"**{f'[{table}]' if table else 'At the head'}**\n"
+        rows = (_key(table, key) for key in tables[table])
+        yield from _table(("key", "written", "default", "what it is"), rows)
+
+
+def _key(table: str, key: Key) -> tuple[str, ...]:
+    name = key.name.removeprefix(f"{table}.")
+    default = f"`{key.default}`" if key.default is not None else key.absent
+    joins = f" ({', '.join(key.joins)})" if key.joins else ""
+    return f"`{name}`", _written(key), default, key.about + joins
+
+
+def _written(key: Key) -> str:
+    if key.form is Form.WORD:
+        return " ".join(f"`{word}`" for word in key.words)
+    if key.form is Form.COUNT:
+        return f"{key.low} to {key.high}" if key.high < LARGEST else key.form.value
+    if key.form is Form.SHARE:
+        return f"above 0, at most {key.high}"
+    return str(key.form.value)
+
+
+def _fields() -> Iterator[str]:
+    for part in PARTS:
+        yield f"**{part.__name__}**: {' '.join((part.__doc__ or '').split())}\n"
+        yield from _table(
+            ("field", "type", "from", "what it is"), (_field(one) for one in fields(part))
+        )
+
+
+def _field(one: Field) -> tuple[str, ...]:
+    keys = ", ".join(f"`{key.name}`" for key in one.keys)
+    return f"`{one.name}`", _type(one.type), keys, one.about
+
+
+def _type(type_: Any) -> str:
+    if isinstance(type_, UnionType):
+        return " or ".join(_type(one) for one in get_args(type_))
+    if get_origin(type_) is tuple:
+        return f"list of {_type(get_args(type_)[0])}"
+    if words := words_of(type_):
+        return " ".join(f"`{word}`" for word in words)
+    if metadata(type_):
+        (low, high), unit = limits(type_), UNITS.get(form_of(type_), "")
+        least = f"from {low}" if low else ""
+        return f"{unit or 'number'} {f'{low} to {high}' if high <= MOST else least}".strip()
+    return PLAIN.get(type_) or str(getattr(type_, "__name__", type_))
+
+
+def _table(head: Iterable[str], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    names = list(head)
+    yield "| " + " | ".join(names) + " |"
+    yield "|" + "---|" * len(names)
+    for row in rows:
+        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
+    yield ""
+
+
+if __name__ == "__main__":
+    assert CHECKOUT, "the page is part of a checkout"
+    (CHECKOUT / "docs/machine.md").write_text(page())

@@ -1,0 +1,193 @@
+"""What a machine consists of besides its wires: cores, resolvers, memories, interrupts.
+
+How a field says what it is, and the keys of a machine file that decide it: schema.py.
+"""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from uncore.topology.link import PLANNED
+from uncore.topology.schema import (
+    Bytes,
+    Count,
+    Duration,
+    MaybePlace,
+    Place,
+    Ps,
+    Rate,
+    Share,
+    Size,
+    Some,
+    SomePs,
+    Text,
+    Whole,
+    Word,
+    field,
+    one_of,
+    part,
+)
+
+KNOWS = ("snoop", "shadow-tags", "directory", "inclusive")
+REPLIES = ("direct", "via")
+UNBLOCKS = ("response", "completion")
+DATA = ("none", "victim", "inclusive")
+PLACES = ("slices", "hub", "home")  # of a resolver
+MOST_GRANTS = 1 << 16
+MOST_WAYS = 1 << 20
+
+Grants = Annotated[int, Meta(ge=0, le=MOST_GRANTS)]
+Stores = Annotated[int, Meta(ge=0, le=4096)]
+Ways = Annotated[int, Meta(ge=1, le=MOST_WAYS)]
+Knows = Annotated[str, one_of(KNOWS)]
+Reply = Annotated[str, one_of(REPLIES)]
+Unblock = Annotated[str, one_of(UNBLOCKS)]
+Data = Annotated[str, one_of(DATA)]
+
+
+@part
+class Core:
+    """Costs of one core and its private caches (L1 and L2 are one coherence controller)."""
+
+    instruction: SomePs = field(
+        "time of an instruction; 0 would let time stand still", "core.instruction"
+    )
+    mispredict: Ps = field("cost of a branch that was not foreseen", "core.mispredict")
+    pause: Ps = field("time of PAUSE", "core.pause")
+    l1_hit: Ps = field("time of a load that hits L1", "core.l1.latency")
+    l2_hit: Ps = field("time of an access that hits L2", "core.l2.latency")
+    l1_sets: Some = field("sets of L1", Size("core.l1.size", "size of L1"))
+    l1_ways: Ways = field("ways of L1", "core.l1.ways")
+    l2_sets: Count = field("sets of L2; 0: none", Size("core.l2.size", "size of L2, or `none`"))
+    l2_ways: Count = field("ways of L2", Whole("core.l2.ways", low=1, high=MOST_WAYS))
+    atomic: Ps = field(
+        "time of an AMO, or LR and SC, that hits with sufficient rights", "core.atomic"
+    )
+    hold: Ps = field("least time that a line just won exclusively stays", "core.hold")
+    store_buffer: Stores = field(
+        "stores it holds, divided by the core's harts", "core.store_buffer"
+    )
+    smt_share: Share = field(
+        "share of its speed that a hart has beside active siblings", "core.smt_share"
+    )
+    lr_exclusive: bool = field(
+        "whether LR asks for ownership, as on x86, or for a copy",
+        "core.lr",
+        words=("exclusive", "shared"),
+    )
+    far_atomics: bool = field(
+        "whether AMOs are done at the resolver or in the core",
+        "core.atomics",
+        words=("far", "near"),
+    )
+
+
+@part
+class Kind:
+    """Cores that differ from the others."""
+
+    name: str = field(
+        "name in machine files",
+        Text("kinds.NAME", "parts that are of this kind, by the ends of their paths: `module8-9`"),
+    )
+    cores: tuple[Place, ...] = field("cores of this kind")
+    core: Core = field("costs of each")
+
+
+@part
+class Resolver:
+    """One point of ownership: a cache slice group, a snoop point or a home directory."""
+
+    name: str = field('name, such as "ccx3" or "home0"')
+    level: str = field("level it stands at")
+    knows: Knows = field("what it knows of the copies below it", "LEVEL.resolver.knows")
+    children: tuple[Place, ...] = field("agents below it")
+    parents: tuple[Place, ...] = field(
+        "agents above it; one: the tree's; several: by home node of the line; none: root"
+    )
+    slices: tuple[Place, ...] = field(
+        "stops of its slices; a line hashes to one of them",
+        Word("LEVEL.resolver.at", "where it stands; only the root at `home`", words=PLACES),
+        Whole(
+            "LEVEL.resolver.slices", "number of slices", absent="as the join has", low=1, high=1024
+        ),
+        Word(
+            "LEVEL.join.slices",
+            "where the slices of a crossbar stand",
+            "hub",
+            words=("hub", "ports"),
+            joins=("crossbar",),
+        ),
+    )
+    reply: Reply = field("way of an owner's data to the requester", "LEVEL.resolver.reply")
+    unblock: Unblock = field("what closes a transaction", "LEVEL.resolver.unblock")
+    service: Ps = field(
+        "time a slice is busy with a request before it acts", "LEVEL.resolver.service"
+    )
+    grants: Grants = field(
+        "children served before a waiting probe from above",
+        Whole(
+            "LEVEL.resolver.grants",
+            "children served before a waiting probe from above; or, as `1us`, the age from which"
+            " the request behind the probe goes first",
+            low=1,
+            high=MOST_GRANTS,
+        ),
+    )
+    entries: Count = field(
+        "entries of its directory; 0: no limit",
+        Whole("LEVEL.resolver.entries", absent="no limit; `inclusive`: one for each line of data"),
+    )
+    ways: Count = field(
+        "ways of its directory",
+        Whole("LEVEL.resolver.ways", absent="no sets; `inclusive`: as the data", high=1 << 16),
+    )
+    data: Data = field("which data it keeps", Word("LEVEL.data.policy", words=DATA))
+    data_sets: Count = field(
+        "sets of data in all slices", Size("LEVEL.data.size", "size of the data in all slices")
+    )
+    data_ways: Count = field("ways of the data", Whole("LEVEL.data.ways", low=1, high=MOST_WAYS))
+    data_hit: Ps = field("time from decision to the data leaving", Duration("LEVEL.data.latency"))
+    memory: MaybePlace = field("node that a root at home homes; -1: by the line's home")
+    grants_until: Ps = field(
+        "age of the request behind a probe until which children are served", default=0
+    )
+    lookup: Ps = field(
+        "time to read from memory which child away from its node owns a line; 0: at hand",
+        "LEVEL.resolver.lookup",
+        default=0,
+    )
+    near: tuple[Place, ...] = field("children at its own node, whom it always knows", default=())
+
+
+@part
+class Memory:
+    """One memory node: `size` bytes at RAM base + index * size."""
+
+    stop: Place = field(
+        "stop of its port",
+        Text("memory.node", "level whose parts have memory"),
+        Text("memory.groups", "only these parts of the level, `0 2`", absent="all"),
+        Text(
+            "LEVEL.join.memory",
+            "stop of the memory's port",
+            absent="`m` of the map, else the first",
+            joins=PLANNED,
+        ),
+    )
+    latency: Ps = field("time from taking the channel to the data leaving", "memory.latency")
+    busy: Ps = field(
+        "time a line keeps the channel", Rate("memory.bandwidth", "bandwidth of a node")
+    )
+    size: Bytes = field("bytes of a node", "memory.size")
+
+
+@part
+class Interrupt:
+    """Costs of an inter-processor interrupt."""
+
+    send: Ps = field("time the sender is busy", "interrupt.send")
+    accept: Ps = field("time the receiver's controller is busy", "interrupt.accept")
+    entry: Ps = field("time to enter the trap", "interrupt.entry")
+    exit: Ps = field("time to leave the trap", "interrupt.exit")
+    multicast: bool = field("whether one message reaches a set of harts", "interrupt.multicast")
