@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from uncore.topology.cpus import hart_of_cpu
 from uncore.topology.fabric import UNLIMITED
-from uncore.topology.machine import Core, Kind, Machine
+from uncore.topology.machine import Core, Kind, Link, Machine, Resolver
 from uncore.topology.route import Routes, nearest_memories
 
 
@@ -46,30 +46,32 @@ def cut(machine: Machine, cores: Sequence[int], path: str) -> Machine:
         core_stops=tuple(at[machine.core_stops[core]] for core in cores),
         resolvers=tuple(
             replace(
-                one,
-                children=_renumbered(one.children, agent_at),
-                parents=_renumbered(one.parents, agent_at),
-                near=_renumbered(one.near, agent_at),
-                slices=_renumbered(where, at),
-                memory=node_at.get(one.memory, -1),
+                _moved(one, agent_at), slices=_renumbered(s, at), memory=node_at.get(one.memory, -1)
             )
-            for one, where in zip(resolvers, slices, strict=True)
+            for one, s in zip(resolvers, slices, strict=True)
         ),
         memories=tuple(
             replace(machine.memories[node], stop=at[machine.memories[node].stop]) for node in nodes
         ),
         stops=tuple(machine.stops[stop] for stop in stops),
-        links=tuple(
-            replace(
-                link,
-                source=at[link.source],
-                target=at[link.target],
-                channel=channel_at.get(link.channel, UNLIMITED),
-            )
-            for link in (machine.links[number] for number in links)
-        ),
+        links=tuple(_rewired(machine.links[number], at, channel_at) for number in links),
         cpus=_cpus(machine, cores),
     )
+
+
+def _moved(one: Resolver, places: dict[int, int]) -> Resolver:
+    """With its relatives at their new places."""
+    return replace(
+        one,
+        children=_renumbered(one.children, places),
+        parents=_renumbered(one.parents, places),
+        near=_renumbered(one.near, places),
+    )
+
+
+def _rewired(link: Link, at: dict[int, int], channel_at: dict[int, int]) -> Link:
+    channel = channel_at.get(link.channel, UNLIMITED)
+    return replace(link, source=at[link.source], target=at[link.target], channel=channel)
 
 
 def _kinds(machine: Machine, cores: Sequence[int]) -> tuple[Core, tuple[Kind, ...]]:

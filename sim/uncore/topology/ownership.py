@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 from uncore.topology import units
 from uncore.topology.builders import Sites
@@ -201,17 +200,21 @@ def _adopt(made: list[Resolver], parent: Resolver, agent: int, cores: int) -> No
             made[child - cores] = replace(old, parents=(*old.parents, agent))
 
 
+def _data(level: Table) -> tuple[str, int, int, int]:
+    """The policy, sets, ways and latency of what is stored at a level."""
+    data = level.table("data")
+    policy = data.word("policy") if data else "none"
+    if not data or policy == "none":
+        return policy, 0, 0, 0
+    return policy, *sets_and_ways(data), ps(data.duration("latency"))
+
+
 class _Reader:
     """One level's resolver and storage, read once; its instances differ in place and family."""
 
     def __init__(self, level: Table, table: Table, is_root: bool) -> None:
         self.level, self.table = level, table
-        data = level.table("data")
-        policy = data.word("policy") if data else "none"
-        sets, ways, hit = 0, 0, Fraction(0)
-        if data and policy != "none":
-            sets, ways = sets_and_ways(data)
-            hit = data.duration("latency")
+        policy, sets, ways, hit = _data(level)
         self.at = table.word("at")
         if self.at == "home" and not is_root:
             raise table.wrong(
@@ -236,7 +239,7 @@ class _Reader:
             data=policy,
             data_sets=sets,
             data_ways=ways,
-            data_hit=ps(hit),
+            data_hit=hit,
             memory=-1,
         )
         if self.pattern.lookup and (self.at != "home" or knows != "directory"):

@@ -47,7 +47,6 @@ def resolve(root: Branch, identifier: str) -> Machine:
     for kind, core in costs.items():
         if core.far_atomics:
             refuse_far_without_data(levels.tables["core"][kind], resolvers, kinds[kind])
-    interrupt = top.level("interrupt").part(Interrupt)
     machine = Machine(
         id=identifier,
         name=top.text("name"),
@@ -60,7 +59,7 @@ def resolve(root: Branch, identifier: str) -> Machine:
         core_stops=tuple(seats.cores),
         resolvers=tuple(resolvers),
         memories=tuple(memories),
-        interrupt=interrupt,
+        interrupt=top.level("interrupt").part(Interrupt),
         stops=tuple(plan.fabric.stops),
         links=tuple(plan.fabric.links),
         cpus=top.read("cpus", lambda text: check_cpus(text, sum(tree.threads))),

@@ -17,12 +17,13 @@ engine's structs (sim/native/spec).
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, replace
+from dataclasses import MISSING, dataclass
 from enum import Enum
 from functools import cache, partial
 from typing import Annotated, Any, TypeVar, dataclass_transform, get_origin
 
-from msgspec import Meta
+from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from uncore.topology.units import LONGEST
 
@@ -60,8 +61,7 @@ def one_of(words: tuple[str, ...]) -> Meta:
     return Meta(pattern=f"^({'|'.join(words)})$", extra={"words": words})
 
 
-@dataclass(frozen=True)
-class Key:
+class Key(Struct, frozen=True):
     """A key of a machine file; LEVEL and NAME in it stand for whatever is called so there."""
 
     form: Form
@@ -82,8 +82,7 @@ class Key:
 Duration, Clock, Rate, Size, Whole, Ratio, Word, Text = (partial(Key, form) for form in Form)
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(Struct, frozen=True):
     name: str
     type: Any
     about: str
