@@ -78,9 +78,10 @@ def test_a_line_is_contended_once_a_probe_waits_for_its_hold(before: int, waits:
     assert end(spans[1][0]) == (again if waits else other[0].at + LEAD) + ATOMIC
 
 
-def test_a_sibling_ends_the_attempt_that_it_has_begun() -> None:
+@pytest.mark.parametrize("do", [Do.ATTEMPT, Do.ATTEMPT_STORE])
+def test_a_sibling_ends_the_attempt_that_it_has_begun(do: Do) -> None:
     """The probe comes between the sibling's LR and SC, and waits for the SC."""
-    attempt = [Step(PROBED - 20 - LEAD, Do.ATTEMPT)]
+    attempt = [Step(PROBED - 20 - LEAD, do)]
     alone, fought_for = (
         siblings([Step(FIRST, Do.AMO)], attempt, *others, hold=HOLD)[1][0].cost
         for others in ([], [[Step(ASKS, Do.AMO)]])

@@ -113,6 +113,9 @@ __attribute__((noinline)) static struct span atomic_step(uint64_t when, uint64_t
     case 32:  // a byte, a double word in the next place, and a load of what the byte is in
       STEP("sb zero, 0(%3)\n\tsd zero, 64(%3)\n\tld t0, 0(%3)");
       break;
+    case 35:  // an attempt with a store before its SC
+      STEP("lr.d t0, (%3)\n\t.rept 20\n\tnop\n\t.endr\n\tsd zero, 8(%3)\n\tsc.d t1, t0, (%3)");
+      break;
     case 34:  // end the run by a trap without a handler; at any place but the first a mere store
       at = (char*)((uintptr_t)at * (at != places));
       STEP("csrw mtvec, zero\n\tsd zero, 0(%3)");

@@ -43,7 +43,7 @@ class Agents:
         self.touched: dict[int, int] = {}  # node of each page that a core has missed on
 
     def place_harts(self) -> list[Hart]:
-        """A1.2: the program's harts in order, each at the core that the job places it on."""
+        """A1.2, A1.4: the program's harts, each at the core that the job places it on."""
         program = self.system.job.program
         text = next(s for s in program.segments if program.entry in s)
         code = _native.Code(text.address, len(text.data))

@@ -44,8 +44,8 @@ class Contended:
 
     def bars_access(self, hart: Hart, access: Access) -> bool:
         """C9.6: of what another hart begins, loads go on, and the SC of an LR with a lock."""
-        own_sc = access.kind == "sc" and hart.locked == access.line
-        return self.bars(hart) and access.kind != "load" and not own_sc
+        goes_on = access.kind == "load" or hart.locked == access.line
+        return self.bars(hart) and not goes_on
 
 
 def ask_in_turn(core: Core, line: int, holder: int) -> None:

@@ -83,7 +83,7 @@ class Clock(simpy.Environment):
 
 
 def execution(core: int, hart: int) -> Rank:
-    """T3, H6.4: when all that reaches a core at a time has, it executes, lower threads first."""
+    """T3, H6.4: when all that reaches a core at a time has, it executes, lower harts first."""
     return core, CLASS["execution"], 0, hart
 
 
