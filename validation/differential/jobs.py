@@ -1,7 +1,7 @@
 """The jobs on which two engines are compared: every protocol, shape, placement and policy.
 
-`JOBS`: name -> Case.  `make(case)` is the job.  Small: a few operations with caches of a few lines,
-so that evictions, recalls and writebacks meet probes all the time.
+`JOBS`, `MORE`: name -> Case.  `make(case)` is the job.  Small: a few operations with caches of a
+few lines, so that evictions, recalls and writebacks meet probes all the time.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from uncore.topology import load
 SUPPORT = Path(__file__).parents[1] / "support"
 GUESTS = {
     "delay": SUPPORT / "programs/delay.c",
+    "operations": SUPPORT / "programs/operations.c",
     "random": SUPPORT / "programs/random_sharing.c",
 }
 MACHINES = {"three-level": str(SUPPORT / "three_levels.toml")}  # beside those with a name
@@ -257,6 +258,20 @@ def kinds() -> Iterator[tuple[str, Case]]:
     yield "kinds-of-complexes", Case("ccx:2x3", "random", 6, small, parameters, tiny=True)
 
 
+def operations() -> Iterator[tuple[str, Case]]:
+    """Atomics of every kind and width, near and far, and timers."""
+    for machine, words, harts in (("ring:3", (), 3), ("mesh:3x2", FAR, 6)):
+        name = "-".join([f"operations-{machine}", *words])
+        yield name, Case(machine, "operations", harts, words, (("ops", 24),))
+
+
+def levels_without_data() -> Iterator[tuple[str, Case]]:
+    """A level without data, whose children alone have what it answers for."""
+    words = ("ccx.data=none", "protocol=moesi")
+    parameters = (("ops", 12), ("lines", 12))
+    yield "no-data-below", Case("ccx:2x3", "random", 6, words, parameters, tiny=True)
+
+
 JOBS = dict(
     [
         *structures(8),
@@ -268,4 +283,5 @@ JOBS = dict(
         *kinds(),
     ]
 )
+MORE = dict([*operations(), *levels_without_data()])  # which no earlier version has run
 LONG = dict(structures(100))

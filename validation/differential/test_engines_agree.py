@@ -8,16 +8,16 @@ latencies, transfers, what links and resolvers were busy with.  `--all` runs lon
 from __future__ import annotations
 
 import pytest
-from validation.differential.jobs import JOBS, LONG, Case, make
+from validation.differential.jobs import JOBS, LONG, MORE, Case, make
 
 from uncore.compare import agreement
 
 ENGINES = ("native", "reference")
 
 
-@pytest.mark.parametrize("name", JOBS)
+@pytest.mark.parametrize("name", JOBS | MORE)
 def test_the_engines_agree_on(name: str) -> None:
-    agree(JOBS[name])
+    agree((JOBS | MORE)[name])
 
 
 @pytest.mark.long
