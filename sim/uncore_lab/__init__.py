@@ -7,6 +7,7 @@
     validate/    simulated against measured, experiment by experiment
     claims/      what articles claim, asked of the simulator
     measure/     a real computer, measured and described
+    upkeep/      how its files, and fitted numbers of machine files, come from matrices
     commands/    what it adds to the `uncore` command
 
 It is installed with `uncore` and imports it; nothing of `uncore` imports this.  The product meets

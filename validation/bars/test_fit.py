@@ -10,7 +10,6 @@ from shutil import copytree
 import msgspec
 import numpy as np
 import pytest
-from validation import fit, order
 
 from uncore import topology
 from uncore.paths import TOPOLOGIES
@@ -18,20 +17,21 @@ from uncore_lab.calibrate.order import Order, find
 from uncore_lab.figures import hardware as figures
 from uncore_lab.figures.parts import parts_of
 from uncore_lab.figures.simulate import handoffs
+from uncore_lab.upkeep import numbers, stops
 
 
 def test_numbers_that_were_changed_are_found_again() -> None:
-    right = fit.prepare("tr1950x", None)
+    right = numbers.prepare("tr1950x", None)
     moved = np.log([0.9, 1.1, 1.15, 0.9]).tolist()
     measured = right.simulated(moved)
-    found = fit.solve([dataclasses.replace(right, measured=measured)])
+    found = numbers.solve([dataclasses.replace(right, measured=measured)])
     assert right.own(found) == pytest.approx(moved, abs=0.02)
 
 
 @pytest.mark.parametrize("name", ["tr1950x", "epyc7302x2"])
 def test_the_home_side_predicts_the_other_side(name: str) -> None:
     """Fitted on the pairs at the home and the class that leads across; all others are predicted."""
-    off = fit.half(name, None)
+    off = numbers.half(name, None)
     assert off.size > 100
     assert off.mean() < 6
 
@@ -40,16 +40,16 @@ def test_a_core_is_found_at_the_stop_where_it_sits() -> None:
     """Cores renamed at random: each must land, but for mirror images, where it adds its part."""
     hardware, machine = figures.read("r5950x"), topology.load("r5950x")
     ours = handoffs(machine, hardware)
-    stops = np.random.default_rng(1).permutation(8)  # core k of the renamed machine sits here
-    cores = np.concatenate([stops, 8 + stops])
+    where = np.random.default_rng(1).permutation(8)  # core k of the renamed machine sits here
+    cores = np.concatenate([where, 8 + where])
     harts = (2 * cores[:, None] + [0, 1]).ravel()
     both_ways = np.fmax(ours, ours.T)
     renamed = np.where(np.tri(machine.harts, k=-1), both_ways[np.ix_(harts, harts)], np.nan)
     found = find(machine, renamed)
     assert found
     assert sorted(found.cores) == list(range(8))
-    assert stops[found.owner] == int(hardware.slice)
-    drawn = order.renumber((TOPOLOGIES / "r5950x.toml").read_text(), found)
+    assert where[found.owner] == int(hardware.slice)
+    drawn = stops.renumber((TOPOLOGIES / "r5950x.toml").read_text(), found)
     drawn = drawn.partition("map")[2].split('"""')[1]
     again = topology.load("r5950x", [f"ccx.join.map={drawn}"])
     placed = handoffs(again, msgspec.structs.replace(hardware, slice=str(found.owner)))
@@ -59,18 +59,18 @@ def test_a_core_is_found_at_the_stop_where_it_sits() -> None:
 
 def test_a_renumbered_map_keeps_its_floorplan() -> None:
     text = 'map = """\n    u   0+1 b0\n    b0  2   .\n"""\nsize = "2MiB"\n'
-    moved = order.renumber(text, Order((2, 0, 1), 2, 1.0))
+    moved = stops.renumber(text, Order((2, 0, 1), 2, 1.0))
     assert moved == 'map = """\n    u   2+0 b0\n    b0  1   .\n"""\nsize = "2MiB"\n'
 
 
 def test_a_number_that_follows_another_moves_with_it() -> None:
-    frees = fit.prepare("r5950x", None).frees
+    frees = numbers.prepare("r5950x", None).frees
     assert frees["ccx.join.inject"].followers == (("ccx.join.eject", 1.0),)
     assert frees["ccx.join.inject"].settings(3.0) == [
         "ccx.join.inject=3.000000ns",
         "ccx.join.eject=3.000000ns",
     ]
-    frees = fit.prepare("tr3960x", None).frees
+    frees = numbers.prepare("tr3960x", None).frees
     assert frees["socket.join.dy"].settings(10) == [
         "socket.join.dy=10.000000ns",
         "socket.join.dx=3.540000ns",
@@ -78,13 +78,13 @@ def test_a_number_that_follows_another_moves_with_it() -> None:
 
 
 def test_machines_that_share_a_number_get_one_value_for_it() -> None:
-    (group,) = fit.groups(["r2700x"])
+    (group,) = numbers.groups(["r2700x"])
     assert group == ["r2700x", "tr1950x"]
-    fits = [fit.prepare(name, None) for name in group]
+    fits = [numbers.prepare(name, None) for name in group]
     shared = set.intersection(*(set(one.places) for one in fits))
     right = dict.fromkeys([place for one in fits for place in one.places], log(1.1))
     moved = [dataclasses.replace(one, measured=one.simulated(one.own(right))) for one in fits]
-    found = fit.solve(moved)
+    found = numbers.solve(moved)
     assert len(shared) == 2
     assert found == pytest.approx(right, abs=0.02)
 
@@ -92,9 +92,9 @@ def test_machines_that_share_a_number_get_one_value_for_it() -> None:
 def test_amounts_are_written_where_they_stood_and_those_that_follow_too(tmp_path: Path) -> None:
     copytree(TOPOLOGIES, tmp_path / "copy")
     file = tmp_path / "copy/r5950x.toml"
-    copied = dataclasses.replace(fit.prepare("r5950x", None), machine=topology.load(file))
+    copied = dataclasses.replace(numbers.prepare("r5950x", None), machine=topology.load(file))
     assert all(str(tmp_path) in place[0] for place in copied.places)
-    fit.write(copied, dict.fromkeys(copied.places, log(2)))
+    numbers.write(copied, dict.fromkeys(copied.places, log(2)))
     before, after = ({n.key: n for n in topology.load(f).numbers} for f in ("r5950x", file))
     changed = {key for key in before if before[key].text != after[key].text}
     assert changed == {*copied.frees, "ccx.join.eject"}

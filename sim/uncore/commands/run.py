@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -59,7 +59,6 @@ def run(
                 "--host: a real machine has no --with, --log, --lines, --again or placement"
             )
         return _measure(words, threads, set_, json=json, plot=plot, output=output)
-
     if again:
         others = (words, set_, with_, plot, output, lines, log, json)
         if any(others) or (threads, choices) != ("1", PLACED):
@@ -68,29 +67,19 @@ def run(
             )
         return _again(again, cores)
     machines, workload = _split("run", words)
-    values: dict[str, Any] = {
-        "parameters": pairs("--set", set_),
-        "overrides": pairs("--with", with_),
-    }
-    jobs = [
-        make_job(machine, workload, threads, **values, **choices.policies()) for machine in machines
-    ]
-    if output and len(jobs) > 1:
+    jobs = [choices.job(machine, workload, threads, set_, with_) for machine in machines]
+    _check_files(len(jobs), output, log, lines)
+    told, files = choices.told(), {"output": output, "log": log, "plot": plot}
+    return finish(jobs, cores, told=told, json=json, lines=lines, **files)
+
+
+def _check_files(jobs: int, output: Path | None, log: Path | None, lines: bool) -> None:
+    if output and jobs > 1:
         raise UserError(f"--output {output}: one file holds the result of one machine")
-    if log and len(jobs) > 1:
+    if log and jobs > 1:
         raise UserError(f"--log {log}: one file holds the log of one machine")
     if lines and not output:
         raise UserError("--lines: where to? write --output FILE.json too")
-    return finish(
-        jobs,
-        cores,
-        told=choices.told(),
-        json=json,
-        plot=plot,
-        output=output,
-        lines=lines,
-        log=log,
-    )
 
 
 def _measure(

@@ -1,6 +1,6 @@
 """Which core sits at which stop of the shipped machines: written into their files.
 
-    python -m validation.order MACHINE... --matrices DIR [--write]
+    python -m uncore_lab.upkeep.stops MACHINE... --matrices DIR [--write]
 
 How it is found is uncore_lab/calibrate/order.py.  `--write` renumbers the map and writes the slice
 into uncore_lab/figures.

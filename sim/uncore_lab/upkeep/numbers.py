@@ -1,7 +1,7 @@
 """Fits the numbers of machine files whose source is "fitted" to what was measured on the machines.
 
-    python -m validation.fit MACHINE... [--matrices DIR] [--write] [--half]
-    python -m validation.fit --all --matrices DIR --write
+    python -m uncore_lab.upkeep.numbers MACHINE... [--matrices DIR] [--write] [--half]
+    python -m uncore_lab.upkeep.numbers --all --matrices DIR --write
 
 Prints the new value of each fitted number and what the machines score with them; `--write` puts the
 values into the files.  Only numbers that already say so move, so a machine never gets more freedom
@@ -15,7 +15,7 @@ than its file declares:
 
 Every class of every machine weighs the same, its median more than its pairs; a number that several
 machines share moves by one factor in all of them.  How that is solved is uncore_lab/fitting; which
-core sits where is validation/order.py.
+core sits where is stops.py.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp
 from pathlib import Path
@@ -70,10 +70,10 @@ class Fit:
     def places(self) -> list[Place]:
         return [(self.numbers[key].file, self.numbers[key].line) for key in self.frees]
 
-    def moved(self, steps: Sequence[float]) -> Machine:
+    def moved(self, steps: Iterable[float]) -> Machine:
         return topology.load(self.name, settings(stepped(self.frees, steps), self.frees))
 
-    def simulated(self, steps: Sequence[float]) -> Matrix:
+    def simulated(self, steps: Iterable[float]) -> Matrix:
         return handoffs(self.moved(steps), self.hardware, rounds=ROUNDS)
 
     def part(self) -> least.Part:
@@ -91,7 +91,8 @@ class Fit:
 def solve(fits: Sequence[Fit]) -> dict[Place, float]:
     """Logarithms of factors of all numbers of these machines together."""
     found = least.solve([fit.part() for fit in fits], most=TURNS)
-    return dict(zip(found.keys, found.steps.tolist(), strict=True))
+    steps = dict(zip(found.keys, found.steps.tolist(), strict=True))
+    return {place: steps[place] for fit in fits for place in fit.places}
 
 
 def prepare(name: str, matrices: Path | None) -> Fit:

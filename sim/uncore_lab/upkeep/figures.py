@@ -1,6 +1,6 @@
 """Writes uncore_lab/figures/machines/MACHINE.toml from a measured matrix.
 
-    python -m validation.derive MACHINE... --matrices DIR [--set KEY=VALUE ...]
+    python -m uncore_lab.upkeep.figures MACHINE... --matrices DIR [--set KEY=VALUE ...]
 
 Class medians and, where the machine has structure, what is finer: each core's part inside a shared
 cache whose parts add up, and (`--set between=die`) medians between dies or complexes.  What a file

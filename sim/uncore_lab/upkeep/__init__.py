@@ -1,0 +1,6 @@
+"""How the carried files come from matrices: what was fitted must be repeatable.
+
+python -m uncore_lab.upkeep.figures    a machine's figures, from its measured matrix
+python -m uncore_lab.upkeep.numbers    fitted numbers of machine files, from figures or matrices
+python -m uncore_lab.upkeep.stops      which core sits at which stop of a ring or mesh
+"""
