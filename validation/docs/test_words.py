@@ -75,3 +75,15 @@ def test_a_link_of_a_page_leads_somewhere(page: Path) -> None:
     links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text())
     targets = [link for link in links if "://" not in link]
     assert [link for link in targets if not (page.parent / link).exists()] == []
+
+
+def test_each_step_of_the_walk_names_functions_that_are_where_it_says() -> None:
+    page = ROOT / "docs/walk.md"
+    steps = re.findall(r"^\d+\. .*$", page.read_text(), re.MULTILINE)
+    assert steps
+    for step in steps:
+        files = [page.parent / link for link in re.findall(r"\]\((\.\./sim/[^)]+)\)", step)]
+        code = "\n".join(file.read_text() for file in files)
+        functions = re.findall(r"`\w+::(\w+)`", step)
+        assert functions
+        assert [name for name in functions if not re.search(rf"\b{name}\(", code)] == []
