@@ -38,7 +38,7 @@ def test_a_word_that_is_not_used_is_not_used(phrase: str) -> None:
     spelt = re.compile(rf"\b{phrase}", re.IGNORECASE)
     found = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
-        for path in texts("docs", "topologies", "validation", "workloads")
+        for path in texts("docs", "sim", "topologies", "validation", "workloads")
         if path != GLOSSARY
         for number, line in enumerate(path.read_text().splitlines(), 1)
         if spelt.search(line)

@@ -3,13 +3,13 @@
 //   Packer<System> packer(tree, watched);
 //   packer.pack(system, words);        the canonical words: equal for states that behave alike
 //   packer.unpack(words, system);
-//   settle, write and renamings: the parts of pack(), for machines of several lines
+//   normalise, write and renamings: the parts of pack(), for machines of several lines
 //
 // Three things are abstracted. Values: the logic copies data and never looks at them, so a value is
 // the newest or it is old. Request ids are only ever compared with the one a client waits for: an
 // id is that one or it is old. Cores: renaming the cores of a level, or the levels, changes nothing
 // (every automorphism of the tree); of all renamings the one with the smallest words is taken.
-// Fields that are written before they are next read are left out (`settle`).
+// Fields that are written before they are next read are left out (`normalise`).
 #pragma once
 
 #include <algorithm>
@@ -29,14 +29,14 @@ class Packer {
   Packer(const Tree& t, const Watched& w)
       : tree_(t), states_(w), blank_(t, w), renamings_(check::renamings(t)) {}
 
-  // Settles the system, too: it behaves as before.
-  void pack(System& settled, Words& out) {
-    settle(settled);
+  // Normalises the system, too: it behaves as before.
+  void pack(System& normal, Words& out) {
+    normalise(normal);
     out.clear();
-    const auto best = smallest_keys(settled);
+    const auto best = smallest_keys(normal);
     for (const Renaming& r : renamings_) {
-      if (keys(settled, r) != best) continue;
-      write(settled, r, other_);
+      if (keys(normal, r) != best) continue;
+      write(normal, r, other_);
       if (out.empty() || other_ < out) out.swap(other_);
     }
   }
@@ -54,7 +54,7 @@ class Packer {
 
   const std::vector<Renaming>& renamings() const { return renamings_; }
 
-  // The words of a settled system under one renaming.
+  // The words of a normal system under one renaming.
   void write(const System& s, const Renaming& r, Words& out) {
     out.clear();
     Writer ar(out, r);
@@ -67,17 +67,17 @@ class Packer {
   }
 
   // Leaves out what does not matter; the system behaves as before.
-  void settle(System& s) {
+  void normalise(System& s) {
     for (Agent a = 0; a < tree_.cores; ++a)
-      for (Msg& m : s.core(a).deferred) settle(s, m);
-    for (Msg& m : s.messages) settle(s, m);
-    for (Agent a = tree_.cores; a < tree_.agents(); ++a) settle(s, a, s.line(a));
+      for (Msg& m : s.core(a).deferred) normalise(s, m);
+    for (Msg& m : s.messages) normalise(s, m);
+    for (Agent a = tree_.cores; a < tree_.agents(); ++a) normalise(s, a, s.line(a));
     for (Agent a = 0; a < tree_.cores; ++a) {
       auto& core = s.core(a);
       if (!states_.holds_copy(core.copy.state)) core.data = {};
-      settle(s, core.data);
+      normalise(s, core.data);
     }
-    settle(s, s.memory);
+    normalise(s, s.memory);
     for (Agent a = 0; a < tree_.agents(); ++a) {  // last: the others compare with it
       Copy& copy = tree_.is_core(a) ? s.core(a).copy : s.line(a).up;
       copy.request = states_.waits_for_grant(copy.state);
@@ -169,30 +169,32 @@ class Packer {
 
   // --- what does not matter ---------------------------------------------------------------------
 
-  void settle(const System& s, Agent a, Line& l) {
+  void normalise(const System& s, Agent a, Line& l) {
     if (l.waiting == 0) l.answers = 0;
     if (l.phase == Phase::probing) l.request = {};
     if (!l.carried) l.in_hand = {};
     if (!l.stored && l.phase != Phase::put) l.data = {};
     if (!l.probed) l.served = 0;
     l.owner_grant = l.owner != kNobody && current(s, tree_.node(a).first + l.owner, l.owner_grant);
-    settle(s, l.data);
-    settle(s, l.in_hand);
-    settle(s, l.request);
-    settle(s, l.probe);
-    for (Msg& m : l.queue) settle(s, m);
+    normalise(s, l.data);
+    normalise(s, l.in_hand);
+    normalise(s, l.request);
+    normalise(s, l.probe);
+    for (Msg& m : l.queue) normalise(s, m);
   }
 
-  void settle(const System& s, Msg& m) {
+  void normalise(const System& s, Msg& m) {
     const bool asks = m.kind == Kind::GetS || m.kind == Kind::GetM || m.kind == Kind::Upg;
     m.id = asks && current(s, m.from, m.id);
     m.grant = m.grant != 0 && current(s, m.to, m.grant);
     if (is_probe(m.kind) && m.requester == kNobody) m.right = State::I, m.wants_unblock = false;
     if (!m.carries) m.data = {};
-    settle(s, m.data);
+    normalise(s, m.data);
   }
 
-  static void settle(const System& s, typename System::Data& data) { data[0] = data == s.golden; }
+  static void normalise(const System& s, typename System::Data& data) {
+    data[0] = data == s.golden;
+  }
 
   bool current(const System& s, Agent a, uint32_t id) const {
     const Copy& copy = s.copy(a);

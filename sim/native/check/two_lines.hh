@@ -79,12 +79,12 @@ class TwoLinesPacker {
 
   TwoLinesPacker(const Tree& t, const Watched& w) : packer_(t, w) {}
 
-  void pack(Machine& settled, Words& out) {
-    for (System& line : settled.lines) packer_.settle(line);
+  void pack(Machine& normal, Words& out) {
+    for (System& line : normal.lines) packer_.normalise(line);
     out.clear();
     for (const Renaming& r : packer_.renamings()) {
       for (std::size_t line = 0; line < 2; ++line)
-        packer_.write(settled.lines[line], r, parts_[line]);
+        packer_.write(normal.lines[line], r, parts_[line]);
       if (parts_[1] < parts_[0]) parts_[0].swap(parts_[1]);
       whole_.assign(1, parts_[0].size());
       for (const Words& part : parts_) whole_.insert(whole_.end(), part.begin(), part.end());
