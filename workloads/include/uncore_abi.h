@@ -21,7 +21,18 @@
 // Not on QEMU: words of 64 harts each, and the register that sends an IPI to all of them.
 #define UC_MULTICAST_BASE 0x02010000
 #define UC_MULTICAST_SEND 0x1000
+// Of the 16550 the transmitter, at the base, and the line status: it is always empty.
 #define UC_UART_BASE 0x10000000
+#define UC_UART_LINE_STATUS 5
+#define UC_UART_TRANSMITTER_EMPTY 0x60
+
+// Semihosting calls, as Arm's specification numbers them. An exit's argument is a block of two
+// words: the reason, which for a program that ends of itself is UC_SYS_ENDED, and the code.
+#define UC_SYS_WRITE0 0x04
+#define UC_SYS_GET_CMDLINE 0x15
+#define UC_SYS_EXIT 0x18
+#define UC_SYS_EXIT_EXTENDED 0x20
+#define UC_SYS_ENDED 0x20026
 
 #define UC_MAX_HARTS 4096
 #define UC_MAX_NODES 256
@@ -55,6 +66,10 @@
 #define UC_MARK_DELAY 5         // rs1 = ns; an engine may let that time pass at once, or ignore it
 #define UC_MARK_START 6         // one operation starts: its latency runs from here to UC_MARK_OP
 #define UC_MARK_KIND 7          // what follows is of kind rs1, a position in UC_KINDS
+
+// The longest delay, in ns (eleven days): one that was asked for with a negative number must not
+// turn time back.
+#define UC_LONGEST_DELAY 1000000000000000
 
 // Which counter uc_now() reads, and timebase_hz counts.
 #define UC_CLOCK_TIME 0   // CSR time

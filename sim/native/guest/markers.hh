@@ -33,7 +33,7 @@ class Operations {
       case UC_MARK_OP:
         return done(std::max<uint64_t>(1, value), clock);
       case UC_MARK_DELAY:
-        return {.delay = std::min(value, kLongestDelay)};
+        return {.delay = std::min<uint64_t>(value, UC_LONGEST_DELAY)};
       default:
         return {};
     }
@@ -43,10 +43,6 @@ class Operations {
   uint64_t began() const { return began_; }  // of the one under way, on the clock of mark()
 
  private:
-  // A guest that asks for more (a negative time, perhaps) must not turn the clock back: eleven
-  // days.
-  static constexpr uint64_t kLongestDelay = 1'000'000'000'000'000;
-
   Marked done(uint64_t batch, uint64_t clock) {
     Marked marked{.operations = batch};
     if (measuring_) marked.latency = (clock - began_) / batch;

@@ -52,14 +52,13 @@ constexpr std::optional<Register> register_at(uint64_t address, uint64_t harts, 
 // far_register(register, address, write, value): by a message.
 template <class Env>
 Answer access_device(Env& env, uint64_t address, bool write, uint64_t& value) {
-  constexpr uint32_t kTransmit = 0, kLineStatus = 5, kTransmitterEmpty = 0x60;
   const std::optional<Register> r = env.register_of(address);
   if (!r) return Answer::fault;
   if (r->kind == Register::Kind::mtime) {
     value = env.time();
   } else if (r->kind == Register::Kind::uart) {
-    if (write && r->index == kTransmit) env.say(static_cast<char>(value));
-    if (!write) value = r->index == kLineStatus ? kTransmitterEmpty : 0;
+    if (write && r->index == 0) env.say(static_cast<char>(value));
+    if (!write) value = r->index == UC_UART_LINE_STATUS ? UC_UART_TRANSMITTER_EMPTY : 0;
   } else if (!env.at_hand(*r) || r->interrupts(write, value)) {
     return env.far_register(*r, address, write, value);
   } else if (write) {

@@ -1,5 +1,4 @@
-// A semihosting call: text out, and the end of the run. Numbers and blocks are those of Arm's
-// specification, as RISC-V takes them over for 64 bits.
+// A semihosting call: text out, and the end of the run (UC_SYS_... of the guest's ABI).
 //
 // Memory may take its time, so a call says which aligned doubleword it reads next:
 //
@@ -15,18 +14,20 @@
 #include <optional>
 #include <string>
 
+#include "uncore_abi.h"
+
 namespace uncore {
 
 class Semihosting {
  public:
   Semihosting(uint64_t call, uint64_t argument) {
     switch (call) {
-      case kWrite0:
+      case UC_SYS_WRITE0:
         reading_ = Reading::text;
         next_ = argument;
         break;
-      case kExit:
-      case kExitExtended:  // a block of two words: the reason and the code
+      case UC_SYS_EXIT:
+      case UC_SYS_EXIT_EXTENDED:  // a block of two words: the reason and the code
         reading_ = Reading::code;
         next_ = argument + 8;
         break;
@@ -47,7 +48,6 @@ class Semihosting {
   uint64_t answer = 0;
 
  private:
-  static constexpr uint64_t kWrite0 = 0x04, kExit = 0x18, kExitExtended = 0x20;
   enum class Reading : uint8_t { nothing, text, code };
 
   void take_byte(uint8_t byte) {

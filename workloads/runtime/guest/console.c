@@ -1,11 +1,6 @@
 // Text out, command line in, exit: RISC-V semihosting, and the 16550 UART where there is none.
 #include "../runtime.h"
 
-#define SYS_WRITE0 0x04
-#define SYS_GET_CMDLINE 0x15
-#define SYS_EXIT_EXTENDED 0x20
-#define ADP_STOPPED_APPLICATION_EXIT 0x20026
-
 // The three instructions are the call; they must be uncompressed and lie in one page. False where
 // the machine has no semihosting: the ebreak trapped (trap.c).
 static bool semihost(uint64_t call, const void* argument, int64_t* answer) {
@@ -27,7 +22,7 @@ static bool semihost(uint64_t call, const void* argument, int64_t* answer) {
 
 void uc_put(const char* text) {
   int64_t ignored;
-  if (semihost(SYS_WRITE0, text, &ignored)) return;
+  if (semihost(UC_SYS_WRITE0, text, &ignored)) return;
   for (; *text; text++) *(volatile uint8_t*)UC_UART_BASE = (uint8_t)*text;
 }
 
@@ -51,15 +46,15 @@ bool uc_command_line(char* buffer, size_t size) {
     size_t size;
   } block = {buffer, size};
   int64_t status;
-  return semihost(SYS_GET_CMDLINE, &block, &status) && status == 0;
+  return semihost(UC_SYS_GET_CMDLINE, &block, &status) && status == 0;
 }
 
 _Noreturn void uc_exit(int code) {
   struct {
     uint64_t reason, code;
-  } block = {ADP_STOPPED_APPLICATION_EXIT, (uint64_t)code};
+  } block = {UC_SYS_ENDED, (uint64_t)code};
   int64_t ignored;
-  semihost(SYS_EXIT_EXTENDED, &block, &ignored);
+  semihost(UC_SYS_EXIT_EXTENDED, &block, &ignored);
   uc_put("uc: exit=");
   uc_put_number((uint64_t)code);
   uc_put("\n");

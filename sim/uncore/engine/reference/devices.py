@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 MTIME = CONSTANTS["UC_CLINT_BASE"] + CONSTANTS["UC_CLINT_MTIME"]
 UART = range(CONSTANTS["UC_UART_BASE"], CONSTANTS["UC_UART_BASE"] + 8)
-LINE_STATUS, TRANSMITTER_EMPTY = 5, 0x60
+LINE_STATUS = UART.start + CONSTANTS["UC_UART_LINE_STATUS"]
+TRANSMITTER_EMPTY = CONSTANTS["UC_UART_TRANSMITTER_EMPTY"]
 
-# Semihosting calls, as Arm's specification numbers them.
-WRITE0, EXIT, EXIT_EXTENDED = 4, 0x18, 0x20
+WRITE0 = CONSTANTS["UC_SYS_WRITE0"]
+EXITS = (CONSTANTS["UC_SYS_EXIT"], CONSTANTS["UC_SYS_EXIT_EXTENDED"])
 NO_SUCH_CALL = 2**64 - 1
 
 
@@ -55,7 +56,7 @@ def access(hart: Hart, address: int, write: bool, value: int) -> Value | None:
     if address in UART:
         if write and address == UART.start:
             hart.system.console.say(hart.id, bytes([value % 256]))
-        return TRANSMITTER_EMPTY if address == UART.start + LINE_STATUS else 0
+        return TRANSMITTER_EMPTY if address == LINE_STATUS else 0
     register = _interrupts(hart, address)
     assert register is not None
     if register.is_here(hart, write, value):
@@ -83,8 +84,8 @@ def semihost(hart: Hart) -> None:
     if call == WRITE0:
         hart.system.console.say(hart.id, _string(hart, argument))
         hart.isa.set_argument(0, 0)
-    elif call in (EXIT, EXIT_EXTENDED):
-        code = contents.read(hart.system, argument + 8, 8) if call == EXIT_EXTENDED else b""
+    elif call in EXITS:
+        code = contents.read(hart.system, argument + 8, 8)  # the block: a reason, the code
         status = int.from_bytes(code[:4], "little", signed=True)
         hart.system.ending.by(hart, "exited", "", status)
     else:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MARK = {
     name: CONSTANTS[f"UC_MARK_{name}"] for name in ("OP", "ROI_ON", "ROI_OFF", "DELAY", "START")
 }
-LONGEST_DELAY = 10**15  # ns: what a guest asks for with a negative time must not turn time back
+LONGEST_DELAY = CONSTANTS["UC_LONGEST_DELAY"]
 STACK, GUARD = CONSTANTS["UC_STACK_STRIDE"], CONSTANTS["UC_STACK_GUARD"]
 
 
