@@ -6,8 +6,7 @@ from typing import Any
 
 import polars
 import pytest
-from validation.engine.test_rules_of_messages import KEPT
-from validation.support.line import NS, line
+from validation.support.line import KEPT, NS, line
 from validation.support.plans import START, Do, Plans, Step, words
 from validation.support.runs import guest, job, logged
 

@@ -9,20 +9,14 @@ import dataclasses
 
 import polars
 import pytest
-from validation.engine.test_rules_of_cores import ATOMIC, L2, LOAD, SERVICE, fetch, taken
-from validation.support.line import NS, A, B, H, line, way, wires
-from validation.support.plans import LEAD, START, Do, Step, steps, words
+from validation.support.costs import ATOMIC, L2, LOAD, SERVICE, fetch, taken
+from validation.support.line import NS, ONE_WAY, SET_STRIDE, A, B, H, line, way, wires
+from validation.support.plans import LEAD, NEAR, START, Do, Step, at, steps, words
 from validation.support.runs import guest, logged
 
 from uncore.errors import GuestError
 
 SIZES = ("control", "data", "snoop")
-NEAR = [-1, 0, 1]  # ns from that moment
-
-
-def at(access: int, do: Do, place: int = 0) -> Step:
-    """A step whose access is at that time."""
-    return Step(access - LEAD, do, place)
 
 
 # ---- T: what an access sees ----------------------------------------------------------------------
@@ -70,15 +64,12 @@ def test_the_first_hart_in_time_ends_the_run(late: int, who: int) -> None:
 
 # ---- F5: no order between a pair -----------------------------------------------------------------
 
-SMALL = {"l1_ways": 1, "l2_sets": 1024, "l2_ways": 1}  # one line a set
-STRIDE = 1024 * 64  # so these lines share it
-
 
 @pytest.mark.parametrize("late", NEAR)
 def test_a_short_message_overtakes_a_long_one(late: int) -> None:
     """F5: a request that leaves B after a writeback is at H before it, and is served first."""
     slow = 50
-    machine = line(core=SMALL, resolver={"service": slow * NS}, threads_per_core=2)
+    machine = line(core=ONE_WAY, resolver={"service": slow * NS}, threads_per_core=2)
     put = 2000 + fetch(B) + slow - SERVICE  # leaves `l2_hit` later, as a request made then does
     ahead = way("data", B, H) - way("control", B, H)
     plans = [
@@ -87,7 +78,7 @@ def test_a_short_message_overtakes_a_long_one(late: int) -> None:
         [at(1000, Do.AMO, 0), at(2000, Do.LOAD, 1)],
         [Step(1000, Do.NOTHING), at(put + ahead + late, Do.LOAD, 2)],
     ]
-    span = steps(machine, plans, placement="siblings", stride=STRIDE)[3][1]
+    span = steps(machine, plans, placement="siblings", stride=SET_STRIDE)[3][1]
     alone = fetch(B) + slow - SERVICE + LOAD
     assert span.cost == alone + (slow - late if late >= 0 else 0)
 
@@ -132,7 +123,7 @@ def test_a_client_answers_for_a_line_on_its_way_back(late: int) -> None:
     evicted = 2000 + fetch(A)
     asks = evicted + late - (taken(B, A) - L2 - way("data", A, B))
     plans = [[at(1000, Do.AMO, 0), at(2000, Do.LOAD, 1)], [at(asks, Do.AMO, 0)]]
-    span = steps(line(core=SMALL), plans, stride=STRIDE)[1][0]
+    span = steps(line(core=ONE_WAY), plans, stride=SET_STRIDE)[1][0]
     assert span.cost == taken(B, A) + ATOMIC
 
 
@@ -142,19 +133,19 @@ SLOW = 200  # ns more of service, so that the core asks again in time
 @pytest.mark.parametrize("late", NEAR)
 def test_a_core_asks_for_a_line_again_once_its_put_was_acknowledged(late: int) -> None:
     """C5: a dirty line is put `l2_hit` after another took its place; it waits for the PutAck."""
-    machine = line(core=SMALL, resolver={"service": (SERVICE + SLOW) * NS})
+    machine = line(core=ONE_WAY, resolver={"service": (SERVICE + SLOW) * NS})
     put = 2000 + fetch(A) + SLOW + L2
     acknowledged = put + way("data", A, H) + SERVICE + SLOW + way("control", H, A)
     again = at(acknowledged + late, Do.LOAD, 0)
     plan = [at(1000, Do.AMO, 0), at(2000, Do.AMO, 1), again]
-    span = steps(machine, [plan], stride=STRIDE)[0][2]
+    span = steps(machine, [plan], stride=SET_STRIDE)[0][2]
     assert span.begin + 1 == acknowledged + late
     assert span.cost == max(-late, 0) + fetch(A) + SLOW + LOAD
 
 
 def test_a_core_evicts_a_clean_line_silently() -> None:
     """C5: so it may ask for the line again at once."""
-    machine = line(core=SMALL, resolver={"service": (SERVICE + SLOW) * NS})
+    machine = line(core=ONE_WAY, resolver={"service": (SERVICE + SLOW) * NS})
     evicted = 2000 + fetch(A) + SLOW
     plan = [at(1000, Do.LOAD, 0), at(2000, Do.LOAD, 1), at(evicted + 60, Do.LOAD, 0)]
-    assert steps(machine, [plan], stride=STRIDE)[0][2].cost == fetch(A) + SLOW + LOAD
+    assert steps(machine, [plan], stride=SET_STRIDE)[0][2].cost == fetch(A) + SLOW + LOAD

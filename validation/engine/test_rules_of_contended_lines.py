@@ -9,8 +9,8 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from validation.engine.test_rules_of_cores import ATOMIC, L2, LOAD, SERVICE, fetch
-from validation.engine.test_rules_of_levels import levels
+from validation.support.costs import ATOMIC, L2, LOAD, SERVICE, fetch
+from validation.support.levels import levels
 from validation.support.line import NS, A, B, H, line, way
 from validation.support.plans import LEAD, Do, Span, Step, steps
 

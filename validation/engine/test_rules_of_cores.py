@@ -8,23 +8,10 @@ from __future__ import annotations
 
 import polars
 import pytest
+from validation.support.costs import ATOMIC, L2, LOAD, SERVICE, fetch, taken
 from validation.support.line import NS, A, B, H, line, way
 from validation.support.plans import LEAD, START, Do, Step, steps, words
 from validation.support.runs import guest, logged, point
-
-LOAD, ATOMIC, L2 = 4, 18, 9  # l1_hit, atomic, l2_hit
-SERVICE, MEMORY = 6, 60
-
-
-def fetch(stop: int) -> int:
-    """From a miss to the line from memory being there."""
-    return L2 + way("control", stop, H) + SERVICE + MEMORY + way("data", H, stop)
-
-
-def taken(stop: int, owner: int) -> int:
-    """From a miss to the line from another core being there."""
-    asked = L2 + way("control", stop, H) + SERVICE + way("snoop", H, owner)
-    return asked + L2 + way("data", owner, stop)
 
 
 def costs(*plan: Step, **machine: object) -> list[int]:

@@ -6,40 +6,15 @@ with the root and the memory.
 
 from __future__ import annotations
 
-import dataclasses
-
 import polars
 import pytest
-from validation.engine.test_rules_of_arrival import NEAR, SMALL, STRIDE, at
-from validation.engine.test_rules_of_cores import ATOMIC, L2, LOAD, MEMORY, SERVICE, fetch
-from validation.engine.test_rules_of_messages import KEPT
-from validation.support.line import HOME as RESOLVER
-from validation.support.line import MEMORY as NODE
-from validation.support.line import NS, A, B, H, line, way
-from validation.support.plans import START, Do, Step, steps, words
+from validation.support.costs import ATOMIC, L2, LOAD, MEMORY, SERVICE, fetch
+from validation.support.levels import JOIN, ROOT, levels
+from validation.support.line import KEPT, NS, ONE_WAY, SET_STRIDE, A, B, H, line, way
+from validation.support.plans import NEAR, START, Do, Step, at, steps, words
 from validation.support.runs import guest, logged
 
 from uncore.topology.machine import Machine
-
-JOIN, ROOT = 4, 5  # agents
-
-
-def levels(data: str = "none") -> Machine:
-    store = dict(KEPT, data=data) if data != "none" else {}
-    join = dataclasses.replace(
-        RESOLVER, name="join", level="ccx", knows="shadow-tags", children=(0, 1, 2),
-        parents=(ROOT,), **store,
-    )  # fmt: skip
-    root = dataclasses.replace(RESOLVER, children=(JOIN, 3), slices=(B,))
-    return line(
-        core_stops=(A, A, H, B),
-        levels=("ccx", "core", "thread"),
-        shape=((0, 0), (0, 1), (0, 2), (1, 3)),
-        resolvers=(join, root),
-        memories=(dataclasses.replace(NODE, stop=B),),
-        protocol="moesi" if data == "none" else "mesi",  # else it may have to keep dirty data
-    )
-
 
 UP = L2 + way("control", A, H) + SERVICE  # from a miss at A until the join acts
 
@@ -106,7 +81,7 @@ def test_an_inclusive_level_recalls_what_it_evicts(
     told = pushed + way("snoop", H, A)
     plans = [[at(1000, do, 0), at(told + late, Do.LOAD, 0)], [at(2000, Do.LOAD, 1)]]
     hit = not recalled or late < 0
-    spans = steps(store(data), plans, stride=STRIDE)
+    spans = steps(store(data), plans, stride=SET_STRIDE)
     assert spans[0][1].cost == (LOAD if hit else fetch(A) + LOAD)
     assert spans[1][0].cost == fetch(B) + LOAD  # which waits for none of this
 
@@ -117,16 +92,16 @@ def test_a_victim_level_recalls_the_copies_of_dirty_data(late: int) -> None:
     told = 3000 + fetch(H) + way("snoop", H, B)
     plans = [[at(1000, Do.AMO, 0)], [at(2000, Do.LOAD, 0), at(told + late, Do.LOAD, 0)]]
     plans.append([at(3000, Do.LOAD, 1)])
-    span = steps(store("victim"), plans, stride=STRIDE)[1][1]
+    span = steps(store("victim"), plans, stride=SET_STRIDE)[1][1]
     assert span.cost == (LOAD if late < 0 else fetch(B) + LOAD)
 
 
 @pytest.mark.parametrize("data", ["none", "inclusive", "victim"])
 def test_a_level_keeps_what_is_written_back(data: str) -> None:
     """R7, R6: A's line is put; B is given it by the level's store, or by memory."""
-    machine = line(core=SMALL, resolver=dict(KEPT, data=data) if data != "none" else {})
+    machine = line(core=ONE_WAY, resolver=dict(KEPT, data=data) if data != "none" else {})
     plans = [[at(1000, Do.AMO, 0), at(2000, Do.LOAD, 1)], [at(3000, Do.LOAD, 0)]]
-    span = steps(machine, plans, stride=STRIDE)[1][0]
+    span = steps(machine, plans, stride=SET_STRIDE)[1][0]
     assert span.cost == fetch(B) - (0 if data == "none" else MEMORY - 21) + LOAD
 
 
@@ -136,13 +111,13 @@ def test_a_level_keeps_what_is_written_back(data: str) -> None:
 @pytest.mark.parametrize("held", [True, False])
 def test_an_overfull_set_of_a_core_shrinks_when_another_line_comes(held: bool) -> None:
     """A5, R7, C4: a set of one line takes a second one while the first is held; then both go."""
-    machine = line(core=dict(SMALL, l1_ways=2, hold=(500 if held else 0) * NS))
+    machine = line(core=dict(ONE_WAY, l1_ways=2, hold=(500 if held else 0) * NS))
     again = [at(1000, Do.AMO, 0), at(1200, Do.AMO, 1), at(1400, Do.LOAD, 0)]
     miss = fetch(A) + LOAD
-    first = steps(machine, [again], stride=STRIDE)[0][2]
+    first = steps(machine, [again], stride=SET_STRIDE)[0][2]
     assert first.cost == (LOAD if held else miss)
     plan = [*again[:2], at(3000, Do.LOAD, 2), at(4000, Do.LOAD, 1)]
-    assert steps(machine, [plan], stride=STRIDE)[0][3].cost == miss
+    assert steps(machine, [plan], stride=SET_STRIDE)[0][3].cost == miss
 
 
 # ---- R9: a directory that stands in memory -------------------------------------------------------

@@ -8,8 +8,8 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from validation.engine.test_rules_of_cores import ATOMIC, L2, LOAD, MEMORY, SERVICE, fetch
-from validation.support.line import HOME, NS, A, B, H, line, way, wires
+from validation.support.costs import ATOMIC, L2, LOAD, MEMORY, SERVICE, fetch
+from validation.support.line import HOME, KEPT, NS, A, B, H, line, way, wires
 from validation.support.plans import LEAD, Do, Span, Step, results, steps
 from validation.support.runs import job
 
@@ -60,9 +60,6 @@ def test_a_line_goes_from_owner_to_owner_as_reply_and_unblock_say(reply: str, un
     done = filled + ATOMIC  # C4: the atomic that waited for the line comes first
     probed = max(closed + way("snoop", H, B), done)
     assert second.begin + 1 + second.cost == probed + L2 + way("data", B, H) + ATOMIC
-
-
-KEPT = {"data": "inclusive", "data_sets": 1024, "data_ways": 8, "data_hit": 21 * NS}
 
 
 def test_shared_grants_of_a_resolver_overlap() -> None:

@@ -10,10 +10,9 @@ import dataclasses
 from typing import Any
 
 import pytest
-from validation.engine.test_rules_of_cores import MEMORY, SERVICE
+from validation.support.costs import MEMORY, SERVICE
 from validation.support.line import HOME as RESOLVER
-from validation.support.line import MEMORY as NODE
-from validation.support.line import NS, A, B, H, line, way
+from validation.support.line import NODE, NS, A, B, H, line, way
 from validation.support.plans import LEAD, START, Do, Plans, Step, words
 from validation.support.runs import guest, logged
 

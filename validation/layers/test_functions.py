@@ -14,9 +14,6 @@ STILL_LONG = {
     "sim/sst/memory.cc: SstHart::perform",
     "sim/uncore/commands/run.py: run",
     "sim/uncore/engine/gem5/system.py: _make_network",
-    "sim/uncore/topology/cut.py: cut",
-    "sim/uncore/topology/ownership.py: __init__",
-    "sim/uncore/topology/resolve.py: resolve",
     "validation/isa/test_atomics.py: test_compare_and_swap_of_a_pair",
 }
 

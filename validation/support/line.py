@@ -53,7 +53,15 @@ HOME = least(
     service=6 * NS,
     grants=1,
 )
-MEMORY = least(Memory, stop=H, latency=60 * NS, size=1 << 30)
+NODE = least(Memory, stop=H, latency=60 * NS, size=1 << 30)
+KEPT = {
+    "data": "inclusive",
+    "data_sets": 1024,
+    "data_ways": 8,
+    "data_hit": 21 * NS,
+}
+ONE_WAY = {"l1_ways": 1, "l2_sets": 1024, "l2_ways": 1}  # a core's caches: one line a set
+SET_STRIDE = 1024 * 64  # bytes between lines of one such set
 INTERRUPT = least(Interrupt, send=140 * NS, accept=50 * NS, entry=30 * NS, exit=20 * NS)
 
 
@@ -104,7 +112,7 @@ def line(
             core=dataclasses.replace(CORE, **core or {}),
             core_stops=CORES,
             resolvers=(dataclasses.replace(HOME, **resolver or {}),),
-            memories=(dataclasses.replace(MEMORY, **memory or {}),),
+            memories=(dataclasses.replace(NODE, **memory or {}),),
             interrupt=dataclasses.replace(INTERRUPT, **interrupt or {}),
             stops=("A", "H", "B"),
             links=wires(),

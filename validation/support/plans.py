@@ -70,6 +70,13 @@ class Span(NamedTuple):
 Plans = Sequence[Sequence[Step]]
 LEAD = 7  # ns from the time of a step in its plan to its access
 
+NEAR = [-1, 0, 1]  # ns from the moment at which two things meet
+
+
+def at(access: int, do: Do, place: int = 0) -> Step:
+    """A step whose access is at that time."""
+    return Step(access - LEAD, do, place)
+
 
 def steps(machine: Machine, plans: Plans, **options: Any) -> list[list[Span]]:
     """When each step of each hart began, in ns after the start of the plans, and what it cost."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from uncore.topology.machine import Core
-from uncore.topology.schema import LARGEST
+from uncore.topology.schema import LARGEST, LINE
 from uncore.topology.table import Table
-
-LINE = 64  # bytes
 
 
 def sets_and_ways(cache: Table) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from uncore.topology.builders import Sites
 from uncore.topology.builders import build as build_join
-from uncore.topology.core import LINE, read_core
+from uncore.topology.core import read_core
 from uncore.topology.cpus import check_cpus
 from uncore.topology.cut import cut
 from uncore.topology.document import Branch, Leaf, wrong
@@ -24,6 +24,7 @@ from uncore.topology.joins import Join, Messages, read_join
 from uncore.topology.kinds import Levels, kind_names, read_levels, write_out
 from uncore.topology.machine import Interrupt, Kind, Machine, Memory
 from uncore.topology.ownership import Seats, read_resolvers, refuse_far_without_data
+from uncore.topology.schema import LINE
 from uncore.topology.table import Ledger, Table
 from uncore.topology.tree import Group, Tree, parse_tree
 from uncore.topology.units import UnitError, ps

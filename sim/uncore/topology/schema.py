@@ -27,6 +27,7 @@ from msgspec.structs import replace
 
 from uncore.topology.units import LONGEST
 
+LINE = 64  # bytes
 LARGEST = (1 << 32) - 1  # of what is counted
 MOST_BYTES = 1 << 50
 MOST_HARTS = 4096

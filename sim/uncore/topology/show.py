@@ -11,8 +11,7 @@ from itertools import groupby
 from pathlib import Path
 
 from uncore.topology.machine import Core, Machine, Resolver
-
-LINE = 64  # bytes
+from uncore.topology.schema import LINE
 
 
 def draw(machine: Machine, picture: Path | None = None) -> str:
