@@ -10,28 +10,21 @@ void System<Size>::access(Agent c, ClientEvent wish, int word) {
   Core& own = core(c);
   CoreEnv at{this, c};
   word_[static_cast<std::size_t>(c)] = static_cast<uint8_t>(word);
-  if (wish == ClientEvent::Evict)
+  if (wish == ClientEvent::Evict) {
     CoreLogic::evict(at, own.copy);
-  else if (wish == ClientEvent::Amo && CoreLogic::goes_far(at, own.copy))
-    ask_far(at, word);
-  else if (CoreLogic::access(at, own.copy, wish) == Begun::performed)
+  } else if (wish == ClientEvent::Amo && CoreLogic::goes_far(at, own.copy)) {
+    CoreLogic::ask_far(at, {word});
+    own.far = true;
+  } else if (CoreLogic::access(at, own.copy, wish) == Begun::performed) {
     perform(c, wish, word);
-}
-
-// The word to write travels in the flags.
-template <class Size>
-void System<Size>::ask_far(CoreEnv& at, int word) {
-  core(at.agent).far = true;
-  Msg m = CoreLogic::far_atomic(at);
-  m.flags = static_cast<uint8_t>(word);
-  at.send(m);
+  }
 }
 
 template <class Size>
 typename System<Size>::Msg System<Size>::apply(Data& data, const Msg& m, Agent at) {
   if (data != golden) throw Violation{"an atomic found old data at " + std::to_string(at)};
   ++performed;
-  ++golden[m.flags];
+  ++golden[static_cast<std::size_t>(m.operation.word)];
   data = golden;
   Msg value;
   value.kind = Kind::Value;

@@ -15,6 +15,23 @@ class System;
 template <class Size>
 using DataOf = std::array<uint32_t, Size::words>;
 
+}  // namespace uncore::check
+
+namespace uncore {
+
+// An atomic writes a word of the line, and nobody looks at what it read.
+template <std::size_t words>
+struct FarAtomic<std::array<uint32_t, words>> {
+  struct Asks {
+    int word;
+  };
+  struct Reads {};
+};
+
+}  // namespace uncore
+
+namespace uncore::check {
+
 template <class Size>
 struct AtResolver {
   using Data = DataOf<Size>;

@@ -157,7 +157,6 @@ class System {
   // --- cores: check/cores.hh
 
   void access(Agent c, ClientEvent wish, int word);
-  void ask_far(CoreEnv& at, int word);
   void perform(Agent c, ClientEvent wish, int word);
   void receive(Agent c, const Msg& m);
   void receive_grant(CoreEnv& at, const Msg& m);

@@ -92,8 +92,13 @@ class Client {
   static bool goes_far(const Env& env, const Copy& copy) {
     return cell_of(env, copy, ClientEvent::Amo).has(Act::Amo);
   }
-  // The message that asks for it, but for the operation.
-  static Msg far_atomic(Env& env) { return request(env, Kind::Amo); }
+  // Sends it there; the request's number.
+  static uint32_t ask_far(Env& env, const typename Msg::Asks& operation) {
+    Msg m = request(env, Kind::Amo);
+    m.operation = operation;
+    env.send(m);
+    return m.id;
+  }
 
   // The line goes. False: silently; true: it is put, and answered for until the PutAck (rule C5).
   static bool evict(Env& env, Copy& copy) {

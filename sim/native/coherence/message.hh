@@ -16,7 +16,7 @@ inline constexpr Agent kNobody = -1;
 
 // In the order in which messages of equal time are served (rule T2 of docs/model.md): probes, data,
 // completions, requests. Put is a request that carries data. Amo asks for an atomic operation to be
-// done where the line's data are, and Value brings back what it read (`data`: what either says).
+// done where the line's data are, and Value brings back what it read.
 enum class Kind : uint8_t {
   ProbeS,
   ProbeM,
@@ -71,14 +71,31 @@ struct Header {
   uint64_t since = 0;  // requests: when sent; probes: when the request behind was; 0: no request
 };
 
+// What the messages of a far atomic carry instead of a line's data: the operation that is asked
+// for, and what it read. Types `Asks` and `Reads`, for each kind of data (coherence/atomic.hh).
+template <class Data>
+struct FarAtomic;
+
+// A message and what it carries, of which there is one thing at most.
 template <class Data>
 struct Message : Header {
-  Data data{};
+  using Asks = typename FarAtomic<Data>::Asks;
+  using Reads = typename FarAtomic<Data>::Reads;
+  union {
+    Data data{};     // where `carries` says so
+    Asks operation;  // of an Amo
+    Reads old;       // of a Value
+  };
 
-  // Copies what is meant: of a message that says nothing by its data, the header.
+  // Copies what is meant: of a message that carries nothing, the header.
   void assign(const Message& m) {
     static_cast<Header&>(*this) = m;
-    if (m.carries || m.kind == Kind::Amo || m.kind == Kind::Value) data = m.data;
+    if (m.carries)
+      data = m.data;
+    else if (m.kind == Kind::Amo)
+      operation = m.operation;
+    else if (m.kind == Kind::Value)
+      old = m.old;
   }
 };
 

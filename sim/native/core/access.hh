@@ -1,11 +1,7 @@
-// A memory operation as a core performs it, now or when it can; and what an atomic one does to a
-// line, wherever the line is: in the core, or at a resolver (far atomics).
+// A memory operation as a core performs it, now or when it can.
 #pragma once
 
-#include <cstring>
-#include <type_traits>
-
-#include "hart/port.hh"
+#include "coherence/atomic.hh"
 #include "kernel/bytes.hh"
 #include "kernel/time.hh"
 
@@ -22,43 +18,25 @@ struct Access {
   uint64_t value_high = 0, expected_high = 0;  // cas_pair
 
   uint64_t line() const { return address >> kLineShift; }
-  // Drains the store buffer first; write and read are of another core's register.
-  bool atomic() const { return kind >= Kind::amo; }
+  // It waits until the store buffer is empty; write and read are of another core's register.
+  bool drains() const { return kind >= Kind::amo; }
   bool operates() const { return kind == Kind::amo || kind == Kind::cas_pair; }
+  Operation operation() const {
+    return {.op = op,
+            .of_pair = kind == Kind::cas_pair,
+            .offset = static_cast<uint8_t>(address % kLineBytes),
+            .size = size,
+            .operand = {value, value_high},
+            .expected = {expected, expected_high}};
+  }
   bool writes() const { return kind == Kind::store || operates() || kind == Kind::sc; }
 };
 
 struct Outcome {
   uint64_t value = 0, high = 0;
   Time cost = 0;
+
+  void answer(Pair read) { value = read.low, high = read.high; }
 };
-
-// An AMO or a CAS of two words.
-inline void operate(const Access& a, Bytes& data, Outcome& out) {
-  const unsigned offset = a.address % kLineBytes;
-  if (a.kind == Access::Kind::amo) {
-    out.value = data.read(offset, a.size);
-    data.write(offset, a.size, amo_apply(a.op, a.size, out.value, a.value, a.expected));
-    return;
-  }
-  out.value = data.read(offset, 8);
-  out.high = data.read(offset + 8, 8);
-  if (out.value != a.expected || out.high != a.expected_high) return;
-  data.write(offset, 8, a.value);
-  data.write(offset + 8, 8, a.value_high);
-}
-
-// An access, or its outcome, as a message carries it.
-template <class T>
-void put(Bytes& data, const T& value) {
-  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kLineBytes);
-  std::memcpy(data.at.data(), &value, sizeof(T));
-}
-template <class T>
-T taken(const Bytes& data) {
-  T value;
-  std::memcpy(&value, data.at.data(), sizeof(T));
-  return value;
-}
 
 }  // namespace uncore

@@ -30,10 +30,7 @@ bool Core::goes_far(uint64_t number) {
 // Sends it; its number.
 uint32_t Core::ask_far(const Access& a, Time now) {
   AtLine at(*this, a.line(), nullptr, now, now + spec.l2_hit);
-  Msg m = CoreClient::far_atomic(at);
-  put(m.data, a);
-  at.send(m);
-  return m.id;
+  return CoreClient::ask_far(at, a.operation());
 }
 
 void Core::send(const Msg& m, Time leaves) {

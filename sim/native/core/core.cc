@@ -22,7 +22,7 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
   if (a.address - thread.guard < around.job.stack_guard) return overflow(thread);
   if (thread.asked) return false;
   if (a.posted && spec.far_atomics && goes_far(a.line())) return post(thread, a, now);
-  if (a.atomic() && !thread.buffer.empty()) return false;
+  if (a.drains() && !thread.buffer.empty()) return false;
   switch (a.kind) {
     case K::none:
     case K::fence:
@@ -127,7 +127,7 @@ void Core::apply(Thread& thread, const Access& a, Line& line, Time now, Outcome&
   switch (a.kind) {
     case K::amo:
     case K::cas_pair:
-      operate(a, line.data, out);
+      out.answer(a.operation().apply(line.data));
       return lock(thread, line, now, now + out.cost);
     case K::lr:
       out.value = line.data.read(offset, a.size);

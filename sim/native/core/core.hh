@@ -46,7 +46,7 @@ class Core {
 
   // What the port's slow path needs. True: performed; false: it stays pending.
   bool perform(Thread& thread, const Access& access, Time now, Outcome& outcome);
-  void answered(Thread& thread, const Outcome& out, Time now);
+  void answered(Thread& thread, Pair value, Time now);
   void unlock(Thread& thread, Time now);  // the LR's lock ends: SC, next atomic, trap
   void written(const Line& line, Time now, const Thread& by);
   void shorten(Time then);  // something may reach this core at `then`: the hart goes no further
@@ -97,7 +97,7 @@ class Core {
   bool post(Thread& thread, const Access& a, Time now);
   void attempt(Thread& thread, Time now);
   void waits(Thread& thread, Time now, uint32_t by);
-  void resume(Thread& thread, uint64_t value, uint64_t high, Time now);
+  void resume(Thread& thread, Pair value, Time now);
   void retry_stalled(uint64_t number, Time now);
 
   void observe_access(Thread& thread, const Access& access, Time now);

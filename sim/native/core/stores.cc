@@ -58,9 +58,8 @@ bool Core::drain_atomics(Thread& thread, Time now) {
     if (!oldest.done && !line) return false;
     if (around.attribution) observe_drained(thread, now);
     if (line) {
-      Outcome unused;
       written(*line, now, thread);
-      operate(oldest.atomic, line->data, unused);
+      oldest.atomic.operation().apply(line->data);
     }
     thread.buffer.pop();
     return true;
@@ -77,7 +76,7 @@ bool Core::drain_atomics(Thread& thread, Time now) {
 // A far atomic has been performed: what it read has come.
 void Core::answered(const Msg& m, Time now) {
   for (const auto& t : threads) {
-    if (t->asked == m.id) return answered(*t, taken<Outcome>(m.data), now);
+    if (t->asked == m.id) return answered(*t, m.old, now);
     for (Store& s : t->buffer.entries()) {
       if (s.asked != m.id) continue;
       s.done = true;

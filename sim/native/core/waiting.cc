@@ -55,7 +55,7 @@ void Core::attempt(Thread& thread, Time now) {
   if (around.attribution) around.attribution->resumed(thread.id, then - thread.since);
   thread.pending = Access{};
   thread.hart.clock = then + out.cost;
-  resume(thread, out.value, out.high, now);
+  resume(thread, {out.value, out.high}, now);
 }
 
 // Its access could not be performed: it waits for memory, or executes it again after a lock.
@@ -67,18 +67,18 @@ void Core::waits(Thread& thread, Time now, uint32_t by) {
 }
 
 // What a waiting hart waited for has come, at `now`.
-void Core::resume(Thread& thread, uint64_t value, uint64_t high, Time now) {
+void Core::resume(Thread& thread, Pair value, Time now) {
   thread.hart.clock = std::max(thread.hart.clock, now);
-  thread.hart.resume(value, high);
+  thread.hart.resume(value.low, value.high);
   thread.mode = Thread::Mode::running;
   share_issue(now, 0);
 }
 
-void Core::answered(Thread& thread, const Outcome& out, Time now) {
+void Core::answered(Thread& thread, Pair value, Time now) {
   thread.asked = 0;
   if (around.attribution) observe_answered(thread, now);
   thread.pending = Access{};
-  resume(thread, out.value, out.high, now);
+  resume(thread, value, now);
   schedule_next();
 }
 

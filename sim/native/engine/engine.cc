@@ -141,7 +141,7 @@ void Engine::take_up(const Interrupts::Effect& effect, Time now) {
     cores[agents.core_of(pending->hart)]->interrupt(*pending, now);
   } else if (const auto* answer = std::get_if<Interrupts::Answer>(&effect)) {
     Thread& thread = *threads[answer->hart];
-    thread.core.answered(thread, {answer->value}, now);
+    thread.core.answered(thread, {answer->value, 0}, now);
   }
 }
 

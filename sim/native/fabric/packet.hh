@@ -8,10 +8,9 @@
 #include <memory>
 #include <vector>
 
-#include "coherence/message.hh"
+#include "coherence/atomic.hh"
 #include "fabric/fabric.hh"
 #include "guest/registers.hh"
-#include "kernel/bytes.hh"
 
 namespace uncore {
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/access.hh"
 #include "resolver/resolver_agent.hh"
 
 namespace uncore {
@@ -45,15 +44,13 @@ void ResolverAt::send_stored(E& e, const Msg& m) {
 }
 
 ResolverAt::Msg ResolverAt::apply(Bytes& data, const Msg& request) const {
-  Outcome out;
-  operate(taken<Access>(request.data), data, out);
   Msg value;
   value.kind = Kind::Value;
   value.from = value.resolver = agent_.self_;
   value.to = request.from;
   value.line = request.line;
   value.id = request.id;
-  put(value.data, out);
+  value.old = request.operation.apply(data);
   return value;
 }
 
