@@ -59,14 +59,7 @@ struct Copy {
   }
 };
 
-template <class Tables>
-Cell client_cell(const Tables& p, State s, ClientEvent e, uint64_t line) {
-  const Cell cell = p.client(s, e);
-  if (!cell.possible())
-    protocol_error("client", name::states[static_cast<std::size_t>(s)],
-                   name::client_events[static_cast<std::size_t>(e)], line);
-  return cell;
-}
+inline ProtocolError lost_data() { return {"a level responsible for dirty data lost them"}; }
 
 // What becomes of an access: performed now, when its line has been asked for, or when the line's
 // state has passed.
@@ -105,6 +98,7 @@ class Client {
     const Cell cell = cell_of(env, copy, ClientEvent::Evict);
     step(env, copy, cell);
     if (!cell.has(Act::Put)) return false;
+    if (!env.data()) throw lost_data();
     Msg put = request(env, Kind::Put);
     carry(put, env.data());
     env.send(put);
@@ -113,7 +107,8 @@ class Client {
 
   // Does a probe revoke the grant that is waited for? Then it waits for it, too (rule C3).
   static bool is_early(const Env& env, const Copy& copy, const Msg& probe) {
-    return cell_of(env, copy, copy.event(env.protocol(), probe)).has(Act::stall);
+    const bool early = copy.event(env.protocol(), probe) == ClientEvent::Early;
+    return early && cell_of(env, copy, ClientEvent::Early).has(Act::stall);
   }
   // Any other is answered.
   static void answer(Env& env, Copy& copy, const Msg& probe) {
@@ -140,7 +135,11 @@ class Client {
 
  private:
   static Cell cell_of(const Env& env, const Copy& copy, ClientEvent e) {
-    return client_cell(env.protocol(), copy.state, e, env.number());
+    const Cell cell = env.protocol().client(copy.state, e);
+    if (!cell.possible())
+      protocol_error("client", name::states[static_cast<std::size_t>(copy.state)],
+                     name::client_events[static_cast<std::size_t>(e)], env.number());
+    return cell;
   }
 
   static void step(Env& env, Copy& copy, Cell cell) {
@@ -180,8 +179,7 @@ class Client {
   static void reply(Env& env, Cell cell, const Msg& probe) {
     if (!cell.has(Act::ack | Act::give | Act::shared | Act::own)) return;
     const Data* data = env.data();
-    if (cell.has(Act::dirty) && !data)
-      throw ProtocolError{"a level responsible for dirty data lost them"};
+    if (cell.has(Act::dirty) && !data) throw lost_data();
     Msg answer = to_resolver(env, Kind::Answer, probe);
     answer.flags = says(cell, data, env.shares());
     const bool gives = answer.flags & Flag::gave;
@@ -243,68 +241,5 @@ class Client {
     m.data = *data;
   }
 };
-
-// The request a cell asks to send; meaningful if it has one of GetS, GetM, Upg.
-inline Kind request_kind(Cell c) {
-  return c.has(Act::GetS) ? Kind::GetS : c.has(Act::GetM) ? Kind::GetM : Kind::Upg;
-}
-
-// What an owner or sharer says to a probe, by its cell. `data`: the copy's bytes, null if it has
-// none to give. `shared`: it, or a child, has a copy. Sends the Answer to the resolver and, where
-// asked, the data to the requester.
-template <class Env, class Data>
-void answer_probe(Env& env, Agent self, const Message<Data>& probe, Cell cell, const Data* data,
-                  bool shared) {
-  if (!cell.has(Act::ack | Act::give | Act::shared | Act::own)) return;
-  Message<Data> answer;
-  answer.kind = Kind::Answer;
-  answer.from = self;
-  answer.to = probe.resolver;
-  answer.resolver = probe.resolver;
-  answer.line = probe.line;
-  answer.id = probe.id;
-  const bool gives = cell.has(Act::give) && data;
-  if (gives) answer.flags |= Flag::gave;
-  if (gives && cell.has(Act::dirty)) answer.flags |= Flag::dirty;
-  if (gives && cell.has(Act::own)) answer.flags |= Flag::own;
-  if (cell.has(Act::shared) && shared) answer.flags |= Flag::shared;
-  if (gives && probe.requester != kNobody) {
-    answer.flags |= Flag::handed;
-    Message<Data> handed;
-    handed.kind = Kind::Data;
-    handed.right = probe.right;
-    handed.wants_unblock = probe.wants_unblock;
-    handed.contended = probe.contended;
-    handed.carries = true;
-    handed.from = self;
-    handed.to = probe.requester;
-    handed.resolver = probe.resolver;
-    handed.line = probe.line;
-    handed.id = probe.id;
-    handed.data = *data;
-    env.send(handed);
-  }
-  // The resolver gets the bytes too if it asked for itself, or if it takes over dirty data.
-  const bool takes_over = probe.kind == Kind::ProbeS && (answer.flags & Flag::dirty);
-  if (gives && (probe.requester == kNobody || takes_over)) {
-    answer.flags |= Flag::carries;
-    answer.carries = true;
-    answer.data = *data;
-  }
-  env.send(answer);
-}
-
-// The completion that a grant asked for.
-template <class Env, class Data>
-void complete(Env& env, Agent self, const Message<Data>& grant) {
-  if (!grant.wants_unblock) return;
-  Message<Data> m;
-  m.kind = Kind::Unblock;
-  m.from = self;
-  m.to = m.resolver = grant.resolver;
-  m.line = grant.line;
-  m.id = grant.id;
-  env.send(m);
-}
 
 }  // namespace uncore

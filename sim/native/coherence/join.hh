@@ -1,4 +1,4 @@
-// A resolver towards the level above, whose client it is by the client table: it asks for rights,
+// A resolver towards the level above, whose client it is (coherence/client.hh): it asks for rights,
 // and is asked for them (rules J). Part of resolver.hh.
 //
 // A probe from above is answered in the midst of a wait for the level above, with the right that is
@@ -9,58 +9,66 @@
 
 namespace uncore {
 
+// What the client logic is told about the line: the level above sees one client in all that is here
+// and below.
+template <class Env>
+class Resolver<Env>::UpperHalf {
+ public:
+  using Data = typename Env::Data;
+
+  UpperHalf(Env& env, E& e) : env_(env), e_(e) {}
+
+  const auto& protocol() const { return env_.protocol(); }
+  Agent self() const { return env_.self(); }
+  uint64_t number() const { return e_.line; }
+  Agent above() const { return env_.above(e_.line); }
+  uint32_t next_request() { return env_.next_request(); }
+  void send(const Msg& m) { env_.send(m); }
+  const Data* data() const {
+    if (e_.carried) return &e_.in_hand;
+    return e_.stored || e_.phase == Phase::put ? &e_.data : nullptr;
+  }
+  bool shares() const { return e_.stored || e_.owner != kNobody || e_.sharers.any(); }
+  // An upgrade without data serves the requester only if it, or this level, surely has the bytes.
+  bool needs_data() const {
+    return !e_.stored && !protocol().is_dirty(e_.up.state) && !upgrades(env_, e_);
+  }
+  void fill(const Data& data) { Resolver::fill(env_, e_, data); }
+  void enters(State) {}
+
+ private:
+  Env& env_;
+  E& e_;
+};
+
 // Whether the right held above lets a child be granted what it asks for. (An E becomes M when the
 // child is granted M.)
 template <class Env>
 bool Resolver<Env>::right_suffices(const Env& env, const E& e, const Msg& request) {
-  return client_cell(env.protocol(), e.up.state, wish(request), e.line).has(Act::hit);
+  return env.protocol().client(e.up.state, wish(request)).has(Act::hit);
 }
 
 template <class Env>
 void Resolver<Env>::obtain(Env& env, E& e) {
-  const Cell cell = client_cell(env.protocol(), e.up.state, wish(e.request), e.line);
-  const Kind kind = request_kind(cell);
-  const bool needs_data = kind == Kind::Upg && !has_data_for_requester(env, e);
-  e.up.state = cell.next();
-  ask_above(env, e, needs_data ? Kind::GetM : kind);
+  UpperHalf up(env, e);
+  Up::access(up, e.up, wish(e.request));
 }
 
-// An upgrade without data serves the requester only if it, or this level, surely has the bytes.
-template <class Env>
-bool Resolver<Env>::has_data_for_requester(Env& env, const E& e) {
-  return e.stored || env.protocol().is_dirty(e.up.state) || upgrades(env, e);
-}
-
-template <class Env>
-void Resolver<Env>::ask_above(Env& env, E& e, Kind kind) {
-  e.up.request = env.next_request();
-  Msg m;
-  m.kind = kind;
-  m.from = m.requester = env.self();
-  m.to = m.resolver = env.above(e.line);
-  m.line = e.line;
-  m.id = e.up.request;
-  env.send(m);
-}
-
-// What has come from above, by the client's row.
+// What has come from above.
 template <class Env>
 void Resolver<Env>::accept(Env& env, E& e, const Msg& m) {
-  const Cell cell = client_cell(env.protocol(), e.up.state, e.up.event(env.protocol(), m), e.line);
-  e.up.state = cell.next();
-  if (m.kind != Kind::PutAck) e.contended = m.contended;
-  if (cell.has(Act::fill)) fill(env, e, m.data);
-  if (cell.has(Act::unblock)) complete(env, env.self(), m);
-  if (cell.has(Act::GetM)) ask_above(env, e, Kind::GetM);
+  UpperHalf up(env, e);
+  if (m.kind == Kind::PutAck) return Up::put_away(up, e.up);
+  e.contended = m.contended;
+  Up::granted(up, e.up, m);
 }
 
 // Clean data were dropped silently below: so is this level's right.
 template <class Env>
 void Resolver<Env>::drop(Env& env, E& e) {
-  const Cell cell = client_cell(env.protocol(), e.up.state, ClientEvent::Evict, e.line);
-  if (!cell.has(Act::drop) || env.protocol().holds_copy(cell.next()))
-    throw ProtocolError{"a level responsible for dirty data lost them"};
-  e.up.state = cell.next();
+  UpperHalf up(env, e);
+  const bool put = Up::evict(up, e.up);
+  if (put || env.protocol().holds_copy(e.up.state)) throw lost_data();
 }
 
 // ---- being asked
@@ -72,7 +80,7 @@ bool Resolver<Env>::children_first(Env& env, const E& e) {
   if (e.phase != Phase::idle || e.queue.empty()) return false;
   if (e.served >= env.policy().grants && !env.young(e.probe)) return false;
   const Msg& m = e.queue.front();
-  return m.kind == Kind::Put || env.protocol().client(e.up.state, wish(m)).has(Act::hit);
+  return m.kind == Kind::Put || right_suffices(env, e, m);
 }
 
 template <class Env>
@@ -96,8 +104,8 @@ Cell Resolver<Env>::join_cell(Env& env, const E& e) {
 }
 
 template <class Env>
-bool Resolver<Env>::probe_waits(Env& env, const E& e) {
-  if (e.answers_above() || e.up.event(env.protocol(), e.probe) == ClientEvent::Early) return true;
+bool Resolver<Env>::probe_waits(Env& env, E& e) {
+  if (e.answers_above() || Up::is_early(UpperHalf(env, e), e.up, e.probe)) return true;
   return join_cell(env, e).has(Ask::wait);
 }
 
@@ -107,7 +115,7 @@ TransactionEvent Resolver<Env>::probe_below(Env& env, E& e) {
   return ask_children(env, e, asks(join_cell(env, e)), kNoChild, kNobody);
 }
 
-// The children have answered: the client's row answers the level above.
+// The children have answered: the client answers the level above.
 template <class Env>
 void Resolver<Env>::reply(Env& env, E& e) {
   const bool shares = e.probe.kind == Kind::ProbeS;
@@ -120,15 +128,8 @@ void Resolver<Env>::reply(Env& env, E& e) {
     e.owner = kNobody;
     e.sharers.clear();
   }
-  const bool at_hand = e.stored || e.phase == Phase::put;
-  const Data* data = e.carried ? &e.in_hand : at_hand ? &e.data : nullptr;
-  const Cell cell =
-      client_cell(env.protocol(), e.up.state, e.up.event(env.protocol(), e.probe), e.line);
-  if (cell.has(Act::dirty) && !data)
-    throw ProtocolError{"a level responsible for dirty data lost them"};
-  const bool copies = e.stored || e.owner != kNobody || e.sharers.any();
-  answer_probe(env, env.self(), e.probe, cell, data, copies);
-  e.up.state = cell.next();
+  UpperHalf up(env, e);
+  Up::answer(up, e.up, e.probe);
   keep_what_right_allows(env, e);
   e.carried = false;
 }

@@ -167,21 +167,20 @@ class Resolver {
   static Event take(Env& env, E& e);
   static Event recall_below(Env& env, E& e);
   static Event leave(Env& env, E& e);
-  static void write_back(Env& env, E& e);
   static void acknowledge(Env& env, E& e);
 
   // ---- the level above: coherence/join.hh
 
+  class UpperHalf;
+  using Up = Client<UpperHalf>;
   static bool right_suffices(const Env& env, const E& e, const Msg& request);
   static void obtain(Env& env, E& e);
-  static bool has_data_for_requester(Env& env, const E& e);
-  static void ask_above(Env& env, E& e, Kind kind);
   static void accept(Env& env, E& e, const Msg& m);
   static void drop(Env& env, E& e);
   static bool children_first(Env& env, const E& e);
   static Waits waits_for(const E& e);
   static Cell join_cell(Env& env, const E& e);
-  static bool probe_waits(Env& env, const E& e);
+  static bool probe_waits(Env& env, E& e);
   static Event probe_below(Env& env, E& e);
   static void reply(Env& env, E& e);
   static void keep_what_right_allows(Env& env, E& e);

@@ -282,8 +282,8 @@ void Resolver<Env>::keep_owner_or_sharer(E& e) {
 // A child held modified data, so this level does.
 template <class Env>
 void Resolver<Env>::make_dirty(Env& env, E& e) {
-  if (env.protocol().may_store(e.up.state))
-    e.up.state = client_cell(env.protocol(), e.up.state, ClientEvent::Store, e.line).next();
+  UpperHalf up(env, e);
+  if (env.protocol().may_store(e.up.state)) Up::access(up, e.up, ClientEvent::Store);
 }
 
 }  // namespace uncore

@@ -50,25 +50,9 @@ TransactionEvent Resolver<Env>::leave(Env& env, E& e) {
     return Event::Over;
   }
   if (e.up.state == State::I) return Event::Over;
-  const Cell cell = client_cell(env.protocol(), e.up.state, ClientEvent::Evict, e.line);
-  e.up.state = cell.next();
-  if (!cell.has(Act::Put)) return Event::Over;
-  if (!dirty) throw ProtocolError{"a level responsible for dirty data lost them"};
-  write_back(env, e);
-  return kNothing;
-}
-
-template <class Env>
-void Resolver<Env>::write_back(Env& env, E& e) {
-  Msg m;
-  m.kind = Kind::Put;
-  m.from = m.requester = env.self();
-  m.to = m.resolver = env.above(e.line);
-  m.line = e.line;
-  m.carries = true;
-  m.data = e.data;
-  m.id = env.next_request();
-  env.send(m);
+  if (!dirty && env.protocol().is_dirty(e.up.state)) throw lost_data();
+  UpperHalf up(env, e);
+  return Up::evict(up, e.up) ? kNothing : Event::Over;
 }
 
 // To the child whose Put is served; an eviction has none.
