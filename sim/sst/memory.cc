@@ -46,7 +46,7 @@ Answer SstHart::fence(unsigned, unsigned) {
 // True: the access is done, and the hart can go on.
 bool SstHart::perform() {
   using K = Access::Kind;
-  blocked_ = access_.atomic() && !buffer_.empty();
+  blocked_ = access_.drains() && !buffer_.empty();
   if (blocked_) return false;
   switch (access_.kind) {
     case K::load:

@@ -72,7 +72,7 @@ struct Header {
 };
 
 // What the messages of a far atomic carry instead of a line's data: the operation that is asked
-// for, and what it read. Types `Asks` and `Reads`, for each kind of data (coherence/atomic.hh).
+// for, and what it read. Types `Asks` and `Reads`, for each kind of data (fabric/atomic.hh).
 template <class Data>
 struct FarAtomic;
 

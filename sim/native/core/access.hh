@@ -1,7 +1,7 @@
 // A memory operation as a core performs it, now or when it can.
 #pragma once
 
-#include "coherence/atomic.hh"
+#include "fabric/atomic.hh"
 #include "kernel/bytes.hh"
 #include "kernel/time.hh"
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "coherence/atomic.hh"
+#include "fabric/atomic.hh"
 #include "fabric/fabric.hh"
 #include "guest/registers.hh"
 
