@@ -26,7 +26,7 @@ class Core::AtLine {
   void fill(const Bytes& data) { line_->data = data; }
   void enters(State next) {
     if (line_ && line_->watchers && !protocol().may_load(next))
-      core_.wake_watchers(*line_, now_, core_.actor());
+      core_.turns.wake_watchers(*line_, now_);
   }
 
  private:

@@ -35,17 +35,17 @@ uint32_t Core::ask_far(const Access& a, Time now) {
 
 void Core::send(const Msg& m, Time leaves) {
   around.network.send(m, leaves, agent);
-  shorten(leaves + reach - 1);
+  turns.sent(leaves);
 }
 
 // The line is the last used of its sets, and in the L1.
 void Core::use(Line& line, Time now) {
-  lines.touch(line, now, executing_ ? executing_->index + 1 : 0);
+  lines.touch(line, now, turns.user());
   if (!line.in_l1) {
     refresh(line.number, now);
     if (Line* displaced = lines.displaced(line.number)) {
-      if (displaced->watchers) wake_watchers(*displaced, now, actor());
-      ++disturbances;
+      if (displaced->watchers) turns.wake_watchers(*displaced, now);
+      turns.disturb();
       lines.leave_l1(*displaced);
     }
   }
@@ -54,9 +54,7 @@ void Core::use(Line& line, Time now) {
 
 // Who is evicted for a line depends on when sleepers read the others of its sets.
 void Core::refresh(uint64_t number, Time now) {
-  if (threads.size() == 1 || !lines.watched(number)) return;
-  for (const auto& t : threads)
-    if (t->mode == Thread::Mode::spinning) advance(*t, before(now, actor(), *t));
+  if (threads.size() > 1 && lines.watched(number)) turns.advance_all(now);
 }
 
 // Evicts the least recently used lines of the set until one more fits.
@@ -72,7 +70,7 @@ void Core::make_room(const Line& incoming, Time now) {
 void Core::evict(Line& victim, Time now) {
   AtLine at(*this, victim.number, &victim, now, now + spec.l2_hit);
   const bool put = CoreClient::evict(at, victim.copy);
-  ++disturbances;
+  turns.disturb();
   lost(victim.number);
   if (around.attribution) around.attribution->evicted(agent, victim.number);
   if (put)

@@ -52,7 +52,7 @@ bool Core::overflow(Thread& thread) {
 // A register of another core.
 bool Core::reach_register(Thread& thread, const Access& a, Time now, Outcome& out) {
   const Register target = *around.interrupts.register_of(a.address);
-  shorten(thread.hart.clock);  // the message, or its answer, may be for this core
+  turns.shorten(thread.hart.clock);  // the message, or its answer, may be for this core
   if (a.kind == Access::Kind::write) {
     out.cost = around.machine.interrupt.send;
     around.interrupts.send_write(target, a.value, thread.id, now + out.cost);
@@ -145,10 +145,10 @@ void Core::apply(Thread& thread, const Access& a, Line& line, Time now, Outcome&
 
 // A hart is about to write a line at `now`. Its siblings lose their reservations of it (rule C7).
 void Core::written(const Line& line, Time now, const Thread& by) {
-  ++disturbances;
+  turns.disturb();
   for (const auto& t : threads)
     if (t->reservation == line.number && t.get() != &by) t->reservation = Thread::kNoLine;
-  if (line.watchers) wake_watchers(line, now, actor());
+  if (line.watchers) turns.wake_watchers(line, now);
 }
 
 }  // namespace uncore

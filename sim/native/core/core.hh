@@ -17,6 +17,7 @@
 #include "core/lines.hh"
 #include "core/surroundings.hh"
 #include "core/thread.hh"
+#include "core/turns.hh"
 
 namespace uncore {
 
@@ -31,9 +32,7 @@ class Core {
   const CoreSpec& spec;
   std::vector<std::unique_ptr<Thread>> threads;
   Lines lines;
-  const Time reach;           // least time any message takes to get here
-  uint64_t disturbances = 1;  // what may have changed what a hart reads, or how long it takes
-  Time scheduled = kNever;    // when the queue runs this core next
+  Turns turns;
 
   void add_thread(Code& code, uint32_t id);
   void start();
@@ -42,14 +41,12 @@ class Core {
   void receive(PacketId id, Time now);     // a message reached the core
   void reconsider(PacketId id, Time now);  // a deferred probe's time has come
   void interrupt(const Interrupts::Pending& pending, Time now);  // one of its harts
-  void wake_sleepers(Time now);  // what they did until `now` can be read then
 
   // What the port's slow path needs. True: performed; false: it stays pending.
   bool perform(Thread& thread, const Access& access, Time now, Outcome& outcome);
   void answered(Thread& thread, Pair value, Time now);
   void unlock(Thread& thread, Time now);  // the LR's lock ends: SC, next atomic, trap
   void written(const Line& line, Time now, const Thread& by);
-  void shorten(Time then);  // something may reach this core at `then`: the hart goes no further
 
   void observe_end(Time now);
 
@@ -59,7 +56,6 @@ class Core {
   Line* ready(const Thread& thread, uint64_t number, ClientEvent wish, Time now, Time& cost);
   void use(Line& line, Time now);
   void refresh(uint64_t number, Time now);
-  uint32_t actor() const { return executing_ ? executing_->index : 0; }
   void send(const Msg& message, Time leaves);
   bool overflow(Thread& thread);
   bool reach_register(Thread& thread, const Access& a, Time now, Outcome& out);
@@ -108,28 +104,11 @@ class Core {
   bool waits_for_buffer(const Thread& thread) const;
 
   void end_run(Thread& thread, End::Cause cause, int code, std::string reason = {});
-  void share_issue(Time at, uint32_t by);
-  void schedule_next();
-  Time horizon(Time now) const;
-  struct Turn {
-    Thread* thread;
-    Time end;
-  };
-  Turn next_turn() const;
-  void run_thread(Thread& thread, Time turn);
+  void run_thread(Thread& thread, Time end);
   void stopped(Thread& thread, Stop stop);
-  static Time before(Time at, uint32_t by, const Thread& sleeper);
-  void spun(Thread& thread);
-  void advance(Thread& sleeper, Time horizon);
-  void wake(Thread& sleeper, Time horizon);
-  void runs_again(const Thread& thread);
-  void wake_watchers(const Line& line, Time at, uint32_t by);
 
-  const std::size_t capacity_;   // of a hart's store buffer
-  Time horizon_ = 0;             // how far the harts may go in this run
-  Thread* executing_ = nullptr;  // the one that does
+  const std::size_t capacity_;  // of a hart's store buffer
   uint32_t requests_ = 0;
-  int active_ = -1;                // harts that share the issue width
   std::vector<PacketId> stalled_;  // probes that wait for a line's state or hold
 };
 

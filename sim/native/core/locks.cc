@@ -70,14 +70,14 @@ void Core::unlock(Thread& thread, Time now) {
   for (const auto& t : threads) {
     if (t->tries <= now + 1 || t->pending.line() != number) continue;
     t->tries = t->hart.clock = now + 1;
-    runs_again(*t);
+    turns.may_run(*t);
   }
   for (PacketId id : stalled_) {
     const Packet& packet = around.network.packets[id];
     if (packet.message.line != number || packet.retry == kNever) continue;
     const Time until = std::max(now + 1, line->held_until);
     defer(id, line, until);
-    shorten(until - 1);
+    turns.shorten(until - 1);
   }
 }
 

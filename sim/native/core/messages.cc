@@ -82,7 +82,7 @@ void Core::probed(Line& line, Time now) {
   const State s = line.copy.state;
   const uint64_t number = line.number;
   const std::optional<uint32_t> holder = line.contended.ends();
-  ++disturbances;
+  turns.disturb();
   if (!states.holds_copy(s)) lost(number);
   if (s == State::I && line.stalled == 0)
     lines.erase(line);

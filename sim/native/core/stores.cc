@@ -81,7 +81,7 @@ void Core::answered(const Msg& m, Time now) {
       if (s.asked != m.id) continue;
       s.done = true;
       drain(*t, now);
-      return schedule_next();
+      return turns.schedule_next();
     }
   }
 }

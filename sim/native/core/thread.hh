@@ -38,7 +38,7 @@ class Thread : public IssuingPort<Thread> {
   Time since = 0;                  // when the pending access was issued
   Time tries = 0;                  // when it is tried again, after a lock (C6); 0: see Mode
   bool restarts = false;           // it met the lock of another hart of the core
-  uint64_t ran_at = 0;             // Core::disturbances when it ran last
+  uint64_t ran_at = 0;             // Turns::disturbances_ when it ran last
   bool recording = false;          // it seems to spin: note which lines it reads
   std::vector<uint64_t> watched;   // those lines
   uint64_t guard = 0;              // where its stack must not reach

@@ -17,7 +17,7 @@ void Core::progress(uint64_t number, Time now) {
     if (!t->buffer.empty() && t->buffer.head().line() == number && open(*t)) drain(*t, now);
   for (Thread* t = next_waiting(number, nullptr); t; t = next_waiting(number, t))
     if (open(*t)) attempt(*t, now);
-  schedule_next();
+  turns.schedule_next();
 }
 
 // A hart's time with a line that others waited for is over: the rest ask in turn, `first` first.
@@ -29,7 +29,7 @@ void Core::pass(uint64_t number, uint32_t first, Time now) {
     else if (t.mode == Thread::Mode::waiting && t.pending.line() == number)
       attempt(t, now);
   }
-  schedule_next();
+  turns.schedule_next();
 }
 
 // Who waits for the line next, in the order of issue.
@@ -51,7 +51,7 @@ void Core::attempt(Thread& thread, Time now) {
   thread.tries = 0;
   Outcome out;
   const Time then = std::max(now, thread.hart.clock);
-  if (!perform(thread, thread.pending, then, out)) return waits(thread, now, actor());
+  if (!perform(thread, thread.pending, then, out)) return waits(thread, now, turns.actor());
   if (around.attribution) around.attribution->resumed(thread.id, then - thread.since);
   thread.pending = Access{};
   thread.hart.clock = then + out.cost;
@@ -63,7 +63,7 @@ void Core::waits(Thread& thread, Time now, uint32_t by) {
   if (thread.mode == Thread::Mode::stopped) return;
   thread.mode = thread.tries ? Thread::Mode::running : Thread::Mode::waiting;
   if (thread.tries) thread.hart.clock = thread.tries;
-  share_issue(now, by);
+  turns.share_issue(now, by);
 }
 
 // What a waiting hart waited for has come, at `now`.
@@ -71,7 +71,7 @@ void Core::resume(Thread& thread, Pair value, Time now) {
   thread.hart.clock = std::max(thread.hart.clock, now);
   thread.hart.resume(value.low, value.high);
   thread.mode = Thread::Mode::running;
-  share_issue(now, 0);
+  turns.share_issue(now, 0);
 }
 
 void Core::answered(Thread& thread, Pair value, Time now) {
@@ -79,7 +79,7 @@ void Core::answered(Thread& thread, Pair value, Time now) {
   if (around.attribution) observe_answered(thread, now);
   thread.pending = Access{};
   resume(thread, value, now);
-  schedule_next();
+  turns.schedule_next();
 }
 
 }  // namespace uncore

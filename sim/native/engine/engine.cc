@@ -148,7 +148,7 @@ void Engine::take_up(const Interrupts::Effect& effect, Time now) {
 // What a hart did to end the run has reached every core.
 void Engine::end_run(Time now) {
   if (end.declared() == End::Cause::exited)
-    for (const auto& core : cores) core->wake_sleepers(now + 1);
+    for (const auto& core : cores) core->turns.wake_all(now + 1);
   if (attribution) {
     for (const auto& core : cores) core->observe_end(now);
     attribution->finish();

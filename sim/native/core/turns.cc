@@ -1,0 +1,174 @@
+#include "core/turns.hh"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/thread_port.hh"
+
+namespace uncore {
+namespace {
+
+// A hart that neither ends nor meets anybody still comes back, for the watchdog and the user: 1 ms.
+constexpr Time kLongestSlice = 1'000'000'000;
+
+}  // namespace
+
+void Turns::schedule_next() {
+  Time next = kNever;
+  for (const auto& t : threads_)
+    if (t->mode == Thread::Mode::running) next = std::min(next, t->hart.clock);
+  if (next == kNever || next >= scheduled_) return;
+  scheduled_ = next;
+  around_.queue.push(next, event_place(static_cast<uint64_t>(core_), kCoreClass, 0), 0, Action::run,
+                     static_cast<uint32_t>(core_));
+}
+
+bool Turns::begin(Time now) {
+  if (now != scheduled_) return false;
+  scheduled_ = kNever;
+  horizon_ = std::max(now, horizon(now));
+  return true;
+}
+
+// How far the core may run at `now` without missing a message (rule S2).
+Time Turns::horizon(Time now) const {
+  const Time next = around_.queue.next_time();
+  const Time slice = now + std::min(around_.job.lookahead, kLongestSlice);
+  // Who touches a page first is decided in the order of events.
+  const bool early = around_.network.in_flight(core_) > 0 || around_.map.first_touch();
+  const Time apart = early ? 0 : reach_;
+  const Time free = next < kNever - apart ? next + apart : kNever;
+  return std::min({free == 0 ? 0 : free - 1, slice, around_.end.time()});
+}
+
+// Whose turn it is and how far it goes: lowest clock first, lower thread on ties.
+Turns::Turn Turns::next() const {
+  Turn turn{nullptr, kNever};
+  for (const auto& t : threads_) {
+    if (t->mode != Thread::Mode::running) continue;
+    if (!turn.thread) {
+      turn.thread = t.get();
+    } else if (t->hart.clock < turn.thread->hart.clock) {  // the others are lower threads
+      turn = {t.get(), std::min(turn.end, turn.thread->hart.clock) - 1};
+    } else {
+      turn.end = std::min(turn.end, t->hart.clock);
+    }
+  }
+  if (turn.thread && turn.thread->hart.clock > horizon_) turn.thread = nullptr;
+  return turn;
+}
+
+// Up to the horizon, or until it is a sibling's turn.
+Stop Turns::execute(Thread& thread, Time end) {
+  const As executing(*this, thread);
+  thread.hart.horizon = std::min(horizon_, end);
+  thread.hart.undisturbed = thread.ran_at == disturbances_;
+  const Stop stop = thread.hart.run();
+  thread.ran_at = disturbances_;
+  return stop;
+}
+
+void Turns::shorten(Time then) {
+  horizon_ = std::min(horizon_, then);
+  if (executing_) executing_->hart.horizon = std::min(executing_->hart.horizon, then);
+}
+
+void Turns::may_run(const Thread& thread) {
+  if (!executing_) return schedule_next();
+  if (executing_ == &thread) return;
+  const Time turn = thread.hart.clock - (thread.index < executing_->index);
+  executing_->hart.horizon = std::min(executing_->hart.horizon, turn);
+}
+
+// Harts that execute (spinning ones too) share the issue width; a waiting one gives its share back.
+void Turns::share_issue(Time at, uint32_t by) {
+  int active = 0;
+  for (const auto& t : threads_)
+    active += t->mode == Thread::Mode::running || t->mode == Thread::Mode::spinning;
+  if (active == active_) return;
+  active_ = active;
+  disturb();  // a turn of a loop no longer takes what it took
+  const Time instruction = spec_.instruction * 1000 / (active > 1 ? spec_.smt_share : 1000);
+  for (const auto& t : threads_) {
+    Hart<Thread>& hart = t->hart;
+    if (t->mode == Thread::Mode::spinning) {
+      advance(*t, before(at, by, *t));
+      const uint64_t shared = hart.spin_instructions - hart.spin_pauses;
+      hart.spin_period += shared * instruction - shared * hart.cost.instruction;
+    }
+    hart.cost = {instruction, spec_.mispredict, spec_.pause};
+  }
+}
+
+// --- sleep --------------------------------------------------------------------------------------
+
+// The last time at which `sleeper` does not yet see what happens at `at` through thread `by`: a
+// lower thread goes first on ties (rule H6).
+Time Turns::before(Time at, uint32_t by, const Thread& sleeper) {
+  return sleeper.index < by ? at : at - (at > 0);
+}
+
+// One more turn shows which lines it reads; then it sleeps until one of them changes.
+void Turns::spun(Thread& thread) {
+  if (!thread.recording) {
+    thread.recording = true;
+    thread.watched.clear();
+    if (around_.attribution) around_.attribution->turn_begins(thread.id);
+    return;
+  }
+  thread.recording = false;
+  if (!thread.buffer.empty()) return;
+  for (uint64_t number : thread.watched) {
+    const Line* line = lines_.find(number);
+    if (!line || !line->in_l1 || !around_.protocol.may_load(line->copy.state)) return;
+  }
+  for (uint64_t number : thread.watched) ++lines_.find(number)->watchers;
+  thread.mode = Thread::Mode::spinning;
+  if (around_.attribution)
+    around_.attribution->turn_ends(thread.id,
+                                   thread.hart.instructions - thread.hart.spin_instructions);
+}
+
+// Brings a sleeper to where executing every turn would have brought it at the end of `horizon`. Its
+// last turn is executed where siblings may ask which line was used last.
+void Turns::advance(Thread& thread, Time horizon) {
+  Hart<Thread>& hart = thread.hart;
+  if (hart.clock > horizon) return;
+  uint64_t turns = (horizon - hart.clock) / hart.spin_period;
+  if (turns > 0 && threads_.size() > 1) --turns;
+  hart.skip(turns);
+  if (around_.attribution) around_.attribution->repeated(thread.id, core_, turns);
+  hart.horizon = horizon;
+  hart.spin_enabled = false;
+  Thread* const other = std::exchange(executing_, &thread);
+  const Stop stop = hart.run();
+  executing_ = other;
+  hart.spin_enabled = true;
+  if (stop != Stop::horizon) throw ProtocolError{"a sleeping hart did something"};
+}
+
+void Turns::wake_until(Thread& thread, Time horizon) {
+  advance(thread, horizon);
+  thread.hart.woken();
+  thread.mode = Thread::Mode::running;
+  for (uint64_t number : thread.watched) --lines_.find(number)->watchers;
+  may_run(thread);
+}
+
+void Turns::wake_watchers(const Line& line, Time at) {
+  for (const auto& t : threads_)
+    if (t->mode == Thread::Mode::spinning && std::ranges::count(t->watched, line.number))
+      wake_until(*t, before(at, actor(), *t));
+}
+
+void Turns::wake_all(Time at) {
+  for (const auto& t : threads_)
+    if (t->mode == Thread::Mode::spinning) wake(*t, at);
+}
+
+void Turns::advance_all(Time at) {
+  for (const auto& t : threads_)
+    if (t->mode == Thread::Mode::spinning) advance(*t, before(at, actor(), *t));
+}
+
+}  // namespace uncore
