@@ -72,7 +72,7 @@ void Core::evict(Line& victim, Time now) {
   const bool put = CoreClient::evict(at, victim.copy);
   turns.disturb();
   lost(victim.number);
-  if (around.attribution) around.attribution->evicted(agent, victim.number);
+  if (observed) observed->evicted(agent, victim.number);
   if (put)
     lines.leave(victim);
   else

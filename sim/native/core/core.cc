@@ -71,7 +71,7 @@ bool Core::store(Thread& thread, const Access& a, Time now, Outcome& out) {
       apply(thread, a, *line, now, out);
       return true;
     }
-    if (around.attribution) around.attribution->missed_store(thread.id);
+    if (observed) observed->missed_store(thread.id);
   }
   return buffer(thread, {a.address, a.value, a.size});
 }
@@ -92,7 +92,7 @@ bool Core::begin_atomic(Thread& thread, const Access& a, Time now, Outcome& out)
     return in_cache(thread, a, now, out);
   thread.asked = ask_far(a, now);
   thread.restarts = false;
-  if (around.attribution) around.attribution->missed(thread.id);
+  if (observed) observed->missed(thread.id);
   return false;
 }
 
@@ -100,7 +100,7 @@ bool Core::begin_atomic(Thread& thread, const Access& a, Time now, Outcome& out)
 bool Core::fail(Thread& thread, const Access& a, Time now, Outcome& out) {
   out.value = 1;
   end_attempt(thread, now);
-  if (around.attribution) around.attribution->waited(thread.id, a.line(), thread.hart.pc, now);
+  if (observed) observed->waited(thread.id, a.line(), thread.hart.pc, now);
   return true;
 }
 
@@ -109,7 +109,7 @@ bool Core::in_cache(Thread& thread, const Access& a, Time now, Outcome& out) {
   Line* line = ready(thread, a.line(), wish_of(a, spec), now, lookup);
   const bool restarts = std::exchange(thread.restarts, false);
   if (!line) {
-    if (around.attribution) around.attribution->missed(thread.id);
+    if (observed) observed->missed(thread.id);
     return false;
   }
   out.cost += lookup + (restarts ? spec.mispredict : 0);
@@ -120,7 +120,7 @@ bool Core::in_cache(Thread& thread, const Access& a, Time now, Outcome& out) {
 // The access itself, to a line with the right that it needs.
 void Core::apply(Thread& thread, const Access& a, Line& line, Time now, Outcome& out) {
   using K = Access::Kind;
-  if (around.attribution) observe_access(thread, a, now);
+  if (observed) observed.access(thread, a, now);
   if (a.kind == K::load && thread.recording) thread.watch(a.line());
   if (a.writes()) written(line, now, thread);
   const unsigned offset = a.address % kLineBytes;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/lines.hh"
+#include "core/observed.hh"
 #include "core/surroundings.hh"
 #include "core/thread.hh"
 #include "core/turns.hh"
@@ -32,6 +33,7 @@ class Core {
   const CoreSpec& spec;
   std::vector<std::unique_ptr<Thread>> threads;
   Lines lines;
+  const Observed observed;
   Turns turns;
 
   void add_thread(Code& code, uint32_t id);
@@ -47,8 +49,6 @@ class Core {
   void answered(Thread& thread, Pair value, Time now);
   void unlock(Thread& thread, Time now);  // the LR's lock ends: SC, next atomic, trap
   void written(const Line& line, Time now, const Thread& by);
-
-  void observe_end(Time now);
 
   class AtLine;  // the client's environment (core/at_line.hh)
 
@@ -95,13 +95,6 @@ class Core {
   void waits(Thread& thread, Time now, uint32_t by);
   void resume(Thread& thread, Pair value, Time now);
   void retry_stalled(uint64_t number, Time now);
-
-  void observe_access(Thread& thread, const Access& access, Time now);
-  void observe_answered(Thread& thread, Time now);
-  void observe_waited(const Thread& thread, Time now);
-  void observe_drained(const Thread& thread, Time now);
-  void observe_probed(const Copy& copy, const Msg& m);
-  bool waits_for_buffer(const Thread& thread) const;
 
   void end_run(Thread& thread, End::Cause cause, int code, std::string reason = {});
   void run_thread(Thread& thread, Time end);

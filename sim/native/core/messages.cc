@@ -37,12 +37,11 @@ void Core::fill(const Packet& packet, Line& line, Time now) {
   AtLine at(*this, line.number, &line, now, now);
   if (m.carries) {
     around.counters.transferred(agent, packet.origin, line.number);
-    if (around.attribution) around.attribution->transferred(line.number, packet.origin, agent);
+    if (observed) observed->transferred(line.number, packet.origin, agent);
   }
   if (!CoreClient::granted(at, line.copy, m)) return;
   const State state = line.copy.state;
-  if (around.attribution)
-    around.attribution->filled(agent, line.number, around.protocol.may_store(state));
+  if (observed) observed->filled(agent, line.number, around.protocol.may_store(state));
   if (!line.resident) {
     make_room(line, now);
     lines.enter_l2(line);
@@ -69,7 +68,7 @@ void Core::probe(PacketId id, Line* line, Time now) {
   if (const Time until = deferral(m, line); until > now) return defer(id, line, until);
   if (at.shares()) {
     around.counters.invalidations += m.kind != Kind::ProbeS;
-    if (around.attribution) observe_probed(copy, m);
+    if (observed) observed.probed(copy, m);
   }
   CoreClient::answer(at, copy, m);
   around.network.packets.drop(id);

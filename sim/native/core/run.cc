@@ -12,6 +12,7 @@ Core::Core(const CoreSurroundings& s, Agent a, Time reach)
       agent(a),
       spec(s.machine.each_core[static_cast<std::size_t>(a)]),
       lines(spec.l1_sets, spec.l1_ways, spec.l2_sets, spec.l2_ways, !s.attribution),
+      observed(s.attribution, agent, s.protocol),
       turns(around, agent, spec, reach, threads, lines),
       capacity_(std::max<std::size_t>(
           1, spec.store_buffer / std::ranges::count(s.machine.hart_cores, agent))) {}
@@ -55,7 +56,7 @@ void Core::stopped(Thread& thread, Stop stop) {
     case Stop::retry:
       break;
     case Stop::later:
-      if (around.attribution) around.attribution->stands(thread.id, hart.clock);
+      if (observed) observed->stands(thread.id, hart.clock);
       thread.since = hart.clock;
       return waits(thread, hart.clock, thread.index);
     case Stop::wfi:

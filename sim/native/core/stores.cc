@@ -10,7 +10,7 @@ namespace uncore {
 bool Core::buffer(Thread& thread, const Store& store) {
   if (thread.buffer.size() >= capacity_) return false;
   thread.buffer.push(store);
-  if (around.attribution) around.attribution->buffered(thread.id, thread.hart.pc);
+  if (observed) observed->buffered(thread.id, thread.hart.pc);
   return true;
 }
 
@@ -37,10 +37,10 @@ bool Core::drain_store(Thread& thread, Time now) {
   Time cost = 0;
   Line* line = ready(thread, s.line(), ClientEvent::Store, now, cost);
   if (!line) {
-    if (around.attribution) around.attribution->missed_store(thread.id);
+    if (observed) observed->missed_store(thread.id);
     return false;
   }
-  if (around.attribution) observe_drained(thread, now);
+  if (observed) observed.drained(thread, now);
   written(*line, now, thread);
   line->data.write(s.address % kLineBytes, s.size, s.value);
   thread.buffer.pop();
@@ -56,7 +56,7 @@ bool Core::drain_atomics(Thread& thread, Time now) {
     Time cost = 0;
     Line* line = oldest.done ? nullptr : ready(thread, oldest.line(), ClientEvent::Amo, now, cost);
     if (!oldest.done && !line) return false;
-    if (around.attribution) observe_drained(thread, now);
+    if (observed) observed.drained(thread, now);
     if (line) {
       written(*line, now, thread);
       oldest.atomic.operation().apply(line->data);
@@ -68,7 +68,7 @@ bool Core::drain_atomics(Thread& thread, Time now) {
     if (!s.is_atomic() || s.line() != oldest.line() || !goes_far(s.line())) break;
     if (s.asked) continue;
     s.asked = ask_far(s.atomic, now);
-    if (around.attribution) around.attribution->missed_store(thread.id);
+    if (observed) observed->missed_store(thread.id);
   }
   return false;
 }

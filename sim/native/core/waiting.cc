@@ -52,7 +52,7 @@ void Core::attempt(Thread& thread, Time now) {
   Outcome out;
   const Time then = std::max(now, thread.hart.clock);
   if (!perform(thread, thread.pending, then, out)) return waits(thread, now, turns.actor());
-  if (around.attribution) around.attribution->resumed(thread.id, then - thread.since);
+  if (observed) observed->resumed(thread.id, then - thread.since);
   thread.pending = Access{};
   thread.hart.clock = then + out.cost;
   resume(thread, {out.value, out.high}, now);
@@ -76,7 +76,7 @@ void Core::resume(Thread& thread, Pair value, Time now) {
 
 void Core::answered(Thread& thread, Pair value, Time now) {
   thread.asked = 0;
-  if (around.attribution) observe_answered(thread, now);
+  if (observed) observed.answered(thread, now);
   thread.pending = Access{};
   resume(thread, value, now);
   turns.schedule_next();

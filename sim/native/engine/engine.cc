@@ -150,7 +150,8 @@ void Engine::end_run(Time now) {
   if (end.declared() == End::Cause::exited)
     for (const auto& core : cores) core->turns.wake_all(now + 1);
   if (attribution) {
-    for (const auto& core : cores) core->observe_end(now);
+    for (const auto& core : cores)
+      for (const auto& thread : core->threads) core->observed.ended(*thread, now);
     attribution->finish();
   }
   end.come();
