@@ -1,8 +1,6 @@
 // The cores of a system: a hart each, that performs one access at a time. Part of system.hh.
 #pragma once
 
-#include "check/system.hh"
-
 namespace uncore::check {
 
 template <class Size>

@@ -1,7 +1,5 @@
-// A system and its steps in words: a counterexample is read by people.
+// A system and its steps in words: a counterexample is read by people. Part of system.hh.
 #pragma once
-
-#include "check/system.hh"
 
 namespace uncore::check {
 

@@ -1,8 +1,6 @@
 // What must hold of a system after every step. Part of system.hh.
 #pragma once
 
-#include "check/system.hh"
-
 namespace uncore::check {
 
 template <class Size>

@@ -1,8 +1,6 @@
 // What may happen next in a system. Part of system.hh.
 #pragma once
 
-#include "check/system.hh"
-
 namespace uncore::check {
 
 template <class Size>

@@ -2,8 +2,6 @@
 // this level's data, which are given. Part of resolver.hh.
 #pragma once
 
-#include "coherence/resolver.hh"
-
 namespace uncore {
 
 // Data or a right to the requester, unless the owner has handed the data over.

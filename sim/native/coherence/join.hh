@@ -5,8 +5,6 @@
 // left; so waiting never forms a cycle (J2).
 #pragma once
 
-#include "coherence/resolver.hh"
-
 namespace uncore {
 
 // What the client logic is told about the line: the level above sees one client in all that is here

@@ -5,8 +5,6 @@
 
 #include <bit>
 
-#include "coherence/resolver.hh"
-
 namespace uncore {
 
 // `come`: the message behind the event, where an action reads one. What an action raises happens at

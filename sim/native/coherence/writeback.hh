@@ -2,8 +2,6 @@
 // Part of resolver.hh.
 #pragma once
 
-#include "coherence/resolver.hh"
-
 namespace uncore {
 
 // A snooping resolver cannot know a stale Put: the putter says whether its data still count.

@@ -66,7 +66,7 @@ class Packets {
  private:
   static constexpr PacketId kBlock = 64;
 
-  void grow() {
+  [[gnu::noinline]] void grow() {
     const auto first = static_cast<PacketId>(blocks_.size() * kBlock);
     blocks_.push_back(std::make_unique<Packet[]>(kBlock));
     for (PacketId i = kBlock; i > 0; --i) free_.push_back(first + i - 1);
