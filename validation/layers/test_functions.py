@@ -11,8 +11,6 @@ MOST = 40
 PYTHON = ("sim", "validation", "benchmarks", "workloads")
 # Functions that are still too long; the list may only shrink.
 STILL_LONG = {
-    "sim/native/coherence/client.hh: answer_probe",
-    "sim/sst/memory.cc: SstHart::perform",
     "sim/uncore/commands/run.py: run",
     "sim/uncore/engine/gem5/system.py: _make_network",
     "validation/isa/test_atomics.py: test_compare_and_swap_of_a_pair",
