@@ -136,8 +136,7 @@ def test_no_increment_is_lost_between_harts(kind: str, quantum: int, tmp_path: P
     assert machine.read(DATA, 8) == (400).to_bytes(8, "little")
 
 
-def test_compare_and_swap_of_a_pair(tmp_path: Path) -> None:
-    text = f"""
+PAIRS = f"""
         li s0, {DATA + 64}
         li t0, 11
         sd t0, 0(s0)
@@ -176,7 +175,10 @@ def test_compare_and_swap_of_a_pair(tmp_path: Path) -> None:
         sd a5, 24(s1)
         sd ra, 32(s1)
         exit 0"""
-    words = results(text, 64, tmp_path)
+
+
+def test_compare_and_swap_of_a_pair(tmp_path: Path) -> None:
+    words = results(PAIRS, 64, tmp_path)
     assert words[0:4] == [11, 12, 11, 12]
     assert words[16:20] == [11, 12, 21, 22]
     assert words[32:36] == [21, 22, 21, 22]

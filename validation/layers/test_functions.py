@@ -13,7 +13,6 @@ PYTHON = ("sim", "validation", "benchmarks", "workloads")
 STILL_LONG = {
     "sim/uncore/commands/run.py: run",
     "sim/uncore/engine/gem5/system.py: _make_network",
-    "validation/isa/test_atomics.py: test_compare_and_swap_of_a_pair",
 }
 
 
