@@ -42,7 +42,7 @@ def test_every_rule_is_a_function() -> None:
     assert leaves - cited == NO_FUNCTION.keys()
 
 
-def test_no_function_is_a_rule_that_the_page_has_not() -> None:
+def test_no_function_is_a_rule_that_the_page_lacks() -> None:
     known = set(rules.rules())
     unknown = [citation for citation in rules.citations() if set(citation.numbers) - known]
     assert not unknown

@@ -131,7 +131,7 @@ def test_mtime_is_the_time_of_the_time_csr(tmp_path: Path) -> None:
     "address",
     [MSIP + 8, MTIMECMP - 4, MTIMECMP + 16, MTIME - 8, MTIME + 8, UART + 8, UART - 4, MULTICAST],
 )
-def test_where_no_register_stands_an_access_faults(address: int, tmp_path: Path) -> None:
+def test_an_access_faults_where_no_register_stands(address: int, tmp_path: Path) -> None:
     text = f"""
         la t0, handler
         csrw mtvec, t0
