@@ -11,6 +11,7 @@ import pytest
 
 from uncore import topology
 from uncore.cli import main
+from uncore.errors import UserError
 from uncore.paths import CHECKOUT
 from uncore.topology.lineage import nearness
 from uncore_lab.figures import hardware as figures
@@ -237,3 +238,29 @@ def test_the_page_shows_which_clock_a_number_follows() -> None:
     text = (CHECKOUT / "docs/prediction.md").read_text()
     assert clocks.PLACE.search(text)
     assert clocks.on_page(text) == text
+
+
+STATED = """
+extends = "ccx"
+tree    = "ccx:2 core:2 thread:1"
+ccx.join.latency = {{ value = "9ns", source = "predicted"{} }}
+"""
+
+
+def test_a_number_without_relatives_is_as_uncertain_as_its_file_states(tmp_path: Path) -> None:
+    width = {}
+    for name, interval in {"guess": "", "stated": ', interval = ["8ns", "10ns"]'}.items():
+        file = tmp_path / f"{name}.toml"
+        file.write_text(STATED.format(interval))
+        hardware = figures.by_level(topology.load(str(file)))
+        found = forecast(str(file), hardware, [])
+        assert set(found.unlent) >= {"ccx.join.latency"}
+        width[name] = max(one.high / one.low for one in found.classes.values())
+    assert width["stated"] < width["guess"]
+
+
+def test_the_ends_of_an_interval_have_one_unit(tmp_path: Path) -> None:
+    file = tmp_path / "odd.toml"
+    file.write_text(STATED.format(', interval = ["8ns", "30cy"]'))
+    with pytest.raises(UserError, match="whose ends have one unit"):
+        numbers.free(str(file))

@@ -18,9 +18,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, inf, log
+from math import exp, inf, log, sqrt
 
 from uncore import topology
+from uncore.errors import UserError
 from uncore.topology.document import Branch, Leaf
 from uncore.topology.follow import followers
 from uncore.topology.kinds import write_out
@@ -54,6 +55,7 @@ class Free:
     descent: Descent  # of the part it belongs to
     followers: tuple[tuple[str, float], ...]  # each at a ratio
     heirs: tuple[tuple[str, float], ...] = ()  # of kinds of parts that have as many cycles
+    deviation: float | None = None  # of its logarithm, where its file states an interval
 
     def settings(self, value: float) -> list[str]:
         unit = "" if self.unit == RATIO else "ns"
@@ -135,6 +137,7 @@ class _Reader:
             descent=ancestors.get(level, ()),
             followers=tuple((n.key, share) for n, share in followers(number, others)),
             heirs=() if ratio or kind else tuple(self._heirs(level, path, table, value)),
+            deviation=_deviation(number),
         )
 
     def _table(self, level: str, kind: str, path: list[str]) -> Table:
@@ -157,6 +160,19 @@ class _Reader:
                     theirs = _ns(table.duration(path[-1]))
                     if theirs != value:
                         yield ".".join((level, kind, *path)), theirs / value
+
+
+def _deviation(number: Number) -> float | None:
+    """Any value of the interval is as likely as another: a uniform distribution."""
+    if number.interval is None:
+        return None
+    one, other = (AMOUNT.fullmatch(end.strip()) for end in number.interval)
+    if not (one and other and one[2] == other[2] and float(one[1]) and float(other[1])):
+        raise UserError(
+            f"{number.file}:{number.line}: '{number.key}': expected an interval above zero whose"
+            ' ends have one unit, like ["28ns", "36ns"]'
+        )
+    return abs(log(float(other[1]) / float(one[1]))) / sqrt(12)
 
 
 def _unit(text: str, domain: str) -> str:

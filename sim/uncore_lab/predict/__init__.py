@@ -20,7 +20,6 @@ from uncore_lab.figures import hardware as figures
 from uncore_lab.fitting.numbers import RATIO
 from uncore_lab.predict.forecast import SHARE, Forecast, forecast
 from uncore_lab.predict.observe import observations
-from uncore_lab.predict.relatives import STRANGER
 
 
 def main(name: str, home: str = "", *, json: bool = False) -> int:
@@ -75,10 +74,10 @@ def _show(found: Forecast, machine: str, home: str) -> None:
         emit(rows, False, columns, "its numbers: the median of the nearest relatives")
     elif not found.unlent:
         print("Every number of this machine is given; none had to be predicted.")
-    for key in found.unlent:
+    for key, deviation in found.unlent.items():
         print(
             f"{key}: no measured machine has such a part; the value of its file is kept,"
-            f" with a deviation of {100 * STRANGER:.0f} %"
+            f" with a deviation of {100 * deviation:.0f} %"
         )
 
 

@@ -44,7 +44,8 @@ class Forecast:
     machine: str
     classes: Mapping[str, Class]
     loans: Sequence[Loan]
-    unlent: Sequence[str]  # keys that keep their file's value: no machine has such a part
+    unlent: Mapping[str, float]  # what keeps its file's value, as no machine has such a part:
+    # key -> deviation
 
 
 def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> Forecast:
@@ -53,7 +54,13 @@ def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> For
     loans = {key: lend(one, periods, known) for key, one in frees.items()}
     lent = {key: loan for key, loan in loans.items() if loan}
     classes = _classes(name, hardware, frees, lent)
-    return Forecast(name, classes, list(lent.values()), [k for k in frees if k not in lent])
+    unlent = {key: kept_deviation(one) for key, one in frees.items() if key not in lent}
+    return Forecast(name, classes, list(lent.values()), unlent)
+
+
+def kept_deviation(one: Free) -> float:
+    """Of a number that keeps its file's value: by the interval that the file states, if any."""
+    return STRANGER if one.deviation is None else one.deviation
 
 
 def _classes(
@@ -71,7 +78,7 @@ def _classes(
         loan = lent.get(key)
         moved = medians({key: values.get(key, one.value) * exp(STEP)})
         slopes = {label: log(moved[label] / base[label]) / STEP for label in base}
-        deviation = loan.deviation if loan else STRANGER
+        deviation = loan.deviation if loan else kept_deviation(one)
         for label, slope in slopes.items():
             variances[label] += (slope * deviation) ** 2
             if not loan and abs(slope) > MOVES:
