@@ -11,7 +11,7 @@ import pytest
 from uncore.paths import TOPOLOGIES
 from uncore.topology import draw, load
 from uncore.topology.layout import layout
-from uncore.topology.load import shipped
+from uncore.topology.load import shipped, stated
 
 
 def test_the_text_names_every_level_with_its_resolver() -> None:
@@ -61,3 +61,16 @@ def test_the_first_machine_of_the_page_is_one(tmp_path: Path) -> None:
     (tmp_path / "first.toml").write_text(textwrap.dedent(block[1]))
     machine = load(str(tmp_path / "first.toml"))
     assert (machine.cores, len(machine.memories)) == (16, 2)
+
+
+@pytest.mark.parametrize("name", ["i912900k", "epyc7601x2", "mesh:4x4"])
+def test_every_key_of_a_machine_is_listed_and_can_be_set(name: str) -> None:
+    """Words and defaults too, which `uncore show --keys` prints."""
+    keys = stated(name)
+    assert {number.key for number in load(name).numbers} <= keys.keys()
+    assert any(key.endswith(".resolver.lookup") and not leaf for key, (_, leaf) in keys.items())
+    said = {key: leaf.value for key, (_, leaf) in keys.items() if leaf}
+    assert any(key.endswith(".resolver.knows") for key in said)
+    # Who states the kind of a join forgets the rest of it; links are a list.
+    lines = {k: v for k, v in said.items() if isinstance(v, str) and not k.endswith(".kind")}
+    assert load(name, [f"{key}={text}" for key, text in lines.items()]) == load(name)

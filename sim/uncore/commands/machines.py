@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -11,10 +12,10 @@ from uncore import engine, program, topology
 from uncore.commands.options import Json, Plot, With
 from uncore.commands.status import OK
 from uncore.report.table import Column, emit
+from uncore.topology.load import stated
+from uncore.topology.machine import Number
+from uncore.topology.table import noted
 from uncore.words import check_endings
-
-if TYPE_CHECKING:
-    from uncore.topology.machine import Number
 
 
 def list_(*, json: Json = False) -> int:
@@ -31,7 +32,7 @@ def show(
     machine: str,
     *,
     keys: Annotated[
-        bool, Parameter(negative="", help="only the numbers --with can change")
+        bool, Parameter(negative="", help="only the keys --with can change, and what they are")
     ] = False,
     with_: With = [],  # noqa: B006
     plot: Plot = None,
@@ -41,10 +42,8 @@ def show(
     resolved = topology.load(machine, with_)
     if not (keys or json):
         print(topology.draw(resolved, plot), end="\n\n")
-    rows = [_number(number) for number in resolved.numbers]
-    names = ["key", "value", "interval", "source"]
-    if not any(row["interval"] for row in rows):
-        names.remove("interval")
+    rows = _keys(machine, with_) if keys else [_number(number) for number in resolved.numbers]
+    names = [name for name in ("key", "value", "interval", "source") if any(r[name] for r in rows)]
     columns = [Column(name, name, left=True) for name in names]
     about = [Column("what it is", "about", left=True)] if keys else []
     emit(rows, json, [*columns, Column("where", _where, left=True), *about])
@@ -52,8 +51,6 @@ def show(
 
 
 def _number(number: Number) -> dict[str, Any]:
-    from uncore.topology.keys import declaration
-
     return {
         "key": number.key,
         "value": number.text,
@@ -61,8 +58,22 @@ def _number(number: Number) -> dict[str, Any]:
         "source": number.source,
         "file": number.file,
         "line": number.line,
-        "about": declaration(number.key).about,
     }
+
+
+def _keys(machine: str, settings: Sequence[str]) -> list[dict[str, Any]]:
+    """What a kind of parts inherits is its level's."""
+    rows, seen = [], set[int]()
+    for name, (key, leaf) in stated(machine, settings).items():
+        if leaf is None:
+            number = Number(name, key.default or key.absent, "default", "", 0)
+        elif id(leaf) not in seen:
+            seen.add(id(leaf))
+            number = noted(name, leaf)
+        else:
+            continue
+        rows.append({**_number(number), "about": key.about})
+    return rows
 
 
 def _where(row: Any) -> str:

@@ -4,7 +4,6 @@
     BELOW                   of a table, the last parts of its keys and tables; "": of the file
     schema_path(table)      under which of these names the keys of a table stand
     of_join(kind)           the keys of such a join
-    declaration(key)        of a key of some machine: "socket.small.join.latency"
 
 Invariant: nobody else lists them.
 """
@@ -47,10 +46,3 @@ def of_join(kind: str) -> set[str]:
     if kind not in keys["kind"].words:
         return set(keys)
     return {last for last, key in keys.items() if not key.joins or kind in key.joins}
-
-
-def declaration(key: str) -> Key:
-    table, *rest = key.split(".")
-    path = schema_path(table)
-    inner = (rest, ["NAME"], rest[1:])  # as in the level's own table; of a clock; of a kind
-    return next(KEYS[name] for parts in inner if (name := ".".join((path, *parts))) in KEYS)

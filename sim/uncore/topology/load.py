@@ -8,20 +8,34 @@ from pathlib import Path
 
 from uncore.errors import UserError, nearest
 from uncore.paths import TOPOLOGIES
-from uncore.topology.document import Branch, merged, overlay, read_chain
+from uncore.topology.document import Branch, Leaf, merged, overlay, read_chain
 from uncore.topology.machine import Machine
 from uncore.topology.resolve import resolve
+from uncore.topology.schema import Key
 from uncore.topology.shapes import EXAMPLES, is_shape, read_shape
+from uncore.topology.table import Ledger
 
 
 def load(name_or_path: str | Path, overrides: Iterable[str] = ()) -> Machine:
     """A shipped machine's id, a path to a TOML file, or a shape; `overrides` are KEY=VALUE."""
+    return _load(name_or_path, overrides)[0]
+
+
+def stated(
+    name_or_path: str | Path, overrides: Iterable[str] = ()
+) -> dict[str, tuple[Key, Leaf | None]]:
+    """Every key that such a machine is asked for, with what its files say of it."""
+    return _load(name_or_path, overrides)[1].asked
+
+
+def _load(name_or_path: str | Path, overrides: Iterable[str]) -> tuple[Machine, Ledger]:
     name = str(name_or_path)
     tree, identifier = read(name)
     settings = list(overrides)
     if settings:
         tree = merged(tree, overlay(settings))
-    return resolve(tree, identifier)
+    ledger = Ledger(tree)
+    return resolve(tree, identifier, ledger), ledger
 
 
 def read(name: str) -> tuple[Branch, str]:

@@ -154,8 +154,8 @@ BESIDE = (
     *(
         Clock(
             f"{table}.clock",
-            "clock of the cycles in this table, or the name of one",
-            absent="the clock called as the table, else the core's",
+            "clock of the cycles in this table, or its name",
+            absent="that of its name, else the core's",
         )
         for table in ("core", "LEVEL", "memory", "interrupt")
     ),

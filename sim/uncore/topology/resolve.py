@@ -1,7 +1,7 @@
 """From a machine's tree of values to a `Machine`: everything decided, everything in integers.
 
-`resolve(root, id)` reads the tree of levels, builds the fabric bottom-up (children first, then the
-join that holds them), and seats agents and resolvers.  The parts:
+`resolve(root, id, Ledger(root))` reads the tree of levels, builds the fabric bottom-up (children
+first, then the join that holds them), and seats agents and resolvers.  The parts:
 
     core.py       costs of a core                        joins.py     what a level's join costs
     ownership.py  resolvers: who owns what               builders.py  its stops and links, per group
@@ -31,8 +31,7 @@ from uncore.topology.units import UnitError, ps
 from uncore.topology.unknown import refuse_unknown
 
 
-def resolve(root: Branch, identifier: str) -> Machine:
-    ledger = Ledger(root)
+def resolve(root: Branch, identifier: str, ledger: Ledger) -> Machine:
     top = Table(root, "", ledger)
     tree = top.read("tree", parse_tree)
     refuse_unknown(root, tree.levels[:-1], kind_names(root))

@@ -30,9 +30,10 @@ MISSING: Any = object()
 
 @dataclass
 class Ledger:
-    """The clock domains a quantity may name, and the numbers used so far."""
+    """The clock domains a quantity may name; what was asked for and the numbers used so far."""
 
     root: Branch
+    asked: dict[str, tuple[Key, Leaf | None]] = field(default_factory=dict)
     numbers: dict[str, Number] = field(default_factory=dict)
     keys: dict[int, str] = field(default_factory=dict)  # of a leaf: the first that it was read by
 
@@ -40,14 +41,14 @@ class Ledger:
         """A number that a kind's table inherits is its level's (kinds.py)."""
         if self.keys.setdefault(id(leaf), key) != key:
             return
-        place = leaf.place
-        text = str(leaf.value)
-        self.numbers[key] = Number(key, text, leaf.source, place.file, place.line, leaf.interval)
+        self.numbers[key] = noted(key, leaf)
 
     def period(self, domain: str) -> Fraction:
         """Of `[clocks] domain`, or of a table that states its own `clock`."""
-        for key in (f"clocks.{domain}", f"{domain}.clock"):
+        own = f"{schema_path(domain.partition('.')[0])}.clock"
+        for key, declared in ((f"clocks.{domain}", "clocks.NAME"), (f"{domain}.clock", own)):
             if leaf := self._frequency(key):
+                self.asked[key] = KEYS[declared], leaf
                 self.note(key, leaf)
                 return _converted(key, leaf, units.frequency)
         known = ", ".join(self.domains()) or "none"
@@ -70,6 +71,12 @@ class Ledger:
             if isinstance(own, Leaf) and _is_frequency(own):
                 named.append(table)
         return named
+
+
+def noted(key: str, leaf: Leaf) -> Number:
+    """What the leaf of a key says, and where."""
+    text = " ".join(str(leaf.value).split())  # a map is many lines
+    return Number(key, text, leaf.source, leaf.place.file, leaf.place.line, leaf.interval)
 
 
 def _is_frequency(leaf: Leaf) -> bool:
@@ -123,10 +130,10 @@ class Table:
         return wrong(node.place, message)
 
     def leaf(self, key: str) -> Leaf | None:
-        self.declared(key)
-        node = self.branch.items.get(key)
+        declared, node = self.declared(key), self.branch.items.get(key)
         if isinstance(node, Branch):
             raise wrong(node.place, f"'{self.name(key)}' expects a value, not a table")
+        self.ledger.asked[self.name(key)] = declared, node
         return node
 
     def absent(self, key: str) -> UserError:
