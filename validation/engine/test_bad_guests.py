@@ -16,6 +16,7 @@ from uncore import cli
 from uncore.api import make_job
 from uncore.engine import native, reference
 from uncore.errors import GuestError
+from uncore.program.abi import CONSTANTS
 
 MILLISECOND = 10**9  # simulated ps
 LINES = (PROGRAMS / "bad.c").read_text().splitlines()
@@ -131,3 +132,11 @@ def test_the_command_ends_with_status_1_and_no_traceback(
     assert ended.value.code == 1
     assert "Traceback" not in printed.err
     assert re.search(rf"bad\.c:\d+|hart 1 .*{what}", printed.out + printed.err)
+
+
+@pytest.mark.parametrize("engine", [native, reference])
+@pytest.mark.parametrize("call", ["UC_SYS_EXIT", "UC_SYS_EXIT_EXTENDED"])
+def test_a_run_ends_with_the_status_in_the_block_of_either_exit(call: str, engine: Any) -> None:
+    job = make_job("ring:3", guest("exit"), [3], parameters={"call": str(CONSTANTS[call])})
+    with pytest.raises(GuestError, match="ended with status 7"):
+        engine.run(job, frozenset())
