@@ -91,8 +91,8 @@ void SstHart::setup() {
 // What it counted, for whoever reads the output: engine/sst/read.py.
 void SstHart::finish() {
   memory_->finish();
-  console_.end();
-  say({});
+  console_.end();  // a line without an end must not run into ours
+  if (!console_.text.empty()) say("\n");
   std::string text = "uncore: hart=" + std::to_string(id_) +
                      " instructions=" + std::to_string(hart_.instructions) +
                      " operations=" + std::to_string(done_) +

@@ -110,16 +110,15 @@ bool SstHart::perform_conditional() {
   return false;
 }
 
-// A register of another hart.
+// A register of another hart (rules I1 and I4): to write there occupies the hart, to read it waits.
 bool SstHart::reach_register() {
   const Register target = *register_of(access_.address);
   if (access_.kind == Access::Kind::read) {
     send(RegisterMessage::Kind::read, target, 0, 0);
     return false;
   }
-  const Time after = target.kind == Register::Kind::msip ? cost_.send : 0;
-  send(RegisterMessage::Kind::write, target, access_.value, after);
-  hart_.clock = std::max(hart_.clock, now()) + after;
+  send(RegisterMessage::Kind::write, target, access_.value, cost_.send);
+  hart_.clock = std::max(hart_.clock, now()) + cost_.send;
   resume(0);
   return true;
 }
