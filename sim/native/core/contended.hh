@@ -1,5 +1,4 @@
-// Rule C9: a line that others wait for is one hart's, its holder's, until a probe of it has been
-// answered.
+// Rule C9: a contended line belongs to one hart, its holder, until a probe of it has been answered.
 //
 //   asked(hart), begins(others wait), probe_waits(), ends()     what happens to the line
 //   bars(hart)                                                  is it another hart's?

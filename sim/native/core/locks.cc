@@ -13,9 +13,9 @@ constexpr Time kLockInstructions = 64;
 
 }  // namespace
 
-// May a hart begin an atomic on a line (rule C6)? Not while another hart's is under way, nor before
-// who has waited for its own to end: then it tries again. Nor while the line is another's (C9):
-// then it waits.
+// May a hart begin an atomic on a line (rule C6)? Not while another hart's is under way, nor while
+// somebody still waits for the end of its own: then it tries again. Nor while another hart holds
+// the contended line (C9): then it waits.
 bool Core::may_begin(Thread& thread, uint64_t number, Time now) {
   unlock(thread, now);
   const Line* line = lines.find(number);

@@ -28,8 +28,8 @@ Fabric::Fabric(uint32_t stops, const std::vector<LinkSpec>& links)
   channels.resize(static_cast<std::size_t>(last + 1));
 }
 
-// Dijkstra from the target against the links: the least summed weight of every stop's way there, up
-// to the first stop that is `enough`.
+// Dijkstra from the target against the links: the least summed weight of every stop's path there,
+// up to the first stop that is `enough`.
 template <class Weight, class Enough>
 std::vector<Time> Fabric::distances(int32_t target, Weight weight, Enough enough) const {
   std::vector<Time> distance(leaving_.size(), kNever);
@@ -52,7 +52,7 @@ std::vector<Time> Fabric::distances(int32_t target, Weight weight, Enough enough
   return distance;
 }
 
-// Every stop takes its lowest-numbered link that lies on a shortest way.
+// Every stop takes its lowest-numbered link that lies on a shortest path.
 const std::vector<int32_t>& Fabric::toward(int32_t target) {
   std::vector<int32_t>& next = toward_[target];
   if (!next.empty()) return next;

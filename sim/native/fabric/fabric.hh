@@ -24,8 +24,8 @@ enum class Size : uint8_t { control, data, snoop };  // the cost kinds of machin
 
 using Costs = std::array<Time, 3>;  // by Size
 
-// The way of a message from one channel (or its source) to the next towards its target. Behind a
-// link the way does not depend on where it began, so routes share their legs: a machine's routes
+// The path of a message from one channel (or its source) to the next towards its target. Behind a
+// link the path does not depend on where it began, so routes share their legs: a machine's routes
 // then stay in the host's caches, with one line of them a leg.
 struct alignas(64) Leg {
   static constexpr int32_t kNone = -1;

@@ -85,7 +85,7 @@ void Network::cross(PacketId id, Time now) {
 
 // --- to many (rule I5) ------------------------------------------------------------------------
 
-// It is sent once, and takes a channel once for all whose way leads through it.
+// It is sent once, and takes a channel once for all whose route leads through it.
 void Network::send_many(std::vector<uint32_t> harts, Agent from, Time when) {
   const PacketId id = packets.take();
   Packet& p = packets[id];
@@ -125,7 +125,7 @@ void Network::fork(PacketId id, Time head) {
   }
 }
 
-// Whoever's way goes on by the same link with a channel goes on together; the others go their own.
+// Harts whose route goes on by the same link with a channel stay together; the others part here.
 std::vector<std::vector<uint32_t>> Network::part(const Packet& p,
                                                  const std::vector<uint32_t>& harts) {
   const auto together = [&](uint32_t a, uint32_t b) {

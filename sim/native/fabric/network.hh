@@ -39,7 +39,7 @@ class Network {
   // About a register, to the core where it stands; `reader`: the hart that waits for an answer.
   void send_register(Device device, Register target, uint64_t value, Agent from, Agent to,
                      uint32_t reader, Time when);
-  // One interrupt to every one of `harts`, ascending: one message that forks where ways part (I5).
+  // One interrupt to every one of `harts`, ascending: one message, which forks on its way (I5).
   void send_many(std::vector<uint32_t> harts, Agent from, Time when);
   void cross(PacketId id, Time now);  // the message meets a channel
 

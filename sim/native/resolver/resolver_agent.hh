@@ -2,7 +2,7 @@
 // positions and capacities (rules R1, R7, R8 and R9).
 //
 // Requests and probes from above wait for their slice and occupy it for `service`; answers, data
-// and completions do not. Entries are made when a line is first asked for and forgotten when
+// and `Unblock`s do not. Entries are made when a line is first asked for and forgotten when
 // nothing is known of it any more.
 //
 // Interface: arrive() and act() at the actions of these names. Invariant: only quiet entries are

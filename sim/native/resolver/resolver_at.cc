@@ -15,7 +15,7 @@ RequestName name_of(const Message<Bytes>& request) { return {request.from, reque
 
 }  // namespace
 
-// Another child or somebody above: whoever it is will take the line from its new owner (C9).
+// Another child, or an agent above, waits for the line and will take it from its new owner (C9.2).
 bool ResolverAt::contended(const E& e) const {
   return e.contended || e.probed ||
          e.queue.any([&](const Msg& m) { return m.kind != Kind::Put && m.from != e.request.from; });

@@ -1,4 +1,4 @@
-"""C9. A line that others wait for is one hart's, its holder's, until a probe of it is answered.
+"""C9. A contended line belongs to one hart, its holder, until a probe of it is answered.
 
 Interface: `Contended` is what a core knows of it for one line, `ask_in_turn` what its harts do
 afterwards.  The resolver that gives the line says whether others wait (`Entry.others_wait`).
