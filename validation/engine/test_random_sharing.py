@@ -68,7 +68,7 @@ def test_sharing_does_not_show_how_far_cores_run_ahead(case: Case) -> None:
     [
         ("client.table", "M", "ProbeM", "give+dirty>M", "mesi", ROOMY),
         ("client.table", "M", "Evict", "drop>I", "mesi", TINY),
-        ("resolver.table", "W", "Upg", "probeM", "moesi", ROOMY),
+        ("resolver.table", "B [moesi]", "Upg", "probeM+via>M", "moesi", ROOMY),
     ],
 )
 def test_random_sharing_notices_a_broken_cell(
