@@ -24,7 +24,7 @@ template <class System>
 class Packer {
  public:
   using Msg = typename System::Msg;
-  using Line = typename System::Line;
+  using Entry = typename System::Entry;
 
   Packer(const Tree& t, const Watched& w)
       : tree_(t), states_(w), blank_(t, w), renamings_(check::renamings(t)) {}
@@ -48,7 +48,7 @@ class Packer {
     Reader in(words);
     fields(in, system);
     for (Agent a = 0; a < tree_.cores; ++a) unpack_few(in, system.core(a).deferred);
-    for (Agent a = tree_.cores; a < tree_.agents(); ++a) unpack_few(in, system.line(a).queue);
+    for (Agent a = tree_.cores; a < tree_.agents(); ++a) unpack_few(in, system.entry(a).queue);
     unpack_few(in, system.messages);
   }
 
@@ -60,7 +60,7 @@ class Packer {
     Writer ar(out, r);
     fields(ar, s, r);
     for (Agent to = 0; to < tree_.cores; ++to) list(ar, s.core(r.origin(to)).deferred);
-    for (Agent to = tree_.cores; to < tree_.agents(); ++to) list(ar, s.line(r.origin(to)).queue);
+    for (Agent to = tree_.cores; to < tree_.agents(); ++to) list(ar, s.entry(r.origin(to)).queue);
     list(ar, s.messages);
     ar.flush();
     std::sort(out.end() - s.messages.size(), out.end());  // the network keeps no order
@@ -71,7 +71,7 @@ class Packer {
     for (Agent a = 0; a < tree_.cores; ++a)
       for (Msg& m : s.core(a).deferred) normalise(s, m);
     for (Msg& m : s.messages) normalise(s, m);
-    for (Agent a = tree_.cores; a < tree_.agents(); ++a) normalise(s, a, s.line(a));
+    for (Agent a = tree_.cores; a < tree_.agents(); ++a) normalise(s, a, s.entry(a));
     for (Agent a = 0; a < tree_.cores; ++a) {
       auto& core = s.core(a);
       if (!states_.holds_copy(core.copy.state)) core.data = {};
@@ -79,7 +79,7 @@ class Packer {
     }
     normalise(s, s.memory);
     for (Agent a = 0; a < tree_.agents(); ++a) {  // last: the others compare with it
-      Copy& copy = tree_.is_core(a) ? s.core(a).copy : s.line(a).up;
+      Copy& copy = tree_.is_core(a) ? s.core(a).copy : s.entry(a).up;
       copy.request = states_.waits_for_grant(copy.state);
     }
     s.golden = {1};
@@ -101,7 +101,7 @@ class Packer {
     ar.bits(s.reading, 1);
     for (Agent to = tree_.cores; to < tree_.agents(); ++to) {
       const Agent a = r.origin(to);
-      entry(ar, a, s.line(a));
+      entry(ar, a, s.entry(a));
     }
   }
   void fields(Reader& in, System& s) { fields(in, s, renamings_.front()); }
@@ -169,7 +169,7 @@ class Packer {
 
   // --- what does not matter ---------------------------------------------------------------------
 
-  void normalise(const System& s, Agent a, Line& l) {
+  void normalise(const System& s, Agent a, Entry& l) {
     if (l.waiting == 0) l.answers = 0;
     if (l.phase == Phase::probing) l.request = {};
     if (!l.carried) l.in_hand = {};
@@ -212,7 +212,7 @@ class Packer {
   }
   uint32_t key(const System& s, Agent a) const {
     const auto& core = s.core(a);
-    const Line& l = s.line(tree_.parent(a));
+    const Entry& l = s.entry(tree_.parent(a));
     const int ordinal = tree_.ordinal(a);
     return static_cast<uint32_t>(core.copy.state) << 4 | core.data[0] << 3 |
            static_cast<uint32_t>(l.owner == ordinal) << 2 |

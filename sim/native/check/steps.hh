@@ -12,9 +12,9 @@ bool System<Size>::may_begin(const Step& s) const {
     return cell.possible() && !cell.has(Act::stall) && !ahead(s.at);
   }
   const Node& node = tree->node(s.at);
-  const Line& l = line(s.at);
-  if (!l.quiet() || l.blank(node.policy.root)) return false;
-  return s.what == Step::What::recall ? node.recalls : l.stored;
+  const Entry& e = entry(s.at);
+  if (!e.quiet() || e.blank(node.policy.root)) return false;
+  return s.what == Step::What::recall ? node.recalls : e.stored;
 }
 
 template <class Size>

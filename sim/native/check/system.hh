@@ -28,7 +28,7 @@ class System {
   using Data = DataOf<Size>;
   using Msg = Message<Data>;
   using Env = AtResolver<Size>;
-  using Line = Entry<Env>;
+  using Entry = uncore::Entry<Env>;
 
   struct Core {
     Copy copy;
@@ -54,9 +54,11 @@ class System {
   bool reading = false;    // the memory is asked by the root
   uint64_t performed = 0;  // loads and stores
 
-  Line& line(Agent a) { return lines_[static_cast<std::size_t>(a - tree->cores)].line; }
-  const Line& line(Agent a) const { return lines_[static_cast<std::size_t>(a - tree->cores)].line; }
-  const Copy& copy(Agent a) const { return tree->is_core(a) ? core(a).copy : line(a).up; }
+  Entry& entry(Agent a) { return entries_[static_cast<std::size_t>(a - tree->cores)].entry; }
+  const Entry& entry(Agent a) const {
+    return entries_[static_cast<std::size_t>(a - tree->cores)].entry;
+  }
+  const Copy& copy(Agent a) const { return tree->is_core(a) ? core(a).copy : entry(a).up; }
   Core& core(Agent a) { return cores[static_cast<std::size_t>(a)]; }
   const Core& core(Agent a) const { return cores[static_cast<std::size_t>(a)]; }
 
@@ -75,7 +77,7 @@ class System {
       if (watched->transient(core(a).copy.state) || core(a).far || !core(a).deferred.empty())
         return false;
     for (Agent a = tree->cores; a < tree->agents(); ++a)
-      if (!line(a).quiet()) return false;
+      if (!entry(a).quiet()) return false;
     return true;
   }
 
@@ -97,10 +99,10 @@ class System {
         deliver(from_memory());
         break;
       case Step::What::evict_data:
-        with(s.at, [](Env& env, Line& l) { Logic::evict(env, l); });
+        with(s.at, [](Env& env, Entry& e) { Logic::evict(env, e); });
         break;
       case Step::What::recall:
-        with(s.at, [](Env& env, Line& l) { Logic::recall(env, l); });
+        with(s.at, [](Env& env, Entry& e) { Logic::recall(env, e); });
         break;
       default:
         access(s.at, s.wish(), s.word);
@@ -120,22 +122,22 @@ class System {
   using CoreLogic = Client<CoreEnv>;
 
   struct Slot {
-    Line line{Env{}, 0};
+    Entry entry{Env{}, 0};
   };
-  std::array<Slot, Size::nodes> lines_{};
+  std::array<Slot, Size::nodes> entries_{};
   std::array<uint8_t, Size::cores> word_{};  // which word the store under way writes
 
   void forget(Agent a) {
     Env env{this, a};
-    line(a) = Line(env, 0);
-    Logic::init(env, line(a));
+    entry(a) = Entry(env, 0);
+    Logic::init(env, entry(a));
   }
 
   template <class Act>
   void with(Agent a, Act&& act) {
     Env env{this, a};
-    act(env, line(a));
-    if (line(a).blank(tree->node(a).policy.root)) forget(a);  // as an engine does
+    act(env, entry(a));
+    if (entry(a).blank(tree->node(a).policy.root)) forget(a);  // as an engine does
   }
 
   Msg from_memory() const {
@@ -149,7 +151,7 @@ class System {
 
   void deliver(const Msg& m) {
     if (!tree->is_core(m.to))
-      return with(m.to, [&m](Env& env, Line& l) { Logic::receive(env, l, m); });
+      return with(m.to, [&m](Env& env, Entry& e) { Logic::receive(env, e, m); });
     receive(m.to, m);
     reconsider(m.to);
   }
@@ -169,6 +171,7 @@ class System {
 
 }  // namespace uncore::check
 
+// The rest of it.
 #include "check/cores.hh"
 #include "check/describe.hh"
 #include "check/rights.hh"
