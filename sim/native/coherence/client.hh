@@ -65,6 +65,9 @@ inline ProtocolError lost_data() { return {"a level responsible for dirty data l
 // state has passed.
 enum class Begun : uint8_t { performed, asked, waits };
 
+// And of a line that is to go: forgotten silently, or put and answered for until the PutAck (C5).
+enum class Evicted : uint8_t { dropped, put, stays };
+
 template <class Env>
 class Client {
  public:
@@ -93,16 +96,15 @@ class Client {
     return m.id;
   }
 
-  // The line goes. False: silently; true: it is put, and answered for until the PutAck (rule C5).
-  static bool evict(Env& env, Copy& copy) {
+  static Evicted evict(Env& env, Copy& copy) {
     const Cell cell = cell_of(env, copy, ClientEvent::Evict);
     step(env, copy, cell);
-    if (!cell.has(Act::Put)) return false;
+    if (!cell.has(Act::Put)) return cell.has(Act::drop) ? Evicted::dropped : Evicted::stays;
     if (!env.data()) throw lost_data();
     Msg put = request(env, Kind::Put);
     carry(put, env.data());
     env.send(put);
-    return true;
+    return Evicted::put;
   }
 
   // Does a probe revoke the grant that is waited for? Then it waits for it, too (rule C3).

@@ -65,8 +65,8 @@ void Resolver<Env>::accept(Env& env, E& e, const Msg& m) {
 template <class Env>
 void Resolver<Env>::drop(Env& env, E& e) {
   UpperHalf up(env, e);
-  const bool put = Up::evict(up, e.up);
-  if (put || env.protocol().holds_copy(e.up.state)) throw lost_data();
+  const bool dropped = Up::evict(up, e.up) == Evicted::dropped;
+  if (!dropped || env.protocol().holds_copy(e.up.state)) throw lost_data();
 }
 
 // ---- being asked

@@ -50,7 +50,7 @@ TransactionEvent Resolver<Env>::leave(Env& env, E& e) {
   if (e.up.state == State::I) return Event::Over;
   if (!dirty && env.protocol().is_dirty(e.up.state)) throw lost_data();
   UpperHalf up(env, e);
-  return Up::evict(up, e.up) ? kNothing : Event::Over;
+  return Up::evict(up, e.up) == Evicted::put ? kNothing : Event::Over;
 }
 
 // To the child whose Put is served; an eviction has none.

@@ -69,14 +69,14 @@ void Core::make_room(const Line& incoming, Time now) {
 
 void Core::evict(Line& victim, Time now) {
   AtLine at(*this, victim.number, &victim, now, now + spec.l2_hit);
-  const bool put = CoreClient::evict(at, victim.copy);
+  const Evicted evicted = CoreClient::evict(at, victim.copy);
   turns.disturb();
   lost(victim.number);
   if (observed) observed->evicted(agent, victim.number);
-  if (put)
-    lines.leave(victim);
-  else
+  if (evicted == Evicted::dropped)
     lines.erase(victim);
+  else
+    lines.leave(victim);
 }
 
 }  // namespace uncore
