@@ -81,6 +81,8 @@ class Job:
         fields["machine"] = machine
         fields["program"] = {"name": self.program.name, "sha256": self.program.sha256}
         document: dict[str, Any] = msgspec.to_builtins(fields)
+        if not self.machine.tables:  # a shipped protocol is said by its name
+            del document["machine"]["tables"]
         return document
 
     @classmethod

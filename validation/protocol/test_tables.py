@@ -10,8 +10,10 @@ import pytest
 from uncore.errors import UserError
 from uncore.paths import CHECKOUT
 from uncore.protocol import render
+from uncore.protocol.reader import MOST_STATES
 from uncore.protocol.shapes import PROTOCOLS, names
 from uncore.protocol.tables import IMPOSSIBLE, SHIPPED, load, pack
+from uncore.protocol.text import text
 
 
 @pytest.fixture
@@ -24,10 +26,10 @@ def directory(tmp_path: Path) -> Path:
 
 def edit(path: Path, old: str, new: str) -> int:
     """Replaces the first `old` and returns its line."""
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new, 1))
-    return text[: text.index(old)].count("\n") + 1
+    said = path.read_text()
+    assert old in said
+    path.write_text(said.replace(old, new, 1))
+    return said[: said.index(old)].count("\n") + 1
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -45,17 +47,22 @@ def test_protocols_differ_where_their_tagged_rows_say() -> None:
 
 def test_cells_are_packed_as_native_reads_them() -> None:
     tables, packed = load("mesi"), pack(load("mesi"))
-    states, events = names()["states"], names()["client_events"]
+    states, events = tables.client.rows, names()["client_events"]
     actions = names()["client_actions"]
+    names_end = 1 + 2 * len(states)
+    width = len(events) + MOST_STATES
 
-    def cell(state: str, event: str) -> int:
-        return packed[states.index(state) * len(events) + events.index(event)]
+    def cell(state: str, event: int) -> int:
+        return packed[names_end + states.index(state) * width + event]
 
     bits = sum(1 << (8 + actions.index(a)) for a in ("give", "dirty", "shared"))
-    assert cell("M", "ProbeS") == states.index("S") | bits
-    assert cell("S", "Load") & 0xFF == states.index("S")  # no next: the state stays
-    assert cell("I", "DataS") == IMPOSSIBLE
-    assert len(packed) == sum(len(t.rows) * len(t.columns) for t in tables)
+    assert packed[0] == len(states)
+    assert packed[1:3] == [ord("I"), 0]
+    assert cell("M", events.index("ProbeS")) == states.index("S") | bits
+    assert cell("S", events.index("Load")) & 0xFF == states.index("S")  # no next: the state stays
+    assert cell("I", len(events) + states.index("S")) == IMPOSSIBLE  # data with S
+    others = sum(len(t.rows) * len(t.columns) for t in tables if t is not tables.client)
+    assert len(packed) == names_end + MOST_STATES * width + others
 
 
 MISTAKES = {
@@ -87,7 +94,7 @@ def test_a_mistake_is_named_with_its_line(mistake: str, directory: Path) -> None
 def test_a_missing_row_is_named(directory: Path) -> None:
     path = directory / "client.table"
     path.write_text("\n".join(r for r in path.read_text().split("\n") if not r.startswith("OM")))
-    with pytest.raises(UserError, match="a row for OM"):
+    with pytest.raises(UserError, match="expected a state: one of I S F E M O IS IM SM MI II"):
         load(str(directory))
 
 
@@ -106,8 +113,8 @@ def test_an_unknown_protocol_is_answered_with_the_known_ones() -> None:
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_table_rendered_as_text_reads_back_the_same(protocol: str, tmp_path: Path) -> None:
     tables = load(protocol)
-    (tmp_path / "client.table").write_text(render.text(tables.client))
-    (tmp_path / "join.table").write_text(render.text(tables.join))
+    (tmp_path / "client.table").write_text(text(tables.client))
+    (tmp_path / "join.table").write_text(text(tables.join))
     again = load(str(tmp_path))
     assert (again.client, again.join) == (tables.client, tables.join)
 

@@ -20,7 +20,6 @@ nb::dict protocol_names() {
     for (const std::string_view n : names) strings.append(std::string(n));
     out[list] = strings;
   };
-  add("states", name::states);
   add("client_events", name::client_events);
   add("client_actions", name::client_actions);
   add("children", name::children);

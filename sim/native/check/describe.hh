@@ -15,9 +15,9 @@ inline constexpr std::array kind_names =
                                      "Answer", "Unblock", "GetS", "GetM", "Upg", "Amo", "Put"});
 
 template <class Data>
-std::string describe(const Tree& tree, const Message<Data>& m) {
+std::string describe(const Tree& tree, const StateProperties& states, const Message<Data>& m) {
   std::string out(kind_names[static_cast<std::size_t>(m.kind)]);
-  if (m.kind == Kind::Data) out.append("-").append(name::states[static_cast<std::size_t>(m.right)]);
+  if (m.kind == Kind::Data) out.append("-").append(states.name(m.right));
   if (m.kind == Kind::Answer) {
     constexpr std::array flags = {"gave", "dirty", "shared", "own", "carries", "handed"};
     out += "(";
@@ -34,7 +34,7 @@ template <class Size>
 std::string System<Size>::describe(const Step& s) const {
   switch (s.what) {
     case Step::What::deliver:
-      return check::describe(*tree, messages[s.at]);
+      return check::describe(*tree, *watched, messages[s.at]);
     case Step::What::memory:
       return "the memory answers";
     case Step::What::load:
@@ -57,7 +57,7 @@ std::string System<Size>::describe(const Step& s) const {
 template <class System>
 std::vector<std::string> under_way(const System& system) {
   std::vector<std::string> out;
-  for (const auto& m : system.messages) out.push_back(describe(*system.tree, m));
+  for (const auto& m : system.messages) out.push_back(describe(*system.tree, *system.watched, m));
   return out;
 }
 
@@ -66,9 +66,8 @@ template <class System>
 std::string rights(const System& system) {
   std::string out;
   for (Agent a = 0; a < system.tree->agents(); ++a) {
-    const auto state = static_cast<std::size_t>(system.copy(a).state);
     out.append(a ? " " : "").append(agent_name(*system.tree, a)).append("=");
-    out.append(name::states[state]);
+    out.append(system.watched->name(system.copy(a).state));
   }
   return out;
 }

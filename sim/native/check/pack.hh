@@ -92,7 +92,7 @@ class Packer {
   void fields(Archive& ar, Sys& s, const Renaming& r) {
     for (Agent to = 0; to < tree_.cores; ++to) {
       auto& core = s.core(r.origin(to));
-      ar.bits(core.copy.state, 4);
+      ar.bits(core.copy.state, 5);
       ar.bits(core.copy.request, 1);
       ar.bits(core.data[0], 1);
       ar.bits(core.far, 1);
@@ -108,7 +108,7 @@ class Packer {
 
   template <class Archive, class L>
   void entry(Archive& ar, Agent a, L& l) {
-    ar.bits(l.up.state, 4);
+    ar.bits(l.up.state, 5);
     ar.bits(l.up.request, 1);
     ar.child(a, l.owner);
     ar.bits(l.owner_grant, 1);
@@ -129,7 +129,7 @@ class Packer {
   void message(Archive& ar, M& m) {
     ar.bits(m.kind, 4);
     ar.bits(m.flags, 6);
-    ar.bits(m.right, 4);
+    ar.bits(m.right, 5);
     ar.bits(m.wants_unblock, 1);
     ar.bits(m.carries, 1);
     ar.bits(m.data[0], 1);

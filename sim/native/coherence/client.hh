@@ -21,19 +21,6 @@
 
 namespace uncore {
 
-inline constexpr ClientEvent data_event(State right) {
-  switch (right) {
-    case State::F:
-      return ClientEvent::DataF;
-    case State::E:
-      return ClientEvent::DataE;
-    case State::M:
-      return ClientEvent::DataM;
-    default:
-      return ClientEvent::DataS;
-  }
-}
-
 // The table's row of one line, with the request it waits for.
 struct Copy {
   State state = State::I;
@@ -139,8 +126,8 @@ class Client {
   static Cell cell_of(const Env& env, const Copy& copy, ClientEvent e) {
     const Cell cell = env.protocol().client(copy.state, e);
     if (!cell.possible())
-      protocol_error("client", name::states[static_cast<std::size_t>(copy.state)],
-                     name::client_events[static_cast<std::size_t>(e)], env.number());
+      protocol_error("client", env.protocol().name(copy.state), env.protocol().name(e),
+                     env.number());
     return cell;
   }
 

@@ -4,10 +4,23 @@
 #include <stdexcept>
 
 namespace uncore {
+namespace {
 
-Protocol::Protocol(const std::vector<uint32_t>& cells) {
-  if (cells.size() != kCells) throw std::invalid_argument("protocol: wrong number of cells");
-  auto from = cells.begin();
+std::string unpacked(uint32_t first, uint32_t second) {
+  std::string name;
+  for (uint64_t left = uint64_t{second} << 32 | first; left != 0; left >>= 8)
+    name += static_cast<char>(left & 0xff);
+  return name;
+}
+
+}  // namespace
+
+Protocol::Protocol(const std::vector<uint32_t>& packed) {
+  const std::size_t states = packed.empty() ? 0 : packed.front();
+  if (states == 0 || states > kStates || packed.size() != 1 + 2 * states + kCells)
+    throw std::invalid_argument("protocol: wrong number of cells");
+  auto from = packed.begin() + 1;
+  for (std::size_t s = 0; s < states; ++s, from += 2) names.push_back(unpacked(from[0], from[1]));
   const auto take = [&from](auto& table) {
     for (Cell& cell : table) cell.bits = *from++;
   };
@@ -21,23 +34,41 @@ Protocol::Protocol(const std::vector<uint32_t>& cells) {
 
 void Protocol::derive_properties() {
   using enum ClientEvent;
-  for (std::size_t i = 0; i < kStates; ++i) {
-    const auto s = static_cast<State>(i);
-    const auto may = [&](ClientEvent e) { return client(s, e).possible(); };
-    const auto does = [&](ClientEvent e, uint32_t act) { return may(e) && client(s, e).has(act); };
-    may_load.set(s, does(Load, Act::hit));
-    may_store.set(s, does(Store, Act::hit));
-    may_evict.set(s, may(Evict) && !does(Evict, Act::stall));
-    is_dirty.set(s, does(ProbeM, Act::dirty));
-    is_owner.set(s, does(ProbeM, Act::give));
-    forwards.set(s, does(ProbeM, Act::give) && !is_dirty(s) && !may_store(s));
-    waits_for_grant.set(s, may(DataS) || may(DataF) || may(DataE) || may(DataM) || may(Grant));
-    waits_to_read.set(s, may(DataS));
-    leaves.set(s, may(PutAck));
+  full_right = grant(Request::GetM, Answers::nobody).next();
+  const auto may = [&](State s, ClientEvent e) { return client(s, e).possible(); };
+  const auto does = [&](State s, ClientEvent e, uint32_t act) {
+    return may(s, e) && client(s, e).has(act);
+  };
+  std::vector<State> states(names.size());
+  for (std::size_t i = 0; i < states.size(); ++i) states[i] = static_cast<State>(i);
+  for (const State s : states) {
+    may_load.set(s, does(s, Load, Act::hit));
+    may_store.set(s, does(s, Store, Act::hit));
+    may_evict.set(s, may(s, Evict) && !does(s, Evict, Act::stall));
+    is_dirty.set(s, does(s, ProbeM, Act::dirty));
+    is_owner.set(s, does(s, ProbeM, Act::give));
+    forwards.set(s, is_owner(s) && !is_dirty(s) && !may_store(s));
+    leaves.set(s, may(s, PutAck));
     // What waits for a bare grant has the data that the right is for, or would ask anew.
-    const bool needs_no_data = may(Grant) && !does(Grant, Act::GetM);
-    holds_copy.set(s, may_load(s) || does(ProbeM, Act::give) || needs_no_data);
+    const bool needs_no_data = may(s, Grant) && !does(s, Grant, Act::GetM);
+    holds_copy.set(s, may_load(s) || is_owner(s) || needs_no_data);
   }
+  for (const State s : states) {
+    bool some = may(s, Grant), shared = false;
+    for (const State right : states) {
+      const bool granted = may(s, data_event(right));
+      some |= granted;
+      shared |= granted && !may_store(right);
+    }
+    waits_for_grant.set(s, some);
+    waits_to_read.set(s, shared);
+  }
+}
+
+std::string StateProperties::name(ClientEvent e) const {
+  const auto event = static_cast<std::size_t>(e);
+  const std::size_t named = name::client_events.size();
+  return event < named ? std::string(name::client_events[event]) : "Data" + names[event - named];
 }
 
 void protocol_error(std::string_view controller, std::string_view state, std::string_view event,

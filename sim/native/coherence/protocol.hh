@@ -1,8 +1,9 @@
 // The protocol tables as the engines and the checker execute them.
 //
 // Python parses, checks and packs the tables of sim/uncore/protocol; here they are only looked up.
-// The lists below are the one source of the names: Python asks for them (`names()`) and packs in
-// this order. A cell is 32 bits: the next state in the low byte, an action bit each above.
+// The lists below are the one source of their names: Python asks for them (`names()`) and packs in
+// this order. States are the tables' own: here they are positions, whose names come with the cells.
+// A cell is 32 bits: the next state in the low byte, an action bit each above.
 // Invariant: a cell with the bit `impossible` is never executed; meeting one is an engine error.
 #pragma once
 
@@ -17,10 +18,8 @@
 namespace uncore {
 
 // clang-format off
-#define UNCORE_STATES(X) X(I) X(S) X(F) X(E) X(M) X(O) X(IS) X(IM) X(SM) X(OM) X(MI) X(II)
 #define UNCORE_CLIENT_EVENTS(X) \
-  X(Load) X(Store) X(Amo) X(Evict) X(ProbeS) X(ProbeM) X(Inv) X(Early) \
-  X(DataS) X(DataF) X(DataE) X(DataM) X(Grant) X(PutAck)
+  X(Load) X(Store) X(Amo) X(Evict) X(ProbeS) X(ProbeM) X(Inv) X(Early) X(Grant) X(PutAck)
 #define UNCORE_CLIENT_ACTIONS(X) \
   X(stall) X(hit) X(GetS) X(GetM) X(Upg) X(Amo) X(Put) X(drop) X(ack) X(give) X(dirty) X(shared) X(own) \
   X(fill) X(unblock)
@@ -47,7 +46,6 @@ namespace uncore {
 #define UNCORE_NAME(n) n,
 #define UNCORE_STRING(n) #n,
 
-enum class State : uint8_t { UNCORE_STATES(UNCORE_NAME) };
 enum class ClientEvent : uint8_t { UNCORE_CLIENT_EVENTS(UNCORE_NAME) };
 enum class Children : uint8_t { UNCORE_CHILDREN(UNCORE_NAME) };
 enum class Request : uint8_t { UNCORE_REQUESTS(UNCORE_NAME) };
@@ -60,7 +58,6 @@ enum class TransactionEvent : uint8_t { UNCORE_TRANSACTION_EVENTS(UNCORE_NAME) }
 namespace name {
 #define UNCORE_NAMES(what, all) \
   inline constexpr std::array what = std::to_array<std::string_view>({all(UNCORE_STRING)});
-UNCORE_NAMES(states, UNCORE_STATES)
 UNCORE_NAMES(client_events, UNCORE_CLIENT_EVENTS)
 UNCORE_NAMES(client_actions, UNCORE_CLIENT_ACTIONS)
 UNCORE_NAMES(children, UNCORE_CHILDREN)
@@ -97,6 +94,11 @@ static_assert(static_cast<uint32_t>(Plan::probeS) == Ask::probeS &&
               static_cast<uint32_t>(Plan::probeM) == Ask::probeM &&
               static_cast<uint32_t>(Plan::inv) == Ask::inv);
 
+// Data come with the right that they grant: behind the events that have names, one for each state.
+inline constexpr ClientEvent data_event(State right) {
+  return static_cast<ClientEvent>(name::client_events.size() + static_cast<std::size_t>(right));
+}
+
 struct Cell {
   static constexpr uint32_t impossible = 1u << 31;
   uint32_t bits = impossible;
@@ -110,8 +112,9 @@ struct Cell {
 // The packed tables of one protocol, and what its states are.
 class Protocol : public StateProperties {
  public:
-  static constexpr std::size_t kStates = name::states.size();
-  static constexpr std::size_t kClientEvents = name::client_events.size();
+  static constexpr std::size_t kStates =
+      kMostStates;  // rows; those beyond the tables' own stay empty
+  static constexpr std::size_t kClientEvents = name::client_events.size() + kStates;
   static constexpr std::size_t kChildren = name::children.size();
   static constexpr std::size_t kRequests = name::requests.size();
   static constexpr std::size_t kAnswers = name::answers.size();
@@ -124,9 +127,9 @@ class Protocol : public StateProperties {
                                         kPhases * kTransactionEvents;
 
   Protocol() = default;
-  // `cells`: client, resolver, grant, join and transaction in that order, row by row; kCells of
-  // them.
-  explicit Protocol(const std::vector<uint32_t>& cells);
+  // `packed`: the number of states; of each its name, in two words; then kCells cells: client,
+  // resolver, grant, join and transaction in that order, row by row.
+  explicit Protocol(const std::vector<uint32_t>& packed);
 
   Cell client(State s, ClientEvent e) const {
     return client_[static_cast<std::size_t>(s) * kClientEvents + static_cast<std::size_t>(e)];

@@ -36,7 +36,7 @@ class Resolver {
   using E = Entry<Env>;
 
   static void init(Env& env, E& e) {
-    if (env.policy().root) e.up.state = State::M;
+    if (env.policy().root) e.up.state = env.protocol().full_right;
   }
 
   // A message of any kind that reached the resolver.

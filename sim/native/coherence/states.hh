@@ -7,11 +7,15 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace uncore {
 
-// Position in the client table.
-enum class State : uint8_t;
+// Position in the client table; of the states' names one is known here, I, in which a line begins.
+enum class State : uint8_t { I };
+enum class ClientEvent : uint8_t;
+inline constexpr std::size_t kMostStates = 32;
 
 class StateSet {
  public:
@@ -34,6 +38,11 @@ struct StateProperties {
   StateSet is_owner;         // asked for the line, it hands the data over
   StateSet forwards;         // clean data to a reader, though others have them too
 
+  State full_right{};  // a root's, and of who was granted a write
+  std::vector<std::string> names;
+
+  const std::string& name(State s) const { return names[static_cast<std::size_t>(s)]; }
+  std::string name(ClientEvent e) const;
   bool transient(State s) const { return waits_for_grant(s) || leaves(s); }
 };
 

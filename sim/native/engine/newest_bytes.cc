@@ -51,8 +51,10 @@ const Bytes* NewestBytes::carried(uint64_t number) const {
   const Packet* carrier = holders_.network.packets.find([&](const Packet& p) {
     const Message<Bytes>& m = p.message;
     if (p.device != Device::none || !m.carries || m.line != number) return false;
-    const bool dirty = m.kind == Kind::Put || (m.kind == Kind::Data && m.right == State::M) ||
-                       (m.flags & Flag::dirty);
+    // Data come from memory without a right.
+    const bool newest = m.right == State::I || protocol_.is_dirty(m.right);
+    const bool dirty =
+        m.kind == Kind::Put || (m.kind == Kind::Data && newest) || (m.flags & Flag::dirty);
     return dirty && !agents_.is_memory(m.to);
   });
   return carrier ? &carrier->message.data : nullptr;

@@ -27,7 +27,6 @@ void Memories::arrive(PacketId id, Time now) {
   if (m.kind != Kind::GetS) return;
   Message<Bytes> data;
   data.kind = Kind::Data;
-  data.right = State::M;
   data.from = m.to;
   data.to = data.resolver = m.from;
   data.line = m.line;

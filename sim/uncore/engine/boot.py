@@ -64,6 +64,11 @@ def _refuse_what_is_missing(job: Job, can: Collection[str]) -> None:
             f"{job.machine.id}: core.atomics = far: {job.engine} has atomics in the core's cache"
             " only; write core.atomics=near"
         )
+    if job.machine.tables and "tables" not in can:
+        raise UserError(
+            f"{job.machine.id}: protocol {job.machine.protocol}: {job.engine} has protocols of its"
+            " own and reads no tables; write --engine native or reference, or a shipped protocol"
+        )
     if job.machine.interrupt.multicast and "multicast" not in can:
         raise UserError(
             f"{job.machine.id}: interrupt.multicast = yes: {job.engine} sends one interrupt at a"

@@ -9,32 +9,31 @@ its cells lead to from I, given what the grant table grants.
 
 from __future__ import annotations
 
-from uncore.protocol.tables import Tables
-
-DATA = {"S": "DataS", "F": "DataF", "E": "DataE", "M": "DataM"}
+from uncore.protocol.shapes import DATA
+from uncore.protocol.tables import Tables, layout
 
 
 def expected(tables: Tables) -> frozenset[int]:
     """The positions of all cells that a complete proof meets."""
-    entered = states(tables)
+    met = {
+        "client": (states(tables), events(tables)),
+        "transaction": (phases(tables), happenings(tables)),
+    }
     places = positions(tables)
     return frozenset(
         number
         for number, (table, row, column) in enumerate(places)
-        if (cell := getattr(tables, table)[row, column]).possible
-        and (table != "client" or (row in entered and column in events(tables)))
+        if table
+        and getattr(tables, table)[row, column].possible
+        and (table not in met or (row in met[table][0] and column in met[table][1]))
         and not (table == "join" and row.startswith("R "))  # above, nobody is the requester
-        and cell
     )
 
 
 def positions(tables: Tables) -> tuple[tuple[str, str, str], ...]:
-    """(table, row, column) of every packed cell."""
+    """(table, row, column) of every packed cell; of those a protocol has not, empty ones."""
     return tuple(
-        (table.shape.name, row, column)
-        for table in tables
-        for row in table.rows
-        for column in table.columns
+        (place[0].shape.name, *place[1:]) if place else ("", "", "") for place in layout(tables)
     )
 
 
@@ -46,8 +45,37 @@ def place(tables: Tables, position: int) -> str:
 def events(tables: Tables) -> frozenset[str]:
     """The client's events that this protocol has: data come with the rights it grants."""
     granted = {cell.next for cell in tables.grant if cell.possible}
-    absent = {event for right, event in DATA.items() if right not in granted}
-    return frozenset(tables.client.columns) - absent
+    return frozenset(
+        event
+        for event in tables.client.columns
+        if not event.startswith(DATA) or event.removeprefix(DATA) in granted
+    )
+
+
+def happenings(tables: Tables) -> frozenset[str]:
+    """The transaction's events that this protocol has: reads, shared grants and copies dropped
+    silently are not in all of them."""
+    entered, absent = states(tables), set[str]()
+    cells = [tables.client[row, event] for row in entered for event in events(tables)]
+    done = {action for cell in cells if cell.possible for action in cell.actions}
+    granted = {cell.next for cell in tables.grant if cell.possible and cell.next != "I"}
+    if "GetS" not in done:
+        absent |= {"Read"}
+    if "drop" not in done:
+        absent |= {"Dropped"}
+    if all(right and "hit" in tables.client[right, "Store"].actions for right in granted):
+        absent |= {"Overlap", "UnblockS"}
+    return frozenset(tables.transaction.columns) - absent
+
+
+def phases(tables: Tables) -> frozenset[str]:
+    """The transaction's phases that its cells lead to from idle."""
+    found, new = set[str](), {"idle"}
+    while new:
+        found |= new
+        cells = [tables.transaction[row, event] for row in new for event in happenings(tables)]
+        new = {cell.next for cell in cells if cell.possible and cell.next} - found
+    return frozenset(found)
 
 
 def states(tables: Tables) -> frozenset[str]:

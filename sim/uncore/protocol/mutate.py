@@ -32,7 +32,7 @@ INSTEAD = {
     ("resolver", "take"): ("ack",),
     ("join", "probeM"): ("probeS",),
 }
-RIGHTS = ("S", "E", "M")
+RIGHTS = ("S", "E", "M")  # granted by mistake; in a protocol without them, those that it grants
 ENOUGH = 100_000  # states: a broken protocol shows it early, or has no end
 
 
@@ -63,12 +63,14 @@ class Score:
 
 def mutants(tables: Tables) -> Iterator[Mutant]:
     """All of them, in the order of the tables; not of cells that this protocol never meets."""
+    granted = {cell.next for cell in tables.grant if cell.possible and cell.next not in (None, "I")}
+    rights = RIGHTS if set(RIGHTS) <= set(tables.client.rows) else sorted(map(str, granted))
     met = {place(tables, cell) for cell in expected(tables)}
     for table in tables:
         for (row, column), cell in table.cells.items():
             if f"{table.shape.name} {row}/{column}" not in met:
                 continue
-            for change, changed in changes(table, row, cell):
+            for change, changed in changes(table, row, cell, rights):
                 name = f"{table.shape.name} {row}/{column}: {cell.text} {change}"
                 yield Mutant(name, with_cell(tables, table, (row, column), changed))
         for row in table.rows:
@@ -78,7 +80,9 @@ def mutants(tables: Tables) -> Iterator[Mutant]:
                 )
 
 
-def changes(table: Table, row: str, cell: Cell) -> Iterator[tuple[str, Cell]]:
+def changes(
+    table: Table, row: str, cell: Cell, rights: Sequence[str]
+) -> Iterator[tuple[str, Cell]]:
     """What can be wrong with one cell."""
     if not cell.possible or cell.actions == ("stall",):
         return
@@ -93,7 +97,7 @@ def changes(table: Table, row: str, cell: Cell) -> Iterator[tuple[str, Cell]]:
         yield "to I", replace(cell, next="I")
     # An Amo is given a value, no right.
     if table.shape.name in ("resolver", "grant") and cell.next not in (None, "I"):
-        for right in RIGHTS:
+        for right in rights:
             if right != cell.next:
                 yield f"granting {right}", replace(cell, next=right)
 

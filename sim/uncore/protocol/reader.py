@@ -1,7 +1,8 @@
 """Reads one .table file: lines, heads, rows and reasons, and complaints that name the line.
 
-    sections, reasons = split(path)
-    Reader(shape, path, variant, reasons, used).table(sections) -> Table
+    sections, reasons = split(source)
+    states(sections, variant)      those that a client table has rows for
+    Reader(shape, path, variant, states, reasons, used).table(sections) -> Table
 
 A table is a head (`state | Load Store ...`) and the rows below it; a row may carry the tags of the
 protocols it is for (`M [moesi] | ...`) and then replaces the untagged row of the same name there.
@@ -16,9 +17,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from uncore.errors import UserError, nearest
-from uncore.protocol.shapes import PROTOCOLS, Cell, Shape, Table, names
+from uncore.protocol.shapes import DATA, PROTOCOLS, Cell, Shape, Table, names
 
+MOST_STATES = 32  # of native's client table
 NOTHING = "-"  # a cell without actions
+
+
+@dataclass
+class Source:
+    """A file, or what a machine carries of one."""
+
+    path: Path
+    text: str
+
+    @classmethod
+    def of(cls, path: Path) -> Source:
+        return cls(path, path.read_text(encoding="utf-8"))
 
 
 @dataclass
@@ -41,13 +55,13 @@ class Section:
     rows: list[Line] = field(default_factory=list)
 
 
-def split(path: Path) -> tuple[list[Section], dict[str, tuple[Line, str]]]:
+def split(source: Source) -> tuple[list[Section], dict[str, tuple[Line, str]]]:
     """A file's tables and reasons.  A table is a head and the rows that follow without a gap."""
     sections: list[Section] = []
     reasons: dict[str, tuple[Line, str]] = {}
     within = False
-    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        line = Line(path, number, text)
+    for number, text in enumerate(source.text.splitlines(), 1):
+        line = Line(source.path, number, text)
         if not text.strip() or text.startswith("#"):
             within = within and bool(text.strip())
         elif "|" in text:
@@ -65,6 +79,24 @@ def split(path: Path) -> tuple[list[Section], dict[str, tuple[Line, str]]]:
     return sections, reasons
 
 
+def states(sections: list[Section], variant: str) -> tuple[str, ...]:
+    """The rows of a client table, in their order; a line begins in I."""
+    found: dict[str, None] = {}
+    rows = (row for section in sections for row in section.rows)
+    for line in rows:
+        name, _, tags = line.text.partition("|")[0].partition("[")
+        state = name.strip()
+        if not re.fullmatch(r"[A-Za-z]\w{0,7}", state):
+            raise line.error(state, "a state's name: a letter, then up to 7 letters and digits")
+        if not tags or variant in re.split(r"[\s,\]]+", tags):
+            found[state] = None
+    if sections and "I" not in found:
+        raise sections[0].head.error("no row I", "one: every line begins in I, without a copy")
+    if len(found) > MOST_STATES:
+        raise sections[0].head.error(f"{len(found)} states", f"{MOST_STATES} at most")
+    return tuple(found)
+
+
 @dataclass
 class Reader:
     """Reads the rows of one table as one protocol sees them."""
@@ -72,6 +104,7 @@ class Reader:
     shape: Shape
     path: Path
     variant: str
+    states: tuple[str, ...]
     reasons: dict[str, tuple[Line, str]]
     used: set[str]
 
@@ -84,7 +117,14 @@ class Reader:
             for row in rows:
                 written = chosen[row][1] if row in chosen else self.unwritten(row, part, chosen)
                 cells.update({(row, c): cell for c, cell in zip(names_, written, strict=True)})
-        return Table(self.shape, rows, tuple(names()[self.shape.columns]), cells)
+        return Table(self.shape, rows, tuple(name for part in columns for name in part), cells)
+
+    def known(self, kind: str) -> list[str]:
+        """All names of a kind."""
+        if kind == "states":
+            return list(self.states)
+        data = [DATA + state for state in self.states] if kind == "client_events" else []
+        return names().get(kind, []) + data
 
     def rows(self, section: Section, columns: list[str]) -> dict[str, tuple[bool, list[Cell]]]:
         """Of each row: whether one for this protocol alone was chosen, and its cells."""
@@ -108,20 +148,21 @@ class Reader:
             return parts
         raise UserError(
             f"{self.path}: the table of '{self.shape.name}' is missing, expected a head line"
-            f" '{self.shape.head} | {' '.join(names()[self.shape.columns])}'"
+            f" '{self.shape.head} | {' '.join(self.known(self.shape.columns))}'"
         )
 
     def columns(self, heads: list[Line]) -> list[list[str]]:
         """Of each part."""
-        known = names()[self.shape.columns]
+        known = self.known(self.shape.columns)
         columns = [head.text.partition("|")[2].replace("|", " ").split() for head in heads]
         for head, part in zip(heads, columns, strict=True):
             for column in part:
                 if column not in known:
                     raise head.error(column, f"one of {' '.join(known)}.{nearest(column, known)}")
+        needed = names()[self.shape.columns]
         together = [column for part in columns for column in part]
         for column in known:
-            if together.count(column) != 1:
+            if together.count(column) > 1 or (column in needed and column not in together):
                 times = "twice" if column in together else "not at all"
                 raise heads[0].error(
                     heads[0].text.strip(), f"{column} once, it stands here {times}"
@@ -137,8 +178,8 @@ class Reader:
         if len(words) != len(self.shape.rows):
             raise line.error(match[1], f"the {self.shape.head} of a row, {len(words)} words read")
         for word, kind in zip(words, self.shape.rows, strict=True):
-            if word not in names()[kind]:
-                known = names()[kind]
+            known = self.known(kind)
+            if word not in known:
                 raise line.error(word, f"one of {' '.join(known)}.{nearest(word, known)}")
         if words[0] in self.shape.omitted:
             raise line.error(match[1], f"no such row here: {self.shape.reason}")
@@ -185,7 +226,7 @@ class Reader:
         return Cell(actions, after or None, text=text)
 
     def check_next(self, line: Line, text: str, after: str | None) -> None:
-        known = names().get(self.shape.leads_to, [])
+        known = self.known(self.shape.leads_to)
         if after is None or after in known:
             return
         if not known:
@@ -207,7 +248,7 @@ class Reader:
             raise line.error(text, f"actions in the order they are done: {' '.join(known)}")
 
     def all_rows(self) -> Iterator[str]:
-        first, *rest = (names()[kind] for kind in self.shape.rows)
+        first, *rest = (self.known(kind) for kind in self.shape.rows)
         for word in first:
             yield from (f"{word} {other}" for other in rest[0]) if rest else (word,)
 

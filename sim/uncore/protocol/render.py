@@ -1,11 +1,9 @@
-"""A protocol's tables for people: aligned text, Markdown, HTML.
+"""A protocol's tables for people: Markdown, HTML.
 
-    text(table)  markdown(table)  html(table)      one table, as the chosen protocol reads it
-    page(tables) -> str                            all of them in Markdown, with their reasons
-    document() -> str                              every shipped protocol, and what the words mean
-    python -m uncore.protocol.render               prints it: docs/protocol.md
-
-Invariant: `text` is what a .table file holds, without comments, and reads back as the same table.
+markdown(table)  html(table)           one table, as the chosen protocol reads it
+page(tables) -> str                            all of them in Markdown, with their reasons
+document() -> str                              every shipped protocol, and what the words mean
+python -m uncore.protocol.render               prints it: docs/protocol.md
 """
 
 from __future__ import annotations
@@ -17,34 +15,7 @@ from itertools import takewhile
 from uncore.protocol import coverage
 from uncore.protocol.shapes import PROTOCOLS, Table
 from uncore.protocol.tables import SHIPPED, Tables, files, load
-
-
-def rows(table: Table) -> list[list[str]]:
-    """The head, then every row that can be written, as words."""
-    omitted = table.shape.omitted
-    written = [row for row in table.rows if row.split()[0] not in omitted]
-    return [
-        [table.shape.head, *table.columns],
-        *([row, *(table[row, column].text for column in table.columns)] for row in written),
-    ]
-
-
-def reasons(table: Table) -> dict[str, str]:
-    """What the table says of its impossible cells, by the word that stands for it."""
-    return {
-        cell.text[1:]: cell.reason for cell in table if cell.reason and cell.text.startswith("!")
-    }
-
-
-def text(table: Table) -> str:
-    lines = rows(table)
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    aligned = []
-    for name, *cells in lines:
-        padded = [cell.ljust(width) for cell, width in zip(cells, widths[1:], strict=True)]
-        aligned.append(f"{name.ljust(widths[0])} | {'  '.join(padded)}".rstrip())
-    why = [f"{word}: {reason}" for word, reason in reasons(table).items() if word]
-    return "\n".join([*aligned, "", *why]) + "\n"
+from uncore.protocol.text import reasons, rows
 
 
 def markdown(table: Table) -> str:

@@ -1,6 +1,8 @@
 """What the protocol's tables are made of: their shapes, a table, a cell.
 
-The order of states, events and actions comes from the native module alone (`names`).  Invariant: a
+The order of events and actions comes from the native module alone (`names`); states are the rows of
+the client table, whatever they are called, and data come as one event for each (`DataS`).
+Invariant: a
 Table has no hole: every cell is a transition, a stall, or impossible for a reason its file states.
 """
 
@@ -10,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+DATA = "Data"  # and a state: data that come with this right
 PROTOCOLS = ("msi", "mesi", "mesif", "moesi")
 
 
@@ -76,6 +79,6 @@ class Table:
 @cache
 def names() -> dict[str, list[str]]:
     """The names every table is made of, in native order."""
-    from uncore import _native
+    from uncore._native import protocol_names
 
-    return dict(_native.protocol_names())
+    return dict(protocol_names())

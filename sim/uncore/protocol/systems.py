@@ -105,7 +105,7 @@ def joins(tables: Tables) -> list[Level]:
     """Kinds of joins. One without data must not be given dirty data: that takes an O."""
     complex_ = Level("shadow-tags", "via", "response", "victim", grants=2)
     ring = Level("directory", "via", "response", "inclusive")
-    owned = "own" in tables.client["M", "ProbeS"].actions
+    owned = not tables.grant["GetS", "dirty"].possible
     return [
         complex_,
         ring,

@@ -10,13 +10,16 @@ A file that a user's directory lacks is taken from the shipped tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 from uncore.errors import UserError, nearest
-from uncore.protocol.reader import Reader, split
-from uncore.protocol.shapes import PROTOCOLS, SHAPES, Table, names
+from uncore.protocol.reader import MOST_STATES, Reader, Source, split
+from uncore.protocol.reader import states as states_of
+from uncore.protocol.shapes import DATA, PROTOCOLS, SHAPES, Table, names
+from uncore.protocol.text import text
 
 SHIPPED = Path(__file__).parent
 IMPOSSIBLE = 1 << 31
@@ -39,61 +42,115 @@ class Tables:
 
 def load(name: str) -> Tables:
     """The tables of a shipped protocol, or of a user's directory of tables (`DIR[:PROTOCOL]`)."""
-    place, _, variant = name.rpartition(":") if ":" in name else (name, "", "")
-    directory = SHIPPED
     if name in PROTOCOLS:
-        variant = name
-    elif Path(place).is_dir():
-        directory = Path(place)
-        if variant and variant not in PROTOCOLS:
-            raise UserError(
-                f"protocol '{name}': after the directory expected one of {', '.join(PROTOCOLS)}"
-                f" (which tagged rows to use), read '{variant}'.{nearest(variant, PROTOCOLS)}"
-            )
-        if not any((directory / file).is_file() for file in files()):
-            raise UserError(f"protocol '{name}': none of {', '.join(files())} is in {directory}")
-    else:
+        return read(name, name, {})
+    place, _, variant = name.rpartition(":") if ":" in name else (name, "", "")
+    directory = Path(place)
+    if not directory.is_dir():
         raise UserError(
             f"protocol '{name}': expected one of {', '.join(PROTOCOLS)}, or a directory of tables."
             f"{nearest(name, PROTOCOLS)}"
         )
-    return read(name, variant, directory)
+    if variant and variant not in PROTOCOLS:
+        raise UserError(
+            f"protocol '{name}': after the directory expected one of {', '.join(PROTOCOLS)}"
+            f" (which tagged rows to use), read '{variant}'.{nearest(variant, PROTOCOLS)}"
+        )
+    found = {file: directory / file for file in files() if (directory / file).is_file()}
+    if not found:
+        raise UserError(f"protocol '{name}': none of {', '.join(files())} is in {directory}")
+    return read(name, variant, {file: Source.of(path) for file, path in found.items()})
 
 
-def read(name: str, variant: str, directory: Path) -> Tables:
-    """Every table of `directory`, with the rows tagged for `variant`."""
-    tables = {}
+def carried(tables: Tables) -> tuple[tuple[str, str], ...]:
+    """The files of a protocol as a machine carries them: without comments, for this protocol."""
+    return tuple(
+        (file, text(*(table for table in tables if table.shape.file == file))) for file in files()
+    )
+
+
+def of(name: str, texts: Iterable[tuple[str, str]]) -> Tables:
+    """The protocol of a machine: a shipped one by its name, a user's by what it carries."""
+    given = {file: Source(Path(f"protocol '{name}'", file), said) for file, said in texts}
+    return read(name, "", given) if given else load(name)
+
+
+def read(name: str, variant: str, given: Mapping[str, Source]) -> Tables:
+    """Every table, with the rows tagged for `variant`; a file not given is the shipped one."""
+    tables: dict[str, Table] = {}
+    states: tuple[str, ...] = ()
     for file in files():
-        path = directory / file if (directory / file).is_file() else SHIPPED / file
-        sections, reasons = split(path)
+        said = given[file] if file in given else Source.of(SHIPPED / file)
+        sections, reasons = split(said)
+        if file == SHAPES[0].file:
+            states = states_of(sections, variant)
         used: set[str] = set()
         for shape in SHAPES:
             if shape.file == file:
-                tables[shape.name] = Reader(shape, path, variant, reasons, used).table(sections)
+                reader = Reader(shape, said.path, variant, states, reasons, used)
+                tables[shape.name] = reader.table(sections)
         for word in reasons.keys() - used:
             raise reasons[word][0].error(
                 f"{word}:", f"a reason that a cell of this file gives as !{word}; delete the line"
             )
-    return Tables(name, **tables)
+    found = Tables(name, **tables)
+    refuse_right_without_data(found)
+    return found
+
+
+def refuse_right_without_data(tables: Tables) -> None:
+    """A right that the grant table grants comes with data, which are an event of the client."""
+    for (row, column), cell in tables.grant.cells.items():
+        if cell.next not in (None, "I") and DATA + cell.next not in tables.client.columns:
+            raise UserError(
+                f"protocol '{tables.name}': {row}/{column} grants {cell.next}, expected a state"
+                f" with a column {DATA}{cell.next} in {tables.client.shape.file}"
+            )
 
 
 def files() -> list[str]:
     return list(dict.fromkeys(shape.file for shape in SHAPES))
 
 
-def pack(tables: Tables) -> list[int]:
-    """All cells, row by row in native order: client, resolver, grant, join, transaction."""
-    packed = []
+def layout(tables: Tables) -> Iterator[tuple[Table, str, str] | None]:
+    """(table, row, column) of each of native's cells; None where this protocol has none."""
     for table in tables:
-        shape = table.shape
-        actions = names()[shape.actions] if shape.actions else []
-        bits = {action: 1 << (8 + number) for number, action in enumerate(actions)}
-        after = {name: number for number, name in enumerate(names().get(shape.leads_to, []))}
-        for row in table.rows:
-            stays = after[row] if shape.rows == (shape.leads_to,) else 0
-            for column in table.columns:
-                cell = table[row, column]
-                following = after[cell.next] if cell.next else stays
-                word = following | sum(bits[action] for action in cell.actions)
-                packed.append(word if cell.possible else IMPOSSIBLE)
+        rows, columns = list(table.rows), names()[table.shape.columns]
+        if table is tables.client:
+            rows += [""] * (MOST_STATES - len(rows))
+            columns = columns + [DATA + row for row in rows]
+        for row, column in product(rows, columns):
+            yield (table, row, column) if (row, column) in table.cells else None
+
+
+def pack(tables: Tables) -> list[int]:
+    """The number of states, each one's name in two words, then all cells, row by row."""
+    states = tables.client.rows
+    packed = [len(states)]
+    for state in states:
+        letters = state.encode().ljust(8, b"\0")
+        packed += [int.from_bytes(letters[:4], "little"), int.from_bytes(letters[4:], "little")]
+    words = {table.shape.name: Words(table, states) for table in tables}
+    for place in layout(tables):
+        packed.append(words[place[0].shape.name].word(*place[1:]) if place else IMPOSSIBLE)
     return packed
+
+
+class Words:
+    """The cells of one table as native's 32 bits: the next state or phase, an action bit each."""
+
+    def __init__(self, table: Table, states: Sequence[str]) -> None:
+        shape, self.cells = table.shape, table.cells
+        actions = names()[shape.actions] if shape.actions else []
+        after = states if shape.leads_to == "states" else names().get(shape.leads_to, [])
+        self.bits = {action: 1 << (8 + number) for number, action in enumerate(actions)}
+        self.after = {name: number for number, name in enumerate(after)}
+        self.stays = shape.rows == (shape.leads_to,)  # a row is what a cell without > leads to
+
+    def word(self, row: str, column: str) -> int:
+        cell = self.cells[row, column]
+        if not cell.possible:
+            return IMPOSSIBLE
+        following = cell.next or (row if self.stays else None)
+        after = self.after[following] if following else 0
+        return after | sum(self.bits[action] for action in cell.actions)

@@ -19,14 +19,13 @@ Invariants: those of `sound.py`; `resolve` words what a user can do about them.
 from bisect import bisect
 from itertools import accumulate
 
+from uncore.protocol.shapes import PROTOCOLS
 from uncore.topology.link import Link
 from uncore.topology.parts import Core, Interrupt, Kind, Memory, Resolver
 from uncore.topology.schema import Clock, Place, Some, Text, Word, field, part
 from uncore.topology.sound import refuse_unsound
 
 __all__ = ["Core", "Interrupt", "Kind", "Link", "Machine", "Memory", "Number", "Resolver"]
-
-PROTOCOLS = ("msi", "mesi", "mesif", "moesi")
 
 
 @part
@@ -53,7 +52,8 @@ class Machine:
     id: str = field("name of its file")
     name: str = field("name for people", "name")
     protocol: str = field(
-        "name of its tables", Word("protocol", "coherence protocol", words=PROTOCOLS)
+        "name of its tables",
+        Word("protocol", "coherence protocol; or a folder of tables, like ./mine", words=PROTOCOLS),
     )
     levels: tuple[str, ...] = field(
         'levels, outermost first; the last are "core" and "thread"',
@@ -91,6 +91,10 @@ class Machine:
     kinds: tuple[Kind, ...] = field("kinds of cores that differ", default=(), native=False)
     threads: tuple[Some, ...] = field(
         "threads of each core, where they differ", default=(), native=False
+    )
+
+    tables: tuple[tuple[str, str], ...] = field(
+        "of a protocol of the user's own: each file and what it says", default=(), native=False
     )
 
     def __post_init__(self) -> None:

@@ -17,6 +17,7 @@ from uncore.topology.core import sets_and_ways
 from uncore.topology.document import wrong
 from uncore.topology.kinds import Levels
 from uncore.topology.parts import MOST_GRANTS, Resolver
+from uncore.topology.protocols import Protocol
 from uncore.topology.table import Table
 from uncore.topology.tree import Group
 from uncore.topology.units import ps
@@ -39,7 +40,7 @@ class Seats:
 
 
 def read_resolvers(
-    levels: Levels, seats: Seats, homes: Sequence[int], protocol: str
+    levels: Levels, seats: Seats, homes: Sequence[int], protocol: Protocol
 ) -> list[Resolver]:
     made: list[Resolver] = []
     cores = len(seats.cores)
@@ -65,7 +66,7 @@ def read_resolvers(
     return made
 
 
-def _readers(levels: Levels, protocol: str) -> dict[str, dict[str, _Reader]]:
+def _readers(levels: Levels, protocol: Protocol) -> dict[str, dict[str, _Reader]]:
     """Those of each level that has resolvers, innermost first: one for each kind."""
     inner_first = [level for level in reversed(list(levels.tables)) if level != "core"]
     tables = {
@@ -88,11 +89,11 @@ def _readers(levels: Levels, protocol: str) -> dict[str, dict[str, _Reader]]:
     return readers
 
 
-def _reader(level: Table, resolver: Table, is_root: bool, protocol: str) -> _Reader:
+def _reader(level: Table, resolver: Table, is_root: bool, protocol: Protocol) -> _Reader:
     reader = _Reader(level, resolver, is_root)
     _refuse_what_cannot_work(resolver, reader.pattern, is_root)
-    if reader.pattern.data == "none" and not is_root and protocol != "moesi":
-        _refuse_dirty_data_without_place(level, resolver, protocol)
+    if reader.pattern.data == "none" and not is_root and not protocol.keeps_dirty:
+        _refuse_dirty_data_without_place(level, resolver, protocol.name)
     _refuse_what_contradicts(resolver, reader.pattern)
     return reader
 

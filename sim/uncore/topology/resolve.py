@@ -24,6 +24,7 @@ from uncore.topology.joins import Join, Messages, read_join
 from uncore.topology.kinds import Levels, kind_names, read_levels, write_out
 from uncore.topology.machine import Interrupt, Kind, Machine, Memory
 from uncore.topology.ownership import Seats, read_resolvers, refuse_far_without_data
+from uncore.topology.protocols import read_protocol
 from uncore.topology.schema import LINE
 from uncore.topology.table import Ledger, Table
 from uncore.topology.tree import Group, Tree, parse_tree
@@ -41,7 +42,7 @@ def resolve(root: Branch, identifier: str, ledger: Ledger) -> Machine:
     plan = Plan(tree, levels, read_joins(levels, _messages(top)))
     seats = plan.seat(top)
     memories = read_memories(top.level("memory"), tree, seats)
-    protocol = top.word("protocol")
+    protocol = read_protocol(top)
     resolvers = read_resolvers(levels, seats, [m.stop for m in memories], protocol)
     kinds = {kind: tuple(core.index for core in levels.of("core", kind)) for kind in costs}
     for kind, core in costs.items():
@@ -50,7 +51,8 @@ def resolve(root: Branch, identifier: str, ledger: Ledger) -> Machine:
     machine = Machine(
         id=identifier,
         name=top.text("name"),
-        protocol=protocol,
+        protocol=protocol.name,
+        tables=protocol.texts,
         levels=tree.levels,
         shape=tuple((*c.ancestors, c.index) for c in tree.groups("core")),
         threads_per_core=most,

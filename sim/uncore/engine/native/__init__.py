@@ -25,7 +25,7 @@ GIVES = frozenset(
 )
 
 PROBES = frozenset({"log", "lines", "operations"})
-CAN = frozenset({"far", "multicast"})  # of what a machine may have (boot.py)
+CAN = frozenset({"far", "multicast", "tables"})  # of what a machine may have (boot.py)
 HARTS = NO_LIMIT = spec.NO_LIMIT
 SLICE = 200_000  # events between two looks at the keyboard
 
@@ -59,7 +59,7 @@ def start(
     """
     memory, text = boot.memory(job, CAN), boot.text(job)
     told = spec.Job(
-        protocol=tuple(tables.pack(tables.load(job.machine.protocol))),
+        protocol=tuple(tables.pack(tables.of(job.machine.protocol, job.machine.tables))),
         placement=job.harts[: job.threads[0]],
         segments=tuple(spec.Segment(address, data) for address, data in memory),
         entry=job.program.entry,
@@ -91,7 +91,7 @@ def _observed(job: Job, engine: Run, probes: Probes) -> dict[str, Any]:
     """What each probe saw."""
     observed: dict[str, Any] = {}
     if "log" in probes:
-        observed["log"] = _log(engine.log())
+        observed["log"] = _log(job, engine.log())
     if "lines" in probes:
         observed["lines"] = attribution.observed(job, engine)
     if "operations" in probes:
@@ -99,9 +99,10 @@ def _observed(job: Job, engine: Run, probes: Probes) -> dict[str, Any]:
     return observed
 
 
-def _log(columns: dict[str, Any]) -> dict[str, Any]:
-    names = _native.protocol_names()
-    rights = ["" if state == "I" else state for state in names["states"]]  # I: nothing was granted
-    for column, words in (("op", names["requests"]), ("right", rights)):
+def _log(job: Job, columns: dict[str, Any]) -> dict[str, Any]:
+    requests = _native.protocol_names()["requests"]
+    states = tables.of(job.machine.protocol, job.machine.tables).client.rows
+    rights = ["" if state == "I" else state for state in states]  # I: nothing was granted
+    for column, words in (("op", requests), ("right", rights)):
         columns[column] = [words[position] for position in columns[column].tolist()]
     return columns

@@ -42,7 +42,7 @@ GIVES = frozenset(
 )
 PROBES = frozenset({"log"})
 
-CAN = frozenset({"far", "multicast"})  # of what a machine may have (boot.py)
+CAN = frozenset({"far", "multicast", "tables"})  # of what a machine may have (boot.py)
 HARTS = 16  # more take minutes
 SLICE = 10_000  # events between two ticks
 

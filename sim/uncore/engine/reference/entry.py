@@ -58,8 +58,8 @@ class Entry:
     def __init__(self, resolver: Resolver, line: int) -> None:
         self.resolver, self.system, self.line = resolver, resolver.system, line
         self.protocol, self.clock = resolver.system.protocol, resolver.system.clock
-        # The right held above, by the client table: a root has every line in M for good.
-        self.above = Client(self.protocol, line, "M" if resolver.root else "I")
+        # The right held above, by the client table: a root has every line, to write it, for good.
+        self.above = Client(self.protocol, line, self.protocol.full_right if resolver.root else "I")
         self.wanted_above = False  # others waited there when the right came (C9.2)
         self.leaving: bytes | None = None  # the writeback under way
         self.from_above: Message | None = None

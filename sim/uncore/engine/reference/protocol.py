@@ -10,19 +10,24 @@ from typing import TYPE_CHECKING
 
 from uncore.engine.reference.message import ProtocolError
 from uncore.protocol import tables
+from uncore.protocol.shapes import DATA
 
 if TYPE_CHECKING:
     from uncore.protocol.shapes import Cell
+    from uncore.topology.machine import Machine
 
-GRANTS = ("DataS", "DataF", "DataE", "DataM", "Grant")
 REQUESTS = ("GetS", "GetM", "Upg")
 
 
 class Protocol:
     """The tables of one protocol."""
 
-    def __init__(self, name: str) -> None:
-        self.tables = tables.load(name)
+    def __init__(self, machine: Machine) -> None:
+        self.tables = tables.of(machine.protocol, machine.tables)
+        client = self.tables.client
+        self.grants = [event for event in client.columns if event.startswith(DATA)] + ["Grant"]
+        # A root's right for good, as who is granted a write has it.
+        self.full_right = self.tables.grant["GetM", "nobody"].next or ""
 
     # ---- cells -----------------------------------------------------------------------------------
 
@@ -75,7 +80,7 @@ class Protocol:
         return self._does(state, "ProbeM", "dirty")
 
     def waits_for_grant(self, state: str) -> bool:
-        return any(self.tables.client[state, event].possible for event in GRANTS)
+        return any(self.tables.client[state, event].possible for event in self.grants)
 
     def holds_copy(self, state: str) -> bool:
         """The client has the line's data: it may read them, owns them, or upgrades them."""

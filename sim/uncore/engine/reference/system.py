@@ -31,7 +31,7 @@ class System:
     def __init__(self, job: Job, memory: list[tuple[int, bytes]]) -> None:
         self.job, self.machine = job, job.machine
         self.clock = Clock()
-        self.protocol = Protocol(job.machine.protocol)
+        self.protocol = Protocol(job.machine)
         self.fabric = Fabric(self.clock, job.machine)
         self.image = Image(memory)
         self.counts, self.log, self.console = Counts(job.machine), Log(), Console()

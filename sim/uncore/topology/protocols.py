@@ -1,0 +1,57 @@
+"""A machine's protocol: a shipped one by its name, or a folder of tables of the user's own.
+
+    read_protocol(top) -> Protocol      `protocol = "mesi"`, `protocol = "./mine"`
+
+A folder stands relative to the file that names it (with --with: to where one is), and is read when
+the machine is: what the machine carries from then on is what its tables say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from uncore.errors import UserError
+from uncore.protocol import tables
+from uncore.protocol.shapes import PROTOCOLS
+from uncore.topology.document import Leaf
+from uncore.topology.table import Table
+from uncore.topology.units import UnitError
+
+
+@dataclass(frozen=True)
+class Protocol:
+    name: str
+    texts: tuple[tuple[str, str], ...] = ()  # of a user's own: file and what it says
+
+    @cached_property
+    def tables(self) -> tables.Tables:
+        return tables.of(self.name, self.texts)
+
+    @property
+    def keeps_dirty(self) -> bool:
+        """Whoever has dirty data and is asked to share them stays responsible for them (an O)."""
+        return not self.tables.grant["GetS", "dirty"].possible
+
+
+def read_protocol(top: Table) -> Protocol:
+    leaf = top.leaf("protocol")
+    beside = Path(leaf.place.file).parent if isinstance(leaf, Leaf) and leaf.place.line else Path()
+
+    def chosen(text: str) -> Protocol:
+        if "/" not in text:
+            if text not in PROTOCOLS:
+                top.word("protocol")
+            return Protocol(text)
+        place, colon, variant = text.partition(":")
+        directory = beside / place
+        if not directory.is_dir():
+            raise UnitError(f"expected a folder of tables; there is none at {directory}")
+        try:
+            found = tables.load(f"{directory}{colon}{variant}")
+        except UserError as error:
+            raise UnitError(str(error)) from None
+        return Protocol(directory.resolve().name, tables.carried(found))
+
+    return top.read("protocol", chosen)
