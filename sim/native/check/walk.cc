@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "check/found.hh"
 #include "check/pack.hh"
-#include "check/states.hh"
 #include "check/two_lines.hh"
 
 namespace uncore::check {

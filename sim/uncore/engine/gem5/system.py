@@ -186,8 +186,12 @@ class _System:
         ways.update(self.fabric.router[stop] for stop in self.stops)
         for n in range(self.fabric.routers):
             self._make_router(n, ways[n])
+        self._make_ends(ends)
+        self._make_wires(first=len(ends))
+
+    def _make_ends(self, ends: list[str]) -> None:
         for n, (end, stop) in enumerate(zip(ends, self.stops, strict=True)):
-            add(
+            self.document.add(
                 f"end{n}",
                 "SimpleExtLink",
                 link_id=n,
@@ -196,11 +200,13 @@ class _System:
                 bandwidth_factor=fabric.NO_LIMIT,
                 latency=1,
             )
-        for n, wire in enumerate(wires):
-            add(
+
+    def _make_wires(self, first: int) -> None:
+        for n, wire in enumerate(self.fabric.wires):
+            self.document.add(
                 f"wire{n}",
                 "SimpleIntLink",
-                link_id=len(ends) + n,
+                link_id=first + n,
                 src_node=ref(f"router{wire.source}"),
                 dst_node=ref(f"router{wire.target}"),
                 latency=wire.latency,
