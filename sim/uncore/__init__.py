@@ -23,7 +23,7 @@ paths.find_native(__path__)
 
 def __getattr__(name: str) -> Any:
     if name in ("run", "load_result"):
-        from uncore import api
+        from uncore import api  # noqa: PLC0415 (slow to load)
 
         return getattr(api, name)
     raise AttributeError(f"module 'uncore' has no attribute '{name}'")

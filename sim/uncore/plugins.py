@@ -40,7 +40,7 @@ def measured(machine: Machine) -> dict[str, float]:
 
 
 def _loaded(group: str) -> Iterator[Any]:
-    from importlib.metadata import entry_points  # slow to load
+    from importlib.metadata import entry_points  # noqa: PLC0415 (slow to load)
 
     for point in entry_points(group=group):
         if find_spec(point.module.partition(".")[0]):

@@ -78,7 +78,7 @@ def _simulate(
 
 
 def _save_log(logs: Sequence[Log], path: Path) -> None:
-    from uncore.result import log  # slow to load
+    from uncore.result import log  # noqa: PLC0415 (slow to load)
 
     log.save([(threads, log.frame(columns)) for threads, columns in sorted(logs)], path)
     note(f"transaction log: {path}")

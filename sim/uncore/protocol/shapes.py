@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from uncore._native import protocol_names
+
 DATA = "Data"  # and a state: data that come with this right
 PROTOCOLS = ("msi", "mesi", "mesif", "moesi")
 
@@ -79,6 +81,4 @@ class Table:
 @cache
 def names() -> dict[str, list[str]]:
     """The names every table is made of, in native order."""
-    from uncore._native import protocol_names
-
     return dict(protocol_names())

@@ -43,10 +43,10 @@ STYLE: Any = {
 
 def picture(path: Path, *panels: Panel, dpi: int = 130) -> Path:
     """Draws the panels side by side into `path` (.png, .svg or .pdf) and returns it."""
-    import matplotlib  # slow to load
+    import matplotlib  # noqa: PLC0415 (slow to load)
 
     matplotlib.use("agg")
-    from matplotlib import pyplot
+    from matplotlib import pyplot  # noqa: PLC0415 (slow to load)
 
     with pyplot.rc_context(STYLE):
         figure, axes = pyplot.subplots(

@@ -52,7 +52,7 @@ def load(path: Path) -> Result:
 def _document(path: Path) -> bytes:
     if path.suffix != ".parquet":
         return path.read_bytes()
-    import polars  # slow to load
+    import polars  # noqa: PLC0415 (slow to load)
 
     try:
         return polars.read_parquet_metadata(path)[KEY].encode()

@@ -37,7 +37,7 @@ def to_rows(results: Iterable[Tabled]) -> list[dict[str, Any]]:
 
 def to_polars(results: Iterable[Tabled]) -> polars.DataFrame:
     """One row per point of all results; a column a result does not have is null there."""
-    import polars  # slow to load
+    import polars  # noqa: PLC0415 (slow to load)
 
     frames = [polars.DataFrame([row], infer_schema_length=None) for row in to_rows(results)]
     return polars.concat(frames, how="diagonal_relaxed") if frames else polars.DataFrame()

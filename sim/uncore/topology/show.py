@@ -17,7 +17,7 @@ from uncore.topology.schema import LINE
 def draw(machine: Machine, picture: Path | None = None) -> str:
     text = tree_text(machine)
     if picture:
-        from uncore.topology.picture import save_picture  # slow to load
+        from uncore.topology.picture import save_picture  # noqa: PLC0415 (slow to load)
 
         save_picture(machine, picture)
         text += f"\n\ndrawn in {picture}"

@@ -101,7 +101,7 @@ def solve(
     most: int = ENOUGH,
 ) -> Solution:
     """`prior`: of how many residuals' worth it is to leave a number where it was, per e-fold."""
-    from scipy.optimize import least_squares  # slow to load
+    from scipy.optimize import least_squares  # noqa: PLC0415 (slow to load)
 
     system = _System(parts)
     zero = np.zeros(len(system.keys))

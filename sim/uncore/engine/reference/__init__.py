@@ -54,8 +54,8 @@ def missing() -> str:
 
 def run(job: Job, probes: Probes, tick: Tick = silent) -> dict[str, Any]:
     """One point."""
-    from uncore.engine.reference.system import System
-    from uncore.engine.reference.view import View
+    from uncore.engine.reference.system import System  # noqa: PLC0415 (slow to load)
+    from uncore.engine.reference.view import View  # noqa: PLC0415 (slow to load)
 
     system = System(job, boot.memory(job, CAN))
     while system.step(SLICE):
