@@ -39,7 +39,7 @@ def serve(entry: Entry, request: Message) -> Waits:
     transaction = entry.transaction = Transaction(request)
     transaction.record = entry.system.log.opened(request, entry.owner, entry.clock.now)
     if request.kind == "Put":
-        yield from writeback.take_back(entry, transaction, request)
+        yield from writeback.take(entry, transaction, request)
     else:
         delivered = False
         while not delivered:
@@ -69,11 +69,11 @@ def ask_children(entry: Entry, transaction: Transaction, request: Message) -> Wa
     poll = yield from writeback.poll(entry, transaction, cell, who, data_to)
     transaction.says, transaction.source = poll.says, poll.giver
     read = request.kind == "GetS"
-    answers = after_read(entry, transaction, poll) if read else after_write(entry, request, poll)
+    answers = share(entry, transaction, poll) if read else revoke(entry, request, poll)
     transaction.right = entry.protocol.grant(request.kind, answers, entry.line).next or ""
 
 
-def after_read(entry: Entry, transaction: Transaction, poll: Poll) -> str:
+def share(entry: Entry, transaction: Transaction, poll: Poll) -> str:
     """R2: what the children hold when they have been asked to share; the grant table's column."""
     assert transaction.request is not None
     owner_answered(entry, poll)
@@ -93,7 +93,7 @@ def after_read(entry: Entry, transaction: Transaction, poll: Poll) -> str:
     return "nobody" if entry.protocol.may_store(entry.above.state) else "outside"
 
 
-def after_write(entry: Entry, request: Message, poll: Poll) -> str:
+def revoke(entry: Entry, request: Message, poll: Poll) -> str:
     """R2: nobody else holds a copy; the requester keeps its own until it is granted more."""
     keeps = request.sender in entry.sharers and request.kind != "Amo"
     entry.sharers = {request.sender: None} if keeps else {}

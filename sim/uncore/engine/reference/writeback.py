@@ -1,6 +1,6 @@
 """R7. What comes back to a resolver: writebacks of its children, and lines that it gives up itself.
 
-Interface: `take_back` a child's Put, `recall` a line that must go, `poll` children on the account
+Interface: `take` a child's Put, `recall` a line that must go, `poll` children on the account
 of a transaction.
 """
 
@@ -42,7 +42,7 @@ def ask_putter(entry: Entry, transaction: Transaction, request: Message) -> Wait
     transaction.data = asked.data if "dirty" in asked.says else None
 
 
-def take_back(entry: Entry, transaction: Transaction, request: Message) -> Waits:
+def take(entry: Entry, transaction: Transaction, request: Message) -> Waits:
     """R7.1 to R7.3: a child's Put: its data, if they still count, are kept here or go up."""
     assert request.data is not None
     cell = entry.protocol.resolver(entry.children(request.sender), "Put", entry.line)
@@ -82,11 +82,15 @@ def recall(entry: Entry) -> Waits:
 
 
 def give_up(entry: Entry, transaction: Transaction) -> Waits:
-    """R7.4: takes every copy below, writes the line back if it is dirty, and forgets it."""
+    """R7.4: takes every copy below, then lets go of the line."""
     cell = entry.protocol.resolver(entry.children(), "Evict", entry.line)
     asked = yield from poll(entry, transaction, cell, NOBODY, NOBODY)
     entry.nobody_below()
-    taken = "dirty" in transaction.says | asked.says
+    yield from leave(entry, transaction, "dirty" in transaction.says | asked.says)
+
+
+def leave(entry: Entry, transaction: Transaction, taken: bool) -> Waits:
+    """R7.4: writes the line back, if it is dirty here or dirty data were taken from below."""
     if taken:
         entry.modified()
     dirty, data = entry.dirty or taken, transaction.data or entry.copy
