@@ -260,9 +260,12 @@ def kinds() -> Iterator[tuple[str, Case]]:
 
 def operations() -> Iterator[tuple[str, Case]]:
     """Atomics of every kind and width, near and far, and timers."""
+    ops = (("ops", 24),)
     for machine, words, harts in (("ring:3", (), 3), ("mesh:3x2", FAR, 6)):
         name = "-".join([f"operations-{machine}", *words])
-        yield name, Case(machine, "operations", harts, words, (("ops", 24),))
+        yield name, Case(machine, "operations", harts, words, ops)
+    options = (("placement", "siblings"),)
+    yield "operations-siblings", Case("x8275clx2", "operations", 6, (), ops, options)
 
 
 def levels_without_data() -> Iterator[tuple[str, Case]]:

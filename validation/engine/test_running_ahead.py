@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from validation.support.runs import job
+from validation.support.runs import guest, job
 
 from uncore.engine import native
+from uncore.job import Job
 
 # Machine, threads, and what makes the harts meet: siblings share a core, scattered ones the fabric.
 PLACES: list[tuple[str, int, dict[str, Any]]] = [
@@ -56,7 +57,16 @@ WAYS: dict[str, dict[str, Any]] = {
 def test_the_outcome_does_not_show_how_the_harts_were_executed(
     machine: str, threads: int, options: dict[str, Any], workload: str
 ) -> None:
-    made = job(machine, workload, threads, **WORK[workload] | options)
+    every_way_alike(job(machine, workload, threads, **WORK[workload] | options))
+
+
+@pytest.mark.parametrize("machine", ["x8275clx2", "tr1950x", "power9x2"])
+def test_no_core_runs_past_a_timer_of_its_harts(machine: str) -> None:
+    """Siblings nap by their timers while others execute atomics: who wakes takes its share."""
+    every_way_alike(job(machine, guest("operations"), 6, placement="siblings", ops=24))
+
+
+def every_way_alike(made: Job) -> None:
     outcome = native.run(made, frozenset())
     for way, limits in WAYS.items():
         other = native.run(made, frozenset(), **limits)

@@ -86,7 +86,7 @@ void Core::end_run(Thread& thread, End::Cause cause, int code, std::string reaso
 
 void Core::interrupt(const Interrupts::Pending& pending, Time now) {
   Thread& thread = **std::ranges::find(threads, pending.hart, [](const auto& t) { return t->id; });
-  turns.shorten(pending.expires);
+  turns.shorten(pending.expires - 1);
   if (thread.mode == Thread::Mode::spinning) turns.wake(thread, now);
   thread.hart.interrupt(pending.bit, pending.level);
   // A delay ends early; the guest's loop then delays for the rest.

@@ -30,7 +30,7 @@ bool Turns::begin(Time now) {
   return true;
 }
 
-// How far the core may run at `now` without missing a message (rule S2).
+// How far the core may run at `now` without missing a message (rule S2), or a timer of its harts.
 Time Turns::horizon(Time now) const {
   const Time next = around_.queue.next_time();
   const Time slice = now + std::min(around_.job.lookahead, kLongestSlice);
@@ -38,7 +38,9 @@ Time Turns::horizon(Time now) const {
   const bool early = around_.network.in_flight(core_) > 0 || around_.map.first_touch();
   const Time apart = early ? 0 : reach_;
   const Time free = next < kNever - apart ? next + apart : kNever;
-  return std::min({free == 0 ? 0 : free - 1, slice, around_.end.time()});
+  Time due = kNever;
+  for (const auto& t : threads_) due = std::min(due, around_.interrupts.due(t->id));
+  return std::min({free == 0 ? 0 : free - 1, due - 1, slice, around_.end.time()});
 }
 
 // Whose turn it is and how far it goes: lowest clock first, lower thread on ties.

@@ -29,6 +29,7 @@ class Interrupts {
         queue_(queue),
         multicast_(multicast),
         clints_(agents.harts()),
+        due_(agents.harts(), kNever),
         sets_(agents.harts()) {}
 
   // A bit of a hart's mip changes.
@@ -36,7 +37,7 @@ class Interrupts {
     uint32_t hart;
     unsigned bit;
     bool level;
-    Time expires = kNever;  // then it may change again
+    Time expires = kNever;  // then it changes again, unless the timer is set anew
   };
   // What a hart has asked another core's register for.
   struct Answer {
@@ -64,6 +65,8 @@ class Interrupts {
 
   Effect arrived(PacketId id, Time now);  // a message, and the controller has accepted it
   Effect expired(uint32_t hart, Time now);
+  // When the hart's timer will be due; kNever if it is due, or set to never.
+  Time due(uint32_t hart) const { return due_[hart]; }
 
  private:
   void send_many(uint32_t hart, Time when);
@@ -74,6 +77,7 @@ class Interrupts {
   EventQueue& queue_;
   const bool multicast_;
   std::vector<Clint> clints_;                // by hart
+  std::vector<Time> due_;                    // by hart
   std::vector<std::vector<uint64_t>> sets_;  // by hart, words of the set that it may send to
 };
 
