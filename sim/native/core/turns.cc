@@ -39,7 +39,8 @@ Time Turns::horizon(Time now) const {
   const Time apart = early ? 0 : reach_;
   const Time free = next < kNever - apart ? next + apart : kNever;
   Time due = kNever;
-  for (const auto& t : threads_) due = std::min(due, around_.interrupts.due(t->id));
+  if (around_.interrupts.any_due())
+    for (const auto& t : threads_) due = std::min(due, around_.interrupts.due(t->id));
   return std::min({free == 0 ? 0 : free - 1, due - 1, slice, around_.end.time()});
 }
 

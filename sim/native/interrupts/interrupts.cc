@@ -26,7 +26,7 @@ std::optional<Interrupts::Pending> Interrupts::write(Register r, uint64_t value,
   }
   const Clint::Change change = clints_[r.index].write(r.kind, value, now / kTick);
   Pending pending{r.index, change.bit, change.level};
-  if (r.kind == Register::Kind::mtimecmp) due_[r.index] = kNever;
+  if (r.kind == Register::Kind::mtimecmp) set_due(r.index, kNever);
   if (change.alarm) pending.expires = set_alarm(r.index, *change.alarm);
   return pending;
 }
@@ -37,13 +37,20 @@ Time Interrupts::set_alarm(uint32_t hart, uint64_t mtime) {
   const auto agent = static_cast<uint64_t>(core);
   queue_.push(mtime * kTick, event_place(agent, kInterruptClass, 0),
               event_sender(agent, network_.next_sent(core)), Action::expire, hart);
-  return due_[hart] = mtime * kTick;
+  set_due(hart, mtime * kTick);
+  return due_[hart];
+}
+
+void Interrupts::set_due(uint32_t hart, Time when) {
+  timers_ += when != kNever;
+  timers_ -= due_[hart] != kNever;
+  due_[hart] = when;
 }
 
 // A timer that has been set anew since says nothing.
 Interrupts::Effect Interrupts::expired(uint32_t hart, Time now) {
   if (due_[hart] != now) return {};
-  due_[hart] = kNever;
+  set_due(hart, kNever);
   return Pending{hart, kTimer, true};
 }
 

@@ -67,9 +67,12 @@ class Interrupts {
   Effect expired(uint32_t hart, Time now);
   // When the hart's timer will be due; kNever if it is due, or set to never.
   Time due(uint32_t hart) const { return due_[hart]; }
+  // Is any hart's?
+  bool any_due() const { return timers_ > 0; }
 
  private:
   void send_many(uint32_t hart, Time when);
+  void set_due(uint32_t hart, Time when);
   Time set_alarm(uint32_t hart, uint64_t mtime);
 
   const Agents& agents_;
@@ -78,6 +81,7 @@ class Interrupts {
   const bool multicast_;
   std::vector<Clint> clints_;                // by hart
   std::vector<Time> due_;                    // by hart
+  uint32_t timers_ = 0;                      // that will be due
   std::vector<std::vector<uint64_t>> sets_;  // by hart, words of the set that it may send to
 };
 
