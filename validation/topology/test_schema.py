@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -131,6 +132,15 @@ def test_the_structs_of_the_native_engine_are_written_as_the_rest(tmp_path: Path
         check=True,
     )
     assert written.stdout == made.read_text()
+
+
+def test_structs_are_made_where_the_native_module_is_not_built_yet(tmp_path: Path) -> None:
+    """A fresh checkout makes them first."""
+    assert CHECKOUT
+    generate, made = CHECKOUT / "sim/native/spec/generate.py", tmp_path / "spec.hh"
+    unbuilt = {**os.environ, "UNCORE_NATIVE": "unbuilt"}
+    subprocess.run([sys.executable, generate, made], check=True, env=unbuilt)
+    assert made.read_text() == (CHECKOUT / "build/native/spec/spec.hh").read_text()
 
 
 def test_the_page_of_keys_is_up_to_date() -> None:

@@ -2,8 +2,8 @@
 
 The order of events and actions comes from the native module alone (`names`); states are the rows of
 the client table, whatever they are called, and data come as one event for each (`DataS`).
-Invariant: a
-Table has no hole: every cell is a transition, a stall, or impossible for a reason its file states.
+Invariant: a Table has no hole: every cell is a transition, a stall, or impossible for a reason its
+file states.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-
-from uncore._native import protocol_names
 
 DATA = "Data"  # and a state: data that come with this right
 PROTOCOLS = ("msi", "mesi", "mesif", "moesi")
@@ -81,4 +79,6 @@ class Table:
 @cache
 def names() -> dict[str, list[str]]:
     """The names every table is made of, in native order."""
+    from uncore._native import protocol_names  # noqa: PLC0415 (machines are read to build it)
+
     return dict(protocol_names())
