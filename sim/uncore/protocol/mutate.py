@@ -199,7 +199,7 @@ HARMLESS = {
     r"transaction put/\w+: .* without ack": "an eviction answers nobody; a Put goes on up"
     " only under O, where its missing answer is noticed",
     r"transaction read/Dropped: .* without share": "the request begins anew, and what the children"
-    " hold is settled by its second poll",
+    " hold is decided by its second poll",
     r"join N below/Probe[SM]: wait": "no child has a copy: what is under way is the completion of a"
     " grant that was given back already",
 }
