@@ -6,6 +6,7 @@ Each rule below is broken in the reference engine alone; a job that depends on i
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import polars
@@ -14,7 +15,7 @@ from validation.differential.jobs import JOBS, make
 
 from uncore import cli
 from uncore.compare import agreement
-from uncore.engine.reference import buffer, capacity, children, contended, grants, join, locks
+from uncore.engine.reference import buffer, capacity, children, contended, join, locks
 from uncore.engine.reference.agents import Agents
 from uncore.engine.reference.caches import Caches
 from uncore.engine.reference.capacity import Capacity
@@ -25,7 +26,9 @@ from uncore.engine.reference.fabric import Fabric
 from uncore.engine.reference.hart import Hart
 from uncore.engine.reference.log import Record
 from uncore.engine.reference.message import Message
+from uncore.engine.reference.protocol import Protocol
 from uncore.engine.reference.time import AT_ONCE
+from uncore.protocol.shapes import Cell
 from uncore.result import log
 
 ENGINES = ("native", "reference")
@@ -60,9 +63,16 @@ def _here(entry: Entry, who: int) -> bool:
     return any(m.sender != who and m.kind != "Put" for m in entry.queue)
 
 
-def _direct(entry: Entry, request: Message, _: Any) -> bool:
-    """Whatever the table says."""
-    return entry.resolver.spec.reply == "direct" and request.kind != "Amo"
+def _direct(protocol: Protocol, children: str, request: str, line: int) -> Cell:
+    """The owner sends a writer the data, though others may read beside it."""
+    cell = RESOLVER(protocol, children, request, line)
+    if "via" not in cell.actions:
+        return cell
+    actions = tuple(action for action in cell.actions if action != "via")
+    return replace(cell, actions=actions, next=protocol.full_right)
+
+
+RESOLVER = Protocol.resolver
 
 
 def never(*_: Any) -> bool:
@@ -89,7 +99,7 @@ BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
     "no grants by age": (join, "young", never, "by-age-ticket", "J3"),
     "an age from each join anew": (children, "send_probe", _anew, "by-age-twice", "J3"),
     "room is made late": (Capacity, "recall", _late, "random-ccx:2x3-2-mesi", ""),
-    "no order of reads and writes": (grants, "goes_direct", _direct, "random-ring:5-1-mesif", "C2"),
+    "no order of reads and writes": (Protocol, "resolver", _direct, "random-ring:5-1-mesif", "C2"),
     "all is completed": (children, "completes", always, "random-ring:5-0-mesi", "R5"),
     "never recalled": (Capacity, "take_entry", nothing, "random-ccx:2x3-2-mesi", ""),
     "never evicted": (capacity, "evict_copy", nothing, "random-ccx:2x3-1-mesi", ""),
