@@ -153,11 +153,14 @@ def test_ctrl_c_ends_a_walk() -> None:
         _native.check.walk(pack(load("mesi")), THREE.tree(), THREE.states, interrupt)
 
 
-@pytest.mark.bulk
-def test_most_broken_protocols_are_noticed_and_each_survivor_is_explained() -> None:
+@pytest.mark.parametrize(
+    "every",
+    [pytest.param(4, marks=pytest.mark.bulk), pytest.param(1, marks=pytest.mark.long)],
+)
+def test_most_broken_protocols_are_noticed_and_each_survivor_is_explained(every: int) -> None:
     """MSI alone; `uncore check --mutants` asks all four: what one forgives another may not."""
-    broken_ones = list(mutate.mutants(load("msi")))
+    broken_ones = list(mutate.mutants(load("msi")))[::every]
     survivors = [mutant.name for mutant in broken_ones if not mutate.killed_by(mutant)]
-    assert len(broken_ones) >= 50
+    assert len(broken_ones) >= 200 // every
     assert len(survivors) < 0.15 * len(broken_ones)
     assert [name for name in survivors if not mutate.argued(name)] == []
