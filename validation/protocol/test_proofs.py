@@ -103,6 +103,13 @@ def test_a_cell_declared_impossible_is_an_error_when_it_is_met() -> None:
     assert "client in S met Inv" in str(walk(tables, THREE)["violation"])
 
 
+def test_a_transaction_that_goes_round_in_its_table_is_an_error_and_no_endless_step() -> None:
+    tables = broken(
+        load("mesi"), "transaction", "read", "Dropped", Cell(("share", "resume"), "above")
+    )
+    assert "round in its table for ever" in str(walk(tables, JOINED)["violation"])
+
+
 def trace(result: dict[str, object]) -> Sequence[str]:
     steps = result["trace"]
     assert isinstance(steps, list)

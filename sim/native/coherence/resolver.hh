@@ -89,6 +89,8 @@ class Resolver {
  private:
   using Event = TransactionEvent;
   static constexpr auto kNothing = static_cast<Event>(0xff);
+  // Events that one may bring about; in the shipped tables a Put that is passed on: five.
+  static constexpr int kMostAtOnce = 16;
   static constexpr int kNoChild = -2;  // no requester to except
 
   // What children are asked, as a cell says, and what an owner is to hand over.

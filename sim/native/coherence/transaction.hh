@@ -11,7 +11,9 @@ namespace uncore {
 // once; a cell has one such action at most, and it comes last.
 template <class Env>
 void Resolver<Env>::happen(Env& env, E& e, Event event, const Msg& come) {
-  while (event != kNothing) {
+  for (int at_once = 0; event != kNothing; ++at_once) {
+    if (at_once > kMostAtOnce)
+      throw ProtocolError{"a transaction goes round in its table for ever"};
     const Cell cell = env.protocol().transaction(e.phase, event);
     if (!cell.possible())
       protocol_error("transaction", name::phases[static_cast<std::size_t>(e.phase)],
