@@ -86,13 +86,12 @@ def _runs(
 
 def _pooled(points: Sequence[Job], cores: int, probes: Probes, told: Told) -> Iterator[Finished]:
     # Most threads first: the longest point must not be the last one to start.
-    order = sorted(range(len(points)), key=lambda n: -points[n].threads[0])
-    work = partial(_numbered, points=points, probes=probes, told=told)
-    yield from pool.finished(work, order, cores)
+    order = sorted(enumerate(points), key=lambda numbered: -numbered[1].threads[0])
+    yield from pool.finished(partial(_numbered, probes=probes, told=told), order, cores)
 
 
-def _numbered(number: int, points: Sequence[Job], probes: Probes, told: Told) -> Finished:
-    return _point(number, points[number], probes, told)
+def _numbered(numbered: tuple[int, Job], probes: Probes, told: Told) -> Finished:
+    return _point(*numbered, probes, told)
 
 
 def _point(
