@@ -1,12 +1,14 @@
 """Distance classes: how far apart two harts are, by the innermost level that holds both.
 
 Interface: `distance(machine, a, b)` is the level's name ("core": siblings, then "ccx", "die", ...,
-"system"); `classes(machine)` lists the possible ones from near to far.
+"system"); `classes(machine)` lists the possible ones from near to far; `sample(machine, harts,
+count, draw)` is some of the harts among which every distance has pairs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,6 +25,23 @@ def distance(machine: Machine, a: int, b: int) -> str:
 def classes(machine: Machine) -> list[str]:
     """Every class two harts of a machine may have, nearest first."""
     return [*reversed(machine.levels[:-1])]
+
+
+def sample(machine: Machine, harts: Sequence[int], count: int, draw: int) -> tuple[int, ...]:
+    """So many of the harts, in their order: drawn one by one, each with a partner at each distance.
+
+    Who comes first follows from the numbers of draw and hart alone, so it is the same on any host.
+    """
+    order = sorted(harts, key=lambda hart: sha256(f"{draw} {hart}".encode()).digest())
+    taken: dict[int, None] = {}
+    while len(taken) < min(count, len(order)):
+        first, *others = (hart for hart in order if hart not in taken)
+        partners: dict[str, int] = {}
+        for hart in others:
+            partners.setdefault(distance(machine, first, hart), hart)
+        taken |= dict.fromkeys([first, *partners.values()])
+    chosen = set(list(taken)[:count])
+    return tuple(hart for hart in harts if hart in chosen)
 
 
 def boundaries(machine: Machine, harts: Sequence[int]) -> dict[str, list[int]]:

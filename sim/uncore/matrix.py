@@ -3,14 +3,15 @@
 Interface: `measure(machine, ipi, ...)` -> Matrix; `show`, `write_csv`, `panel` are its reports.
 The latency of a pair is one way: half a round trip of the CAS ping-pong, or the time from sending
 an interprocessor interrupt to its handler.  Row = from, column = to: the
-harts in tree order, without SMT the first hart of each core.
+harts in tree order, without SMT the first hart of each core; or a sample of them, whose pairs are
+all played.
 """
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import msgspec
 
 from uncore import plugins
 from uncore.api import make_job
-from uncore.distance import boundaries, classes, distance
+from uncore.distance import boundaries, classes, distance, sample
 from uncore.engine import NOTHING, Told
 from uncore.errors import UserError
 from uncore.execute import execute
@@ -29,6 +30,8 @@ from uncore.report.table import Column, emit
 from uncore.report.units import EMPTY
 from uncore.result import Result
 from uncore.topology.machine import Machine
+
+Sample = tuple[int, int]  # how many harts, and which draw of so many
 
 LINE, IPI = "one-way latency", "one-way IPI latency"
 WORKLOADS = {False: "latency/pingpong", True: "ipi/pingpong"}
@@ -75,13 +78,17 @@ def measure(
     ipi: bool,
     overrides: Mapping[str, str],
     smt: bool,
+    only: Sample | None = None,
     told: Told = NOTHING,
     **policies: Any,
 ) -> Matrix:
-    """Runs the ping-pong over all pairs."""
+    """Runs the ping-pong over all pairs of harts, or of `only` a sample of them."""
     # `siblings` is tree order: thread t is hart t, or without SMT the first hart of core t.
     policies |= {"smt": smt, "placement": "siblings"}
     job = make_job(machine, WORKLOADS[ipi], "max", overrides=overrides, **policies)
+    if only:
+        players = sample(job.machine, job.harts, *only)
+        job = replace(job, threads=(len(players),), placement=",".join(map(str, players)))
     rounds = job.program.parameter("rounds").default
     harts = job.threads[0]
     with progress(harts * (harts - 1) * rounds, "measuring", "round trips") as advance:
@@ -106,7 +113,13 @@ def show(matrix: Matrix, as_json: bool) -> None:
     """Classes as a table, and the matrix itself where it fits a screen."""
     rows = matrix.by_class()
     if as_json:
-        document = {"machine": matrix.machine.id, "unit": "ns", "classes": rows, "ns": matrix.ns}
+        document = {
+            "machine": matrix.machine.id,
+            "unit": "ns",
+            "harts": matrix.harts,
+            "classes": rows,
+            "ns": matrix.ns,
+        }
         print(msgspec.json.encode(document).decode())
         return
     if len(matrix.ns) <= 16:

@@ -37,6 +37,7 @@ MISTAKES = {
     "a result that is not there": (("run", "--again", "gone.json"), "gone.json"),
     "other words beside --again": ((*RUN, "--again", "r.json"), "only --cores goes with it"),
     "fewer than no cores": ((*RUN, "--cores=-1"), "--cores"),
+    "a sample without pairs": (("matrix", "bus:4", "--sample", "1"), "two harts or more"),
     "no matrix in the folder": (("validate", "--matrices", "/"), "no file NAME.csv"),
     "a picture no program can draw": (("demo", "--plot", "p.foo"), ".png, .svg, .pdf"),
     "one file for two results": (

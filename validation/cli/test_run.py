@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import polars
 import pytest
@@ -165,6 +166,26 @@ def test_the_matrix_is_of_all_pairs_with_its_classes(uncore):
     assert document["ns"][1][2] == 3.0
     assert {c["class"]: c["pairs"] for c in document["classes"]} == {"ccx": 4, "system": 8}
     assert Path("m.csv").read_text().splitlines()[0] == "0.000,1.000,2.000,3.000"
+
+
+def test_a_matrix_of_a_sample_has_pairs_of_every_distance(uncore):
+    def sampled(words: str) -> dict[str, Any]:
+        run = uncore("matrix", "epyc9965x2", "--engine", "toy", "--sample", words, "--json")
+        assert run.status == 0, run.err
+        return json.loads(run.out)
+
+    once, again, other = sampled("40"), sampled("40"), sampled("40:1")
+    assert once == again and once["harts"] != other["harts"]
+    for document in (once, other):
+        assert len(document["harts"]) == len(document["ns"]) == 40
+        assert sum(c["pairs"] for c in document["classes"]) == 40 * 39
+        assert all(c["pairs"] >= 2 * 40 // 5 for c in document["classes"])
+        assert [c["class"] for c in document["classes"]] == ["core", "ccx", "socket", "system"]
+
+
+def test_a_sample_larger_than_the_machine_is_the_machine(uncore):
+    words = ("matrix", "ccx:2x2", "--engine", "toy", "--json")
+    assert uncore(*words, "--sample", "9").out == uncore(*words).out
 
 
 def test_the_log_holds_every_transaction_of_every_point(uncore):

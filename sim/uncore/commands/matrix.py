@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ from cyclopts import Parameter
 from uncore import matrix as measurement
 from uncore.commands.options import CHOICES, Choices, Json, Plot, With, note
 from uncore.commands.status import FAILED, OK
+from uncore.errors import UserError
 from uncore.report.plot import picture
 from uncore.words import check_endings, pairs
 
@@ -18,6 +20,13 @@ def matrix(
     machine: str,
     *,
     ipi: Annotated[bool, Parameter(negative="", help="interrupts instead of a line")] = False,
+    sample: Annotated[
+        str,
+        Parameter(
+            help="pairs of so many harts only, drawn so that every distance occurs; 40:1 is"
+            " another draw than 40"
+        ),
+    ] = "",
     with_: With = [],  # noqa: B006
     choices: Choices = CHOICES,
     csv: Annotated[Path | None, Parameter(help="write the matrix, in ns")] = None,
@@ -29,6 +38,7 @@ def matrix(
         machine,
         ipi=ipi,
         overrides=pairs("--with", with_),
+        only=_sample(sample) if sample else None,
         told=choices.told(),
         **choices.policies(),
     )
@@ -39,3 +49,13 @@ def matrix(
     if plot:
         note(f"picture: {picture(plot, measurement.panel(measured))}")
     return FAILED if measured.result.failed else OK
+
+
+def _sample(text: str) -> measurement.Sample:
+    """`40`, or `40:1`: the number of the draw behind it."""
+    match = re.fullmatch(r"([1-9]\d{0,8})(?::(\d{1,9}))?", text)
+    if not match or match[1] == "1":
+        raise UserError(
+            f"--sample {text}: expected two harts or more, such as 40; 40:1 is another draw of them"
+        )
+    return int(match[1]), int(match[2] or 0)
