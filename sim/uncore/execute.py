@@ -1,7 +1,8 @@
 """Runs jobs, point by point, on as many of the host's cores as asked, and keeps what is finished.
 
-Interface: `execute(jobs, cores, done)`.  A point is one job at one thread count; points are
-independent, so they run in any order on any core and the results come back in the jobs' order.
+Interface: `execute(jobs, cores, done)`.  A point is one job at one thread count with one seed;
+points are independent, so they run in any order on any core and the results come back in the jobs'
+order.
 Invariant: every finished point is returned, in results marked partial, whether the user interrupted
 the execution or a guest went wrong at another point; the latter is told to `wrong`, or raised where
 nobody listens.
@@ -57,8 +58,8 @@ def execute(
     started = datetime.now(UTC).isoformat(timespec="seconds")
     for name in {job.engine for job in jobs}:
         engine.usable(name, probes, told)
-    owners = [job for job in jobs for _ in job.threads]
-    points = [job.at(threads) for job in jobs for threads in job.threads]
+    owners = [job for job in jobs for _ in job.points()]
+    points = [point for job in jobs for point in job.points()]
     finished: dict[int, tuple[Point, float, dict[str, Any]]] = {}
     try:
         for number, point, observed, seconds in _runs(points, cores, probes, tick, told):
@@ -103,6 +104,8 @@ def _point(
     try:
         fields = engine.run(job, probes, tick, told)
         observed = fields.pop("observed", observed)
+        if job.seed is not None:
+            fields["seed"] = job.seed
         point = msgspec.convert(fields, Point)
     except GuestError as error:
         point = error
@@ -119,7 +122,7 @@ def _result(
     lines = [observed["lines"] for _, _, observed in finished if "lines" in observed]
     return Result(
         job=job.document(),
-        outcome=Outcome(points=points, partial=len(points) < len(job.threads)),
+        outcome=Outcome(points=points, partial=len(points) < len(list(job.points()))),
         host=host_part(engine.about(job.engine, told), started, seconds, job.program.path),
         observed=msgspec.convert(lines, list[Observed]),
     )

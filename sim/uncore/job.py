@@ -2,17 +2,18 @@
 
     Machine + Program + placement + parameters + policies = Job
 
-Interface: `Job` (frozen, hashable), `Job.at(n)` for the job of one point, `Job.document()` for its
-canonical form, `Job.of(document, program)` for the job of one.
+Interface: `Job` (frozen, hashable), `Job.points()` for the jobs of its points, `Job.at(n, seed)`
+for the job of one, `Job.document()` for its canonical form, `Job.of(document, program)` for the job
+of one.
 Invariant: two jobs with equal documents have equal outcomes on any host, so nothing in here knows a
-path, a clock or a host.  There is no seed: nothing in a run is random.
+path, a clock or a host.  What varies from run to run varies by the job's seeds.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, get_type_hints
@@ -23,7 +24,7 @@ from msgspec import Meta
 from uncore.errors import UserError, nearest
 from uncore.placement import place
 from uncore.program import Program
-from uncore.topology.machine import Machine
+from uncore.topology.machine import Chance, Machine
 
 NODE = "node<K>"
 HOMES = {
@@ -34,10 +35,12 @@ HOMES = {
     "pair": "first-touch, and a pair of harts uses a line that its first hart touched first",
 }
 
+Seed = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
+
 
 @dataclass(frozen=True)
 class Job:
-    """One curve: a program on a machine, at each thread count of `threads`."""
+    """One curve: a program on a machine, at each thread count of `threads`, once with each seed."""
 
     machine: Machine
     program: Program
@@ -51,10 +54,13 @@ class Job:
     engine: str = "native"
     # ps of simulated time without an operation: the run is given up
     watchdog: Annotated[int, Meta(ge=0, lt=1 << 62)] = 10**11
+    seeds: tuple[Seed, ...] = ()  # of each point's repeats; none: one run, nothing left to chance
 
     def __post_init__(self) -> None:
         if not self.threads or min(self.threads) < 1:
             raise UserError("a job needs thread counts of at least one; write --threads 1,2,4..8")
+        if len(set(self.seeds)) < len(self.seeds):
+            raise UserError("a job needs seeds that differ: equal ones repeat the same run")
         most = len(self.harts)
         if max(self.threads) > most:
             without = " without SMT" if not self.smt and self.machine.threads_per_core > 1 else ""
@@ -70,9 +76,26 @@ class Job:
         """Harts in order of use: thread t runs on harts[t]."""
         return place(self.machine, self.placement, self.smt)
 
-    def at(self, threads: int) -> Job:
+    @property
+    def seed(self) -> int | None:
+        """Of a job of one point."""
+        return self.seeds[0] if self.seeds else None
+
+    @property
+    def chance(self) -> Chance:
+        """How much is left to chance (V1)."""
+        return self.machine.chance if self.seeds else Chance()
+
+    def at(self, threads: int, seed: int | None = None) -> Job:
         """The job of one point of this curve."""
-        return dataclasses.replace(self, threads=(threads,))
+        seeds = () if seed is None else (seed,)
+        return dataclasses.replace(self, threads=(threads,), seeds=seeds)
+
+    def points(self) -> Iterator[Job]:
+        """The job of each point: all repeats of a thread count, then those of the next."""
+        for threads in self.threads:
+            for seed in self.seeds or (None,):
+                yield self.at(threads, seed)
 
     def document(self) -> dict[str, Any]:
         """Builtin types only; the machine without the provenance of its numbers."""
@@ -83,6 +106,8 @@ class Job:
         document: dict[str, Any] = msgspec.to_builtins(fields)
         if not self.machine.tables:  # a shipped protocol is said by its name
             del document["machine"]["tables"]
+        if not self.seeds:  # nothing is left to chance, however much could be
+            del document["seeds"], document["machine"]["chance"]
         return document
 
     @classmethod

@@ -3,6 +3,7 @@
     pairs("--set", ["hold=50ns"])      -> {"hold": "50ns"}
     axes("--with", ["a=1,2", "b=3"])   -> [{"a": "1", "b": "3"}, {"a": "2", "b": "3"}]
     duration("--watchdog", "1ms")      -> 1_000_000_000 ps
+    seeds("--seed", "5", 3)            -> (5, 6, 7)
     check_endings({"--plot": path})    complains before the work about what would fail after it
     check_new({"-o": path}, force)     the same of files that would be overwritten
 
@@ -61,6 +62,15 @@ def duration(option: str, text: str) -> int:
         units = ", ".join(TIME)
         raise UserError(f"{option} {text}: expected a duration above zero in {units}, like 100ms")
     return round(Fraction(match[1]) * TIME[match[2]])
+
+
+def seeds(option: str, text: str, repeats: int) -> tuple[int, ...]:
+    """Of so many repeats, the first one's seed given; none of `none`."""
+    if text == "none":
+        return ()
+    if not re.fullmatch("[0-9]{1,18}", text):
+        raise UserError(f"{option} {text}: expected a whole number of at most 18 digits, or none")
+    return tuple(range(int(text), int(text) + repeats))
 
 
 def check_endings(files: Mapping[str, Path | None]) -> None:

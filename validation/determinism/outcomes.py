@@ -26,6 +26,8 @@ JOBS = [
     ("x8275clx2", "lock/ticket", {"ops": 20}, SMALL, {"placement": "siblings"}),
     ("x8275clx2", "counter/atomic", {"ops": 20}, {"core.atomics": "far"}, {}),
     ("x5650x2", "lock/ticket", {"ops": 10, "think": "9ns"}, {}, {"placement": "scatter"}),
+    ("epyc7601x2", "lock/mcs", {"ops": 20}, {}, {"seeds": (1, 2)}),
+    ("graviton2", "counter/atomic", {"ops": 20}, {}, {"seeds": (1, 2)}),
 ]
 
 

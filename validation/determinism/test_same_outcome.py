@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from uncore.api import make_job
+from uncore.execute import execute
 from uncore.paths import CHECKOUT
 
 OUTCOMES = Path(__file__).with_name("outcomes.py")
@@ -49,6 +51,22 @@ def test_on_several_cores() -> None:
 
 def test_with_every_probe() -> None:
     assert outcomes("1", "probes")[0] == usual()
+
+
+def test_a_repeat_is_what_its_seed_gives_alone() -> None:
+    """And two seeds give two runs."""
+    job = make_job("epyc7601x2", "lock/mcs", [2, 12], seeds=(7, 8), parameters={"ops": 20})
+    (together,) = execute([job])
+    assert [(one.threads, one.seed) for one in together.points] == [
+        (2, 7),
+        (2, 8),
+        (12, 7),
+        (12, 8),
+    ]
+    for threads, seed, point in zip((2, 2, 12, 12), (7, 8, 7, 8), together.points, strict=True):
+        (alone,) = execute([job.at(threads, seed)])
+        assert alone.points == [point]
+    assert len({point.elapsed_ps for point in together.points}) == 4
 
 
 @pytest.mark.bulk

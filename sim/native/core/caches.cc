@@ -1,4 +1,6 @@
 // A core's caches: lines that accesses use and ask for, and room for those that come (rule A5).
+#include <algorithm>
+
 #include "core/at_line.hh"
 
 namespace uncore {
@@ -34,8 +36,16 @@ uint32_t Core::ask_far(const Access& a, Time now) {
 }
 
 void Core::send(const Msg& m, Time leaves) {
+  if (draws_ && is_request(m.kind) && m.kind != Kind::Put) leaves = later(m, leaves);
   around.network.send(m, leaves, agent);
   turns.sent(leaves);
+}
+
+// When a request leaves that chance delays (rule V4). Amos stay in order (C8.7).
+Time Core::later(const Msg& request, Time leaves) {
+  leaves += draws_(request.id);
+  if (request.kind == Kind::Amo) leaves = last_amo_ = std::max(leaves, last_amo_);
+  return leaves;
 }
 
 // The line is the last used of its sets, and in the L1.

@@ -19,6 +19,7 @@
 #include "core/surroundings.hh"
 #include "core/thread.hh"
 #include "core/turns.hh"
+#include "kernel/chance.hh"
 
 namespace uncore {
 
@@ -100,6 +101,10 @@ class Core {
   void run_thread(Thread& thread, Time end);
   void stopped(Thread& thread, Stop stop);
 
+  Time later(const Msg& request, Time leaves);
+
+  const Draws draws_;           // how late its requests leave
+  Time last_amo_ = 0;           // when it left
   const std::size_t capacity_;  // of a hart's store buffer
   uint32_t requests_ = 0;
   std::vector<PacketId> stalled_;  // probes that wait for a line's state or hold

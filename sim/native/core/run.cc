@@ -14,6 +14,7 @@ Core::Core(const CoreSurroundings& s, Agent a, Time reach)
       lines(spec.l1_sets, spec.l1_ways, spec.l2_sets, spec.l2_ways, !s.attribution),
       observed(s.attribution, agent, s.protocol),
       turns(around, agent, spec, reach, threads, lines),
+      draws_(Draws::request, s.job.seed, static_cast<uint64_t>(a), s.job.chance.request),
       capacity_(std::max<std::size_t>(
           1, spec.store_buffer / std::ranges::count(s.machine.hart_cores, agent))) {}
 
@@ -21,6 +22,7 @@ void Core::add_thread(Code& code, uint32_t id) {
   threads.push_back(
       std::make_unique<Thread>(*this, code, id, static_cast<uint32_t>(threads.size())));
   threads.back()->hart.spin_enabled = around.job.sleep;
+  threads.back()->late = Draws(Draws::start, around.job.seed, id, around.job.chance.start)(0);
 }
 
 void Core::start() {

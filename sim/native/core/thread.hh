@@ -44,6 +44,7 @@ class Thread : public IssuingPort<Thread> {
   uint64_t guard = 0;              // where its stack must not reach
   Time delayed_until = 0;          // end of the delay it is in, or was in last
   bool interrupted = false;        // the trap it handles is an interrupt
+  Time late = 0;                   // where it begins what is measured (V3)
 
   // The port (hart/port.hh), with what IssuingPort adds.
   Answer load(uint64_t address, unsigned size, uint64_t& value);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 
 #include "core/core.hh"
 
@@ -82,6 +83,7 @@ inline uint64_t Thread::cycle() { return hart.clock / std::max<Time>(1, core.spe
 
 inline void Thread::marker(unsigned code, uint64_t value) {
   if (core.observed) core.observed->marked(id, code, value);
+  if (late && begins(code)) hart.clock += std::exchange(late, 0);
   const auto delay = core.around.services.mark(id, code, value, hart.clock);
   if (!delay) return;
   hart.clock += *delay;

@@ -18,6 +18,9 @@ struct Marked {
   std::optional<uint64_t> delay{};    // ns that pass at once (rule H7)
 };
 
+// Whether what is measured begins.
+constexpr bool begins(unsigned code) { return code == UC_MARK_START || code == UC_MARK_ROI_ON; }
+
 class Operations {
  public:
   Marked mark(unsigned code, uint64_t value, uint64_t clock) {

@@ -112,8 +112,8 @@ def diff_engines(
     engines = (job.engine, against)
     with progress(len(job.threads), "comparing", "jobs") as advance:
         found = []
-        for count in job.threads:
-            found.append(agreement.compare(job.at(count), engines, told=choices.told()))
+        for point in job.points():
+            found.append(agreement.compare(point, engines, told=choices.told()))
             advance(1)
     agreement_report.show(found, engines, json)
     return OK if all(one.equal for one in found) else FAILED

@@ -19,7 +19,7 @@ from cyclopts import Parameter, validators
 from uncore import engine
 from uncore.api import make_job
 from uncore.job import Job
-from uncore.words import duration, pairs
+from uncore.words import duration, pairs, seeds
 
 Threads = Annotated[str, Parameter(help="thread counts: 1,2,4..128 (4..128 doubles), or max")]
 Set = Annotated[
@@ -55,12 +55,20 @@ class _Choices:
     watchdog: Annotated[
         str, Parameter(help="simulated time without an operation after which a run is given up")
     ] = "100ms"
+    seed: Annotated[
+        str, Parameter(help="what is left to chance follows from it; none: nothing is")
+    ] = "none"
 
     def policies(self) -> dict[str, Any]:
         """As fields of a Job."""
         fields = {one: value for one, value in asdict(self).items() if one not in TOLD}
-        watchdog = duration("--watchdog", self.watchdog)
-        return {**fields, "smt": self.smt == "on", "watchdog": watchdog}
+        del fields["seed"]
+        return {
+            **fields,
+            "smt": self.smt == "on",
+            "watchdog": duration("--watchdog", self.watchdog),
+            "seeds": seeds("--seed", self.seed, 1),
+        }
 
     def told(self) -> dict[str, Any]:
         """What is said of how engines are run."""

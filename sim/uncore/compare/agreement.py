@@ -62,6 +62,7 @@ class Agreement:
     """How two engines compare on one job."""
 
     threads: int
+    seed: int | None
     records: int  # of the first engine's log
     difference: Difference | None
     outcome: dict[str, tuple[Any, Any]]  # fields of the Point that differ
@@ -85,6 +86,7 @@ def compare(
     outcome = {name: (ran[0][name], ran[1][name]) for name in sorted(shared)}
     return Agreement(
         threads=job.threads[0],
+        seed=job.seed,
         records=len(a),
         difference=first(a, b),
         outcome={name: pair for name, pair in outcome.items() if pair[0] != pair[1]},

@@ -99,7 +99,7 @@ def crosscheck(
     for threads in job.threads:
         sides = []
         for name in engines:
-            result = execute([replace(job, engine=name).at(threads)], told=told)[0]
+            result = execute([replace(job, engine=name).at(threads, job.seed)], told=told)[0]
             if not result.outcome.points:
                 raise KeyboardInterrupt
             sides.append(Side(name, result.outcome.points[0], result.host.seconds[0]))

@@ -24,7 +24,7 @@ TIMEBASE = 1_000_000_000  # Hz: our engines' CSR time counts nanoseconds
 def memory(job: Job, can: Collection[str] = ()) -> Image:
     """What the guest finds at its start, or a UserError for what the engine cannot do.
 
-    `can`: of the features that a machine may have, those the engine has.
+    `can`: of the features that a machine or a job may have, those the engine has.
     """
     return job.program.patched(**_boot(job, can), near=_near(job))
 
@@ -63,6 +63,10 @@ def _refuse_what_is_missing(job: Job, can: Collection[str]) -> None:
         raise UserError(
             f"{job.machine.id}: core.atomics = far: {job.engine} has atomics in the core's cache"
             " only; write core.atomics=near"
+        )
+    if job.seed is not None and "chance" not in can:
+        raise UserError(
+            f"--seed {job.seed}: {job.engine} draws nothing by our seeds; write --seed none"
         )
     if job.machine.tables and "tables" not in can:
         raise UserError(

@@ -51,7 +51,13 @@ def _meaning(hint: Any) -> str:
 def _type(hint: Any) -> str:
     text = str(hint.__origin__) if not isinstance(hint.__origin__, type) else ""
     text = text or getattr(hint.__origin__, "__name__", "")
-    return "`" + re.sub(r"uncore[\w.]*\.", "", text).replace("|", "or") + "`"
+    return (
+        "`"
+        + re.sub(r"uncore[\w.]*\.", "", text)
+        .replace("|", "or")
+        .replace("msgspec.UnsetType", "absent")
+        + "`"
+    )
 
 
 def _columns() -> str:

@@ -14,7 +14,7 @@ import hashlib
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from uncore.result.frame import to_polars
 from uncore.result.observed import Observed
@@ -35,9 +35,13 @@ class Latency(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One run: the job at one thread count."""
+    """One run: the job at one thread count, with one seed."""
 
     threads: Annotated[int, Meta(description="threads (harts) that ran")]
+    seed: Annotated[
+        int | UnsetType,
+        Meta(description="seed of what was left to chance; absent where nothing was"),
+    ] = UNSET
     ops: Annotated[int, Meta(description="operations the workload counted, all threads")]
     elapsed_ps: Annotated[
         int, Meta(description="simulated time in the region of interest, first start to last end")
@@ -107,7 +111,10 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Outcome(Struct, frozen=True, kw_only=True):
     """What happened: integers only, bit for bit the same on any host."""
 
-    points: Annotated[list[Point], Meta(description="one per thread count, in the job's order")]
+    points: Annotated[
+        list[Point],
+        Meta(description="one per thread count and seed, all repeats of a count together"),
+    ]
     partial: Annotated[
         bool, Meta(description="true when the run was interrupted: points are missing")
     ] = False

@@ -21,11 +21,11 @@ from itertools import accumulate
 
 from uncore.protocol.shapes import PROTOCOLS
 from uncore.topology.link import Link
-from uncore.topology.parts import Core, Interrupt, Kind, Memory, Resolver
+from uncore.topology.parts import Chance, Core, Interrupt, Kind, Memory, Resolver
 from uncore.topology.schema import Clock, Place, Some, Text, Word, field, part
 from uncore.topology.sound import refuse_unsound
 
-__all__ = ["Core", "Interrupt", "Kind", "Link", "Machine", "Memory", "Number", "Resolver"]
+__all__ = ["Chance", "Core", "Interrupt", "Kind", "Link", "Machine", "Memory", "Number", "Resolver"]
 
 
 @part
@@ -96,6 +96,9 @@ class Machine:
     tables: tuple[tuple[str, str], ...] = field(
         "of a protocol of the user's own: each file and what it says", default=(), native=False
     )
+    chance: Chance = field(
+        "what is left to chance where a job has a seed", default=Chance(), native=False
+    )
 
     def __post_init__(self) -> None:
         refuse_unsound(self)
@@ -149,7 +152,9 @@ class Machine:
         return tuple(costs[name] for name in self.core_kinds)
 
 
-PARTS: tuple[type, ...] = (Machine, Kind, Core, Link, Resolver, Memory, Interrupt, Number)
+PARTS: tuple[type, ...] = (
+    *(Machine, Kind, Core, Link, Resolver, Memory, Interrupt, Chance, Number),
+)
 
 # Keys of a machine file that decide no number by themselves.
 BESIDE = (

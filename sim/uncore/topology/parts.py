@@ -183,6 +183,16 @@ class Memory:
 
 
 @part
+class Chance:
+    """What is left to chance where a job has a seed: the most that a draw comes to."""
+
+    start: Ps = field("longest time that a hart starts late", "chance.start", default=0)
+    request: Ps = field(
+        "longest time that a core's request leaves late", "chance.request", default=0
+    )
+
+
+@part
 class Interrupt:
     """Costs of an inter-processor interrupt."""
 

@@ -25,7 +25,7 @@ GIVES = frozenset(
 )
 
 PROBES = frozenset({"log", "lines", "operations"})
-CAN = frozenset({"far", "multicast", "tables"})  # of what a machine may have (boot.py)
+CAN = frozenset({"far", "multicast", "tables", "chance"})  # of what a job may ask for (boot.py)
 HARTS = NO_LIMIT = spec.NO_LIMIT
 SLICE = 200_000  # events between two looks at the keyboard
 
@@ -71,6 +71,8 @@ def start(
         home=_home(job.home),
         slice=-1 if job.slices == "hash" else int(job.slices),
         watchdog=job.watchdog,
+        seed=job.seed or 0,
+        chance=job.chance,
         lookahead=lookahead,
         sleep=sleep,
         fences=fences,

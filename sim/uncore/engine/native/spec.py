@@ -8,6 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from uncore.topology.parts import Chance
 from uncore.topology.schema import INT32, Count, Form, field, one_of, part
 
 NO_LIMIT = (1 << 64) - 1
@@ -52,6 +53,8 @@ class Job:
     home: Home = field("where lines live")
     slice: MaybeSlice = field("slice that owns every line; -1: as the line hashes")
     watchdog: Span = field("simulated time without an operation that ends the run")
+    seed: Address = field("what draws come from (V2)")
+    chance: Chance = field("how large they may be; all 0 where the run has no seed")
     lookahead: Span = field("longest time a core runs ahead; results do not depend on it")
     sleep: bool = field("whether waiting harts are passed over (S1); results do not depend on it")
     fences: bool = field("false: FENCE does nothing, so that a test sees that it is missed")

@@ -16,6 +16,7 @@ the rule's number; within a module rules come in their order.  A student reads t
     join                           a resolver towards the level above                   J
     memory                         memory's bytes, and its nodes                        M
     interrupts, multicast          registers that are messages                          I
+    chance                         what varies by the seed                              V
     log                            what is written down                                 L
 
 Beside the rules stand access (memory operations), message, port and devices (what a program finds
@@ -42,7 +43,7 @@ GIVES = frozenset(
 )
 PROBES = frozenset({"log"})
 
-CAN = frozenset({"far", "multicast", "tables"})  # of what a machine may have (boot.py)
+CAN = frozenset({"far", "multicast", "tables", "chance"})  # of what a job may ask for (boot.py)
 HARTS = 16  # more take minutes
 SLICE = 10_000  # events between two ticks
 

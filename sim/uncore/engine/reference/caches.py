@@ -68,7 +68,7 @@ class Caches:
         agents = self.system.agents
         agents.touch(message.line, self.agent)
         message.receiver = message.resolver = agents.above(self.agent, message.line)
-        self.system.send(message, leaves)
+        self.system.send(message, self.system.chance.leaves(message, leaves))
 
     # ---- messages --------------------------------------------------------------------------------
 

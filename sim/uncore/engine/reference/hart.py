@@ -57,6 +57,7 @@ class Hart:
         stack = core.system.stacks + id * STACK
         self.guard = range(stack, stack + GUARD)  # its stack's last bytes
         self.began: int | None = None  # of the operation it measures
+        self.late = core.system.chance.start(id)  # where it begins what is measured (V3)
 
     # ---- instructions ----------------------------------------------------------------------------
 
@@ -129,6 +130,9 @@ class Hart:
 
     def marker(self, code: int, value: int) -> None:
         """H7: what the program says of itself takes one instruction, but a delay its time."""
+        if code in (MARK["START"], MARK["ROI_ON"]):
+            self.isa.clock += self.late
+            self.late = 0
         now, counts = int(self.isa.clock), self.system.counts
         if code == MARK["OP"]:
             counts.operated(max(1, value), None if self.began is None else now - self.began)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import simpy
 
 from uncore.engine.reference.agents import Agents
+from uncore.engine.reference.chance import Chance
 from uncore.engine.reference.counts import Counts
 from uncore.engine.reference.devices import Console
 from uncore.engine.reference.ending import Ending
@@ -33,7 +34,7 @@ class System:
         self.clock = Clock()
         self.protocol = Protocol(job.machine)
         self.fabric = Fabric(self.clock, job.machine)
-        self.image = Image(memory)
+        self.image, self.chance = Image(memory), Chance(job)
         self.counts, self.log, self.console = Counts(job.machine), Log(), Console()
         self.ending = Ending(self)
         self.under_way: dict[Message, None] = {}

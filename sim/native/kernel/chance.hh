@@ -1,0 +1,40 @@
+// Draws by a seed (section V of the model): what varies from run to run.
+//
+// A draw follows from the seed, what is drawn, for whom and how many came before, from nothing
+// else; so neither the order of events nor how far a core runs ahead can change it.
+//
+// Interface: Draws(what, seed, whom, most), one for each who draws; draws(count) is from 0 to
+// `most`. False, as a truth, where every draw is 0.
+#pragma once
+
+#include "kernel/time.hh"
+
+namespace uncore {
+
+class Draws {
+ public:
+  enum What : uint64_t { start = 1, request = 2 };
+
+  Draws(What what, uint64_t seed, uint64_t whom, Time most)
+      : stream_(mix(mix(mix(seed) + what) + whom)), most_(most) {}
+
+  explicit operator bool() const { return most_ > 0; }
+  Time operator()(uint64_t count) const {
+    using Wide = unsigned __int128;
+    return static_cast<Time>((Wide{mix(stream_ + count)} * (Wide{most_} + 1)) >> 64);
+  }
+
+ private:
+  // SplitMix64 (Steele, Lea and Flood 2014).
+  static constexpr uint64_t mix(uint64_t x) {
+    x += 0x9e3779b97f4a7c15;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return x ^ (x >> 31);
+  }
+
+  uint64_t stream_;
+  Time most_;
+};
+
+}  // namespace uncore
