@@ -109,6 +109,15 @@ def test_the_nearest_source_is_the_source(tmp_path: Path) -> None:
     assert sources["system.resolver.service"] == "unstated"
 
 
+def test_a_measured_machine_has_the_clock_of_the_host_that_was_measured(tmp_path: Path) -> None:
+    text = SMALL + '\n[core]\nclock = "4GHz"\nmeasured_clock = "2GHz"\nl1.latency = "4cy"\n'
+    path = write(tmp_path, text)
+    product, host = load(path), load(path, measured=True)
+    assert (product.core.l1_hit, host.core.l1_hit) == (1000, 2000)
+    assert number(host, "core.clock")[0] == "2GHz"
+    assert load(path, ["core.clock=1GHz"], measured=True).core.l1_hit == 4000
+
+
 def test_control_messages_are_scaled_and_wires_are_busy_for_their_bytes(tmp_path: Path) -> None:
     join = 'kind = "mesh"\nsize = "3x2"\ndx = "10ns"\ndy = "20ns"\n'
     join += 'control_ratio = 0.6\nwidth = "16B/ns"'

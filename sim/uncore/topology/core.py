@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from uncore.topology import units
 from uncore.topology.machine import Core
 from uncore.topology.schema import LARGEST, LINE
 from uncore.topology.table import Table
@@ -26,6 +27,7 @@ def sets_and_ways(cache: Table) -> tuple[int, int]:
 
 
 def read_core(table: Table, threads: int) -> Core:
+    table.read("measured_clock", units.frequency, None)  # load.py puts it in the clock's place
     l1, l2 = table.table("l1"), table.table("l2")
     if l1 is None or l2 is None:
         raise table.absent("l1" if l1 is None else "l2")

@@ -168,6 +168,11 @@ BESIDE = (
         )
         for table in ("core", "LEVEL", "memory", "interrupt")
     ),
+    Clock(
+        "core.measured_clock",
+        "clock of the cores of the host that was measured; comparisons with its figures take it",
+        absent="`clock`",
+    ),
     Text(
         "lineage.LEVEL",
         "what its parts descend from, the general first: `amd io-die rome`",

@@ -81,7 +81,7 @@ class Problem:
 
     @classmethod
     def of(cls, name: str, matrix: Path, keys: Sequence[str] = ()) -> Problem:
-        machine = topology.load(name)
+        machine = topology.load(name, measured=True)
         found = free(name, keys or unknown(machine))
         if not found:
             raise UserError(f"{name}: has no number to fit; name some with --free KEY")
@@ -93,7 +93,7 @@ class Problem:
     def at(self, steps: Vector, choice: Choice) -> Machine:
         """With each number times the exponential of its step."""
         moved = settings(stepped(self.frees, steps), self.frees)
-        return topology.load(self.name, [*choice.overrides, *moved])
+        return topology.load(self.name, [*choice.overrides, *moved], measured=True)
 
     def hardware(self, choice: Choice) -> Hardware:
         by_level = figures.by_level(self.machine, choice.home)

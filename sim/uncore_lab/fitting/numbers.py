@@ -26,7 +26,7 @@ from uncore.topology.document import Branch, Leaf
 from uncore.topology.follow import followers
 from uncore.topology.kinds import write_out
 from uncore.topology.lineage import Descent, lineage
-from uncore.topology.load import read
+from uncore.topology.load import read_measured
 from uncore.topology.machine import Number
 from uncore.topology.table import Ledger, Table
 
@@ -64,7 +64,7 @@ class Free:
 
 
 def free(name: str, keys: Collection[str] | None = None) -> dict[str, Free]:
-    machine, (tree, _) = topology.load(name), read(name)
+    machine, (tree, _) = topology.load(name, measured=True), read_measured(name)
     reader, ancestors = _Reader(tree), lineage(name)
     asked = [n for n in machine.numbers if (is_unknown(n) if keys is None else n.key in keys)]
     return {n.key: reader.free(n, machine.numbers, ancestors) for n in asked}
@@ -79,7 +79,7 @@ def is_ratio(number: Number) -> bool:
 
 
 def clocks(name: str) -> dict[str, float]:
-    return _Reader(read(name)[0]).clocks()
+    return _Reader(read_measured(name)[0]).clocks()
 
 
 def settings(values: Mapping[str, float], frees: Mapping[str, Free]) -> list[str]:

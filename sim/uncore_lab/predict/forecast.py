@@ -67,10 +67,11 @@ def _classes(
     name: str, hardware: Hardware, frees: Mapping[str, Free], lent: Mapping[str, Loan]
 ) -> dict[str, Class]:
     values = {key: loan.value for key, loan in lent.items()}
-    sample = Sample.of(topology.load(name), hardware)
+    sample = Sample.of(topology.load(name, measured=True), hardware)
 
     def medians(changed: Mapping[str, float]) -> dict[str, float]:
-        return sample.medians(topology.load(name, settings({**values, **changed}, frees)))
+        moved = settings({**values, **changed}, frees)
+        return sample.medians(topology.load(name, moved, measured=True))
 
     base = medians({})
     variances, kept = dict.fromkeys(base, HANDS**2), set[str]()

@@ -66,11 +66,12 @@ def fitted(name: str, start: Mapping[str, Free] | None = None) -> dict[str, floa
 
 def _part(name: str, frees: Mapping[str, Free]) -> Part:
     """A sample of the machine's pairs against the carried figures, which are medians."""
-    machine, hardware = topology.load(name), figures.read(name)
+    machine, hardware = topology.load(name, measured=True), figures.read(name)
     sample, measured = Sample.of(machine, hardware), figures.carried_matrix(hardware, machine)
 
     def simulated(steps: Vector) -> Matrix:
-        return sample.pairs(topology.load(name, settings(stepped(frees, steps), frees)))
+        moved = settings(stepped(frees, steps), frees)
+        return sample.pairs(topology.load(name, moved, measured=True))
 
     played = present(sample.masks, measured, sample.pairs(machine))
     target = Target(measured, played, medians=0, pairs=1)

@@ -71,7 +71,8 @@ class Fit:
         return [(self.numbers[key].file, self.numbers[key].line) for key in self.frees]
 
     def moved(self, steps: Iterable[float]) -> Machine:
-        return topology.load(self.name, settings(stepped(self.frees, steps), self.frees))
+        moved = settings(stepped(self.frees, steps), self.frees)
+        return topology.load(self.name, moved, measured=True)
 
     def simulated(self, steps: Iterable[float]) -> Matrix:
         return handoffs(self.moved(steps), self.hardware, rounds=ROUNDS)
@@ -96,7 +97,7 @@ def solve(fits: Sequence[Fit]) -> dict[Place, float]:
 
 
 def prepare(name: str, matrices: Path | None) -> Fit:
-    machine, hardware = topology.load(name), figures.read(name)
+    machine, hardware = topology.load(name, measured=True), figures.read(name)
     if matrices:
         measured = figures.measured_matrix(matrices / f"{name}.csv", machine)
     else:

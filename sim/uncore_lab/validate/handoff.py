@@ -117,7 +117,7 @@ def one(name: str, matrices: Path | None = None) -> Score:
 
 
 def _asked(name: str, request: Request) -> Compared:
-    machine = topology.load(name)
+    machine = topology.load(name, measured=True)
     if name in figures.carried() and not (request.matrix and request.home):
         hardware = figures.read(name)
     else:

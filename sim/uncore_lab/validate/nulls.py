@@ -80,7 +80,7 @@ def _kinship(one: _Known, other: _Known) -> tuple[int, float]:
 
 @cache
 def _known(name: str) -> _Known:
-    machine, hardware = topology.load(name), figures.read(name)
+    machine, hardware = topology.load(name, measured=True), figures.read(name)
     medians = {label: one.ns for label, one in hardware.classes.items()}
     return _Known(name, machine.cores, _ghz(machine), lineage(name), medians)
 
