@@ -1,21 +1,27 @@
 // Harts contend for a lock: everything the lock workloads share except the lock.
 //
 // Each hart takes the lock, is alone for `hold`, lets it go and stays away for `think`. What the
-// lock guards is a line of its own, written by each owner, as the data of a real critical section.
+// lock guards is `guarded` lines, written by each owner, as the data of a real critical section;
+// with 0 the lock's own lines are all that harts share, as where a lock alone is measured.
 //
 // A lock's file includes this header first and defines the three functions declared below.
 //
-// Check: the guarded line has no owner when a hart enters, still has it when the hart leaves, and
-// its plain (not atomic) count of entries ends at the number of operations.
+// Check: the first guarded line has no owner when a hart enters, and still has it when the hart
+// leaves; each line's plain (not atomic) count of entries ends at the number of turns. Where
+// nothing is guarded, nothing shows whether harts were alone.
 #ifndef UNCORE_CONTEND_H_
 #define UNCORE_CONTEND_H_
 
-#include "loop.h"
+#include "turns.h"
 #include "uncore.h"
 
-UC_PARAM(duration, hold, 0, "ns", "time inside the critical section");
-UC_PARAM(duration, think, 0, "ns", "time outside, after each release");
+#ifndef CONTEND_GUARDED
+#define CONTEND_GUARDED 1
+#endif
+
 UC_PARAM(u64, lock_node, 0, "node", "memory node of the lock and of what it guards");
+UC_OPTION(u64, guarded_lines, guarded, CONTEND_GUARDED, "lines",
+          "lines that each owner writes; 0: none, and mutual exclusion is not checked");
 
 static void lock_setup(unsigned n);
 static void lock_acquire(unsigned id);
@@ -28,40 +34,40 @@ static struct guarded {
 }* guarded;
 
 void uc_setup(unsigned n) {
-  guarded = uc_alloc(sizeof *guarded, (unsigned)lock_node);
+  turns_setup(n);
+  guarded = uc_alloc(guarded_lines * sizeof *guarded, (unsigned)lock_node);
   lock_setup(n);
 }
 
-static void critical_section(unsigned id) {
+// The first line has an owner; the others are the rest of what a critical section changes.
+TURNS_INLINE void critical_section(unsigned id, bool usual) {
   uc_check(guarded->owner == 0, "entered while another hart was inside");
   guarded->owner = id + 1;
   uint64_t entries = guarded->entries;
-  uc_delay(hold);
+  for (uint64_t k = 1; !usual && k < guarded_lines; k++) guarded[k].entries++;
+  turns_pass(hold, usual);
   guarded->entries = entries + 1;
   uc_check(guarded->owner == id + 1, "another hart entered meanwhile");
   guarded->owner = 0;
 }
 
-static void operation(unsigned id) {
-  uc_start();
+TURNS_INLINE void turns_one(unsigned id, bool usual) {
   if (!UC_SABOTAGE) lock_acquire(id);
-  critical_section(id);
+  if (usual || guarded_lines)
+    critical_section(id, usual);
+  else
+    turns_pass(hold, usual);
   if (!UC_SABOTAGE) lock_release(id);
-  uc_op();
 }
 
 void uc_main(unsigned id, unsigned n) {
   (void)n;
-  struct loop loop = loop_begin();
-  while (loop_more(&loop)) {
-    operation(id);
-    uc_delay(think);
-  }
-  loop_end();
+  turns(id, guarded_lines == 1);
 }
 
 void uc_finish(unsigned n) {
-  uc_check(guarded->entries == uc_total_ops(n), "entries to the critical section were lost");
+  for (uint64_t k = 0; k < guarded_lines; k++)
+    uc_check(guarded[k].entries == turns_in_all(n), "entries to the critical section were lost");
 }
 
 #endif  // UNCORE_CONTEND_H_

@@ -8,11 +8,9 @@
 #ifndef UNCORE_GET_PUT_H_
 #define UNCORE_GET_PUT_H_
 
-#include "loop.h"
+#include "turns.h"
 #include "uncore.h"
 
-UC_PARAM(duration, hold, 0, "ns", "time between get and put");
-UC_PARAM(duration, think, 0, "ns", "time after each put");
 UC_PARAM(u64, count_node, 0, "node", "memory node of the count");
 
 static uint32_t count_get(void);  // what it left
@@ -23,26 +21,20 @@ static struct {
 }* count;
 
 void uc_setup(unsigned n) {
-  (void)n;
+  turns_setup(n);
   count = uc_alloc(sizeof *count, (unsigned)count_node);
 }
 
-static void operation(void) {
-  uc_start();
+TURNS_INLINE void turns_one(unsigned id, bool usual) {
+  (void)id;
   uc_check(count_get() > 0, "a reference was got, and the count is zero");
-  uc_delay(hold);
+  turns_pass(hold, usual);
   if (!UC_SABOTAGE) count_put();
-  uc_op();
 }
 
 void uc_main(unsigned id, unsigned n) {
-  (void)id, (void)n;
-  struct loop loop = loop_begin();
-  while (loop_more(&loop)) {
-    operation();
-    uc_delay(think);
-  }
-  loop_end();
+  (void)n;
+  turns(id, true);
 }
 
 void uc_finish(unsigned n) {

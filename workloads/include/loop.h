@@ -26,11 +26,20 @@ static inline struct loop loop_plan(void) {
   return (struct loop){.left = ops, .end = duration ? uc_now() + duration : 0};
 }
 
-static inline struct loop loop_begin(void) {
+// The two halves of loop_begin, for who does something in between.
+static inline void loop_meet(void) {
   uc_barrier();
   if (patience && uc_id() == 0) uc_patience(patience);
+}
+
+static inline struct loop loop_open(void) {
   uc_roi(true);
   return loop_plan();
+}
+
+static inline struct loop loop_begin(void) {
+  loop_meet();
+  return loop_open();
 }
 
 static inline bool loop_more(struct loop* loop) {

@@ -53,6 +53,22 @@ typedef uint64_t uc_choice;    // position of the word in the unit "first|second
   static const struct uc_param uc_param_##name UC_SECTION("params") = {#name, #type, unit, help, \
                                                                        (uint64_t*)&name}
 
+// A parameter whose variable may have another name than the user writes, and which is a constant,
+// its default, in a program built with UC_PLAIN=1: that program is what it was before it had the
+// option, to the instruction, so what was recorded of it still holds.
+#ifndef UC_PLAIN
+#define UC_PLAIN 0
+#endif
+#if UC_PLAIN
+#define UC_OPTION(type, variable, name, initial, unit, help) \
+  static const uc_##type variable __attribute__((unused)) = (initial)
+#else
+#define UC_OPTION(type, variable, name, initial, unit, help)                \
+  uc_##type variable UC_SECTION("values") = (initial);                      \
+  static const struct uc_param uc_param_##variable UC_SECTION("params") = { \
+      #name, #type, unit, help, (uint64_t*)&variable}
+#endif
+
 // A matrix of numbers that the engine reads after the run. Make it in uc_setup, then store cells.
 #define UC_TABLE(name, unit, help) \
   struct uc_table name UC_SECTION("tables") = {#name, unit, help, 0, 0, 0}

@@ -6,6 +6,7 @@ find("lock/ticket")   load("x.elf")   compile("my_lock.c")   shipped() -> all, b
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 
 from uncore import paths
@@ -60,12 +61,12 @@ def find(name: str) -> Program:
     return Program(name, known[name], _contents(known[name]))
 
 
-def compile(path: str | Path) -> Program:
+def compile(path: str | Path, defines: Iterable[str] = ()) -> Program:
     """Compiles a C file; what has not changed since the last time is taken from the cache."""
     path = Path(path)
     _contents(path)  # a missing file is our message, not the compiler's
-    source = path.resolve()
-    place = hashlib.sha256(str(source).encode()).hexdigest()[:16]
+    source, defines = path.resolve(), tuple(defines)
+    place = hashlib.sha256(" ".join((str(source), *defines)).encode()).hexdigest()[:16]
     elf = paths.CACHE / "guests" / place / f"{path.stem}.elf"
-    build.build(source, elf)
+    build.build(source, elf, defines)
     return Program(path.stem, path, _contents(elf))

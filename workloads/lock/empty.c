@@ -1,0 +1,16 @@
+// No lock: what the other workloads of this folder cost beside their locks.
+//
+// Measurements of locks subtract it, or report it beside them. Nothing is guarded, for nobody would
+// be alone inside.
+#define CONTEND_GUARDED 0
+#include "contend.h"
+
+UC_WORKLOAD("No lock: what the measuring itself costs");
+
+static void lock_setup(unsigned n) {
+  (void)n;
+  uc_check(!guarded_lines, "guarded: without a lock nobody is alone; write guarded=0");
+}
+
+static void lock_acquire(unsigned id) { (void)id; }
+static void lock_release(unsigned id) { (void)id; }

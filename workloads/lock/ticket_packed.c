@@ -1,0 +1,37 @@
+// Ticket lock in one word: the ticket served in the lower half, the next one in the upper.
+//
+// Linux's on x86 from 2008 to 2015 (Piggin). One fetch-and-add draws a ticket and reads which is
+// served, so a free lock is taken by one access of the line, where lock/ticket.c needs two; who has
+// to wait reads the lower half. Only the owner writes that, so a release is a plain load and store
+// of 16 bits: drawing a ticket meanwhile does not spoil it.
+#include "contend.h"
+
+UC_WORKLOAD("Ticket lock in one word: drawn and looked at by one fetch-and-add");
+
+enum { HALF = 16 };
+
+static union {
+  _Atomic uint32_t word;
+  struct {
+    _Atomic uint16_t served, next;
+  };
+}* lock;
+
+static void lock_setup(unsigned n) {
+  (void)n;
+  lock = uc_alloc(sizeof *lock, (unsigned)lock_node);
+}
+
+static void lock_acquire(unsigned id) {
+  (void)id;
+  uint32_t before = atomic_fetch_add_explicit(&lock->word, 1u << HALF, memory_order_acquire);
+  uint16_t ticket = (uint16_t)(before >> HALF), served = (uint16_t)before;
+  for (; served != ticket; served = atomic_load_explicit(&lock->served, memory_order_acquire))
+    uc_pause();
+}
+
+static void lock_release(unsigned id) {
+  (void)id;
+  uint16_t served = atomic_load_explicit(&lock->served, memory_order_relaxed);
+  atomic_store_explicit(&lock->served, (uint16_t)(served + 1), memory_order_release);
+}
