@@ -19,15 +19,22 @@ from uncore_lab.fitting import numbers
 from uncore_lab.fitting.numbers import Free
 from uncore_lab.predict import observe
 from uncore_lab.predict.forecast import forecast
+from uncore_lab.predict.ledger import entries
 from uncore_lab.predict.observe import Observation, observations
 from uncore_lab.predict.relatives import lend, spread
-from uncore_lab.validate import blind, clocks, prediction
+from uncore_lab.validate import clocks, prediction
 from uncore_lab.validate.section import Request
 
 HELD_BACK = """
     epyc7601x2 epyc7702x2 epyc7742x2 tr3990x epyc74f3 epyc7r13x2 epyc9454x2 epyc9754x2
     r5900x r7900x i99900k i912900k x8375cx2 x8360yx2 e52697v3
     graviton3 kunpeng920
+""".split()
+
+# Numbers of parts that nobody has measured: their files state how uncertain they are.
+STRANGE = """
+    module.small.join.latency module.join.latency
+    system.join.latency socket.join.dx socket.join.dy
 """.split()
 
 ELSEWHERE = """
@@ -181,11 +188,11 @@ def test_every_measured_machine_is_on_record_and_no_other() -> None:
 @pytest.mark.parametrize("name", HELD_BACK)
 def test_a_machine_held_back_has_no_figures_and_a_lender_for_every_number(name: str) -> None:
     assert name not in figures.carried()
-    assert name in blind.unmeasured()
+    assert name in {entry.machine for entry in entries()}
     periods = numbers.clocks(name)
     for one in numbers.free(name).values():
         loan = lend(one, periods, observations())
-        alone = name == "kunpeng920" or one.key == "module.small.join.latency"
+        alone = name == "kunpeng920" or one.key in STRANGE
         assert (loan and loan.value > 0) or alone, one.key
 
 

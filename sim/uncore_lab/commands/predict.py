@@ -1,4 +1,4 @@
-"""What nobody measured: predict."""
+"""What nobody measured: predict, and put on record."""
 
 from __future__ import annotations
 
@@ -13,20 +13,31 @@ from uncore.paths import CHECKOUT
 from uncore_lab import predict as predicting
 from uncore_lab.figures import hardware
 from uncore_lab.predict import observe as observing
-from uncore_lab.validate import clocks
+from uncore_lab.predict.ledger import record as recording
+from uncore_lab.validate import blind, clocks
 
 
 def predict(
-    *machines: Annotated[str, Parameter(help="one machine; after --observe, any number")],
+    *machines: Annotated[str, Parameter(help="one machine; after --observe and --record, any")],
     home: Annotated[str, Parameter(help="where the line is homed: node0, node1, ..., pair")] = "",
     observe: Annotated[
         bool, Parameter(negative="", help="renew the numbers of measured machines instead")
     ] = False,
+    record: Annotated[
+        bool,
+        Parameter(negative="", help="put predictions on record; without machines, today's anew"),
+    ] = False,
     json: Json = False,
 ) -> int:
+    if observe and record:
+        raise UserError("--observe, --record: write one, then the other: what is observed predicts")
     if observe:
         observing.write(machines or hardware.well_measured())
         _renew_page()
+        return OK
+    if record:
+        recording.record(machines)
+        blind.write_page()
         return OK
     if len(machines) != 1:
         raise UserError("uncore predict expects one machine, such as uncore predict epyc7742x2")

@@ -5,6 +5,7 @@
     observe.py     those numbers of measured machines, each from its own figures: observed.toml
     relatives.py   a number lent by relatives: value, unit, deviation
     forecast.py    numbers and deviations through the engine into classes and intervals
+    ledger/        what was predicted before anybody here had measured it, and measured since
 
 The method and its limits: docs/prediction.md.  `uncore validate --only prediction` leaves each
 measured machine out in turn and looks how often the truth was inside.
@@ -16,22 +17,16 @@ from dataclasses import asdict
 
 from uncore import topology
 from uncore.report.table import Column, emit, print_json
-from uncore_lab.figures import hardware as figures
 from uncore_lab.fitting.numbers import RATIO
-from uncore_lab.predict.forecast import SHARE, Forecast, forecast
-from uncore_lab.predict.observe import observations
+from uncore_lab.predict.forecast import SHARE, Forecast, predicted
 
 
 def main(name: str, home: str = "", *, json: bool = False) -> int:
-    machine = topology.load(name)
-    several = len(machine.memories) > 1
-    hardware = figures.by_level(machine, home or ("node0" if several else ""))
-    known = [o for o in observations() if o.machine != machine.id]
-    found = forecast(name, hardware, known)
+    found, where = predicted(name, home)
     if json:
-        print_json(_document(found, hardware.home))
+        print_json(_document(found, where or "node0"))
     else:
-        _show(found, machine.name, hardware.home if several else "")
+        _show(found, topology.load(name).name, where)
     return 0
 
 

@@ -1,6 +1,7 @@
 """What a machine that nobody measured will show: its class medians, each with an interval.
 
     forecast(name, hardware, known) -> Forecast
+    predicted(name, home) -> Forecast, home         from all that is known but of itself
 
 `hardware` says which pairs are a class and where the line is homed; its figures are not looked at.
 Numbers come from relatives (relatives.py), the classes from the engine.  A class's logarithm is all
@@ -15,10 +16,10 @@ from dataclasses import dataclass
 from math import exp, log, sqrt
 
 from uncore import topology
-from uncore_lab.figures.hardware import Hardware
+from uncore_lab.figures.hardware import Hardware, by_level
 from uncore_lab.figures.sample import Sample
 from uncore_lab.fitting.numbers import Free, clocks, free, settings
-from uncore_lab.predict.observe import Observation
+from uncore_lab.predict.observe import Observation, observations
 from uncore_lab.predict.relatives import STRANGER, Loan, lend
 
 SHARE = 0.8  # of the true values that an interval should hold
@@ -56,6 +57,15 @@ def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> For
     classes = _classes(name, hardware, frees, lent)
     unlent = {key: kept_deviation(one) for key, one in frees.items() if key not in lent}
     return Forecast(name, classes, list(lent.values()), unlent)
+
+
+def predicted(name: str, home: str = "") -> tuple[Forecast, str]:
+    """By the classes of its levels; and where the line is homed, if memory has several nodes."""
+    machine = topology.load(name)
+    several = len(machine.memories) > 1
+    hardware = by_level(machine, home or ("node0" if several else ""))
+    known = [one for one in observations() if one.machine != machine.id]
+    return forecast(name, hardware, known), hardware.home if several else ""
 
 
 def kept_deviation(one: Free) -> float:

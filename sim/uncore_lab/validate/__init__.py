@@ -13,7 +13,7 @@ The files:
     interrupts.py  IPIs: one, a storm of them, a broadcast;  ktr.py  a user's DragonFly traces
     scaling.py     will-it-scale: throughput over tasks, against measured curves (series.py)
     prediction.py  each machine from the others;  clocks.py  which clock a number follows;
-    blind.py       predictions on record
+    blind.py       predicted blind, then measured: the ledger
     page.py        docs/validation.md
 
 A new experiment is a module with `run` and a line in EXPERIMENTS.
