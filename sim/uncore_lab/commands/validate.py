@@ -25,11 +25,22 @@ def validate(
     matrices: Annotated[Path | None, Parameter(help="directory of measured matrices")] = None,
     matrix: Annotated[Path | None, Parameter(help="a matrix of yours, of the one machine")] = None,
     home: Annotated[str, Parameter(help="with --matrix: node0, node1, ... or pair")] = "",
+    every: Annotated[
+        bool, Parameter(negative="", help="with --only locks: every number of threads measured")
+    ] = False,
     page: Annotated[Path | None, Parameter(help="write docs/validation.md into this file")] = None,
     cores: Cores = 0,
     json: Json = False,
 ) -> int:
-    request = Request(machines, matrices, matrix, home, workers(cores), pictures=page is not None)
+    request = Request(
+        machines,
+        matrices,
+        matrix,
+        home,
+        workers(cores),
+        pictures=page is not None,
+        every=every,
+    )
     return int(validation.main(request, only=only, everything=all_, page_path=page, json=json))
 
 

@@ -4,6 +4,7 @@ machines/ID.toml     handoffs from core to core, and tables of other experiments
 contention/          throughput of one contended line over threads
 interrupts/          interrupts between processors
 scaling/             curves of kernels over tasks
+locks/               what n threads get from one lock
 
 hardware.py          the files of machines, and matrices
 parts.py             what each member of a shared cache adds to a handoff
@@ -14,6 +15,6 @@ published.py         the medians of classes, as a column beside the simulated on
 from pathlib import Path
 
 _HERE = Path(__file__).parent
-MACHINES, CONTENTION, INTERRUPTS, SCALING = (
-    _HERE / folder for folder in ("machines", "contention", "interrupts", "scaling")
+MACHINES, CONTENTION, INTERRUPTS, SCALING, LOCKS = (
+    _HERE / folder for folder in ("machines", "contention", "interrupts", "scaling", "locks")
 )

@@ -154,14 +154,14 @@ def groups(names: Sequence[str]) -> Iterator[list[str]]:
 def write(fit: Fit, steps: Mapping[Place, float]) -> None:
     """Puts the values where the old ones stand, followers too."""
     for (key, one), place in zip(fit.frees.items(), fit.places, strict=True):
-        new = _amount(fit.numbers[key], steps[place])
-        _put(place, new)
+        new = amount(fit.numbers[key], steps[place])
+        put(place, new)
         for follower, ratio in one.followers:
             number = fit.numbers[follower]
-            _put((number.file, number.line), scaled(new, ratio))
+            put((number.file, number.line), scaled(new, ratio))
 
 
-def _amount(number: Number, step: float) -> str:
+def amount(number: Number, step: float) -> str:
     new = scaled(number.text, exp(step))
     if not new:
         raise UncoreError(
@@ -170,7 +170,7 @@ def _amount(number: Number, step: float) -> str:
     return new
 
 
-def _put(place: Place, amount: str) -> None:
+def put(place: Place, amount: str) -> None:
     path, line = Path(place[0]), place[1] - 1
     lines = path.read_text().splitlines(keepends=True)
     head, equals, text = lines[line].partition("=")
@@ -216,7 +216,7 @@ def _report(fit: Fit, found: Mapping[Place, float]) -> None:
     print(fit.name)
     for key, step in zip(fit.frees, steps, strict=True):
         number = fit.numbers[key]
-        print(f"    {key:<24} {number.text} -> {_amount(number, step)}")
+        print(f"    {key:<24} {number.text} -> {amount(number, step)}")
     simulated = fit.simulated(steps)
     scored = score(fit.moved(steps), fit.hardware, fit.measured, simulated, "fit")
     for name, (real, ours) in scored.medians.items():

@@ -11,9 +11,11 @@ The files:
     repeat.py      which differences between pairs repeat themselves, so that a model must show them
     contention.py  one contended line: throughput over threads
     interrupts.py  IPIs: one, a storm of them, a broadcast;  ktr.py  a user's DragonFly traces
+    locks.py       what n threads get from one lock, against lockhammer's curves (lockhammer.py)
     scaling.py     will-it-scale: throughput over tasks, against measured curves (series.py)
     prediction.py  each machine from the others;  clocks.py  which clock a number follows;
     blind.py       predicted blind, then measured: the ledger
+    bar.py         bounds that hold today, beside their goals
     page.py        docs/validation.md
 
 A new experiment is a module with `run` and a line in EXPERIMENTS.
@@ -34,6 +36,7 @@ from uncore_lab.validate import (
     directory,
     handoff,
     interrupts,
+    locks,
     page,
     prediction,
     scaling,
@@ -43,6 +46,7 @@ from uncore_lab.validate.section import Experiment, Lacking, Request, Section
 EXPERIMENTS: dict[str, Experiment] = {
     "handoff": handoff.run,
     "contention": contention.run,
+    "locks": locks.run,
     "directory": directory.run,
     "scaling": scaling.run,
     "interrupts": interrupts.run,

@@ -2,11 +2,12 @@
 
     run(request) -> Section      curves(machine) -> [Point]
 
-The measured loops are counter/contended (`add`, `cas`) and, without a bar, two spin locks around
-next to nothing.  Of a machine only `hold`, `grants` and near or far atomics were chosen, by the
-points at 1 and 2 threads and one full socket; every other point is prediction.  Which slice owned
-the line nobody recorded, and harts that contend fall into step with the distances: so a point is
-the mean over slices, and over sets of cores where these are not known either.
+The measured loops are counter/contended (`add`, `cas`) and, with a bar of their own, two spin
+locks around next to nothing.  Of a machine only `hold`, `grants` and near or far atomics were
+chosen, by the points at 1 and 2 threads and one full socket; every other point is prediction.
+Which slice owned the line nobody recorded, and harts that contend fall into step with the
+distances: so a point is the mean over slices, and over sets of cores where these are not known
+either.
 """
 
 from __future__ import annotations
@@ -26,19 +27,22 @@ from uncore.execute import execute
 from uncore.job import Job
 from uncore.report.table import Column, Row
 from uncore_lab.figures import CONTENTION
+from uncore_lab.validate.bar import Bar, past
 from uncore_lab.validate.section import Request, Section
 
 MEDIAN, WORST = 15.0, 35.0  # per cent, over all predicted points
+LOCKS_MEDIAN = Bar("spin and ticket locks: median error", 60, 25, "%")
 GENTLE = 0.5, 0.9  # the 8176's rate with every thread over that of one socket
 LASTS = {32: "50us", 128: "100us", 1024: "400us"}  # up to so many threads, at each slice
 SLICES = 4  # that may own the line
 
-# What a row of figures is, as a workload: name, parameters, whether the bars count it.
+# What a row of figures is, as a workload: name, parameters, whether it is a lock (none of whose
+# points was used in a fit, and whose bar is their own).
 KINDS: dict[str, tuple[str, dict[str, str], bool]] = {
-    "add": ("counter/contended", {"by": "add"}, True),
-    "cas": ("counter/contended", {"by": "cas"}, True),
-    "spin": ("lock/ttas", {}, False),
-    "ticket": ("lock/ticket", {}, False),
+    "add": ("counter/contended", {"by": "add"}, False),
+    "cas": ("counter/contended", {"by": "cas"}, False),
+    "spin": ("lock/ttas", {}, True),
+    "ticket": ("lock/ticket", {}, True),
 }
 
 PROSE = (
@@ -49,7 +53,7 @@ PROSE = (
     " machine, by the points marked *fit*; all others are predicted. A point is the mean over"
     " slices that may own the line, and over sets of cores where it is not known which took part."
     " Fairness is the fewest operations of a thread over the most. The spin locks (`spin`: test and"
-    " test-and-set, `ticket`) guard a line of their own and have no bound."
+    " test-and-set, `ticket`) guard a line of their own and have a bound of their own."
 )
 
 
@@ -90,8 +94,12 @@ class Point:
         return 100 * (self.simulated / self.measured - 1)
 
     @property
+    def lock(self) -> bool:
+        return KINDS[self.kind][2]
+
+    @property
     def judged(self) -> bool:
-        return KINDS[self.kind][2] and not self.fitted
+        return not (self.lock or self.fitted)
 
     def row(self) -> Row:
         return {
@@ -102,7 +110,7 @@ class Point:
             "simulated": round(self.simulated, 2),
             "error_pct": round(self.error, 1),
             "fairness": round(self.fairness, 2),
-            "point": "fit" if self.fitted else "predicted" if self.judged else "no bar",
+            "point": "fit" if self.fitted else "predicted",
         }
 
 
@@ -122,14 +130,16 @@ def run(request: Request) -> Section:
     names = request.chosen(carried(), "no contention was measured on")
     points = [point for name in names for point in curves(name, request.cores)]
     judged = [abs(point.error) for point in points if point.judged]
+    locks = [abs(point.error) for point in points if point.lock]
+    found = [(LOCKS_MEDIAN, statistics.median(locks))] if locks else []
     return Section(
         name="contention",
         title="One contended line: simulated against measured throughput",
         prose=PROSE,
         columns=COLUMNS,
         rows=[point.row() for point in points],
-        broken=[*_broken(judged), *_too_steep(points)],
-        notes=[*_in_all(judged), *_by_curve(points)],
+        broken=[*_broken(judged), *_too_steep(points), *past(found)],
+        notes=[*_in_all(judged), *(bar.told(value) for bar, value in found), *_by_curve(points)],
     )
 
 
@@ -181,7 +191,7 @@ def _point(
         measured.millions[kind][measured.threads.index(threads)],
         statistics.mean((point.throughput or 0) / 1e6 for point in points),
         min(_fairness(points[at : at + SLICES]) for at in range(0, len(points), SLICES)),
-        threads in measured.fitted and KINDS[kind][2],
+        threads in measured.fitted and not KINDS[kind][2],
     )
 
 

@@ -32,6 +32,7 @@ class Request:
     home: str = ""  # where that matrix's line was homed, if the user knows
     cores: int = 1  # of the host, that may work
     pictures: bool = False  # are wanted: a page is being written
+    every: bool = False  # point that was measured, where some would tell
 
     def chosen(self, known: Collection[str], lacking: str, instead: str = "") -> list[str]:
         """The machines named, or all that the experiment knows; `lacking` is what a name that is

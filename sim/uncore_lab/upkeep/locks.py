@@ -1,0 +1,139 @@
+"""What locks cost, simulated beside measured; and the fit of a machine's numbers to a few points.
+
+    python -m uncore_lab.upkeep.locks MACHINE [PRIMITIVE [THREADS]] [--with KEY=VALUE ...]
+                                      [--hold NS] [--think NS] [--ops N] [--cores N] [--seeds N]
+    python -m uncore_lab.upkeep.locks MACHINE --fit [KEY ...] [--write]
+
+MACHINE is one with figures of locks, or what lockhammer calls it (x86-2); PRIMITIVE the beginning
+of a name; several by comma, or `all`.  A cell is threads: measured/simulated (error).
+
+`--fit` moves the keys that the machine's figures declare (`[fit]`), or those named, until the
+points that the figures declare are met best, and prints what becomes of them; `--write` puts the
+values into the machine's file, where they must stand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from uncore import topology
+from uncore.errors import UncoreError
+from uncore.placement import thread_counts
+from uncore_lab.fitting import solve as least
+from uncore_lab.fitting.numbers import free, highest, settings, stepped
+from uncore_lab.upkeep.numbers import amount, put
+from uncore_lab.validate import lockhammer
+from uncore_lab.validate.lockhammer import PRIMITIVES, SEEDS, Spot
+from uncore_lab.validate.locks import Point, measure
+
+MOST = 12  # evaluations of a fit, derivatives not counted
+
+
+def show(machine: str, words: argparse.Namespace, overrides: Mapping[str, str]) -> None:
+    most = lockhammer.read(machine).most
+    counts = [n for n in thread_counts(words.threads, most) if n <= most]
+    for primitive in named(words.primitive, PRIMITIVES):
+        spots = [Spot(machine, primitive, words.hold, words.think, n) for n in counts]
+        points = measure(spots, words.cores, overrides, words.ops, seeds(words))
+        print(f"{machine} {primitive:16}", "  ".join(map(_cell, points)), flush=True)
+
+
+def _cell(point: Point) -> str:
+    real, ours = point.spot.measured.median, point.simulated.median
+    return f"{point.spot.threads}: {real:.0f}/{ours:.0f}({point.error:+.0f}%)"
+
+
+def seeds(words: argparse.Namespace) -> tuple[int, ...]:
+    return tuple(range(1, words.seeds + 1))
+
+
+def named(text: str, known: Sequence[str] | Mapping[str, object]) -> list[str]:
+    """Those that begin with one of the words."""
+    found = [one for one in known if text == "all" or one.startswith(tuple(text.split(",")))]
+    if not found:
+        raise UncoreError(f"{text}: expected the beginning of one of {', '.join(known)}, or all")
+    return found
+
+
+def machines(text: str) -> list[str]:
+    hosts = {lockhammer.read(name).host: name for name in lockhammer.carried()}
+    known = [*hosts, *hosts.values()]
+    wanted = list(hosts) if text == "all" else text.split(",")
+    if unknown := [one for one in wanted if one not in known]:
+        raise UncoreError(f"{unknown[0]}: expected one of {', '.join(known)}, or all")
+    return [hosts.get(one, one) for one in wanted]
+
+
+# ---- The fit -------------------------------------------------------------------------------------
+
+
+def fit(machine: str, keys: Sequence[str], words: argparse.Namespace) -> None:
+    """Least squares of the logarithms of simulated over measured."""
+    declared = lockhammer.read(machine).fit
+    frees = free(machine, keys or declared.keys)
+    if missing := set(keys) - frees.keys():
+        raise UncoreError(f"{machine}: no number is called {', '.join(sorted(missing))}")
+    spots = [Spot(machine, p, 0, 0, n) for p in declared.primitives for n in declared.threads]
+    fixed = dict(item.split("=", 1) for item in words.with_)
+
+    def points(steps: least.Vector) -> list[Point]:
+        moved = settings(stepped(frees, steps), frees)
+        overrides = fixed | dict(item.split("=", 1) for item in moved)
+        return measure(spots, words.cores, overrides, words.ops, seeds(words))
+
+    def off(steps: least.Vector) -> least.Vector:
+        return np.array(
+            [np.log(p.simulated.median / p.spot.measured.median) for p in points(steps)]
+        )
+
+    found = least.solve([least.Part(list(frees), off, highest(frees))], most=MOST)
+    steps = found.steps.tolist()
+    numbers = {number.key: number for number in topology.load(machine).numbers}
+    for key, step in zip(frees, steps, strict=True):
+        print(f"    {key:<28} {numbers[key].text} -> {amount(numbers[key], step)}")
+        if words.write:
+            put((numbers[key].file, numbers[key].line), amount(numbers[key], step))
+    for point in points(found.steps):
+        print(f"    {point.spot.primitive:<16} {_cell(point)}")
+
+
+# ---- The command ---------------------------------------------------------------------------------
+
+
+def parser() -> argparse.ArgumentParser:
+    words = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    words.add_argument("machine")
+    words.add_argument("primitive", nargs="?", default="all")
+    words.add_argument("threads", nargs="?", default="2..max")
+    words.add_argument("--with", dest="with_", action="append", default=[])
+    words.add_argument("--hold", type=int, default=0)
+    words.add_argument("--think", type=int, default=0)
+    words.add_argument("--ops", type=int, default=0)
+    words.add_argument("--cores", type=int, default=1)
+    words.add_argument("--seeds", type=int, default=len(SEEDS), help="0: lockstep")
+    words.add_argument("--fit", nargs="*")
+    words.add_argument("--write", action="store_true")
+    return words
+
+
+def main() -> None:
+    words = parser().parse_args()
+    overrides = dict(item.split("=", 1) for item in words.with_)
+    try:
+        for machine in machines(words.machine):
+            if words.fit is None:
+                show(machine, words, overrides)
+            else:
+                fit(machine, words.fit, words)
+    except UncoreError as error:
+        sys.exit(f"locks: {error}")
+
+
+if __name__ == "__main__":
+    main()
