@@ -22,8 +22,9 @@ SEALS = {"2026-11-21": "4127a96aa9d003aa"}  # of days that are over; each in tur
 
 @pytest.fixture
 def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A ledger to write into, of a commit that is called so."""
-    shutil.copytree(LEDGER, tmp_path, dirs_exist_ok=True)
+    """A ledger of one day to write into, at a commit that is called so."""
+    for name in ("2026-11-21.toml", "measured.toml"):
+        shutil.copy(LEDGER / name, tmp_path)
     monkeypatch.setattr(record, "_commit", lambda: "c0ffee1")
     return tmp_path
 
