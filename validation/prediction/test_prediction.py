@@ -29,6 +29,8 @@ HELD_BACK = """
     epyc7601x2 epyc7702x2 epyc7742x2 tr3990x epyc74f3 epyc7r13x2 epyc9454x2 epyc9754x2
     r5900x r7900x i99900k i912900k x8375cx2 x8360yx2 e52697v3
     graviton3 kunpeng920
+    epyc9274fx2 epyc9374f epyc7453 epyc7453x2 epyc9755x2 epyc9965x2 trpro5995wx tr9980x
+    w93495x x6980p x6780e graviton4 graviton4x2 grace ampereone192
 """.split()
 
 # Numbers of parts that nobody has measured: their files state how uncertain they are.
