@@ -183,6 +183,13 @@ def test_a_matrix_of_a_sample_has_pairs_of_every_distance(uncore):
         assert [c["class"] for c in document["classes"]] == ["core", "ccx", "socket", "system"]
 
 
+def test_all_768_harts_of_the_largest_machine_take_a_lock(uncore):
+    words = ("run", "epyc9965x2", "lock/mcs", "--threads", "max", "--set", "ops=2", "--json")
+    run = uncore(*words)
+    assert run.status == 0, run.err
+    assert json.loads(run.out)[0]["threads"] == 768
+
+
 def test_a_sample_larger_than_the_machine_is_the_machine(uncore):
     words = ("matrix", "ccx:2x2", "--engine", "toy", "--json")
     assert uncore(*words, "--sample", "9").out == uncore(*words).out

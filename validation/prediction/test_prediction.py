@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
 from uncore import topology
@@ -207,6 +208,16 @@ def test_a_prediction_is_scored_with_a_matrix_of_ones_own(tmp_path: Path) -> Non
     scored = prediction.run(request)
     assert {row["class"]: row["measured_ns"] for row in scored.rows} == {"core": 600, "socket": 600}
     assert not any(row["inside"] for row in scored.rows)
+
+
+def test_a_matrix_measured_with_smt_off_is_one_of_first_threads(tmp_path: Path) -> None:
+    machine = topology.load("r2700x")  # CPUs 0 and 1 are siblings
+    rows = [",".join(str(100 * a + b) for b in range(a)) for a in range(machine.cores)]
+    (tmp_path / "mine.csv").write_text("\n".join(rows) + "\n")
+    ns = figures.measured_matrix(tmp_path / "mine.csv", machine)
+    assert ns[6, 4] == 302 and ns[14, 0] == 700
+    assert np.count_nonzero(~np.isnan(ns)) == 8 * 7 // 2
+    assert np.isnan(ns[1::2]).all()
 
 
 # ---- The command ---------------------------------------------------------------------------------

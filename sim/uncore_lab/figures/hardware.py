@@ -241,17 +241,21 @@ def _harts_of(machine: Machine, domain: str) -> list[int]:
 
 
 def measured_matrix(path: Path, machine: Machine) -> Matrix:
-    """A lower triangle in ns, row and column the CPUs of the operating system in order."""
+    """A lower triangle in ns, row and column the CPUs of the operating system in order; of as many
+    rows as cores, those of a machine whose SMT was off."""
     try:
         rows = list(csv.reader(path.read_text().splitlines()))
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or error
         raise UserError(f"{path}: cannot read the matrix: {why}") from None
     harts = hart_of_cpu(machine)
+    if len(rows) == machine.cores:
+        first = {machine.harts_of(core)[0] for core in range(machine.cores)}
+        harts = [hart for hart in harts if hart in first]
     if len(rows) != len(harts):
         raise UserError(
             f"{path}: {len(rows)} rows, but {machine.id} has {len(harts)} CPUs; expected a row and"
-            " a column for each"
+            " a column for each, or with SMT off for each core"
         )
     ns = np.full((machine.harts, machine.harts), np.nan)
     for cpu, row in enumerate(rows):
