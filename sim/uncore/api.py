@@ -158,7 +158,8 @@ def observe(result: Result, threads: int | None = None) -> Observed:
     again = execute([job_again(result).at(chosen)], probes=frozenset({"lines"}))[0]
     if not again.points:
         raise KeyboardInterrupt
-    if canonical(again.points[0]) != canonical(points[chosen]):
+    recorded = points[chosen]
+    if canonical(again.points[0].as_kept_by(recorded)) != canonical(recorded):
         raise UserError(
             f"the point at {chosen} threads comes out differently now (its result is of uncore"
             f" {result.host.uncore}): what cost it its time then cannot be told; run it anew"

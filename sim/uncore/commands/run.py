@@ -119,7 +119,8 @@ def _again(path: Path, cores: int) -> int:
     repeated = execute([job_again(recorded)], workers(cores))[0]
     if repeated.outcome.partial:
         return INTERRUPTED
-    for before, now in zip(recorded.points, repeated.points, strict=True):
+    for before, run in zip(recorded.points, repeated.points, strict=True):
+        now = run.as_kept_by(before)
         differs = [f for f in now.__struct_fields__ if getattr(now, f) != getattr(before, f)]
         if canonical(before) != canonical(now):
             print(f"differs at {now.threads} threads: {', '.join(differs)}")

@@ -139,6 +139,9 @@ def fields(records: Sequence[Record], tables: dict[str, Cells]) -> dict[str, Any
         "ops": sum(record.ops for record in records),
         "elapsed_ps": (end - begin) * 1000,
         "thread_ops": [record.ops for record in records],
+        "thread_ps": [
+            ((record.begin_ns - begin) * 1000, (record.end_ns - begin) * 1000) for record in records
+        ],
         "tables": {name: [list(row) for row in rows] for name, rows in tables.items()},
         "failures": [record.why for record in records if record.failures],
     }

@@ -74,7 +74,7 @@ COLUMNS = [
     Column("ops/s", "throughput", units.rate),
     Column("p50", "latency.p50_ps", units.duration),
     Column("p99", "latency.p99_ps", units.duration),
-    Column("fairness", lambda row: _fairness(row)),
+    Column("fairness", "fairness", units.ratio),
     Column("busiest link", "busiest_link_ppm", units.percent),
     Column("resolver", "busiest_resolver_ppm", units.percent),
     Column("instructions", "instructions", units.count),
@@ -90,9 +90,3 @@ def _fetched(row: Row) -> str:
         if key.startswith(prefix)
     }
     return "  ".join(f"{name} {n:.2f}" for name, n in per_op.items() if n >= 0.005) or units.EMPTY
-
-
-def _fairness(row: Row) -> str:
-    """Operations of the thread that did least, over those of the thread that did most."""
-    most = max(row["thread_ops"], default=0)
-    return f"{min(row['thread_ops']) / most:.2f}" if most else "-"

@@ -33,3 +33,8 @@ def count(number: float | None) -> str:
 def percent(ppm: float | None) -> str:
     """A share given in millionths."""
     return EMPTY if ppm is None else f"{ppm / 10_000:.0f} %"
+
+
+def ratio(value: float | None) -> str:
+    """A part of 1."""
+    return EMPTY if value is None else f"{value:.2f}"

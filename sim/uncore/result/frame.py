@@ -73,6 +73,7 @@ def _point_columns(point: Any) -> dict[str, Any]:
         "instructions": point.instructions,
         "transactions": point.transactions,
         "events": point.events,
+        "fairness": None if point.fairness is None else round(point.fairness, 4),
         "thread_ops": point.thread_ops,
         "failures": point.failures,
     }

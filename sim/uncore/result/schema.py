@@ -47,6 +47,13 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         int, Meta(description="simulated time in the region of interest, first start to last end")
     ]
     thread_ops: Annotated[list[int], Meta(description="operations of each thread")]
+    thread_ps: Annotated[
+        list[tuple[int, int]] | UnsetType,
+        Meta(
+            description="when each thread entered and left the region of interest, counted from"
+            " the first to enter; absent in results that were saved before it was kept"
+        ),
+    ] = UNSET
     latency: Annotated[Latency | None, Meta(description="percentiles of operation latency")] = None
     transfers: Annotated[
         dict[str, int] | None,
@@ -106,6 +113,25 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def throughput(self) -> int | None:
         """Operations per second of simulated time; None where no time passed."""
         return self.ops * 10**12 // self.elapsed_ps if self.elapsed_ps else None
+
+    @property
+    def fairness(self) -> float | None:
+        """Of the threads' own rates, operations over time from beginning to end, the least over
+        the most: with fixed work what the first to finish took over what the last took, in equal
+        time fewest operations over most.  None of one thread, and where none counted any.
+        """
+        if self.threads < 2 or not self.ops or not isinstance(self.thread_ps, list):
+            return None
+        times = [end - begin for begin, end in self.thread_ps]
+        if min(times) <= 0:
+            return None
+        rates = [ops / time for ops, time in zip(self.thread_ops, times, strict=True)]
+        return min(rates) / max(rates)
+
+    def as_kept_by(self, other: Point) -> Point:
+        """Without what another lacks that was saved by an older version."""
+        younger = [f for f in self.__struct_fields__ if getattr(other, f) is UNSET]
+        return msgspec.structs.replace(self, **dict.fromkeys(younger, UNSET))
 
 
 class Outcome(Struct, frozen=True, kw_only=True):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 ABOUT = "gem5: full system on bare metal, Ruby and a SimpleNetwork (an outside simulator)"
 GIVES = frozenset(
-    "threads ops elapsed_ps thread_ops invalidations instructions transactions tables"
+    "threads ops elapsed_ps thread_ops thread_ps invalidations instructions transactions tables"
     " failures".split()
 )
 # Why its times are not the model's: for `uncore crosscheck`; docs/engines.md says more.

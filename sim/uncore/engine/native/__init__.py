@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 ABOUT = "our own: fast, exact, deterministic (C++)"
 GIVES = frozenset(
-    "threads ops elapsed_ps thread_ops latency transfers lines invalidations links resolvers"
-    " instructions transactions events tables failures".split()
+    "threads ops elapsed_ps thread_ops thread_ps latency transfers lines invalidations links"
+    " resolvers instructions transactions events tables failures".split()
 )
 
 PROBES = frozenset({"log", "lines", "operations"})

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 ABOUT = "the model in plain Python on SimPy: slow, to be read and to check `native`"
 GIVES = frozenset(
-    "threads ops elapsed_ps thread_ops latency transfers lines invalidations links resolvers"
-    " instructions transactions tables failures".split()
+    "threads ops elapsed_ps thread_ops thread_ps latency transfers lines invalidations links"
+    " resolvers instructions transactions tables failures".split()
 )
 PROBES = frozenset({"log"})
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 ABOUT = "SST: memHierarchy and merlin, with harts of ours (an outside simulator)"
 GIVES = frozenset(
-    "threads ops elapsed_ps thread_ops latency invalidations instructions transactions tables"
-    " failures".split()
+    "threads ops elapsed_ps thread_ops thread_ps latency invalidations instructions transactions"
+    " tables failures".split()
 )
 # Why its times are not the model's: for `uncore crosscheck`; docs/engines.md says more.
 DIFFERS = (
