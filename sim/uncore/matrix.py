@@ -20,7 +20,7 @@ import msgspec
 from uncore import plugins
 from uncore.api import make_job
 from uncore.distance import boundaries, classes, distance, sample
-from uncore.engine import NOTHING, Told
+from uncore.engine import NOTHING, Told, refuse_slow
 from uncore.errors import UserError
 from uncore.execute import execute
 from uncore.files import write_whole
@@ -78,6 +78,7 @@ def measure(
     ipi: bool,
     overrides: Mapping[str, str],
     smt: bool,
+    slow: bool = False,
     only: Sample | None = None,
     told: Told = NOTHING,
     **policies: Any,
@@ -85,10 +86,12 @@ def measure(
     """Runs the ping-pong over all pairs of harts, or of `only` a sample of them."""
     # `siblings` is tree order: thread t is hart t, or without SMT the first hart of core t.
     policies |= {"smt": smt, "placement": "siblings"}
-    job = make_job(machine, WORKLOADS[ipi], "max", overrides=overrides, **policies)
+    job = make_job(machine, WORKLOADS[ipi], "max", overrides=overrides, slow=True, **policies)
     if only:
         players = sample(job.machine, job.harts, *only)
         job = replace(job, threads=(len(players),), placement=",".join(map(str, players)))
+    if not slow:
+        refuse_slow(job)
     rounds = job.program.parameter("rounds").default
     harts = job.threads[0]
     with progress(harts * (harts - 1) * rounds, "measuring", "round trips") as advance:

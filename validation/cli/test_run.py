@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -188,6 +189,14 @@ def test_all_768_harts_of_the_largest_machine_take_a_lock(uncore):
     run = uncore(*words)
     assert run.status == 0, run.err
     assert json.loads(run.out)[0]["threads"] == 768
+
+
+def test_an_engine_that_is_slow_plays_a_sample_of_a_large_machine(uncore):
+    words = ("matrix", "epyc7453", "--engine", "reference", "--csv", "m.csv", "--sample")
+    run = uncore(*words, "4")
+    assert run.status == 0, run.err
+    assert re.search(r"matrix: m.csv, of harts \d+ \d+ \d+ \d+$", run.err.strip())
+    assert "slow beyond 16 harts" in uncore(*words, "17").err
 
 
 def test_a_sample_larger_than_the_machine_is_the_machine(uncore):

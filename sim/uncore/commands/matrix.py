@@ -45,7 +45,10 @@ def matrix(
     measurement.show(measured, json)
     if csv:
         measurement.write_csv(measured, csv)
-        note(f"matrix: {csv}")
+        note(
+            f"matrix: {csv}"
+            + (f", of harts {' '.join(map(str, measured.harts))}" if sample else "")
+        )
     if plot:
         note(f"picture: {picture(plot, measurement.panel(measured))}")
     return FAILED if measured.result.failed else OK
