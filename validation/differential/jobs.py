@@ -276,6 +276,18 @@ def levels_without_data() -> Iterator[tuple[str, Case]]:
     yield "no-data-below", Case("ccx:2x3", "random", 6, words, parameters, tiny=True)
 
 
+def readers() -> Iterator[tuple[str, Case]]:
+    """A level's data for readers, one after another (R6.2), no forwarder beside them (R10)."""
+    few, repeat = (("ops", 6),), "socket.data.repeat=9ns"
+    plain = "socket.resolver.forwarder=no"
+    spread = (("placement", "0,2,4,40,42"),)
+    for words in ((repeat,), (plain,), (repeat, plain)):
+        name = "-".join(["readers", *(word.split("=")[0].split(".")[-1] for word in words)])
+        yield name, Case("x6130x2", "lock/ticket", 5, words, few, spread)
+    parameters = (("ops", 12), ("lines", 6))
+    yield "readers-random", Case("x6130x2", "random", 5, (repeat, plain), parameters, spread, True)
+
+
 JOBS = dict(
     [
         *structures(8),
@@ -287,5 +299,5 @@ JOBS = dict(
         *kinds(),
     ]
 )
-MORE = dict([*operations(), *levels_without_data()])  # which no earlier version has run
+MORE = dict([*operations(), *levels_without_data(), *readers()])  # which no earlier version has run
 LONG = dict(structures(100))

@@ -38,7 +38,7 @@ def test_the_engines_agree_on(name: str) -> None:
 @pytest.mark.parametrize("name", BY_CHANCE)
 def test_the_engines_draw_alike_on(name: str) -> None:
     job = make(JOBS[name])
-    machine = replace(job.machine, chance=Chance(start=3_000_000, request=50_000))
+    machine = replace(job.machine, chance=Chance(start=3_000_000, request=50_000, hold=400))
     agree_on(replace(job, machine=machine, seeds=(1,)))
 
 

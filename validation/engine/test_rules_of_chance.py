@@ -151,6 +151,22 @@ def places(
     return asked["request"]
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_line_stays_shorter_or_longer_by_its_own_draw(seed: int) -> None:
+    """V5: core 1 asks for what core 0 has just won."""
+    hold, share = 600 * NS, 400
+    machine, play = line(core={"hold": hold}), hold * share // 1000
+    plans = [[Step(1000, Do.AMO)], [Step(1050, Do.AMO)]]
+    logs = (
+        begun(logged(one, guest("plan"), 2, **words(plans), seeds=seeds)[0])
+        for one, seeds in ((machine, ()), (by_chance(machine, hold=share), (seed,)))
+    )
+    lockstep, found = (log.filter(polars.col("line") == log["line"].first()) for log in logs)
+    assert found["requester"].to_list() == [0, 1]
+    late = draw(2 * play, 3, 0, lockstep["number"][0], seed) - play
+    assert found["data"].diff()[1] == lockstep["data"].diff()[1] + late
+
+
 def test_draws_are_spread_evenly() -> None:
     """V2: from 0 to the most, both included."""
     found = [draw(3, 1, hart, 0, seed) for hart in range(64) for seed in range(64)]

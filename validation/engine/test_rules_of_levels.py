@@ -105,6 +105,35 @@ def test_a_level_keeps_what_is_written_back(data: str) -> None:
     assert span.cost == fetch(B) - (0 if data == "none" else MEMORY - 21) + LOAD
 
 
+# ---- R6, R10: who serves readers -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("late", NEAR)
+def test_copies_of_one_line_leave_one_after_another(late: int) -> None:
+    """R6.2: two readers at one level's data, of which the second acts 50 ns after the first."""
+    machine = line(protocol="msi", resolver=dict(KEPT, data_repeat=50 * NS))
+    first, second = 2000, 2000 + way("control", B, H) - way("control", H, H) + 50 + late
+    plans = [[at(1000, Do.LOAD)], [at(first, Do.LOAD)], [at(second, Do.LOAD)]]
+    stored = 21 - MEMORY  # instead of memory's
+    spans = steps(machine, plans)
+    assert spans[1][0].cost == fetch(B) + stored + LOAD
+    assert spans[2][0].cost == fetch(H) + stored + LOAD + max(0, -late)
+
+
+@pytest.mark.parametrize(("forwarder", "right", "source"), [(True, "F", 1), (False, "S", 3)])
+def test_without_a_forwarder_the_level_serves_readers(
+    forwarder: bool, right: str, source: int
+) -> None:
+    """R10: the second of three readers is the forwarder, or the home's own data serve the third."""
+    machine = line(protocol="mesif", resolver=dict(KEPT, forwarder=forwarder))
+    plans = [[at(1000, Do.LOAD)], [at(2000, Do.LOAD)], [at(3000, Do.LOAD)]]
+    table, _ = logged(machine, guest("plan"), 3, **words(plans))
+    begun = table.filter(polars.col("request") >= START * NS)
+    readers = begun.filter(polars.col("line") == begun["line"].first())
+    assert readers["right"].to_list() == ["E", right, right]
+    assert readers["source"].to_list()[2] == source
+
+
 # ---- A5: a core's sets ---------------------------------------------------------------------------
 
 

@@ -17,6 +17,7 @@ struct Policy {
   bool completion = true;   // an exclusive grant closes when the requester says so
   bool keeps_data = false;  // has a data store
   bool inclusive = false;   // recalls copies when its data are evicted
+  bool forwarder = true;    // makes a reader the forwarder, where the protocol has one
   int grants = 0;           // children served before a waiting probe
 };
 

@@ -110,7 +110,7 @@ bool Resolver<Env>::probe_waits(Env& env, E& e) {
 template <class Env>
 TransactionEvent Resolver<Env>::probe_below(Env& env, E& e) {
   e.answers = 0;
-  return ask_children(env, e, asks(join_cell(env, e)), kNoChild, kNobody);
+  return ask_children(env, e, asks(env, join_cell(env, e)), kNoChild, kNobody);
 }
 
 // The children have answered: the client answers the level above.

@@ -35,6 +35,7 @@ Protocol::Protocol(const std::vector<uint32_t>& packed) {
 void Protocol::derive_properties() {
   using enum ClientEvent;
   full_right = grant(Request::GetM, Answers::nobody).next();
+  shared_right = grant(Request::GetS, Answers::outside).next();
   const auto may = [&](State s, ClientEvent e) { return client(s, e).possible(); };
   const auto does = [&](State s, ClientEvent e, uint32_t act) {
     return may(s, e) && client(s, e).has(act);

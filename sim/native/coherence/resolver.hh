@@ -98,8 +98,15 @@ class Resolver {
     bool share, give_up, invalidate;
     State right;
   };
-  static Asked asks(Cell cell) {
-    return {cell.has(Plan::probeS), cell.has(Plan::probeM), cell.has(Plan::inv), cell.next()};
+  static Asked asks(const Env& env, Cell cell) {
+    return {cell.has(Plan::probeS), cell.has(Plan::probeM), cell.has(Plan::inv),
+            given(env, cell.next())};
+  }
+  // The right that a table names, as this resolver gives it (rule R10).
+  static State given(const Env& env, State right) {
+    const auto& protocol = env.protocol();
+    const bool forwards = protocol.forwards(right) && !env.policy().forwarder;
+    return forwards ? protocol.shared_right : right;
   }
 
   static ClientEvent wish(const Msg& m) {

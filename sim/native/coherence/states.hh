@@ -38,7 +38,8 @@ struct StateProperties {
   StateSet is_owner;         // asked for the line, it hands the data over
   StateSet forwards;         // clean data to a reader, though others have them too
 
-  State full_right{};  // a root's, and of who was granted a write
+  State full_right{};    // a root's, and of who was granted a write
+  State shared_right{};  // of a reader beside others
   std::vector<std::string> names;
 
   const std::string& name(State s) const { return names[static_cast<std::size_t>(s)]; }

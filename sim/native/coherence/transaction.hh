@@ -144,7 +144,7 @@ TransactionEvent Resolver<Env>::poll(Env& env, E& e) {
   if (cell.has(Plan::ask)) return ask_putter(env, e);
   const bool direct = granted && env.policy().direct && !cell.has(Plan::via);
   e.answers = cell.has(Plan::take) ? Flag::dirty : 0;
-  return ask_children(env, e, asks(cell), requester, direct ? e.request.from : kNobody);
+  return ask_children(env, e, asks(env, cell), requester, direct ? e.request.from : kNobody);
 }
 
 // Asks the children; `except`: the ordinal of the one that is not, `data_to`: who is to be handed
@@ -268,7 +268,7 @@ void Resolver<Env>::choose_right(Env& env, E& e, Answers found) {
   if (!cell.possible())
     protocol_error("grant", name::requests[static_cast<std::size_t>(request)],
                    name::answers[static_cast<std::size_t>(found)], e.line);
-  e.request.right = cell.next();
+  e.request.right = given(env, cell.next());
 }
 
 // After a ProbeS the owner keeps ownership, a shared copy, or nothing.

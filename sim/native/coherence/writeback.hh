@@ -30,7 +30,7 @@ TransactionEvent Resolver<Env>::take(Env& env, E& e) {
 template <class Env>
 TransactionEvent Resolver<Env>::recall_below(Env& env, E& e) {
   const Cell cell = resolver_cell(env, e, kNoChild, Request::Evict);
-  return ask_children(env, e, asks(cell), kNoChild, kNobody);
+  return ask_children(env, e, asks(env, cell), kNoChild, kNobody);
 }
 
 // No copy is left below: what is dirty is written back, and the line given up.

@@ -103,7 +103,9 @@ class Core {
 
   Time later(const Msg& request, Time leaves);
 
-  const Draws draws_;           // how late its requests leave
+  const Draws draws_;     // how late its requests leave
+  const Time hold_play_;  // how much shorter or longer a line may stay
+  const Draws hold_draws_;
   Time last_amo_ = 0;           // when it left
   const std::size_t capacity_;  // of a hart's store buffer
   uint32_t requests_ = 0;

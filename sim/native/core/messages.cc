@@ -48,7 +48,7 @@ void Core::fill(const Packet& packet, Line& line, Time now) {
   }
   use(line, now);
   if (around.protocol.is_dirty(state)) {
-    line.held_until = now + spec.hold;
+    line.held_until = now + spec.hold - hold_play_ + (hold_draws_ ? hold_draws_(m.id) : 0);
     line.contended.begins(m.contended || line.stalled > 0);
   }
   line.locked_until = 0;

@@ -15,6 +15,8 @@ Core::Core(const CoreSurroundings& s, Agent a, Time reach)
       observed(s.attribution, agent, s.protocol),
       turns(around, agent, spec, reach, threads, lines),
       draws_(Draws::request, s.job.seed, static_cast<uint64_t>(a), s.job.chance.request),
+      hold_play_(spec.hold * s.job.chance.hold / 1000),
+      hold_draws_(Draws::hold, s.job.seed, static_cast<uint64_t>(a), 2 * hold_play_),
       capacity_(std::max<std::size_t>(
           1, spec.store_buffer / std::ranges::count(s.machine.hart_cores, agent))) {}
 

@@ -18,6 +18,7 @@ ResolverAgent::ResolverAgent(const ResolverSurroundings& around, Agent self,
   policy_.keeps_data = spec.data != ResolverSpec::Data::none;
   policy_.inclusive =
       spec.data == ResolverSpec::Data::inclusive || spec.knows == ResolverSpec::Knows::inclusive;
+  policy_.forwarder = spec.forwarder;
   policy_.grants = spec.grants;
 }
 

@@ -41,6 +41,7 @@ class ResolverAgent {
     using Entry::Entry;
     Agent origin = kNobody;  // who supplied the data in hand
     uint64_t used = 0;       // stamp for LRU
+    Time repeats = 0;        // when its data may leave again
     bool in_store = false, in_tags = false;
   };
 

@@ -40,7 +40,15 @@ void ResolverAt::send_stored(E& e, const Msg& m) {
     log->supplied(name_of(e.request), agent_.self_);
   agent_.use(placed(e));
   const bool waited = m.kind == Kind::Value;  // its slice has
-  agent_.around_.network.send(m, now_ + (waited ? 0 : agent_.spec_.data_hit), agent_.self_);
+  agent_.around_.network.send(m, waited ? now_ : read_data(e), agent_.self_);
+}
+
+// When a copy of the line leaves: copies of one line leave one after another (R6.2).
+Time ResolverAt::read_data(E& entry) {
+  PlacedEntry& e = placed(entry);
+  const Time begin = std::max(now_, e.repeats);
+  e.repeats = begin + agent_.spec_.data_repeat;
+  return begin + agent_.spec_.data_hit;
 }
 
 ResolverAt::Msg ResolverAt::apply(Bytes& data, const Msg& request) const {

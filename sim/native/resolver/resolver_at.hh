@@ -44,6 +44,7 @@ class ResolverAt {
 
  private:
   Agent origin_of(uint64_t line) const;
+  Time read_data(E& e);
   void log_sent(const Msg& m);
 
   ResolverAgent& agent_;

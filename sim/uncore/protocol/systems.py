@@ -38,6 +38,7 @@ class Level:
     unblock: str = "completion"
     data: str = "none"
     grants: int = 0
+    forwarder: bool = True
 
     @property
     def recalls(self) -> bool:
@@ -56,12 +57,14 @@ class Level:
             completion=self.unblock == "completion",
             keeps_data=self.data != "none",
             inclusive=self.data == "inclusive",
+            forwarder=self.forwarder,
             grants=self.grants,
         )
 
     def __str__(self) -> str:
         words = [self.knows, self.reply, self.unblock, self.data]
-        return " ".join(words + ([f"grants={self.grants}"] if self.grants else []))
+        words += [f"grants={self.grants}"] * bool(self.grants)
+        return " ".join(words + ["forwarder=no"] * (not self.forwarder))
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,11 @@ def joins(tables: Tables) -> list[Level]:
     ]
 
 
+def forwards(tables: Tables) -> bool:
+    """Has the protocol a forwarder (F), which a resolver may do without (R10)?"""
+    return tables.grant["GetS", "given"].next != tables.grant["GetS", "outside"].next
+
+
 def walks(tables: Tables, everything: bool) -> list[System]:
     home = Level("shadow-tags", "direct", "completion")
     ring = Level("shadow-tags", "via", "response")
@@ -120,6 +128,10 @@ def walks(tables: Tables, everything: bool) -> list[System]:
     found += [System(TRIPLE, ((3,),), (root,)) for root in roots()]
     for join in joins(tables):
         found += [System(JOINED, ((2, 1), (2,)), (join, home if not join.recalls else ring))]
+    if forwards(tables):
+        plain = replace(joins(tables)[0], forwarder=False)
+        found += [System(JOINED, ((2, 1), (2,)), (plain, home))]
+        found += [System(TRIPLE, ((3,),), (replace(root, forwarder=False),)) for root in roots()]
     found += [replace(system, far=True, group=FAR) for system in found if system.group == PAIR]
     found.append(System(TWO_LINES, ((2,),), (Level("directory", "direct", "completion"),), lines=2))
     return found + (deeper(tables) if everything else [])

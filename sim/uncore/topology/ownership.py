@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from uncore.topology import units
 from uncore.topology.builders import Sites
@@ -201,13 +202,17 @@ def _adopt(made: list[Resolver], parent: Resolver, agent: int, cores: int) -> No
             made[child - cores] = replace(old, parents=(*old.parents, agent))
 
 
-def _data(level: Table) -> tuple[str, int, int, int]:
-    """The policy, sets, ways and latency of what is stored at a level."""
+def _data(level: Table) -> dict[str, Any]:
+    """What a resolver has of the data at its level."""
     data = level.table("data")
-    policy = data.word("policy") if data else "none"
-    if not data or policy == "none":
-        return policy, 0, 0, 0
-    return policy, *sets_and_ways(data), ps(data.duration("latency"))
+    if not data or data.word("policy") == "none":
+        return {"data": "none", "data_sets": 0, "data_ways": 0, "data_hit": 0, "data_repeat": 0}
+    sets, ways = sets_and_ways(data)
+    hit, repeat = ps(data.duration("latency")), ps(data.duration("repeat"))
+    return {
+        **{"data": data.word("policy"), "data_sets": sets, "data_ways": ways},
+        **{"data_hit": hit, "data_repeat": repeat},
+    }
 
 
 class _Reader:
@@ -215,14 +220,14 @@ class _Reader:
 
     def __init__(self, level: Table, table: Table, is_root: bool) -> None:
         self.level, self.table = level, table
-        policy, sets, ways, hit = _data(level)
+        data = _data(level)
         self.at = table.word("at")
         if self.at == "home" and not is_root:
             raise table.wrong(
                 "at", f"'{table.key}.at = home': only the topmost resolver is; expected 'slices'"
             )
         knows = table.word("knows")
-        lines = sets * ways if knows == "inclusive" else 0
+        lines = data["data_sets"] * data["data_ways"] if knows == "inclusive" else 0
         grants, grants_until = _grants(table)
         self.count = table.count("slices", 0)
         self.pattern = table.part(
@@ -236,12 +241,9 @@ class _Reader:
             grants=grants,
             grants_until=grants_until,
             entries=table.count("entries", lines),
-            ways=table.count("ways", ways if lines else 0),
-            data=policy,
-            data_sets=sets,
-            data_ways=ways,
-            data_hit=hit,
+            ways=table.count("ways", data["data_ways"] if lines else 0),
             memory=-1,
+            **data,
         )
         if self.pattern.lookup and (self.at != "home" or knows != "directory"):
             raise table.wrong(

@@ -75,7 +75,7 @@ def _written(key: Key) -> str:
     if key.form is Form.COUNT:
         return f"{key.low} to {key.high}" if key.high < LARGEST else key.form.value
     if key.form is Form.SHARE:
-        return f"above 0, at most {key.high}"
+        return f"above 0, at most {key.high}" if key.low else f"0 to {key.high}"
     return str(key.form.value)
 
 

@@ -13,6 +13,7 @@ from uncore.topology.schema import (
     Count,
     Duration,
     MaybePlace,
+    MaybeShare,
     Place,
     Ps,
     Rate,
@@ -158,6 +159,16 @@ class Resolver:
         default=0,
     )
     near: tuple[Place, ...] = field("children at its own node, whom it always knows", default=())
+    forwarder: bool = field(
+        "whether it makes a reader the forwarder (F), where the protocol has one",
+        "LEVEL.resolver.forwarder",
+        default=True,
+    )
+    data_repeat: Ps = field(
+        "time between two copies of one line of its data",
+        Duration("LEVEL.data.repeat", default="0ns"),
+        default=0,
+    )
 
 
 @part
@@ -189,6 +200,9 @@ class Chance:
     start: Ps = field("longest time that a hart starts late", "chance.start", default=0)
     request: Ps = field(
         "longest time that a core's request leaves late", "chance.request", default=0
+    )
+    hold: MaybeShare = field(
+        "part of `core.hold` by which a line may stay shorter or longer", "chance.hold", default=0
     )
 
 

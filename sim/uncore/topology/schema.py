@@ -53,6 +53,7 @@ Bytes = Annotated[int, Meta(ge=1, le=MOST_BYTES), Form.SIZE]
 Count = Annotated[int, Meta(ge=0, le=LARGEST)]
 Some = Annotated[int, Meta(ge=1, le=LARGEST)]
 Share = Annotated[int, Meta(ge=1, le=1000), Form.SHARE]
+MaybeShare = Annotated[int, Meta(ge=0, le=1000), Form.SHARE]
 INT32 = "int32_t"  # in native code
 Place = Annotated[int, Meta(ge=0, lt=1 << 31), INT32]  # of a stop or an agent in its list
 MaybePlace = Annotated[int, Meta(ge=-1, lt=1 << 20), INT32]  # -1: none
@@ -132,20 +133,23 @@ def _own(name: str, one: dataclasses.Field[Any]) -> Key:
     form, words = form_of(one.type), words_of(one.type)
     low, high = limits(one.type)
     if form is Form.SHARE:
-        low, high = 0, high // 1000
+        high //= 1000
     return Key(
         form,
         name,
         one.metadata["about"],
-        default=None if one.default is MISSING else _written(form, one.default),
+        default=None if one.default is MISSING else _written(one),
         words=words or (one.metadata["words"] if form is Form.WORD else ()),
         low=low,
         high=high,
     )
 
 
-def _written(form: Form, default: Any) -> str:
-    return f"{default / 1000:g}ns" if form is Form.DURATION else str(default)
+def _written(one: dataclasses.Field[Any]) -> str:
+    default: Any = one.default
+    if form_of(one.type) is Form.DURATION:
+        return f"{default / 1000:g}ns"
+    return str(one.metadata["words"][not default] if one.type is bool else default)
 
 
 def metadata(type_: Any) -> tuple[Any, ...]:

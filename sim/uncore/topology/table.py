@@ -178,8 +178,8 @@ class Table:
         return self.number(key, lambda text: units.count(text, low, declared.high), default)
 
     def share(self, key: str) -> Fraction:
-        high = self.declared(key, Form.SHARE).high
-        return self.number(key, lambda text: units.share(text, high))
+        declared = self.declared(key, Form.SHARE)
+        return self.number(key, lambda text: units.share(text, declared.low, declared.high))
 
     def word(self, key: str, choices: Sequence[str] = ()) -> str:
         words = choices or self.declared(key, Form.WORD).words

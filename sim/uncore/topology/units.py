@@ -51,11 +51,13 @@ def count(text: str, low: int, high: int) -> int:
     raise UnitError(f"expected a whole number from {low} to {high}")
 
 
-def share(text: str, high: int) -> Fraction:
+def share(text: str, low: int, high: int) -> Fraction:
+    """`low` is of thousandths: 0, or what is above it."""
     plain = text.replace(".", "", 1).isdecimal() and len(text) < 16
-    if plain and 0 < (value := Fraction(text)) <= high:
+    if plain and (value := Fraction(text)) <= high and (value > 0 or not low):
         return value
-    raise UnitError(f"expected a plain number above 0, at most {high}, like 0.6")
+    least = "above 0, at most" if low else "from 0 to"
+    raise UnitError(f"expected a plain number {least} {high}, like 0.6")
 
 
 def duration(text: str, period: Period) -> Fraction:

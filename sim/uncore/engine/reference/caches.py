@@ -103,7 +103,7 @@ class Caches:
         self.cache.touch(line)
         line.lock.until = 0
         if line.protocol.is_dirty(line.state):
-            self.hold(line, message.contended)
+            self.hold(line, message)
         self.core.progress(line.line)
         return line.changed.ring()
 
@@ -155,10 +155,11 @@ class Caches:
         early = "stall" in line.cell(line.event(probe)).actions
         return None if early else self.protected(probe, line)
 
-    def hold(self, line: Line, others_wait: bool) -> None:
+    def hold(self, line: Line, grant: Message) -> None:
         """C4: the line has come in M, and stays for `hold`."""
-        line.held_until = self.clock.now + self.costs.hold
-        line.contended.begins(others_wait or line.probes > 0)
+        chance = self.system.chance
+        line.held_until = self.clock.now + chance.hold(self.agent, self.costs.hold, grant.number)
+        line.contended.begins(grant.contended or line.probes > 0)
 
     def protected(self, probe: Message, line: Line) -> int:
         """C4.1: when the hold is over, and an atomic that began within it has ended."""

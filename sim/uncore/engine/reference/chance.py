@@ -1,6 +1,7 @@
 """V. Chance: what varies from run to run, by the job's seed.
 
-Interface: `Chance(job)`; `late(hart)` and `later(core, message)` are what it adds.
+Interface: `Chance(job)`; `start(hart)`, `leaves(request, then)` and `hold(core, usual, number)` are
+what it changes.
 Invariant: a draw follows from its arguments and the seed alone.
 """
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 WORD = 1 << 64
-START, REQUEST = 1, 2  # what is drawn
+START, REQUEST, HOLD = 1, 2, 3  # what is drawn
 
 
 class Chance:
@@ -46,6 +47,11 @@ class Chance:
         """V4.2: no Amo before one that its core has sent earlier."""
         self.last_amo[amo.sender] = max(then, self.last_amo[amo.sender])
         return self.last_amo[amo.sender]
+
+    def hold(self, core: int, usual: int, number: int) -> int:
+        """V5: how long a core keeps a line that it has won by a request."""
+        play = usual * self.most.hold // 1000
+        return usual - play + self.draw(2 * play, HOLD, core, number)
 
 
 def mix(x: int) -> int:

@@ -29,7 +29,7 @@ def ask(entry: Entry, cell: Cell, spared: int, cause: Message | None, data_to: i
     if kind:
         for child in owners(entry):
             if child not in (spared, NOBODY):
-                send_probe(entry, kind, child, cell.next or "", cause, data_to)
+                send_probe(entry, kind, child, entry.gives(cell), cause, data_to)
                 poll.waiting += 1
                 poll.asked_owner = not entry.resolver.snoops
     if "inv" in cell.actions:

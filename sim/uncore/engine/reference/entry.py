@@ -16,6 +16,7 @@ from uncore.engine.reference.time import Bell
 if TYPE_CHECKING:
     from uncore.engine.reference.log import Record
     from uncore.engine.reference.resolver import Resolver
+    from uncore.protocol.shapes import Cell
 
 
 @dataclass(slots=True)
@@ -74,6 +75,7 @@ class Entry:
         self.copy: Data | None = None
         self.dirty = False  # and it differs from the level above
         self.used = 0  # stamp for the least recently used
+        self.repeats = 0  # when this level's data may leave again
         # What is under way.
         self.queue: deque[Message] = deque()
         self.transaction: Transaction | None = None
@@ -122,6 +124,12 @@ class Entry:
         others = (other for other in self.queue if other.sender != requester)
         wanted_here = any(other.kind != "Put" for other in others) or self.probe is not None
         return wanted_here or self.wanted_above
+
+    def gives(self, cell: Cell) -> str:
+        """R10: the right that a cell names, as this resolver gives it."""
+        right, protocol = cell.next or "", self.protocol
+        plain = protocol.forwards(right) and not self.resolver.spec.forwarder
+        return protocol.shared_right if plain else right
 
     def nobody_below(self) -> None:
         """No child has the line any more."""

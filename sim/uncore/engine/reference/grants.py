@@ -70,10 +70,10 @@ def give_up_clean(entry: Entry) -> None:
 
 
 def send_grant(entry: Entry, transaction: Transaction, request: Message) -> None:
-    """R6: the data in hand, this level's own `data_hit` later, or the right alone."""
+    """R6: the data in hand, this level's own, or the right alone."""
     delay, data = 0, transaction.data
     if not (data or transaction.holds):
-        data, delay = entry.copy, entry.resolver.spec.data_hit
+        data, delay = entry.copy, read_data(entry)
         entry.resolver.capacity.use(entry)
     kind = "Data" if data else "Grant"
     grant = Message(kind, entry.line, entry.resolver.agent, request.sender, request.number)
@@ -84,6 +84,14 @@ def send_grant(entry: Entry, transaction: Transaction, request: Message) -> None
         grant.data, grant.origin = data.bytes, data.origin
     transaction.source = data.source if data else NOBODY
     entry.resolver.send(grant, delay)
+
+
+def read_data(entry: Entry) -> int:
+    """R6.1, R6.2: how long until this level's data leave, which they do one copy after another."""
+    now, spec = entry.clock.now, entry.resolver.spec
+    begin = max(now, entry.repeats)
+    entry.repeats = begin + spec.data_repeat
+    return begin + spec.data_hit - now
 
 
 def record_grant(entry: Entry, transaction: Transaction, request: Message) -> None:

@@ -28,6 +28,7 @@ class Protocol:
         self.grants = [event for event in client.columns if event.startswith(DATA)] + ["Grant"]
         # A root's right for good, as who is granted a write has it.
         self.full_right = self.tables.grant["GetM", "nobody"].next or ""
+        self.shared_right = self.tables.grant["GetS", "outside"].next or ""  # beside others
 
     # ---- cells -----------------------------------------------------------------------------------
 
@@ -74,6 +75,10 @@ class Protocol:
     def owns(self, state: str) -> bool:
         """A client in it hands its data over when it is asked to give the line up."""
         return self._does(state, "ProbeM", "give")
+
+    def forwards(self, state: str) -> bool:
+        """It hands clean data to a reader, though others have them too."""
+        return self.owns(state) and not self.is_dirty(state) and not self.may_store(state)
 
     def is_dirty(self, state: str) -> bool:
         """Its data may differ from the level below."""

@@ -70,7 +70,7 @@ def ask_children(entry: Entry, transaction: Transaction, request: Message) -> Wa
     transaction.says, transaction.source = poll.says, poll.giver
     read = request.kind == "GetS"
     answers = share(entry, transaction, poll) if read else revoke(entry, request, poll)
-    transaction.right = entry.protocol.grant(request.kind, answers, entry.line).next or ""
+    transaction.right = entry.gives(entry.protocol.grant(request.kind, answers, entry.line))
 
 
 def share(entry: Entry, transaction: Transaction, poll: Poll) -> str:
