@@ -10,11 +10,14 @@ import math
 import pytest
 
 from uncore import topology
+from uncore.errors import UncoreError
 from uncore.execute import execute
+from uncore_lab.upkeep import locks as fitting
 from uncore_lab.validate import lockhammer, locks
 from uncore_lab.validate.bar import Bar, past
 from uncore_lab.validate.lockhammer import Ns, Spot
 from uncore_lab.validate.locks import Point
+from uncore_lab.validate.section import Request
 
 MACHINES = lockhammer.carried()
 
@@ -54,6 +57,11 @@ def test_at_most_three_numbers_are_fitted_by_four_numbers_of_threads(machine: st
     assert len(fit.keys) <= 3
     assert len(fit.threads) <= 4
     assert set(fit.primitives) == {"incdec_refcount", "ticket_spinlock"}
+
+
+def test_the_quick_set_doubles_up_to_all_threads() -> None:
+    assert lockhammer.read("broadwell10x2").doubling() == [1, 2, 4, 8, 16, 32, 40]
+    assert lockhammer.read("naples32").doubling() == [1, 2, 4, 8, 16, 32, 64]
 
 
 def test_the_harness_is_subtracted_where_nothing_is_held() -> None:
@@ -117,3 +125,27 @@ def test_more_operations_change_no_conclusion(machine: str) -> None:
     many = locks.measure(spots, ops=2 * max(lockhammer.FEW, lockhammer.OPS // 16))
     for one, other in zip(few, many, strict=True):
         assert one.simulated.median == pytest.approx(other.simulated.median, rel=0.05)
+
+
+def test_a_number_that_was_changed_is_found_again() -> None:
+    spots = [Spot("skylake24", "incdec_refcount", 0, 0, n) for n in (8, 16)]
+    frees = fitting.movable("skylake24", ["core.atomic"])
+
+    def simulate(overrides: dict[str, str]) -> list[float]:
+        return [p.simulated.median for p in locks.measure(spots, 1, overrides, 60, (1,))]
+
+    measured = simulate(fitting.moved(frees, [math.log(1.3)]))
+    assert fitting.solve(frees, measured, simulate) == {
+        "core.atomic": pytest.approx(math.log(1.3), abs=0.05)
+    }
+
+
+@pytest.mark.parametrize("key", ["core.clock", "core.hld"])
+def test_what_is_no_time_is_not_fitted(key: str) -> None:
+    with pytest.raises(UncoreError, match=key):
+        fitting.movable("skylake24", [key])
+
+
+@pytest.mark.long
+def test_all_points_together_keep_the_bounds() -> None:
+    assert locks.run(Request()).broken == []

@@ -16,29 +16,33 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
 from uncore import topology
 from uncore.errors import UncoreError
 from uncore.placement import thread_counts
+from uncore.words import pairs
 from uncore_lab.fitting import solve as least
-from uncore_lab.fitting.numbers import free, highest, settings, stepped
+from uncore_lab.fitting.numbers import Free, free, highest, settings, stepped
 from uncore_lab.upkeep.numbers import amount, put
 from uncore_lab.validate import lockhammer
 from uncore_lab.validate.lockhammer import PRIMITIVES, SEEDS, Spot
 from uncore_lab.validate.locks import Point, measure
 
+Overrides = dict[str, str]
+Ns = Sequence[float]
+
 MOST = 12  # evaluations of a fit, derivatives not counted
 
 
-def show(machine: str, words: argparse.Namespace, overrides: Mapping[str, str]) -> None:
+def show(machine: str, words: argparse.Namespace) -> None:
     most = lockhammer.read(machine).most
     counts = [n for n in thread_counts(words.threads, most) if n <= most]
     for primitive in named(words.primitive, PRIMITIVES):
         spots = [Spot(machine, primitive, words.hold, words.think, n) for n in counts]
-        points = measure(spots, words.cores, overrides, words.ops, seeds(words))
+        points = measure(spots, words.cores, given(words), words.ops, seeds(words))
         print(f"{machine} {primitive:16}", "  ".join(map(_cell, points)), flush=True)
 
 
@@ -49,6 +53,10 @@ def _cell(point: Point) -> str:
 
 def seeds(words: argparse.Namespace) -> tuple[int, ...]:
     return tuple(range(1, words.seeds + 1))
+
+
+def given(words: argparse.Namespace) -> Overrides:
+    return dict(pairs("--with", words.with_))
 
 
 def named(text: str, known: Sequence[str] | Mapping[str, object]) -> list[str]:
@@ -71,33 +79,57 @@ def machines(text: str) -> list[str]:
 # ---- The fit -------------------------------------------------------------------------------------
 
 
-def fit(machine: str, keys: Sequence[str], words: argparse.Namespace) -> None:
-    """Least squares of the logarithms of simulated over measured."""
-    declared = lockhammer.read(machine).fit
-    frees = free(machine, keys or declared.keys)
-    if missing := set(keys) - frees.keys():
-        raise UncoreError(f"{machine}: no number is called {', '.join(sorted(missing))}")
-    spots = [Spot(machine, p, 0, 0, n) for p in declared.primitives for n in declared.threads]
-    fixed = dict(item.split("=", 1) for item in words.with_)
+def movable(machine: str, keys: Sequence[str]) -> dict[str, Free]:
+    if not keys:
+        raise UncoreError(
+            f"{machine}: its figures declare no numbers to fit; write --fit core.hold, say"
+        )
+    try:
+        frees = free(machine, keys)
+    except KeyError as error:
+        raise UncoreError(f"{error.args[0]}; expected times, such as core.hold") from None
+    if missing := [key for key in keys if key not in frees]:
+        raise UncoreError(f"{machine}: no number is called {', '.join(missing)}")
+    return frees
 
-    def points(steps: least.Vector) -> list[Point]:
-        moved = settings(stepped(frees, steps), frees)
-        overrides = fixed | dict(item.split("=", 1) for item in moved)
-        return measure(spots, words.cores, overrides, words.ops, seeds(words))
+
+def solve(
+    frees: Mapping[str, Free], measured: Sequence[float], simulate: Callable[[Overrides], Ns]
+) -> dict[str, float]:
+    """By how much the logarithm of each number has to move."""
 
     def off(steps: least.Vector) -> least.Vector:
-        return np.array(
-            [np.log(p.simulated.median / p.spot.measured.median) for p in points(steps)]
-        )
+        return np.log(np.array(simulate(moved(frees, steps.tolist()))) / measured)
 
     found = least.solve([least.Part(list(frees), off, highest(frees))], most=MOST)
-    steps = found.steps.tolist()
+    return dict(zip(frees, found.steps.tolist(), strict=True))
+
+
+def moved(frees: Mapping[str, Free], steps: Iterable[float]) -> Overrides:
+    return dict(item.split("=", 1) for item in settings(stepped(frees, steps), frees))
+
+
+def fit(machine: str, words: argparse.Namespace) -> None:
+    declared = lockhammer.read(machine).fit
+    frees = movable(machine, words.fit or declared.keys)
+    spots = [Spot(machine, p, 0, 0, n) for p in declared.primitives for n in declared.threads]
+
+    def points(overrides: Overrides) -> list[Point]:
+        every = given(words) | overrides
+        return measure(spots, words.cores, every, words.ops, seeds(words))
+
+    steps = solve(
+        frees,
+        [spot.measured.median for spot in spots],
+        lambda overrides: [point.simulated.median for point in points(overrides)],
+    )
     numbers = {number.key: number for number in topology.load(machine).numbers}
-    for key, step in zip(frees, steps, strict=True):
-        print(f"    {key:<28} {numbers[key].text} -> {amount(numbers[key], step)}")
+    for key, step in steps.items():
+        number, new = numbers[key], amount(numbers[key], step)
+        print(f"    {key:<28} {number.text} -> {new}")
         if words.write:
-            put((numbers[key].file, numbers[key].line), amount(numbers[key], step))
-    for point in points(found.steps):
+            put((number.file, number.line), new)
+    for point in points(moved(frees, steps.values())):
         print(f"    {point.spot.primitive:<16} {_cell(point)}")
 
 
@@ -124,13 +156,9 @@ def parser() -> argparse.ArgumentParser:
 
 def main() -> None:
     words = parser().parse_args()
-    overrides = dict(item.split("=", 1) for item in words.with_)
     try:
         for machine in machines(words.machine):
-            if words.fit is None:
-                show(machine, words, overrides)
-            else:
-                fit(machine, words.fit, words)
+            (show if words.fit is None else fit)(machine, words)
     except UncoreError as error:
         sys.exit(f"locks: {error}")
 

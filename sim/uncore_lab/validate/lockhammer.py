@@ -64,6 +64,11 @@ class Ns(NamedTuple):
     low: float
     high: float
 
+    @property
+    def spread(self) -> float:
+        """From the least to the most, in per cent of the median."""
+        return 100 * (self.high - self.low) / self.median
+
     def less(self, amount: float) -> Ns:
         return Ns(*(ns - amount for ns in self))
 

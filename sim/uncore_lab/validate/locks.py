@@ -32,10 +32,10 @@ KNEES = (200, 1000)  # the setting whose knees are compared
 LAW = "ticket_spinlock", ("skylake24", "broadwell10x2")  # on one socket of these
 SIBLINGS = 2  # threads of a core: they share one copy of the line
 
-BARE_MEDIAN = Bar("hold 0, think 0: median error", 60, 15, "%")
-BARE_NEAR = Bar(f"hold 0, think 0: points within {NEAR:g} %", 25, 90, "%", least=True)
-BUSY_MEDIAN = Bar("with hold or think: median error", 60, 15, "%")
-KNEES_NEAR = Bar("knees within one doubling", 50, 80, "%", least=True)
+BARE_MEDIAN = Bar("hold 0, think 0: median error", 45, 15, "%")
+BARE_NEAR = Bar(f"hold 0, think 0: points within {NEAR:g} %", 40, 90, "%", least=True)
+BUSY_MEDIAN = Bar("with hold or think: median error", 22, 15, "%")
+KNEES_NEAR = Bar("knees within one doubling", 70, 80, "%", least=True)
 LAW_OFF = Bar("ticket law: worst of base and price", 200, 15, "%")
 
 PROSE = (
@@ -202,6 +202,7 @@ def _row(curve: Sequence[Point]) -> Row:
         "least": [round(p.simulated.low, 1) for p in curve],
         "most": [round(p.simulated.high, 1) for p in curve],
         "fitted": [p.spot.threads for p in curve if p.spot.fitted],
+        "spread": round(statistics.median(p.simulated.spread for p in curve), 1),
         "median_error": _percent(statistics.median(judged)),
         "near": [sum(error <= NEAR for error in judged), len(judged)],
         "worst": _percent(worst.error),
@@ -228,6 +229,7 @@ COLUMNS = [
     Column("near", "near", lambda value: "{} of {}".format(*value)),
     Column("worst %", "worst"),
     Column("at threads", "worst_at"),
+    Column("spread %", "spread"),
     Column("knee", "knee", lambda value: "{} / {}".format(*value)),
     Column("threads: simulated / measured ns", _pairs, left=True),
 ]
