@@ -3,8 +3,10 @@
 Interface:
 
     run(machine, workload, threads=[1, 2, 4], parameters={"hold": "50ns"}) -> Result
+    repeats(result)               by thread count: the median run, the least and the most
     load_result(path) -> Result
-    make_job(...) -> Job          what run would execute
+    make_job(...) -> Job          what run would execute; in lockstep, if no seeds are given
+    usual_seeds(engine)           what run, and the command line, take if none are given
     job_again(result) -> Job      the job a result came from
     observe(result) -> Observed   what touched which line in it
 """
@@ -25,11 +27,12 @@ from uncore.execute import execute
 from uncore.job import Job
 from uncore.placement import place, thread_counts
 from uncore.program import Program
-from uncore.result import Observed, Result, canonical, load
+from uncore.result import Observed, Point, Repeats, Result, canonical, load, repeats
 from uncore.topology.machine import Machine
 
 NOTHING: Mapping[str, str] = {}
 Counts = str | int | Iterable[int]  # "1,2,4..128", 4, [1, 2, 4]
+FIRST_SEED, REPEATS = 1, 3
 
 
 def run(
@@ -41,16 +44,23 @@ def run(
     told: Told = UNTOLD,
     **options: Any,
 ) -> Result:
-    """Runs a workload at each thread count; interrupted, returns what is finished, marked partial.
+    """Runs a workload at each thread count, as often as there are seeds (`seeds=()`: in lockstep).
 
-    `options` are those of `make_job`; `cores` is how many of the host's cores may work; `told`, how
-    engines are to be run: {"sst_threads": 4}.
+    Interrupted, it returns what is finished, marked partial.  `options` are those of `make_job`;
+    `cores` is how many of the host's cores may work; `told`, how engines are to be run:
+    {"sst_threads": 4}.
     """
-    job = make_job(machine, workload, threads, **options)
+    seeds = usual_seeds(options.get("engine", "native"))
+    job = make_job(machine, workload, threads, **{"seeds": seeds} | options)
     result = execute([job], cores, told=told)[0]
     if not result.points:
         raise KeyboardInterrupt
     return result
+
+
+def usual_seeds(name: str, repeats: int = REPEATS) -> tuple[int, ...]:
+    """As many as repeats, the first ones; none where the engine leaves nothing to chance."""
+    return tuple(range(FIRST_SEED, FIRST_SEED + repeats)) if engine.draws(name) else ()
 
 
 def make_job(
@@ -134,34 +144,42 @@ def job_again(result: Result) -> Job:
             f"{found.path}: the program is not the one of the result (SHA-256 {found.sha256[:12]},"
             f" recorded {recorded.sha256[:12]}): the outcome cannot be reproduced from it"
         )
-    fields = result.job
-    if result.outcome.partial:
-        fields = fields | {"threads": [point.threads for point in result.points]}
-    return Job.of(fields, found)
+    return Job.of(result.job, found)
 
 
-def observe(result: Result, threads: int | None = None) -> Observed:
-    """What the probe `lines` sees of one point, the last if none is named.
+def observe(result: Result, threads: int | None = None, seed: int | None = None) -> Observed:
+    """What the probe `lines` sees of one point: of the last thread count if none is named, and of
+    its repeats the median if no seed is.
 
     A result that was recorded without it is run again; as runs repeat, so must its outcome.
     """
-    points = {point.threads: point for point in result.points}
-    if threads is not None and threads not in points:
-        raise UserError(
-            f"--threads {threads}: the result has {', '.join(map(str, points)) or 'no point'}"
-        )
-    if not points:
-        raise UserError("the result has no finished point to look at; run its job again")
-    chosen = threads or list(points)[-1]
-    if seen := [observed for observed in result.observed if observed.threads == chosen]:
+    point = _chosen(repeats(result), threads, seed)
+    run = (point.threads, point.seed)
+    if seen := [one for one in result.observed if (one.threads, one.seed) == run]:
         return seen[0]
-    again = execute([job_again(result).at(chosen)], probes=frozenset({"lines"}))[0]
+    again = execute([job_again(result).at(*run)], probes=frozenset({"lines"}))[0]
     if not again.points:
         raise KeyboardInterrupt
-    recorded = points[chosen]
-    if canonical(again.points[0].as_kept_by(recorded)) != canonical(recorded):
+    if canonical(again.points[0].as_kept_by(point)) != canonical(point):
         raise UserError(
-            f"the point at {chosen} threads comes out differently now (its result is of uncore"
-            f" {result.host.uncore}): what cost it its time then cannot be told; run it anew"
+            f"the point at {point.threads} threads{point.by_seed} comes out differently now (its"
+            f" result is of uncore {result.host.uncore}): what cost it its time then cannot be"
+            " told; run it anew"
         )
     return again.observed[0]
+
+
+def _chosen(all_: list[Repeats], threads: int | None, seed: int | None) -> Point:
+    if not all_:
+        raise UserError("the result has no finished point to look at; run its job again")
+    found = [same for same in all_ if threads in (None, same.threads)]
+    if not found:
+        counts = ", ".join(str(same.threads) for same in all_)
+        raise UserError(f"--threads {threads}: the result has {counts}")
+    if seed is None:
+        return found[-1].median
+    points = {point.seed: point for point in found[-1].points}
+    if seed not in points:
+        seeds = ", ".join(str(known) for known in points if isinstance(known, int)) or "none"
+        raise UserError(f"--seed {seed}: the result's are {seeds}")
+    return points[seed]

@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import Annotated, Any, get_type_hints
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, UnsetType
 
 from uncore.errors import UserError, nearest
 from uncore.placement import place
@@ -86,9 +86,9 @@ class Job:
         """How much is left to chance (V1)."""
         return self.machine.chance if self.seeds else Chance()
 
-    def at(self, threads: int, seed: int | None = None) -> Job:
-        """The job of one point of this curve."""
-        seeds = () if seed is None else (seed,)
+    def at(self, threads: int, seed: int | UnsetType | None = None) -> Job:
+        """The job of one point of this curve; in lockstep where there is no seed."""
+        seeds = (seed,) if isinstance(seed, int) else ()
         return dataclasses.replace(self, threads=(threads,), seeds=seeds)
 
     def points(self) -> Iterator[Job]:

@@ -27,7 +27,7 @@ def result():
 def saved_as(ending, result, path):
     if ending == "log":
         empty = {key: [] for key in log.COLUMNS}
-        log.save([(2, log.frame(empty))], path)
+        log.save([(2, None, log.frame(empty))], path)
     else:
         save(result, path)
 

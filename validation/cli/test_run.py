@@ -16,7 +16,7 @@ import polars
 import pytest
 
 from uncore.program import find
-from uncore.result import load
+from uncore.result import load, log
 
 TOY = ("run", "ccx:2x2", "lock/ticket", "--engine", "toy")
 
@@ -208,5 +208,8 @@ def test_the_log_holds_every_transaction_of_every_point(uncore):
     words = ("run", "bus:4", "lock/ticket", "--threads", "1,4", "--json")
     rows = json.loads(uncore(*words, "--log", "log.parquet").out)
     assert rows == json.loads(uncore(*words).out)
-    points = polars.read_parquet("log.parquet").group_by("threads").len().sort("threads")
-    assert points.rows() == [(row["threads"], row["transactions"]) for row in rows]
+    points = log.load(Path("log.parquet")).group_by("threads", "seed").len()
+    records = {(threads, seed): count for threads, seed, count in points.rows()}
+    assert sorted(records) == [(threads, seed) for threads in (1, 4) for seed in (1, 2, 3)]
+    for row in rows:
+        assert records[row["threads"], row["seed"]] == row["transactions"]

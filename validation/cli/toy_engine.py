@@ -1,7 +1,8 @@
 """An engine for tests of everything around engines: it counts, it does not simulate.
 
 An operation takes 10 ns, whatever the number of threads.  How it misbehaves comes from the
-environment, which reaches worker processes too: TOY_FAIL (a failing check at that many threads),
+environment, which reaches worker processes too: TOY_CHANCE (thousandths that a seed's unit makes it
+slower; it draws then), TOY_FAIL (a failing check at that many threads),
 TOY_INTERRUPT (Ctrl-C at that many), TOY_SLEEP (hangs at that many), TOY_DRIFT (another outcome),
 TOY_MISSING (not installed), TOY_TICK (reached so many ps a moment ago).
 """
@@ -24,6 +25,13 @@ PROBES: frozenset[str] = frozenset()
 HARTS = 4096
 
 
+def __getattr__(name: str) -> Any:
+    """CAN, by the environment."""
+    if name == "CAN":
+        return frozenset({"chance"} if "TOY_CHANCE" in os.environ else ())
+    raise AttributeError(name)
+
+
 def missing() -> str:
     return os.environ.get("TOY_MISSING", "")
 
@@ -42,7 +50,7 @@ def run(job: Job, probes: Probes, tick: Tick = silent) -> dict[str, Any]:
     return {
         "threads": n,
         "ops": 100 * n + int(os.environ.get("TOY_DRIFT", 0)),
-        "elapsed_ps": 1_000_000 * n,
+        "elapsed_ps": (1000 + int(os.environ.get("TOY_CHANCE", 0)) * (job.seed or 0)) * 1000 * n,
         "thread_ops": [100] * n,
         "lines": [(job.program.symbol("uc_record").address, 10 * n), (HEAP, n)],
         "names": [(HEAP, "the lock")],

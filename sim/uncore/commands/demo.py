@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from uncore import matrix
-from uncore.api import make_job
+from uncore.api import make_job, usual_seeds
 from uncore.commands.options import Plot
 from uncore.commands.status import FAILED, INTERRUPTED, OK
 from uncore.execute import execute
@@ -29,8 +29,8 @@ THREADS = "1,2,4..128"
 def demo(*, plot: Plot = None) -> int:
     check_endings({"--plot": plot})
     path = plot or (CHECKOUT / "build" if CHECKOUT else Path()) / "uncore-demo.png"
-    jobs = [make_job(MACHINE, lock, THREADS) for lock in LOCKS]
-    total = 2 + sum(len(job.threads) for job in jobs)
+    jobs = [make_job(MACHINE, lock, THREADS, seeds=usual_seeds("native")) for lock in LOCKS]
+    total = 2 + sum(len(list(job.points())) for job in jobs)
     with progress(total, "simulating 2x EPYC 7601", "runs") as advance:
         machines = []
         for name in (MACHINE, MEASURED):

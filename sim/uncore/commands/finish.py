@@ -20,10 +20,11 @@ from uncore.report import curve
 from uncore.report import lines as moved
 from uncore.report.plot import picture
 from uncore.report.progress import progress
-from uncore.result import Result, save
+from uncore.result import Result, repeats, save
+from uncore.result.schema import by_seed
 from uncore.words import check_endings
 
-Log = tuple[int, Any]  # threads, columns
+Log = tuple[Job, Any]  # of one point, columns
 
 
 def finish(
@@ -42,7 +43,7 @@ def finish(
     results, logs, wrong = _simulate(jobs, cores, probes, told)
     curve.show(results, json)
     if len(jobs) == 1 and results[0].points and not json:
-        moved.show(jobs[0].program, results[0].points[-1])
+        moved.show(jobs[0].program, repeats(results[0])[-1].median)
     if output:
         save(results[0], output)
         note(f"result: {output}")
@@ -61,7 +62,8 @@ def _simulate(
     """What came, each point's log, and whether a guest went wrong, of which a note is made."""
     logs: list[Log] = []
     wrong: list[tuple[Job, GuestError]] = []
-    with progress(sum(sum(job.threads) for job in jobs), "simulating") as advance:
+    points = [point for job in jobs for point in job.points()]
+    with progress(sum(point.threads[0] for point in points), "simulating") as advance:
         results = execute(
             jobs,
             workers(cores),
@@ -69,16 +71,17 @@ def _simulate(
             lambda job, error: wrong.append((job, error)),
             probes,
             tick=lambda operations, reached: advance.reached(reached),
-            seen=lambda job, observed: logs.append((job.threads[0], observed.get("log"))),
+            seen=lambda job, observed: logs.append((job, observed.get("log"))),
             told=told,
         )
     for job, error in wrong:
-        note(f"uncore: {job.machine.id} at {job.threads[0]} threads: {error}")
+        note(f"uncore: {job.machine.id} at {job.threads[0]} threads{by_seed(job.seed)}: {error}")
     return results, logs, bool(wrong)
 
 
 def _save_log(logs: Sequence[Log], path: Path) -> None:
     from uncore.result import log  # noqa: PLC0415 (slow to load)
 
-    log.save([(threads, log.frame(columns)) for threads, columns in sorted(logs)], path)
+    found = [(job.threads[0], job.seed, log.frame(columns)) for job, columns in logs]
+    log.save(sorted(found, key=lambda one: (one[0], one[1] or 0)), path)
     note(f"transaction log: {path}")

@@ -2,6 +2,7 @@
 
 Threads ...            one option each
 Choices, Placed        what every command that simulates lets the user choose
+Seeded, Repeated       of commands for which it matters who comes first: they leave that to chance
 workers, note          how many processes `--cores N` means; saying where something was written
 """
 
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 from cyclopts import Parameter, validators
 
 from uncore import engine
-from uncore.api import make_job
+from uncore.api import REPEATS, make_job, usual_seeds
 from uncore.job import Job
 from uncore.words import duration, pairs, seeds
 
@@ -34,6 +35,9 @@ Cores = Annotated[
     int,
     Parameter(validator=validators.Number(gte=0), help="cores of this host to use; 0: all of them"),
 ]
+
+
+POLICIES = {"home", "slices", "engine", "slow", "placement"}  # said as a Job has them
 
 
 @dataclass(frozen=True)
@@ -56,19 +60,23 @@ class _Choices:
         str, Parameter(help="simulated time without an operation after which a run is given up")
     ] = "100ms"
     seed: Annotated[
-        str, Parameter(help="what is left to chance follows from it; none: nothing is")
-    ] = "none"
+        str | None,
+        Parameter(help="whole number from which follows what is left to chance; none: nothing is"),
+    ] = None
 
     def policies(self) -> dict[str, Any]:
         """As fields of a Job."""
-        fields = {one: value for one, value in asdict(self).items() if one not in TOLD}
-        del fields["seed"]
+        said = {one: value for one, value in asdict(self).items() if one in POLICIES}
         return {
-            **fields,
+            **said,
             "smt": self.smt == "on",
             "watchdog": duration("--watchdog", self.watchdog),
-            "seeds": seeds("--seed", self.seed, 1),
+            "seeds": self.seeds(),
         }
+
+    def seeds(self) -> tuple[int, ...]:
+        """Of a job: in lockstep if the user does not say otherwise."""
+        return seeds("--seed", self.seed or "none", 1)
 
     def told(self) -> dict[str, Any]:
         """What is said of how engines are run."""
@@ -127,7 +135,41 @@ class Placed(Choices):
     ] = "compact"
 
 
-CHOICES, PLACED = Choices(), Placed()
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Seeded(Placed):
+    """The same of a run whose order of arrival is left to chance."""
+
+    def seeds(self) -> tuple[int, ...]:
+        """If the user does not say otherwise, the usual one, where the engine draws at all."""
+        return self._seeds(1)
+
+    def _seeds(self, repeats: int) -> tuple[int, ...]:
+        return (
+            usual_seeds(self.engine, repeats)
+            if self.seed is None
+            else seeds("--seed", self.seed, repeats)
+        )
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Repeated(Seeded):
+    """The same of several such runs."""
+
+    repeat: Annotated[
+        int,
+        Parameter(
+            validator=validators.Number(gte=1),
+            help="runs of each thread count, by --seed and the numbers that follow it",
+        ),
+    ] = REPEATS
+
+    def seeds(self) -> tuple[int, ...]:
+        return self._seeds(self.repeat)
+
+
+CHOICES, PLACED, SEEDED, REPEATED = Choices(), Placed(), Seeded(), Repeated()
 
 
 def workers(cores: int) -> int:

@@ -11,11 +11,13 @@ from cyclopts import Parameter, validators
 
 from uncore.api import load_result, make_job, observe
 from uncore.commands.options import (
-    PLACED,
+    REPEATED,
+    SEEDED,
     Cores,
     Json,
-    Placed,
     Plot,
+    Repeated,
+    Seeded,
     Set,
     Threads,
     With,
@@ -45,11 +47,12 @@ def lines(
     result: Annotated[Path, Parameter(help="a saved result; it need not have been watched")],
     *,
     threads: Annotated[int | None, Parameter(help="which of its points; none: the last")] = None,
+    seed: Annotated[int | None, Parameter(help="which repeat; none: the median")] = None,
     top: Annotated[int, Parameter(validator=validators.Number(gte=1), help="lines shown")] = 5,
     json: Json = False,
 ) -> int:
     recorded = load_result(result)
-    observed = observe(recorded, threads)
+    observed = observe(recorded, threads, seed)
     if json:
         print_json(costs_of(observed))
     else:
@@ -64,7 +67,7 @@ def conflicts(
     threads: Annotated[int, Parameter(validator=validators.Number(gte=2))] = 4,
     set_: Set = [],  # noqa: B006
     with_: With = [],  # noqa: B006
-    choices: Placed = PLACED,
+    choices: Seeded = SEEDED,
     json: Json = False,
 ) -> int:
 
@@ -82,7 +85,9 @@ def conflicts(
     if json:
         print_json(found)
     else:
-        conflicts_report.show(f"{job.program.name} on {job.machine.id}, {threads} threads", found)
+        seed = "" if job.seed is None else f", seed {job.seed}"
+        title = f"{job.program.name} on {job.machine.id}, {threads} threads{seed}"
+        conflicts_report.show(title, found)
     return FAILED if result.failed else OK
 
 
@@ -113,14 +118,14 @@ def compare(
     threads: Threads = "1",
     set_: Set = [],  # noqa: B006
     with_: With = [],  # noqa: B006
-    choices: Placed = PLACED,
+    choices: Repeated = REPEATED,
     cores: Cores = 0,
     plot: Plot = None,
     json: Json = False,
 ) -> int:
     check_endings({"--plot": plot})
     if words and all(_is_result(word) for word in words):
-        if len(words) != 2 or set_ or with_ or (threads, choices) != ("1", PLACED):
+        if len(words) != 2 or set_ or with_ or (threads, choices) != ("1", REPEATED):
             raise UserError("compare A.json B.json: two saved results, and no option of a run")
         results = [load_result(Path(word)) for word in words]
     else:

@@ -12,11 +12,11 @@ from cyclopts import Parameter
 from uncore.api import find_program, job_again, load_result, make_job
 from uncore.commands.finish import finish
 from uncore.commands.options import (
-    PLACED,
+    REPEATED,
     Cores,
     Json,
-    Placed,
     Plot,
+    Repeated,
     Set,
     Threads,
     With,
@@ -39,7 +39,7 @@ def run(
     threads: Threads = "1",
     set_: Set = [],  # noqa: B006
     with_: With = [],  # noqa: B006
-    choices: Placed = PLACED,
+    choices: Repeated = REPEATED,
     cores: Cores = 0,
     plot: Plot = None,
     output: Annotated[Path | None, Parameter(help="save the result (.json, .parquet)")] = None,
@@ -54,14 +54,14 @@ def run(
     json: Json = False,
 ) -> int:
     if host:
-        if again or log or lines or with_ or choices != PLACED:
+        if again or log or lines or with_ or choices != REPEATED:
             raise UserError(
-                "--host: a real machine has no --with, --log, --lines, --again or placement"
+                "--host: a real machine has no --with, --log, --lines, --again, --seed or placement"
             )
         return _measure(words, threads, set_, json=json, plot=plot, output=output)
     if again:
         others = (words, set_, with_, plot, output, lines, log, json)
-        if any(others) or (threads, choices) != ("1", PLACED):
+        if any(others) or (threads, choices) != ("1", REPEATED):
             raise UserError(
                 f"--again {again}: runs the job in that file; only --cores goes with it"
             )
@@ -116,16 +116,18 @@ def _split(command: str, words: Sequence[str]) -> tuple[Sequence[str], str]:
 
 def _again(path: Path, cores: int) -> int:
     recorded = load_result(path)
-    repeated = execute([job_again(recorded)], workers(cores))[0]
-    if repeated.outcome.partial:
+    job = job_again(recorded)
+    points = [job.at(point.threads, point.seed) for point in recorded.points]
+    repeated = execute(points, workers(cores))
+    if any(result.outcome.partial for result in repeated):
         return INTERRUPTED
-    for before, run in zip(recorded.points, repeated.points, strict=True):
-        now = run.as_kept_by(before)
+    for before, result in zip(recorded.points, repeated, strict=True):
+        now = result.points[0].as_kept_by(before)
         differs = [f for f in now.__struct_fields__ if getattr(now, f) != getattr(before, f)]
         if canonical(before) != canonical(now):
-            print(f"differs at {now.threads} threads: {', '.join(differs)}")
+            print(f"differs at {now.threads} threads{now.by_seed}: {', '.join(differs)}")
             return FAILED
-    print(f"reproduced bit for bit: {len(repeated.points)} points, {recorded.result_hash}")
+    print(f"reproduced bit for bit: {len(points)} points, {recorded.result_hash}")
     return OK
 
 
@@ -134,7 +136,7 @@ def sweep(
     threads: Threads = "1",
     set_: Set = [],  # noqa: B006
     with_: With = [],  # noqa: B006
-    choices: Placed = PLACED,
+    choices: Repeated = REPEATED,
     cores: Cores = 0,
     plot: Plot = None,
     json: Json = False,

@@ -4,10 +4,11 @@
     most_threads(a, b)             where the difference is looked for
     compare(a, b, seen)            with what the probe `lines` saw of both there
 
-A ratio is b over a.  What makes the difference is counted where both results have most threads:
-lines fetched per operation, by the distance class they came from and by the object they hold (an
-array's elements together); and the time waited for each object, which tells a line that is far
-away from one that many want.  What one result does not have counts 0 there.
+A ratio is b over a, of the medians of each one's repeats.  What makes the difference is counted
+where both results have most threads: lines fetched per operation, by the distance class they came
+from and by the object they hold (an array's elements together); and the time waited for each
+object, which tells a line that is far away from one that many want.  What one result does not have
+counts 0 there.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import msgspec
 
 from uncore.errors import UserError
 from uncore.result.observed import Observed
+from uncore.result.repeats import Repeats, rate, repeats
 from uncore.result.schema import Point, Result
 
 MOST_LINES = 8  # objects kept
@@ -27,12 +29,19 @@ OTHERS = "other lines"
 
 
 class Ratio(msgspec.Struct, frozen=True):
-    """One thread count: operations a second of both, and b over a."""
+    """One thread count: operations a second of both, and b over a; with the least and the greatest
+    of the repeats, None of one run, and of what their ratio can be."""
 
     threads: int
     a: float
+    a_min: float | None
+    a_max: float | None
     b: float
+    b_min: float | None
+    b_max: float | None
     ratio: float
+    ratio_min: float | None
+    ratio_max: float | None
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -52,6 +61,7 @@ class Comparison(msgspec.Struct, frozen=True):
     ratio_min: float
     ratio_mean: float  # geometric
     ratio_max: float
+    seeds: list[int]  # of either's repeats
     threads: int  # where the parts were counted
     classes: list[Part] | None  # None: an engine cannot know them
     lines: list[Part] | None
@@ -62,7 +72,7 @@ def compare(a: Result, b: Result, seen: Sequence[Observed] = ()) -> Comparison:
     """All of it; parts are those that differ most first."""
     rows = [_ratio(p, q) for p, q in _common(a, b)]
     ratios = [row.ratio for row in rows]
-    last_a, last_b = _common(a, b)[-1]
+    last_a, last_b = (same.median for same in _common(a, b)[-1])
     names = _names(a, b)
     return Comparison(
         a=names[0],
@@ -72,6 +82,7 @@ def compare(a: Result, b: Result, seen: Sequence[Observed] = ()) -> Comparison:
         ratio_min=min(ratios),
         ratio_mean=geometric_mean(ratios),
         ratio_max=max(ratios),
+        seeds=sorted({*a.job.get("seeds", []), *b.job.get("seeds", [])}),
         threads=last_a.threads,
         classes=_parts(last_a, last_b, _classes(last_a), _classes(last_b)),
         lines=_most(_parts(last_a, last_b, _lines(last_a), _lines(last_b))),
@@ -83,18 +94,35 @@ def most_threads(a: Result, b: Result) -> int:
     return _common(a, b)[-1][0].threads
 
 
-def _common(a: Result, b: Result) -> list[tuple[Point, Point]]:
-    other = {point.threads: point for point in b.points if point.throughput}
-    both = [(p, other[p.threads]) for p in a.points if p.threads in other and p.throughput]
+def _common(a: Result, b: Result) -> list[tuple[Repeats, Repeats]]:
+    of_a, of_b = ({s.threads: s for s in repeats(r) if s.median.throughput} for r in (a, b))
+    both = [(same, of_b[threads]) for threads, same in of_a.items() if threads in of_b]
     if not both:
-        counts = " and ".join(", ".join(str(p.threads) for p in r.points) or "none" for r in (a, b))
+        counts = " and ".join(
+            ", ".join(str(same.threads) for same in repeats(r)) or "none" for r in (a, b)
+        )
         raise UserError(f"the results have thread counts {counts}: none in common to compare at")
     return sorted(both, key=lambda pair: pair[0].threads)
 
 
-def _ratio(a: Point, b: Point) -> Ratio:
-    rates = [p.ops / p.elapsed_ps * 1e12 for p in (a, b)]
-    return Ratio(a.threads, rates[0], rates[1], rates[1] / rates[0])
+def _ratio(a: Repeats, b: Repeats) -> Ratio:
+    """The slowest of one over the fastest of the other is the least that the ratio can be."""
+    of_a, of_b = rate(a.median), rate(b.median)
+    (a_min, a_max), (b_min, b_max) = a.ends, b.ends
+    known = a_min is not None or b_min is not None
+    low, high = (b_min or of_b) / (a_max or of_a), (b_max or of_b) / (a_min or of_a)
+    return Ratio(
+        threads=a.threads,
+        a=of_a,
+        a_min=a_min,
+        a_max=a_max,
+        b=of_b,
+        b_min=b_min,
+        b_max=b_max,
+        ratio=of_b / of_a,
+        ratio_min=low if known else None,
+        ratio_max=high if known else None,
+    )
 
 
 def _names(a: Result, b: Result) -> tuple[str, str, str]:

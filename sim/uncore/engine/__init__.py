@@ -7,6 +7,7 @@ An engine is a module of this package with
     missing() -> str                         what must be installed to use it here; "" when usable
     PROBES: frozenset[str]                   the probes it has
     HARTS: int                               as many it runs without being told that it may be slow
+    CAN: frozenset[str]                      features of machines and jobs it has, beside the usual
     run(job: Job, probes: Probes, tick: Tick) -> dict
                                              the fields of one Point, builtin types, integers;
                                              and in "observed" what each probe saw
@@ -146,6 +147,11 @@ def usable(name: str, probes: Probes = frozenset(), told: Told = NOTHING) -> Non
     for probe in sorted(probes - load(name).PROBES):
         has = [other for other in names() if probe in load(other).PROBES]
         raise UserError(f"engine '{name}' has no probe '{probe}'; write {' or '.join(has)}")
+
+
+def draws(name: str) -> bool:
+    """Whether the engine leaves anything to chance (section V of docs/model.md)."""
+    return "chance" in getattr(load(name), "CAN", frozenset())
 
 
 def refuse_slow(job: Job) -> None:

@@ -21,6 +21,7 @@ def show(found: Sequence[Agreement], engines: tuple[str, str], as_json: bool) ->
         return
     columns = [
         Column("threads", lambda one: one["threads"]),
+        Column("seed", "seed"),
         Column("transactions", lambda one: one["records"]),
         Column("logs", lambda one: "differ" if one["difference"] else "equal", left=True),
         Column("outcomes", lambda one: " ".join(one["outcome"]) or "equal", left=True),

@@ -12,6 +12,7 @@ import msgspec
 from uncore.compare.results import Comparison, Part
 from uncore.report import plot as plots
 from uncore.report import units
+from uncore.report.spread import height, say_seeds, throughput
 from uncore.report.table import Column, console, emit
 
 SEEN = 0.005  # lines or ns per operation: fewer would be written 0.00
@@ -22,12 +23,15 @@ def show(comparison: Comparison) -> None:
     a, b = comparison.a, comparison.b
     columns = [
         Column("threads", "threads"),
-        Column(f"{a}, ops/s", "a", units.rate),
-        Column(f"{b}, ops/s", "b", units.rate),
+        throughput(f"{a}, ops/s", "a"),
+        throughput(f"{b}, ops/s", "b"),
         Column("ratio", "ratio", "{:.3g}".format),
+        Column("from", "ratio_min", _ratio),
+        Column("to", "ratio_max", _ratio),
     ]
     title = f"{b} over {a}" + (f": {comparison.common}" if comparison.common else "")
     emit([msgspec.to_builtins(row) for row in comparison.rows], False, columns, title)
+    say_seeds(comparison.seeds)
     low, mean, high = comparison.ratio_min, comparison.ratio_mean, comparison.ratio_max
     console().print(f"ratio {low:.3g} to {high:.3g}, geometric mean {mean:.3g}\n")
     where = f"lines fetched per operation at {comparison.threads} threads"
@@ -36,6 +40,10 @@ def show(comparison: Comparison) -> None:
     if comparison.waits is not None:
         waited = f"ns waited per operation at {comparison.threads} threads, by what the lines hold"
         _show_parts(comparison, comparison.waits, "holds", waited)
+
+
+def _ratio(value: float | None) -> str:
+    return units.EMPTY if value is None else f"{value:.3g}"
 
 
 def _show_parts(
@@ -56,8 +64,9 @@ def _show_parts(
 
 def panel(comparison: Comparison) -> plots.Panel:
     """Both curves."""
+    rows = [msgspec.structs.asdict(row) for row in comparison.rows]
     series = {
-        name: [(row.threads, getattr(row, side) / 1e6) for row in comparison.rows]
+        name: [(row["threads"], *height(row, side)) for row in rows]
         for side, name in (("a", comparison.a), ("b", comparison.b))
     }
     title = f"{comparison.b} over {comparison.a}"

@@ -22,12 +22,13 @@ def show(result: Result, observed: Observed, top: int) -> None:
     """A table of lines, then each with its instructions."""
     machine, program = result.job["machine"]["id"], result.job["program"]["name"]
     listed = [cost for cost in costs(observed) if cost.waited_ps][:top]
+    seed = f", seed {observed.seed}" if isinstance(observed.seed, int) else ""
     waiting = observed.waited_ps * 10**6 // max(observed.hart_ps, 1)
     emit(
         [_row(cost) for cost in listed],
         False,
         _columns(),
-        f"{program} on {machine}, {observed.threads} threads: {units.percent(waiting)} of the"
+        f"{program} on {machine}, {observed.threads} threads{seed}: {units.percent(waiting)} of the"
         f" harts' time waited for memory, {len(listed)} of"
         f" {len(observed.lines) + observed.others.lines} lines",
     )

@@ -10,20 +10,22 @@ from functools import partial
 
 from uncore.report import plot as plots
 from uncore.report import units
+from uncore.report.spread import height, say_seeds, throughput
 from uncore.report.table import Column, Row, console, emit
-from uncore.result import Result, to_rows
+from uncore.result import Result, to_medians
 
 JOB = ("machine", "workload", "placement", "home", "engine")
 
 
 def show(results: Sequence[Result], as_json: bool) -> None:
-    """One table of all points; what is the same for all of them stands in the title."""
-    rows = to_rows(results)
+    """One table of all thread counts; what is the same for all of them stands in the title."""
+    rows = to_medians(results)
     heads = list(dict.fromkeys(k for row in rows for k in row if _names(k)))
     same = [k for k in heads if len({row.get(k) for row in rows}) == 1]
     varying = [Column(k, k, left=True) for k in heads if k not in same]
     emit(rows, as_json, varying + COLUMNS, _title(rows[0], same) if rows else "")
     if not as_json:
+        say_seeds(seed for row in rows for seed in row["seeds"])
         for result in results:
             _remarks(result)
     if len(results) == 1 and not as_json:
@@ -35,9 +37,10 @@ def _remarks(result: Result) -> None:
     remark = partial(console().print, markup=False, soft_wrap=True)
     for point in result.points:
         for failure in point.failures:
-            remark(f"check failed at {point.threads} threads: {failure}")
+            remark(f"check failed at {point.threads} threads{point.by_seed}: {failure}")
     if result.outcome.partial:
-        done, asked = len(result.points), len(result.job["threads"])
+        repeated = len(result.job.get("seeds", ())) or 1
+        done, asked = len(result.points), repeated * len(result.job["threads"])
         remark(f"partial: {done} of {asked} points finished")
     absent = result.points[0].absent if result.points else {}
     for reason in dict.fromkeys(absent.values()):
@@ -47,12 +50,12 @@ def _remarks(result: Result) -> None:
 
 def panel(results: Sequence[Result]) -> plots.Panel:
     """Throughput over threads, one line per result, named by what differs between them."""
-    rows = [to_rows([result]) for result in results if result.points]
+    rows = [to_medians([result]) for result in results if result.points]
     heads = dict.fromkeys(k for r in rows for k in r[0] if _names(k))
     distinct = [k for k in heads if len({r[0].get(k) for r in rows}) > 1]
     series = {
         ", ".join(str(r[0].get(k)) for k in distinct) or r[0]["machine"]: [
-            (row["threads"], (row["throughput"] or 0) / 1e6) for row in r
+            (row["threads"], *height(row)) for row in r
         ]
         for r in rows
     }
@@ -71,7 +74,7 @@ def _title(row: Row, same: Sequence[str]) -> str:
 
 COLUMNS = [
     Column("threads", "threads"),
-    Column("ops/s", "throughput", units.rate),
+    throughput(),
     Column("p50", "latency.p50_ps", units.duration),
     Column("p99", "latency.p99_ps", units.duration),
     Column("fairness", "fairness", units.ratio),

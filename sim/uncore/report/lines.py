@@ -41,8 +41,9 @@ def show(program: Program, point: Point) -> None:
         Column("per operation", "per_op", "{:.2f}".format),
         Column("share", "share", units.percent),
     ]
+    seed = f", seed {point.seed}" if isinstance(point.seed, int) else ""
     more = f", {SHOWN} of {len(point.lines)}" if len(point.lines) > SHOWN else ""
-    emit(rows, False, columns, f"lines that moved, at {point.threads} threads{more}")
+    emit(rows, False, columns, f"lines that moved, at {point.threads} threads{seed}{more}")
 
 
 def holds(program: Program, address: int) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Panel = Callable[["Axes"], None]
-Series = Mapping[str, Sequence[tuple[float, float]]]  # label -> (x, y) points
+Series = Mapping[str, Sequence[Sequence[float]]]  # label -> points: x, y, and ends of a band
 
 # Distinct for colour-blind readers too (Okabe and Ito).
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31"]
@@ -105,7 +105,11 @@ def curves(series: Series, title: str, x: str, y: str, dashed: Sequence[str] = (
         own = list(dict.fromkeys(label.removesuffix(MEASURED) for label in series))
         for label, points in series.items():
             number = own.index(label.removesuffix(MEASURED))
-            xs, ys = [p[0] for p in points], [p[1] for p in points]
+            xs, ys, *band = zip(*points, strict=True)
+            if band:
+                axes.fill_between(
+                    xs, band[0], band[1], color=COLOURS[number % len(COLOURS)], alpha=0.2, lw=0
+                )
             axes.plot(
                 xs,
                 ys,

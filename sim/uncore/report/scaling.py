@@ -12,6 +12,7 @@ import msgspec
 
 from uncore.report import plot as plots
 from uncore.report import units
+from uncore.report.spread import height, say_seeds, throughput
 from uncore.report.table import Column, Row, console, emit
 from uncore.result.scaling import Law, Scaling
 
@@ -23,6 +24,7 @@ def show(scaling: Scaling) -> None:
     rows = [msgspec.to_builtins(row) for row in scaling.rows]
     emit(rows, False, _columns(scaling.held), f"{scaling.workload} on {scaling.machine}")
     out = console()
+    say_seeds(scaling.seeds)
     if scaling.held != "work" or scaling.law is None:
         held = f"the run held {scaling.held}" if scaling.held else "work and time both varied"
         out.print(f"~ from the rate of each point: {held}", style="dim")
@@ -41,7 +43,7 @@ def _columns(held: str) -> list[Column]:
 
     return [
         Column("threads", "threads"),
-        Column("ops/s", "throughput", units.rate),
+        throughput(),
         sense("problem"),
         sense("time"),
         sense("memory"),
@@ -89,8 +91,9 @@ def _show_law(law: Law) -> None:
 
 def panel(scaling: Scaling) -> plots.Panel:
     """Measured throughput and the law, with its prediction, over threads."""
-    series: dict[str, list[tuple[float, float]]] = {
-        "simulated": [(row.threads, row.throughput / 1e6) for row in scaling.rows]
+    rows = [msgspec.structs.asdict(row) for row in scaling.rows]
+    series: dict[str, list[tuple[float, ...]]] = {
+        "simulated": [(row["threads"], *height(row)) for row in rows]
     }
     if scaling.predictions:
         beyond = scaling.rows[-1].threads

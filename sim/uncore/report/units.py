@@ -5,19 +5,23 @@ from __future__ import annotations
 EMPTY = "-"  # what is not known
 
 
-def scaled(value: float, units: list[str], step: float = 1000.0) -> str:
-    """`value` in the largest of `units` (each `step` times the one before) that it reaches."""
+def scaled(value: float, units: list[str], step: float = 1000.0, apart: float | None = None) -> str:
+    """`value` in the largest of `units` (each `step` times the one before) that it reaches; with
+    half of how far values like it are apart, if that is known."""
     scale = 0
     while abs(value) >= step * 0.9995 and scale < len(units) - 1:
         value /= step
         scale += 1
-    digits = 0 if abs(value) >= 99.95 or value == int(value) else 1 if abs(value) >= 9.995 else 2
-    return f"{value:.{digits}f} {units[scale]}".rstrip()
+    whole = value == int(value) and apart is None
+    digits = 0 if abs(value) >= 99.95 or whole else 1 if abs(value) >= 9.995 else 2
+    spread = "" if apart is None else f" +-{apart / 2 / step**scale:.{digits}f}"
+    return f"{value:.{digits}f}{spread} {units[scale]}".rstrip()
 
 
-def rate(per_second: float | None) -> str:
-    """Operations a second."""
-    return EMPTY if per_second is None else scaled(per_second, ["/s", "k/s", "M/s", "G/s"])
+def rate(per_second: float | None, apart: float | None = None) -> str:
+    """Operations a second; `apart`, how far the least and the greatest of its repeats are."""
+    units = ["/s", "k/s", "M/s", "G/s"]
+    return EMPTY if per_second is None else scaled(per_second, units, apart=apart)
 
 
 def duration(ps: float | None) -> str:

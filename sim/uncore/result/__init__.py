@@ -5,12 +5,14 @@ The files:
     schema.py     what a Result is; the descriptions in it are the documentation (docs/result.md)
     files.py      JSON and Parquet
     frame.py      a Result as a table
+    repeats.py    runs that differ in their seeds alone: medians, and how far apart they are
     describe.py   docs/result.md, derived from schema.py
 """
 
 from uncore.result.files import load, save
 from uncore.result.frame import to_rows
 from uncore.result.observed import Observed
+from uncore.result.repeats import Repeats, repeats, to_medians
 from uncore.result.schema import Host, Latency, Outcome, Point, Result, canonical
 
 __all__ = [
@@ -19,9 +21,12 @@ __all__ = [
     "Observed",
     "Outcome",
     "Point",
+    "Repeats",
     "Result",
     "canonical",
     "load",
+    "repeats",
     "save",
+    "to_medians",
     "to_rows",
 ]

@@ -1,7 +1,7 @@
-"""Results as tables: one row per point, the same columns for `--json`, polars and Parquet.
+"""Results as tables: one row per run, the same columns for `--json`, polars and Parquet.
 
-Interface: `to_rows` (builtin types) and `to_polars`.  Columns of a parameter are `set.NAME`, of an
-override `with.KEY`, of a distance class `transfers.CLASS`.
+Interface: `to_row` and `to_rows` (builtin types) and `to_polars`.  Columns of a parameter are
+`set.NAME`, of an override `with.KEY`, of a distance class `transfers.CLASS`.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ class Tabled(Protocol):
     def result_hash(self) -> str: ...
 
 
+def to_row(result: Tabled, point: Any) -> dict[str, Any]:
+    """One point of a result."""
+    return _job_columns(result.job) | _point_columns(point) | {"result_hash": result.result_hash}
+
+
 def to_rows(results: Iterable[Tabled]) -> list[dict[str, Any]]:
     """One dictionary per point of all results."""
-    return [
-        _job_columns(result.job) | _point_columns(point) | {"result_hash": result.result_hash}
-        for result in results
-        for point in result.points
-    ]
+    return [to_row(result, point) for result in results for point in result.points]
 
 
 def to_polars(results: Iterable[Tabled]) -> polars.DataFrame:
@@ -59,6 +60,7 @@ def _point_columns(point: Any) -> dict[str, Any]:
     latency = point.latency
     return {
         "threads": point.threads,
+        "seed": point.seed if isinstance(point.seed, int) else None,
         "ops": point.ops,
         "elapsed_ps": point.elapsed_ps,
         "throughput": point.throughput,

@@ -1,8 +1,8 @@
 """The transaction log (section L of docs/model.md) as a table, whichever engine wrote it.
 
-    frame(columns)            a polars table of one run; `columns` is any mapping with L9's names
-    save([(4, log), ...], path)   the points of a job, one after the other, as Parquet
-    load(path)                what was saved
+    frame(columns)      a polars table of one run; `columns` is any mapping with L9's names
+    save(points, path)  those of a job's points, (threads, seed, log) of each, as Parquet
+    load(path)          what was saved
 
 Invariant: two engines that agree on a job give equal frames (`frame.equals`).
 """
@@ -48,17 +48,22 @@ def frame(columns: Mapping[str, Any]) -> polars.DataFrame:
     return numbered.cast({"id": NUMBER})
 
 
-def save(points: Iterable[tuple[int, polars.DataFrame]], path: Path) -> None:
-    """Writes the logs of a job's points, by their thread counts."""
-    threads = [log.select(polars.lit(n, NUMBER).alias("threads"), "*") for n, log in points]
+def save(points: Iterable[tuple[int, int | None, polars.DataFrame]], path: Path) -> None:
+    """Writes the logs of a job's points, by their thread counts, and seeds where they have any."""
     table = io.BytesIO()
-    polars.concat(threads).write_parquet(table)
+    polars.concat([_named(*point) for point in points]).write_parquet(table)
     write_whole(path, table.getvalue())
+
+
+def _named(threads: int, seed: int | None, log: polars.DataFrame) -> polars.DataFrame:
+    names = {"threads": threads} | ({} if seed is None else {"seed": seed})
+    return log.select(*(polars.lit(n, NUMBER).alias(name) for name, n in names.items()), "*")
 
 
 def load(path: Path) -> polars.DataFrame:
     """Reads what `save` wrote."""
     try:
-        return polars.read_parquet(path, schema={"threads": NUMBER, **COLUMNS})
+        names = [name for name in ("threads", "seed") if name in polars.read_parquet_schema(path)]
+        return polars.read_parquet(path, schema={**dict.fromkeys(names, NUMBER), **COLUMNS})
     except (OSError, polars.exceptions.PolarsError) as error:
         raise UserError(f"{path}: not a transaction log of uncore: {error}") from None

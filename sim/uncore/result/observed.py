@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 Bytes = list[tuple[int, int]]
 
@@ -95,6 +95,9 @@ class Observed(Struct, frozen=True, kw_only=True):
     """What the probe `lines` saw of one point."""
 
     threads: Annotated[int, Meta(description="of the point")]
+    seed: Annotated[int | UnsetType, Meta(description="of the point; absent if it has none")] = (
+        UNSET
+    )
     hart_ps: Annotated[int, Meta(description="time of the run, of all its harts together")]
     waited_ps: Annotated[int, Meta(description="of that, standing still for memory")]
     lines: Annotated[list[Line], Meta(description="the costliest, longest waited for first")]

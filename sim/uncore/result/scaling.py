@@ -16,8 +16,8 @@ where n threads do less than one.
 
 The law (Gunther, Guerrilla Capacity Planning, 2007):  X(n) = lambda n / (1 + sigma (n - 1) +
 kappa n (n - 1)).  n / X is a polynomial in n, so the fit is linear least squares on relative
-errors, with no coefficient below 0.  A simulation has no noise: standard errors say how far the
-points are from any such law.
+errors, with no coefficient below 0.  A point is its repeats' median, which has little noise:
+standard errors say how far the points are from any such law.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uncore.errors import UserError
+from uncore.result.repeats import Repeats, rate, repeats
 from uncore.result.schema import Point, Result
 
 SAME = 0.02  # work or time that differs by less from point to point is held
@@ -41,6 +42,8 @@ class Row(msgspec.Struct, frozen=True):
 
     threads: int
     throughput: float  # operations a second
+    throughput_min: float | None  # of its repeats; None of one run
+    throughput_max: float | None
     speedup_problem: float  # Time(1) / Time(n), same work
     speedup_time: float  # Work(n) / Work(1), same time
     speedup_memory: float  # increase in work / increase in time
@@ -93,6 +96,7 @@ class Scaling(msgspec.Struct, frozen=True):
     machine: str
     workload: str
     held: str  # "work", "time", or "" when both differ from point to point
+    seeds: list[int]  # of the repeats
     rows: list[Row]
     law: Law | None
     predictions: list[Prediction]
@@ -100,14 +104,16 @@ class Scaling(msgspec.Struct, frozen=True):
 
 def analyse(result: Result, beyond: int = 2) -> Scaling:
     """All of it; predictions double the largest thread count `beyond` times."""
-    points = sorted((p for p in result.points if p.throughput), key=lambda p: p.threads)
+    counts = sorted(repeats(result), key=lambda same: same.threads)
+    spread = {same.threads: same for same in counts}
+    points = [same.median for same in counts if same.median.throughput]
     if len(points) < 2 or points[0].threads != 1:
-        counts = ", ".join(str(p.threads) for p in points) or "none"
+        known = ", ".join(str(p.threads) for p in points) or "none"
         raise UserError(
-            f"the result's thread counts are {counts}: scaling is measured against one thread;"
+            f"the result's thread counts are {known}: scaling is measured against one thread;"
             " write --threads 1,2,4..128"
         )
-    rates = np.array([p.ops / p.elapsed_ps * 1e12 for p in points])
+    rates = np.array([rate(point) for point in points])
     law = fit([p.threads for p in points], rates)
     most = points[-1].threads
     shown = [(p.threads, True) for p in points]
@@ -116,7 +122,8 @@ def analyse(result: Result, beyond: int = 2) -> Scaling:
         machine=result.job["machine"]["id"],
         workload=result.job["program"]["name"],
         held=_held(points),
-        rows=[_row(p, points[0]) for p in points],
+        seeds=result.job.get("seeds", []),
+        rows=[_row(p, points[0], spread[p.threads]) for p in points],
         law=law,
         predictions=[law.at(n, measured=measured) for n, measured in shown] if law else [],
     )
@@ -133,14 +140,16 @@ def _held(points: Sequence[Point]) -> str:
     return ""
 
 
-def _row(point: Point, one: Point) -> Row:
+def _row(point: Point, one: Point, same: Repeats) -> Row:
     n = point.threads
     speedup = point.ops / point.elapsed_ps * one.elapsed_ps / one.ops
     held = _held([point, one])
     share = speedup / n
     return Row(
         threads=n,
-        throughput=point.ops / point.elapsed_ps * 1e12,
+        throughput=rate(point),
+        throughput_min=same.ends[0],
+        throughput_max=same.ends[1],
         speedup_problem=one.elapsed_ps / point.elapsed_ps if held == "work" else speedup,
         speedup_time=point.ops / one.ops if held == "time" else speedup,
         speedup_memory=speedup,

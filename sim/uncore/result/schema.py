@@ -110,6 +110,10 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise ValueError(f"the engine gave no {', '.join(silent)} and no reason in 'absent'")
 
     @property
+    def by_seed(self) -> str:
+        return by_seed(self.seed)
+
+    @property
     def throughput(self) -> int | None:
         """Operations per second of simulated time; None where no time passed."""
         return self.ops * 10**12 // self.elapsed_ps if self.elapsed_ps else None
@@ -199,6 +203,11 @@ class Result(Struct, frozen=True, kw_only=True):
     def to_polars(self) -> polars.DataFrame:
         """One row per point."""
         return to_polars([self])
+
+
+def by_seed(seed: int | UnsetType | None) -> str:
+    """Words behind those that name a run: which option gives it alone."""
+    return f" with --seed {seed}" if isinstance(seed, int) else ""
 
 
 def canonical(value: Any) -> bytes:

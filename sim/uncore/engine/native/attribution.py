@@ -44,6 +44,7 @@ def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
     away = [address for address in {*passed, *uses["line"].tolist()} if address not in set(kept)]
     return {
         "threads": harts,
+        **({} if job.seed is None else {"seed": job.seed}),
         "hart_ps": harts * run.now,
         "waited_ps": seen["waited_ps"],
         "lines": [

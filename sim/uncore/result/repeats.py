@@ -1,0 +1,76 @@
+"""Repeats: what differs between runs of one thread count, whose seeds alone differ.
+
+    repeats(result)        one Repeats a thread count, in the job's order
+    of_repeats.median      the run of median throughput: what is said of the count, is said of it
+    to_medians(results)    the table that commands print: a row a thread count
+
+The median is a run that was made: of an even number the slower of the two in the middle.  So all
+that stands in a row happened together, and its seed alone gives the run again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from uncore.result.frame import to_row
+from uncore.result.schema import Point, Result
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """The runs of one thread count, in the order of the job's seeds; at least one."""
+
+    points: Sequence[Point]
+
+    @property
+    def threads(self) -> int:
+        return self.points[0].threads
+
+    @property
+    def median(self) -> Point:
+        return sorted(self.points, key=rate)[(len(self.points) - 1) // 2]
+
+    @property
+    def ends(self) -> tuple[float, float] | tuple[None, None]:
+        """The least and the greatest throughput; unknown of one run."""
+        rates = [rate(point) for point in self.points]
+        return (min(rates), max(rates)) if len(rates) > 1 else (None, None)
+
+    def columns(self) -> dict[str, Any]:
+        """What a row says of all of them; `throughput` and the rest are the median's."""
+        least, most = self.ends
+        return {
+            "repeats": len(self.points),
+            "seeds": [point.seed for point in self.points if isinstance(point.seed, int)],
+            "throughputs": [point.throughput for point in self.points],
+            "throughput_min": None if least is None else int(least),
+            "throughput_max": None if most is None else int(most),
+        }
+
+
+def rate(point: Point) -> float:
+    """Operations a second; 0 where no time passed."""
+    return point.ops / point.elapsed_ps * 1e12 if point.elapsed_ps else 0.0
+
+
+def repeats(result: Result) -> list[Repeats]:
+    """By thread count."""
+    return of_points(result.points)
+
+
+def of_points(points: Iterable[Point]) -> list[Repeats]:
+    found: dict[int, list[Point]] = {}
+    for point in points:
+        found.setdefault(point.threads, []).append(point)
+    return [Repeats(same) for same in found.values()]
+
+
+def to_medians(results: Iterable[Result]) -> list[dict[str, Any]]:
+    """One dictionary per thread count of all results."""
+    return [
+        to_row(result, same.median) | same.columns()
+        for result in results
+        for same in repeats(result)
+    ]
