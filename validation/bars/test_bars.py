@@ -6,6 +6,7 @@ does the same with a user's own matrices.
 
 from __future__ import annotations
 
+from itertools import permutations
 from pathlib import Path
 
 import msgspec
@@ -14,6 +15,7 @@ import pytest
 
 from uncore import topology
 from uncore.cli import main
+from uncore.distance import distance
 from uncore.errors import UserError
 from uncore.paths import TOPOLOGIES
 from uncore.topology.cpus import hart_of_cpu
@@ -146,6 +148,15 @@ def test_an_unknown_machine_is_answered_with_the_nearest_name(
         main(["validate", "tr1950"])
     assert end.value.code == 2
     assert "nothing was measured on 'tr1950'. Did you mean 'tr1950x'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["i912900k", "x8176x8", "epyc7302x2"])
+def test_levels_of_all_pairs_are_their_distances(name: str) -> None:
+    machine = topology.load(name)
+    levels, some = figures.level_of_pairs(machine), range(0, machine.harts, 3)
+    for a, b in permutations(some, 2):
+        assert levels[a, b] == distance(machine, a, b)
+    assert set(levels.diagonal()) == {""}
 
 
 def test_pairs_of_different_kinds_of_cores_are_classes_of_their_own() -> None:

@@ -30,7 +30,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uncore.distance import classes as classes_of
-from uncore.distance import distance
 from uncore.errors import UserError
 from uncore.job import check_home
 from uncore.topology.cpus import hart_of_cpu
@@ -101,9 +100,12 @@ def _ancestors(machine: Machine) -> list[tuple[int, ...]]:
 
 
 def level_of_pairs(machine: Machine) -> NDArray[np.str_]:
-    """The innermost level two harts share, for every pair."""
-    harts = range(machine.harts)
-    return np.array([[distance(machine, a, b) if a != b else "" for b in harts] for a in harts])
+    """The innermost level two harts share, for every pair: `distance`, of all at once."""
+    shape = np.array(machine.shape)[list(machine.hart_cores)]
+    shared = (shape[:, None] == shape).sum(axis=2)
+    levels: NDArray[np.str_] = np.array(machine.levels)[shared - 1]
+    np.fill_diagonal(levels, "")
+    return levels
 
 
 def kinds_of_pairs(machine: Machine) -> NDArray[np.str_]:
