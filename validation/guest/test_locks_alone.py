@@ -78,3 +78,19 @@ def test_a_program_without_options_is_what_it_was_before() -> None:
     plain = program.compile(paths.WORKLOADS / "lock/mcs.c", ("UC_PLAIN=1",))
     words = [parameter.name for parameter in plain.params]
     assert words == ["ops", "duration", "patience", "hold", "think", "lock_node"]
+
+
+def test_random_delays_cost_no_instructions() -> None:
+    few, many = (
+        runs.point("x8180x2", "lock/event_mutex", 4, ops=50, pauses=pauses)["instructions"]
+        for pauses in (50, 5000)
+    )
+    assert many < 2 * few
+
+
+@pytest.mark.parametrize("rounds", [0, 2, 8])
+@pytest.mark.parametrize("attempt", ["cas", "swap"])
+def test_nobody_waits_for_ever_for_an_event(attempt: str, rounds: int) -> None:
+    """An exchange wipes out the mark of who waits for the event: it must come back."""
+    point = runs.point("ccx:2x2", "lock/event_mutex", 4, ops=200, rounds=rounds, attempt=attempt)
+    assert point["failures"] == []

@@ -40,7 +40,7 @@ void uc_setup(unsigned n) {
 }
 
 // The first line has an owner; the others are the rest of what a critical section changes.
-TURNS_INLINE void critical_section(unsigned id, bool usual) {
+UC_SPECIALISED void critical_section(unsigned id, bool usual) {
   uc_check(guarded->owner == 0, "entered while another hart was inside");
   guarded->owner = id + 1;
   uint64_t entries = guarded->entries;
@@ -51,7 +51,7 @@ TURNS_INLINE void critical_section(unsigned id, bool usual) {
   guarded->owner = 0;
 }
 
-TURNS_INLINE void turns_one(unsigned id, bool usual) {
+UC_SPECIALISED void turns_one(unsigned id, bool usual) {
   if (!UC_SABOTAGE) lock_acquire(id);
   if (usual || guarded_lines)
     critical_section(id, usual);

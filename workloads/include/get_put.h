@@ -25,7 +25,7 @@ void uc_setup(unsigned n) {
   count = uc_alloc(sizeof *count, (unsigned)count_node);
 }
 
-TURNS_INLINE void turns_one(unsigned id, bool usual) {
+UC_SPECIALISED void turns_one(unsigned id, bool usual) {
   (void)id;
   uc_check(count_get() > 0, "a reference was got, and the count is zero");
   turns_pass(hold, usual);

@@ -7,8 +7,9 @@
 // a node of its own, as in lock/mcs.c, and only the queue's head watches the word. A release is one
 // byte store.
 //
-// Whom the head of the queue lets go next is the lock's policy: a file that includes this header
-// defines the two functions declared below (lock/qspinlock.c, lock/cna.c).
+// Whom the head of the queue lets go next is the lock's policy: the next in order of arrival. A
+// file with another one (lock/cna.c) defines QUEUE_POLICY before it includes this header, and then
+// the two functions that follow it here.
 //
 // Invariants: the tail names the last node of the queue, 0 if there is none; only the head of the
 // queue sets `taken` while a queue exists, or the owner of the pending bit, who came before it.
@@ -34,44 +35,48 @@ struct queue_node {
   unsigned node;              // of the hart, where the policy asks
 };
 
-static union queued_lock* queued_lock;
-static struct queue_node* queue_nodes;  // one a hart
+static inline bool queue_swap_word(union queued_lock* lock, uint32_t* before, uint32_t after,
+                                   memory_order order) {
+  return atomic_compare_exchange_strong_explicit(&lock->word, before, after, order,
+                                                 memory_order_relaxed);
+}
 
 // The head has taken the lock, and `self` is still the tail: leaves no queue, or what the policy
 // has put aside. False: somebody has joined meanwhile.
-static bool queue_close(struct queue_node* self, uint32_t word);
+static bool queue_close(union queued_lock* lock, struct queue_node* self, uint32_t word);
 
 // The head has taken the lock: lets another node be the head.
 static void queue_pass(struct queue_node* self, struct queue_node* next);
 
-static inline uint32_t queue_tail(const struct queue_node* node) {
-  return (uint32_t)(node - queue_nodes + 1) << QUEUED_TAIL_SHIFT;
+#ifndef QUEUE_POLICY
+static bool queue_close(union queued_lock* lock, struct queue_node* self, uint32_t word) {
+  (void)self;
+  return queue_swap_word(lock, &word, QUEUED_TAKEN, memory_order_relaxed);
 }
 
-static inline uint32_t queue_word(memory_order order) {
-  return atomic_load_explicit(&queued_lock->word, order);
+static void queue_pass(struct queue_node* self, struct queue_node* next) {
+  (void)self;
+  atomic_store_explicit(&next->granted, 1, memory_order_release);
 }
-
-static inline bool queue_swap_word(uint32_t* before, uint32_t after, memory_order order) {
-  return atomic_compare_exchange_strong_explicit(&queued_lock->word, before, after, order,
-                                                 memory_order_relaxed);
-}
+#endif
 
 // Takes a free lock, or the pending bit of one that is taken and has no queue. False: there is a
 // queue, or somebody pending.
-static inline bool queue_begin(bool* taken) {
+static inline bool queue_begin(union queued_lock* lock, bool* taken) {
   uint32_t word = 0;
-  while (!queue_swap_word(&word, word ? word | QUEUED_PENDING : QUEUED_TAKEN, memory_order_acquire))
+  while (!queue_swap_word(lock, &word, word ? word | QUEUED_PENDING : QUEUED_TAKEN,
+                          memory_order_acquire))
     if (word & ~(uint32_t)QUEUED_TAKEN) return false;
   *taken = !word;
   return true;
 }
 
 // The head of the queue waits until nobody has the lock or is pending; what the word is then.
-static inline uint32_t queue_await_word(void) {
-  uint32_t word;
-  while ((word = queue_word(memory_order_acquire)) & (QUEUED_PENDING | QUEUED_TAKEN)) uc_pause();
-  return word;
+static inline uint32_t queue_await_word(union queued_lock* lock) {
+  for (;; uc_pause()) {
+    uint32_t word = atomic_load_explicit(&lock->word, memory_order_acquire);
+    if (!(word & (QUEUED_PENDING | QUEUED_TAKEN))) return word;
+  }
 }
 
 static inline struct queue_node* queue_next(struct queue_node* self) {
@@ -80,40 +85,42 @@ static inline struct queue_node* queue_next(struct queue_node* self) {
   return next;
 }
 
-static __attribute__((noinline)) void queue_wait(struct queue_node* self) {
+// The lock may have become free while the node was prepared: one look, no more.
+static inline bool queue_not_needed(union queued_lock* lock) {
+  uint32_t word = atomic_load_explicit(&lock->word, memory_order_relaxed);
+  return !word && queue_swap_word(lock, &word, QUEUED_TAKEN, memory_order_acquire);
+}
+
+static __attribute__((noinline)) void queue_wait(union queued_lock* lock, struct queue_node* nodes,
+                                                 struct queue_node* self) {
   atomic_store_explicit(&self->granted, 0, memory_order_relaxed);
   atomic_store_explicit(&self->next, NULL, memory_order_relaxed);
-  uint32_t word = 0;
-  if (queue_swap_word(&word, QUEUED_TAKEN, memory_order_acquire)) return;
-  uint16_t own = (uint16_t)(queue_tail(self) >> QUEUED_TAIL_SHIFT);
-  uint16_t tail = atomic_exchange_explicit(&queued_lock->tail, own, memory_order_acq_rel);
+  if (queue_not_needed(lock)) return;
+  uint16_t own = (uint16_t)(self - nodes + 1);
+  uint16_t tail = atomic_exchange_explicit(&lock->tail, own, memory_order_acq_rel);
   if (tail) {
-    atomic_store_explicit(&queue_nodes[tail - 1].next, self, memory_order_release);
+    atomic_store_explicit(&nodes[tail - 1].next, self, memory_order_release);
     while (!atomic_load_explicit(&self->granted, memory_order_acquire)) uc_pause();
   }
-  word = queue_await_word();
-  if (word >> QUEUED_TAIL_SHIFT == own && queue_close(self, word)) return;
-  atomic_store_explicit(&queued_lock->taken, 1, memory_order_relaxed);
+  uint32_t word = queue_await_word(lock);
+  if (word >> QUEUED_TAIL_SHIFT == own && queue_close(lock, self, word)) return;
+  atomic_store_explicit(&lock->taken, 1, memory_order_relaxed);
   queue_pass(self, queue_next(self));
 }
 
-static inline void queue_lock(unsigned id) {
+// `nodes`: one a hart, of those that may take the lock; this hart's stays its own until it returns.
+static inline void queue_lock(union queued_lock* lock, struct queue_node* nodes, unsigned id) {
   bool taken = false;
-  if (!queue_begin(&taken)) {
-    queue_wait(&queue_nodes[id]);
+  if (!queue_begin(lock, &taken)) {
+    queue_wait(lock, nodes, &nodes[id]);
   } else if (!taken) {
-    while (atomic_load_explicit(&queued_lock->taken, memory_order_acquire)) uc_pause();
-    atomic_store_explicit(&queued_lock->taken_and_pending, 1, memory_order_relaxed);
+    while (atomic_load_explicit(&lock->taken, memory_order_acquire)) uc_pause();
+    atomic_store_explicit(&lock->taken_and_pending, 1, memory_order_relaxed);
   }
 }
 
-static inline void queue_unlock(void) {
-  atomic_store_explicit(&queued_lock->taken, 0, memory_order_release);
-}
-
-static inline void queue_setup(unsigned n, unsigned node) {
-  queued_lock = uc_alloc(sizeof *queued_lock, node);
-  queue_nodes = uc_alloc(n * sizeof *queue_nodes, node);
+static inline void queue_unlock(union queued_lock* lock) {
+  atomic_store_explicit(&lock->taken, 0, memory_order_release);
 }
 
 #endif  // UNCORE_QUEUED_LOCK_H_

@@ -18,14 +18,10 @@ UC_PARAM(duration, think, 0, "ns", "time outside, after each giving back");
 UC_OPTION(duration, turns_warmup, warmup, 0, "ns",
           "operations of that time come first, not counted");
 
-// What a turn does is compiled twice: `usual`, with options as constants at their defaults, and as
-// they were set. So what nobody asks for takes no instruction.
-#define TURNS_INLINE static inline __attribute__((always_inline))
+// Takes, lets `hold` pass, gives back. `usual`: no option was set.
+UC_SPECIALISED void turns_one(unsigned id, bool usual);
 
-// Takes, lets `hold` pass, gives back.
-TURNS_INLINE void turns_one(unsigned id, bool usual);
-
-TURNS_INLINE void turns_pass(uint64_t ns, bool usual) {
+UC_SPECIALISED void turns_pass(uint64_t ns, bool usual) {
   if (usual)
     uc_delay(ns);
   else
@@ -55,7 +51,7 @@ static void warm_up(unsigned id) {
   }
 }
 
-TURNS_INLINE void turns_run(unsigned id, bool usual) {
+UC_SPECIALISED void turns_run(unsigned id, bool usual) {
   loop_meet();
   if (!usual && turns_warmup) warm_up(id);
   struct loop loop = loop_open();
@@ -71,7 +67,7 @@ TURNS_INLINE void turns_run(unsigned id, bool usual) {
 static __attribute__((noinline)) void turns_as_set(unsigned id) { turns_run(id, false); }
 
 // `usual`: of the includer's options none was set.
-TURNS_INLINE void turns(unsigned id, bool usual) {
+UC_SPECIALISED void turns(unsigned id, bool usual) {
   if (usual && !turns_warmup && spin_kind == SPIN_DELAY)
     turns_run(id, true);
   else

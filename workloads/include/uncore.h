@@ -69,6 +69,10 @@ typedef uint64_t uc_choice;    // position of the word in the unit "first|second
       #name, #type, unit, help, (uint64_t*)&variable}
 #endif
 
+// Compiled for each call by itself: with constants for options that nobody has set, beside the code
+// that reads them. So what nobody asks for takes no instruction.
+#define UC_SPECIALISED static inline __attribute__((always_inline))
+
 // A matrix of numbers that the engine reads after the run. Make it in uc_setup, then store cells.
 #define UC_TABLE(name, unit, help) \
   struct uc_table name UC_SECTION("tables") = {#name, unit, help, 0, 0, 0}

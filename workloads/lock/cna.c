@@ -10,12 +10,16 @@
 //
 // A node is the harts nearest to one memory, or `cluster` harts with neighbouring numbers.
 #include "contend.h"
+#define QUEUE_POLICY
 #include "queued_lock.h"
 
 UC_WORKLOAD("Compact NUMA-aware lock: Linux's queued lock, handed on inside a node first");
 UC_PARAM(u64, cluster, 0, "harts",
          "harts with neighbouring numbers in a node; 0: of a memory node");
 UC_PARAM(u64, batch, 256, "handoffs", "handoffs inside a node before the lock must move on");
+
+static union queued_lock* lock;
+static struct queue_node* nodes;  // one per hart
 
 enum { GRANTED = 1 };  // with no second queue; else the address of its last node
 
@@ -49,12 +53,13 @@ static void bring_back(struct queue_node* aside, struct queue_node* rest) {
   grant(first, NULL);
 }
 
-static bool queue_close(struct queue_node* self, uint32_t word) {
+static bool queue_close(union queued_lock* of, struct queue_node* self, uint32_t word) {
   struct queue_node* aside = last_aside(self);
-  if (!aside) return queue_swap_word(&word, QUEUED_TAKEN, memory_order_relaxed);
+  if (!aside) return queue_swap_word(of, &word, QUEUED_TAKEN, memory_order_relaxed);
   struct queue_node* first = following(aside);
   link_to(aside, NULL);  // before others can queue behind it
-  if (queue_swap_word(&word, queue_tail(aside) | QUEUED_TAKEN, memory_order_release)) {
+  uint32_t tail = (uint32_t)(aside - nodes + 1) << QUEUED_TAIL_SHIFT;
+  if (queue_swap_word(of, &word, tail | QUEUED_TAKEN, memory_order_release)) {
     stay->handoffs = 0;
     grant(first, NULL);
     return true;
@@ -89,15 +94,16 @@ static void queue_pass(struct queue_node* self, struct queue_node* next) {
 }
 
 static void lock_setup(unsigned n) {
-  queue_setup(n, (unsigned)lock_node);
+  lock = uc_alloc(sizeof *lock, (unsigned)lock_node);
+  nodes = uc_alloc(n * sizeof *nodes, (unsigned)lock_node);
   stay = uc_alloc(sizeof *stay, (unsigned)lock_node);
   for (unsigned id = 0; id < n; id++)
-    queue_nodes[id].node = cluster ? id / (unsigned)cluster : uc_node_of(id);
+    nodes[id].node = cluster ? id / (unsigned)cluster : uc_node_of(id);
 }
 
-static void lock_acquire(unsigned id) { queue_lock(id); }
+static void lock_acquire(unsigned id) { queue_lock(lock, nodes, id); }
 
 static void lock_release(unsigned id) {
   (void)id;
-  queue_unlock();
+  queue_unlock(lock);
 }

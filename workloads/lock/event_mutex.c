@@ -7,16 +7,21 @@
 // on by spinning, a long one by the event, and random delays keep spinners from meeting at the
 // line.
 //
-// An attempt is a compare-and-swap: an exchange would wipe out the mark of a thread that waits.
+// An attempt is a compare-and-swap, as in InnoDB since 5.7. With `attempt=swap` it is an exchange,
+// which wipes out the mark of a thread that waits; who has done that puts it back.
 //
 // The event is a counter in memory here, and waiting for it is reading it: what the operating
 // system does for a sleeping thread is not part of this workload.
 #include "contend.h"
+#include "pauses.h"
+
+enum attempt { BY_CAS, BY_SWAP };
 
 UC_WORKLOAD("MySQL's event mutex: spins with random delays, then waits for an event");
 UC_PARAM(u64, rounds, 30, "rounds", "looks at a taken mutex before waiting for the event");
 UC_PARAM(u64, delay, 6, "", "longest random delay of a round, in units of `pauses`");
 UC_PARAM(u64, pauses, 50, "pauses", "unit of the random delay");
+UC_PARAM(choice, attempt, BY_CAS, "cas|swap", "how a free mutex is taken");
 
 enum { FREE, TAKEN, WAITED_FOR };
 
@@ -33,6 +38,7 @@ static void lock_setup(unsigned n) {
   mutex = uc_alloc(sizeof *mutex, (unsigned)lock_node);
   dice = uc_alloc(n * sizeof *dice, 0);
   for (unsigned id = 0; id < n; id++) dice[id].state = (id + 1) * 0x9e3779b97f4a7c15;
+  pauses_sample();  // now, so that nobody has to while it is measured
 }
 
 // Marsaglia's xorshift (2003): each hart its own sequence, the same in every run.
@@ -43,32 +49,39 @@ static uint64_t random_up_to(unsigned id, uint64_t most) {
   return x % (most + 1);
 }
 
-static bool take(void) {
-  uint32_t free = FREE;
-  return atomic_compare_exchange_strong_explicit(&mutex->word, &free, TAKEN, memory_order_acquire,
-                                                 memory_order_relaxed);
-}
-
 // Marks a taken mutex; takes a free one, with the mark, for nobody knows who else waits.
 static bool take_or_mark(void) {
   return atomic_exchange_explicit(&mutex->word, WAITED_FOR, memory_order_acquire) == FREE;
 }
 
+static bool take(void) {
+  if (attempt == BY_SWAP) {
+    uint32_t before = atomic_exchange_explicit(&mutex->word, TAKEN, memory_order_acquire);
+    return before == FREE || (before == WAITED_FOR && take_or_mark());
+  }
+  uint32_t free = FREE;
+  return atomic_compare_exchange_strong_explicit(&mutex->word, &free, TAKEN, memory_order_acquire,
+                                                 memory_order_relaxed);
+}
+
 static bool spun(unsigned id) {
   for (uint64_t round = 0; round < rounds; round++) {
     if (atomic_load_explicit(&mutex->word, memory_order_relaxed) == FREE && take()) return true;
-    for (uint64_t left = random_up_to(id, delay) * pauses; left; left--) uc_pause();
+    uc_pauses(random_up_to(id, delay) * pauses);
   }
   return false;
 }
 
-static void lock_acquire(unsigned id) {
-  if (take()) return;
+static __attribute__((noinline)) void wait_and_take(unsigned id) {
   while (!spun(id)) {
     uint32_t seen = atomic_load_explicit(&mutex->events, memory_order_acquire);
     if (take_or_mark()) return;
     while (atomic_load_explicit(&mutex->events, memory_order_acquire) == seen) uc_pause();
   }
+}
+
+static void lock_acquire(unsigned id) {
+  if (!take()) wait_and_take(id);
 }
 
 static void lock_release(unsigned id) {

@@ -10,21 +10,17 @@
 
 UC_WORKLOAD("Linux's queued spin lock: a pending bit for the first, a queue for the rest");
 
-static bool queue_close(struct queue_node* self, uint32_t word) {
-  (void)self;
-  return queue_swap_word(&word, QUEUED_TAKEN, memory_order_relaxed);
+static union queued_lock* lock;
+static struct queue_node* nodes;  // one per hart
+
+static void lock_setup(unsigned n) {
+  lock = uc_alloc(sizeof *lock, (unsigned)lock_node);
+  nodes = uc_alloc(n * sizeof *nodes, (unsigned)lock_node);
 }
 
-static void queue_pass(struct queue_node* self, struct queue_node* next) {
-  (void)self;
-  atomic_store_explicit(&next->granted, 1, memory_order_release);
-}
-
-static void lock_setup(unsigned n) { queue_setup(n, (unsigned)lock_node); }
-
-static void lock_acquire(unsigned id) { queue_lock(id); }
+static void lock_acquire(unsigned id) { queue_lock(lock, nodes, id); }
 
 static void lock_release(unsigned id) {
   (void)id;
-  queue_unlock();
+  queue_unlock(lock);
 }
