@@ -164,11 +164,22 @@ def test_pictures_have_a_band(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--seed", "x"), "--seed x: expected a whole number of at most 18 digits, or none"),
         (("--seed", "-1"), "--seed"),
         (("--repeat", "0"), "--repeat"),
+        (("--repeat", "5", "--seed", "none"), "--repeat 5: in lockstep all runs are the same"),
     ],
 )
 def test_a_mistake_is_named(uncore: Command, words: tuple[str, ...], said: str) -> None:
     run = uncore(*TOY, *words)
     assert run.status == 2 and said in run.err
+
+
+@pytest.mark.parametrize("simulator", ["sst", "gem5"])
+def test_another_simulator_refuses_a_seed(uncore: Command, simulator: str) -> None:
+    words = ("export", simulator, "bus:2", "lock/ticket", "--threads", "2", "--output", "there")
+    run = uncore(*words, "--seed", "4")
+    assert run.status == 2
+    assert f"--seed 4: {simulator} draws nothing by our seeds; write --seed none" in run.err
+    assert not Path("there").exists()
+    assert uncore(*words).status == 0
 
 
 def test_engines_are_compared_by_one_seed(uncore: Command) -> None:

@@ -34,7 +34,7 @@ class Case(NamedTuple):
     threads: int
     overrides: tuple[str, ...] = ()
     parameters: tuple[tuple[str, object], ...] = ()
-    options: tuple[tuple[str, Any], ...] = ()  # of the job: placement, home, smt, slices
+    options: tuple[tuple[str, Any], ...] = ()  # of the job: placement, home, smt, slices, seeds
     tiny: bool = False
 
 
@@ -299,5 +299,26 @@ JOBS = dict(
         *kinds(),
     ]
 )
-MORE = dict([*operations(), *levels_without_data(), *readers()])  # which no earlier version has run
+
+LATE = ("chance.start=3us", "chance.request=50ns", "chance.hold=0.4")  # enough to reorder anything
+DRAWN = (
+    *("random-", "far-", "siblings-in-turn", "siblings-random", "four-", "by-age"),
+    *("ipi-", "delay-", "kinds-", "ticket-", "epyc-first-touch"),
+)
+
+
+def by_chance() -> Iterator[tuple[str, Case]]:
+    """Every structure under MESI, and whatever orders siblings, atomics and interrupts (V)."""
+    for name, case in JOBS.items():
+        if name.startswith(DRAWN) and name.rpartition("-")[2] not in {*PROTOCOLS} - {"mesi"}:
+            options = (*case.options, ("seeds", (1,)))
+            case = case._replace(overrides=(*case.overrides, *LATE), options=options)
+            yield f"by-chance-{name}", case
+    posted = Case("mesh:3x2", "counter/contended", 6, (*FAR, *LATE), (("duration", "1us"),))
+    yield "by-chance-posted", posted._replace(options=(("seeds", (1,)),))
+
+
+MORE = dict(  # which no earlier version has run
+    [*operations(), *levels_without_data(), *readers(), *by_chance()]
+)
 LONG = dict(structures(100))

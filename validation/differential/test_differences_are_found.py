@@ -11,7 +11,7 @@ from typing import Any
 
 import polars
 import pytest
-from validation.differential.jobs import JOBS, make
+from validation.differential.jobs import JOBS, MORE, make
 
 from uncore import cli
 from uncore.compare import agreement
@@ -19,6 +19,7 @@ from uncore.engine.reference import buffer, capacity, children, contended, join,
 from uncore.engine.reference.agents import Agents
 from uncore.engine.reference.caches import Caches
 from uncore.engine.reference.capacity import Capacity
+from uncore.engine.reference.chance import Chance
 from uncore.engine.reference.contended import Contended
 from uncore.engine.reference.core import Core
 from uncore.engine.reference.entry import Entry
@@ -75,6 +76,14 @@ def _direct(protocol: Protocol, children: str, request: str, line: int) -> Cell:
 RESOLVER = Protocol.resolver
 
 
+def _on_time(_: Chance, request: Message, then: int) -> int:
+    return then
+
+
+def _usual(_: Chance, core: int, usual: int, number: int) -> int:
+    return usual
+
+
 def never(*_: Any) -> bool:
     return False
 
@@ -116,6 +125,10 @@ BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
         contended, "ask_in_turn", _from_the_first, "four-siblings", ""
     ),
     "no locks": (locks, "may_begin", always, "siblings-counter/atomic", ""),
+    "all begin at once": (Chance, "start", zero, "by-chance-ticket-ccx-16", "V3"),
+    "no request is late": (Chance, "leaves", _on_time, "by-chance-random-bus:4-0-mesi", "V4"),
+    "posted AMOs overtake": (Chance, "in_order", _on_time, "by-chance-posted", "V4"),
+    "each hold is the usual one": (Chance, "hold", _usual, "by-chance-ticket-ccx-16", ""),
     "a log without probes": (Record, "asked", nothing, "one-slice", "R3"),
     "a log without sources": (Record, "granted", nothing, "one-slice", "R4"),
 }  # fmt: skip
@@ -126,7 +139,7 @@ def test_a_broken_rule_is_noticed(what: str, monkeypatch: pytest.MonkeyPatch) ->
     place, name, broken, job, rule = BREAKS[what]
     assert hasattr(place, name)
     monkeypatch.setattr(place, name, broken)
-    found = agreement.compare(make(JOBS[job]), ENGINES)
+    found = agreement.compare(make((JOBS | MORE)[job]), ENGINES)
     assert not found.equal
     assert found.difference is not None
     assert rule in found.difference.rule

@@ -19,6 +19,7 @@ from cyclopts import Parameter, validators
 
 from uncore import engine
 from uncore.api import REPEATS, make_job, usual_seeds
+from uncore.errors import UserError
 from uncore.job import Job
 from uncore.words import duration, pairs, seeds
 
@@ -166,7 +167,13 @@ class Repeated(Seeded):
     ] = REPEATS
 
     def seeds(self) -> tuple[int, ...]:
-        return self._seeds(self.repeat)
+        found = self._seeds(self.repeat)
+        if not found and self.repeat != REPEATS:
+            raise UserError(
+                f"--repeat {self.repeat}: in lockstep all runs are the same; write --seed 1 for"
+                " runs that differ, on an engine that draws"
+            )
+        return found
 
 
 CHOICES, PLACED, SEEDED, REPEATED = Choices(), Placed(), Seeded(), Repeated()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # Which rules of docs/model.md decide a column of the log: where to look when two engines differ.
 RULES = {
     "op": "C1 what a core asks for, C5 and J1",
-    "request": "H1 to H6, C6, C9 what instructions take, C5, J1",
+    "request": "H1 to H6, C6, C9 what instructions take, C5, J1, V3 and V4 what chance adds",
     "open": "R1 and R2 who is served when, F1 to F3 how a request gets there, J2, J3",
     "resolver": "A3 and A4 where a line lives",
     "line": "H3 the order of stores, C1",
@@ -33,7 +33,7 @@ RULES = {
     "probe": "R3 who is asked, J1 what is asked above first",
     "source": "R4 and R6 who gives the data, A4 whose memory",
     "right": "R2 what the grant table says",
-    "data": "C2 to C6 when a probe is answered, F1 to F3, M1, R6",
+    "data": "C2 to C6 and V5 when a probe is answered, F1 to F3, M1, R6",
     "close": "R5 when a transaction closes",
 }
 ABSENT = "C1 and C5 what a core asks for, T4 when the run ends"
