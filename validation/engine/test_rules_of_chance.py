@@ -126,6 +126,14 @@ def test_each_hart_begins_late_once(opens: int) -> None:
     assert len(set(expected)) == 3
 
 
+def test_an_interrupt_does_not_end_a_late_start() -> None:
+    """V3: it is taken when the hart has begun, which is before what it does next."""
+    most, seed = 30_000 * NS, 7
+    machine = by_chance(line(), start=most)
+    on_time = places(line(), 2, 0)[0] + draw(most, 1, 0, 0, seed)
+    assert places(machine, 2, 0, seed, ipi=1000)[0] > on_time == places(machine, 2, 0, seed)[0]
+
+
 def test_the_start_is_a_draw_of_the_hart_and_the_request_one_of_its_core() -> None:
     """V3, V4: hart 0 is on core 2."""
     seed, most = 11, 40_000 * NS
