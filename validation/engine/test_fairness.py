@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from uncore import api
-from uncore.result import Point
+from uncore.report import curve
+from uncore.result import Point, to_medians
 
 UNKNOWN = dict.fromkeys((f for f in Point.__struct_fields__ if f != "absent"), "made up")
 EQUAL, LATE = [(0, 100), (0, 100)], [(0, 100), (50, 250)]
@@ -41,14 +42,29 @@ def test_fairness_is_the_least_rate_over_the_most(ops, times, expected) -> None:
 
 
 @pytest.mark.parametrize("asked", [{"ops": 200}, {"duration": "40us"}])
-def test_a_queue_is_fair_and_an_exchange_near_the_line_is_not(asked: dict[str, object]) -> None:
+def test_a_queue_is_fair_and_backing_off_is_not(asked: dict[str, object]) -> None:
     """Harts of three complexes and a single one far away, with fixed work and with fixed time."""
     words = {"placement": "0-11,60", "parameters": asked}
-    fair, unfair = (
-        api.run("epyc7601x2", lock, (13,), **words).points[0].fairness
-        for lock in ("lock/mcs", "lock/tas")
+    queue, absent = (
+        [point.fairness for point in api.run("epyc7601x2", lock, (13,), **words).points]
+        for lock in ("lock/mcs", "lock/ttas")
     )
-    assert fair > 0.8 > 0.6 > unfair > 0
+    assert min(queue) > 0.7 > 0.6 > max(absent) >= 0
+
+
+@pytest.mark.parametrize("asked", [{"ops": 200}, {"duration": "40us"}])
+def test_small_cores_do_less_where_nothing_is_shared(asked: dict[str, object]) -> None:
+    for point in api.run("i912900k", "counter/percpu", (24,), parameters=asked).points:
+        assert 0.7 < point.fairness < 0.9
+
+
+def test_one_thread_has_none_and_two_have_a_number(capsys: pytest.CaptureFixture[str]) -> None:
+    result = api.run("ccx:2x2", "lock/tas", (1, 2))
+    alone, both = to_medians([result])
+    assert alone["fairness"] is None
+    assert both["fairness"] in [round(p.fairness, 4) for p in result.points if p.threads == 2]
+    curve.show([result], as_json=False)
+    assert f" {both['fairness']:.2f} " in capsys.readouterr().out
 
 
 def test_results_saved_before_times_were_kept_still_repeat() -> None:
