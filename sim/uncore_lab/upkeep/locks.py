@@ -35,6 +35,7 @@ Overrides = dict[str, str]
 Ns = Sequence[float]
 
 MOST = 12  # evaluations of a fit, derivatives not counted
+SCAN = np.log([1, 0.5, 0.7, 0.85, 1.2, 1.4, 2])
 
 
 def show(machine: str, words: argparse.Namespace) -> None:
@@ -101,8 +102,23 @@ def solve(
     def off(steps: least.Vector) -> least.Vector:
         return np.log(np.array(simulate(moved(frees, steps.tolist()))) / measured)
 
-    found = least.solve([least.Part(list(frees), off, highest(frees))], most=MOST)
-    return dict(zip(frees, found.steps.tolist(), strict=True))
+    first = scanned(len(frees), off)
+    found = least.solve([least.Part(list(frees), off, highest(frees))], begin=first, most=MOST)
+    steps = min(first, found.steps, key=lambda steps: float(np.sum(off(steps) ** 2)))
+    return dict(zip(frees, steps.tolist(), strict=True))
+
+
+def scanned(numbers: int, off: Callable[[least.Vector], least.Vector]) -> least.Vector:
+    """Where the solver begins: the best of a few values of each number, one after the other.
+
+    How many operations a core does before it lets a line go is a whole number, so errors move in
+    steps, between which nothing tells the solver where to go.
+    """
+    best = np.zeros(numbers)
+    for at in range(numbers):
+        each = [best + np.eye(numbers)[at] * step for step in SCAN]
+        best = min(each, key=lambda steps: float(np.sum(off(steps) ** 2)))
+    return best
 
 
 def moved(frees: Mapping[str, Free], steps: Iterable[float]) -> Overrides:

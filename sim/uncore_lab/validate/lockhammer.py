@@ -44,7 +44,7 @@ PRIMITIVES: dict[str, tuple[str, Mapping[str, str], bool]] = {
     "ticket_spinlock": ("lock/ticket_packed", ALONE, True),
     "swap_mutex": ("lock/swap", ALONE, True),
     "queued_spinlock": ("lock/qspinlock", ALONE, True),
-    "event_mutex": ("lock/event_mutex", ALONE, True),
+    "event_mutex": ("lock/event_mutex", ALONE | {"attempt": "swap"}, True),
 }
 WORKLOADS = PRIMITIVES | {HARNESS: ("lock/empty", NOTHING, False)}
 LEFT_OUT = "jvm_objectmonitor"  # its waiters sleep: there is no operating system here
