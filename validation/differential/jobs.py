@@ -25,6 +25,16 @@ GUESTS = {
     "random": SUPPORT / "programs/random_sharing.c",
 }
 MACHINES = {"three-level": str(SUPPORT / "three_levels.toml")}  # beside those with a name
+SHARED_L2 = (  # of the small cores' modules: a level that resolves in one kind of parts alone
+    "core.small.l2=none",
+    "module.small.data=inclusive 2MiB 16-way 6cy",
+    "module.small.resolver.knows=shadow-tags",
+    "module.small.resolver.at=hub",
+    "module.small.resolver.reply=via",
+    "module.small.resolver.unblock=response",
+    "module.small.resolver.service=2cy",
+    "module.small.resolver.grants=4",
+)
 TINY = (2, 2)  # sets and ways of a core's second level; the first has half the sets
 
 
@@ -239,13 +249,14 @@ def kinds() -> Iterator[tuple[str, Case]]:
     yield "kinds-random", Case("mesh:3x2", "random", 6, other, parameters, tiny=True)
     rounds = (("rounds", 3),)
     yield "kinds-pingpong", Case("bus:4", "latency/pingpong", 4, slow, rounds)
-    for machine, where in (("i912900k", "0,1,16,17,20"), ("m1pro", "0,1,2,5")):
+    hybrids = (("i912900k", "0,1,16,17,20", SHARED_L2), ("m1pro", "0,1,2,5", ()))
+    for machine, where, shared in hybrids:
         spread = (("placement", where),)
         count = where.count(",") + 1
         yield f"kinds-{machine}", Case(machine, "lock/ticket", count, (), few, spread)
         yield (
             f"kinds-{machine}-random",
-            Case(machine, "random", count, (), parameters, spread, tiny=True),
+            Case(machine, "random", count, shared, parameters, spread, tiny=True),
         )
     uneven = (*slow, "tree=socket:1 core:4 thread:2,1,1,2")
     options = (("placement", "siblings"),)

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from validation.differential.jobs import SHARED_L2
 from validation.support.outside_errors import PLAY, cannot_be_found, crashes, kept, refuses
 
 from uncore import api, paths
@@ -132,12 +133,19 @@ def test_the_program_makes_no_progress(played: Path) -> None:
         api.run(*PLAY, engine="sst")
 
 
+L2 = dict(text.split("=", 1) for text in SHARED_L2)
+
+
 @pytest.mark.parametrize(
     ("machine", "options", "words"),
     [
         ("epyc7601x2", {"placement": "siblings"}, "one hart a core; write --smt off"),
         ("bus:2", {"home": "first-touch"}, "--home first-touch: engine sst homes memory by"),
-        ("i912900k", {"placement": "0,16"}, "module8 .* write --with socket.resolver.slices=1"),
+        (
+            "i912900k",
+            {"placement": "0,16", "overrides": L2},
+            "module8 .* write --with socket.resolver.slices=1",
+        ),
         ("bus:2", {"overrides": {"core.atomics": "far"}}, "core.atomics=near"),
         ("bus:2", {"overrides": {"interrupt.multicast": "yes"}}, "interrupt.multicast=no"),
     ],

@@ -35,8 +35,7 @@ SHAPES = ["bus:4", "ring:8", "mesh:4x3", "ccx:2x4", "ring:3"]
 def exported(
     machine: str, threads: str = "max", mesh: str = "merlin"
 ) -> tuple[Job, dict[str, Any]]:
-    overrides = {"socket.resolver.slices": "1"} if machine == "i912900k" else {}  # see test_errors
-    job = make_job(machine, "lock/ticket", threads, smt=False, overrides=overrides)
+    job = make_job(machine, "lock/ticket", threads, smt=False)
     return job, system.describe(job, mesh)
 
 

@@ -101,6 +101,10 @@ def _label(machine: Machine, name: str) -> str:
 
 
 def _parts(machine: Machine, measured: Matrix) -> Iterator[str]:
+    """Where cores differ in kind, their pairs are classes of their own, whose medians sums of parts
+    would move."""
+    if machine.kinds:
+        return
     found = {name: p.ns for name, p in parts_of(machine, measured).items() if p.r2 >= ADDITIVE}
     if found:
         yield "\n[parts]  # ns each core adds: L(i, j) = part(i) + part(j) inside one L3"
