@@ -182,6 +182,11 @@ def test_every_measured_machine_is_on_record_and_no_other() -> None:
     assert {o.machine for o in observations()} <= fitted
 
 
+def test_a_machine_whose_host_is_not_known_lends_nothing() -> None:
+    assert figures.read("epyc7601x2").lends_nothing and "epyc7601x2" in figures.carried()
+    assert "epyc7601x2" not in figures.well_measured()
+
+
 @pytest.mark.parametrize("name", HELD_BACK)
 def test_a_machine_held_back_has_no_figures_and_a_lender_for_every_number(name: str) -> None:
     assert name not in figures.carried()

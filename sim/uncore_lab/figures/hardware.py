@@ -68,6 +68,7 @@ class Hardware(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     slice: str = "hash"
     at_home: list[str] = []  # parts that are at the home, like "socket1": classes have sides
     unmatched: str = ""  # what the simulation does not show, and why
+    lends_nothing: str = ""  # why other machines cannot be told by this one
     structure: float | None = None  # least share of the pairs' spread that must be explained
     parts: dict[str, list[float]] = {}
     between: dict[str, list[list[float]]] = {}
@@ -123,7 +124,8 @@ def carried(table: str = HANDOFFS) -> list[str]:
 
 def well_measured() -> list[str]:
     """Those that bounds hold on, and that say something of other machines."""
-    return [name for name in carried() if read(name).quality in BOUND_QUALITIES]
+    known = ((name, read(name)) for name in carried())
+    return [name for name, one in known if one.quality in BOUND_QUALITIES and not one.lends_nothing]
 
 
 def read(name: str) -> Hardware:

@@ -43,6 +43,7 @@ KEYS = (
     "slice",
     "structure",
     "unmatched",
+    "lends_nothing",
 )  # in the file's order
 ADDITIVE = 0.5  # of the variance inside a shared cache: from here on parts are worth carrying
 ABOVE = {"socket": "xsocket", "die": "pkg"}  # what the pairs that only the system holds are called
