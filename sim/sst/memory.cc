@@ -36,9 +36,10 @@ Answer SstHart::issue(const Access& access, Outcome&) {
 // without Zacas, has the instruction, and one that has it gets an access fault.
 Answer SstHart::cas_pair(uint64_t, Pair, Pair, Pair&, unsigned) { return Answer::fault; }
 
-Answer SstHart::fence(unsigned, unsigned) {
+Answer SstHart::fence(unsigned predecessor, unsigned successor) {
   Outcome nothing;
-  return buffer_.empty() ? Answer::now : issue({.kind = Access::Kind::fence}, nothing);
+  const bool waits = orders_write_before_read(predecessor, successor) && !buffer_.empty();
+  return waits ? issue({.kind = Access::Kind::fence}, nothing) : Answer::now;
 }
 
 // ---- performing it

@@ -192,6 +192,10 @@ def workloads() -> Iterator[tuple[str, Case]]:
     yield "by-age-random", Case("ccx:2x3", "random", 6, by_age, parameters, tiny=True)
     twice = ("ccx.resolver.grants=600ns", "die.resolver.grants=300ns")
     yield "by-age-twice", Case("three-level", "counter/atomic", 12, twice, (("ops", 6),))
+    few_ahead = (("ops", 12), ("lines", 6))
+    for machine, harts in (("mesh:3x2", 6), ("x8275clx2", 4)):
+        ahead = Case(machine, "random", harts, ("core.store_ahead=yes",), few_ahead, tiny=True)
+        yield f"stores-ahead-{machine}", ahead
     yield "one-store", Case("ccx:2x2", "layout/false_sharing", 4, ("core.store_buffer=1",), few)
 
 

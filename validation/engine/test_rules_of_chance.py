@@ -117,11 +117,12 @@ def test_posted_amos_leave_in_order() -> None:
 
 @pytest.mark.parametrize("opens", [0, 1], ids=["operation", "region"])
 def test_each_hart_begins_late_once(opens: int) -> None:
-    """V3: at its first marker, by a draw of its own; what follows is as late as that."""
-    most, seed = 30_000 * NS, 7
+    """V3: at its first marker, by a draw of its own, the larger the more harts there are; what
+    follows is as late as that."""
+    most, seed = 10_000 * NS, 7
     machine = by_chance(line(), start=most)
     late = places(machine, 3, opens, seed) - places(line(), 3, opens)
-    expected = [draw(most, 1, hart, 0, seed) for hart in range(3)]
+    expected = [draw(3 * most, 1, hart, 0, seed) for hart in range(3)]
     assert late.to_list() == [time for time in expected for _ in range(2)]
     assert len(set(expected)) == 3
 
@@ -130,7 +131,7 @@ def test_an_interrupt_does_not_end_a_late_start() -> None:
     """V3: it is taken when the hart has begun, which is before what it does next."""
     most, seed = 30_000 * NS, 7
     machine = by_chance(line(), start=most)
-    on_time = places(line(), 2, 0)[0] + draw(most, 1, 0, 0, seed)
+    on_time = places(line(), 2, 0)[0] + draw(2 * most, 1, 0, 0, seed)
     assert places(machine, 2, 0, seed, ipi=1000)[0] > on_time == places(machine, 2, 0, seed)[0]
 
 

@@ -30,7 +30,7 @@ PLACES: list[tuple[str, int, dict[str, Any]]] = [
     ("x5650x2", 21, {}),
     ("epyc7302x2", 64, {"placement": "siblings"}),
     ("epyc7302x2", 48, {"placement": "scatter", "home": "interleave"}),
-    ("ccx", 33, {"seeds": (1,)}),
+    ("ccx", 32, {"seeds": (1,)}),
     ("epyc7302x2", 63, {"placement": "siblings", "seeds": (2,)}),
 ]
 WORK: dict[str, dict[str, Any]] = {

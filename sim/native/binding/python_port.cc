@@ -6,7 +6,7 @@
 //   port.amo(op, address, size, operand, expected, posted)     nobody waits for a posted one
 //   port.cas_pair(address, operand, expected)         each a pair (low, high)
 //   port.lr(address, size)                port.sc(address, size, value)     0: stored, 1: failed
-//   port.fence()                          port.device(address, write, value)
+//   port.fence(predecessor, successor)                          port.device(address, write, value)
 //   port.has_device(address)              port.fetch(address, size)         bytes
 //   port.time()   port.cycle()   port.marker(code, value)   port.trapped(interrupt)
 //   port.returned()                       port.gave_up()
@@ -71,9 +71,9 @@ class PythonPort {
   Answer sc(uint64_t address, unsigned size, uint64_t value, uint64_t& failed, unsigned) {
     return answer(to.attr("sc")(address, size, value), failed);
   }
-  Answer fence(unsigned, unsigned) {
+  Answer fence(unsigned predecessor, unsigned successor) {
     uint64_t nothing;
-    return answer(to.attr("fence")(), nothing);
+    return answer(to.attr("fence")(predecessor, successor), nothing);
   }
   void fence_i() {}
   Answer mmio(uint64_t address, unsigned, bool write, uint64_t& value) {

@@ -73,7 +73,7 @@ bool Core::store(Thread& thread, const Access& a, Time now, Outcome& out) {
     }
     if (observed) observed->missed_store(thread.id);
   }
-  return buffer(thread, {a.address, a.value, a.size});
+  return buffer(thread, {a.address, a.value, a.size}, now);
 }
 
 // By the hart's own stores, or in the cache.

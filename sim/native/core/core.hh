@@ -90,7 +90,8 @@ class Core {
   bool drain_store(Thread& thread, Time now);
   bool drain_atomics(Thread& thread, Time now);
   bool goes_far(uint64_t number);
-  bool buffer(Thread& thread, const Store& store);
+  bool buffer(Thread& thread, const Store& store, Time now);
+  void ask_ahead(const Thread& thread, uint64_t number, Time now);
   bool post(Thread& thread, const Access& a, Time now);
   void attempt(Thread& thread, Time now);
   void waits(Thread& thread, Time now, uint32_t by);

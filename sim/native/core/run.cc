@@ -24,7 +24,8 @@ void Core::add_thread(Code& code, uint32_t id) {
   threads.push_back(
       std::make_unique<Thread>(*this, code, id, static_cast<uint32_t>(threads.size())));
   threads.back()->hart.spin_enabled = around.job.sleep;
-  threads.back()->late = Draws(Draws::start, around.job.seed, id, around.job.chance.start)(0);
+  const Time most = around.job.chance.start * around.job.placement.size();
+  threads.back()->late = Draws(Draws::start, around.job.seed, id, most)(0);
 }
 
 void Core::start() {

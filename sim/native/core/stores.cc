@@ -7,16 +7,25 @@
 namespace uncore {
 
 // Into the store buffer, if there is room.
-bool Core::buffer(Thread& thread, const Store& store) {
+bool Core::buffer(Thread& thread, const Store& store, Time now) {
   if (thread.buffer.size() >= capacity_) return false;
   thread.buffer.push(store);
   if (observed) observed->buffered(thread.id, thread.hart.pc);
+  if (spec.store_ahead && !store.is_atomic()) ask_ahead(thread, store.line(), now);
   return true;
+}
+
+// For the line of a store that is not the oldest; what has come by then is used when it is (H3.4).
+void Core::ask_ahead(const Thread& thread, uint64_t number, Time now) {
+  const Line* line = lines.find(number);
+  if (thread.buffer.size() == 1 || (line && around.protocol.may_store(line->copy.state))) return;
+  Time cost = 0;
+  ready(thread, number, ClientEvent::Store, now, cost);
 }
 
 // A far atomic that nobody waits for (rule C8).
 bool Core::post(Thread& thread, const Access& a, Time now) {
-  if (!buffer(thread, {a.address, a.value, a.size, a})) return false;
+  if (!buffer(thread, {a.address, a.value, a.size, a}, now)) return false;
   if (thread.buffer.head().is_atomic()) drain_atomics(thread, now);
   return true;
 }

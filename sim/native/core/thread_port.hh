@@ -35,7 +35,8 @@ inline Answer Thread::store(uint64_t address, unsigned size, uint64_t value) {
   return IssuingPort::store(address, size, value);
 }
 
-inline Answer Thread::fence(unsigned, unsigned) {
+inline Answer Thread::fence(unsigned predecessor, unsigned successor) {
+  if (!orders_write_before_read(predecessor, successor)) return Answer::now;
   if (buffer.empty() || !core.around.job.fences) return Answer::now;
   Outcome out;
   return issue({.kind = Access::Kind::fence}, out);

@@ -31,6 +31,14 @@ enum class Amo : uint8_t { swap, add, exclusive_or, bit_and, bit_or, min, max, m
 // its result goes to x0.
 inline constexpr unsigned kRelease = 1, kAcquire = 2, kUnused = 4;
 
+// The sets of a fence, as in the instruction: device input and output, reads, writes.
+inline constexpr unsigned kInput = 8, kOutput = 4, kReads = 2, kWrites = 1;
+
+// Where stores become visible in order, nothing but a later read has to wait for them.
+constexpr bool orders_write_before_read(unsigned predecessor, unsigned successor) {
+  return (predecessor & (kOutput | kWrites)) && (successor & (kInput | kReads));
+}
+
 // Sixteen bytes as two registers, for amocas.q.
 struct Pair {
   uint64_t low, high;

@@ -81,6 +81,11 @@ class Core:
         "core.atomics",
         words=("far", "near"),
     )
+    store_ahead: bool = field(
+        "whether a store asks for its line when it enters the store buffer, or as its oldest",
+        "core.store_ahead",
+        default=False,
+    )
 
 
 @part
@@ -197,7 +202,9 @@ class Memory:
 class Chance:
     """What is left to chance where a job has a seed: the most that a draw comes to."""
 
-    start: Ps = field("longest time that a hart starts late", "chance.start", default=0)
+    start: Ps = field(
+        "longest time that a hart starts late, for each hart of the job", "chance.start", default=0
+    )
     request: Ps = field(
         "longest time that a core's request leaves late", "chance.request", default=0
     )

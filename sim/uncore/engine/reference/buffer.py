@@ -28,10 +28,12 @@ def store(hart: Hart, access: Access) -> Done | None:
 
 
 def put(hart: Hart, access: Access) -> Done | None:
-    """H3.1: the hart waits only where the buffer is full."""
+    """H3.1: the hart waits only where the buffer is full.  H3.2: others than the oldest may ask."""
     if len(hart.buffer) >= size(hart.core):
         return None
     hart.buffer.append(access)
+    if hart.core.costs.store_ahead and len(hart.buffer) > 1 and not access.is_amo:
+        hart.core.ask_ahead(hart, access)
     return 0, 0
 
 

@@ -24,7 +24,7 @@ class Chance:
 
     def __init__(self, job: Job) -> None:
         """V1: a run without a seed draws nothing: all its draws are from 0 to 0."""
-        self.seed, self.most = job.seed or 0, job.chance
+        self.seed, self.most, self.harts = job.seed or 0, job.chance, job.threads[0]
         self.last_amo: Counter[int] = Counter()  # when it left, by core
 
     def draw(self, most: int, what: int, whom: int, count: int) -> int:
@@ -34,7 +34,7 @@ class Chance:
 
     def start(self, hart: int) -> int:
         """V3: how late a hart begins."""
-        return self.draw(self.most.start, START, hart, 0)
+        return self.draw(self.most.start * self.harts, START, hart, 0)
 
     def leaves(self, request: Message, then: int) -> int:
         """V4.1: when a core's request leaves that would have left at a time."""

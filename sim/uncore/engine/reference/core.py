@@ -61,7 +61,7 @@ class Core:
         self.attempt(hart)
 
     def make_visible(self, hart: Hart, oldest: Access) -> bool:
-        """H3.2: the oldest store, if its line is here; only it asks for one."""
+        """H3.2: the oldest store, if its line is here; else it asks for it."""
         if hart.posted or far.goes_far(self, oldest):
             return far.leave_buffer(hart)
         if self.caches.find(oldest.line).contended.bars_access(hart, oldest):
@@ -72,6 +72,12 @@ class Core:
         locks.lose_reservations(self, oldest.line, by=hart)
         oldest.apply(ready[0])
         return True
+
+    def ask_ahead(self, hart: Hart, store: Access) -> None:
+        """H3.2: for the line of a store that is not the oldest, unless the core may write it."""
+        line = self.caches.find(store.line)
+        if not line.protocol.may_store(line.state) and not line.contended.bars_access(hart, store):
+            self.caches.ready(store.line, self.wish(store), hart.index)
 
     # ---- accesses --------------------------------------------------------------------------------
 

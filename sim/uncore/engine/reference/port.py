@@ -13,6 +13,8 @@ from uncore.engine.reference.access import Access, Value
 if TYPE_CHECKING:
     from uncore.engine.reference.hart import Hart
 
+INPUT, OUTPUT, READS, WRITES = 8, 4, 2, 1  # of a fence's sets
+
 
 class Port:
     """A hart seen from inside."""
@@ -44,12 +46,14 @@ class Port:
     def sc(self, address: int, size: int, value: int) -> Value | None:
         return self.hart.issue(Access("sc", address, size, value))
 
-    def fence(self) -> Value | None:
-        return self.hart.issue(Access("fence"))
-
     def fetch(self, address: int, size: int) -> bytes:
         """H1.4: code is read functionally."""
         return contents.read(self.hart.system, address, size)
+
+    def fence(self, predecessor: int, successor: int) -> Value | None:
+        """H4: stores become visible in order, so only a later read waits for earlier ones."""
+        waits = predecessor & (OUTPUT | WRITES) and successor & (INPUT | READS)
+        return self.hart.issue(Access("fence")) if waits else 0
 
     # ---- devices ---------------------------------------------------------------------------------
 
