@@ -125,7 +125,7 @@ BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
         contended, "ask_in_turn", _from_the_first, "four-siblings", ""
     ),
     "no locks": (locks, "may_begin", always, "siblings-counter/atomic", ""),
-    "all begin at once": (Chance, "start", zero, "by-chance-ticket-ccx-16", "V3"),
+    "all begin at once": (Chance, "start", zero, "by-chance-ticket-ccx-16", ""),
     "no request is late": (Chance, "leaves", _on_time, "by-chance-random-bus:4-0-mesi", "V4"),
     "posted AMOs overtake": (Chance, "in_order", _on_time, "by-chance-posted", "V4"),
     "each hold is the usual one": (Chance, "hold", _usual, "by-chance-ticket-ccx-16", ""),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import median
+
 import msgspec
 import pytest
 
@@ -41,7 +43,7 @@ def test_fairness_is_the_least_rate_over_the_most(ops, times, expected) -> None:
     assert fairness(ops, times) == expected
 
 
-@pytest.mark.parametrize("asked", [{"ops": 200}, {"duration": "40us"}])
+@pytest.mark.parametrize("asked", [{"ops": 1000}, {"duration": "400us"}])
 def test_a_queue_is_fair_and_backing_off_is_not(asked: dict[str, object]) -> None:
     """Harts of three complexes and a single one far away, with fixed work and with fixed time."""
     words = {"placement": "0-11,60", "parameters": asked}
@@ -49,7 +51,7 @@ def test_a_queue_is_fair_and_backing_off_is_not(asked: dict[str, object]) -> Non
         [point.fairness for point in api.run("epyc7601x2", lock, (13,), **words).points]
         for lock in ("lock/mcs", "lock/ttas")
     )
-    assert min(queue) > 0.7 > 0.6 > max(absent) >= 0
+    assert median(queue) > 0.8 > 0.6 > median(absent) >= 0
 
 
 @pytest.mark.parametrize("asked", [{"ops": 200}, {"duration": "40us"}])

@@ -15,7 +15,7 @@ bool Core::buffer(Thread& thread, const Store& store, Time now) {
   return true;
 }
 
-// For the line of a store that is not the oldest; what has come by then is used when it is (H3.4).
+// For the line of a store that is not the oldest; what has come by then is used when it is (H3.2).
 void Core::ask_ahead(const Thread& thread, uint64_t number, Time now) {
   const Line* line = lines.find(number);
   if (thread.buffer.size() == 1 || (line && around.protocol.may_store(line->copy.state))) return;

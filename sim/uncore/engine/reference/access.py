@@ -42,7 +42,7 @@ class Access:
 
     @property
     def drains(self) -> bool:
-        """H4: it waits until its hart's store buffer is empty."""
+        """Waits until its hart's store buffer is empty."""
         return self.kind not in ("load", "store")
 
     def overlaps(self, other: Access) -> bool:
