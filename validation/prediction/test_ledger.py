@@ -17,7 +17,10 @@ from uncore_lab.predict.ledger import LEDGER, Prediction, entries, read_day, rec
 from uncore_lab.validate import blind
 from uncore_lab.validate.section import Request
 
-SEALS = {"2026-11-21": "4127a96aa9d003aa"}  # of days that are over; each in turn is added here
+SEALS = {
+    "2026-11-21": "4127a96aa9d003aa",
+    "2026-11-22": "6208d1b572fc8354",
+}  # of days that are over
 
 
 @pytest.fixture
