@@ -9,7 +9,7 @@ import pytest
 from uncore import _native
 from uncore.protocol import check, coverage, mutate
 from uncore.protocol.mutate import with_cell
-from uncore.protocol.shapes import Cell
+from uncore.protocol.shapes import PROTOCOLS, Cell
 from uncore.protocol.systems import Level, System
 from uncore.protocol.tables import Tables, load, pack
 
@@ -80,6 +80,7 @@ FAR_BREAKS = [
     ("resolver", "W", "Amo", Cell(("probeS",)), "found old data|can read old data"),
     ("transaction", "amo", "Answers", Cell(("operate",), "idle"), "old data"),
     ("client", "S", "Amo", Cell(("hit",)), "old data"),
+    ("client", "S", "Amo", Cell(), "neither hits nor asks"),
 ]
 
 
@@ -158,6 +159,15 @@ def test_ctrl_c_ends_a_walk() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         _native.check.walk(pack(load("mesi")), THREE.tree(), THREE.states, interrupt)
+
+
+@pytest.mark.bulk
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_machines_of_mutants_meet_every_cell_but_two_of_larger_ones(protocol: str) -> None:
+    tables = load(protocol)
+    met = {c for s in mutate.systems(tables) for c in mutate.proof(pack(tables), s)["reached"]}
+    missed = {coverage.place(tables, cell) for cell in coverage.expected(tables) - met}
+    assert missed <= {"join N below/ProbeS", "join N below/ProbeM"}
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ void System<Size>::access(Agent c, ClientEvent wish, int word) {
     own.far = true;
   } else if (CoreLogic::access(at, own.copy, wish) == Begun::performed) {
     perform(c, wish, word);
+  } else if (!watched->waits_for_grant(own.copy.state)) {
+    throw Violation{"an access of core " + std::to_string(c) + " neither hits nor asks"};
   }
 }
 

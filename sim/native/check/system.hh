@@ -10,7 +10,7 @@
 // Invariants, checked on every step, else Violation: a core in E or M is alone, one at most is in
 // O, one at most of the cores below a resolver is in F, and every readable copy equals `golden`: a
 // load returns the last store. A line in memory or in a resolver's store is checked when somebody
-// is given it.
+// is given it. An access that begins hits, or asks.
 #pragma once
 
 #include <algorithm>
