@@ -65,7 +65,7 @@ KNOWN = [
     ("tr1950x", "die", ("AuthenticAMD", 0x17, 0x01), 4000),
     ("epyc7302x2", "socket", ("AuthenticAMD", 0x17, 0x31), 3300),
     ("i54590", "socket", ("GenuineIntel", 6, 0x3C), 3700),
-    ("w2150b", "socket", ("GenuineIntel", 6, 0x55), 4500),
+    ("x8180", "socket", ("GenuineIntel", 6, 0x55), 3800),
 ]
 
 
