@@ -61,8 +61,10 @@ def test_g2_waits_for_one_line_at_a_time() -> None:
     assert cost(Pattern.INDEPENDENT) == pytest.approx(cost(Pattern.CHAINED), abs=MANY)
 
 
-def test_g3_asks_for_the_line_of_the_oldest_store_alone() -> None:
-    """Stores in the buffer fetch their lines one after the other, however large the buffer."""
+def test_g3_asks_for_the_lines_of_all_stores_or_of_the_oldest_alone() -> None:
+    """However large the buffer, its stores fetch their lines one after the other, or at once."""
+    ahead = line(core={"store_buffer": 64, "store_ahead": True})
+    assert cost(Pattern.STORES, ahead) < MANY * FETCH / 4
     roomy = line(core={"store_buffer": 64})
     assert cost(Pattern.STORES, roomy) > MANY * FETCH
     assert cost(Pattern.STORES, line(core={"store_buffer": 1})) > MANY * FETCH

@@ -6,7 +6,7 @@
 //   port.amo(op, address, size, operand, expected, posted)     nobody waits for a posted one
 //   port.cas_pair(address, operand, expected)         each a pair (low, high)
 //   port.lr(address, size)                port.sc(address, size, value)     0: stored, 1: failed
-//   port.fence(predecessor, successor)                          port.device(address, write, value)
+//   port.fence(predecessor, successor)    port.device(address, write, value)
 //   port.has_device(address)              port.fetch(address, size)         bytes
 //   port.time()   port.cycle()   port.marker(code, value)   port.trapped(interrupt)
 //   port.returned()                       port.gave_up()

@@ -153,7 +153,15 @@ class Machine:
 
 
 PARTS: tuple[type, ...] = (
-    *(Machine, Kind, Core, Link, Resolver, Memory, Interrupt, Chance, Number),
+    Machine,
+    Kind,
+    Core,
+    Link,
+    Resolver,
+    Memory,
+    Interrupt,
+    Chance,
+    Number,
 )
 
 # Keys of a machine file that decide no number by themselves.

@@ -208,10 +208,12 @@ def _data(level: Table) -> dict[str, Any]:
     if not data or data.word("policy") == "none":
         return {"data": "none", "data_sets": 0, "data_ways": 0, "data_hit": 0, "data_repeat": 0}
     sets, ways = sets_and_ways(data)
-    hit, repeat = ps(data.duration("latency")), ps(data.duration("repeat"))
     return {
-        **{"data": data.word("policy"), "data_sets": sets, "data_ways": ways},
-        **{"data_hit": hit, "data_repeat": repeat},
+        "data": data.word("policy"),
+        "data_sets": sets,
+        "data_ways": ways,
+        "data_hit": ps(data.duration("latency")),
+        "data_repeat": ps(data.duration("repeat")),
     }
 
 

@@ -8,6 +8,7 @@ Interface: `find` what stands at an address: `is_here`, `use` it at once, `reach
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -38,7 +39,7 @@ def find(system: System, address: int) -> Register | None:
 
 
 @dataclass(frozen=True)
-class Register:
+class Register(ABC):
     """One of a hart's two."""
 
     hart: Hart
@@ -93,11 +94,13 @@ class Register:
         """Would this value, written, interrupt the hart?"""
         return False
 
+    @abstractmethod
     def read(self) -> int:
-        raise NotImplementedError
+        """Its value now."""
 
+    @abstractmethod
     def write(self, value: int) -> None:
-        raise NotImplementedError
+        """What a write does to the hart, now."""
 
 
 class Msip(Register):
