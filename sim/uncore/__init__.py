@@ -1,29 +1,54 @@
 """Uncore: a cache-coherence and topology simulator.
 
     import uncore
-    result = uncore.run("epyc7601x2", "lock/ticket", threads=[1, 2, 4])
+    result = uncore.run("epyc7601x2", "lock/ticket", threads=[1, 2, 4], hold="50ns")
     result.to_polars()
+    result.plot("ticket.svg")
+    uncore.sweep("epyc7601x2", ["lock/mcs", "lock/cna"], "1,2..128", hold=["0", "1us"])
+    uncore.machines(), uncore.workloads(), uncore.show("epyc7601x2")
 
-`run` is `uncore.api.run`; it is loaded when first used, so that importing a part stays quick.
+Each name is loaded when first used, so that importing a part stays quick.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from uncore import paths
-from uncore.version import __version__ as __version__
+from uncore.version import __version__
 
 if TYPE_CHECKING:
-    from uncore.api import load_result as load_result
-    from uncore.api import run as run
+    from uncore.api import load_result, run
+    from uncore.api import load_result as load
+    from uncore.interactive import html, machines, matrix, plot, show, sweep, workloads
+
+__all__ = [
+    "__version__",
+    "html",
+    "load",
+    "load_result",
+    "machines",
+    "matrix",
+    "plot",
+    "run",
+    "show",
+    "sweep",
+    "workloads",
+]
+_IN_API = {"run": "run", "load": "load_result", "load_result": "load_result"}
 
 paths.find_native(__path__)
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("run", "load_result"):
-        from uncore import api  # noqa: PLC0415 (slow to load)
+    if name not in __all__:
+        raise AttributeError(f"module 'uncore' has no attribute '{name}'")
+    home = "uncore.api" if name in _IN_API else "uncore.interactive"
+    found = getattr(importlib.import_module(home), _IN_API.get(name, name))
+    globals()[name] = found
+    return found
 
-        return getattr(api, name)
-    raise AttributeError(f"module 'uncore' has no attribute '{name}'")
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

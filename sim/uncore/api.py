@@ -2,7 +2,7 @@
 
 Interface:
 
-    run(machine, workload, threads=[1, 2, 4], parameters={"hold": "50ns"}) -> Result
+    run(machine, workload, threads=[1, 2, 4], hold="50ns") -> Result
     repeats(result)               by thread count: the median run, the least and the most
     load_result(path) -> Result
     make_job(...) -> Job          what run would execute; in lockstep, if no seeds are given
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import msgspec
 
@@ -29,10 +29,24 @@ from uncore.placement import place, thread_counts
 from uncore.program import Program
 from uncore.result import Observed, Point, Repeats, Result, canonical, load, repeats
 from uncore.topology.machine import Machine
+from uncore.words import duration
 
-NOTHING: Mapping[str, str] = {}
+Value = str | int | float | bool  # "50ns"
+NOTHING: Mapping[str, Any] = {}
 Counts = str | int | Iterable[int]  # "1,2,4..128", 4, [1, 2, 4]
 FIRST_SEED, REPEATS = 1, 3
+
+
+class Policies(TypedDict, total=False):
+    """The fields of Job that say how a program is run, as they are there."""
+
+    placement: str
+    smt: bool
+    home: str
+    slices: str
+    engine: str
+    watchdog: int
+    seeds: tuple[int, ...]
 
 
 def run(
@@ -40,19 +54,46 @@ def run(
     workload: str | Path | Program,
     threads: Counts = (1,),
     *,
+    parameters: Mapping[str, Value] = NOTHING,
+    overrides: Mapping[str, Value] = NOTHING,
+    placement: str = "compact",
+    smt: bool = True,
+    home: str = "addressed",
+    slices: str = "hash",
+    engine: str = "native",
+    watchdog: str | int = "100ms",
+    seeds: Iterable[int] | None = None,
     cores: int = 1,
+    slow: bool = False,
+    observed: bool = False,
     told: Told = UNTOLD,
-    **options: Any,
+    **named: Value,
 ) -> Result:
-    """Runs a workload at each thread count, as often as there are seeds (`seeds=()`: in lockstep).
+    """Runs a workload at each thread count, as often as there are seeds.
 
-    Interrupted, it returns what is finished, marked partial.  `options` are those of `make_job`;
-    `cores` is how many of the host's cores may work; `told`, how engines are to be run:
-    {"sst_threads": 4}.
+    Keywords that are none of the options here are the workload's parameters, hold="50ns";
+    `parameters` takes them, too.  `overrides` are numbers of the machine, by the keys of `uncore
+    show --keys`.  `seeds`: (17, 18), or () for one run in lockstep.  `cores` is how many of the
+    host's may work.  `observed` keeps what `uncore lines` shows.  `told` says how engines are run:
+    {"sst_threads": 4}.  Interrupted, it returns what is finished, marked partial.
     """
-    seeds = usual_seeds(options.get("engine", "native"))
-    job = make_job(machine, workload, threads, **{"seeds": seeds} | options)
-    result = execute([job], cores, told=told)[0]
+    job = make_job(
+        machine,
+        workload,
+        threads,
+        parameters={**parameters, **named},
+        overrides=overrides,
+        slow=slow,
+        placement=placement,
+        smt=smt,
+        home=home,
+        slices=slices,
+        engine=engine,
+        watchdog=watchdog if isinstance(watchdog, int) else duration("watchdog", watchdog),
+        seeds=usual_seeds(engine) if seeds is None else tuple(seeds),
+    )
+    probes = frozenset({"lines"} if observed else ())
+    result = execute([job], cores, probes=probes, told=told)[0]
     if not result.points:
         raise KeyboardInterrupt
     return result
@@ -69,11 +110,11 @@ def make_job(
     threads: Counts = (1,),
     *,
     parameters: Mapping[str, Any] = NOTHING,
-    overrides: Mapping[str, str] = NOTHING,
+    overrides: Mapping[str, Value] = NOTHING,
     slow: bool = False,
-    **policies: Any,
+    **policies: Unpack[Policies],
 ) -> Job:
-    """A Job from names; `policies` are the other fields of Job (placement, smt, home, ...).
+    """A Job from names; in lockstep where no seeds are given.
 
     `slow`: more harts than the engine runs in reasonable time are wanted all the same.
     """
@@ -94,7 +135,7 @@ def make_job(
         program=found,
         threads=counts,
         parameters=tuple(sorted(found.canonical(parameters).items())),
-        overrides=tuple(sorted(overrides.items())),
+        overrides=tuple(sorted((key, str(value)) for key, value in overrides.items())),
         **policies,
     )
     if not slow:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from uncore import api, matrix, program
+from uncore import api, matrices, program
 from uncore.errors import UserError
 from uncore.files import write_whole
 from uncore.result import log, save
@@ -112,8 +112,8 @@ def test_cache_folder_that_cannot_be_made_is_named_with_the_remedy(tmp_path, mon
 
 
 def test_matrix_is_written_whole_or_not_at_all(tmp_path):
-    measured = matrix.measure("bus:2", ipi=False, overrides={}, smt=True)
+    measured = matrices.measure("bus:2", ipi=False, overrides={}, smt=True)
     path = tmp_path / "m.csv"
     path.write_text(BEFORE)
-    on_a_full_disk(lambda: matrix.write_csv(measured, path))
+    on_a_full_disk(lambda: matrices.write_csv(measured, path))
     assert path.read_text() == BEFORE

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from uncore import matrix
+from uncore import matrices as matrix
 from uncore.api import make_job, usual_seeds
 from uncore.commands.options import Plot
 from uncore.commands.status import FAILED, INTERRUPTED, OK

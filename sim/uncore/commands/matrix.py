@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from uncore import matrix as measurement
+from uncore import matrices as measurement
 from uncore.commands.options import CHOICES, Choices, Json, Plot, With, note
 from uncore.commands.status import FAILED, OK
 from uncore.errors import UserError

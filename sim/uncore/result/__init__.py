@@ -13,7 +13,7 @@ from uncore.result.files import load, save
 from uncore.result.frame import to_rows
 from uncore.result.observed import Observed
 from uncore.result.repeats import Repeats, repeats, to_medians
-from uncore.result.schema import Host, Latency, Outcome, Point, Result, canonical
+from uncore.result.schema import Host, Latency, Outcome, Point, Result, Results, canonical
 
 __all__ = [
     "Host",
@@ -23,6 +23,7 @@ __all__ = [
     "Point",
     "Repeats",
     "Result",
+    "Results",
     "canonical",
     "load",
     "repeats",

@@ -1,7 +1,7 @@
 """Result files: JSON for people and tools, Parquet for analysis.
 
 Interface: `save(result, path)` and `load(path)`, by the name's ending.  A Parquet file is the table
-of `frame.to_polars`, with the whole result as JSON in its metadata, so both load alike.
+of `Result.to_polars`, with the whole result as JSON in its metadata, so both load alike.
 Invariant: what is loaded has the hash it was saved with; a changed file is refused.
 """
 

@@ -1,16 +1,24 @@
 """Results as tables: one row per run, the same columns for `--json`, polars and Parquet.
 
-Interface: `to_row` and `to_rows` (builtin types) and `to_polars`.  Columns of a parameter are
-`set.NAME`, of an override `with.KEY`, of a distance class `transfers.CLASS`.
+Interface: `to_row` and `to_rows` (builtin types) and `Framed`, whatever has rows.  Columns of a
+parameter are `set.NAME`, of an override `with.KEY`, of a distance class `transfers.CLASS`.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
+
+from uncore.errors import UserError
 
 if TYPE_CHECKING:
     import polars
+
+    from uncore.interactive import Picture
+
+ROW = "row"  # the dimension of rows that no columns tell apart
 
 
 class Tabled(Protocol):
@@ -36,12 +44,65 @@ def to_rows(results: Iterable[Tabled]) -> list[dict[str, Any]]:
     return [to_row(result, point) for result in results for point in result.points]
 
 
-def to_polars(results: Iterable[Tabled]) -> polars.DataFrame:
-    """One row per point of all results; a column a result does not have is null there."""
-    import polars  # noqa: PLC0415 (slow to load)
+class Framed:
+    """What has rows: as a table of other libraries, and as a picture, in a notebook too."""
 
-    frames = [polars.DataFrame([row], infer_schema_length=None) for row in to_rows(results)]
-    return polars.concat(frames, how="diagonal_relaxed") if frames else polars.DataFrame()
+    __slots__ = ()
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Builtin types."""
+        raise NotImplementedError
+
+    def to_polars(self) -> polars.DataFrame:
+        """A column that a row does not have is null there."""
+        import polars  # noqa: PLC0415 (slow to load)
+
+        frames = [polars.DataFrame([row], infer_schema_length=None) for row in self.to_rows()]
+        return polars.concat(frames, how="diagonal_relaxed") if frames else polars.DataFrame()
+
+    def to_pandas(self) -> Any:
+        """A DataFrame of pandas."""
+        return _library("pandas", "to_pandas").DataFrame(self.to_rows())
+
+    def to_xarray(self) -> Any:
+        """A Dataset of xarray: its dimensions are the columns that tell the rows apart."""
+        _library("xarray", "to_xarray")
+        table, names = self.to_pandas(), self._dimensions()
+        numbers = [*names, *(k for k in table.select_dtypes("number") if k not in names)]
+        index = table[numbers].set_index(names) if names else table[numbers].rename_axis(ROW)
+        return index.to_xarray()
+
+    def _dimensions(self) -> list[str]:
+        """Columns that name a run, where they differ; thread counts are an axis in any case."""
+        rows = self.to_rows()
+        named = [key for key in dict.fromkeys(key for row in rows for key in row) if names_run(key)]
+        return [k for k in named if k == "threads" or len({row.get(k) for row in rows}) > 1]
+
+    def plot(self, path: str | Path | None = None) -> Picture:
+        """The picture; with a path, also in that file."""
+        import uncore  # noqa: PLC0415 (what draws it is above this layer)
+
+        return uncore.plot(self, path)
+
+    def _repr_html_(self) -> str:
+        import uncore  # noqa: PLC0415 (what prints it is above this layer)
+
+        return uncore.html(self)
+
+
+def names_run(column: str) -> bool:
+    """Whether the column says which run it was, and not what came of it."""
+    named = ("machine", "workload", "engine", "placement", "home", "threads", "seed")
+    return column in named or column.startswith(("set.", "with."))
+
+
+def _library(name: str, method: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise UserError(
+            f"{method} needs the package {name}, which is not installed; write: pip install {name}"
+        ) from None
 
 
 def _job_columns(job: dict[str, Any]) -> dict[str, Any]:

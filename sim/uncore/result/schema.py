@@ -11,16 +11,13 @@ documentation: docs/result.md is derived from them.
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from uncore.result.frame import to_polars
+from uncore.result.frame import Framed, to_rows
 from uncore.result.observed import Observed
-
-if TYPE_CHECKING:
-    import polars
 
 SCHEMA = "uncore.result/1"
 
@@ -163,7 +160,7 @@ class Host(Struct, frozen=True, kw_only=True):
     program: Annotated[str, Meta(description="the file the program was read from")]
 
 
-class Result(Struct, frozen=True, kw_only=True):
+class Result(Framed, Struct, frozen=True, kw_only=True):
     """One job and what came of it."""
 
     schema: Annotated[str, Meta(description="name and version of this layout")] = SCHEMA
@@ -200,9 +197,30 @@ class Result(Struct, frozen=True, kw_only=True):
     def failed(self) -> bool:
         return any(point.failures for point in self.points)
 
-    def to_polars(self) -> polars.DataFrame:
+    def to_rows(self) -> list[dict[str, Any]]:
         """One row per point."""
-        return to_polars([self])
+        return to_rows([self])
+
+    def __repr__(self) -> str:
+        name, machine = self.job["program"]["name"], self.job["machine"]["id"]
+        counts = " ".join(str(n) for n in dict.fromkeys(point.threads for point in self.points))
+        seeds = " ".join(str(seed) for seed in self.job.get("seeds", ()))
+        partial = ", partial" if self.outcome.partial else ""
+        drawn = f", seeds {seeds}" if seeds else ", lockstep"
+        return f"<{name} on {machine}, threads {counts}{drawn}{partial}: {self.result_hash[:16]}>"
+
+
+class Results(tuple[Result, ...], Framed):
+    """Several results, such as those of a sweep, as one table."""
+
+    __slots__ = ()
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """One row per point of all results."""
+        return to_rows(self)
+
+    def __repr__(self) -> str:
+        return "\n".join([f"<{len(self)} results:", *(f"  {result!r}" for result in self)]) + ">"
 
 
 def by_seed(seed: int | UnsetType | None) -> str:

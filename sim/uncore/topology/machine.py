@@ -103,6 +103,9 @@ class Machine:
     def __post_init__(self) -> None:
         refuse_unsound(self)
 
+    def __repr__(self) -> str:
+        return f"<{self.id}: {self.cores} cores, {self.harts} harts, {self.protocol}>"
+
     @property
     def cores(self) -> int:
         return len(self.core_stops)

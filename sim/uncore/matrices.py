@@ -29,6 +29,7 @@ from uncore.report.progress import progress
 from uncore.report.table import Column, emit
 from uncore.report.units import EMPTY
 from uncore.result import Result
+from uncore.result.frame import Framed
 from uncore.topology.machine import Machine
 
 Sample = tuple[int, int]  # how many harts, and which draw of so many
@@ -37,8 +38,8 @@ LINE, IPI = "one-way latency", "one-way IPI latency"
 WORKLOADS = {False: "latency/pingpong", True: "ipi/pingpong"}
 
 
-@dataclass(frozen=True)
-class Matrix:
+@dataclass(frozen=True, repr=False)
+class Matrix(Framed):
     """Latencies in ns between harts; the diagonal is 0."""
 
     machine: Machine
@@ -46,6 +47,21 @@ class Matrix:
     what: str
     ns: list[list[float]]
     result: Result
+
+    def __repr__(self) -> str:
+        return f"<{self.what} on {self.machine.id}, {len(self.harts)} harts>"
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """One row per pair of harts."""
+        return [
+            {"from": a, "to": b, "class": distance(self.machine, a, b), "ns": value}
+            for a, row in zip(self.harts, self.ns, strict=True)
+            for b, value in zip(self.harts, row, strict=True)
+            if a != b
+        ]
+
+    def _dimensions(self) -> list[str]:
+        return ["from", "to"]
 
     def by_class(self) -> list[dict[str, Any]]:
         """One row per distance class that occurs, nearest first, with the measured median."""

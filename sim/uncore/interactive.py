@@ -1,0 +1,195 @@
+"""What `import uncore` offers beside `run`: for scripts and notebooks.
+
+Interface: `sweep`, `matrix`, `show`, `plot`, `machines`, `workloads`; `Picture`, what `plot` gives;
+`html(value)`, what a notebook shows of a value.  `uncore.NAME` finds them (uncore/__init__.py).
+
+Each is a command's counterpart, with its words as typed keywords and values for tables; what they
+print is what the command prints.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import html as markup
+import io
+import tempfile
+from collections.abc import Iterable, Mapping
+from itertools import product
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+from uncore import matrices, program, topology
+from uncore.api import NOTHING, Counts, Value, find_program, make_job, usual_seeds
+from uncore.engine import NOTHING as UNTOLD
+from uncore.engine import Told
+from uncore.execute import execute
+from uncore.matrices import Matrix, Sample
+from uncore.program import Program
+from uncore.report import curve
+from uncore.report import plot as plots
+from uncore.result import Result, Results
+from uncore.result.frame import Framed
+from uncore.topology.machine import Machine
+from uncore.words import duration
+
+T = TypeVar("T")
+Several: TypeAlias = T | list[T] | tuple[T, ...]  # a value, or those of an axis
+Shown = str | Machine | Program | Framed
+
+
+def sweep(
+    machines: Several[str | Machine],
+    workloads: Several[str | Path | Program],
+    threads: Counts = (1,),
+    *,
+    parameters: Mapping[str, Several[Value]] = NOTHING,
+    overrides: Mapping[str, Several[Value]] = NOTHING,
+    placement: Several[str] = "compact",
+    smt: Several[bool] = True,
+    home: Several[str] = "addressed",
+    slices: Several[str] = "hash",
+    engine: Several[str] = "native",
+    watchdog: str | int = "100ms",
+    seeds: Iterable[int] | None = None,
+    cores: int = 1,
+    slow: bool = False,
+    told: Told = UNTOLD,
+    **named: Several[Value],
+) -> Results:
+    """Runs all combinations of what is given as a list; options are those of `run`."""
+    policies = {"placement": placement, "smt": smt, "home": home, "slices": slices}
+    waits = watchdog if isinstance(watchdog, int) else duration("watchdog", watchdog)
+    kept = None if seeds is None else tuple(seeds)
+    jobs = [
+        make_job(
+            machine,
+            workload,
+            threads,
+            parameters=values,
+            overrides=numbers,
+            slow=slow,
+            watchdog=waits,
+            seeds=usual_seeds(chosen["engine"]) if kept is None else kept,
+            **chosen,
+        )
+        for machine, workload, chosen, numbers, values in product(
+            _several(machines),
+            _several(workloads),
+            _product({**policies, "engine": engine}),
+            _product(overrides),
+            _product({**parameters, **named}),
+        )
+    ]
+    found = [result for result in execute(jobs, cores, told=told) if result.points]
+    if not found:
+        raise KeyboardInterrupt
+    return Results(found)
+
+
+def _several(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _product(named: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One dictionary per combination."""
+    return [
+        dict(zip(named, chosen, strict=True)) for chosen in product(*map(_several, named.values()))
+    ]
+
+
+def matrix(
+    machine: str,
+    *,
+    ipi: bool = False,
+    sample: int | Sample | None = None,
+    overrides: Mapping[str, Value] = NOTHING,
+    smt: bool = True,
+    home: str = "addressed",
+    slices: str = "hash",
+    engine: str = "native",
+    seeds: Iterable[int] = (),
+    slow: bool = False,
+    told: Told = UNTOLD,
+) -> Matrix:
+    """What a line, or with `ipi` an interrupt, takes between all pairs of harts.
+
+    `sample`: of so many harts only, drawn so that every distance occurs; (40, 1) is another draw.
+    """
+    return matrices.measure(
+        machine,
+        ipi=ipi,
+        only=(sample, 0) if isinstance(sample, int) else sample,
+        overrides={key: str(value) for key, value in overrides.items()},
+        smt=smt,
+        home=home,
+        slices=slices,
+        engine=engine,
+        seeds=tuple(seeds),
+        slow=slow,
+        told=told,
+    )
+
+
+def machines() -> dict[str, str]:
+    """Every shipped machine and shape, with its one line."""
+    return dict(topology.list_machines())
+
+
+def workloads() -> dict[str, str]:
+    """Every shipped workload, with its one line."""
+    return {one.name: one.summary for one in program.shipped()}
+
+
+def show(what: Shown) -> None:
+    """Prints a machine or a workload (by name, too), a result, several, or a matrix."""
+    if isinstance(what, str):
+        is_program = what in program.catalogue() or what.endswith((".c", ".elf"))
+        what = find_program(what) if is_program else topology.load(what)
+    if isinstance(what, Machine):
+        print(topology.draw(what))
+    elif isinstance(what, Program):
+        print(f"{what.name}: {what.summary}")
+        for one in what.params:
+            print(f"  {one.name}={one.show(one.default)}  {one.help}")
+    elif isinstance(what, Matrix):
+        matrices.show(what, as_json=False)
+    else:
+        curve.show(_results(what), as_json=False)
+
+
+def _results(what: Framed) -> Results:
+    if isinstance(what, Result):
+        return Results([what])
+    if isinstance(what, Results):
+        return what
+    raise TypeError(f"a {type(what).__name__} is no machine, program, result or matrix")
+
+
+def html(what: Machine | Framed) -> str:
+    """As the command prints it, for a notebook."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        show(what)
+    return f"<pre>{markup.escape(printed.getvalue())}</pre>"
+
+
+class Picture:
+    """A picture: a notebook shows it, and `save` writes it by the file's ending."""
+
+    def __init__(self, *panels: plots.Panel) -> None:
+        self._panels = panels
+
+    def save(self, path: str | Path) -> Picture:
+        plots.picture(Path(path), *self._panels)
+        return self
+
+    def _repr_svg_(self) -> str:
+        with tempfile.TemporaryDirectory() as folder:
+            return plots.picture(Path(folder) / "picture.svg", *self._panels).read_text()
+
+
+def plot(what: Framed, path: str | Path | None = None) -> Picture:
+    """Curves of results, the heat map of a matrix; with a path, also in that file."""
+    panel = matrices.panel(what) if isinstance(what, Matrix) else curve.panel(_results(what))
+    drawn = Picture(panel)
+    return drawn.save(path) if path else drawn

@@ -1,0 +1,140 @@
+"""Does `import uncore` offer what the commands do, to people who type in Python?"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_type_hints
+
+import polars
+import pytest
+
+import uncore
+from uncore import api
+from uncore.errors import UserError
+from uncore.job import Job
+
+TINY = {"machine": "ccx:2x2", "workload": "lock/ticket", "threads": [1, 2], "ops": 20}
+
+
+@pytest.fixture(scope="module")
+def result():
+    return uncore.run(**TINY, hold="50ns", seeds=(1, 2))
+
+
+def test_every_name_that_is_offered_is_there():
+    assert {"run", "sweep", "matrix", "show", "load", "plot", "machines", "workloads"} <= set(
+        dir(uncore)
+    )
+    assert all(getattr(uncore, name).__doc__ for name in uncore.__all__ if name[0] != "_")
+
+
+def test_importing_it_loads_no_engine_and_no_library():
+    loaded = "import sys, uncore; print(len({'numpy', 'msgspec', 'uncore.api'} & set(sys.modules)))"
+    assert subprocess.check_output([sys.executable, "-c", loaded], text=True) == "0\n"
+
+
+def test_the_package_says_that_it_is_typed():
+    assert Path(inspect.getfile(uncore)).with_name("py.typed").is_file()
+
+
+def test_options_are_those_of_a_job_and_have_its_defaults():
+    policies = get_type_hints(api.Policies)
+    fields = {f.name: f.default for f in dataclasses.fields(Job)}
+    types = get_type_hints(Job)
+    assert policies == {name: types[name] for name in policies}
+    for function in (uncore.run, uncore.sweep):
+        offered = inspect.signature(function).parameters
+        for name in policies.keys() - {"seeds", "watchdog"}:
+            assert offered[name].default == fields[name]
+
+
+def test_a_parameter_is_a_keyword(result):
+    same = uncore.run(**TINY, parameters={"hold": "50ns"}, seeds=(1, 2))
+    assert dict(result.job["parameters"]) == {"hold": "50ns", "ops": "20"}
+    assert same.result_hash == result.result_hash
+
+
+def test_a_wrong_parameter_is_told_what_there_is():
+    with pytest.raises(UserError, match="Did you mean 'hold'"):
+        uncore.run(**TINY, holt="50ns")
+
+
+def test_a_result_is_one_line(result):
+    said = f"<lock/ticket on ccx:2x2, threads 1 2, seeds 1 2: {result.result_hash[:16]}>"
+    assert repr(result) == said
+
+
+def test_a_notebook_shows_the_table_that_the_command_prints(result):
+    shown = result._repr_html_()
+    assert "ops/s" in shown
+    assert shown.startswith("<pre>")
+
+
+def test_a_sweep_runs_all_combinations():
+    several = uncore.sweep(
+        "ccx:2x2",
+        ["lock/ticket", "lock/mcs"],
+        2,
+        ops=20,
+        hold=["0ns", "1us"],
+        home=("node0", "interleave"),
+        seeds=(),
+    )
+    told = several.to_polars().select("workload", "set.hold", "home").unique()
+    assert (len(several), len(told)) == (8, 8)
+    assert repr(several).startswith("<8 results:\n")
+
+
+def test_a_result_saved_is_loaded(result, tmp_path):
+    from uncore.result import save
+
+    save(result, tmp_path / "result.json")
+    assert uncore.load(tmp_path / "result.json").result_hash == result.result_hash
+
+
+def test_what_was_observed_stays_with_the_result():
+    assert uncore.run(**TINY, seeds=(), observed=True).observed[-1].threads == 2
+
+
+def test_a_matrix_has_a_row_for_each_pair():
+    measured = uncore.matrix("bus:2")
+    assert measured.to_polars().shape == (2, 4)
+    assert repr(measured) == "<one-way latency on bus:2, 2 harts>"
+
+
+def test_a_picture_is_shown_and_saved(result, tmp_path):
+    drawn = result.plot(tmp_path / "result.png")
+    assert (tmp_path / "result.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in drawn._repr_svg_()
+
+
+@pytest.mark.parametrize("what", ["bus:2", "lock/ticket"])
+def test_show_tells_of_a_machine_and_a_workload(what, capsys):
+    uncore.show(what)
+    assert what in capsys.readouterr().out
+
+
+def test_machines_and_workloads_are_named_with_a_line_each():
+    assert uncore.machines()["epyc7601x2"]
+    assert "Ticket lock" in uncore.workloads()["lock/ticket"]
+
+
+def test_tables_of_other_libraries(result):
+    if importlib.util.find_spec("pandas") is None:
+        with pytest.raises(UserError, match="pip install pandas"):
+            result.to_pandas()
+        return
+    assert len(result.to_pandas()) == len(result.to_polars()) == 4
+    if importlib.util.find_spec("xarray"):
+        assert dict(result.to_xarray().sizes) == {"threads": 2, "seed": 2}
+
+
+def test_a_column_that_a_row_lacks_is_null():
+    both = uncore.sweep(["bus:2", "ccx:2x2"], "lock/ticket", [2], ops=20, seeds=())
+    assert isinstance(both.to_polars(), polars.DataFrame)
+    assert both.to_polars()["transfers.ccx"].null_count() == 1
