@@ -138,6 +138,7 @@ void SstHart::run() {
         return;
       case Stop::semihost:
         return semihost();
+      case Stop::overflow:
       case Stop::fatal:
         return stop("fatal cause=" + std::to_string(hart_.fatal.cause) +
                         " pc=" + std::to_string(hart_.fatal.pc) +

@@ -36,7 +36,8 @@ const char* name(Amo op) {
 }
 
 const char* name(Stop stop) {
-  constexpr const char* names[] = {"horizon", "later", "retry", "wfi", "semihost", "spin", "fatal"};
+  constexpr const char* names[] = {"horizon",  "later", "retry", "wfi",
+                                   "semihost", "spin",  "fatal", "overflow"};
   return names[static_cast<std::size_t>(stop)];
 }
 
@@ -157,6 +158,10 @@ void bind_port(nb::module_& module) {
       .def(
           "set_argument", [](PythonHart& h, unsigned n, uint64_t value) { argument(h, n) = value; },
           "number"_a, "value"_a)
+      .def(
+          "set_stack",
+          [](PythonHart& h, uint64_t end, uint64_t size) { h.hart.stack = {end, size, false}; },
+          "end"_a, "size"_a, "Where its stack pointer may be.")
       .def_prop_rw(
           "clock", [](const PythonHart& h) { return h.hart.clock; },
           [](PythonHart& h, uint64_t clock) { h.hart.clock = clock; })

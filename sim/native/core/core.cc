@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "guest/faults.hh"
-
 namespace uncore {
 namespace {
 
@@ -19,7 +17,6 @@ constexpr ClientEvent wish_of(const Access& a, const CoreSpec& spec) {
 
 bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
   using K = Access::Kind;
-  if (a.address - thread.guard < around.job.stack_guard) return overflow(thread);
   if (thread.asked) return false;
   if (a.posted && spec.far_atomics && goes_far(a.line())) return post(thread, a, now);
   if (a.drains() && !thread.buffer.empty()) return false;
@@ -40,13 +37,6 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
     default:
       return begin_atomic(thread, a, now, out);
   }
-}
-
-// Its stack has reached what its hart must leave alone.
-bool Core::overflow(Thread& thread) {
-  const uint64_t room = around.job.stack_stride - around.job.stack_guard;
-  end_run(thread, End::Cause::fatal, 0, stack_overflow(thread.id, room));
-  return false;
 }
 
 // A register of another core.

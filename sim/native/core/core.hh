@@ -58,7 +58,6 @@ class Core {
   void use(Line& line, Time now);
   void refresh(uint64_t number, Time now);
   void send(const Msg& message, Time leaves);
-  bool overflow(Thread& thread);
   bool reach_register(Thread& thread, const Access& a, Time now, Outcome& out);
   bool store(Thread& thread, const Access& a, Time now, Outcome& out);
   bool load(Thread& thread, const Access& a, Time now, Outcome& out);

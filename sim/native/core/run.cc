@@ -77,6 +77,9 @@ void Core::stopped(Thread& thread, Stop stop) {
     case Stop::fatal:
       end_run(thread, End::Cause::fatal, 0, without_handler(thread.id, hart.fatal));
       break;
+    case Stop::overflow:
+      end_run(thread, End::Cause::fatal, 0, stack_overflow(thread.id, hart.stack.size));
+      break;
   }
   // The share is given back when the last instruction begins: it has retired.
   if (thread.mode != mode) turns.share_issue(hart.clock - hart.cost.instruction, thread.index);

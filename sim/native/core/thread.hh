@@ -41,7 +41,6 @@ class Thread : public IssuingPort<Thread> {
   uint64_t ran_at = 0;             // Turns::disturbances_ when it ran last
   bool recording = false;          // it seems to spin: note which lines it reads
   std::vector<uint64_t> watched;   // those lines
-  uint64_t guard = 0;              // where its stack must not reach
   Time delayed_until = 0;          // end of the delay it is in, or was in last
   bool interrupted = false;        // the trap it handles is an interrupt
   Time late = 0;                   // where it begins what is measured (V3)

@@ -70,7 +70,8 @@ void Engine::place_threads() {
     core.add_thread(code_, t);
     Thread& thread = *core.threads.back();
     thread.hart.pc = job.entry;
-    thread.guard = job.stacks + t * job.stack_stride;
+    thread.hart.stack.end = job.stacks + t * job.stack_stride + job.stack_guard;
+    thread.hart.stack.size = job.stack_stride - job.stack_guard;
     threads.push_back(&thread);
   }
 }

@@ -199,6 +199,7 @@ bool FlatMachine::serve(FlatPort& port, Stop why, End& end) {
         port.periods_skipped += n;
       }
       break;
+    case Stop::overflow:
     case Stop::fatal:
       end = End::fatal;
       return false;

@@ -169,6 +169,22 @@ bool Hart<Port>::jump(const Instruction& in, uint64_t target) {
   return !backward || arrived(in);
 }
 
+// Down, it stays within the hart's own stack however large the step, so that no frame, of whatever
+// size, lies in memory that is not the stack's. On another stack, whose end nobody has told, a step
+// larger than a whole stack must be wrong, too.
+template <class Port>
+bool Hart<Port>::move_stack(const Instruction& in, uint64_t from, uint64_t to) {
+  if (to < from && stack.entered) {
+    const bool own = from - stack.end <= stack.size;
+    if (own ? to < stack.end : from - to > stack.size) [[unlikely]]
+      return stop(Stop::overflow);
+  }
+  if (stack.size && to == stack.end + stack.size) stack.entered = true;
+  x[in.rd] = to;
+  retire(in.length, cost.instruction);
+  return true;
+}
+
 // At the target of a taken backward branch or jump.
 template <class Port>
 bool Hart<Port>::arrived(const Instruction& by) {

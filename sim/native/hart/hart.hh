@@ -50,12 +50,20 @@ enum class Stop : uint8_t {
   semihost,  // pc at the srai of a semihosting call: read x[10], x[11], set x[10], run()
   spin,      // the guest repeats itself: spin_period and its companions are set
   fatal,     // a trap that has no handler: see Hart::fatal
+  overflow,  // pc at the instruction that would move the stack pointer past the end of the stack
 };
 
 // A trap that could not be delivered: mtvec is 0 or outside RAM, the handler cannot be fetched, or
 // its first instruction raises the next exception.
 struct Fatal {
   uint64_t cause, tval, pc;
+};
+
+// Where the stack may be, from its end upwards; what the hart knows of it before the stack pointer
+// has first been at its top, is nothing.
+struct Stack {
+  uint64_t end = 0, size = 0;
+  bool entered = false;
 };
 
 template <class Port>
@@ -81,6 +89,7 @@ class Hart {
   uint64_t spin_period = 0, spin_instructions = 0, spin_branches = 0, spin_mispredicts = 0,
            spin_pauses = 0;
   Fatal fatal = {};  // valid after Stop::fatal
+  Stack stack;       // its own; of size 0: nothing is checked
 
   Stop run();
 
@@ -126,6 +135,7 @@ class Hart {
   bool fence(const Instruction& in);
   bool branch(const Instruction& in, bool taken);
   bool jump(const Instruction& in, uint64_t target);
+  bool move_stack(const Instruction& in, uint64_t from, uint64_t to);
   bool pause(const Instruction& in);
   bool marker(const Instruction& in);
   bool fence_i(const Instruction& in);

@@ -15,6 +15,7 @@ namespace uncore {
 
 inline constexpr unsigned kSink = 32;       // swallows what is written to x0
 inline constexpr unsigned kRegisters = 33;  // x0 to x31, and the sink
+inline constexpr unsigned kStackPointer = 2;
 
 enum class Op : uint8_t {
   undecoded,  // 0, so that fresh memory is undecoded code

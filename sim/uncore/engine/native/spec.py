@@ -49,7 +49,7 @@ class Job:
     text_size: Address = field("bytes of code")
     stacks: Address = field("address of stacks; that of thread t is at stacks + t * stack_stride")
     stack_stride: Address = field("bytes from one stack to the next")
-    stack_guard: Address = field("bytes at the bottom of each that no thread may touch")
+    stack_guard: Address = field("bytes at the bottom of each that its stack pointer may not enter")
     home: Home = field("where lines live")
     slice: MaybeSlice = field("slice that owns every line; -1: as the line hashes")
     watchdog: Span = field("simulated time without an operation that ends the run")

@@ -83,9 +83,6 @@ class Core:
 
     def perform(self, hart: Hart, access: Access) -> Done | None:
         """H5: the access at the present time, or None: it waits."""
-        if access.address in hart.guard:
-            hart.overflow()
-            return None
         if hart.asked:
             return None
         if access.unwanted and far.goes_far(self, access):

@@ -54,8 +54,7 @@ class Hart:
         self.in_interrupt = False
         self.delaying = False
         self.wake = Bell(self.clock)
-        stack = core.system.stacks + id * STACK
-        self.guard = range(stack, stack + GUARD)  # its stack's last bytes
+        isa.set_stack(core.system.stacks + id * STACK + GUARD, STACK - GUARD)
         self.began: int | None = None  # of the operation it measures
         self.late = core.system.chance.start(id)  # where it begins what is measured (V3)
 
@@ -86,12 +85,10 @@ class Hart:
             case "fatal":
                 cause = f"trapped without a handler, cause {self.isa.fatal_cause}"
                 self.system.ending.by(self, "fatal", f"hart {self.id} {cause}")
+            case "overflow":
+                what = f"hart {self.id}: stack overflow, of {STACK - GUARD} bytes"
+                self.system.ending.by(self, "fatal", what)
         self.core.share()
-
-    def overflow(self) -> None:
-        """It touched the last bytes of its stack."""
-        what = f"hart {self.id}: stack overflow, of {STACK - GUARD} bytes"
-        self.system.ending.by(self, "fatal", what)
 
     def time(self) -> int:
         """In ns, as the program reads it."""
