@@ -101,6 +101,9 @@ void bind_engine(nb::module_& module) {
       .def_prop_ro("reason", [](const Engine& e) { return e.end.reason(); })
       .def_prop_ro("now", [](const Engine& e) { return e.queue.now(); })
       .def_prop_ro("operations", [](const Engine& e) { return e.services.operations(); })
+      .def_prop_ro(
+          "touched", [](const Engine& e) { return e.memories.touched(); },
+          "Bytes of memory read or written so far, in pages.")
       .def_prop_ro("console", [](const Engine& e) { return e.services.console.text; })
       .def("read", &read, nb::arg("address"), nb::arg("size"),
            "Memory as the machine would read it, wherever the newest bytes are.")

@@ -129,14 +129,9 @@ uint64_t& argument(PythonHart& h, unsigned number) {
   return h.hart.x[10 + number];
 }
 
-}  // namespace
-
-void bind_port(nb::module_& module) {
+void bind_calls(nb::class_<PythonHart>& hart) {
   using namespace nb::literals;
-  nb::class_<Code>(module, "Code", "The decoded text of a program, shared by all harts.")
-      .def(nb::init<uint64_t, uint64_t>(), "base"_a, "size"_a);
-  nb::class_<PythonHart>(module, "Hart", "A hart whose port is a Python object.")
-      .def(nb::init<Code&, uint64_t, uint64_t, uint64_t>(), "code"_a, "id"_a, "entry"_a,
+  hart.def(nb::init<Code&, uint64_t, uint64_t, uint64_t>(), "code"_a, "id"_a, "entry"_a,
            "ram_size"_a, nb::keep_alive<1, 2>())
       .def("run", &run, "port"_a, "Executes what starts by `horizon`; the name of the stop.")
       .def(
@@ -157,8 +152,13 @@ void bind_port(nb::module_& module) {
           "argument", [](PythonHart& h, unsigned n) { return argument(h, n); }, "number"_a)
       .def(
           "set_argument", [](PythonHart& h, unsigned n, uint64_t value) { argument(h, n) = value; },
-          "number"_a, "value"_a)
-      .def(
+          "number"_a, "value"_a);
+}
+
+// What is set and read while it does not run.
+void bind_state(nb::class_<PythonHart>& hart) {
+  using namespace nb::literals;
+  hart.def(
           "set_stack",
           [](PythonHart& h, uint64_t end, uint64_t size) { h.hart.stack = {end, size, false}; },
           "end"_a, "size"_a, "Where its stack pointer may be.")
@@ -173,6 +173,17 @@ void bind_port(nb::module_& module) {
       .def_prop_ro("interruptible", [](const PythonHart& h) { return h.hart.interruptible(); })
       .def_prop_ro("wakes", [](const PythonHart& h) { return h.hart.wakes(); })
       .def_prop_ro("fatal_cause", [](const PythonHart& h) { return h.hart.fatal.cause; });
+}
+
+}  // namespace
+
+void bind_port(nb::module_& module) {
+  using namespace nb::literals;
+  nb::class_<Code>(module, "Code", "The decoded text of a program, shared by all harts.")
+      .def(nb::init<uint64_t, uint64_t>(), "base"_a, "size"_a);
+  nb::class_<PythonHart> hart(module, "Hart", "A hart whose port is a Python object.");
+  bind_calls(hart);
+  bind_state(hart);
 }
 
 }  // namespace uncore

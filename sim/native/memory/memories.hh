@@ -17,7 +17,8 @@ class Memories {
       : nodes_(machine.memories), agents_(agents), network_(network), free_(nodes_.size()) {}
 
   Bytes& line(uint64_t number) { return pages_.line(number); }
-  uint64_t size() const;  // of all nodes
+  uint64_t size() const;                               // of all nodes
+  uint64_t touched() const { return pages_.bytes(); }  // of it, what has been read or written
   void load(const std::vector<SegmentSpec>& segments);
 
   void arrive(PacketId id, Time now);  // a read or a writeback reached its node

@@ -20,6 +20,8 @@ class Pages {
     return (*page)[number & ((1u << kLinesShift) - 1)];
   }
 
+  uint64_t bytes() const { return pages_.size() * sizeof(Page); }
+
  private:
   static constexpr unsigned kLinesShift = 6;  // 64 lines of 64 bytes: a 4 KiB page
   using Page = std::array<Bytes, 1u << kLinesShift>;
