@@ -27,4 +27,22 @@ if [ "$(cat .venv/installed 2>/dev/null)" != "$wanted" ]; then
   echo "$wanted" >.venv/installed
 fi
 
-"$python" -m SCons -Q -s -j"$(nproc)" >&2
+# Built once for each state of what a build reads and writes: SCons takes half a second to find that
+# there is nothing to do.  A file of the same number, size and time of change (ctime) has the same
+# content, because nobody can set that time.  What changes while SCons works is not in the stamp,
+# which says how the sources were before.  Where find cannot tell (not GNU's), SCons always looks.
+state() { find -L "$@" -name __pycache__ -prune -o -type f -printf '%p %i %s %C@\n' 2>/dev/null || true; }
+sources() {
+  echo "CXX=${CXX:-} UNCORE_SST=${UNCORE_SST:-} PATH=$PATH"
+  state SConstruct sim workloads .venv/installed $(type -P ${CXX:-} g++ clang++ sst-config)
+  state "${UNCORE_SST:-.venv}"{,/bin}/sst-config
+}
+products() { state build/native/*.so build/workloads build/sst; }
+
+before=$(sources)
+if [[ $before != *SConstruct\ * || $before$'\n'$(products) != "$(cat build/stamp 2>/dev/null)" ]]; then
+  "$python" -m SCons -Q -s -j"$(nproc)" >&2
+  "$python" -m compileall -q sim # a short run is a third quicker; Python may have been told to write none
+  printf '%s\n' "$before" "$(products)" >build/stamp.$$
+  mv build/stamp.$$ build/stamp
+fi

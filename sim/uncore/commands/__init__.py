@@ -2,8 +2,9 @@
 
 The one rule on start-up: a module is imported when its command is called, and imports what the
 command needs at its top; so `uncore --help` loads none of them.  Libraries that are slow to load
-and seldom needed (polars, matplotlib, scipy, SimPy, importlib.metadata) are imported in functions
-that need them, marked `slow to load`.  Other packages add tables like this one (`uncore.plugins`).
+and seldom needed (NumPy, polars, matplotlib, scipy, SimPy, pyelftools, importlib.metadata) are
+imported in functions that need them, marked `slow to load`.  Other packages add tables like this
+one (`uncore.plugins`).
 
 Commands hold no knowledge of their own: they turn words into a Job, execute it and hand the Result
 to a report.

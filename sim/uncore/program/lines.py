@@ -7,11 +7,10 @@ find(table, pc) -> "lock/ticket.c:26" or None
 from __future__ import annotations
 
 import bisect
-import io
 from collections.abc import Iterator
 from typing import Any
 
-from elftools.elf.elffile import ELFFile
+from uncore.program.dwarf import units
 
 Row = tuple[int, str | None]  # first pc, place; None: nothing is known from this pc on
 Table = tuple[Row, ...]
@@ -20,11 +19,8 @@ Table = tuple[Row, ...]
 def line_table(data: bytes) -> Table:
     """All line tables of a program as one; debug information that cannot be read is none."""
     try:
-        file = ELFFile(io.BytesIO(data))
-        if not file.has_dwarf_info():
-            return ()
-        dwarf = file.get_dwarf_info()
-        rows = [row for unit in dwarf.iter_CUs() for row in _unit_rows(dwarf, unit)]
+        dwarf, found = units(data)
+        rows = [row for unit in found for row in _unit_rows(dwarf, unit)]
     except Exception:  # damaged debug information must not stop a run
         return ()
     # Where one sequence ends and another begins at the same pc, the one that begins counts.

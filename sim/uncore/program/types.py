@@ -10,12 +10,11 @@ matter here.  Damaged debug information is none.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from elftools.elf.elffile import ELFFile
+from uncore.program.dwarf import units
 
 ADDRESS_OP, OFFSET_OP = 3, 0x23  # DW_OP_addr, DW_OP_plus_uconst: where a variable is
 TRANSPARENT = ("typedef", "const_type", "volatile_type", "atomic_type", "restrict_type")
@@ -104,10 +103,8 @@ UNKNOWN = Scalar(0)
 def variables(data: bytes) -> list[tuple[int, str, Type]]:
     """Every variable with a name and a fixed address."""
     try:
-        file = ELFFile(io.BytesIO(data))
-        units = list(file.get_dwarf_info().iter_CUs()) if file.has_dwarf_info() else []
         reader = _Reader()
-        return [found for unit in units for found in reader.variables(unit.get_top_DIE())]
+        return [found for unit in units(data)[1] for found in reader.variables(unit.get_top_DIE())]
     except Exception:  # damaged debug information must not stop a run
         return []
 

@@ -8,11 +8,10 @@ drawn, without a display.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from uncore.files import write_figure
 
@@ -75,8 +74,10 @@ def heat_map(
     """
 
     def draw(axes: Axes) -> None:
-        values = np.asarray(matrix, dtype=float)
-        shown = np.ma.masked_where(np.eye(len(values), dtype=bool) | np.isnan(values), values)
+        shown = [
+            [math.nan if to == of else value for to, value in enumerate(row)]
+            for of, row in enumerate(matrix)
+        ]
         low, high = span or (None, None)
         colours = "RdBu_r" if signed else "viridis"
         image = axes.imshow(shown, cmap=colours, interpolation="nearest", vmin=low, vmax=high)
@@ -147,8 +148,9 @@ def bars(values: Mapping[str, Mapping[str, float]], title: str, y: str) -> Panel
         labels = list(dict.fromkeys(label for group in values.values() for label in group))
         width = 0.8 / max(len(labels), 1)
         for number, label in enumerate(labels):
-            heights = [group.get(label, np.nan) for group in values.values()]
-            places = np.arange(len(values)) + (number - (len(labels) - 1) / 2) * width
+            heights = [group.get(label, math.nan) for group in values.values()]
+            aside = (number - (len(labels) - 1) / 2) * width
+            places = [group + aside for group in range(len(values))]
             colour = COLOURS[number % len(COLOURS)]
             axes.bar(places, heights, width * 0.92, label=label, color=colour)
         axes.set_xticks(range(len(values)), list(values))

@@ -8,57 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    Task,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.text import Text
 
-
-class _Rate(TextColumn):
-    def render(self, task: Task) -> Text:
-        speed = task.finished_speed or task.speed
-        return Text(f"{speed:.2g} {task.fields['unit']}/s" if speed else "", style="dim")
+if TYPE_CHECKING:
+    from uncore.report.bar import Bar
 
 
 class Advance:
-    def __init__(self, bar: Progress, total: int, what: str, unit: str) -> None:
-        self._bar, self._what = bar, what
-        self._task = bar.add_task(what, total=total, unit=unit)
+    def __init__(self, bar: Bar | None = None) -> None:
+        self._bar = bar
 
     def __call__(self, steps: int) -> None:
-        self._bar.update(self._task, advance=steps, description=self._what)
+        if self._bar:
+            self._bar.advance(steps)
 
     def reached(self, ps: int) -> None:
         """The progress of the step under way."""
-        if ps:
-            self._bar.update(self._task, description=f"{self._what}, at {ps / 1e6:.1f} µs")
+        if self._bar and ps:
+            self._bar.say(f"at {ps / 1e6:.1f} µs")
 
 
 @contextmanager
 def progress(total: int, what: str, unit: str = "threads") -> Iterator[Advance]:
     """Shows a bar on standard error while the block runs, and takes it away afterwards."""
     error = Console(stderr=True)
-    bar = Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        _Rate(""),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        console=error,
-        transient=True,
-        disable=not error.is_terminal,
-    )
-    with bar:
-        yield Advance(bar, total, what, unit)
+    if not error.is_terminal:
+        yield Advance()
+        return
+    from uncore.report.bar import Bar  # noqa: PLC0415 (slow to load)
+
+    with Bar(error, total, what, unit) as bar:
+        yield Advance(bar)

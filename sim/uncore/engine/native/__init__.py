@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uncore import _native
 from uncore._native import Run
 from uncore.engine import Probes, Tick, boot, outcome, silent
-from uncore.engine.native import attribution, spec
+from uncore.engine.native import spec
 from uncore.program import abi
 from uncore.protocol import tables
 
@@ -94,6 +94,10 @@ def _observed(job: Job, engine: Run, probes: Probes) -> dict[str, Any]:
     observed: dict[str, Any] = {}
     if "log" in probes:
         observed["log"] = _log(job, engine.log())
+    if not {"lines", "operations"} & probes:
+        return observed
+    from uncore.engine.native import attribution  # noqa: PLC0415 (slow to load)
+
     if "lines" in probes:
         observed["lines"] = attribution.observed(job, engine)
     if "operations" in probes:
