@@ -19,16 +19,22 @@ from cyclopts import (
 )
 
 from uncore import plugins
-from uncore.commands import COMMANDS
+from uncore.commands import COMMANDS, heads
 from uncore.commands.status import INTERRUPTED, MISTAKE, OK
 from uncore.errors import UncoreError, nearest
+from uncore.report import width
 from uncore.signals import interruptible
 from uncore.version import __version__
+
+WIDE = "--wide"  # of every command
+HELP = frozenset({"--help", "-h"})
 
 
 def main(words: Sequence[str] | None = None) -> None:
     """Entry point: runs the command and exits with its status."""
-    words = sys.argv[1:] if words is None else words
+    words = list(sys.argv[1:] if words is None else words)
+    width.wide.set(WIDE in words)
+    words = [word for word in words if word != WIDE]
     try:
         with interruptible():
             status = _app(words)(
@@ -49,14 +55,22 @@ def main(words: Sequence[str] | None = None) -> None:
     sys.exit(status if isinstance(status, int) else OK)
 
 
-def _app(words: Sequence[str]) -> App:
+def _app(words: list[str]) -> App:
     """Other packages' commands are looked up unless the first word is one of ours: that takes a
     tenth of the time in which `uncore run` starts."""
     app = App(name="uncore", help="A cache-coherence and topology simulator.", version=__version__)
     others = {} if words and words[0] in COMMANDS else plugins.commands()
-    for name, (path, about) in {**COMMANDS, **others}.items():
-        app.command(path, name=name, help=about)
+    for name, (path, about, *tables) in {**COMMANDS, **others}.items():
+        asked = words[:1] == [name] and not HELP.isdisjoint(words)
+        app.command(path, name=name, help=about, help_epilogue=_heads(tables) if asked else None)
     return app
+
+
+def _heads(tables: list[str]) -> str:
+    """What the command's columns mean."""
+    explained = [f"* `{column.head}`: {column.about}" for column in heads.explained(tables)]
+    wide = f"`{WIDE}`: columns that do not fit stand beside the others all the same."
+    return "\n".join(["Columns:\n", *explained, "", wide]) if explained else wide
 
 
 def _worded(error: CycloptsError) -> str:

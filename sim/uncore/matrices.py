@@ -146,16 +146,24 @@ def show(matrix: Matrix, as_json: bool) -> None:
     emit(
         rows,
         False,
-        [
-            Column("within one", "class", left=True),
-            Column("pairs", "pairs"),
-            Column("min ns", "min_ns", "{:.1f}".format),
-            Column("median ns", "median_ns", "{:.1f}".format),
-            Column("max ns", "max_ns", "{:.1f}".format),
-            Column("measured ns", "measured_ns", lambda v: f"{v:.1f}" if v else EMPTY),
-        ],
+        COLUMNS,
         f"{matrix.machine.name}: {matrix.what} by distance, {len(matrix.ns)} harts",
     )
+
+
+COLUMNS = [
+    Column("within one", "class", left=True, about="the innermost level that holds both harts"),
+    Column("pairs", "pairs", about="how many pairs of harts are so far apart"),
+    Column("min ns", "min_ns", "{:.1f}".format, about="one way, the nearest of them"),
+    Column("median ns", "median_ns", "{:.1f}".format, about="one way, half of them"),
+    Column("max ns", "max_ns", "{:.1f}".format, about="one way, the farthest of them"),
+    Column(
+        "measured ns",
+        "measured_ns",
+        lambda v: f"{v:.1f}" if v else EMPTY,
+        about="median of the real machine's pairs, where it is known",
+    ),
+]
 
 
 def _show_pairs(matrix: Matrix) -> None:

@@ -1,6 +1,6 @@
 """What other installed packages add to this one; the laboratory, `uncore_lab`, is such a package.
 
-    commands() -> {name: (path, help)}     entry points of the group `uncore.commands`: each a table
+    commands() -> {name: (path, help, ..)} entry points of the group `uncore.commands`: each a table
                                            like `uncore.commands.COMMANDS`
     measured(machine) -> {class: ns}       those of `uncore.measured`: each a function that knows
                                            median handoffs of real machines by distance class, and
@@ -23,11 +23,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from uncore.topology.machine import Machine
 
-Commands = Mapping[str, tuple[str, str]]  # name -> where its function is, and what it is for
+# Name -> where its function is, what it is for, and where its columns are that explain themselves.
+Commands = Mapping[str, tuple[str, ...]]
 Measured = Callable[["Machine"], Mapping[str, float]]
 
 
-def commands() -> dict[str, tuple[str, str]]:
+def commands() -> dict[str, tuple[str, ...]]:
     """The tables of all packages as one."""
     tables: Iterator[Commands] = _loaded("uncore.commands")
     return {name: command for table in tables for name, command in table.items()}

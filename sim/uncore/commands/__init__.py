@@ -1,4 +1,5 @@
-"""The commands of `uncore`: name -> (where its function is, what `uncore --help` says of it).
+"""The commands of `uncore`: name -> (where its function is, what `uncore --help` says of it, where
+the columns of its tables are, which its own --help explains).
 
 The one rule on start-up: a module is imported when its command is called, and imports what the
 command needs at its top; so `uncore --help` loads none of them.  Libraries that are slow to load
@@ -30,14 +31,19 @@ COMMANDS: Commands = {
     "run": (
         f"{_HERE}.run:run",
         "Run one workload on one machine or several, at each thread count.",
+        "uncore.report.curve:COLUMNS",
+        "uncore.report.lines:COLUMNS",
     ),
     "sweep": (
         f"{_HERE}.run:sweep",
         "Run the product of all values: --with KEY=A,B and --set NAME=A,B are axes.",
+        "uncore.report.curve:COLUMNS",
+        "uncore.report.lines:COLUMNS",
     ),
     "matrix": (
         f"{_HERE}.matrix:matrix",
         "The latency between all pairs of harts, as measured by a CAS ping-pong.",
+        "uncore.matrix:COLUMNS",
     ),
     "demo": (
         f"{_HERE}.demo:demo",
@@ -55,6 +61,7 @@ COMMANDS: Commands = {
     "scaling": (
         f"{_HERE}.results:scaling",
         "Scaling laws of a saved result: three speed-ups, serialisation, a fit and its prediction.",
+        "uncore.report.scaling:COLUMNS",
     ),
     "compare": (
         f"{_HERE}.results:compare",
@@ -63,6 +70,7 @@ COMMANDS: Commands = {
     "check": (
         f"{_HERE}.check:check",
         "Walk the protocol's tables exhaustively and at random; exit status 1 on a violation.",
+        "uncore.report.proofs:COLUMNS",
     ),
     "litmus": (
         f"{_HERE}.litmus:litmus",
@@ -79,5 +87,6 @@ COMMANDS: Commands = {
     "crosscheck": (
         f"{_HERE}.engines:crosscheck",
         "One job on several engines: what must agree, what should, what differs and why.",
+        "uncore.report.crosscheck:COLUMNS",
     ),
 }

@@ -18,7 +18,7 @@ from uncore.paths import CHECKOUT
 from uncore.report import curve
 from uncore.report.plot import picture
 from uncore.report.progress import progress
-from uncore.report.table import console
+from uncore.report.table import say
 from uncore.words import check_endings
 
 MACHINE, MEASURED = "epyc7601x2", "tr1950x"
@@ -42,7 +42,7 @@ def demo(*, plot: Plot = None) -> int:
     curve.show(results, as_json=False)
     large, small = machines
     panels = [matrix.panel(large), curve.panel(results), matrix.comparison(small)]
-    console().print(f"picture: {picture(path, *panels)}", markup=False, soft_wrap=True)
+    say(f"picture: {picture(path, *panels)}")
     if any(result.outcome.partial for result in results):
         return INTERRUPTED
     failed = any(one.failed for one in [*(pairs.result for pairs in machines), *results])

@@ -37,7 +37,7 @@ def engines(*, json: Json = False) -> int:
         Column("engine", "engine", left=True),
         Column("here", lambda row: row["missing"] or "ready", left=True),
         Column("about", "about", left=True),
-        Column("gives", lambda row: " ".join(row["gives"]), left=True),
+        Column("gives", lambda row: " ".join(row["gives"]), left=True, minor=True),
     ]
     emit(rows, json, columns)
     return OK

@@ -44,9 +44,9 @@ def show(
         print(topology.draw(resolved, plot), end="\n\n")
     rows = _keys(machine, with_) if keys else [_number(number) for number in resolved.numbers]
     names = [name for name in ("key", "value", "interval", "source") if any(r[name] for r in rows)]
-    columns = [Column(name, name, left=True) for name in names]
+    columns = [Column(name, name, left=True, key=name == "key") for name in names]
     about = [Column("what it is", "about", left=True)] if keys else []
-    emit(rows, json, [*columns, Column("where", _where, left=True), *about])
+    emit(rows, json, [*columns, Column("where", _where, left=True, minor=True), *about])
     return OK
 
 

@@ -22,7 +22,7 @@ from uncore.errors import GuestError, UserError, nearest
 from uncore.litmus import axioms, guest, shapes
 from uncore.litmus.events import Litmus, Outcome, spelled
 from uncore.report.progress import progress
-from uncore.report.table import Column, emit
+from uncore.report.table import Column, emit, say
 from uncore.topology import load
 
 THREADS = guest.MOST_THREADS
@@ -105,7 +105,7 @@ def main(names: Sequence[str], *, rounds: int, seed: int, cores: int, json: bool
     emit(rows, json, columns, "outcomes allowed by the axioms, and seen")
     violations = sum(len(row["forbidden"]) for row in rows)
     if not json:
-        print(
+        say(
             f"{len(tests)} tests, {sum(row['rounds'] for row in rows)} rounds on"
             f" {len(SETTINGS)} machines from seed {seed}: {violations} forbidden outcomes"
         )

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from uncore.compare.agreement import Agreement, Difference
-from uncore.report.table import Column, console, emit, print_json
+from uncore.report.table import Column, emit, print_json, say
 from uncore.result.log import COLUMNS
 
 BEFORE = 8  # records of the line shown before the difference
@@ -20,7 +20,7 @@ def show(found: Sequence[Agreement], engines: tuple[str, str], as_json: bool) ->
         print_json(rows)
         return
     columns = [
-        Column("threads", lambda one: one["threads"]),
+        Column("threads", lambda one: one["threads"], key=True),
         Column("seed", "seed"),
         Column("transactions", lambda one: one["records"]),
         Column("logs", lambda one: "differ" if one["difference"] else "equal", left=True),
@@ -32,7 +32,7 @@ def show(found: Sequence[Agreement], engines: tuple[str, str], as_json: bool) ->
             _show_difference(one.difference, engines, one.threads)
         for field, (a, b) in one.outcome.items():
             if not one.difference:
-                console().print(f"{field}: {engines[0]} {a}, {engines[1]} {b}", markup=False)
+                say(f"{field}: {engines[0]} {a}, {engines[1]} {b}")
 
 
 def _show_difference(difference: Difference, engines: tuple[str, str], threads: int) -> None:

@@ -13,7 +13,7 @@ from uncore.compare.results import Comparison, Part
 from uncore.report import plot as plots
 from uncore.report import units
 from uncore.report.spread import height, say_seeds, throughput
-from uncore.report.table import Column, console, emit
+from uncore.report.table import Column, emit, say
 
 SEEN = 0.005  # lines or ns per operation: fewer would be written 0.00
 
@@ -33,7 +33,7 @@ def show(comparison: Comparison) -> None:
     emit([msgspec.to_builtins(row) for row in comparison.rows], False, columns, title)
     say_seeds(comparison.seeds)
     low, mean, high = comparison.ratio_min, comparison.ratio_mean, comparison.ratio_max
-    console().print(f"ratio {low:.3g} to {high:.3g}, geometric mean {mean:.3g}\n")
+    say(f"ratio {low:.3g} to {high:.3g}, geometric mean {mean:.3g}\n")
     where = f"lines fetched per operation at {comparison.threads} threads"
     _show_parts(comparison, comparison.classes, "from", where)
     _show_parts(comparison, comparison.lines, "holds", f"{where}, by what they hold")
@@ -50,7 +50,7 @@ def _show_parts(
     comparison: Comparison, parts: Sequence[Part] | None, what: str, title: str
 ) -> None:
     if parts is None:
-        console().print(f"not known: {title}", style="dim")
+        say(f"not known: {title}", "dim")
         return
     columns = [
         Column(what, "name", left=True),

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from uncore.report import units
-from uncore.report.table import Column, console, emit
+from uncore.report.table import Column, emit, say
 from uncore.result import Observed, Result
 from uncore.result.observed import Use
 from uncore.result.sharing import Cost, Group, costs
@@ -83,9 +83,7 @@ def _explain(cost: Cost) -> None:
     ]
     emit(rows, False, columns, f"{cost.line:#x}  {', '.join(_short(cost.holds))}")
     if cost.apart:
-        out = console()
-        out.print(_advice(cost), markup=False, soft_wrap=True)
-        out.print()
+        say(_advice(cost) + "\n")
 
 
 def _use(use: Use) -> dict[str, object]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from uncore.compare.crosscheck import COUNTED, Crossed
-from uncore.report.table import Column, console, emit, print_json
+from uncore.report.table import Column, emit, print_json, say
 from uncore.report.units import count, duration
 
 
@@ -21,27 +21,34 @@ def show(found: Sequence[Crossed], reasons: Mapping[str, Sequence[str]], as_json
     emit(
         rows,
         False,
-        [
-            Column("threads", "threads"),
-            Column("engine", "engine", left=True),
-            Column("operations", "ops"),
-            Column("checks", lambda row: "failed" if row["failures"] else "hold", left=True),
-            Column("time/op", "per_operation_ps", duration),
-            Column("ratio", "ratio", count),
-            Column("requests/op", "transactions_per_op", count),
-            Column("taken away/op", "invalidations_per_op", count),
-            Column("instructions", "instructions"),
-            Column("host s", "seconds"),
-            Column("speed", "speed", count),
-        ],
+        COLUMNS,
     )
-    out = console()
-    out.print("must agree: " + ("; ".join(broken) or "yes"), markup=False)
-    out.print("should agree: " + ("; ".join(apart) or "yes, within 10 times"), markup=False)
+    say("must agree: " + ("; ".join(broken) or "yes"))
+    say("should agree: " + ("; ".join(apart) or "yes, within 10 times"))
     for name, words in reasons.items():
-        out.print(f"{name} differs, because", markup=False)
+        say(f"{name} differs, because")
         for word in words:
-            out.print(f"  - {word}", markup=False)
+            say(f"  - {word}")
+
+
+COLUMNS = [
+    Column("threads", "threads", key=True),
+    Column("engine", "engine", left=True, key=True),
+    Column("operations", "ops", about="that were counted; must agree"),
+    Column("checks", lambda row: "failed" if row["failures"] else "hold", left=True),
+    Column("time/op", "per_operation_ps", duration, about="simulated time over operations"),
+    Column("ratio", "ratio", count, about="of time/op, over that of the first engine"),
+    Column("requests/op", "transactions_per_op", count, about="coherence requests an operation"),
+    Column(
+        "taken away/op",
+        "invalidations_per_op",
+        count,
+        about="copies taken from cores, an operation",
+    ),
+    Column("instructions", "instructions"),
+    Column("host s", "seconds", about="seconds of this host"),
+    Column("speed", "speed", count, about="instructions a second of this host"),
+]
 
 
 def _rows(crossed: Crossed) -> list[dict[str, Any]]:

@@ -5,16 +5,17 @@ Interface: `show(results, as_json)` prints, `panel(results)` draws.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 
 from uncore.report import plot as plots
 from uncore.report import units
-from uncore.report.spread import height, say_seeds, throughput
-from uncore.report.table import Column, Row, console, emit
+from uncore.report.spread import figure, height, say_seeds, throughput
+from uncore.report.table import Column, Row, emit, say
 from uncore.result import Result, to_medians
 
 JOB = ("machine", "workload", "placement", "home", "engine")
+TRANSFERS = "transfers."
+SEEN = 0.005  # lines per operation: fewer would be written 0.00
 
 
 def show(results: Sequence[Result], as_json: bool) -> None:
@@ -22,30 +23,30 @@ def show(results: Sequence[Result], as_json: bool) -> None:
     rows = to_medians(results)
     heads = list(dict.fromkeys(k for row in rows for k in row if _names(k)))
     same = [k for k in heads if len({row.get(k) for row in rows}) == 1]
-    varying = [Column(k, k, left=True) for k in heads if k not in same]
-    emit(rows, as_json, varying + COLUMNS, _title(rows[0], same) if rows else "")
+    varying = [Column(_head(k), k, left=True, key=True) for k in heads if k not in same]
+    columns = [*varying, *COLUMNS, *_fetched(rows)]
+    emit(rows, as_json, columns, _title(rows[0], same) if rows else "")
     if not as_json:
         say_seeds(seed for row in rows for seed in row["seeds"])
         for result in results:
             _remarks(result)
     if len(results) == 1 and not as_json:
-        console().print(f"result {results[0].result_hash[:16]}", style="dim")
+        say(f"result {results[0].result_hash[:16]}", "dim")
 
 
 def _remarks(result: Result) -> None:
     """What a reader of the table must know: failed checks, missing points, unknown fields."""
-    remark = partial(console().print, markup=False, soft_wrap=True)
     for point in result.points:
         for failure in point.failures:
-            remark(f"check failed at {point.threads} threads{point.by_seed}: {failure}")
+            say(f"check failed at {point.threads} threads{point.by_seed}: {failure}")
     if result.outcome.partial:
         repeated = len(result.job.get("seeds", ())) or 1
         done, asked = len(result.points), repeated * len(result.job["threads"])
-        remark(f"partial: {done} of {asked} points finished")
+        say(f"partial: {done} of {asked} points finished")
     absent = result.points[0].absent if result.points else {}
     for reason in dict.fromkeys(absent.values()):
         names = ", ".join(field for field, why in absent.items() if why == reason)
-        remark(f"not known: {names} ({reason})", style="dim")
+        say(f"not known: {names} ({reason})", "dim")
 
 
 def panel(results: Sequence[Result]) -> plots.Panel:
@@ -67,29 +68,74 @@ def _names(key: str) -> bool:
     return key in JOB or key.startswith(("set.", "with."))
 
 
+def _head(key: str) -> str:
+    """As the option is called."""
+    return "place" if key == "placement" else key.partition(".")[2] or key
+
+
 def _title(row: Row, same: Sequence[str]) -> str:
-    policies = [f"{k.partition('.')[2] or k} {row[k]}" for k in same if k not in JOB[:2]]
+    policies = [f"{_head(k)} {row[k]}" for k in same if k not in JOB[:2]]
     return "  ".join([row[k] for k in JOB[:2] if k in same] + policies)
 
 
+def _at(key: str) -> Callable[[Row], float | None]:
+    return lambda row: row.get(key)
+
+
 COLUMNS = [
-    Column("threads", "threads"),
+    Column("threads", "threads", about="harts that ran the workload", key=True),
     throughput(),
-    Column("p50", "latency.p50_ps", units.duration),
-    Column("p99", "latency.p99_ps", units.duration),
-    Column("fairness", "fairness", units.ratio),
-    Column("busiest link", "busiest_link_ppm", units.percent),
-    Column("resolver", "busiest_resolver_ppm", units.percent),
-    Column("instructions", "instructions", units.count),
-    Column("lines fetched per operation, from", lambda row: _fetched(row), left=True),
+    figure(
+        "p50", _at("latency.p50_ps"), units.duration, "half of the operations took at most this"
+    ),
+    figure("p99", _at("latency.p99_ps"), units.duration, "99 of 100 operations took at most this"),
+    figure(
+        "fairness",
+        _at("fairness"),
+        units.ratio,
+        "the slowest thread's rate over the fastest's; - where they hardly worked together",
+    ),
+    Column(
+        "busiest link",
+        "busiest_link_ppm",
+        units.percent,
+        about="part of the time in which the busiest link was",
+        minor=True,
+    ),
+    Column(
+        "resolver",
+        "busiest_resolver_ppm",
+        units.percent,
+        about="part of the time in which the busiest slice or home was",
+        minor=True,
+    ),
+    Column(
+        "instructions",
+        "instructions",
+        units.count,
+        about="instructions retired, all threads together",
+        minor=True,
+    ),
 ]
+FETCHED = "lines fetched per operation, from"
+PER_OP = Column(
+    "LEVEL, LEVEL data, memory",
+    "transfers",
+    about="lines fetched per operation: from another core within LEVEL, from the data of LEVEL, or"
+    " from memory",
+)
 
 
-def _fetched(row: Row) -> str:
-    prefix = "transfers."
-    per_op = {
-        key.removeprefix(prefix): count / max(row["ops"], 1)
-        for key, count in row.items()
-        if key.startswith(prefix)
-    }
-    return "  ".join(f"{name} {n:.2f}" for name, n in per_op.items() if n >= 0.005) or units.EMPTY
+def _fetched(rows: Sequence[Row]) -> list[Column]:
+    """A column for each distance class that the rows have."""
+    keys = dict.fromkeys(key for row in reversed(rows) for key in row if key.startswith(TRANSFERS))
+    shares = [(key, _per_op(key)) for key in keys]
+    return [
+        figure(key.removeprefix(TRANSFERS), of, units.ratio, group=FETCHED)
+        for key, of in shares
+        if any((of(row) or 0) >= SEEN for row in rows)
+    ]
+
+
+def _per_op(key: str) -> Callable[[Row], float | None]:
+    return lambda row: None if row.get(key) is None else row[key] / max(row["ops"], 1)

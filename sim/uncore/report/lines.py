@@ -17,6 +17,14 @@ if TYPE_CHECKING:
 LINE = 64
 SHOWN = 5
 
+COLUMNS = [
+    Column("line", "line", left=True, about="its address"),
+    Column("holds", "holds", left=True, about="what the program keeps in it"),
+    Column("transfers", "transfers", units.count, about="how often it was fetched"),
+    Column("per operation", "per_op", "{:.2f}".format, about="transfers over operations"),
+    Column("share", "share", units.percent, about="of all transfers in the run"),
+]
+
 
 def show(program: Program, point: Point) -> None:
     """The few lines that moved most, at the thread count of the point."""
@@ -34,16 +42,9 @@ def show(program: Program, point: Point) -> None:
         }
         for address, moved in point.lines[:SHOWN]
     ]
-    columns = [
-        Column("line", "line", left=True),
-        Column("holds", "holds", left=True),
-        Column("transfers", "transfers", units.count),
-        Column("per operation", "per_op", "{:.2f}".format),
-        Column("share", "share", units.percent),
-    ]
     seed = f", seed {point.seed}" if isinstance(point.seed, int) else ""
     more = f", {SHOWN} of {len(point.lines)}" if len(point.lines) > SHOWN else ""
-    emit(rows, False, columns, f"lines that moved, at {point.threads} threads{seed}{more}")
+    emit(rows, False, COLUMNS, f"lines that moved, at {point.threads} threads{seed}{more}")
 
 
 def holds(program: Program, address: int) -> str:

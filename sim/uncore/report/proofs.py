@@ -15,24 +15,13 @@ from uncore.protocol import coverage
 from uncore.protocol.check import Proof, cells_met, of
 from uncore.protocol.mutate import Score
 from uncore.protocol.tables import Tables
-from uncore.report.table import Column, emit
+from uncore.report.table import Column, emit, say
 
 
 def show(loaded: Sequence[Tables], found: Sequence[Proof]) -> None:
     """A row for each group of machines; then the counterexamples and the cells nobody met."""
     rows = [row for tables in loaded for row in summary(tables, of(found, tables))]
-    emit(rows, False, [
-        Column("protocol", "protocol", left=True),
-        Column("machines", "machines", left=True),
-        Column("number", "count"),
-        Column("states", "states", _number),
-        Column("transitions", "transitions", _number),
-        Column("operations", "operations", _number),
-        Column("depth", "depth"),
-        Column("cells met", "cells"),
-        Column("seconds", "seconds", "{:.1f}".format),
-        Column("verdict", "verdict", left=True),
-    ])  # fmt: skip
+    emit(rows, False, COLUMNS)
     for proof in found:
         if proof.violation:
             print(f"{proof.protocol}, {proof.system}\n{proof.violation}:")
@@ -41,7 +30,36 @@ def show(loaded: Sequence[Tables], found: Sequence[Proof]) -> None:
         missed = coverage.expected(tables) - cells_met(of(found, tables))
         if missed and not any(proof.violation for proof in of(found, tables)):
             names = ", ".join(coverage.place(tables, cell) for cell in sorted(missed))
-            print(f"{tables.name}: no proof has met {names}")
+            say(f"{tables.name}: no proof has met {names}")
+
+
+def _number(value: int) -> str:
+    return f"{value:,}" if value else "-"
+
+
+COLUMNS = [
+    Column("protocol", "protocol", left=True, key=True),
+    Column(
+        "machines",
+        "machines",
+        left=True,
+        key=True,
+        about="the group of machines walked; all: together",
+    ),
+    Column("number", "count", about="machines in the group"),
+    Column("states", "states", _number, about="different states reached"),
+    Column("transitions", "transitions", _number, about="steps taken between them"),
+    Column(
+        "operations",
+        "operations",
+        _number,
+        about="made at random where a machine is too large to walk",
+    ),
+    Column("depth", "depth", about="steps from the start to the farthest state"),
+    Column("cells met", "cells", about="cells of the tables that were used, of those that can be"),
+    Column("host s", "seconds", "{:.1f}".format, minor=True, about="this host's"),
+    Column("verdict", "verdict", left=True, about="holds, or on how many machines it does not"),
+]
 
 
 def summary(tables: Tables, found: Sequence[Proof]) -> Iterator[dict[str, Any]]:
@@ -72,10 +90,6 @@ def verdict(found: Sequence[Proof]) -> str:
     return f"holds; {cut} cut off" if cut else "holds"
 
 
-def _number(value: int) -> str:
-    return f"{value:,}" if value else "-"
-
-
 def show_mutants(scores: Sequence[Score], json: bool) -> None:
     """The survivors are the last one's, which has all together."""
     columns = [
@@ -90,4 +104,4 @@ def show_mutants(scores: Sequence[Score], json: bool) -> None:
     )
     if not json:
         for name, why in scores[-1].survivors.items():
-            print(f"survives: {name}\n    {why or 'NOT ARGUED'}")
+            say(f"survives: {name}\n    {why or 'NOT ARGUED'}")

@@ -13,56 +13,78 @@ import msgspec
 from uncore.report import plot as plots
 from uncore.report import units
 from uncore.report.spread import height, say_seeds, throughput
-from uncore.report.table import Column, Row, console, emit
+from uncore.report.table import Column, Row, emit, say
 from uncore.result.scaling import Law, Scaling
 
 SENSES = {"problem": "work", "time": "time"}  # sense -> what a run must hold to measure it
+
+
+ABOUT = {
+    "problem": "the same work sooner",
+    "time": "more work in the same time",
+    "memory": "more work per time",
+}
 
 
 def show(scaling: Scaling) -> None:
     """Three parts: the points, the law's coefficients, what it says and foresees."""
     rows = [msgspec.to_builtins(row) for row in scaling.rows]
     emit(rows, False, _columns(scaling.held), f"{scaling.workload} on {scaling.machine}")
-    out = console()
     say_seeds(scaling.seeds)
     if scaling.held != "work" or scaling.law is None:
         held = f"the run held {scaling.held}" if scaling.held else "work and time both varied"
-        out.print(f"~ from the rate of each point: {held}", style="dim")
+        say(f"~ from the rate of each point: {held}", "dim")
     if scaling.law is None:
-        out.print("no law fitted: it has three coefficients, so it needs three thread counts")
+        say("no law fitted: it has three coefficients, so it needs three thread counts")
         return
     _show_law(scaling.law)
     predictions = [msgspec.to_builtins(row) for row in scaling.predictions]
     emit(predictions, False, LAW_COLUMNS, "what the law says of each count")
 
 
+def _fraction(value: float | None) -> str:
+    return units.EMPTY if value is None else f"{value:.4f}"
+
+
 def _columns(held: str) -> list[Column]:
     def sense(name: str) -> Column:
         mark = "" if SENSES.get(name, held) == held else "~"
-        return Column(f"speed-up, {name}", f"speedup_{name}", lambda v: f"{mark}{v:.2f}")
+        return Column(
+            f"speed-up, {name}",
+            f"speedup_{name}",
+            lambda v: f"{mark}{v:.2f}",
+            about=ABOUT[name],
+        )
 
     return [
-        Column("threads", "threads"),
+        Column("threads", "threads", key=True),
         throughput(),
         sense("problem"),
         sense("time"),
         sense("memory"),
-        Column("per thread", "per_thread", "{:.3f}".format),
-        Column("1/n", "all_serial", "{:.3f}".format),
-        Column("serial fraction", "serial_fraction", _fraction),
+        Column(
+            "per thread",
+            "per_thread",
+            "{:.3f}".format,
+            about="throughput a thread, over that of one thread alone",
+        ),
+        Column("1/n", "all_serial", "{:.3f}".format, about="the same if all work were serial"),
+        Column(
+            "serial fraction",
+            "serial_fraction",
+            _fraction,
+            about="0: per thread as fast as alone; 1: as slow as 1/n",
+        ),
     ]
 
 
+COLUMNS = _columns("")
 LAW_COLUMNS = [
     Column("threads", "threads"),
     Column("ops/s", "throughput", units.rate),
     Column("standard error", "error", units.rate),
     Column("", lambda row: "" if row["measured"] else "predicted", left=True),
 ]
-
-
-def _fraction(value: float | None) -> str:
-    return units.EMPTY if value is None else f"{value:.4f}"
 
 
 def _show_law(law: Law) -> None:
@@ -86,7 +108,7 @@ def _show_law(law: Law) -> None:
     ]
     emit(rows, False, columns, "Universal Scalability Law")
     peak = "grows without end" if law.peak is None else f"peaks at {law.peak:.1f} threads"
-    console().print(f"the law {peak}; its worst point is {100 * law.worst:.0f} % off\n")
+    say(f"the law {peak}; its worst point is {100 * law.worst:.0f} % off\n")
 
 
 def panel(scaling: Scaling) -> plots.Panel:

@@ -1,31 +1,52 @@
-"""Figures of repeated runs: the median, and how far its repeats are apart.
+"""Figures of repeated runs: the median's, and how far the repeats' are apart.
 
-throughput(head, key)   a column; a row has the figure at `key`, and the least and the greatest
-                        of its repeats at `key`_min and `key`_max, or nothing there: one run
+figure(head, of, write, about)   a column; `of(run)` is the figure of a run, that of the median (the
+                                 row itself) or of each of the row's `runs`; `write(value, apart)`
+throughput(head, key)   of rows that have the figure at `key`, and the least and the greatest of its
+                        repeats at `key`_min and `key`_max, or nothing there: one run
 height(row, key)        the same for a curve, in millions
 say_seeds(seeds)        what has been shown, below the table
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from uncore.report import units
-from uncore.report.table import Column, Row, console
+from uncore.report.table import Column, Row, say
 
 MILLION = 1e6
+Write = Callable[[float | None, float | None], str]
+
+
+def figure(
+    head: str, of: Callable[[Row], float | None], write: Write, about: str = "", **more: Any
+) -> Column:
+    def written(row: Row) -> str:
+        found = ends(row, of)
+        return write(of(row), found[1] - found[0] if found else None)
+
+    return Column(head, written, about=about, **more)
+
+
+def ends(row: Row, of: Callable[[Row], float | None]) -> tuple[float, float] | None:
+    """The least and the greatest of the repeats; None of one run."""
+    values = [value for run in row.get("runs", ()) if (value := of(run)) is not None]
+    return (min(values), max(values)) if len(values) > 1 else None
 
 
 def _ends(row: Row, key: str) -> list[float]:
     return [row[end] for end in (f"{key}_min", f"{key}_max") if row.get(end) is not None]
 
 
-def throughput(head: str = "ops/s", key: str = "throughput") -> Column:
+def throughput(head: str = "ops/s", key: str = "throughput", **more: Any) -> Column:
     def written(row: Row) -> str:
-        ends = _ends(row, key)
-        return units.rate(row[key], max(ends) - min(ends) if ends else None)
+        found = _ends(row, key)
+        return units.rate(row[key], max(found) - min(found) if found else None)
 
-    return Column(head, written)
+    about = "operations a second of simulated time, all threads together"
+    return Column(head, written, about=about, **more)
 
 
 def height(row: Row, key: str = "throughput") -> list[float]:
@@ -35,7 +56,7 @@ def height(row: Row, key: str = "throughput") -> list[float]:
 def say_seeds(seeds: Iterable[int]) -> None:
     found = sorted(set(seeds))
     if len(found) == 1:
-        console().print(f"seed {found[0]}", style="dim")
+        say(f"seed {found[0]}", "dim")
     elif found:
-        words = "the run of median throughput; +- is half of what the slowest and fastest are apart"
-        console().print(f"seeds {', '.join(map(str, found))}: {words}", style="dim", soft_wrap=True)
+        words = "the run of median throughput; +- is half of what the least and greatest are apart"
+        say(f"seeds {', '.join(map(str, found))}: {words}", "dim")

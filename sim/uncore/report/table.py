@@ -1,13 +1,15 @@
 """Tables: the same rows for people (rich, on a terminal or piped) and for programs (JSON).
 
 Interface: `emit(rows, as_json, columns, title)`; `cells(rows, columns)` for a table that is
-written elsewhere; `print_json(value)` for what is not a table.
-The keys of the rows are the documented, stable ones (docs/cli.md); `columns` says which of them
-people see, and how.
+written elsewhere; `say(text)` for what stands around tables; `print_json(value)` for what is no
+table.  The keys of the rows are the documented, stable ones (docs/cli.md); `columns` says which of
+them people see, how, and what they mean: `--help` and docs/commands.md explain them by `about`.
+Invariant: no line has trailing blanks; layout.py says what stands beside what.
 """
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -15,9 +17,12 @@ import msgspec
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
+from rich.segment import Segment, Segments
 from rich.table import Table
 
+from uncore.report.layout import Block, laid_out
 from uncore.report.units import EMPTY
+from uncore.report.width import room, wide
 
 Row = Mapping[str, Any]
 
@@ -29,6 +34,10 @@ class Column(NamedTuple):
     value: str | Callable[[Row], Any]
     write: Callable[[Any], str] = lambda v: EMPTY if v is None else str(v)
     left: bool = False
+    about: str = ""  # what it is, for --help
+    group: str = ""  # columns that stand together, below the others, under this title
+    key: bool = False  # says which row it is, in every block; if none does, the first one
+    minor: bool = False  # left out where it does not fit
 
 
 def print_json(value: Any) -> None:
@@ -41,27 +50,67 @@ def emit(rows: Sequence[Row], as_json: bool, columns: Sequence[Column], title: s
     if as_json:
         print_json(rows)
         return
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    out = console()
     shown, lines = cells(rows, columns)
-    for column in shown:
-        table.add_column(
-            column.head,
-            justify="left" if column.left else "right",
-            overflow="fold",
-            no_wrap=not column.left,
-        )
-    for line in lines:
-        table.add_row(*map(escape, line))
+    if wide.get():
+        shown = [c._replace(head=f"{c.group} {c.head}".strip()) for c in shown]
+    layout = laid_out(shown, lines, out.width, wide.get())
     if title:
-        console().print(title, style="bold", markup=False)
-    console().print(table)
-    console().print()
+        say(title, "bold")
+    for block in layout.blocks:
+        if block.group:
+            say(block.group, "bold")
+        _print(out, _table(block, shown, lines))
+        out.print()
+    if layout.left_out:
+        say(f"not shown: {', '.join(shown[n].head for n in layout.left_out)} (--wide)\n", "dim")
+
+
+def say(text: str, style: str = "") -> None:
+    """A line of text on standard output, folded between words where it is longer than the room."""
+    out = console()
+    folded = [
+        textwrap.fill(line, out.width, break_long_words=False, break_on_hyphens=False)
+        for line in text.split("\n")
+    ]
+    out.print("\n".join(folded), style=style, markup=False, soft_wrap=True)
 
 
 def console() -> Console:
-    """Standard output; piped, lines are as long as they need to be."""
+    """Standard output."""
     out = Console(highlight=False)
-    return out if out.is_terminal else Console(highlight=False, width=200)
+    return Console(highlight=False, width=room(out.width if out.is_terminal else 0))
+
+
+def _table(block: Block, columns: Sequence[Column], lines: Sequence[Sequence[str]]) -> Table:
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    for placed in block.placed:
+        column = columns[placed.index]
+        table.add_column(
+            column.head,
+            justify="left" if column.left else "right",
+            width=placed.width,
+            overflow="fold",
+        )
+    for line in lines:
+        table.add_row(*(escape(line[placed.index]) for placed in block.placed))
+    return table
+
+
+def _print(out: Console, table: Table) -> None:
+    """Line by line, as wide as the table is, without the blanks that fill the last column."""
+    width = table.__rich_measure__(out, out.options.update(width=10**6)).maximum
+    for line in out.render_lines(table, out.options.update(width=width), pad=False):
+        out.print(Segments([*_bare(line), Segment.line()]), soft_wrap=True, end="")
+
+
+def _bare(line: Sequence[Segment]) -> list[Segment]:
+    kept = list(line)
+    while kept and not kept[-1].text.rstrip():
+        kept.pop()
+    if kept:
+        kept[-1] = kept[-1]._replace(text=kept[-1].text.rstrip())
+    return kept
 
 
 def cells(rows: Sequence[Row], columns: Sequence[Column]) -> tuple[list[Column], list[list[str]]]:

@@ -24,9 +24,9 @@ def rate(per_second: float | None, apart: float | None = None) -> str:
     return EMPTY if per_second is None else scaled(per_second, units, apart=apart)
 
 
-def duration(ps: float | None) -> str:
+def duration(ps: float | None, apart: float | None = None) -> str:
     """A time given in picoseconds."""
-    return EMPTY if ps is None else scaled(ps, ["ps", "ns", "us", "ms", "s"])
+    return EMPTY if ps is None else scaled(ps, ["ps", "ns", "us", "ms", "s"], apart=apart)
 
 
 def count(number: float | None) -> str:
@@ -39,6 +39,7 @@ def percent(ppm: float | None) -> str:
     return EMPTY if ppm is None else f"{ppm / 10_000:.0f} %"
 
 
-def ratio(value: float | None) -> str:
-    """A part of 1."""
-    return EMPTY if value is None else f"{value:.2f}"
+def ratio(value: float | None, apart: float | None = None) -> str:
+    """A part of 1, or so many an operation."""
+    spread = "" if apart is None else f" +-{apart / 2:.2f}"
+    return EMPTY if value is None else f"{value:.2f}{spread}"

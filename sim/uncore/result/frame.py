@@ -36,7 +36,7 @@ class Tabled(Protocol):
 
 def to_row(result: Tabled, point: Any) -> dict[str, Any]:
     """One point of a result."""
-    return _job_columns(result.job) | _point_columns(point) | {"result_hash": result.result_hash}
+    return _job_columns(result.job) | point_columns(point) | {"result_hash": result.result_hash}
 
 
 def to_rows(results: Iterable[Tabled]) -> list[dict[str, Any]]:
@@ -117,7 +117,7 @@ def _job_columns(job: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _point_columns(point: Any) -> dict[str, Any]:
+def point_columns(point: Any) -> dict[str, Any]:
     latency = point.latency
     return {
         "threads": point.threads,

@@ -14,8 +14,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from uncore.result.frame import to_row
+from uncore.result.frame import point_columns, to_row
 from uncore.result.schema import Point, Result
+
+ONCE = ("threads", "thread_ops", "failures", "instructions", "transactions", "events")
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,13 @@ class Repeats:
             "throughputs": [point.throughput for point in self.points],
             "throughput_min": None if least is None else int(least),
             "throughput_max": None if most is None else int(most),
+            "runs": [run_columns(point) for point in self.points],
         }
+
+
+def run_columns(point: Point) -> dict[str, Any]:
+    """What a row says of each repeat."""
+    return {key: value for key, value in point_columns(point).items() if key not in ONCE}
 
 
 def rate(point: Point) -> float:

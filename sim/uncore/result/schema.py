@@ -20,6 +20,7 @@ from uncore.result.frame import Framed, to_rows
 from uncore.result.observed import Observed
 
 SCHEMA = "uncore.result/1"
+TOGETHER = 0.5  # of the time of the quickest thread, in which all worked: less compares nothing
 
 
 class Latency(Struct, frozen=True, forbid_unknown_fields=True):
@@ -119,12 +120,15 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def fairness(self) -> float | None:
         """Of the threads' own rates, operations over time from beginning to end, the least over
         the most: with fixed work what the first to finish took over what the last took, in equal
-        time fewest operations over most.  None of one thread, and where none counted any.
+        time fewest operations over most.  None of one thread, where none counted any, and where
+        they hardly worked together: a thread that begins late, or is left alone by those that have
+        finished, has the rate of less contention, which says nothing of how it was served.
         """
         if self.threads < 2 or not self.ops or not isinstance(self.thread_ps, list):
             return None
         times = [end - begin for begin, end in self.thread_ps]
-        if min(times) <= 0:
+        together = min(end for _, end in self.thread_ps) - max(begin for begin, _ in self.thread_ps)
+        if min(times) <= 0 or together < min(times) * TOGETHER:
             return None
         rates = [ops / time for ops, time in zip(self.thread_ops, times, strict=True)]
         return min(rates) / max(rates)

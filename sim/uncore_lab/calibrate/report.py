@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from uncore.report.table import Column, emit
+from uncore.report.table import Column, emit, say
 from uncore_lab.calibrate.determined import UNCERTAIN, uncertainties, undetermined
 from uncore_lab.calibrate.fit import Fitted
 from uncore_lab.calibrate.write import amount
@@ -15,14 +15,14 @@ FEW = 4  # choices that are listed
 def show(fitted: Fitted) -> None:
     _numbers(fitted)
     _classes(fitted)
-    print(f"chosen, because it was not recorded: {fitted.choice}")
+    say(f"chosen, because it was not recorded: {fitted.choice}")
     if fitted.alike:
         homes = sorted({choice.home for choice in fitted.alike})
-        print(f"the classes fit as well with another choice: {'; '.join(map(str, fitted.alike))}"
+        say(f"the classes fit as well with another choice: {'; '.join(map(str, fitted.alike))}"
               if len(fitted.alike) < FEW else f"{len(fitted.alike)} other choices fit the classes"
               f" as well, homes {', '.join(homes)}")  # fmt: skip
     for sentence in undetermined(fitted):
-        print(sentence)
+        say(sentence)
 
 
 def _numbers(fitted: Fitted) -> None:

@@ -12,6 +12,7 @@ COMMANDS: Commands = {
     "validate": (
         f"{_HERE}.validate:validate",
         "Simulated against measured, with errors; exit status 1 past the stated bounds.",
+        "uncore_lab.validate.handoff:COLUMNS",
     ),
     "ktr": (
         f"{_HERE}.validate:ktr",

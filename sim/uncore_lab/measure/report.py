@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-from uncore.report.table import Column, emit
+from uncore.report.table import Column, emit, say
 from uncore.report.units import EMPTY
 from uncore_lab.measure.plan import CONTENDED, DISTANCES
 from uncore_lab.measure.record import Measurement, Percentiles
@@ -20,21 +20,21 @@ def show(found: Measurement) -> None:
     _wakeups(found)
     _barriers(found)
     for section, why in found.absent.items():
-        print(f"not measured: {section} ({why})")
+        say(f"not measured: {section} ({why})")
 
 
 def _facts(found: Measurement) -> None:
     setting, computer = found.setting, found.computer
-    print(f"{computer.name}: {len(computer.cpus)} processors; Linux {setting.kernel},"
+    say(f"{computer.name}: {len(computer.cpus)} processors; Linux {setting.kernel},"
           f" clock source {setting.clock_source or 'not told'},"
           f" governor {setting.governor or 'not told'}, load {setting.load}")  # fmt: skip
     if setting.hypervisor:
-        print(f"a virtual machine ({setting.hypervisor}): interrupts and wake-ups pass its host")
+        say(f"a virtual machine ({setting.hypervisor}): interrupts and wake-ups pass its host")
     if setting.load > BUSY:
-        print(f"it was busy ({setting.load} tasks the minute before): threads waited for"
+        say(f"it was busy ({setting.load} tasks the minute before): threads waited for"
               " processors, and what needs several at once (queue locks) shows that")  # fmt: skip
     if found.noise_pct is not None:
-        print(f"noise: half of a pair's samples are within {found.noise_pct} % of their median")
+        say(f"noise: half of a pair's samples are within {found.noise_pct} % of their median")
     print()
 
 
@@ -81,7 +81,7 @@ def _throughput(found: Measurement) -> None:
         emit(rows, False, columns, "million operations a second, median of runs")
     for point in points:
         for failure in point.failures:
-            print(f"{point.workload} at {point.threads} threads: {failure}")
+            say(f"{point.workload} at {point.threads} threads: {failure}")
 
 
 def _millions(rate: float | None) -> str:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from uncore import topology
-from uncore.report.table import Column, emit, print_json
+from uncore.report.table import Column, emit, print_json, say
 from uncore_lab.fitting.numbers import RATIO
 from uncore_lab.predict.forecast import SHARE, Forecast, predicted
 
@@ -68,9 +68,9 @@ def _show(found: Forecast, machine: str, home: str) -> None:
     if rows:
         emit(rows, False, columns, "its numbers: the median of the nearest relatives")
     elif not found.unlent:
-        print("Every number of this machine is given; none had to be predicted.")
+        say("Every number of this machine is given; none had to be predicted.")
     for key, deviation in found.unlent.items():
-        print(
+        say(
             f"{key}: no measured machine has such a part; the value of its file is kept,"
             f" with a deviation of {100 * deviation:.0f} %"
         )

@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from uncore.errors import UserError, nearest
-from uncore.report.table import emit, print_json
+from uncore.report.table import emit, print_json, say
 from uncore_lab.validate import (
     blind,
     clocks,
@@ -111,4 +111,4 @@ def show(section: Section) -> None:
     """As people read it."""
     emit(section.rows, False, section.columns, section.title)
     for note in section.notes:
-        print(note)
+        say(note)

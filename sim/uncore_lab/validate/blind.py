@@ -125,15 +125,15 @@ def _summary(rows: Sequence[Row], machines: int) -> str:
 
 
 COLUMNS = [
-    Column("machine", "machine", left=True),
+    Column("machine", "machine", left=True, key=True),
     Column("date", "date", left=True),
     Column("commit", "commit", left=True),
-    Column("class", "class", left=True),
-    Column("predicted", "predicted_ns", lambda v: f"{v:.1f}"),
-    Column("from", "low_ns", lambda v: f"{v:.1f}"),
-    Column("to", "high_ns", lambda v: f"{v:.1f}"),
+    Column("class", "class", left=True, key=True),
+    Column("predicted ns", "predicted_ns", lambda v: f"{v:.1f}"),
+    Column("from ns", "low_ns", lambda v: f"{v:.1f}"),
+    Column("to ns", "high_ns", lambda v: f"{v:.1f}"),
     Column("lent", lambda row: "yes" if row["lent"] else "guess", left=True),
-    Column("measured", "measured_ns", lambda v: "-" if v is None else f"{v:.1f}"),
+    Column("measured ns", "measured_ns", lambda v: "-" if v is None else f"{v:.1f}"),
     Column("error", "error_pct", lambda v: "-" if v is None else f"{v:+.1f} %"),
     Column("inside", "inside", lambda v: "-" if v is None else "yes" if v else "no", left=True),
     Column("measured on", "since", left=True),

@@ -115,9 +115,9 @@ class Point:
 
 
 COLUMNS = [
-    Column("machine", "machine", left=True),
-    Column("operation", "operation", left=True),
-    Column("threads", "threads"),
+    Column("machine", "machine", left=True, key=True),
+    Column("operation", "operation", left=True, key=True),
+    Column("threads", "threads", key=True),
     Column("measured M/s", "measured"),
     Column("simulated M/s", "simulated"),
     Column("error %", "error_pct"),

@@ -186,23 +186,35 @@ def _order(row: Score) -> str:
 
 OFF = 15.0  # per cent, at the ends of the scale of errors
 LEFT = ("machine", "quality", "structured", "home", "slice")
-HEADS = {
-    "machine": "machine",
-    "quality": "quality",
-    "classes": "classes",
-    "free_numbers": "free",
-    "class_mean_err_pct": "mean",
-    "class_worst_err_pct": "worst",
-    "pair_mean_err_pct": "pairs",
-    "pair_err_const_pct": "by median",
-    "structured": "structured",
-    "structured_err_pct": "pairs there",
-    "structured_const_pct": "by median",
-    "slice_r2": "slice r2",
-    "home": "home",
-    "slice": "slice",
-    "same_ns_err_pct": "same ns",
-    "same_cycles_err_pct": "same cycles",
-    "relative_err_pct": "relative",
+HEADS = {  # of a score: head, and what it is; errors are relative to the measured figure
+    "machine": ("machine", "as `uncore list` names it"),
+    "quality": ("quality", "of the measurement: A is best"),
+    "classes": ("classes", "distance classes compared"),
+    "free_numbers": ("free numbers", "numbers of the machine file that were fitted to them"),
+    "class_mean_err_pct": ("class mean %", "mean error of class medians"),
+    "class_worst_err_pct": ("class worst %", "error of the worst class"),
+    "pair_mean_err_pct": ("pair mean %", "mean error of pairs"),
+    "pair_err_const_pct": ("if median %", "the same if each pair were its class's measured median"),
+    "structured": ("structured", "levels whose pairs differ in a way that repeats itself"),
+    "structured_err_pct": ("pairs there %", "mean error of those levels' pairs"),
+    "structured_const_pct": ("there, if median %", "the same if each were the measured median"),
+    "slice_r2": ("slice R2", "share of the variance inside an L3 that is explained; 1 is all"),
+    "home": ("home", "where the measured line was homed"),
+    "slice": ("owner", "slice that owned the measured line; hash: nobody knows"),
+    "same_ns_err_pct": ("same ns %", "error if relatives' numbers kept their nanoseconds"),
+    "same_cycles_err_pct": ("same cycles %", "error if they kept their cycles"),
+    "relative_err_pct": ("relative %", "error if the nearest relative were taken as it is"),
 }
-COLUMNS = [Column(head, field, left=field in LEFT) for field, head in HEADS.items()]
+NULLS = ("same_ns_err_pct", "same_cycles_err_pct", "relative_err_pct")
+BESIDE = "class mean % of models without a model"
+COLUMNS = [
+    Column(
+        head,
+        field,
+        left=field in LEFT,
+        about=about,
+        key=field == "machine",
+        group=BESIDE if field in NULLS else "",
+    )
+    for field, (head, about) in HEADS.items()
+]

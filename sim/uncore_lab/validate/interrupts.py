@@ -265,8 +265,8 @@ def _rounded(value: float | None) -> str:
 
 
 COLUMNS = [
-    Column("machine", "machine", left=True),
-    Column("figure", "figure", left=True),
+    Column("machine", "machine", left=True, key=True),
+    Column("figure", "figure", left=True, key=True),
     Column("how", "how", left=True),
     Column("measured", "measured", _rounded),
     Column("simulated", "simulated", _rounded),

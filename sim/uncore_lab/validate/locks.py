@@ -221,16 +221,16 @@ def _pairs(row: Row) -> str:
 
 
 COLUMNS = [
-    Column("machine", "machine", left=True),
-    Column("primitive", "primitive", left=True),
-    Column("hold", "hold"),
-    Column("think", "think"),
+    Column("machine", "machine", left=True, key=True),
+    Column("primitive", "primitive", left=True, key=True),
+    Column("hold ns", "hold", key=True),
+    Column("think ns", "think", key=True),
     Column("median error %", "median_error"),
     Column("near", "near", lambda value: "{} of {}".format(*value)),
     Column("worst %", "worst"),
     Column("at threads", "worst_at"),
     Column("spread %", "spread"),
-    Column("knee", "knee", lambda value: "{} / {}".format(*value)),
+    Column("knee at threads", "knee", lambda value: "{} / {}".format(*value)),
     Column("threads: simulated / measured ns", _pairs, left=True),
 ]
 

@@ -166,13 +166,13 @@ def _percent(value: float | None) -> str:
 
 
 COLUMNS = [
-    Column("machine", "machine", left=True),
-    Column("class", "class", left=True),
-    Column("predicted", "predicted_ns", lambda v: f"{v:.1f}"),
-    Column("from", "low_ns", lambda v: f"{v:.1f}"),
-    Column("to", "high_ns", lambda v: f"{v:.1f}"),
-    Column("measured", "measured_ns", lambda v: f"{v:.1f}"),
+    Column("machine", "machine", left=True, key=True),
+    Column("class", "class", left=True, key=True),
+    Column("predicted ns", "predicted_ns", lambda v: f"{v:.1f}"),
+    Column("from ns", "low_ns", lambda v: f"{v:.1f}"),
+    Column("to ns", "high_ns", lambda v: f"{v:.1f}"),
+    Column("measured ns", "measured_ns", lambda v: f"{v:.1f}"),
     Column("error", "error_pct", _percent),
     Column("inside", lambda row: "yes" if row["inside"] else "no", left=True),
-    *(Column(null, f"{null}_pct", _percent) for null in Nulls._fields),
+    *(Column(null.replace("_", " "), f"{null}_pct", _percent) for null in Nulls._fields),
 ]

@@ -208,13 +208,13 @@ def _pair(value: list[float]) -> str:
 
 
 COLUMNS = [
-    Column("machine", "machine", left=True),
-    Column("benchmark", "benchmark", left=True),
+    Column("machine", "machine", left=True, key=True),
+    Column("benchmark", "benchmark", left=True, key=True),
     Column("system", "system", left=True),
     Column("work", "work"),
     Column("fitted besides", lambda row: ", ".join(row["fitted"]) or EMPTY, left=True),
-    Column("shape error", "shape_error"),
-    Column("peak", "peak", _pair),
-    Column("knee", "knee", _pair),
+    Column("shape error factor", "shape_error"),
+    Column("peak at threads", "peak", _pair),
+    Column("knee at threads", "knee", _pair),
     Column("SMT yield", "smt_yield", _pair),
 ]

@@ -1,0 +1,116 @@
+"""How a table is laid out in a given width: which columns stand side by side, and how wide each is.
+
+    laid_out(columns, lines, room, wide) -> Layout
+
+Columns stand in the order of their importance.  Those that do not fit beside the others go into a
+block of their own, below, which begins with the key columns again; a group is a block in any case;
+minor columns are left out where they do not fit.  `wide` puts all of them side by side.
+Invariant: no number is cut or folded; texts and heads are folded between words only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+GAP = 2  # blanks between columns
+PROSE = 24  # a text is not folded to less, if it is longer
+
+
+class Headed(Protocol):
+    """What is laid out: a Column (table.py)."""
+
+    @property
+    def head(self) -> str: ...
+    @property
+    def left(self) -> bool: ...
+    @property
+    def group(self) -> str: ...
+    @property
+    def key(self) -> bool: ...
+    @property
+    def minor(self) -> bool: ...
+
+
+@dataclass
+class Placed:
+    """A column with its width."""
+
+    index: int
+    width: int
+    wanted: int  # with nothing folded
+
+
+@dataclass
+class Block:
+    group: str
+    placed: list[Placed]
+
+
+@dataclass
+class Layout:
+    blocks: list[Block] = field(default_factory=list)
+    left_out: list[int] = field(default_factory=list)
+
+
+def laid_out(
+    columns: Sequence[Headed], lines: Sequence[Sequence[str]], room: int, wide: bool
+) -> Layout:
+    sized = [_sized(n, column, [line[n] for line in lines]) for n, column in enumerate(columns)]
+    keys = [p for p, column in zip(sized, columns, strict=True) if column.key] or sized[:1]
+    others = [p for p in sized if p not in keys]
+    if wide:
+        everything = [*keys, *others]
+        return Layout([Block("", [_whole(p) for p in everything])])
+    layout = Layout()
+    for group in dict.fromkeys(columns[p.index].group for p in others) or [""]:
+        members = [p for p in others if columns[p.index].group == group]
+        minor = [p for p in members if columns[p.index].minor]
+        while minor and _width([*keys, *members]) > room:
+            members.remove(minor[-1])
+            layout.left_out.append(minor.pop().index)
+        layout.blocks += [Block(group, block) for block in _broken(keys, members, room)]
+    layout.left_out.sort()
+    return layout
+
+
+def _sized(index: int, column: Headed, cells: Sequence[str]) -> Placed:
+    """As narrow as words and numbers allow."""
+    widest = max(map(len, cells), default=0)
+    if column.left:
+        widest = min(widest, max(PROSE, _longest_word(cells)))
+    width = max(_longest_word([column.head]), widest)
+    return Placed(index, width, max(len(column.head), *map(len, cells), width))
+
+
+def _longest_word(texts: Iterable[str]) -> int:
+    return max((len(word) for text in texts for word in text.split()), default=0)
+
+
+def _whole(placed: Placed) -> Placed:
+    return Placed(placed.index, placed.wanted, placed.wanted)
+
+
+def _width(placed: Sequence[Placed]) -> int:
+    return sum(one.width for one in placed) + GAP * (len(placed) - 1)
+
+
+def _broken(keys: Sequence[Placed], members: Sequence[Placed], room: int) -> list[list[Placed]]:
+    """Blocks of at most the room, unless a single column needs more."""
+    found = [[*keys]]
+    for one in members:
+        if len(found[-1]) > len(keys) and _width([*found[-1], one]) > room:
+            found.append([*keys])
+        found[-1].append(one)
+    return [_widened(block, room) for block in found]
+
+
+def _widened(block: Sequence[Placed], room: int) -> list[Placed]:
+    """What room is left goes to those that lack least."""
+    spare = room - _width(block)
+    given: dict[int, int] = {}
+    for one in sorted(block, key=lambda one: one.wanted - one.width):
+        given[one.index] = max(0, min(spare, one.wanted - one.width))
+        spare -= given[one.index]
+    return [Placed(p.index, p.width + given[p.index], p.wanted) for p in block]
