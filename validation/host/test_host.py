@@ -16,7 +16,7 @@ import pytest
 from uncore import paths
 from uncore.errors import UserError
 from uncore.host import pinned
-from uncore.program import build, find, load
+from uncore.program import build, find, load, source_of
 from uncore.result import load as load_result
 from uncore.result import save
 
@@ -41,7 +41,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_a_workload_passes_its_own_check_with_two_threads(name: str) -> None:
     workload = find(name)
-    point = pinned.run(pinned.compile(pinned.source_of(workload)), workload, TWO, SMALL)
+    point = pinned.run(pinned.compile(source_of(workload)), workload, TWO, SMALL)
     assert point["failures"] == []
     assert len(point["thread_ops"]) == 2 and point["ops"] > 0
 

@@ -76,6 +76,10 @@ COMMANDS: Commands = {
         f"{_HERE}.litmus:litmus",
         "Outcomes of litmus tests against the memory model; exit status 1 on a forbidden one.",
     ),
+    "fences": (
+        f"{_HERE}.fences:fences",
+        "Which memory orders a program needs: each weakened alone, and run from many seeds.",
+    ),
     "diff-engines": (
         f"{_HERE}.engines:diff_engines",
         "Two engines' transaction logs, record by record; exit status 1 on the first difference.",

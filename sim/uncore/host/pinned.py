@@ -28,7 +28,7 @@ from uncore import paths
 from uncore.errors import GuestError, UserError
 from uncore.execute import host_part, processor
 from uncore.host import sysfs
-from uncore.program import Program, build, readback
+from uncore.program import Program, build, readback, source_of
 from uncore.result.schema import Outcome, Point, Result
 
 ABOUT = "this computer: the same C, a hart being a pinned thread"
@@ -93,17 +93,6 @@ def processors() -> list[int]:
         return sysfs.read(only=allowed).compact()
     except UserError:  # a container that hides /sys
         return sorted(allowed)
-
-
-def source_of(workload: Program) -> Path:
-    """The C file of a workload: a shipped one's, or the one that was compiled."""
-    shipped = paths.WORKLOADS / f"{workload.name}.c"
-    for source in (shipped, workload.path):
-        if source.suffix == ".c" and source.is_file():
-            return source
-    raise UserError(
-        f"{workload.path}: an ELF has only a guest's instructions; --host needs the C file"
-    )
 
 
 def compile(source: Path, for_: build.Target = build.HOST, defines: Sequence[str] = ()) -> Path:

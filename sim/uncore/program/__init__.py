@@ -1,6 +1,7 @@
 """Guest programs: build them, find them, read them, prepare their memory, read what they leave.
 
 find(name)   load(path)   compile(path)   shipped()     -> Program            shelf.py
+source_of(program)                              its C file                shelf.py
 Program                                                 the value             program.py
 Parameter                                               its settings          parameter.py
 readback                                                records and tables    readback.py
@@ -14,7 +15,7 @@ from uncore.program.names import Names
 from uncore.program.parameter import Parameter
 from uncore.program.program import Program, Table
 from uncore.program.readback import Record
-from uncore.program.shelf import catalogue, compile, find, load, shipped
+from uncore.program.shelf import catalogue, compile, find, load, shipped, source_of
 
 __all__ = [
     "Names",
@@ -30,4 +31,5 @@ __all__ = [
     "load",
     "readback",
     "shipped",
+    "source_of",
 ]

@@ -3,6 +3,7 @@
     build(source, elf)                  a guest; raises UserError with the compiler's message
     build(source, program, for_=HOST)   the same C for this computer, a hart being a thread
     command(source, elf)                the command line itself
+    files(source)                       what a guest is compiled of, beside the runtime
 
 Invariant, for guests: equal sources give equal ELF bytes whatever the paths, the host and the day:
 the compiler is pinned, and paths are mapped away before they reach the file.
@@ -70,9 +71,13 @@ ZIG_CACHE = paths.CHECKOUT / "build/zig" if paths.CHECKOUT else paths.CACHE / "z
 
 
 def command(
-    source: Path, elf: Path, defines: Iterable[str] = (), for_: Target = GUEST
+    source: Path,
+    elf: Path,
+    defines: Iterable[str] = (),
+    for_: Target = GUEST,
+    more: Iterable[str] = (),
 ) -> list[str]:
-    """The command line that compiles `source` and the runtime into `elf`."""
+    """The command line that compiles `source` and the runtime into `elf`; `more` are its words."""
     runtime = paths.WORKLOADS / "runtime"
     folders = (runtime, runtime / for_.folder)
     ours = source.is_relative_to(paths.WORKLOADS)
@@ -83,6 +88,7 @@ def command(
         *for_.compiler, *LANGUAGE, *strict, *for_.words,
         *(f"-ffile-prefix-map={root}/=" for root in roots),
         *(f"-D{define}" for define in defines),
+        *more,
         f"-I{paths.WORKLOADS / 'include'}",
         *(f"-T{script}" for script in folders[1].glob("*.ld")),
         *(str(file) for folder in folders for file in sorted(folder.glob("*.[cS]"))),
@@ -102,7 +108,13 @@ def _compiler_folder() -> Path:
     return Path(zig.submodule_search_locations[0])
 
 
-def build(source: Path, elf: Path, defines: Iterable[str] = (), for_: Target = GUEST) -> None:
+def build(
+    source: Path,
+    elf: Path,
+    defines: Iterable[str] = (),
+    for_: Target = GUEST,
+    more: Iterable[str] = (),
+) -> None:
     """Compiles `source` into `elf`, whole or not at all."""
     source, elf = source.resolve(), elf.resolve()
     try:
@@ -114,20 +126,35 @@ def build(source: Path, elf: Path, defines: Iterable[str] = (), for_: Target = G
         ) from None
     unfinished = elf.with_name(f".{elf.name}.{os.getpid()}")
     try:
-        compiler = subprocess.run(
-            command(source, unfinished, defines, for_),
-            cwd=_compiler_folder(),
-            env=_environment(),
-            capture_output=True,
-            text=True,
-            errors="replace",
-        )
-        if compiler.returncode:
-            raise UserError(f"{source.name}: does not compile:\n{_message(compiler.stderr)}")
+        _compile(source, command(source, unfinished, defines, for_, more))
         unfinished.chmod(0o644 if for_ is GUEST else 0o755)
         unfinished.replace(elf)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def files(source: Path) -> list[Path]:
+    """`source`, and every header that it includes and the compiler did not bring."""
+    folder = f"-I{paths.WORKLOADS / 'include'}"
+    said = _compile(source, [*GUEST.compiler, *LANGUAGE, *TARGET, folder, "-MM", str(source)])
+    rule = said.replace("\\\n", " ").partition(": ")[2]
+    words = re.findall(r"(?:\\ |\S)+", rule)
+    return [Path(word.replace("\\ ", " ")) for word in words]
+
+
+def _compile(source: Path, words: list[str]) -> str:
+    """What the compiler prints."""
+    compiler = subprocess.run(
+        words,
+        cwd=_compiler_folder(),
+        env=_environment(),
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
+    if compiler.returncode:
+        raise UserError(f"{source.name}: does not compile:\n{_message(compiler.stderr)}")
+    return compiler.stdout
 
 
 def _environment() -> Mapping[str, str]:

@@ -1,6 +1,7 @@
 """Finds programs: shipped ones by name, any ELF by path, a user's own C file by compiling it.
 
 find("lock/ticket")   load("x.elf")   compile("my_lock.c")   shipped() -> all, by name
+source_of(program) -> the C file of one
 """
 
 from __future__ import annotations
@@ -59,6 +60,17 @@ def find(name: str) -> Program:
             f" {len(known)}; a C file or an ELF is given by its path"
         )
     return Program(name, known[name], _contents(known[name]))
+
+
+def source_of(program: Program) -> Path:
+    """The C file of a program: a shipped one's, or the one that was compiled."""
+    ours = paths.WORKLOADS / f"{program.name}.c"
+    for source in (ours, program.path):
+        if source.suffix == ".c" and source.is_file():
+            return source
+    raise UserError(
+        f"{program.path}: an ELF has only a guest's instructions, and this needs the C file"
+    )
 
 
 def compile(path: str | Path, defines: Iterable[str] = ()) -> Program:

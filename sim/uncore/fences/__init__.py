@@ -1,0 +1,7 @@
+"""Which memory orders of a program are needed: each is weakened alone, and the weak machine asked.
+
+orders    what a C text states, and the text with some of it weakened
+variants  a program compiled with weakened orders
+trials    runs over seeds, machines and numbers of harts, until one fails
+asking    every order of a program: the questions, and the answers as they come
+"""

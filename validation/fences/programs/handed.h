@@ -1,0 +1,6 @@
+// An order in a macro is one order, wherever the macro is used.
+#include "uncore.h"
+
+#define HANDED(word) atomic_load_explicit(&(word), memory_order_acquire)
+
+static inline void never_called(_Atomic int* word) { atomic_store(word, 1); }
