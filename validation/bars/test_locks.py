@@ -104,6 +104,8 @@ def test_the_knee_is_where_throughput_stops_growing() -> None:
     spots = [Spot("skylake24", "ticket_spinlock", 200, 1000, n) for n in (1, 2, 4, 8)]
     ours, real = locks._knees(curve(spots, [1200, 600, 310, 300]))
     assert (ours, real) == (4, 4)
+    exactly, _ = locks._knees(curve(spots, [1200, 600, 300, 270]))
+    assert exactly == 4  # nine tenths of the best are enough
 
 
 def test_a_bound_that_does_not_hold_is_told() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,8 @@ def test_the_ratio_is_that_of_the_two_runs(uncore):
         assert {k: v for k, v in fetched.items() if v} == pytest.approx(counted)
     ratios = [row["ratio"] for row in found["rows"]]
     assert (found["ratio_min"], found["ratio_max"]) == (min(ratios), max(ratios))
+    assert max(ratios) > 1.2 * min(ratios)  # so means differ
+    assert found["ratio_mean"] == pytest.approx(statistics.geometric_mean(ratios))
 
 
 def test_the_object_that_makes_the_difference_comes_first(uncore):

@@ -70,6 +70,17 @@ def test_no_coefficient_is_negative():
     assert found.peak is None
 
 
+def test_a_coefficient_at_its_bound_takes_no_degree_of_freedom():
+    """Four points and one coefficient: the variance is the squares' sum over three."""
+    faster = np.array([1.0, 1.02, 1.01, 1.03])  # a thread, against a law of scale 1
+    found = fit([1, 2, 4, 8], np.array([1, 2, 4, 8]) * faster)
+    assert (found.contention, found.coherence) == (0, 0)
+    inverse = faster.sum() / (faster**2).sum()
+    variance = ((faster * inverse - 1) ** 2).sum() / 3 / (faster**2).sum()
+    assert found.scale == pytest.approx(1 / inverse)
+    assert found.scale_error == pytest.approx(np.sqrt(variance) / inverse**2)
+
+
 def test_a_run_is_measured_by_what_it_holds_constant():
     strong = analyse(result((1, 1000, 1000_000), (4, 1000, 400_000)))
     assert strong.held == "work" and strong.rows[1].speedup_problem == 2.5

@@ -49,6 +49,16 @@ def test_a_hit_in_the_second_level_adds_its_lookup() -> None:
     assert found[3:] == [L2 + LOAD, L2 + ATOMIC]
 
 
+def test_the_line_used_least_recently_leaves_a_level() -> None:
+    """A5.2: the first line is used again, so the second goes: from the L1, then from the core."""
+    plan = [Step(1000 * n, Do.LOAD, place) for n, place in enumerate([0, 1, 0, 2, 0, 1], 1)]
+    first = steps(line(core={"l1_ways": 2}), [plan], stride=SAME_SET)[0]
+    assert [span.cost for span in first[4:]] == [LOAD, L2 + LOAD]
+    both = {"l1_ways": 2, "l2_ways": 2}
+    second = steps(line(core=both), [plan], stride=SAME_SET)[0]
+    assert [span.cost for span in second[4:]] == [LOAD, second[1].cost]
+
+
 def test_a_loop_costs_one_misprediction() -> None:
     """H2: backward branches start weakly taken, so only leaving the loop is mispredicted."""
     loop = 6  # instructions beyond the first
@@ -266,6 +276,20 @@ def test_an_eviction_ends_a_reservation(lr_exclusive: bool) -> None:
     machine = line(core=ONE_WAY | {"lr_exclusive": lr_exclusive})
     plan = [Step(1000, Do.LR), Step(2000, Do.LOAD, 1), Step(3000, Do.SC)]
     assert steps(machine, [plan], stride=SAME_SET)[0][2].cost == 0
+
+
+@pytest.mark.parametrize("lr_exclusive", [True, False])
+def test_a_probe_that_takes_the_copy_ends_a_reservation(lr_exclusive: bool) -> None:
+    """C7: so the SC fails at once, and does not even ask for the line."""
+    plans = [[Step(1000, Do.LR), Step(3000, Do.SC)], [Step(2000, Do.STORE)]]
+    assert steps(line(core={"lr_exclusive": lr_exclusive}), plans)[0][1].cost == 0
+
+
+def test_a_sibling_that_writes_the_line_ends_a_reservation() -> None:
+    """C7: both have reserved it when the first SC writes; if the second wrote, too, one is lost."""
+    machine = line(threads_per_core=2, core={"lr_exclusive": False})
+    found = point(machine, "counter/cas", 2, placement="siblings", ops=20)
+    assert (found["failures"], found["ops"]) == ([], 40)
 
 
 @pytest.mark.parametrize("trap", [False, True])
