@@ -13,6 +13,7 @@ struct Access {
   Amo op = Amo::swap;
   uint8_t size = 0;
   bool posted = false;  // nobody waits for it, where it is done far away (C8)
+  uint8_t order = 0;    // aq and rl; of a fence its sets
   uint64_t address = 0;
   uint64_t value = 0, expected = 0;            // operands; write: what
   uint64_t value_high = 0, expected_high = 0;  // cas_pair
@@ -29,6 +30,8 @@ struct Access {
             .operand = {value, value_high},
             .expected = {expected, expected_high}};
   }
+  bool acquires() const { return order & kAcquire; }
+  bool releases() const { return order & kRelease; }
   bool writes() const { return kind == Kind::store || operates() || kind == Kind::sc; }
 };
 

@@ -18,8 +18,14 @@ constexpr ClientEvent wish_of(const Access& a, const CoreSpec& spec) {
 bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
   using K = Access::Kind;
   if (thread.asked) return false;
-  if (a.posted && spec.far_atomics && goes_far(a.line())) return post(thread, a, now);
-  if (a.drains() && !thread.buffer.empty()) return false;
+  if (thread.weak) {
+    if (!thread.buffer.empty() && thread.weak->waits(a, thread.buffer)) return false;
+    if (a.kind == K::store) return store_weakly(thread, a, now);
+    if (a.kind == K::fence) thread.weak->fence(a.order >> 4, a.order & 15, thread.buffer, now);
+  } else {
+    if (a.posted && spec.far_atomics && goes_far(a.line())) return post(thread, a, now);
+    if (a.drains() && !thread.buffer.empty()) return false;
+  }
   switch (a.kind) {
     case K::none:
     case K::fence:
@@ -70,7 +76,10 @@ bool Core::store(Thread& thread, const Access& a, Time now, Outcome& out) {
 bool Core::load(Thread& thread, const Access& a, Time now, Outcome& out) {
   const auto found = thread.buffer.search(a.address, a.size, out.value);
   out.cost = spec.l1_hit;
-  if (found == StoreBuffer::Found::value) return true;
+  if (found == StoreBuffer::Found::value) {
+    if (thread.weak) thread.weak->forwarded(a, thread.buffer);
+    return true;
+  }
   return found == StoreBuffer::Found::nothing && in_cache(thread, a, now, out);
 }
 
@@ -109,10 +118,15 @@ bool Core::in_cache(Thread& thread, const Access& a, Time now, Outcome& out) {
 
 // The access itself, to a line with the right that it needs.
 void Core::apply(Thread& thread, const Access& a, Line& line, Time now, Outcome& out) {
-  using K = Access::Kind;
   if (observed) observed.access(thread, a, now);
-  if (a.kind == K::load && thread.recording) thread.watch(a.line());
+  if (a.kind == Access::Kind::load && thread.recording) thread.watch(a.line());
   if (a.writes()) written(line, now, thread);
+  if (thread.weak) return apply_weakly(thread, a, line, now, out);
+  operate(thread, a, line, now, out);
+}
+
+void Core::operate(Thread& thread, const Access& a, Line& line, Time now, Outcome& out) {
+  using K = Access::Kind;
   const unsigned offset = a.address % kLineBytes;
   switch (a.kind) {
     case K::amo:

@@ -44,6 +44,7 @@ class Core {
   void receive(PacketId id, Time now);     // a message reached the core
   void reconsider(PacketId id, Time now);  // a deferred probe's time has come
   void interrupt(const Interrupts::Pending& pending, Time now);  // one of its harts
+  void leave(Thread& thread, Time now);  // a store's time in the buffer is over
 
   // What the port's slow path needs. True: performed; false: it stays pending.
   bool perform(Thread& thread, const Access& access, Time now, Outcome& outcome);
@@ -65,6 +66,8 @@ class Core {
   bool fail(Thread& thread, const Access& a, Time now, Outcome& out);
   bool in_cache(Thread& thread, const Access& a, Time now, Outcome& out);
   void apply(Thread& thread, const Access& a, Line& line, Time now, Outcome& out);
+  void operate(Thread& thread, const Access& a, Line& line, Time now, Outcome& out);
+  void apply_weakly(Thread& thread, const Access& a, Line& line, Time now, Outcome& out);
   bool may_begin(Thread& thread, uint64_t number, Time now);
   bool is_behind(const Thread& thread, uint64_t number, Time now) const;
   void lock(Thread& thread, Line& line, Time now, Time until);
@@ -90,6 +93,11 @@ class Core {
   bool drain_atomics(Thread& thread, Time now);
   bool goes_far(uint64_t number);
   bool buffer(Thread& thread, const Store& store, Time now);
+  bool leaves(const Thread& thread, uint64_t number) const;
+  bool store_weakly(Thread& thread, const Access& a, Time now);
+  void keep(const Thread& thread, Time until);
+  void release(Thread& thread, Time now);
+  bool become_visible(Thread& thread, const Store& store, Time now);
   void ask_ahead(const Thread& thread, uint64_t number, Time now);
   bool post(Thread& thread, const Access& a, Time now);
   void attempt(Thread& thread, Time now);

@@ -27,15 +27,17 @@ class IssuingPort {
                   .op = op,
                   .size = narrow(size),
                   .posted = order == kUnused,
+                  .order = narrow(order),
                   .address = address,
                   .value = operand,
                   .expected = expected},
                  old);
   }
-  Answer cas_pair(uint64_t address, Pair operand, Pair expected, Pair& old, unsigned) {
+  Answer cas_pair(uint64_t address, Pair operand, Pair expected, Pair& old, unsigned order) {
     Outcome out;
     const Answer answer = port().issue({.kind = K::cas_pair,
                                         .size = 16,
+                                        .order = narrow(order),
                                         .address = address,
                                         .value = operand.low,
                                         .expected = expected.low,
@@ -45,11 +47,18 @@ class IssuingPort {
     old = {out.value, out.high};
     return answer;
   }
-  Answer lr(uint64_t address, unsigned size, uint64_t& value, unsigned) {
-    return issue({.kind = K::lr, .size = narrow(size), .address = address}, value);
+  Answer lr(uint64_t address, unsigned size, uint64_t& value, unsigned order) {
+    return issue(
+        {.kind = K::lr, .size = narrow(size), .order = narrow(order), .address = address}, value);
   }
-  Answer sc(uint64_t address, unsigned size, uint64_t value, uint64_t& failed, unsigned) {
-    return issue({.kind = K::sc, .size = narrow(size), .address = address, .value = value}, failed);
+  Answer sc(uint64_t address, unsigned size, uint64_t value, uint64_t& failed,
+            unsigned order) {
+    return issue({.kind = K::sc,
+                  .size = narrow(size),
+                  .order = narrow(order),
+                  .address = address,
+                  .value = value},
+                 failed);
   }
   // A register of another core.
   Answer far_register(Register, uint64_t address, bool write, uint64_t& value) {

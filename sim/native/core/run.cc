@@ -11,7 +11,8 @@ Core::Core(const CoreSurroundings& s, Agent a, Time reach)
     : around(s),
       agent(a),
       spec(s.machine.each_core[static_cast<std::size_t>(a)]),
-      lines(spec.l1_sets, spec.l1_ways, spec.l2_sets, spec.l2_ways, !s.attribution),
+      lines(spec.l1_sets, spec.l1_ways, spec.l2_sets, spec.l2_ways,
+            !s.attribution && spec.order == CoreSpec::Order::tso),
       observed(s.attribution, agent, s.protocol),
       turns(around, agent, spec, reach, threads, lines),
       draws_(Draws::request, s.job.seed, static_cast<uint64_t>(a), s.job.chance.request),
@@ -23,7 +24,11 @@ Core::Core(const CoreSurroundings& s, Agent a, Time reach)
 void Core::add_thread(Code& code, uint32_t id) {
   threads.push_back(
       std::make_unique<Thread>(*this, code, id, static_cast<uint32_t>(threads.size())));
-  threads.back()->hart.spin_enabled = around.job.sleep;
+  const bool weak = spec.order == CoreSpec::Order::weak;
+  threads.back()->hart.spin_enabled = around.job.sleep && !weak;
+  if (weak)
+    threads.back()->weak = std::make_unique<Weak>(*around.versions, id, around.job.seed,
+                                                  around.job.chance.load, around.job.chance.store);
   const Time most = around.job.chance.start * around.job.placement.size();
   threads.back()->late = Draws(Draws::start, around.job.seed, id, most)(0);
 }

@@ -5,6 +5,7 @@
 // line, because misaligned accesses trap.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -20,6 +21,9 @@ struct Store {
   Access atomic{};     // of a posted one
   uint32_t asked = 0;  // its number, under way
   bool done = false;   // it has been performed
+  // Of a weakly ordered core (weak.hh): not before; how many fences it stands behind; its view.
+  uint32_t group = 0;
+  Time leaves = 0, view = 0;
 
   bool is_atomic() const { return atomic.kind != Access::Kind::none; }
   uint64_t line() const { return address >> kLineShift; }
@@ -49,11 +53,15 @@ class StoreBuffer {
     return Found::nothing;
   }
 
+  bool holds(uint64_t line) const {
+    return std::ranges::any_of(stores_, [&](const Store& s) { return s.line() == line; });
+  }
   template <class F>
   void each(F f) const {
     for (const Store& s : stores_) f(s);
   }
   std::deque<Store>& entries() { return stores_; }
+  const std::deque<Store>& entries() const { return stores_; }
 
  private:
   std::deque<Store> stores_;

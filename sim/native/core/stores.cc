@@ -33,9 +33,12 @@ bool Core::post(Thread& thread, const Access& a, Time now) {
 // Makes the oldest stores visible, as many as have their lines; asks for the next one's.
 void Core::drain(Thread& thread, Time now) {
   StoreBuffer& buffer = thread.buffer;
-  while (!buffer.empty() &&
-         (buffer.head().is_atomic() ? drain_atomics(thread, now) : drain_store(thread, now))) {
-  }
+  if (thread.weak)
+    release(thread, now);
+  else
+    while (!buffer.empty() &&
+           (buffer.head().is_atomic() ? drain_atomics(thread, now) : drain_store(thread, now))) {
+    }
   // Whoever waited for the buffer (a full one, an empty one, a conflict) looks again.
   if (thread.mode == Thread::Mode::waiting) attempt(thread, now);
 }

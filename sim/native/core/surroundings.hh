@@ -5,6 +5,7 @@
 #include "interrupts/interrupts.hh"
 #include "kernel/end.hh"
 #include "memory/functional.hh"
+#include "memory/versions.hh"
 #include "observe/attribution.hh"
 #include "observe/counters.hh"
 #include "services/services.hh"
@@ -24,6 +25,7 @@ struct CoreSurroundings {
   End& end;
   Counters& counters;
   Attribution* attribution;  // null unless the job asks for it
+  Versions* versions;        // null unless a core is weakly ordered
 };
 
 }  // namespace uncore

@@ -10,6 +10,7 @@
 
 #include "core/issuing.hh"
 #include "core/store_buffer.hh"
+#include "core/weak.hh"
 #include "hart/hart.hh"
 
 namespace uncore {
@@ -44,6 +45,7 @@ class Thread : public IssuingPort<Thread> {
   Time delayed_until = 0;          // end of the delay it is in, or was in last
   bool interrupted = false;        // the trap it handles is an interrupt
   Time late = 0;                   // where it begins what is measured (V3)
+  std::unique_ptr<Weak> weak;      // null unless its core is weakly ordered
 
   // The port (hart/port.hh), with what IssuingPort adds.
   Answer load(uint64_t address, unsigned size, uint64_t& value);

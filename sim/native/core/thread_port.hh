@@ -36,6 +36,11 @@ inline Answer Thread::store(uint64_t address, unsigned size, uint64_t value) {
 }
 
 inline Answer Thread::fence(unsigned predecessor, unsigned successor) {
+  if (weak && core.around.job.fences) {
+    Outcome out;
+    const auto sets = static_cast<uint8_t>(predecessor << 4 | successor);
+    return issue({.kind = Access::Kind::fence, .order = sets}, out);
+  }
   if (!orders_write_before_read(predecessor, successor)) return Answer::now;
   if (buffer.empty() || !core.around.job.fences) return Answer::now;
   Outcome out;
@@ -97,6 +102,7 @@ inline void Thread::trapped(uint64_t, bool interrupt) {
   interrupted = interrupt;
   reservation = kNoLine;
   core.unlock(*this, hart.clock);
+  if (interrupt && weak) weak->interrupted(hart.clock);
   if (interrupt) hart.clock += core.around.machine.interrupt.entry;
 }
 

@@ -66,7 +66,7 @@ Stop Turns::execute(Thread& thread, Time end) {
   const As executing(*this, thread);
   thread.hart.horizon = std::min(horizon_, end);
   thread.hart.undisturbed = thread.ran_at == disturbances_;
-  const Stop stop = thread.hart.run();
+  const Stop stop = thread.weak ? thread.hart.run_viewed(thread.weak->views) : thread.hart.run();
   thread.ran_at = disturbances_;
   return stop;
 }

@@ -14,17 +14,23 @@ void Core::progress(uint64_t number, Time now) {
     return !line || !line->contended.bars(t.index);
   };
   for (const auto& t : threads)
-    if (!t->buffer.empty() && t->buffer.head().line() == number && open(*t)) drain(*t, now);
+    if (leaves(*t, number) && open(*t)) drain(*t, now);
   for (Thread* t = next_waiting(number, nullptr); t; t = next_waiting(number, t))
     if (open(*t)) attempt(*t, now);
   turns.schedule_next();
+}
+
+// Has the buffer a store for the line that may leave?
+bool Core::leaves(const Thread& t, uint64_t number) const {
+  if (t.weak) return t.buffer.holds(number);
+  return !t.buffer.empty() && t.buffer.head().line() == number;
 }
 
 // A hart's time with a line that others waited for is over: the rest ask in turn, `first` first.
 void Core::pass(uint64_t number, uint32_t first, Time now) {
   for (std::size_t i = 0; i < threads.size(); ++i) {
     Thread& t = *threads[(first + i) % threads.size()];
-    if (!t.buffer.empty() && t.buffer.head().line() == number)
+    if (leaves(t, number))
       drain(t, now);
     else if (t.mode == Thread::Mode::waiting && t.pending.line() == number)
       attempt(t, now);
@@ -77,6 +83,7 @@ void Core::resume(Thread& thread, Pair value, Time now) {
 void Core::answered(Thread& thread, Pair value, Time now) {
   thread.asked = 0;
   if (observed) observed.answered(thread, now);
+  if (thread.weak && thread.pending.operates()) thread.weak->atomic(thread.pending, now);
   thread.pending = Access{};
   resume(thread, value, now);
   turns.schedule_next();

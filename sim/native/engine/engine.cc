@@ -6,6 +6,14 @@
 #include "fabric/reach.hh"
 
 namespace uncore {
+namespace {
+
+bool weak(const MachineSpec& machine) {
+  return std::ranges::any_of(
+      machine.each_core, [](const CoreSpec& c) { return c.order == CoreSpec::Order::weak; });
+}
+
+}  // namespace
 
 Engine::Engine(MachineSpec m, JobSpec j)
     : machine(std::move(m)),
@@ -14,6 +22,7 @@ Engine::Engine(MachineSpec m, JobSpec j)
       protocol(job.protocol),
       log(job.log ? std::make_unique<Log>() : nullptr),
       attribution(job.lines ? std::make_unique<Attribution>(job.placement.size()) : nullptr),
+      versions(weak(machine) ? std::make_unique<Versions>(job.chance.load) : nullptr),
       counters(machine, agents),
       end(queue),
       fabric(machine.stop_count, machine.links),
@@ -39,7 +48,8 @@ void Engine::make_resolvers() {
                                     .queue = queue,
                                     .memories = memories,
                                     .counters = counters,
-                                    .log = log.get()};
+                                    .log = log.get(),
+                                    .versions = versions.get()};
   for (std::size_t r = 0; r < machine.resolvers.size(); ++r)
     resolvers.push_back(
         std::make_unique<ResolverAgent>(around, agents.resolver(r), machine.resolvers[r]));
@@ -57,7 +67,8 @@ void Engine::make_cores() {
                                 .services = services,
                                 .end = end,
                                 .counters = counters,
-                                .attribution = attribution.get()};
+                                .attribution = attribution.get(),
+                                .versions = versions.get()};
   const std::vector<Time> reach = reaches(machine, agents, fabric);
   end.set_reach(*std::ranges::max_element(reach));
   for (std::size_t c = 0; c < agents.cores(); ++c)
@@ -107,6 +118,8 @@ inline void Engine::dispatch(Action action, uint32_t argument, Time now) {
       return cores[argument]->run(now);
     case Action::expire:
       return take_up(interrupts.expired(argument, now), now);
+    case Action::leave:
+      return cores[agents.core_of(argument)]->leave(*threads[argument], now);
     case Action::end:
       return end_run(now);
   }

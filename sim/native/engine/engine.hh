@@ -17,6 +17,7 @@
 #include "interrupts/interrupts.hh"
 #include "kernel/end.hh"
 #include "memory/memories.hh"
+#include "memory/versions.hh"
 #include "observe/attribution.hh"
 #include "observe/counters.hh"
 #include "observe/log.hh"
@@ -39,6 +40,7 @@ class Engine {
   const Protocol protocol;
   const std::unique_ptr<Log> log;                  // null unless the job asks for it
   const std::unique_ptr<Attribution> attribution;  // the same
+  const std::unique_ptr<Versions> versions;        // null unless a core is weakly ordered
   Counters counters;
   EventQueue queue;
   End end;

@@ -102,12 +102,42 @@ template <class Port>
   __builtin_unreachable();  // decode() makes no other
 }
 
-// Code outside the decoded range: apart, so that the loop above knows where its instruction stands.
+// Apart, so that the loop above knows where its instruction stands.
 template <class Port>
-[[gnu::noinline]] bool Hart<Port>::execute_outside() {
+[[gnu::noinline]] bool Hart<Port>::execute_apart(Instruction& in) {
+  return execute(in);
+}
+
+// Code outside the decoded range.
+template <class Port>
+bool Hart<Port>::execute_outside() {
   outside_ = {};
   decode_at(pc, outside_);
-  return execute(outside_);
+  return execute_apart(outside_);
+}
+
+template <class Port>
+[[gnu::noinline]] Stop Hart<Port>::run_viewed(Views& views) {
+  if (suspended_) return Stop::later;
+  if (waiting_ && !wakes()) return Stop::wfi;
+  waiting_ = false;
+  views.resumes();
+  for (;;) {
+    if (clock > horizon) return Stop::horizon;
+    if (attention_ && !interrupted()) return stop_;
+    Instruction* const known = code_.find(pc);
+    Instruction& in = known ? *known : outside_;
+    if (!known) outside_ = {};
+    if (in.op == Op::undecoded && !decode_at(pc, in) && !trap(kFetchFault, pc)) return stop_;
+    if (in.op == Op::undecoded) continue;
+    const Instruction executed = in;  // it may forget its code
+    const uint64_t retired = instructions;
+    views.begins(executed);
+    const bool goes_on = execute_apart(in);
+    if (suspended_) views.suspends(executed);
+    if (instructions != retired) views.ends(executed);
+    if (!goes_on) return stop_;
+  }
 }
 
 template <class Port>

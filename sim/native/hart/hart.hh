@@ -33,6 +33,7 @@
 #include "hart/port.hh"
 #include "hart/predictor.hh"
 #include "hart/spin.hh"
+#include "hart/views.hh"
 
 namespace uncore {
 
@@ -92,6 +93,7 @@ class Hart {
   Stack stack;       // its own; of size 0: nothing is checked
 
   Stop run();
+  Stop run_viewed(Views& views);  // the same, followed (views.hh)
 
   // Completes the access that was answered `later` (a load, amo, lr or mmio read: its value; sc: 1
   // if it failed; store, fence: anything). The instruction retires at the present clock.
@@ -124,6 +126,7 @@ class Hart {
 
   // Each of these executes one instruction. True: the hart goes on. False: run() returns stop_.
   bool execute(Instruction& in);
+  bool execute_apart(Instruction& in);
   template <class T>
   bool load(const Instruction& in);
   template <class T>

@@ -26,6 +26,7 @@ enum class Action : uint32_t {
   retry,   // a deferred probe asks again
   run,     // a core executes
   expire,  // a hart's timer
+  leave,   // the time of a store in its buffer is over
   end,     // of the run
 };
 

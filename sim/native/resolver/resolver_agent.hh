@@ -16,6 +16,7 @@
 #include "fabric/network.hh"
 #include "kernel/line_map.hh"
 #include "memory/memories.hh"
+#include "memory/versions.hh"
 #include "observe/counters.hh"
 #include "observe/log.hh"
 #include "resolver/resolver_at.hh"
@@ -31,7 +32,8 @@ struct ResolverSurroundings {
   EventQueue& queue;
   Memories& memories;
   Counters& counters;
-  Log* log;  // null unless the job asks for it
+  Log* log;            // null unless the job asks for it
+  Versions* versions;  // null unless a core is weakly ordered
 };
 
 class ResolverAgent {

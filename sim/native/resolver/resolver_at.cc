@@ -58,6 +58,9 @@ ResolverAt::Msg ResolverAt::apply(Bytes& data, const Msg& request) const {
   value.to = request.from;
   value.line = request.line;
   value.id = request.id;
+  if (Versions* versions = agent_.around_.versions)
+    versions->change((request.line << kLineShift) + request.operation.offset,
+                     request.operation.size, data, now_);
   value.old = request.operation.apply(data);
   return value;
 }

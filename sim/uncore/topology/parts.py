@@ -33,6 +33,7 @@ KNOWS = ("snoop", "shadow-tags", "directory", "inclusive")
 REPLIES = ("direct", "via")
 UNBLOCKS = ("response", "completion")
 DATA = ("none", "victim", "inclusive")
+ORDERS = ("tso", "weak")
 PLACES = ("slices", "hub", "home")  # of a resolver
 MOST_GRANTS = 1 << 16
 MOST_WAYS = 1 << 20
@@ -44,6 +45,7 @@ Knows = Annotated[str, one_of(KNOWS)]
 Reply = Annotated[str, one_of(REPLIES)]
 Unblock = Annotated[str, one_of(UNBLOCKS)]
 Data = Annotated[str, one_of(DATA)]
+Order = Annotated[str, one_of(ORDERS)]
 
 
 @part
@@ -85,6 +87,11 @@ class Core:
         "whether a store asks for its line when it enters the store buffer, or as its oldest",
         "core.store_ahead",
         default=False,
+    )
+    order: Order = field(
+        "order in which its accesses may be seen: total store order, or as weak as RVWMO allows",
+        "core.order",
+        default="tso",
     )
 
 
@@ -210,6 +217,16 @@ class Chance:
     )
     hold: MaybeShare = field(
         "part of `core.hold` by which a line may stay shorter or longer", "chance.hold", default=0
+    )
+    load: Ps = field(
+        "longest time that a load looks back, where `core.order` is `weak`",
+        "chance.load",
+        default=0,
+    )
+    store: Ps = field(
+        "longest time that a store stays in its buffer, where `core.order` is `weak`",
+        "chance.store",
+        default=0,
     )
 
 

@@ -1,0 +1,107 @@
+#include "core/weak.hh"
+
+#include <algorithm>
+
+namespace uncore {
+
+bool Weak::waits(const Access& a, const StoreBuffer& buffer) const {
+  using K = Access::Kind;
+  if (a.kind == K::load || a.kind == K::store) return false;
+  if (a.kind == K::fence) return orders_write_before_read(a.order >> 4, a.order & 15);
+  if (a.kind == K::write || a.kind == K::read || a.releases()) return true;
+  return std::ranges::any_of(buffer.entries(), [&](const Store& s) {
+    return s.line() == a.line() || (a.writes() && s.group != group_);
+  });
+}
+
+void Weak::fence(unsigned predecessor, unsigned successor, const StoreBuffer& buffer, Time now) {
+  if ((predecessor & kWrites) && (successor & kWrites) && !buffer.empty()) ++group_;
+  if (!(successor & kReads)) return;
+  if (predecessor & kReads) after_ = std::max(after_, loads_);
+  if (predecessor & kWrites) after_ = std::max(after_, writes_);
+  if (predecessor & (kInput | kOutput)) after_ = now;
+}
+
+// From a time drawn between the furthest and now, where there is a choice.
+uint64_t Weak::load(const Access& a, const Bytes& line, Time now) {
+  const uint64_t word = a.address / kWordBytes;
+  const Time before = std::max(after_, views.address);
+  const auto known = words_.find(word);
+  const Time first = std::max(before, known == words_.end() ? 0 : known->second);
+  const Time last = versions_.last(word);
+  Time then = now;
+  if (last > first && last + furthest_ > now) {
+    const Time back = back_(++choices_);
+    then = std::max(first, now > back ? now - back : 0);
+  }
+  const uint64_t current = line.read(word * kWordBytes % kLineBytes, kWordBytes);
+  const auto [value, since] = versions_.at(word, current, then);
+  if (since > 0) words_[word] = since;
+  seen(std::max(before, since));
+  return zero_extend(value >> a.address % kWordBytes * 8, a.size);
+}
+
+// By a store of its own, before others see it (rule 12 of RVWMO).
+void Weak::forwarded(const Access& a, const StoreBuffer& by) {
+  const auto& stores = by.entries();
+  const auto from = std::find_if(stores.rbegin(), stores.rend(), [&](const Store& s) {
+    return s.address < a.address + a.size && a.address < s.address + s.size;
+  });
+  seen(std::max({after_, views.address, from->view}));
+}
+
+// An LR reads what is there, for an SC that succeeds excludes all others since.
+void Weak::reserve(const Access& a, const Bytes& line, Time now) {
+  const uint64_t word = a.address / kWordBytes;
+  const uint64_t current = line.read(word * kWordBytes % kLineBytes, kWordBytes);
+  const Time since = versions_.at(word, current, now).since;
+  if (since > 0) words_[word] = since;
+  Time view = std::max({after_, views.address, since});
+  if (a.acquires()) view = std::max(view, releases_);
+  if (a.releases()) view = std::max({view, loads_, writes_});
+  seen(view);
+  if (a.acquires()) after_ = std::max(after_, view);
+}
+
+void Weak::changes(uint64_t address, unsigned size, const Bytes& line, Time now) {
+  versions_.change(address, size, line, now);
+  wrote(address, size, now);
+}
+
+void Weak::atomic(const Access& a, Time now) {
+  wrote(a.address, a.size, now);
+  seen(now);
+  if (a.acquires()) after_ = now;
+  if (a.releases()) releases_ = now;
+}
+
+void Weak::seen(Time view) {
+  loads_ = std::max(loads_, view);
+  views.result = view;
+}
+
+void Weak::wrote(uint64_t address, unsigned size, Time now) {
+  writes_ = now;
+  for (uint64_t word = address / kWordBytes; word * kWordBytes < address + size; ++word)
+    words_[word] = now;
+}
+
+Store Weak::enters(const Access& a, Time now) {
+  Store store{a.address, a.value, a.size};
+  store.leaves = now + keeps_(++stores_);
+  store.view = std::max(views.address, views.data);
+  store.group = group_;
+  return store;
+}
+
+bool Weak::is_free(const StoreBuffer& buffer, std::size_t entry, Time now) {
+  const auto& all = buffer.entries();
+  const Store& store = all[entry];
+  return store.leaves <= now &&
+         std::none_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(entry),
+                      [&](const Store& older) {
+                        return older.line() == store.line() || older.group != store.group;
+                      });
+}
+
+}  // namespace uncore

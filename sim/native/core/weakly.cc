@@ -1,0 +1,76 @@
+// Stores of a weakly ordered core: they leave the buffer when a draw says, those of different lines
+// in any order (rule H8).
+#include "core/core.hh"
+
+namespace uncore {
+
+// The access itself, with what it has seen by then.
+void Core::apply_weakly(Thread& thread, const Access& a, Line& line, Time now, Outcome& out) {
+  using K = Access::Kind;
+  Weak& weak = *thread.weak;
+  if (a.kind == K::load) {
+    out.value = weak.load(a, line.data, now);
+    return;
+  }
+  if (a.kind == K::lr)
+    weak.reserve(a, line.data, now);
+  else
+    weak.changes(a.address, a.size, line.data, now);
+  operate(thread, a, line, now, out);
+  if (a.kind != K::lr) weak.atomic(a, now);
+}
+
+// Into the buffer; out of it at once, if it need not stay.
+bool Core::store_weakly(Thread& thread, const Access& a, Time now) {
+  if (thread.buffer.size() >= capacity_) return false;
+  const Store store = thread.weak->enters(a, now);
+  thread.buffer.push(store);
+  if (observed) observed->buffered(thread.id, thread.hart.pc);
+  if (store.leaves > now)
+    keep(thread, store.leaves);
+  else
+    release(thread, now);
+  return true;
+}
+
+// The core looks again at `until`.
+void Core::keep(const Thread& thread, Time until) {
+  const auto core = static_cast<uint64_t>(agent);
+  around.network.expect(agent);
+  around.queue.push(until, event_place(core, kInterruptClass, thread.id), event_sender(core, 0),
+                    Action::leave, thread.id);
+  turns.shorten(until - 1);
+}
+
+void Core::leave(Thread& thread, Time now) {
+  around.network.arrived(agent);
+  drain(thread, now);
+  turns.schedule_next();
+}
+
+// All that may leave and have their lines become visible; the others ask for theirs.
+void Core::release(Thread& thread, Time now) {
+  auto& entries = thread.buffer.entries();
+  for (std::size_t i = 0; i < entries.size();) {
+    if (Weak::is_free(thread.buffer, i, now) && become_visible(thread, entries[i], now))
+      entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(i));
+    else
+      ++i;
+  }
+}
+
+bool Core::become_visible(Thread& thread, const Store& s, Time now) {
+  Time cost = 0;
+  Line* line = ready(thread, s.line(), ClientEvent::Store, now, cost);
+  if (!line) {
+    if (observed) observed->missed_store(thread.id);
+    return false;
+  }
+  if (observed) observed.drained(thread, now);
+  written(*line, now, thread);
+  thread.weak->changes(s.address, s.size, line->data, now);
+  line->data.write(s.address % kLineBytes, s.size, s.value);
+  return true;
+}
+
+}  // namespace uncore

@@ -1,0 +1,57 @@
+// What a hart's registers depend on: the syntactic dependencies of RVWMO, carried as times.
+//
+// The view of a register is the newest time that its value follows from, by whatever instructions;
+// loads and atomics bring views in, as the port says. A hart that is to be followed is run by
+// run_viewed() instead of run(): the same, and tells a Views of each instruction.
+//
+// Interface: for the port `address` and `data`, of the access that is being executed, and `result`,
+// which it sets to the view of what the access answered.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "hart/instruction.hh"
+
+namespace uncore {
+
+class Views {
+ public:
+  uint64_t address = 0, data = 0;
+  uint64_t result = 0;
+
+  void begins(const Instruction& in) {
+    address = of_[in.rs1];
+    data = std::max(of_[in.rs2], is_compare(in) ? of_[in.rd] : 0);
+    result = 0;
+  }
+  // It has retired.
+  void ends(const Instruction& in) {
+    if (is_csr(in.op)) result = csrs_ = std::max(csrs_, of_[in.rs1]);
+    of_[in.rd] = is_csr(in.op) || reads_memory(in.op) ? result : std::max(of_[in.rs1], of_[in.rs2]);
+    if (in.op == Op::amocas_q && in.rd != kSink) of_[in.rd + 1] = result;
+  }
+  // It has not yet, for it waits; by the next one it will have.
+  void suspends(const Instruction& in) { suspended_ = in, waits_ = true; }
+  void resumes() {
+    if (waits_) ends(suspended_);
+    waits_ = false;
+  }
+
+ private:
+  static bool is_csr(Op op) { return op >= Op::csrrw && op <= Op::csrrci; }
+  static bool is_compare(const Instruction& in) {
+    return (in.op == Op::amo && in.amo == Amo::cas) || in.op == Op::amocas_q;
+  }
+  static bool reads_memory(Op op) {
+    return (op >= Op::lb && op <= Op::lwu) || op == Op::amo ||
+           (op >= Op::lr && op <= Op::amocas_q);
+  }
+
+  uint64_t of_[kRegisters] = {};
+  uint64_t csrs_ = 0;  // CSRs carry dependencies, too: all of them as one
+  Instruction suspended_;
+  bool waits_ = false;
+};
+
+}  // namespace uncore

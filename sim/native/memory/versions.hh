@@ -1,0 +1,74 @@
+// What memory held until lately, doubleword by doubleword: what loads of a weakly ordered core may
+// look back at (rule H8).
+//
+// A log of changes for each line, newest last; each keeps what it replaced. Whoever holds a copy
+// of a line holds all changes of it up to now, because writers exclude readers: so a hart may look
+// back at the lines that its core holds, however far other cores are behind or ahead of it.
+//
+// Interface: change() before each write; at() and last(), by a hart whose core holds the line.
+// Invariant: of a line are kept all changes that are younger than `kept`, and perhaps older ones.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <ranges>
+#include <span>
+#include <vector>
+
+#include "kernel/bytes.hh"
+#include "kernel/line_map.hh"
+#include "kernel/time.hh"
+
+namespace uncore {
+
+inline constexpr unsigned kWordBytes = 8;
+
+class Versions {
+ public:
+  explicit Versions(Time kept) : kept_(kept) {}
+
+  // The doublewords in [address, address + size), all of one line, are about to be written.
+  void change(uint64_t address, unsigned size, const Bytes& line, Time now) {
+    std::vector<Change>& changes = changes_[address >> kLineShift];
+    const auto old = [&](const Change& c) { return c.when + kept_ <= now; };
+    changes.erase(changes.begin(), std::ranges::find_if_not(changes, old));
+    for (uint64_t word = address / kWordBytes; word * kWordBytes < address + size; ++word)
+      changes.push_back({now, word, line.read(word * kWordBytes % kLineBytes, kWordBytes)});
+  }
+
+  // When a doubleword was written last, as far as that is kept; else 0.
+  Time last(uint64_t word) const {
+    for (const Change& c : std::views::reverse(of(word)))
+      if (c.word == word) return c.when;
+    return 0;
+  }
+
+  struct Version {
+    uint64_t value;
+    Time since;
+  };
+  // The doubleword as it was at `then`; `value` is what it is now.
+  Version at(uint64_t word, uint64_t value, Time then) const {
+    for (const Change& c : std::views::reverse(of(word))) {
+      if (c.word != word) continue;
+      if (c.when <= then) return {value, c.when};
+      value = c.before;
+    }
+    return {value, 0};
+  }
+
+ private:
+  struct Change {
+    Time when;
+    uint64_t word, before;
+  };
+  std::span<const Change> of(uint64_t word) const {
+    const auto found = changes_.find(word * kWordBytes >> kLineShift);
+    return found == changes_.end() ? std::span<const Change>{} : std::span{found->second};
+  }
+
+  const Time kept_;
+  LineMap<std::vector<Change>> changes_;  // by line
+};
+
+}  // namespace uncore
