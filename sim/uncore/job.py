@@ -106,6 +106,8 @@ class Job:
         document: dict[str, Any] = msgspec.to_builtins(fields)
         if not self.machine.tables:  # a shipped protocol is said by its name
             del document["machine"]["tables"]
+        if all(core.order == "tso" for core in self.machine.each_core):
+            _drop_order(document["machine"])
         if not self.seeds:  # nothing is left to chance, however much could be
             del document["seeds"], document["machine"]["chance"]
         return document
@@ -124,6 +126,13 @@ class Job:
             except msgspec.ValidationError as error:
                 raise UserError(f"job.{name}: {error}") from None
         return cls(program=program, **values)
+
+
+def _drop_order(machine: dict[str, Any]) -> None:
+    """A machine in total store order is said as before there was another."""
+    for costs in (machine["core"], *(kind["core"] for kind in machine["kinds"])):
+        del costs["order"]
+    del machine["chance"]["load"], machine["chance"]["store"]
 
 
 def _check_slices(slices: str, most: int) -> None:

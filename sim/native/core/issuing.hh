@@ -48,11 +48,10 @@ class IssuingPort {
     return answer;
   }
   Answer lr(uint64_t address, unsigned size, uint64_t& value, unsigned order) {
-    return issue(
-        {.kind = K::lr, .size = narrow(size), .order = narrow(order), .address = address}, value);
+    return issue({.kind = K::lr, .size = narrow(size), .order = narrow(order), .address = address},
+                 value);
   }
-  Answer sc(uint64_t address, unsigned size, uint64_t value, uint64_t& failed,
-            unsigned order) {
+  Answer sc(uint64_t address, unsigned size, uint64_t value, uint64_t& failed, unsigned order) {
     return issue({.kind = K::sc,
                   .size = narrow(size),
                   .order = narrow(order),

@@ -52,9 +52,9 @@ class Weak {
   Versions& versions_;
   const Time furthest_;  // that a load looks back
   const Draws back_, keeps_;
-  uint64_t choices_ = 0, stores_ = 0;  // that were drawn
-  uint32_t group_ = 0;                 // of its stores, between fences
-  Time after_ = 0;                     // no load is seen before
+  uint64_t choices_ = 0, stores_ = 0;           // that were drawn
+  uint32_t group_ = 0;                          // of its stores, between fences
+  Time after_ = 0;                              // no load is seen before
   Time loads_ = 0, writes_ = 0, releases_ = 0;  // the newest that was seen of each
   LineMap<Time> words_;                         // which version of a doubleword it has seen
 };

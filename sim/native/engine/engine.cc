@@ -9,8 +9,8 @@ namespace uncore {
 namespace {
 
 bool weak(const MachineSpec& machine) {
-  return std::ranges::any_of(
-      machine.each_core, [](const CoreSpec& c) { return c.order == CoreSpec::Order::weak; });
+  return std::ranges::any_of(machine.each_core,
+                             [](const CoreSpec& c) { return c.order == CoreSpec::Order::weak; });
 }
 
 }  // namespace

@@ -44,8 +44,7 @@ class Views {
     return (in.op == Op::amo && in.amo == Amo::cas) || in.op == Op::amocas_q;
   }
   static bool reads_memory(Op op) {
-    return (op >= Op::lb && op <= Op::lwu) || op == Op::amo ||
-           (op >= Op::lr && op <= Op::amocas_q);
+    return (op >= Op::lb && op <= Op::lwu) || op == Op::amo || (op >= Op::lr && op <= Op::amocas_q);
   }
 
   uint64_t of_[kRegisters] = {};

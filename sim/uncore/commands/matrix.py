@@ -37,7 +37,7 @@ def matrix(
     measured = measurement.measure(
         machine,
         ipi=ipi,
-        overrides=pairs("--with", with_),
+        overrides=pairs("--with", choices.numbers(with_)),
         only=_sample(sample) if sample else None,
         told=choices.told(),
         **choices.policies(),

@@ -65,6 +65,17 @@ class _Choices:
         Parameter(help="whole number from which follows what is left to chance; none: nothing is"),
     ] = None
 
+    order: Annotated[
+        Literal["tso", "weak"] | None,
+        Parameter(
+            help="order in which accesses are seen: total store order, or as weak as RVWMO allows"
+        ),
+    ] = None
+
+    def numbers(self, with_: Sequence[str]) -> list[str]:
+        """Of the machine, as --with says them."""
+        return [*with_, *([f"core.order={self.order}"] if self.order else [])]
+
     def policies(self) -> dict[str, Any]:
         """As fields of a Job."""
         said = {one: value for one, value in asdict(self).items() if one in POLICIES}
@@ -97,7 +108,7 @@ class _Choices:
             workload,
             threads,
             parameters=pairs("--set", set_),
-            overrides=pairs("--with", with_),
+            overrides=pairs("--with", self.numbers(with_)),
             **self.policies(),
         )
 

@@ -129,7 +129,10 @@ def compare(
             raise UserError("compare A.json B.json: two saved results, and no option of a run")
         results = [load_result(Path(word)) for word in words]
     else:
-        options = {"parameters": pairs("--set", set_), "overrides": pairs("--with", with_)}
+        options = {
+            "parameters": pairs("--set", set_),
+            "overrides": pairs("--with", choices.numbers(with_)),
+        }
         results = _run_both(words, threads, cores, choices.told(), **options, **choices.policies())
     if any(result.outcome.partial for result in results):
         return INTERRUPTED

@@ -142,7 +142,7 @@ def sweep(
     json: Json = False,
 ) -> int:
     machines, workload = _split("sweep", words)
-    overrides, parameters = axes("--with", with_), axes("--set", set_)
+    overrides, parameters = axes("--with", choices.numbers(with_)), axes("--set", set_)
     jobs = [
         make_job(
             machine,

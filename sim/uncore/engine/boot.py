@@ -73,6 +73,11 @@ def _refuse_what_is_missing(job: Job, can: Collection[str]) -> None:
             f"{job.machine.id}: protocol {job.machine.protocol}: {job.engine} has protocols of its"
             " own and reads no tables; write --engine native or reference, or a shipped protocol"
         )
+    if any(core.order == "weak" for core in job.machine.each_core) and "weak" not in can:
+        raise UserError(
+            f"{job.machine.id}: core.order = weak: {job.engine} orders memory as its own cores do;"
+            " write --order tso, or --engine native"
+        )
     if job.machine.interrupt.multicast and "multicast" not in can:
         raise UserError(
             f"{job.machine.id}: interrupt.multicast = yes: {job.engine} sends one interrupt at a"

@@ -86,6 +86,7 @@ def list_machines() -> list[tuple[str, str]]:
     kinds = {
         "bus:N": "N cores on a snooping bus",
         "ring:N": "N cores and slices on a ring",
+        "weak:N": "the same, weakly ordered: what holds here holds on Arm and RISC-V",
         "mesh:WxH": "a core and a slice at each crosspoint of a mesh",
         "ccx:NxM": "N complexes of M cores on an IO die with a home directory",
     }

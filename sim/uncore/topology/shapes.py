@@ -2,6 +2,7 @@
 
     bus:8        8 cores on a snooping broadcast bus
     ring:16      16 cores, each with a slice of the shared cache, on a bidirectional ring
+    weak:16      the same, weakly ordered
     mesh:16x8    a core and a slice at each crosspoint of a mesh 16 wide and 8 high
     ccx:32x8     32 complexes of 8 cores on an IO die with the home directory
 
@@ -18,7 +19,13 @@ from uncore.paths import TOPOLOGIES
 from uncore.topology.document import Branch, Place, find_file, merged, parse, read_chain
 from uncore.topology.schema import MOST_HARTS
 
-EXAMPLES = {"bus": "bus:8", "ring": "ring:16", "mesh": "mesh:16x8", "ccx": "ccx:32x8"}
+EXAMPLES = {
+    "bus": "bus:8",
+    "ring": "ring:16",
+    "weak": "weak:16",
+    "mesh": "mesh:16x8",
+    "ccx": "ccx:32x8",
+}
 
 
 def is_shape(name: str) -> bool:

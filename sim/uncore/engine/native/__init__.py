@@ -25,7 +25,9 @@ GIVES = frozenset(
 )
 
 PROBES = frozenset({"log", "lines", "operations"})
-CAN = frozenset({"far", "multicast", "tables", "chance"})  # of what a job may ask for (boot.py)
+CAN = frozenset(
+    {"far", "multicast", "tables", "chance", "weak"}
+)  # of what a job may ask for (boot.py)
 HARTS = NO_LIMIT = spec.NO_LIMIT
 SLICE = 200_000  # events between two looks at the keyboard
 
