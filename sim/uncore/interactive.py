@@ -25,7 +25,7 @@ from uncore.engine import Told
 from uncore.execute import execute
 from uncore.matrices import Matrix, Sample
 from uncore.program import Program
-from uncore.report import curve
+from uncore.report import chart, curve
 from uncore.report import plot as plots
 from uncore.result import Result, Results
 from uncore.result.frame import Framed
@@ -190,6 +190,6 @@ class Picture:
 
 def plot(what: Framed, path: str | Path | None = None) -> Picture:
     """Curves of results, the heat map of a matrix; with a path, also in that file."""
-    panel = matrices.panel(what) if isinstance(what, Matrix) else curve.panel(_results(what))
-    drawn = Picture(panel)
+    found = [matrices.panel(what)] if isinstance(what, Matrix) else chart.panels(_results(what))
+    drawn = Picture(*found)
     return drawn.save(path) if path else drawn

@@ -2,6 +2,8 @@
 
     pairs("--set", ["hold=50ns"])      -> {"hold": "50ns"}
     axes("--with", ["a=1,2", "b=3"])   -> [{"a": "1", "b": "3"}, {"a": "2", "b": "3"}]
+    places("compact,0-3,8")            -> ["compact", "0-3,8"]
+    machines_and_workloads(words)      -> (["ccx:4x8"], ["lock/mcs", "mine.c"])
     duration("--watchdog", "1ms")      -> 1_000_000_000 ps
     seeds("--seed", "5", 3)            -> (5, 6, 7)
     check_endings({"--plot": path})    complains before the work about what would fail after it
@@ -24,7 +26,7 @@ from uncore.topology.units import NUMBER, TIME
 ENDINGS = {
     "--output": (".json", ".parquet"),
     "-o": (".json",),
-    "--plot": (".png", ".svg", ".pdf"),
+    "--plot": (".png", ".svg", ".pdf", ".html"),
     "--csv": (".csv",),
     "--log": (".parquet",),
     "--topology": (".toml",),
@@ -53,6 +55,33 @@ def axes(option: str, words: Sequence[str]) -> list[dict[str, str]]:
         dict(zip(named, values, strict=True))
         for values in product(*(text.split(",") for text in named.values()))
     ]
+
+
+def places(text: str) -> list[str]:
+    """Placements: each word is one, and harts that stand together are."""
+    found: list[str] = []
+    for word in text.split(","):
+        if found and found[-1][:1].isdecimal() and word[:1].isdecimal():
+            found[-1] += f",{word}"
+        else:
+            found.append(word)
+    return found
+
+
+def is_workload(word: str) -> bool:
+    """Shipped workloads are `kind/name`; a machine's file ends in .toml."""
+    return word.endswith((".c", ".elf")) or ("/" in word and not word.endswith(".toml"))
+
+
+def machines_and_workloads(command: str, words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """In any order; one that looks like neither is said to be the workload, if none is."""
+    workloads = [word for word in words if is_workload(word)] or [*words[-1:]]
+    machines = [word for word in words if word not in workloads]
+    if not machines:
+        raise UserError(
+            f"{command} needs a machine and a workload: uncore {command} epyc7601x2 lock/ticket"
+        )
+    return machines, workloads
 
 
 def duration(option: str, text: str) -> int:

@@ -57,12 +57,12 @@ def test_full_disk_leaves_the_old_file_and_nothing_else(ending, result, tmp_path
 
 
 def test_picture_that_cannot_be_written_leaves_the_old_one(result, tmp_path):
-    from uncore.report import curve
+    from uncore.report import chart
     from uncore.report.plot import picture
 
     path = tmp_path / "p.png"
     path.write_text(BEFORE)
-    on_a_full_disk(lambda: picture(path, curve.panel([result])))
+    on_a_full_disk(lambda: picture(path, *chart.panels([result])))
     assert path.read_text() == BEFORE
     assert os.listdir(tmp_path) == [path.name]
 

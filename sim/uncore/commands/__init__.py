@@ -30,13 +30,13 @@ COMMANDS: Commands = {
     ),
     "run": (
         f"{_HERE}.run:run",
-        "Run one workload on one machine or several, at each thread count.",
+        "Run workloads on machines: all combinations of the values given, as one table.",
         "uncore.report.curve:COLUMNS",
         "uncore.report.lines:COLUMNS",
     ),
     "sweep": (
-        f"{_HERE}.run:sweep",
-        "Run the product of all values: --with KEY=A,B and --set NAME=A,B are axes.",
+        f"{_HERE}.run:run",
+        "Another name of run.",
         "uncore.report.curve:COLUMNS",
         "uncore.report.lines:COLUMNS",
     ),

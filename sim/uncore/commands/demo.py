@@ -15,7 +15,7 @@ from uncore.commands.options import Plot
 from uncore.commands.status import FAILED, INTERRUPTED, OK
 from uncore.execute import execute
 from uncore.paths import CHECKOUT
-from uncore.report import curve
+from uncore.report import chart, curve
 from uncore.report.plot import picture
 from uncore.report.progress import progress
 from uncore.report.table import say
@@ -41,7 +41,7 @@ def demo(*, plot: Plot = None) -> int:
         matrix.show(pairs, as_json=False)
     curve.show(results, as_json=False)
     large, small = machines
-    panels = [matrix.panel(large), curve.panel(results), matrix.comparison(small)]
+    panels = [matrix.panel(large), *chart.panels(results), matrix.comparison(small)]
     say(f"picture: {picture(path, *panels)}")
     if any(result.outcome.partial for result in results):
         return INTERRUPTED

@@ -10,17 +10,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from uncore.commands.options import note, workers
+from uncore.commands.options import Chart, note, workers
 from uncore.commands.status import FAILED, INTERRUPTED, OK
 from uncore.engine import Probes, Told
 from uncore.errors import GuestError
 from uncore.execute import execute
 from uncore.job import Job
+from uncore.report import chart as charts
 from uncore.report import curve
 from uncore.report import lines as moved
 from uncore.report.plot import picture
 from uncore.report.progress import progress
-from uncore.result import Result, repeats, save
+from uncore.result import Result, Results, repeats, save
 from uncore.result.schema import by_seed
 from uncore.words import check_endings
 
@@ -33,27 +34,33 @@ def finish(
     *,
     told: Told,
     json: bool,
-    plot: Path | None,
+    chart: Chart,
     output: Path | None = None,
     lines: bool = False,
     log: Path | None = None,
 ) -> int:
-    check_endings({"--output": output, "--plot": plot, "--log": log})
+    check_endings({"--output": output, "--plot": chart.plot, "--log": log})
+    charts.check(chart.wanted(), (job.document() for job in jobs if chart.plot))
     probes = frozenset(name for name, on in (("lines", lines), ("log", log)) if on)
     results, logs, wrong = _simulate(jobs, cores, probes, told)
     curve.show(results, json)
     if len(jobs) == 1 and results[0].points and not json:
         moved.show(jobs[0].program, repeats(results[0])[-1].median)
     if output:
-        save(results[0], output)
+        save(Results(results), output)
         note(f"result: {output}")
     if log and logs:
         _save_log(logs, log)
-    if plot and any(result.points for result in results):
-        note(f"picture: {picture(plot, curve.panel(results))}")
+    draw(results, chart)
     if wrong or any(result.failed for result in results):
         return FAILED
     return INTERRUPTED if any(result.outcome.partial for result in results) else OK
+
+
+def draw(results: Sequence[Result], chart: Chart) -> None:
+    if chart.plot and any(result.points for result in results):
+        panels = charts.panels(results, chart.wanted())
+        note(f"picture: {picture(chart.plot, *panels)}")
 
 
 def _simulate(

@@ -3,6 +3,7 @@
 Threads ...            one option each
 Choices, Placed        what every command that simulates lets the user choose
 Seeded, Repeated       of commands for which it matters who comes first: they leave that to chance
+Several, Chart         of those that take several values of each, and draw what differs
 workers, note          how many processes `--cores N` means; saying where something was written
 """
 
@@ -11,17 +12,19 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, make_dataclass
+from dataclasses import asdict, dataclass, make_dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from cyclopts import Parameter, validators
 
 from uncore import engine
-from uncore.api import REPEATS, make_job, usual_seeds
+from uncore.api import REPEATS, find_program, make_job, usual_seeds
 from uncore.errors import UserError
 from uncore.job import Job
-from uncore.words import duration, pairs, seeds
+from uncore.report.wanted import Wanted, figure
+from uncore.words import axes, duration, pairs, places, seeds
 
 Threads = Annotated[str, Parameter(help="thread counts: 1,2,4..128 (4..128 doubles), or max")]
 Set = Annotated[
@@ -31,7 +34,7 @@ With = Annotated[
     list[str], Parameter(name="--with", negative="", help="KEY=VALUE: a number of the machine")
 ]
 Json = Annotated[bool, Parameter(name="--json", negative="", help="rows as JSON, keys documented")]
-Plot = Annotated[Path | None, Parameter(help="draw into this file (.png, .svg, .pdf)")]
+Plot = Annotated[Path | None, Parameter(help="draw into this file (.png, .svg, .pdf, .html)")]
 Cores = Annotated[
     int,
     Parameter(validator=validators.Number(gte=0), help="cores of this host to use; 0: all of them"),
@@ -187,7 +190,78 @@ class Repeated(Seeded):
         return found
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Several(Repeated):
+    """The same, each with several values: axes."""
+
+    def each(self) -> Iterator[Repeated]:
+        """One for each combination."""
+        for engine_, place, home in product(
+            self.engine.split(","), places(self.placement), self.home.split(",")
+        ):
+            chosen: Any = {"engine": engine_, "placement": place, "home": home}
+            yield replace(self, **chosen)
+
+    def jobs(
+        self,
+        machines: Sequence[str],
+        workloads: Sequence[str],
+        threads: str,
+        set_: Sequence[str],
+        with_: Sequence[str],
+    ) -> list[Job]:
+        """The product of all values."""
+        programs = [find_program(workload) for workload in workloads]
+        return [
+            make_job(
+                machine,
+                program,
+                threads,
+                parameters=parameters,
+                overrides=overrides,
+                **chosen.policies(),
+            )
+            for machine, program, chosen, overrides, parameters in product(
+                machines,
+                programs,
+                self.each(),
+                axes("--with", self.numbers(with_)),
+                axes("--set", set_),
+            )
+        ]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Chart:
+    """What is drawn over what."""
+
+    plot: Plot = None
+    x: Annotated[
+        str, Parameter(help="of the picture: threads, or an option with several values")
+    ] = ""
+    y: Annotated[
+        str, Parameter(help="figures drawn: some of throughput,p50,p90,p99,max,fairness")
+    ] = "throughput"
+    heat: Annotated[str, Parameter(help="KEY,KEY: a value for each pair of these, by colour")] = ""
+    facet: Annotated[str, Parameter(help="a panel for each value of this option")] = ""
+
+    def wanted(self) -> Wanted:
+        heat = tuple(self.heat.split(",")) if self.heat else None
+        if heat and len(heat) != 2:
+            raise UserError(
+                f"--heat {self.heat}: expected two options, such as --heat hold,threads"
+            )
+        for name in self.y.split(","):
+            figure(name)
+        if self != Chart() and not self.plot:
+            raise UserError("--x, --y, --heat and --facet say how to draw: write --plot FILE, too")
+        return Wanted(self.x, self.y.split(","), heat, self.facet)  # type: ignore[arg-type]
+
+
 CHOICES, PLACED, SEEDED, REPEATED = Choices(), Placed(), Seeded(), Repeated()
+SEVERAL, CHART = Several(), Chart()
 
 
 def workers(cores: int) -> int:

@@ -40,7 +40,7 @@ from uncore.result.conflicts import pairs as pairs_of
 from uncore.result.observed import Shared
 from uncore.result.scaling import analyse
 from uncore.result.sharing import costs as costs_of
-from uncore.words import check_endings, pairs
+from uncore.words import check_endings, is_workload, pairs
 
 
 def lines(
@@ -160,16 +160,11 @@ def _is_result(word: str) -> bool:
     return word.endswith((".json", ".parquet"))
 
 
-def _is_workload(word: str) -> bool:
-    """Shipped workloads are `kind/name`; a machine's file ends in .toml."""
-    return word.endswith((".c", ".elf")) or ("/" in word and not word.endswith(".toml"))
-
-
 def _run_both(
     words: Sequence[str], threads: str, cores: int, told: Told, **options: Any
 ) -> list[Result]:
-    workloads = [word for word in words if _is_workload(word)]
-    machines = [word for word in words if not _is_workload(word)]
+    workloads = [word for word in words if is_workload(word)]
+    machines = [word for word in words if not is_workload(word)]
     if sorted((len(machines), len(workloads))) != [1, 2]:
         raise UserError(
             f"compare needs a machine and two workloads, or two machines and a workload; it got"

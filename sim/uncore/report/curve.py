@@ -1,15 +1,15 @@
-"""What `run` and `sweep` print and draw: results over thread counts.
+"""What `run` and `sweep` print: results over thread counts; chart.py draws them.
 
-Interface: `show(results, as_json)` prints, `panel(results)` draws.
+Interface: `show(results, as_json)`; `names(key)`, whether a key says what was run, and `head(key)`,
+what its option is called.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from uncore.report import plot as plots
 from uncore.report import units
-from uncore.report.spread import figure, height, say_seeds, throughput
+from uncore.report.spread import figure, say_seeds, throughput
 from uncore.report.table import Column, Row, emit, say
 from uncore.result import Result, to_medians
 
@@ -21,9 +21,9 @@ SEEN = 0.005  # lines per operation: fewer would be written 0.00
 def show(results: Sequence[Result], as_json: bool) -> None:
     """One table of all thread counts; what is the same for all of them stands in the title."""
     rows = to_medians(results)
-    heads = list(dict.fromkeys(k for row in rows for k in row if _names(k)))
+    heads = list(dict.fromkeys(k for row in rows for k in row if names(k)))
     same = [k for k in heads if len({row.get(k) for row in rows}) == 1]
-    varying = [Column(_head(k), k, left=True, key=True) for k in heads if k not in same]
+    varying = [Column(head(k), k, left=True, key=True) for k in heads if k not in same]
     columns = [*varying, *COLUMNS, *_fetched(rows)]
     emit(rows, as_json, columns, _title(rows[0], same) if rows else "")
     if not as_json:
@@ -49,49 +49,33 @@ def _remarks(result: Result) -> None:
         say(f"not known: {names} ({reason})", "dim")
 
 
-def panel(results: Sequence[Result]) -> plots.Panel:
-    """Throughput over threads, one line per result, named by what differs between them."""
-    rows = [to_medians([result]) for result in results if result.points]
-    heads = dict.fromkeys(k for r in rows for k in r[0] if _names(k))
-    distinct = [k for k in heads if len({r[0].get(k) for r in rows}) > 1]
-    series = {
-        ", ".join(str(r[0].get(k)) for k in distinct) or r[0]["machine"]: [
-            (row["threads"], *height(row)) for row in r
-        ]
-        for r in rows
-    }
-    title = " on ".join(rows[0][0][k] for k in ("workload", "machine") if k not in distinct)
-    return plots.curves(series, title, "threads", "million operations per second")
-
-
-def _names(key: str) -> bool:
+def names(key: str) -> bool:
+    """It says what was run, and not what came of it."""
     return key in JOB or key.startswith(("set.", "with."))
 
 
-def _head(key: str) -> str:
+def head(key: str) -> str:
     """As the option is called."""
     return "place" if key == "placement" else key.partition(".")[2] or key
 
 
 def _title(row: Row, same: Sequence[str]) -> str:
-    policies = [f"{_head(k)} {row[k]}" for k in same if k not in JOB[:2]]
+    policies = [f"{head(k)} {row[k]}" for k in same if k not in JOB[:2]]
     return "  ".join([row[k] for k in JOB[:2] if k in same] + policies)
 
 
-def _at(key: str) -> Callable[[Row], float | None]:
+def at(key: str) -> Callable[[Row], float | None]:
     return lambda row: row.get(key)
 
 
 COLUMNS = [
     Column("threads", "threads", about="harts that ran the workload", key=True),
     throughput(),
-    figure(
-        "p50", _at("latency.p50_ps"), units.duration, "half of the operations took at most this"
-    ),
-    figure("p99", _at("latency.p99_ps"), units.duration, "99 of 100 operations took at most this"),
+    figure("p50", at("latency.p50_ps"), units.duration, "half of the operations took at most this"),
+    figure("p99", at("latency.p99_ps"), units.duration, "99 of 100 operations took at most this"),
     figure(
         "fairness",
-        _at("fairness"),
+        at("fairness"),
         units.ratio,
         "the slowest thread's rate over the fastest's; - where they hardly worked together",
     ),

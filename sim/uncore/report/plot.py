@@ -1,32 +1,41 @@
-"""Pictures: panels (heat map, curves, bars) side by side in one file.
+"""Pictures: panels (panels.py) in one file, by its ending.
 
     picture(path, heat_map(matrix, boundaries, ...), curves(series, ...))
 
-A panel is a function that draws on matplotlib axes.  matplotlib is loaded when the first panel is
-drawn, without a display.
+.png, .svg and .pdf are drawn here, by matplotlib, which is loaded when the first one is, without a
+display; .html by webpage.py.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from functools import singledispatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uncore.files import write_figure
+from uncore.report import webpage
+from uncore.report.panels import MEASURED as MEASURED
+from uncore.report.panels import Bars, Curves, Grid, HeatMap, style
+from uncore.report.panels import Panel as Panel
+from uncore.report.panels import bars as bars
+from uncore.report.panels import curves as curves
+from uncore.report.panels import grid as grid
+from uncore.report.panels import heat_map as heat_map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Panel = Callable[["Axes"], None]
-Series = Mapping[str, Sequence[Sequence[float]]]  # label -> points: x, y, and ends of a band
-
-# Distinct for colour-blind readers too (Okabe and Ito).
-COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31"]
-MARKERS = "os^Dvp*X"
-MEASURED = ", measured"  # ends the label of a series drawn in the colour of the simulated one
+MARKERS = {
+    **{"circle": "o", "square": "s", "triangle": "^", "diamond": "D"},
+    **{"down": "v", "plus": "P", "star": "*", "cross": "X"},
+}
 MANY = 4  # labels; more of them stand beside the panel
-WIDE = 20  # a larger ratio of values is drawn on a logarithmic axis
+BESIDE = 2.8  # inches for them
+ROW = 3  # panels side by side; more stand in rows
+READ = 150  # cells of a grid: in no more their values can be read
+DARK = 0.6  # of the scale
 STYLE: Any = {
     "font.size": 9.5,
     "axes.spines.top": False,
@@ -37,126 +46,161 @@ STYLE: Any = {
     "axes.titlelocation": "left",
     "axes.titleweight": "bold",
     "legend.frameon": False,
+    "svg.fonttype": "none",
 }
 
 
 def picture(path: Path, *panels: Panel, dpi: int = 130) -> Path:
-    """Draws the panels side by side into `path` (.png, .svg or .pdf) and returns it."""
+    """Draws the panels into `path` (.png, .svg, .pdf or .html) and returns it."""
+    if path.suffix == ".html":
+        webpage.write(path, panels)
+    else:
+        _draw(path, panels, dpi)
+    return path.resolve()
+
+
+def shape(panels: Sequence[Panel]) -> tuple[int, int]:
+    """Rows and columns."""
+    columns = len(panels) if len(panels) <= ROW else math.ceil(math.sqrt(len(panels)))
+    return math.ceil(len(panels) / columns), columns
+
+
+def _draw(path: Path, panels: Sequence[Panel], dpi: int) -> None:
     import matplotlib  # noqa: PLC0415 (slow to load)
 
     matplotlib.use("agg")
     from matplotlib import pyplot  # noqa: PLC0415 (slow to load)
 
+    rows, columns = shape(panels)
     with pyplot.rc_context(STYLE):
+        size = ((6.8 + BESIDE * any(map(_is_many, panels))) * columns, 5.2 * rows)
         figure, axes = pyplot.subplots(
-            1, len(panels), figsize=(6.8 * len(panels), 5.2), squeeze=False, layout="constrained"
+            rows, columns, figsize=size, squeeze=False, layout="constrained"
         )
-        for panel, axis in zip(panels, axes[0], strict=True):
-            panel(axis)
+        for axis in axes.flat[len(panels) :]:
+            axis.remove()
+        for panel, axis in zip(panels, axes.flat, strict=False):
+            draw(panel, axis)
         try:
             write_figure(path, figure, dpi)
         finally:
             pyplot.close(figure)
-    return path.resolve()
 
 
-def heat_map(
-    matrix: Sequence[Sequence[float]],
-    boundaries: Mapping[str, Sequence[int]],
-    title: str,
-    unit: str,
-    span: tuple[float, float] | None = None,
-    signed: bool = False,
-) -> Panel:
-    """A square matrix by colour; `boundaries` per level, outermost first: where a member begins.
-
-    `span`: the values at the ends of the scale, so that panels compare; `signed`: white is 0.
-    """
-
-    def draw(axes: Axes) -> None:
-        shown = [
-            [math.nan if to == of else value for to, value in enumerate(row)]
-            for of, row in enumerate(matrix)
-        ]
-        low, high = span or (None, None)
-        colours = "RdBu_r" if signed else "viridis"
-        image = axes.imshow(shown, cmap=colours, interpolation="nearest", vmin=low, vmax=high)
-        for depth, starts in enumerate(boundaries.values()):
-            for start in starts[1:]:
-                for line in (axes.axhline, axes.axvline):
-                    line(
-                        start - 0.5,
-                        color="grey" if signed else "white",
-                        linewidth=max(1.6 - 0.5 * depth, 0.3),
-                    )
-        axes.grid(False)
-        axes.set(title=title, xlabel="hart", ylabel="hart")
-        axes.figure.colorbar(image, ax=axes, label=unit, shrink=0.85)
-        named = [level for level, starts in boundaries.items() if len(starts) > 1]
-        if named:
-            axes.set_xlabel(f"hart   (lines: {', '.join(named)})")
-
-    return draw
+@singledispatch
+def draw(panel: Any, axes: Axes) -> None:
+    raise NotImplementedError(type(panel))
 
 
-def curves(series: Series, title: str, x: str, y: str, dashed: Sequence[str] = ()) -> Panel:
-    """Lines over a logarithmic x, and y where it spans much; `dashed` series are measurements."""
-
-    def draw(axes: Axes) -> None:
-        own = list(dict.fromkeys(label.removesuffix(MEASURED) for label in series))
-        for label, points in series.items():
-            number = own.index(label.removesuffix(MEASURED))
-            xs, ys, *band = zip(*points, strict=True)
-            if band:
-                axes.fill_between(
-                    xs, band[0], band[1], color=COLOURS[number % len(COLOURS)], alpha=0.2, lw=0
+@draw.register(HeatMap)
+def _(panel: HeatMap, axes: Axes) -> None:
+    shown = [
+        [math.nan if to == of else value for to, value in enumerate(row)]
+        for of, row in enumerate(panel.matrix)
+    ]
+    low, high = panel.span or (None, None)
+    colours = "RdBu_r" if panel.signed else "viridis"
+    image = axes.imshow(shown, cmap=colours, interpolation="nearest", vmin=low, vmax=high)
+    for depth, starts in enumerate(panel.boundaries.values()):
+        for start in starts[1:]:
+            for line in (axes.axhline, axes.axvline):
+                line(
+                    start - 0.5,
+                    color="grey" if panel.signed else "white",
+                    linewidth=max(1.6 - 0.5 * depth, 0.3),
                 )
-            axes.plot(
-                xs,
-                ys,
-                label="_" if label.endswith(MEASURED) else label,
-                color=COLOURS[number % len(COLOURS)],
-                marker=MARKERS[number % len(MARKERS)],
-                markersize=4.5,
-                linestyle="--" if label in dashed else "-",
-            )
-        ticks = sorted({p[0] for points in series.values() for p in points})
+    axes.grid(False)
+    axes.set(title=panel.title, xlabel=panel.axis, ylabel="hart")
+    axes.figure.colorbar(image, ax=axes, label=panel.unit, shrink=0.85)
+
+
+@draw.register(Grid)
+def _(panel: Grid, axes: Axes) -> None:
+    shown = [[math.nan if value is None else value for value in row] for row in panel.values]
+    low, high = panel.span or (None, None)
+    image = axes.imshow(shown, cmap="viridis", aspect="auto", origin="lower", vmin=low, vmax=high)
+    axes.set_xticks(range(len(panel.xs)), list(panel.xs))
+    axes.set_yticks(range(len(panel.ys)), list(panel.ys))
+    axes.grid(False)
+    axes.set(title=panel.title, xlabel=panel.x, ylabel=panel.y)
+    if len(panel.xs) * len(panel.ys) <= READ:
+        _write_values(panel, axes)
+    axes.figure.colorbar(image, ax=axes, label=panel.unit, shrink=0.85)
+
+
+def _write_values(panel: Grid, axes: Axes) -> None:
+    """White on what is dark."""
+    known = [value for row in panel.values for value in row if value is not None]
+    low, high = panel.span or (min(known), max(known))
+    for y, row in enumerate(panel.values):
+        for x, value in enumerate(row):
+            if value is not None:
+                colour = "white" if value < low + DARK * (high - low) else "black"
+                axes.text(x, y, f"{value:.3g}", ha="center", va="center", color=colour)
+
+
+@draw.register(Curves)
+def _(panel: Curves, axes: Axes) -> None:
+    for label, points in panel.series.items():
+        colour, marker, line = panel.style(label)
+        xs, ys, *band = zip(*points, strict=True)
+        if band:
+            axes.fill_between(xs, band[0], band[1], color=colour, alpha=0.2, lw=0)
+        axes.plot(
+            xs,
+            ys,
+            label="_" if label.endswith(MEASURED) else label,
+            color=colour,
+            marker=MARKERS[marker],
+            markersize=4.5,
+            linestyle=line,
+        )
+    _scale(panel, axes)
+    axes.set(title=panel.title, xlabel=panel.x, ylabel=panel.y)
+    _legend(panel, axes)
+
+
+def _scale(panel: Curves, axes: Axes) -> None:
+    """Logarithmic where that is how its values are spread."""
+    if panel.log_x:
         axes.set_xscale("log", base=2)
-        axes.set_xticks(ticks, [f"{t:g}" for t in ticks])
-        axes.minorticks_off()
-        axes.set(title=title, xlabel=x, ylabel=y)
-        heights = [p[1] for points in series.values() for p in points]
-        if min(heights) > 0 and max(heights) > WIDE * min(heights):
-            axes.set_yscale("log")
-            axes.yaxis.set_major_formatter("{x:g}")
-            axes.grid(which="minor", axis="y", linewidth=0.4)
-        else:
-            axes.set_ylim(bottom=0)
-        if len(own) < len(series):
-            axes.plot([], [], "--", color="grey", label="measured")
-        if len(series) > 1:
-            beside = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if len(own) > MANY else {}
-            axes.legend(**beside)
-
-    return draw
+    axes.set_xticks(panel.ticks, list(panel.words) or [f"{tick:g}" for tick in panel.ticks])
+    axes.minorticks_off()
+    if panel.log_y:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.grid(which="minor", axis="y", linewidth=0.4)
+    else:
+        axes.set_ylim(bottom=0)
 
 
-def bars(values: Mapping[str, Mapping[str, float]], title: str, y: str) -> Panel:
-    """Groups of bars: group -> label -> height."""
+def _is_many(panel: Panel) -> bool:
+    return isinstance(panel, Curves) and len(panel.own) > MANY
 
-    def draw(axes: Axes) -> None:
-        labels = list(dict.fromkeys(label for group in values.values() for label in group))
-        width = 0.8 / max(len(labels), 1)
-        for number, label in enumerate(labels):
-            heights = [group.get(label, math.nan) for group in values.values()]
-            aside = (number - (len(labels) - 1) / 2) * width
-            places = [group + aside for group in range(len(values))]
-            colour = COLOURS[number % len(COLOURS)]
-            axes.bar(places, heights, width * 0.92, label=label, color=colour)
-        axes.set_xticks(range(len(values)), list(values))
-        axes.grid(axis="x", visible=False)
-        axes.set(title=title, ylabel=y)
-        if len(labels) > 1:
-            axes.legend()
 
-    return draw
+def _legend(panel: Curves, axes: Axes) -> None:
+    if panel.knees:
+        xs, ys = zip(*panel.knees.values(), strict=True)
+        ring: Any = {"marker": "o", "markersize": 11, "fillstyle": "none", "linestyle": "none"}
+        axes.plot(xs, ys, color="grey", label="knee: nine tenths of the most", **ring)
+    if any(label.endswith(MEASURED) for label in panel.series):
+        axes.plot([], [], "--", color="grey", label="measured")
+    if len(panel.own) > 1 or len(panel.series) > 1 or panel.knees:
+        beside = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if _is_many(panel) else {}
+        axes.legend(**beside)
+
+
+@draw.register(Bars)
+def _(panel: Bars, axes: Axes) -> None:
+    labels = panel.labels
+    width = 0.8 / max(len(labels), 1)
+    for number, label in enumerate(labels):
+        heights = [group.get(label, math.nan) for group in panel.values.values()]
+        aside = (number - (len(labels) - 1) / 2) * width
+        places = [group + aside for group in range(len(panel.values))]
+        axes.bar(places, heights, width * 0.92, label=label, color=style(number).colour)
+    axes.set_xticks(range(len(panel.values)), list(panel.values))
+    axes.grid(axis="x", visible=False)
+    axes.set(title=panel.title, ylabel=panel.y)
+    if len(labels) > 1:
+        axes.legend()

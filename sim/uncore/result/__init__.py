@@ -9,7 +9,7 @@ The files:
     describe.py   docs/result.md, derived from schema.py
 """
 
-from uncore.result.files import load, save
+from uncore.result.files import load, load_all, save
 from uncore.result.frame import to_rows
 from uncore.result.observed import Observed
 from uncore.result.repeats import Repeats, repeats, to_medians
@@ -26,6 +26,7 @@ __all__ = [
     "Results",
     "canonical",
     "load",
+    "load_all",
     "repeats",
     "save",
     "to_medians",

@@ -1,7 +1,8 @@
 """Result files: JSON for people and tools, Parquet for analysis.
 
-Interface: `save(result, path)` and `load(path)`, by the name's ending.  A Parquet file is the table
-of `Result.to_polars`, with the whole result as JSON in its metadata, so both load alike.
+Interface: `save(results, path)`, of one or several, and `load(path)` of one, `load_all(path)` of
+those that there are, by the name's ending.  A Parquet file is the table of `to_polars`, with the
+whole as JSON in its metadata, so both load alike.
 Invariant: what is loaded has the hash it was saved with; a changed file is refused.
 """
 
@@ -14,19 +15,33 @@ import msgspec
 
 from uncore.errors import UserError
 from uncore.files import write_whole
-from uncore.result.schema import SCHEMA, Result
+from uncore.result.schema import SCHEMA, Result, Results
 
 KEY = "uncore.result"  # the entry of a Parquet file's metadata
+SEVERAL = "uncore.results/1"
 
 
-def save(result: Result, path: Path) -> None:
+class _Several(msgspec.Struct, kw_only=True):
+    """The layout of a file of several results."""
+
+    schema: str = ""
+    results: list[Result] = []
+
+
+class _Schema(msgspec.Struct):
+    schema: str = ""
+
+
+def save(results: Result | Results, path: Path) -> None:
     """Writes `path` whole or not at all."""
-    document = msgspec.json.encode(result)
+    found = [*results] if isinstance(results, Results) else [results]
+    several = _Several(schema=SEVERAL, results=found)
+    document = msgspec.json.encode(found[0] if len(found) == 1 else several)
     if path.suffix == ".json":
         write_whole(path, msgspec.json.format(document, indent=1) + b"\n")
     elif path.suffix == ".parquet":
         table = io.BytesIO()
-        result.to_polars().write_parquet(table, metadata={KEY: document.decode()})
+        results.to_polars().write_parquet(table, metadata={KEY: document.decode()})
         write_whole(path, table.getvalue())
     else:
         raise UserError(f"{path}: expected a name ending in .json or .parquet")
@@ -34,19 +49,37 @@ def save(result: Result, path: Path) -> None:
 
 def load(path: Path) -> Result:
     """Reads a result of either kind."""
+    found = load_all(path)
+    if len(found) != 1:
+        which = "; ".join(f"{one!r}"[1:].partition(",")[0] for one in found)
+        raise UserError(f"{path}: it holds {len(found)} results, and one is needed here: {which}")
+    return found[0]
+
+
+def load_all(path: Path) -> Results:
+    """Reads a file of one result or of several."""
     try:
-        result = msgspec.json.decode(_document(path), type=Result)
+        document = _document(path)
+        if msgspec.json.decode(document, type=_Schema).schema == SEVERAL:
+            results = msgspec.json.decode(document, type=_Several).results
+        else:
+            results = [msgspec.json.decode(document, type=Result)]
     except OSError as error:
         raise UserError(f"{path}: cannot read the result: {error.strerror}") from None
     except (msgspec.MsgspecError, ValueError) as error:
         raise UserError(f"{path}: not a result of uncore: {error}") from None
+    for result in results:
+        _check(result, path)
+    return Results(results)
+
+
+def _check(result: Result, path: Path) -> None:
     if result.schema != SCHEMA:
         raise UserError(f"{path}: its schema is '{result.schema}'; this version reads '{SCHEMA}'")
     if result.result_hash != result.computed_hash():
         raise UserError(
             f"{path}: its job or outcome was changed after it was saved (the hash differs)"
         )
-    return result
 
 
 def _document(path: Path) -> bytes:

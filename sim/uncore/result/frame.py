@@ -36,7 +36,7 @@ class Tabled(Protocol):
 
 def to_row(result: Tabled, point: Any) -> dict[str, Any]:
     """One point of a result."""
-    return _job_columns(result.job) | point_columns(point) | {"result_hash": result.result_hash}
+    return job_columns(result.job) | point_columns(point) | {"result_hash": result.result_hash}
 
 
 def to_rows(results: Iterable[Tabled]) -> list[dict[str, Any]]:
@@ -105,7 +105,7 @@ def _library(name: str, method: str) -> Any:
         ) from None
 
 
-def _job_columns(job: dict[str, Any]) -> dict[str, Any]:
+def job_columns(job: dict[str, Any]) -> dict[str, Any]:
     return {
         "machine": job["machine"]["id"],
         "workload": job["program"]["name"],

@@ -1,0 +1,195 @@
+"""Results as a picture: what is drawn over what, in which panels.
+
+    panels(results, Wanted(x="hold", y=("throughput", "p99"), facet="machine"))
+    panels(results, Wanted(heat=("hold", "system.join.latency")))
+
+Every option that was given several values is an axis; one that is neither x, nor a side of a grid,
+nor told apart by panels tells series apart, whose labels name it.  The spread over the repeats is a
+band; a knee is the fewest threads with nine tenths of the most throughput, where more were
+tried and gave no more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from uncore.errors import UserError, nearest
+from uncore.report.curve import at, head, names
+from uncore.report.panels import Grid, Panel, curves, grid
+from uncore.report.spread import ends
+from uncore.report.table import Row
+from uncore.report.wanted import Wanted, figure
+from uncore.result import Result, to_medians
+from uncore.result.frame import job_columns
+from uncore.topology.units import NUMBER, SIZE, TIME
+
+KNEE = 0.9
+BARE = ("workload", "machine", "engine")  # whose value says what it is
+
+
+def panels(results: Iterable[Result], wanted: Wanted = Wanted()) -> list[Panel]:  # noqa: B008
+    """One for each figure and each value of the facet."""
+    rows = to_medians(result for result in results if result.points)
+    axes = _Axes(rows)
+    if wanted.heat:
+        return _grids(axes, wanted, *(axes.find("--heat", key) for key in wanted.heat))
+    x = axes.find("--x", wanted.x) if wanted.x else axes.usual_x()
+    facet = axes.find("--facet", wanted.facet) if wanted.facet else ""
+    found = [
+        _curves(axes, same, name, x, facet) for name in wanted.y for same in axes.split(rows, facet)
+    ]
+    return [panel for panel in found if panel]
+
+
+def check(wanted: Wanted, jobs: Iterable[dict[str, Any]]) -> None:
+    """Whether jobs, by their documents, have the axes that are wanted of their results."""
+    axes = _Axes([job_columns(job) for job in jobs])
+    asked = {"--x": [wanted.x], "--facet": [wanted.facet], "--heat": wanted.heat or ()}
+    for option, keys in asked.items():
+        for key in filter(None, keys):
+            axes.find(option, key)
+
+
+class _Axes:
+    """What rows differ in."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.rows = rows
+        self.known = [*dict.fromkeys(k for row in rows for k in row if names(k)), "threads"]
+        self.varying = [k for k in self.known if len({row.get(k) for row in rows}) > 1]
+
+    def find(self, option: str, word: str) -> str:
+        """By the name of its option, or by the end of its key."""
+        for key in self.known:
+            if word in (key, head(key)) or key.endswith(f".{word}"):
+                return key
+        words = [head(key) for key in self.known]
+        raise UserError(
+            f"{option} {word}: no such axis; write one of {', '.join(words)}.{nearest(word, words)}"
+        )
+
+    def usual_x(self) -> str:
+        """Threads; where there is one count of them, the first thing in numbers that varies."""
+        numbers = [k for k in self.varying if _numbers(row.get(k) for row in self.rows)]
+        return "threads" if "threads" in self.varying or not numbers else numbers[0]
+
+    def split(self, rows: Sequence[Row], key: str) -> list[Sequence[Row]]:
+        values = dict.fromkeys(row.get(key) for row in rows) if key else {}
+        return [[row for row in rows if row.get(key) == value] for value in values] or [rows]
+
+    def title(self, rows: Sequence[Row], key: str, x: str = "") -> str:
+        fixed = " on ".join(str(rows[0][k]) for k in BARE[:2] if k not in self.varying)
+        parts = [fixed, _label(key, rows[0]) if key else ""]
+        if "threads" not in (*self.varying, x):
+            parts.append(f"{rows[0]['threads']} threads")
+        return ", ".join(part for part in parts if part)
+
+
+def _label(key: str, row: Row) -> str:
+    return str(row.get(key)) if key in BARE else f"{head(key)} {row.get(key)}"
+
+
+def _numbers(values: Iterable[Any]) -> bool:
+    return all(isinstance(_value(value), (int, float)) for value in values)
+
+
+def _value(value: Any) -> Any:
+    """A number, in ns or bytes where it has a unit; otherwise the text."""
+    match = re.fullmatch(NUMBER + r"\s*([A-Za-z]*)", str(value))
+    if not match:
+        return value
+    number, unit = float(match[1]), match[2]
+    if unit in TIME:
+        return number * TIME[unit] / TIME["ns"]
+    return number * SIZE.get(unit, 1) if unit in SIZE or not unit else value
+
+
+def _curves(axes: _Axes, rows: Sequence[Row], name: str, x: str, facet: str) -> Panel | None:
+    key, title, divisor = figure(name)
+    apart = [k for k in axes.varying if k not in (x, facet)]
+    labels = list(dict.fromkeys(_series(row, apart) for row in axes.rows))
+    numeric = _numbers(row.get(x) for row in rows)
+    words = [] if numeric else [str(v) for v in dict.fromkeys(row.get(x) for row in rows)]
+    series: dict[str, list[tuple[float, ...]]] = {label: [] for label in labels}
+    for row in rows:
+        if row.get(key) is not None:
+            place = _value(row.get(x)) if numeric else words.index(str(row.get(x)))
+            heights = [row[key], *(ends(row, at(key)) or (row[key],) * 2)]
+            series[_series(row, apart)].append((place, *(one / divisor for one in heights)))
+    drawn = {label: sorted(points) for label, points in series.items() if points}
+    if not drawn:
+        return None
+    knees = _knees(drawn) if (x, name) == ("threads", "throughput") else {}
+    axis = head(x) + _unit(row.get(x) for row in rows)
+    return curves(drawn, axes.title(rows, facet, x), axis, title, (), knees, words, labels)
+
+
+def _series(row: Row, apart: Sequence[str]) -> str:
+    return ", ".join(_label(key, row) for key in apart) or str(row["machine"])
+
+
+def _unit(values: Iterable[Any]) -> str:
+    """Of a scale: what times are counted in."""
+    texts = [re.sub(NUMBER, "", str(value)).strip() for value in values]
+    return ", ns" if any(text in TIME for text in texts) and set(texts) <= {*TIME, ""} else ""
+
+
+def _knees(series: Mapping[str, Sequence[Sequence[float]]]) -> dict[str, Sequence[float]]:
+    found: dict[str, Sequence[float]] = {}
+    for label, points in series.items():
+        enough = KNEE * max(point[1] for point in points)
+        knee = next(point for point in points if point[1] >= enough)
+        if knee not in (points[0], points[-1]):
+            found[label] = knee[:2]
+    return found
+
+
+def _grids(axes: _Axes, wanted: Wanted, x: str, y: str) -> list[Panel]:
+    """A panel for each combination of what else varies, all on one scale."""
+    name = wanted.y[0]
+    key, title, divisor = figure(name)
+    others = [k for k in axes.varying if k not in (x, y)]
+    columns, lines = _values(axes.rows, x), _values(axes.rows, y)
+    combined: dict[str, list[Row]] = {}
+    for row in axes.rows:
+        combined.setdefault(", ".join(_label(k, row) for k in others), []).append(row)
+    found = [
+        grid(
+            _cells(rows, (x, columns), (y, lines), lambda row: row[key] and row[key] / divisor),
+            columns,
+            lines,
+            ", ".join(part for part in (axes.title(rows, ""), label) if part),
+            head(x),
+            head(y),
+            title,
+        )
+        for label, rows in combined.items()
+    ]
+    return _one_scale(found)
+
+
+def _values(rows: Sequence[Row], key: str) -> list[str]:
+    """In the order of their size, or as they were given."""
+    values = list(dict.fromkeys(row.get(key) for row in rows))
+    return [str(value) for value in (sorted(values, key=_value) if _numbers(values) else values)]
+
+
+def _cells(
+    rows: Sequence[Row],
+    across: tuple[str, Sequence[str]],
+    up: tuple[str, Sequence[str]],
+    of: Callable[[Row], float | None],
+) -> list[list[float | None]]:
+    (x, columns), (y, lines) = across, up
+    found = {(str(row.get(x)), str(row.get(y))): of(row) for row in rows}
+    return [[found.get((column, line)) for column in columns] for line in lines]
+
+
+def _one_scale(grids: Sequence[Grid]) -> list[Panel]:
+    known = [v for one in grids for row in one.values for v in row if v is not None]
+    span = (min(known), max(known)) if known else None
+    return [
+        Grid(one.values, one.xs, one.ys, one.title, one.x, one.y, one.unit, span) for one in grids
+    ]

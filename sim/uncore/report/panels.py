@@ -1,0 +1,113 @@
+"""What a picture shows, as data: a panel is one of these, whatever draws it (plot.py, webpage.py).
+
+curves(series, title, x, y)          lines, with bands of their repeats, and knees
+grid(values, xs, ys, ...)            a value for each pair of two parameters, by colour
+heat_map(matrix, boundaries, ...)    a square matrix of harts, by colour
+bars(values, title, y)               groups of bars
+style(number)                        colour, marker and line of a series: all different
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+Series = Mapping[str, Sequence[Sequence[float]]]  # label -> points: x, y, and ends of a band
+Matrix = Sequence[Sequence[float]]
+
+# Distinct for colour-blind readers too (Okabe and Ito).
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31"]
+MARKERS = ["circle", "square", "triangle", "diamond", "down", "plus", "star", "cross"]
+LINES = ["solid", "dashdot", "dotted"]  # dashed: measurements
+MEASURED = ", measured"  # ends the label of a series drawn in the colour of the simulated one
+WIDE = 20  # a larger ratio of values is drawn on a logarithmic axis
+
+
+class Style(NamedTuple):
+    colour: str
+    marker: str
+    line: str
+
+
+def style(number: int) -> Style:
+    """After as many as there are colours, markers shift and lines change: 64 are different."""
+    turn, colour = divmod(number, len(COLOURS))
+    return Style(COLOURS[colour], MARKERS[(colour + turn) % len(MARKERS)], LINES[turn % len(LINES)])
+
+
+@dataclass(frozen=True)
+class Curves:
+    series: Series
+    title: str
+    x: str
+    y: str
+    dashed: Sequence[str] = ()  # measurements
+    knees: Mapping[str, Sequence[float]] = field(default_factory=dict)  # label -> point
+    words: Sequence[str] = ()  # at x = 0, 1, 2 ...: what is no number
+    labels: Sequence[str] = ()  # of all panels' series, so that one looks alike in each
+
+    @property
+    def own(self) -> list[str]:
+        """Labels of different colours."""
+        labels = self.labels or self.series
+        return list(dict.fromkeys(label.removesuffix(MEASURED) for label in labels))
+
+    def style(self, label: str) -> Style:
+        chosen = style(self.own.index(label.removesuffix(MEASURED)))
+        return chosen._replace(line="dashed") if label in self.dashed else chosen
+
+    @property
+    def ticks(self) -> list[float]:
+        return sorted({p[0] for points in self.series.values() for p in points})
+
+    @property
+    def log_x(self) -> bool:
+        return not self.words and min(self.ticks) > 0
+
+    @property
+    def log_y(self) -> bool:
+        heights = [p[1] for points in self.series.values() for p in points]
+        return min(heights) > 0 and max(heights) > WIDE * min(heights)
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    matrix: Matrix
+    boundaries: Mapping[str, Sequence[int]]  # per level, outermost first: where a member begins
+    title: str
+    unit: str
+    span: tuple[float, float] | None = None  # of the scale, so that panels compare
+    signed: bool = False  # white is 0
+
+    @property
+    def axis(self) -> str:
+        named = [level for level, starts in self.boundaries.items() if len(starts) > 1]
+        return f"hart   (lines: {', '.join(named)})" if named else "hart"
+
+
+@dataclass(frozen=True)
+class Grid:
+    values: Sequence[Sequence[float | None]]  # a row for each of `ys`
+    xs: Sequence[str]
+    ys: Sequence[str]
+    title: str
+    x: str
+    y: str
+    unit: str
+    span: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Bars:
+    values: Mapping[str, Mapping[str, float]]  # group -> label -> height
+    title: str
+    y: str
+
+    @property
+    def labels(self) -> list[str]:
+        return list(dict.fromkeys(label for group in self.values.values() for label in group))
+
+
+Panel = Curves | HeatMap | Grid | Bars
+curves, heat_map, grid, bars = Curves, HeatMap, Grid, Bars

@@ -1,0 +1,126 @@
+"""Pictures as a web page that needs nothing else: plotly's script stands in the file.
+
+Interface: `write(path, panels)`.  Figures are given to plotly as the plain data that it documents
+(https://plotly.com/javascript/reference); pointing at a place shows its values, a click on a label
+hides a series.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import singledispatch
+from pathlib import Path
+from typing import Any
+
+from uncore.files import write_whole
+from uncore.report.panels import Bars, Curves, Grid, HeatMap, Panel, style
+
+MARKERS = {
+    **{"circle": "circle", "square": "square", "triangle": "triangle-up", "diamond": "diamond"},
+    **{"down": "triangle-down", "plus": "cross", "star": "star", "cross": "x"},
+}
+LINES = {"solid": "solid", "dashdot": "dashdot", "dotted": "dot", "dashed": "dash"}
+
+Parts = tuple[list[dict[str, Any]], dict[str, Any]]  # traces, layout
+
+
+def write(path: Path, panels: Sequence[Panel]) -> None:
+    """The panels, one below the other."""
+    from plotly import io  # noqa: PLC0415 (slow to load)
+
+    pages = []
+    for number, panel in enumerate(panels):
+        traces, layout = figure(panel)
+        layout = {"title": {"text": panel.title}, "plot_bgcolor": "white", **layout}
+        page = io.to_html(
+            {"data": traces, "layout": layout},
+            include_plotlyjs=number == 0,
+            full_html=False,
+            default_height="600px",
+            validate=False,
+        )
+        pages.append(page)
+    title = panels[0].title
+    head = f'<!doctype html><html><head><meta charset="utf-8"><title>{title}</title></head><body>'
+    write_whole(path, "\n".join([head, *pages, "</body></html>\n"]))
+
+
+@singledispatch
+def figure(panel: Any) -> Parts:
+    raise NotImplementedError(type(panel))
+
+
+@figure.register(Curves)
+def _(panel: Curves) -> Parts:
+    traces: list[dict[str, Any]] = []
+    for label, points in panel.series.items():
+        traces += _series(panel, label, points)
+    if panel.knees:
+        xs, ys = zip(*panel.knees.values(), strict=True)
+        ring = {"symbol": "circle-open", "size": 16, "color": "grey"}
+        name = "knee: nine tenths of the most"
+        traces.append({"x": xs, "y": ys, "mode": "markers", "marker": ring, "name": name})
+    across: dict[str, Any] = {"title": {"text": panel.x}, "tickvals": panel.ticks}
+    across |= {"ticktext": list(panel.words) or [f"{tick:g}" for tick in panel.ticks]}
+    across |= {"type": "log"} if panel.log_x else {}
+    up: dict[str, Any] = {"title": {"text": panel.y}}
+    up |= {"type": "log"} if panel.log_y else {"rangemode": "tozero"}
+    return traces, {"xaxis": across, "yaxis": up, "hovermode": "x unified"}
+
+
+def _series(panel: Curves, label: str, points: Sequence[Sequence[float]]) -> Iterable[Any]:
+    """A line, and its band as a closed outline in the same colour."""
+    colour, marker, line = panel.style(label)
+    xs, ys, *band = (list(values) for values in zip(*points, strict=True))
+    if band:
+        outline = {"x": [*xs, *xs[::-1]], "y": [*band[0], *band[1][::-1]], "fill": "toself"}
+        quiet = {"hoverinfo": "skip", "showlegend": False, "legendgroup": label, "opacity": 0.25}
+        yield {**outline, **quiet, "fillcolor": colour, "line": {"width": 0}, "mode": "lines"}
+    yield {
+        "x": xs,
+        "y": ys,
+        "name": label,
+        "legendgroup": label,
+        "mode": "lines+markers",
+        "line": {"color": colour, "dash": LINES[line]},
+        "marker": {"symbol": MARKERS[marker], "size": 7},
+    }
+
+
+def _coloured(values: Any, unit: str, span: tuple[float, float] | None) -> dict[str, Any]:
+    scale = {"zmin": span[0], "zmax": span[1]} if span else {}
+    bar = {"title": {"text": unit}}
+    return {"type": "heatmap", "z": values, "colorscale": "Viridis", "colorbar": bar, **scale}
+
+
+@figure.register(Grid)
+def _(panel: Grid) -> Parts:
+    trace = _coloured(panel.values, panel.unit, panel.span)
+    trace |= {"x": list(panel.xs), "y": list(panel.ys), "texttemplate": "%{z:.3g}"}
+    axes = {"xaxis": panel.x, "yaxis": panel.y}
+    return [trace], {
+        name: {"title": {"text": text}, "type": "category"} for name, text in axes.items()
+    }
+
+
+@figure.register(HeatMap)
+def _(panel: HeatMap) -> Parts:
+    values = [
+        [None if to == of or value != value else value for to, value in enumerate(row)]
+        for of, row in enumerate(panel.matrix)
+    ]
+    trace = _coloured(values, panel.unit, panel.span)
+    trace |= {"colorscale": "RdBu", "reversescale": True} if panel.signed else {}
+    down = {"title": {"text": "hart"}, "autorange": "reversed", "scaleanchor": "x"}
+    return [trace], {"xaxis": {"title": {"text": panel.axis}}, "yaxis": down}
+
+
+@figure.register(Bars)
+def _(panel: Bars) -> Parts:
+    traces = []
+    for number, label in enumerate(panel.labels):
+        heights = [group.get(label) for group in panel.values.values()]
+        colour = {"color": style(number).colour}
+        bars = {"type": "bar", "name": label, "x": list(panel.values), "y": heights}
+        traces.append({**bars, "marker": colour})
+    return traces, {"barmode": "group", "yaxis": {"title": {"text": panel.y}}}
