@@ -333,7 +333,26 @@ def by_chance() -> Iterator[tuple[str, Case]]:
     yield "by-chance-posted", posted._replace(options=(("seeds", (1,)),))
 
 
+WEAK = ("core.order=weak",)
+
+
+def weakly() -> Iterator[tuple[str, Case]]:
+    """Weakly ordered cores (H8), by a seed and in lockstep; some of one machine's alone."""
+    for name, case in JOBS.items():
+        if name.startswith(DRAWN) and name.rpartition("-")[2] not in {*PROTOCOLS} - {"mesi"}:
+            options = (*case.options, ("seeds", (1,)))
+            yield (
+                f"weak-{name}",
+                case._replace(overrides=(*case.overrides, *WEAK), options=options),
+            )
+    for name, case in operations():
+        yield f"weak-lockstep-{name}", case._replace(overrides=(*case.overrides, *WEAK))
+    some = ("kinds.slow=core1-2", "core.slow.order=weak", "chance.store=80ns")
+    random = Case("mesh:3x2", "random", 6, some, (("ops", 12), ("lines", 6)), tiny=True)
+    yield "weak-kinds", random._replace(options=(("seeds", (2,)),))
+
+
 MORE = dict(  # which no earlier version has run
-    [*operations(), *levels_without_data(), *readers(), *by_chance()]
+    [*operations(), *levels_without_data(), *readers(), *by_chance(), *weakly()]
 )
 LONG = dict(structures(100))

@@ -3,10 +3,10 @@
 // `hart.run(port)` executes until one of Stop, whose name it returns, and calls
 //
 //   port.load(address, size)              port.store(address, size, value)
-//   port.amo(op, address, size, operand, expected, posted)     nobody waits for a posted one
-//   port.cas_pair(address, operand, expected)         each a pair (low, high)
-//   port.lr(address, size)                port.sc(address, size, value)     0: stored, 1: failed
-//   port.fence(predecessor, successor)    port.device(address, write, value)
+//   port.amo(op, address, size, operand, expected, order, posted)  nobody waits for a posted one
+//   port.cas_pair(address, operand, expected, order)  each a pair (low, high)
+//   port.lr(address, size, order)         port.sc(address, size, value, order)  0: stored, 1:
+//   failed port.fence(predecessor, successor)    port.device(address, write, value)
 //   port.has_device(address)              port.fetch(address, size)         bytes
 //   port.time()   port.cycle()   port.marker(code, value)   port.trapped(interrupt)
 //   port.returned()                       port.gave_up()
@@ -56,21 +56,22 @@ class PythonPort {
   Answer amo(Amo op, uint64_t address, unsigned size, uint64_t operand, uint64_t expected,
              uint64_t& old, unsigned order) {
     const bool posted = order == kUnused;
-    return answer(to.attr("amo")(name(op), address, size, operand, expected, posted), old);
+    return answer(
+        to.attr("amo")(name(op), address, size, operand, expected, order & ~kUnused, posted), old);
   }
-  Answer cas_pair(uint64_t address, Pair operand, Pair expected, Pair& old, unsigned) {
+  Answer cas_pair(uint64_t address, Pair operand, Pair expected, Pair& old, unsigned order) {
     const nb::object said = to.attr("cas_pair")(address, Words(operand.low, operand.high),
-                                                Words(expected.low, expected.high));
+                                                Words(expected.low, expected.high), order);
     if (said.is_none()) return Answer::later;
     const auto [low, high] = nb::cast<Words>(said);
     old = {low, high};
     return Answer::now;
   }
-  Answer lr(uint64_t address, unsigned size, uint64_t& value, unsigned) {
-    return answer(to.attr("lr")(address, size), value);
+  Answer lr(uint64_t address, unsigned size, uint64_t& value, unsigned order) {
+    return answer(to.attr("lr")(address, size, order), value);
   }
-  Answer sc(uint64_t address, unsigned size, uint64_t value, uint64_t& failed, unsigned) {
-    return answer(to.attr("sc")(address, size, value), failed);
+  Answer sc(uint64_t address, unsigned size, uint64_t value, uint64_t& failed, unsigned order) {
+    return answer(to.attr("sc")(address, size, value, order), failed);
   }
   Answer fence(unsigned predecessor, unsigned successor) {
     uint64_t nothing;
@@ -117,11 +118,13 @@ struct PythonHart {
   }
   PythonPort port;
   Hart<PythonPort> hart;
+  Views views;
+  bool followed = false;
 };
 
 const char* run(PythonHart& h, nb::handle port) {
   h.port.to = port;
-  return name(h.hart.run());
+  return name(h.followed ? h.hart.run_viewed(h.views) : h.hart.run());
 }
 
 uint64_t& argument(PythonHart& h, unsigned number) {
@@ -162,6 +165,14 @@ void bind_state(nb::class_<PythonHart>& hart) {
           "set_stack",
           [](PythonHart& h, uint64_t end, uint64_t size) { h.hart.stack = {end, size, false}; },
           "end"_a, "size"_a, "Where its stack pointer may be.")
+      .def(
+          "follow", [](PythonHart& h) { h.followed = true; },
+          "Follows what registers depend on (hart/views.hh).")
+      .def_prop_ro("address_view", [](const PythonHart& h) { return h.views.address; })
+      .def_prop_ro("data_view", [](const PythonHart& h) { return h.views.data; })
+      .def_prop_rw(
+          "result_view", [](const PythonHart& h) { return h.views.result; },
+          [](PythonHart& h, uint64_t view) { h.views.result = view; })
       .def_prop_rw(
           "clock", [](const PythonHart& h) { return h.hart.clock; },
           [](PythonHart& h, uint64_t clock) { h.hart.clock = clock; })

@@ -70,7 +70,8 @@ void Weak::changes(uint64_t address, unsigned size, const Bytes& line, Time now)
 
 void Weak::atomic(const Access& a, Time now) {
   wrote(a.address, a.size, now);
-  seen(now);
+  if (a.operates()) loads_ = now;
+  views.result = now;
   if (a.acquires()) after_ = now;
   if (a.releases()) releases_ = now;
 }

@@ -43,7 +43,9 @@ GIVES = frozenset(
 )
 PROBES = frozenset({"log"})
 
-CAN = frozenset({"far", "multicast", "tables", "chance"})  # of what a job may ask for (boot.py)
+CAN = frozenset(
+    {"far", "multicast", "tables", "chance", "weak"}
+)  # of what a job may ask for (boot.py)
 HARTS = 16  # more take minutes
 SLICE = 10_000  # events between two ticks
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 Value = int | tuple[int, int]  # a pair: amocas.q
 Done = tuple[Value, int]  # what a hart is told, and what it cost beyond the instruction
+RELEASE, ACQUIRE = 1, 2  # of an atomic's order
 REGISTER = -1  # what a hart has asked for, beside far atomics by their number
 
 
@@ -26,6 +27,7 @@ class Access:
     value: Value = 0
     operation: str = ""  # of an amo
     expected: Value = 0
+    order: int = 0  # of an atomic, acquire and release; of a fence, its two sets
     unwanted: bool = False  # an amo that orders nothing and whose value nobody wants (C8.5)
 
     @property
@@ -35,6 +37,14 @@ class Access:
     @property
     def is_amo(self) -> bool:
         return self.kind in ("amo", "cas_pair")
+
+    @property
+    def acquires(self) -> bool:
+        return bool(self.order & ACQUIRE)
+
+    @property
+    def releases(self) -> bool:
+        return bool(self.order & RELEASE)
 
     @property
     def writes(self) -> bool:

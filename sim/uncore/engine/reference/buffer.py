@@ -22,6 +22,8 @@ def size(core: Core) -> int:
 
 def store(hart: Hart, access: Access) -> Done | None:
     """H3.1: at once, if nothing is before it and the line may be written; else into the buffer."""
+    if hart.weak:
+        return hart.weak.store(access)
     if not hart.buffer and (done := hart.core.in_cache(hart, access)):
         return done
     return put(hart, access)
@@ -42,6 +44,8 @@ def forwarded(hart: Hart, load: Access) -> Done | None:
     youngest = _youngest(hart, load)
     if youngest is None or youngest.kind != "store" or not youngest.covers(load):
         return None
+    if hart.weak:
+        hart.weak.forwarded(load)
     value = number(youngest.value) >> 8 * (load.address - youngest.address)
     return value % (1 << 8 * load.size), hart.core.costs.l1_hit
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 WORD = 1 << 64
-START, REQUEST, HOLD = 1, 2, 3  # what is drawn
+START, REQUEST, HOLD, LOAD, STORE = 1, 2, 3, 4, 5  # what is drawn
 
 
 class Chance:
@@ -52,6 +52,14 @@ class Chance:
         """V5: how long a core keeps a line that it has won by a request."""
         play = usual * self.most.hold // 1000
         return usual - play + self.draw(2 * play, HOLD, core, number)
+
+    def back(self, hart: int, count: int) -> int:
+        """V6: how far a load looks back."""
+        return self.draw(self.most.load, LOAD, hart, count)
+
+    def stays(self, hart: int, count: int) -> int:
+        """V7: how long a store stays in its buffer."""
+        return self.draw(self.most.store, STORE, hart, count)
 
 
 def mix(x: int) -> int:

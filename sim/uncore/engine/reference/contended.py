@@ -51,7 +51,7 @@ class Contended:
 def ask_in_turn(core: Core, line: int, holder: int) -> None:
     """C9.7: in a circle that begins behind the holder, each for its oldest store or its access."""
     for hart in (*core.harts[holder + 1 :], *core.harts[: holder + 1]):
-        if hart.buffer and hart.buffer[0].line == line:
+        if core.leaves(hart, line):
             core.drain(hart)
         elif hart.waits_for(line):
             core.attempt(hart)

@@ -11,10 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from uncore.engine.reference import buffer, devices, far, locks
-from uncore.engine.reference.access import Access, Done
+from uncore.engine.reference.access import Access, Done, Value
 from uncore.engine.reference.caches import Caches
 
 if TYPE_CHECKING:
+    from uncore.engine.reference.cache import Line
     from uncore.engine.reference.hart import Hart
     from uncore.engine.reference.message import Message
     from uncore.engine.reference.system import System
@@ -56,8 +57,11 @@ class Core:
     def drain(self, hart: Hart) -> None:
         """H3.2: the oldest stores become visible, as many as have their lines; then whatever
         waited for the buffer goes on (H4)."""
-        while hart.buffer and self.make_visible(hart, hart.buffer[0]):
-            hart.buffer.popleft()
+        if hart.weak:
+            hart.weak.release()
+        else:
+            while hart.buffer and self.make_visible(hart, hart.buffer[0]):
+                hart.buffer.popleft()
         self.attempt(hart)
 
     def make_visible(self, hart: Hart, oldest: Access) -> bool:
@@ -70,8 +74,12 @@ class Core:
         if ready is None:
             return False
         locks.lose_reservations(self, oldest.line, by=hart)
-        oldest.apply(ready[0])
+        self.apply(hart, oldest, ready[0])
         return True
+
+    def apply(self, hart: Hart, access: Access, line: Line) -> Value:
+        """An access on its line."""
+        return hart.weak.apply(access, line) if hart.weak else access.apply(line)
 
     def ask_ahead(self, hart: Hart, store: Access) -> None:
         """H3.2: for the line of a store that is not the oldest, unless the core may write it."""
@@ -79,18 +87,25 @@ class Core:
         if not line.protocol.may_store(line.state) and not line.contended.bars_access(hart, store):
             self.caches.ready(store.line, self.wish(store), hart.index)
 
+    def leaves(self, hart: Hart, number: int) -> bool:
+        """H3.2: is a store for the line the next to leave the buffer, or one of the next (H8.1)?"""
+        next_ones = hart.buffer if hart.weak else list(hart.buffer)[:1]
+        return any(store.line == number for store in next_ones)
+
     # ---- accesses --------------------------------------------------------------------------------
 
     def perform(self, hart: Hart, access: Access) -> Done | None:
         """H5: the access at the present time, or None: it waits."""
         if hart.asked:
             return None
-        if access.unwanted and far.goes_far(self, access):
+        if access.unwanted and not hart.weak and far.goes_far(self, access):
             return far.post(hart, access)
-        if access.drains and hart.buffer:
+        if hart.buffer and self.waits(hart, access):
             return None
         match access.kind:
             case "fence":
+                if hart.weak:
+                    hart.weak.fence(access)
                 return 0, 0
             case "read" | "write":
                 return devices.reach(hart, access)
@@ -104,6 +119,10 @@ class Core:
             case "sc":
                 return self.in_cache(hart, access)
         return self.atomic(hart, access)
+
+    def waits(self, hart: Hart, access: Access) -> bool:
+        """Whether an access waits for its hart's stores (H4, H8.3)."""
+        return hart.weak.waits(access) if hart.weak else access.drains
 
     def load(self, hart: Hart, access: Access) -> Done | None:
         """H5: from the store buffer, or from the line."""
@@ -132,7 +151,7 @@ class Core:
         cost = self.cost(access, in_first) + longer
         if access.writes:
             locks.lose_reservations(self, line.line, by=hart)
-        value = access.apply(line)
+        value = self.apply(hart, access, line)
         match access.kind:
             case "amo" | "cas_pair":
                 locks.lock(hart, line, cost)
@@ -154,7 +173,7 @@ class Core:
         line = self.caches.find(number)
         harts = [hart for hart in self.harts if not line.contended.bars(hart)]  # H5.2
         for hart in harts:
-            if hart.buffer and hart.buffer[0].line == number:
+            if self.leaves(hart, number):
                 self.drain(hart)
         for hart in sorted(harts, key=lambda hart: (hart.since, hart.index)):
             if hart.waits_for(number):

@@ -27,6 +27,8 @@ def operate(entry: Entry, transaction: Transaction, request: Message, operation:
     assert data is not None
     line = Bytes(data=bytearray(data.bytes))
     value = Message("Value", entry.line, entry.resolver.agent, request.sender, request.number)
+    system = entry.resolver.system
+    system.versions.change(operation.address, operation.size, line, system.clock.now)
     value.resolver, value.value = entry.resolver.agent, operation.apply(line)
     entry.above.step("Store")
     if not put_in_place(entry, Data(bytes(line.data), data.origin, data.source)):

@@ -20,6 +20,7 @@ from uncore.engine.reference.access import Access, Value
 from uncore.engine.reference.interrupts import NEVER, NS
 from uncore.engine.reference.port import Port
 from uncore.engine.reference.time import Bell, execution
+from uncore.engine.reference.weak import Weak
 from uncore.program.abi import CONSTANTS
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Hart:
         self.wake = Bell(self.clock)
         isa.set_stack(core.system.stacks + id * STACK + GUARD, STACK - GUARD)
         self.began: int | None = None  # of the operation it measures
+        self.weak = Weak(self) if core.costs.order == "weak" else None  # what it has seen (H8)
         self.late = core.system.chance.start(id)  # where it begins what is measured (V3)
 
     # ---- instructions ----------------------------------------------------------------------------
@@ -117,6 +119,8 @@ class Hart:
 
     def answered(self, value: Value, cost: int) -> None:
         """H6.3: what it waited for has been done; the instruction retires at the present share."""
+        if self.weak and self.pending and self.asked and self.pending.is_amo:
+            self.weak.exchanged(self.pending)
         self.pending, self.asked, self.mode = None, 0, "running"
         self.isa.clock = max(self.clock.now, self.isa.clock) + cost
         self.isa.resume(*(value if isinstance(value, tuple) else (value,)))
@@ -159,6 +163,8 @@ class Hart:
     def enter_trap(self, interrupt: bool) -> None:
         """I2: entering an interrupt's trap takes its time; any trap ends an LR's attempt."""
         if interrupt:
+            if self.weak:
+                self.weak.interrupted()
             self.isa.clock += self.system.machine.interrupt.entry
         self.in_interrupt = interrupt
         locks.end_attempt(self)

@@ -31,20 +31,31 @@ class Port:
         return self.hart.issue(Access("store", address, size, value))
 
     def amo(
-        self, operation: str, address: int, size: int, operand: int, expected: int, unwanted: bool
+        self,
+        operation: str,
+        address: int,
+        size: int,
+        operand: int,
+        expected: int,
+        order: int,
+        unwanted: bool,
     ) -> Value | None:
-        return self.hart.issue(Access("amo", address, size, operand, operation, expected, unwanted))
+        return self.hart.issue(
+            Access("amo", address, size, operand, operation, expected, order, unwanted)
+        )
 
     def cas_pair(
-        self, address: int, operand: tuple[int, int], expected: tuple[int, int]
+        self, address: int, operand: tuple[int, int], expected: tuple[int, int], order: int
     ) -> Value | None:
-        return self.hart.issue(Access("cas_pair", address, 16, operand, expected=expected))
+        return self.hart.issue(
+            Access("cas_pair", address, 16, operand, expected=expected, order=order)
+        )
 
-    def lr(self, address: int, size: int) -> Value | None:
-        return self.hart.issue(Access("lr", address, size))
+    def lr(self, address: int, size: int, order: int) -> Value | None:
+        return self.hart.issue(Access("lr", address, size, order=order))
 
-    def sc(self, address: int, size: int, value: int) -> Value | None:
-        return self.hart.issue(Access("sc", address, size, value))
+    def sc(self, address: int, size: int, value: int, order: int) -> Value | None:
+        return self.hart.issue(Access("sc", address, size, value, order=order))
 
     def fetch(self, address: int, size: int) -> bytes:
         """H1.4: code is read functionally."""
@@ -53,7 +64,9 @@ class Port:
     def fence(self, predecessor: int, successor: int) -> Value | None:
         """H4: stores become visible in order, so only a later read waits for earlier ones."""
         waits = predecessor & (OUTPUT | WRITES) and successor & (INPUT | READS)
-        return self.hart.issue(Access("fence")) if waits else 0
+        if not waits and not self.hart.weak:
+            return 0
+        return self.hart.issue(Access("fence", order=predecessor << 4 | successor))
 
     # ---- devices ---------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from uncore.engine.reference.memory import Image
 from uncore.engine.reference.message import GRANTS, LINE, Message, ProtocolError
 from uncore.engine.reference.protocol import Protocol
 from uncore.engine.reference.time import Clock
+from uncore.engine.reference.versions import Versions
 
 if TYPE_CHECKING:
     from uncore.job import Job
@@ -36,6 +37,7 @@ class System:
         self.fabric = Fabric(self.clock, job.machine)
         self.image, self.chance = Image(memory), Chance(job)
         self.counts, self.log, self.console = Counts(job.machine), Log(), Console()
+        self.versions = Versions()
         self.ending = Ending(self)
         self.under_way: dict[Message, None] = {}
         self.stacks = job.program.symbol("uc_stacks").address

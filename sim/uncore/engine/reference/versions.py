@@ -1,0 +1,52 @@
+"""H8.5. What memory held until lately: what a load of a weakly ordered core may look back at.
+
+Interface: `change` before each write; `last` and `at`, by a hart whose core holds the line.
+Invariant: who holds a copy of a line finds all its changes up to now, because writers exclude
+readers.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import NamedTuple
+
+from uncore.engine.reference.contents import Bytes
+
+WORD = 8  # bytes
+
+
+class Change(NamedTuple):
+    """Of one doubleword: when, and what it was before."""
+
+    when: int
+    before: int
+
+
+class Versions:
+    """All changes of a run, by doubleword, oldest first."""
+
+    def __init__(self) -> None:
+        self.of: defaultdict[int, list[Change]] = defaultdict(list)
+
+    def change(self, address: int, size: int, line: Bytes, now: int) -> None:
+        """A doubleword is about to be written."""
+        for word in words(address, size):
+            self.of[word].append(Change(now, line.read(word * WORD, WORD)))
+
+    def last(self, word: int) -> int:
+        """When it was written last; 0: never."""
+        return self.of[word][-1].when if word in self.of else 0
+
+    def at(self, word: int, line: Bytes, then: int) -> tuple[int, int]:
+        """What it was at a time, and since when."""
+        value = line.read(word * WORD, WORD)
+        for change in reversed(self.of.get(word, ())):
+            if change.when <= then:
+                return value, change.when
+            value = change.before
+        return value, 0
+
+
+def words(address: int, size: int) -> range:
+    """The doublewords that an access touches."""
+    return range(address // WORD, (address + size - 1) // WORD + 1)
