@@ -12,7 +12,8 @@ screen is always our mistake.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 
 class UncoreError(Exception):
@@ -29,6 +30,20 @@ class UserError(UncoreError):
 
 class GuestError(UncoreError):
     """The simulated program went wrong; the text names hart, pc, symbol and source line."""
+
+
+class Unfinished(Exception):
+    """What a run that was stopped has published so far, by the names of its tables: the cause of
+    the GuestError or KeyboardInterrupt that stopped it."""
+
+    def __init__(self, tables: Mapping[str, Any]) -> None:
+        super().__init__("stopped before its end")
+        self.tables = tables
+
+    @classmethod
+    def of(cls, stopped: BaseException) -> Mapping[str, Any]:
+        """The tables, if the engine could tell."""
+        return stopped.__cause__.tables if isinstance(stopped.__cause__, cls) else {}
 
 
 class OutsideError(UncoreError):

@@ -31,6 +31,7 @@ from uncore.version import __version__
 Seen = Callable[[Job, dict[str, Any]], None]  # what the probes saw at a point, by probe
 Done = Callable[[Job, Point], None]  # called after each point, in the order of finishing
 Wrong = Callable[[Job, GuestError], None]  # called for each point whose guest went wrong
+Interrupted = Callable[[KeyboardInterrupt], None]
 
 # Number of the point, what came, what the probes saw, host seconds.
 Finished = tuple[int, Point | GuestError, dict[str, Any], float]
@@ -49,6 +50,7 @@ def execute(
     tick: Tick = engine.silent,
     seen: Seen = lambda job, observed: None,
     told: Told = NOTHING,
+    interrupted: Interrupted = lambda stopped: None,
 ) -> list[Result]:
     """One Result per job; a result that misses points is marked partial.
 
@@ -69,8 +71,8 @@ def execute(
             finished[number] = (point, seconds, observed)
             seen(points[number], observed)
             done(points[number], point)
-    except KeyboardInterrupt:
-        pass  # what is finished is the answer
+    except KeyboardInterrupt as stopped:  # what is finished is the answer
+        interrupted(stopped)
     return [
         _result(job, [finished[n] for n in sorted(finished) if owners[n] is job], started, told)
         for job in jobs

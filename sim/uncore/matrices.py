@@ -9,8 +9,9 @@ all played.
 
 from __future__ import annotations
 
+import math
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from uncore import plugins
 from uncore.api import make_job
 from uncore.distance import boundaries, classes, distance, sample
 from uncore.engine import NOTHING, Told, refuse_slow
-from uncore.errors import UserError
+from uncore.errors import Unfinished, UserError
 from uncore.execute import execute
 from uncore.files import write_whole
 from uncore.report import plot
@@ -35,18 +36,20 @@ from uncore.topology.machine import Machine
 Sample = tuple[int, int]  # how many harts, and which draw of so many
 
 LINE, IPI = "one-way latency", "one-way IPI latency"
+UNLIMITED = {"max_time": "none"}  # it ends, but of many harts late
 WORKLOADS = {False: "latency/pingpong", True: "ipi/pingpong"}
 
 
 @dataclass(frozen=True, repr=False)
 class Matrix(Framed):
-    """Latencies in ns between harts; the diagonal is 0."""
+    """Latencies in ns between harts; the diagonal is 0, and nan what was not measured."""
 
     machine: Machine
     harts: tuple[int, ...]  # of the rows and columns, in tree order
     what: str
     ns: list[list[float]]
     result: Result
+    stopped: BaseException | None = None  # what ended it early
 
     def __repr__(self) -> str:
         return f"<{self.what} on {self.machine.id}, {len(self.harts)} harts>"
@@ -69,7 +72,7 @@ class Matrix(Framed):
         found: dict[str, list[float]] = {}
         for a, row in enumerate(self.ns):
             for b, value in enumerate(row):
-                if a != b:
+                if a != b and not math.isnan(value):
                     found.setdefault(
                         distance(self.machine, self.harts[a], self.harts[b]), []
                     ).append(value)
@@ -118,14 +121,35 @@ def measure(
             advance(operations - seen)
             seen = operations
 
-        result = execute([job], tick=tick, told=told)[0]
-    if not result.points:
-        raise KeyboardInterrupt
-    table = next(iter(result.points[0].tables.values()), None)
-    if table is None:
+        ends: list[BaseException] = []
+        result = execute(
+            [job],
+            tick=tick,
+            told={**UNLIMITED, **told},
+            wrong=lambda _, error: ends.append(error),
+            interrupted=ends.append,
+        )[0]
+    stopped = None if result.points else ends[0]
+    tables = Unfinished.of(stopped) if stopped else result.points[0].tables
+    ns = _latencies(next(iter(tables.values()), []))
+    if stopped and not measured_pairs(ns):
+        raise stopped
+    if not ns:
         raise UserError(f"{WORKLOADS[ipi]} published no table on engine '{job.engine}'")
-    ns = [[value / 1000 for value in row] for row in table]
-    return Matrix(job.machine, job.harts, IPI if ipi else LINE, ns, result)
+    return Matrix(job.machine, job.harts, IPI if ipi else LINE, ns, result, stopped)
+
+
+def _latencies(table: Sequence[Sequence[int]]) -> list[list[float]]:
+    """In ns, of ps; 0 has not been measured."""
+    return [
+        [value / 1000 if value or a == b else math.nan for b, value in enumerate(row)]
+        for a, row in enumerate(table)
+    ]
+
+
+def measured_pairs(ns: Sequence[Sequence[float]]) -> int:
+    """Both ways is two."""
+    return sum(not math.isnan(v) for a, row in enumerate(ns) for b, v in enumerate(row) if a != b)
 
 
 def show(matrix: Matrix, as_json: bool) -> None:
@@ -172,14 +196,14 @@ def _show_pairs(matrix: Matrix) -> None:
         {"hart": a, **dict(zip(harts, row, strict=True))}
         for a, row in zip(harts, matrix.ns, strict=True)
     ]
-    columns = [Column(hart, hart, lambda v: f"{v:.1f}" if v else "") for hart in harts]
+    columns = [Column(hart, hart, lambda v: f"{v:.1f}" if v > 0 else "") for hart in harts]
     title = f"{matrix.machine.name}: {matrix.what}, ns"
     emit(rows, False, [Column("hart", "hart"), *columns], title)
 
 
 def write_csv(matrix: Matrix, path: Path) -> None:
-    """The matrix in ns: row = from, column = to."""
-    lines = [",".join(f"{v:.3f}" for v in row) for row in matrix.ns]
+    """The matrix in ns: row = from, column = to; empty what was not measured."""
+    lines = [",".join("" if math.isnan(v) else f"{v:.3f}" for v in row) for row in matrix.ns]
     write_whole(path, "\n".join(lines) + "\n")
 
 

@@ -94,8 +94,9 @@ void bind_engine(nb::module_& module) {
             new (self) Engine(from_python<MachineSpec>(machine), from_python<JobSpec>(job));
           },
           nb::arg("machine"), nb::arg("job"))
-      .def("step", &Engine::step, nb::arg("events"), nb::call_guard<nb::gil_scoped_release>(),
-           "Runs at most that many events; False when the run has ended.")
+      .def("step", &Engine::step, nb::arg("events"), nb::arg("span") = kNever,
+           nb::call_guard<nb::gil_scoped_release>(),
+           "Runs at most that many events, and about that many ps; False when the run has ended.")
       .def_prop_ro("end", [](const Engine& e) { return word(e.end.cause()); })
       .def_prop_ro("exit_code", [](const Engine& e) { return e.end.code(); })
       .def_prop_ro("reason", [](const Engine& e) { return e.end.reason(); })

@@ -8,8 +8,9 @@
 namespace uncore {
 namespace {
 
-// A hart that neither ends nor meets anybody still comes back, for the watchdog and the user: 1 ms.
-constexpr Time kLongestSlice = 1'000'000'000;
+// A hart that neither ends nor meets anybody still comes back, for the watchdog and the user: 0.1
+// ms.
+constexpr Time kLongestSlice = 100'000'000;
 
 }  // namespace
 

@@ -136,9 +136,10 @@ inline void Engine::next_event() {
   dispatch(action, argument, queue.now());
 }
 
-bool Engine::step(uint64_t events) {
+bool Engine::step(uint64_t events, Time span) {
+  const Time until = span < kNever - queue.now() ? queue.now() + span : kNever;
   try {
-    for (; events > 0 && !end.has_come(); --events) next_event();
+    for (; events > 0 && !end.has_come() && queue.now() <= until; --events) next_event();
   } catch (const ProtocolError& error) {
     end.stop(End::Cause::protocol, error.what);
   }

@@ -30,8 +30,9 @@ class Engine {
  public:
   Engine(MachineSpec machine, JobSpec job);
 
-  // Runs at most `events` events; false when the run has ended.
-  bool step(uint64_t events);
+  // Runs at most `events` events, and no event that begins later than `span` from now; false when
+  // the run has ended.
+  bool step(uint64_t events, Time span);
 
   // The parts, each made of those before it.
   const MachineSpec machine;

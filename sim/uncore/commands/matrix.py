@@ -10,8 +10,8 @@ from cyclopts import Parameter
 
 from uncore import matrices as measurement
 from uncore.commands.options import CHOICES, Choices, Json, Plot, With, note
-from uncore.commands.status import FAILED, OK
-from uncore.errors import UserError
+from uncore.commands.status import FAILED, INTERRUPTED, OK
+from uncore.errors import GuestError, UserError
 from uncore.report.plot import picture
 from uncore.words import check_endings, pairs
 
@@ -51,7 +51,20 @@ def matrix(
         )
     if plot:
         note(f"picture: {picture(plot, measurement.panel(measured))}")
+    if measured.stopped:
+        return _stopped(measured)
     return FAILED if measured.result.failed else OK
+
+
+def _stopped(measured: measurement.Matrix) -> int:
+    """What was measured has been shown and written."""
+    harts = len(measured.harts)
+    pairs = f"{measurement.measured_pairs(measured.ns)} of {harts * (harts - 1)} pairs measured"
+    if isinstance(measured.stopped, GuestError):
+        note(f"uncore: {measured.stopped}; {pairs}")
+        return FAILED
+    note(f"uncore: interrupted, {pairs}")
+    return INTERRUPTED
 
 
 def _sample(text: str) -> measurement.Sample:

@@ -18,9 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from cyclopts import Parameter, validators
+from msgspec import Struct
 
 from uncore import engine
 from uncore.api import REPEATS, find_program, make_job, usual_seeds
+from uncore.engine.limits import Limits
 from uncore.errors import UserError
 from uncore.job import Job
 from uncore.report.wanted import Wanted, figure
@@ -95,7 +97,8 @@ class _Choices:
 
     def told(self) -> dict[str, Any]:
         """What is said of how engines are run."""
-        return {name: value for name, value in asdict(self).items() if name in TOLD}
+        told = {name: value for name, value in asdict(self).items() if name in TOLD}
+        return {name: value for name, value in told.items() if value is not None}
 
     def job(
         self,
@@ -116,9 +119,9 @@ class _Choices:
         )
 
 
-def _declared(name: str) -> Iterator[tuple[str, Any, None]]:
-    """An engine's options as fields that are options of the command line."""
-    for option, hint in get_type_hints(engine.options(name), include_extras=True).items():
+def _declared(kind: type[Struct] | None) -> Iterator[tuple[str, Any, None]]:
+    """What engines can be told, as fields that are options of the command line."""
+    for option, hint in get_type_hints(kind, include_extras=True).items():
         (meta,) = hint.__metadata__
         if hint.__origin__ is int:
             number = Parameter(help=meta.description, validator=validators.Number(gte=meta.ge))
@@ -127,7 +130,8 @@ def _declared(name: str) -> Iterator[tuple[str, Any, None]]:
             yield option, Annotated[str | None, Parameter(help=meta.description)], None
 
 
-_OF_ENGINES = [field for name in engine.OPTIONS for field in _declared(name)]
+_KINDS = (Limits, *map(engine.options, engine.OPTIONS))
+_OF_ENGINES = [field for kind in _KINDS for field in _declared(kind)]
 TOLD = frozenset(option for option, _, _ in _OF_ENGINES)
 
 _Engines: Any = make_dataclass("_Engines", _OF_ENGINES, bases=(_Choices,), frozen=True)

@@ -8,15 +8,16 @@ An engine is a module of this package with
     PROBES: frozenset[str]                   the probes it has
     HARTS: int                               as many it runs without being told that it may be slow
     CAN: frozenset[str]                      features of machines and jobs it has, beside the usual
-    run(job: Job, probes: Probes, tick: Tick) -> dict
+    run(job: Job, probes: Probes, tick: Watch) -> dict
                                              the fields of one Point, builtin types, integers;
                                              and in "observed" what each probe saw
 
 One that can be told how to run, which is no part of a job and changes no outcome, declares that as
 a struct (`OPTIONS`, options.py); `missing`, `run` and what else it has then take it as `options`.
 
-`run` executes a job of one thread count (`Job.at`) and calls `tick` now and then with the number of
-operations done so far and the simulated time reached, in ps; 0 for what it cannot know yet.  What
+`run` executes a job of one thread count (`Job.at`) and calls `tick` now and then, and at the end,
+with the number of operations done so far, the simulated time reached, in ps, and the memory
+touched, in bytes; 0 for what it cannot know yet.  `tick` may raise (limits.py).  What
 the engine cannot know of a point it leaves out and explains in `absent`.  It raises GuestError when
 the guest goes wrong, UserError when it is asked for something it cannot do, KeyboardInterrupt when
 the user has had enough.
@@ -32,6 +33,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
+from uncore.engine.limits import Limits, Watch, watch
 from uncore.engine.options import take
 from uncore.errors import UserError, nearest
 
@@ -63,7 +65,7 @@ Probes = frozenset[str]
 Tick = Callable[[int, int], None]
 
 
-def silent(operations: int, reached: int) -> None:
+def silent(operations: int, reached: int, touched: int = 0) -> None:
     """The tick of a run that nobody watches."""
 
 
@@ -77,7 +79,7 @@ class Engine(Protocol):
 
     def missing(self, **options: Any) -> str: ...
 
-    def run(self, job: Job, probes: Probes, tick: Tick, **options: Any) -> dict[str, Any]: ...
+    def run(self, job: Job, probes: Probes, tick: Watch, **options: Any) -> dict[str, Any]: ...
 
 
 class Outside(Engine, Protocol):
@@ -104,7 +106,7 @@ def load(name: str) -> Engine:
 
 
 def options(name: str) -> type[Struct] | None:
-    """What the engine can be told."""
+    """What the engine can be told, beside its limits."""
     if name not in OPTIONS:
         return None
     kind: type[Struct] = importlib.import_module(OPTIONS[name]).Options
@@ -124,7 +126,8 @@ def missing(name: str, told: Told = NOTHING) -> str:
 
 def run(job: Job, probes: Probes, tick: Tick = silent, told: Told = NOTHING) -> dict[str, Any]:
     """One point on the job's engine, which has been asked whether it is usable."""
-    return load(job.engine).run(job, probes, tick, **_given(job.engine, told))
+    watched = watch(take(Limits, told), job.program.name, tick)
+    return load(job.engine).run(job, probes, watched, **_given(job.engine, told))
 
 
 def export(job: Job, place: Path, told: Told = NOTHING) -> None:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from uncore import _native
 from uncore._native import Run
-from uncore.engine import Probes, Tick, boot, outcome, silent
+from uncore.engine import Probes, boot, outcome, silent
+from uncore.engine.limits import Watch
 from uncore.engine.native import spec
-from uncore.program import abi
+from uncore.errors import GuestError, Unfinished
+from uncore.program import abi, readback
 from uncore.protocol import tables
 
 if TYPE_CHECKING:
@@ -29,7 +31,8 @@ CAN = frozenset(
     {"far", "multicast", "tables", "chance", "weak"}
 )  # of what a job may ask for (boot.py)
 HARTS = NO_LIMIT = spec.NO_LIMIT
-SLICE = 200_000  # events between two looks at the keyboard
+# Between two looks at the keyboard: events, and ps, because an event may be a core that runs alone.
+SLICE, SPAN = 200_000, 10**8
 
 
 def missing() -> str:
@@ -37,12 +40,24 @@ def missing() -> str:
     return ""
 
 
-def run(job: Job, probes: Probes, tick: Tick = silent, **limits: Any) -> dict[str, Any]:
+def run(job: Job, probes: Probes, tick: Watch = silent, **limits: Any) -> dict[str, Any]:
     """One point; `limits` as in `start`."""
     engine = start(job, probes, **limits)
-    while engine.step(SLICE):
-        tick(engine.operations, engine.now)
+    try:
+        while engine.step(SLICE, SPAN):
+            tick(engine.operations, engine.now, engine.touched)
+        tick(engine.operations, engine.now, engine.touched)
+    except (KeyboardInterrupt, GuestError) as stopped:
+        raise stopped from Unfinished(_published(job, engine))
     return outcome.point(job, engine) | {"observed": _observed(job, engine, probes)}
+
+
+def _published(job: Job, engine: Run) -> dict[str, Any]:
+    """The tables as they are in the midst of a run."""
+    try:
+        return readback.tables(job.program, engine.read)
+    except GuestError:
+        return {}
 
 
 def start(

@@ -31,7 +31,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import Probes, Tick, boot, outcome, silent
+from uncore.engine import Probes, boot, outcome, silent
+from uncore.engine.limits import Watch
 
 if TYPE_CHECKING:
     from uncore.job import Job
@@ -55,13 +56,14 @@ def missing() -> str:
     return ""
 
 
-def run(job: Job, probes: Probes, tick: Tick = silent) -> dict[str, Any]:
+def run(job: Job, probes: Probes, tick: Watch = silent) -> dict[str, Any]:
     """One point."""
     from uncore.engine.reference.system import System  # noqa: PLC0415 (slow to load)
     from uncore.engine.reference.view import View  # noqa: PLC0415 (slow to load)
 
     system = System(job, boot.memory(job, CAN))
     while system.step(SLICE):
-        tick(system.counts.operations, system.clock.now)
+        tick(system.counts.operations, system.clock.now, system.touched)
+    tick(system.counts.operations, system.clock.now, system.touched)
     view = View(system)
     return outcome.point(job, view) | {"observed": {"log": view.log()} if "log" in probes else {}}

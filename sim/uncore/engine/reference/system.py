@@ -92,6 +92,11 @@ class System:
             self.ending.finish("protocol", str(error))
         return self.ending.how == "running"
 
+    @property
+    def touched(self) -> int:
+        """Bytes of memory, in lines."""
+        return len(self.image) * LINE
+
     def report(self) -> str:
         """Who waits for what."""
         lines = []
