@@ -25,6 +25,7 @@ from uncore.engine import NOTHING, Told, refuse_slow
 from uncore.errors import Unfinished, UserError
 from uncore.execute import execute
 from uncore.files import write_whole
+from uncore.job import Job
 from uncore.report import plot
 from uncore.report.progress import progress
 from uncore.report.table import Column, emit
@@ -111,8 +112,21 @@ def measure(
         job = replace(job, threads=(len(players),), placement=",".join(map(str, players)))
     if not slow:
         refuse_slow(job)
+    result, stopped = _play(job, told)
+    tables = Unfinished.of(stopped) if stopped else result.points[0].tables
+    ns = _latencies(next(iter(tables.values()), []))
+    if stopped and not measured_pairs(ns):
+        raise stopped
+    if not ns:
+        raise UserError(f"{WORKLOADS[ipi]} published no table on engine '{job.engine}'")
+    return Matrix(job.machine, job.harts, IPI if ipi else LINE, ns, result, stopped)
+
+
+def _play(job: Job, told: Told) -> tuple[Result, BaseException | None]:
+    """And what stopped it early."""
     rounds = job.program.parameter("rounds").default
     harts = job.threads[0]
+    ends: list[BaseException] = []
     with progress(harts * (harts - 1) * rounds, "measuring", "round trips") as advance:
         seen = 0
 
@@ -121,7 +135,6 @@ def measure(
             advance(operations - seen)
             seen = operations
 
-        ends: list[BaseException] = []
         result = execute(
             [job],
             tick=tick,
@@ -129,14 +142,7 @@ def measure(
             wrong=lambda _, error: ends.append(error),
             interrupted=ends.append,
         )[0]
-    stopped = None if result.points else ends[0]
-    tables = Unfinished.of(stopped) if stopped else result.points[0].tables
-    ns = _latencies(next(iter(tables.values()), []))
-    if stopped and not measured_pairs(ns):
-        raise stopped
-    if not ns:
-        raise UserError(f"{WORKLOADS[ipi]} published no table on engine '{job.engine}'")
-    return Matrix(job.machine, job.harts, IPI if ipi else LINE, ns, result, stopped)
+    return result, None if result.points else ends[0]
 
 
 def _latencies(table: Sequence[Sequence[int]]) -> list[list[float]]:
