@@ -4,10 +4,11 @@
     python -m benchmarks.counts --renew           writes them there, knowingly
 
 Each row runs twice, at two lengths, and counts what the longer run has more of, so that neither
-start-up nor the ends of a run hide in it.  `events` are the engine's own.  `instructions` are those
-the host executes under callgrind (valgrind), with the module as the pinned clang builds it
-(`--clang`); without valgrind that column stays empty.  Exit status: 1 where a count is more than
-2 % above the kept one.
+start-up nor the ends of a run hide in it.  Events, runs of cores, messages and crossings of
+channels are the engine's own counts; `bytes` is what a hart and its share of a core occupy.
+`instructions` are those the host executes in the engine under callgrind (valgrind), with the module
+as the pinned clang builds it (`SCons --clang`); where one of the two is missing, that column stays
+empty.  Exit status: 1 where a count is more than 2 % above the kept one.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from __future__ import annotations
 import argparse
 import os
 import pickle
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -36,6 +38,9 @@ from uncore.report.table import Column, emit
 KEPT = Path(__file__).with_name("counts.toml")
 TOLERANCE = 1.02
 ALONE = Path(__file__).with_name("alone.py")
+BUILD = Path(__file__).resolve().parents[1] / "build"
+OWN = ("events", "runs", "messages", "crossings", "bytes")  # the engine's
+COUNTS = (*OWN, "instructions")
 
 
 @dataclass(frozen=True)
@@ -49,28 +54,81 @@ class Row:
     parameter: str
     short: int
     long: int
-    per: str  # transactions | instructions (of the guest)
+    per: str  # transaction | instruction (of the guest)
 
 
 ROWS = (
-    Row("one hart, private data", "epyc7601x2", "private.c", 1, "rounds", 100, 300,
-        "instructions"),
-    Row("128 harts, private data", "epyc7601x2", "private.c", 128, "rounds", 1, 3,
-        "instructions"),
-    Row("one counter, 128 harts", "epyc7601x2", "counter/atomic", 128, "ops", 40, 120,
-        "transactions"),
-    Row("ticket lock, 128 harts", "epyc7601x2", "lock/ticket", 128, "ops", 2, 5, "transactions"),
-    Row("MCS lock, 128 harts", "epyc7601x2", "lock/mcs", 128, "ops", 20, 60, "transactions"),
-    Row("MCS lock, 16 harts", "ccx:2x8", "lock/mcs", 16, "ops", 100, 300, "transactions"),
-    Row("MCS lock, 1,024 harts", "ccx:128x8", "lock/mcs", 1024, "ops", 4, 10, "transactions"),
+    Row("one hart, private data", "epyc7601x2", "private.c", 1, "rounds", 50, 150, "instruction"),
+    Row("128 harts, private data", "epyc7601x2", "private.c", 128, "rounds", 1, 2, "instruction"),
+    Row("one counter, 128 harts", "epyc7601x2", "counter/atomic", 128, "ops", 30, 60,
+        "transaction"),
+    Row("ticket lock, 128 harts", "epyc7601x2", "lock/ticket", 128, "ops", 2, 3, "transaction"),
+    Row("MCS lock, 128 harts", "epyc7601x2", "lock/mcs", 128, "ops", 10, 20, "transaction"),
+    Row("MCS lock, 16 harts", "ccx:2x8", "lock/mcs", 16, "ops", 50, 150, "transaction"),
+    Row("MCS lock, 1,024 harts", "ccx:128x8", "lock/mcs", 1024, "ops", 2, 3, "transaction"),
+    Row("one counter, 1,024 harts", "ccx:128x8", "counter/atomic", 1024, "ops", 4, 8,
+        "transaction"),
 )  # fmt: skip
 
 
+@cache
 def job(row: Row, length: int) -> Job:
     own = PROGRAMS / row.workload
     guest = program.compile(own) if own.exists() else program.find(row.workload)
     settings = ((row.parameter, str(length)),)
     return Job(topology.load(row.machine), guest, (row.threads,), parameters=settings)
+
+
+# ---- what the engine counts
+
+
+def counted(row: Row) -> dict[str, float]:
+    """What one transaction, or one instruction of the guest, costs; and how often there was one."""
+    short, long = (whole(job(row, length)) for length in (row.short, row.long))
+    times = long[row.per] - short[row.per]
+    each = {name: round((long[name] - short[name]) / times, 4) for name in OWN}
+    return each | {"bytes": round(long["bytes"] / row.threads), "times": times}
+
+
+def whole(asked: Job) -> dict[str, int]:
+    """What one run counts."""
+    engine = native.start(asked)
+    engine.step(1 << 60)
+    assert engine.end == "exited", engine.reason
+    counts = engine.counters()
+    guest = sum(hart["instructions"] for hart in engine.harts())
+    own = {"events": counts["events"], "transaction": counts["transactions"], "instruction": guest}
+    return own | engine.work()
+
+
+# ---- what the host executes
+
+
+def can_count_instructions() -> bool:
+    """Whether valgrind and a module built by the pinned clang are here."""
+    return bool(shutil.which("valgrind")) and any(BUILD.glob("native-clang/_native*.so"))
+
+
+def instructions(row: Row, times: float, build: str = "native-clang") -> float:
+    """Of the host, each time."""
+    module = next((BUILD / build).glob("_native*.so"))
+    short, long = (collected(job(row, length), module) for length in (row.short, row.long))
+    return round((long - short) / times, 2)
+
+
+def collected(asked: Job, module: Path) -> int:
+    """What one run executes in the engine, in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        given = Path(folder, "given")
+        given.write_bytes(pickle.dumps(arguments(asked)))
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out"]
+        command += ["--toggle-collect=uncore::Engine::step*"]
+        command += [sys.executable, "-I", "-S", str(ALONE), str(module), str(given)]
+        environment = {"PYTHONHASHSEED": "0", "PATH": os.environ["PATH"]}
+        ran = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if ran.returncode:
+        sys.exit(f"{asked.program.name}: {ran.stderr.strip() or ran.stdout.strip()}")
+    return int(ran.stderr.split("Collected : ")[1].split()[0])
 
 
 def arguments(asked: Job) -> tuple[Any, ...]:
@@ -85,13 +143,13 @@ def arguments(asked: Job) -> tuple[Any, ...]:
             taken.append(given)
             raise Taken
 
-    whole, native.Run = native.Run, Run  # type: ignore[misc]
+    original, native.Run = native.Run, Run  # type: ignore[misc]
     try:
         native.start(asked)
     except Taken:
         pass
     finally:
-        native.Run = whole  # type: ignore[misc]
+        native.Run = original  # type: ignore[misc]
     return tuple(plain(value) for value in taken[0])
 
 
@@ -106,51 +164,35 @@ def plain(value: Any) -> Any:
     return value
 
 
-def measured(row: Row, length: int, module: Path, valgrind: str | None) -> dict[str, int]:
-    """The counts of one run, in a process of its own."""
-    with tempfile.TemporaryDirectory() as folder:
-        given, out = Path(folder, "given"), Path(folder, "callgrind")
-        given.write_bytes(pickle.dumps(arguments(job(row, length))))
-        command = [sys.executable, "-I", "-S", str(ALONE), str(module), str(given)]
-        if valgrind:
-            command = [valgrind, "--tool=callgrind", f"--callgrind-out-file={out}", *command]
-        environment = {"PYTHONHASHSEED": "0", "PATH": os.environ["PATH"]}
-        ran = subprocess.run(command, capture_output=True, text=True, env=environment)
-        if ran.returncode:
-            sys.exit(f"{row.name}: {ran.stderr.strip() or ran.stdout.strip()}")
-        events, transactions, instructions = map(int, ran.stdout.split())
-        counts = {"events": events, "transactions": transactions, "guest": instructions}
-        if found := re.search(r"Collected : (\d+)", ran.stderr):
-            counts["host"] = int(found[1])
-        return counts
+# ---- what is kept of it
 
 
-def counted(row: Row, module: Path, valgrind: str | None) -> dict[str, Any]:
-    """What one transaction, or one instruction of the guest, costs."""
-    short, long = (measured(row, n, module, valgrind) for n in (row.short, row.long))
-    more = {name: long[name] - short[name] for name in long}
-    per = more["guest" if row.per == "instructions" else "transactions"]
-    return {
-        "row": row.name,
-        "per": row.per.removesuffix("s"),
-        "events": round(more["events"] / per, 3) if row.per == "transactions" else None,
-        "instructions": round(more["host"] / per, 1) if valgrind else None,
-    }
+def kept() -> dict[str, dict[str, float]]:
+    return tomllib.loads(KEPT.read_text()) if KEPT.exists() else {}
 
 
-def module(build: str) -> Path:
-    """The built engine."""
-    top = Path(__file__).resolve().parents[1]
-    return next((top / "build" / build).glob("_native*.so"))
+def worse(row: Row, found: Mapping[str, Any]) -> Iterator[str]:
+    """A sentence for each count that is more than 2 % above what is kept."""
+    for what, before in kept().get(row.name, {}).items():
+        if found.get(what) and found[what] > before * TOLERANCE:
+            yield f"{row.name}: {found[what]} {what} each {row.per}, {before} kept"
+
+
+def text(rows: Mapping[str, Mapping[str, Any]]) -> str:
+    lines = [
+        "# What `python -m benchmarks.counts --renew` counted last; renewed knowingly, with the"
+    ]
+    lines += ["# reason in the commit and, where it is speed lost, in docs/performance.md."]
+    for name, row in rows.items():
+        lines += ["", f'["{name}"]', *(f"{k} = {row[k]}" for k in COUNTS if row.get(k))]
+    return "\n".join(lines) + "\n"
 
 
 COLUMNS = [
     Column("row", "row", left=True),
-    Column("per", "per", left=True),
-    Column("events", "events"),
-    Column("kept", "kept_events"),
-    Column("host instructions", "instructions"),
-    Column("kept", "kept_instructions"),
+    Column("each", "per", left=True),
+    *(Column(what, what) for what in COUNTS),
+    Column("kept", "kept"),
 ]
 
 
@@ -160,36 +202,21 @@ def main() -> int:
     parser.add_argument("--build", default="native-clang", help="folder of build/ with the module")
     parser.add_argument("--renew", action="store_true", help="keep what is counted now")
     asked = parser.parse_args()
-    kept = tomllib.loads(KEPT.read_text()) if KEPT.exists() else {}
-    rows, worse = [], []
-    for row in ROWS:
-        if asked.only not in row.name:
-            continue
-        found = counted(row, module(asked.build), shutil.which("valgrind"))
-        before = kept.get(row.name, {})
-        for what in ("events", "instructions"):
-            found[f"kept_{what}"] = before.get(what)
-            if found[what] and before.get(what) and found[what] > before[what] * TOLERANCE:
-                worse.append(f"{row.name}: {found[what]} {what}, {before[what]} kept")
-        rows.append(found)
+    can = asked.build != "native-clang" or can_count_instructions()
+    rows, found_worse = [], []
+    for row in (row for row in ROWS if asked.only in row.name):
+        found: dict[str, Any] = {"row": row.name, "per": row.per, **counted(row)}
+        if can:
+            found["instructions"] = instructions(row, found["times"], asked.build)
+        found_worse += worse(row, found)
+        rows.append(found | {"kept": kept().get(row.name, {}).get("instructions")})
     emit(rows, False, COLUMNS)
     if asked.renew:
-        KEPT.write_text(_text({**kept, **{row["row"]: row for row in rows}}))
+        KEPT.write_text(text({**kept(), **{row["row"]: row for row in rows}}))
         return 0
-    for line in worse:
+    for line in found_worse:
         print(f"more than 2 % above what is kept: {line}")
-    return int(bool(worse))
-
-
-def _text(kept: dict[str, dict[str, Any]]) -> str:
-    lines = [
-        "# What `python -m benchmarks.counts --renew` counted last; changed knowingly, with the"
-    ]
-    lines += ["# reason in the commit and, where it is speed lost, in docs/performance.md."]
-    for name, row in kept.items():
-        lines += ["", f'["{name}"]']
-        lines += [f"{k} = {row[k]}" for k in ("events", "instructions") if row.get(k) is not None]
-    return "\n".join(lines) + "\n"
+    return int(bool(found_worse))
 
 
 if __name__ == "__main__":

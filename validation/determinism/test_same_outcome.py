@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from validation.support import clang
 
 from uncore.api import make_job
 from uncore.execute import execute
@@ -72,10 +73,7 @@ def test_a_repeat_is_what_its_seed_gives_alone() -> None:
 @pytest.mark.bulk
 def test_built_by_another_compiler() -> None:
     """Clang and its C++ library instead of GCC and its own."""
-    assert CHECKOUT
-    scons = [sys.executable, "-m", "SCons", "-Q", "-s", f"-j{os.cpu_count()}", "--clang", "native"]
-    build = subprocess.run(scons, cwd=CHECKOUT, capture_output=True, text=True)
-    assert build.returncode == 0, build.stderr
+    clang.build()
     assert outcomes(UNCORE_NATIVE="native-clang")[0] == usual()
 
 

@@ -73,6 +73,16 @@ nb::dict counters(Engine& engine) {
   return d;
 }
 
+// What the run has cost, beside its events: how far cores run ahead decides some of it.
+nb::dict work(const Engine& engine) {
+  nb::dict d;
+  d["runs"] = engine.counters.runs;
+  d["messages"] = engine.network.messages();
+  d["crossings"] = engine.network.crossings;
+  d["bytes"] = engine.cores.size() * sizeof(Core) + engine.threads.size() * sizeof(Thread);
+  return d;
+}
+
 Time latency(Engine& engine, const std::string& kind, int32_t source, int32_t target) {
   const Size size = kind == "control" ? Size::control : kind == "data" ? Size::data : Size::snoop;
   return engine.fabric.latency(source, target, size);
@@ -112,6 +122,7 @@ void bind_engine(nb::module_& module) {
            "ps of a message alone on its way between two stops; kind: control, data or snoop.")
       .def("harts", &harts)
       .def("counters", &counters)
+      .def("work", &work, "What it has cost; depends on how far cores ran ahead.")
       .def("log", &log_columns, "The transaction log by columns; None unless asked for.")
       .def("lines", &line_columns, "The attribution by columns; None unless asked for.");
 }

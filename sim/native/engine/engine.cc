@@ -132,7 +132,8 @@ inline void Engine::next_event() {
   const uint32_t argument = next.argument;
   if (job.watchdog && queue.now() > services.progress() + job.watchdog)
     return give_up(End::Cause::watchdog);
-  counters.events += action != Action::run;  // how often a core is called depends on its slices
+  // How often a core is called depends on its slices.
+  ++(action == Action::run ? counters.runs : counters.events);
   dispatch(action, argument, queue.now());
 }
 

@@ -70,6 +70,7 @@ void Network::send_register(Device device, Register target, uint64_t value, Agen
 }
 
 void Network::cross(PacketId id, Time now) {
+  ++crossings;
   Packet& p = packets[id];
   const Leg& leg = *p.leg;
   const Time busy = leg[p.size].busy;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "fabric/address_map.hh"
@@ -42,7 +43,10 @@ class Network {
   // One interrupt to every one of `harts`, ascending: one message, which forks on its way (I5).
   void send_many(std::vector<uint32_t> harts, Agent from, Time when);
   void cross(PacketId id, Time now);  // the message meets a channel
+  uint64_t crossings = 0;             // how often one has
 
+  // All that have been sent.
+  uint64_t messages() const { return std::reduce(sent_.begin(), sent_.end()); }
   // The sender's count of rule T2, for the next event that it causes.
   uint64_t next_sent(Agent sender) { return ++sent_[sender]; }
   // Messages under way to a core, the probes that it has deferred included.

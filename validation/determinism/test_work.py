@@ -1,0 +1,29 @@
+"""Does a transaction cost what it did when benchmarks/counts.toml was renewed?
+
+Counts, not times: they are the same on every host, so a loss of a few per cent shows.  Whoever
+makes something slower knowingly says so by `python -m benchmarks.counts --renew`.
+"""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from benchmarks import counts
+from validation.support import clang
+
+
+@pytest.mark.parametrize("row", counts.ROWS, ids=lambda row: row.name)
+def test_costs_no_more_than_is_kept(row: counts.Row) -> None:
+    assert set(counts.kept()[row.name]) >= {"events", "bytes"} or row.per == "instruction"
+    assert not list(counts.worse(row, counts.counted(row)))
+
+
+@pytest.mark.bulk
+@pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind counts instructions")
+def test_executes_no_more_instructions_than_are_kept() -> None:
+    """As the pinned clang compiles the engine: elsewhere it would be another program."""
+    clang.build()
+    found = {row: counts.counted(row)["times"] for row in counts.ROWS}
+    executed = {row: counts.instructions(row, times) for row, times in found.items()}
+    assert not [w for row, n in executed.items() for w in counts.worse(row, {"instructions": n})]
