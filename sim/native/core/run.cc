@@ -39,7 +39,7 @@ void Core::start() {
 }
 
 void Core::run(Time now) {
-  if (!turns.begin(now)) return;
+  turns.begin(now);
   for (Turns::Turn turn = turns.next(); turn.thread; turn = turns.next()) {
     run_thread(*turn.thread, turn.end);
     if (around.end.has_come()) return;

@@ -18,17 +18,7 @@ void Turns::schedule_next() {
   Time next = kNever;
   for (const auto& t : threads_)
     if (t->mode == Thread::Mode::running) next = std::min(next, t->hart.clock);
-  if (next == kNever || next >= scheduled_) return;
-  scheduled_ = next;
-  around_.queue.push(next, event_place(static_cast<uint64_t>(core_), kCoreClass, 0), 0, Action::run,
-                     static_cast<uint32_t>(core_));
-}
-
-bool Turns::begin(Time now) {
-  if (now != scheduled_) return false;
-  scheduled_ = kNever;
-  horizon_ = std::max(now, horizon(now));
-  return true;
+  around_.queue.schedule(static_cast<uint32_t>(core_), next);
 }
 
 // How far the core may run at `now` without missing a message (rule S2), or a timer of its harts.

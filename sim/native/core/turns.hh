@@ -36,7 +36,7 @@ class Turns {
         lines_(lines) {}
 
   void schedule_next();
-  bool begin(Time now);  // false: the event has been overtaken
+  void begin(Time now) { horizon_ = std::max(now, horizon(now)); }
 
   struct Turn {
     Thread* thread;  // null: none goes on
@@ -89,7 +89,6 @@ class Turns {
   const Time reach_;
   const Threads& threads_;
   Lines& lines_;
-  Time scheduled_ = kNever;      // when the queue runs this core next
   Time horizon_ = 0;             // how far the harts may go in this run
   Thread* executing_ = nullptr;  // the one that does
   uint64_t disturbances_ = 1;

@@ -24,6 +24,7 @@ Engine::Engine(MachineSpec m, JobSpec j)
       attribution(job.lines ? std::make_unique<Attribution>(job.placement.size()) : nullptr),
       versions(weak(machine) ? std::make_unique<Versions>(job.chance.load) : nullptr),
       counters(machine, agents),
+      queue(agents.cores()),
       end(queue),
       fabric(machine.stop_count, machine.links),
       map(machine, job, agents, fabric),
@@ -100,8 +101,12 @@ inline void Engine::arrive(PacketId id, Time now) {
 
 inline void Engine::dispatch(Action action, uint32_t argument, Time now) {
   switch (action) {
-    case Action::hop:
-      return network.cross(argument, now);
+    case Action::hop: {
+      const uint64_t crossed = network.cross(argument, now);
+      counters.crossings += crossed;
+      counters.events += crossed - 1;
+      return;
+    }
     case Action::arrive:
       return arrive(argument, now);
     case Action::reach:

@@ -52,6 +52,14 @@ std::vector<Time> Fabric::distances(int32_t target, Weight weight, Enough enough
   return distance;
 }
 
+// Where one link alone leads to a stop, as to a core's, the way there is that to where it begins.
+int32_t Fabric::next(int32_t stop, int32_t target) {
+  const std::vector<int32_t>& into = entering_[target];
+  if (into.size() != 1) return toward(target)[stop];
+  const int32_t before = links_[into[0]].source;
+  return stop == before ? into[0] : toward(before)[stop];
+}
+
 // Every stop takes its lowest-numbered link that lies on a shortest path.
 const std::vector<int32_t>& Fabric::toward(int32_t target) {
   std::vector<int32_t>& next = toward_[target];
@@ -76,9 +84,8 @@ const Leg* Fabric::make(int32_t stop, int32_t target, const Costs& behind) {
     for (std::size_t s = 0; s < latency.size(); ++s) leg.of[s].reach += latency[s];
   };
   pass(behind);
-  const std::vector<int32_t>& next = toward(target);
   while (stop != target) {
-    const int32_t l = next[stop];
+    const int32_t l = next(stop, target);
     if (l < 0) throw std::logic_error("fabric: a stop cannot reach another");
     const LinkSpec& link = links_[l];
     if (link.channel >= 0) {

@@ -67,7 +67,8 @@ class Fabric {
  private:
   template <class Weight, class Enough>
   std::vector<Time> distances(int32_t target, Weight weight, Enough enough) const;
-  const std::vector<int32_t>& toward(int32_t target);  // next link of every stop
+  int32_t next(int32_t stop, int32_t target);          // link of the route
+  const std::vector<int32_t>& toward(int32_t target);  // the same, of every stop
   const Leg* learn(int32_t source, int32_t target);
   const Leg* make(int32_t stop, int32_t target, const Costs& behind);
 

@@ -69,9 +69,24 @@ void Network::send_register(Device device, Register target, uint64_t value, Agen
   travel(id, when);
 }
 
-void Network::cross(PacketId id, Time now) {
-  ++crossings;
+uint64_t Network::cross(PacketId id, Time now) {
   Packet& p = packets[id];
+  for (uint64_t crossed = 1;; ++crossed) {
+    const Time start = take_channel(p, now);
+    const Leg& leg = *p.leg;
+    if (!leg.next || !p.others.empty()) {
+      travel(id, start);
+      return crossed;
+    }
+    now = start + leg[p.size].reach;
+    if (queue_.pass_to(now, p.place, p.sender)) continue;
+    queue_.push(now, p.place, p.sender, Action::hop, id);
+    return crossed;
+  }
+}
+
+// When the head goes on.
+inline Time Network::take_channel(Packet& p, Time now) {
   const Leg& leg = *p.leg;
   const Time busy = leg[p.size].busy;
   Channel& channel = fabric_.channels[leg.channel];
@@ -81,7 +96,7 @@ void Network::cross(PacketId id, Time now) {
   p.tail = std::max(p.tail, busy);
   p.crossed = leg.link;
   p.leg = leg.next;
-  travel(id, start);
+  return start;
 }
 
 // --- to many (rule I5) ------------------------------------------------------------------------

@@ -42,8 +42,8 @@ class Network {
                      uint32_t reader, Time when);
   // One interrupt to every one of `harts`, ascending: one message, which forks on its way (I5).
   void send_many(std::vector<uint32_t> harts, Agent from, Time when);
-  void cross(PacketId id, Time now);  // the message meets a channel
-  uint64_t crossings = 0;             // how often one has
+  // The message meets a channel, and further ones as long as nothing else happens before: how many.
+  uint64_t cross(PacketId id, Time now);
 
   // All that have been sent.
   uint64_t messages() const { return std::reduce(sent_.begin(), sent_.end()); }
@@ -57,6 +57,7 @@ class Network {
  private:
   void travel(PacketId id, Time head);  // towards the next channel, or to its destination
   void go(PacketId id, Time head);
+  Time take_channel(Packet& p, Time now);
   void fork(PacketId id, Time head);
   const Leg* way(const Packet& p, uint32_t hart);
   std::vector<std::vector<uint32_t>> part(const Packet& p, const std::vector<uint32_t>& harts);

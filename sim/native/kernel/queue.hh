@@ -4,15 +4,20 @@
 // of docs/model.md), never by the order in which they were pushed: the same job gives the same
 // outcome however the engine chose to run ahead.
 //
-// Interface: push, pop, now, next_time. A four-ary heap of 32-byte values behind a *head*, the
-// event that is next: what an event sets in motion is often next itself, and then never meets the
-// heap. Nothing is allocated per event once the heap has grown.
+// Interface: push, pop, now, next_time; schedule, for the execution of cores, which is kept apart
+// (kernel/runs.hh); pass_to, for who would be next anyway. A four-ary heap of 32-byte values behind
+// a few that are *near*, in order: a contended run has two to seven events pending, and what an
+// event sets in motion is often next itself, so that few ever meet the heap. Nothing is allocated
+// per event once the heap has grown.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "kernel/runs.hh"
 #include "kernel/time.hh"
 
 namespace uncore {
@@ -56,44 +61,89 @@ constexpr uint64_t event_sender(uint64_t sender, uint64_t count) {
   return sender << 44 | (count & ((uint64_t{1} << 44) - 1));
 }
 
-// Invariant: no event in the heap is before the head, if there is one.
+// Invariant: the near events are in order, the next one last; no event in the heap is before any.
 class EventQueue {
  public:
-  bool empty() const { return !has_head_ && heap_.empty(); }
-  Time next_time() const { return has_head_ ? head_.time : heap_.empty() ? kNever : heap_[0].time; }
+  explicit EventQueue(std::size_t cores) : runs_(cores) {}
+
+  bool empty() const { return next_time() == kNever; }
+  Time next_time() const { return std::min(next_message(), runs_.next_time()); }
   // The next event is the present one from now on. It stays readable until the next push().
   const Event& pop() {
-    if (!has_head_) head_ = take();
-    has_head_ = false;
-    now_ = head_.time;
-    return head_;
+    if (near_count_ == 0 && !heap_.empty()) [[unlikely]]
+      refill();
+    const Event& next = runs_first() ? take_run() : near_[--near_count_];
+    now_ = next.time;
+    return next;
   }
-  // The time of the event that pop() gave last.
+  // The time of the present event: that which pop() gave last, or pass_to() made it.
   Time now() const { return now_; }
+
+  // When a core is to execute next, and shall.
+  Time scheduled(uint32_t core) const { return runs_.at(core); }
+  void schedule(uint32_t core, Time when) { runs_.set(core, when); }
 
   // In registers, not by reference: a value read as it is being written stalls the processor.
   void push(Time time, uint64_t place, uint64_t sender, Action action, uint32_t argument) {
     const Event event{time, place, sender, action, argument};
-    if (!has_head_) {
-      has_head_ = true;
-      if (heap_.empty() || event < heap_[0]) {
-        head_ = event;
-      } else {
-        head_ = heap_[0];
-        sink(event);
-      }
-    } else if (event < head_) {
-      raise(head_);
-      head_ = event;
-    } else {
-      raise(event);
-    }
+    if (near_count_ == kNear) [[unlikely]]
+      spill();
+    if (!heap_.empty() && !(event < heap_[0])) return raise(event);
+    std::size_t at = near_count_++;
+    for (; at > 0 && near_[at - 1] < event; --at) near_[at] = near_[at - 1];
+    near_[at] = event;
+  }
+  // Instead of push(), by the present event as the last that it does: an event that would be next
+  // is the present one at once. False: another comes first.
+  bool pass_to(Time time, uint64_t place, uint64_t sender) {
+    const Event event{time, place, sender, Action::hop, 0};
+    bool next = time < runs_.next_time();
+    if (near_count_ > 0)
+      next = next && event < near_[near_count_ - 1];
+    else
+      next = next && (heap_.empty() || event < heap_[0]);
+    if (next) now_ = time;
+    return next;
   }
 
  private:
-  static constexpr std::size_t kArity = 4;
+  static constexpr std::size_t kArity = 4, kNear = 16;
 
-  Event take() {
+  Time next_message() const {
+    if (near_count_ > 0) return near_[near_count_ - 1].time;
+    return heap_.empty() ? kNever : heap_[0].time;
+  }
+  // Is a core's execution before the first of the near events?
+  bool runs_first() const {
+    const Time run = runs_.next_time();
+    if (near_count_ == 0) return true;
+    const Event& message = near_[near_count_ - 1];
+    return run != message.time ? run < message.time
+                               : event_place(runs_.next(), kCoreClass, 0) < message.place;
+  }
+  const Event& take_run() {
+    const uint32_t core = runs_.next();
+    run_ = {runs_.next_time(), event_place(core, kCoreClass, 0), 0, Action::run, core};
+    runs_.set(core, kNever);
+    return run_;
+  }
+
+  // The later half of the near events goes into the heap.
+  [[gnu::noinline]] void spill() {
+    for (std::size_t i = 0; i < kNear / 2; ++i) {
+      raise(near_[i]);
+      near_[i] = near_[i + kNear / 2];
+    }
+    near_count_ = kNear / 2;
+  }
+
+  // What is next in the heap comes near.
+  [[gnu::noinline]] void refill() {
+    near_count_ = std::min(heap_.size(), kNear / 2);
+    for (std::size_t at = near_count_; at > 0; --at) near_[at - 1] = take();
+  }
+  // The first of the heap.
+  [[gnu::noinline]] Event take() {
     const Event first = heap_[0], last = heap_.back();
     heap_.pop_back();
     if (!heap_.empty()) sink(last);
@@ -101,7 +151,7 @@ class EventQueue {
   }
 
   // A new event, from the bottom up.
-  void raise(const Event& event) {
+  [[gnu::noinline]] void raise(const Event& event) {
     std::size_t hole = heap_.size();
     heap_.push_back(event);
     while (hole > 0) {
@@ -128,8 +178,10 @@ class EventQueue {
     heap[hole] = event;
   }
 
-  Event head_{};
-  bool has_head_ = false;
+  Runs runs_;
+  Event run_{};  // the run that is the present event
+  std::array<Event, kNear> near_{};
+  std::size_t near_count_ = 0;
   Time now_ = 0;
   std::vector<Event> heap_;
 };

@@ -1,0 +1,47 @@
+// When each core executes next: a tree whose nodes hold the earliest time below them.
+//
+// A core has one such time, which moves with nearly every run of it; with all cores pending a heap
+// of events would cost several times as much, and keep what has been overtaken. Interface: set,
+// at, next_time, next: of equal times that of the lowest core (T2.1).
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernel/time.hh"
+
+namespace uncore {
+
+class Runs {
+ public:
+  explicit Runs(std::size_t cores)
+      : first_(std::bit_ceil(std::max<std::size_t>(cores, 2))), earliest_(2 * first_, kNever) {}
+
+  Time next_time() const { return earliest_[1]; }
+  Time at(uint32_t core) const { return earliest_[first_ + core]; }
+  uint32_t next() const {
+    std::size_t node = 1;
+    while (node < first_) node = 2 * node + (earliest_[2 * node + 1] < earliest_[2 * node]);
+    return static_cast<uint32_t>(node - first_);
+  }
+  // kNever: it does not.
+  void set(uint32_t core, Time when) {
+    std::size_t node = first_ + core;
+    earliest_[node] = when;
+    while (node > 1) {
+      const Time least = std::min(earliest_[node], earliest_[node ^ 1]);
+      node /= 2;
+      if (earliest_[node] == least) return;
+      earliest_[node] = least;
+    }
+  }
+
+ private:
+  std::size_t first_;  // leaf
+  std::vector<Time> earliest_;
+};
+
+}  // namespace uncore
