@@ -19,7 +19,7 @@ def saved(uncore, *words):
 
 
 def listed(uncore, *words):
-    found = uncore("lines", "r.json", *words, "--json")
+    found = uncore("lines", "r.json", *words, "--by", "address", "--json")
     assert found.status == 0, found.err
     return json.loads(found.out)
 
@@ -39,7 +39,7 @@ def test_two_fields_in_one_line_are_named_with_what_they_cost(uncore):
     assert together["needless_ps"] > 0.9 * together["waited_ps"]
     writer = next(use for use in together["uses"] if use["harts"] == [0] and use["needless"])
     assert writer["written"] and writer["needless"] > 0.9 * writer["misses"]
-    shown = uncore("lines", "r.json").out
+    shown = uncore("lines", "r.json", "--by", "address").out
     assert "shared without need: *count (written by hart 0" in shown
     assert "layout/false_sharing.c:" in shown
 
@@ -94,3 +94,52 @@ def test_other_points_and_mistakes_are_told_apart(uncore):
     assert "1 threads" in uncore("lines", "r.json", "--threads", "1").out
     assert "the result has 1, 2" in uncore("lines", "r.json", "--threads", "3").err
     assert "--output" in uncore("run", "bus:2", "lock/ticket", "--lines").err
+
+
+def objects(uncore, *words):
+    return {row["object"]: row for row in json.loads(uncore("lines", "r.json", "--json").out)}
+
+
+def test_the_elements_of_an_array_are_one_object(uncore):
+    """The queue's nodes are one row, though each waiter spins on its own."""
+    saved(uncore, "epyc7601x2", "lock/mcs", "--threads", "16")
+    found = objects(uncore)
+    node = found["nodes[].granted"]
+    assert node["lines"] == 16
+    assert node["critical_share"] == max(row["critical_share"] for row in found.values())
+    assert not any(name.startswith("nodes[1") for name in found)
+    assert "an operation takes" in uncore("lines", "r.json").out
+
+
+def test_waits_and_what_lies_between_are_the_critical_path(uncore):
+    """A handoff follows on the other, so the path is as long as the run was measured."""
+    result = saved(uncore, "ccx:2x4", "lock/ticket", "--threads", "8", "--lines")
+    for point, seen in zip(result.points, result.observed, strict=True):
+        waited = sum(one.critical_ps for one in seen.objects)
+        assert 0.8 * seen.path_ps < waited < seen.path_ps
+        assert abs(seen.path_ps - point.elapsed_ps) < 0.02 * point.elapsed_ps
+
+
+def test_a_wait_that_passes_beside_others_is_not_on_the_path(uncore):
+    """Whoever queues behind an MCS lock takes its tail while another holds the lock."""
+    saved(uncore, "epyc7601x2", "lock/mcs", "--threads", "16")
+    tail = objects(uncore)["lock->tail"]
+    assert tail["waited_ns"] > 50
+    assert tail["critical_ns"] < 1
+
+
+def test_a_path_of_private_work_waits_for_nothing(uncore):
+    saved(uncore, "epyc7601x2", "counter/percpu", "--threads", "8", "--set", "ops=1000")
+    assert sum(row["critical_share"] for row in objects(uncore).values()) < 0.02
+
+
+def test_shared_lines_have_the_columns_of_perf(uncore):
+    """A counter that cores of two sockets add to: its line is all that is fetched from others."""
+    words = ("counter/atomic", "--place", "0,1,64,65", "--threads", "4", "--set", "ops=1000")
+    result = saved(uncore, "epyc7601x2", *words)
+    rows = json.loads(uncore("lines", "r.json", "--format", "c2c", "--json").out)
+    moved = api.repeats(result)[0].median.transfers
+    assert rows[0]["Hitm Total"] == rows[0]["LclHitm"] + rows[0]["RmtHitm"]
+    assert rows[0]["RmtHitm"] > 0.8 * moved["system"]
+    shown = uncore("lines", "r.json", "--format", "c2c").out
+    assert "RmtHitm" in shown

@@ -28,6 +28,7 @@ nb::dict uses(const std::vector<Use>& rows) {
   d["misses"] = column(rows, [](const Use& u) { return u.misses; });
   d["needless"] = column(rows, [](const Use& u) { return u.needless; });
   d["waited_ps"] = column(rows, [](const Use& u) { return u.waited; });
+  d["critical_ps"] = column(rows, [](const Use& u) { return u.critical; });
   d["needless_ps"] = column(rows, [](const Use& u) { return u.needlessly; });
   d["read"] = column<uint64_t>(rows, [](const Use& u) { return u.read; });
   d["written"] = column<uint64_t>(rows, [](const Use& u) { return u.written; });
@@ -79,6 +80,7 @@ nb::object line_columns(const Engine& engine) {
   d["passed"] = passed(engine.attribution->passed());
   d["invalidations"] = taken;
   d["waited_ps"] = engine.attribution->waited_in_all;
+  d["path_ps"] = engine.attribution->path.length();
   return d;
 }
 

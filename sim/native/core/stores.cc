@@ -10,7 +10,7 @@ namespace uncore {
 bool Core::buffer(Thread& thread, const Store& store, Time now) {
   if (thread.buffer.size() >= capacity_) return false;
   thread.buffer.push(store);
-  if (observed) observed->buffered(thread.id, thread.hart.pc);
+  if (observed) observed->buffered(thread.id, thread.hart.pc, now);
   if (spec.store_ahead && !store.is_atomic()) ask_ahead(thread, store.line(), now);
   return true;
 }

@@ -88,8 +88,8 @@ inline bool Thread::fetch(uint64_t address, uint32_t& word) {
 inline uint64_t Thread::cycle() { return hart.clock / std::max<Time>(1, core.spec.instruction); }
 
 inline void Thread::marker(unsigned code, uint64_t value) {
-  if (core.observed) core.observed->marked(id, code, value);
   if (late && begins(code)) hart.clock += std::exchange(late, 0);
+  if (core.observed) core.observed->marked(id, code, value, hart.clock);
   const auto delay = core.around.services.mark(id, code, value, hart.clock);
   if (!delay) return;
   hart.clock += *delay;

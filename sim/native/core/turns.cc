@@ -144,6 +144,7 @@ void Turns::advance(Thread& thread, Time horizon) {
 void Turns::wake_until(Thread& thread, Time horizon) {
   advance(thread, horizon);
   thread.hart.woken();
+  if (around_.attribution) around_.attribution->path.woken(thread.id, horizon);
   thread.mode = Thread::Mode::running;
   for (uint64_t number : thread.watched) --lines_.find(number)->watchers;
   may_run(thread);

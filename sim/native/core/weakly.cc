@@ -25,7 +25,7 @@ bool Core::store_weakly(Thread& thread, const Access& a, Time now) {
   if (thread.buffer.size() >= capacity_) return false;
   const Store store = thread.weak->enters(a, now);
   thread.buffer.push(store);
-  if (observed) observed->buffered(thread.id, thread.hart.pc);
+  if (observed) observed->buffered(thread.id, thread.hart.pc, now);
   if (store.leaves > now)
     keep(thread, store.leaves);
   else

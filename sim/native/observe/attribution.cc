@@ -39,9 +39,11 @@ std::size_t Attribution::row(uint32_t hart, uint64_t line, uint64_t pc, int64_t 
 
 void Attribution::touched(uint32_t hart, Agent core, const Access& access, Time now) {
   Hart& h = harts_[hart];
-  const Time waited = stop_waiting(h, now);
+  const Time since = std::min(h.since, now), waited = stop_waiting(h, now);
   const std::size_t use = count(hart, core, access, h.kind, h.missing, waited);
   h.missing = false;
+  if (waited || path.has_woken(hart)) path.waited(hart, access.line, use, since, now);
+  if (access.writes) path.wrote(hart, access.line, now);
   if (h.recording) h.turn.push_back({h.instructions, use, bytes_of(access.offset, access.size)});
 }
 
@@ -49,8 +51,10 @@ void Attribution::drained(uint32_t hart, Agent core, Access store, bool waits, T
   Hart& h = harts_[hart];
   const Time since = h.since, waited = waits ? stop_waiting(h, now) : 0;
   if (waits) h.since = std::max(since, now);
-  store.pc = h.stores.front().pc;
-  count(hart, core, store, h.stores.front().kind, h.store_missing, waited);
+  const Buffered& oldest = h.stores.front();
+  store.pc = oldest.pc;
+  const std::size_t use = count(hart, core, store, oldest.kind, h.store_missing, waited);
+  path.drained(hart, store.line, use, oldest.entered, waits, now);
   h.stores.pop_front();
   h.store_missing = false;
 }
@@ -192,8 +196,10 @@ void Attribution::condemn(Held& held) {
 
 // --- operations -------------------------------------------------------------------------------
 
-void Attribution::marked(uint32_t hart, unsigned code, uint64_t value) {
+void Attribution::marked(uint32_t hart, unsigned code, uint64_t value, Time now) {
   int64_t& kind = harts_[hart].kind;
+  if (code == UC_MARK_ROI_ON) path.begins(now);
+  if (code == UC_MARK_ROI_OFF) path.ends(hart, now);
   if (code == UC_MARK_ROI_ON) kind = kBetween;
   if (code == UC_MARK_ROI_OFF) kind = kOutside;
   if (kind == kOutside) return;
@@ -208,6 +214,7 @@ void Attribution::finish() {
   for (auto line = shared_.begin(); line != shared_.end(); ++line)
     for (auto held = (*line.value()).held.begin(); held != (*line.value()).held.end(); ++held)
       condemn(held.value());
+  path.walk([this](std::size_t use, Time time) { uses_[use].critical += time; });
 }
 
 std::vector<Attribution::Passed> Attribution::passed() const {

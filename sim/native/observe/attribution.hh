@@ -23,6 +23,7 @@
 
 #include "coherence/message.hh"
 #include "kernel/queue.hh"
+#include "observe/critical_path.hh"
 
 namespace uncore {
 
@@ -31,7 +32,7 @@ struct Use {
   uint32_t hart = 0;
   int64_t kind = 0;  // of operation, or Attribution::kBetween, kOutside
   uint64_t reads = 0, writes = 0, misses = 0, needless = 0;
-  Time waited = 0, needlessly = 0;
+  Time waited = 0, needlessly = 0, critical = 0;
   uint64_t read = 0, written = 0;  // bytes of the line, a bit each
 };
 
@@ -40,7 +41,9 @@ class Attribution {
   // Within the region of interest, but no operation was begun; outside of it.
   static constexpr int64_t kBetween = -1, kOutside = -2;
 
-  explicit Attribution(std::size_t harts) : harts_(harts) {}
+  explicit Attribution(std::size_t harts) : path(harts), harts_(harts) {}
+
+  CriticalPath path;
 
   // --- accesses, when they are performed ---
   struct Access {
@@ -52,7 +55,9 @@ class Attribution {
   // Its access finds the line missing: it counts as a miss when it is performed.
   void missed(uint32_t hart) { harts_[hart].missing = true; }
   // The same for stores: they enter the buffer, the oldest misses, and is performed.
-  void buffered(uint32_t hart, uint64_t pc) { harts_[hart].stores.push_back({pc, of(hart)}); }
+  void buffered(uint32_t hart, uint64_t pc, Time now) {
+    harts_[hart].stores.push_back({pc, of(hart), path.now(hart, now)});
+  }
   void missed_store(uint32_t hart) { harts_[hart].store_missing = true; }
   // `waits`: the hart stands still until this store is gone.
   void drained(uint32_t hart, Agent core, Access store, bool waits, Time now);
@@ -83,7 +88,7 @@ class Attribution {
   void evicted(Agent core, uint64_t number);
 
   // --- operations (uc_start, uc_kind, uc_op, uc_roi) ---
-  void marked(uint32_t hart, unsigned code, uint64_t value);
+  void marked(uint32_t hart, unsigned code, uint64_t value, Time now);
 
   // --- the outcome ---
   void finish();  // no copy is taken any more
@@ -129,6 +134,7 @@ class Attribution {
   struct Buffered {
     uint64_t pc;
     int64_t kind;
+    CriticalPath::Place entered;
   };
   struct Turn {
     uint64_t instructions;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from cyclopts import Parameter, validators
@@ -29,6 +29,7 @@ from uncore.compare import results as comparing
 from uncore.engine import Told
 from uncore.errors import UserError
 from uncore.execute import execute
+from uncore.report import c2c, objects
 from uncore.report import compare as compare_report
 from uncore.report import conflicts as conflicts_report
 from uncore.report import costs as costs_report
@@ -48,15 +49,28 @@ def lines(
     *,
     threads: Annotated[int | None, Parameter(help="which of its points; none: the last")] = None,
     seed: Annotated[int | None, Parameter(help="which repeat; none: the median")] = None,
-    top: Annotated[int, Parameter(validator=validators.Number(gte=1), help="lines shown")] = 5,
+    top: Annotated[int, Parameter(validator=validators.Number(gte=1), help="rows shown")] = 8,
+    by: Annotated[
+        Literal["object", "address"], Parameter(help="what a row is; address: a cache line")
+    ] = "object",
+    format_: Annotated[
+        Literal["table", "c2c"], Parameter(name="--format", help="c2c: the columns of perf c2c")
+    ] = "table",
     json: Json = False,
 ) -> int:
     recorded = load_result(result)
     observed = observe(recorded, threads, seed)
-    if json:
+    point = recorded.point(observed.threads, observed.seed)
+    if format_ == "c2c":
+        c2c.show(recorded, observed, top, json)
+    elif by == "address" and json:
         print_json(costs_of(observed))
-    else:
+    elif by == "address":
         costs_report.show(recorded, observed, top)
+    elif json:
+        print_json(objects.rows(point, observed))
+    else:
+        objects.show(recorded, observed, top)
     return OK
 
 

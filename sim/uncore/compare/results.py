@@ -6,26 +6,28 @@
 
 A ratio is b over a, of the medians of each one's repeats.  What makes the difference is counted
 where both results have most threads: lines fetched per operation, by the distance class they came
-from and by the object they hold (an array's elements together); and the time waited for each
-object, which tells a line that is far away from one that many want.  What one result does not have
-counts 0 there.
+from and by the object they hold (an array's elements together); the time waited for each object,
+which tells a line that is far away from one that many want; and each object's part of the critical
+path, which tells a wait that costs throughput from one that passes beside others.  What one result
+does not have counts 0 there.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import geometric_mean
 
 import msgspec
 
 from uncore.errors import UserError
+from uncore.program.objects import alike, whole
 from uncore.result.observed import Observed
 from uncore.result.repeats import Repeats, rate, repeats
 from uncore.result.schema import Point, Result
 
 MOST_LINES = 8  # objects kept
-OTHERS = "other lines"
+OTHERS, BETWEEN = "at the start and end", "between waits"
 
 
 class Ratio(msgspec.Struct, frozen=True):
@@ -66,6 +68,7 @@ class Comparison(msgspec.Struct, frozen=True):
     classes: list[Part] | None  # None: an engine cannot know them
     lines: list[Part] | None
     waits: list[Part] | None = None  # ns; None: nobody looked
+    path: list[Part] | None = None  # ns of the critical path
 
 
 def compare(a: Result, b: Result, seen: Sequence[Observed] = ()) -> Comparison:
@@ -74,6 +77,7 @@ def compare(a: Result, b: Result, seen: Sequence[Observed] = ()) -> Comparison:
     ratios = [row.ratio for row in rows]
     last_a, last_b = (same.median for same in _common(a, b)[-1])
     names = _names(a, b)
+    points = zip((last_a, last_b), seen or (None, None), strict=True)
     return Comparison(
         a=names[0],
         b=names[1],
@@ -85,8 +89,9 @@ def compare(a: Result, b: Result, seen: Sequence[Observed] = ()) -> Comparison:
         seeds=sorted({*a.job.get("seeds", []), *b.job.get("seeds", [])}),
         threads=last_a.threads,
         classes=_parts(last_a, last_b, _classes(last_a), _classes(last_b)),
-        lines=_most(_parts(last_a, last_b, _lines(last_a), _lines(last_b))),
-        waits=_most(_waits(last_a, last_b, *seen)) if seen else None,
+        lines=_most(_parts(last_a, last_b, *(_lines(*one) for one in points))),
+        waits=_most(_times(last_a, last_b, [_waited(one) for one in seen])),
+        path=_most(_times(last_a, last_b, [_critical(one) for one in seen])),
     )
 
 
@@ -164,26 +169,34 @@ def _classes(point: Point) -> Counts:
     return point.transfers
 
 
-def _lines(point: Point) -> Counts:
+def _lines(point: Point, seen: Observed | None) -> Counts:
     if point.lines is None:
         return None
-    return _by_object(point, point.lines)
-
-
-def _by_object(point: Point, of_lines: Iterable[tuple[int, int]]) -> Counter[str]:
     names, counts = dict(point.names), Counter[str]()
-    for address, count in of_lines:
-        counts[names.get(address, f"{address:#x}").partition("+")[0]] += count
+    for line in seen.lines if seen else ():
+        names[line.address] = ", ".join(dict.fromkeys(name for _, _, name in line.fields))
+    general = alike(names.get(address, f"{address:#x}") for address, _ in point.lines)
+    for address, count in point.lines:
+        parts = general[names.get(address, f"{address:#x}")].split(", ")
+        counts[", ".join(dict.fromkeys(map(whole, parts)))] += count
     return counts
 
 
-def _waits(a: Point, b: Point, seen_a: Observed, seen_b: Observed) -> list[Part] | None:
-    waited = [
-        _by_object(point, [(line.address, line.sum("waited_ps")) for line in seen.lines])
-        + Counter({OTHERS: seen.others.waited_ps})
-        for point, seen in ((a, seen_a), (b, seen_b))
-    ]
-    parts = _parts(a, b, *waited)
+def _waited(seen: Observed) -> Counter[str]:
+    """By object; what was waited for it outside the region of interest is that of OTHERS."""
+    waited = Counter({one.name: one.waited_ps for one in seen.objects})
+    return waited + Counter({OTHERS: seen.waited_ps - waited.total()})
+
+
+def _critical(seen: Observed) -> Counter[str]:
+    path = seen.path_ps if isinstance(seen.path_ps, int) else 0
+    critical = Counter({one.name: one.critical_ps for one in seen.objects})
+    return critical + Counter({BETWEEN: path - critical.total()})
+
+
+def _times(a: Point, b: Point, of_both: Sequence[Counter[str]]) -> list[Part] | None:
+    """In ns."""
+    parts = _parts(a, b, *of_both) if of_both else None
     return parts and [
         Part(part.name, part.a / 1e3, part.b / 1e3, part.difference / 1e3) for part in parts
     ]

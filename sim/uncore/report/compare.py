@@ -40,6 +40,9 @@ def show(comparison: Comparison) -> None:
     if comparison.waits is not None:
         waited = f"ns waited per operation at {comparison.threads} threads, by what the lines hold"
         _show_parts(comparison, comparison.waits, "holds", waited)
+    if comparison.path is not None:
+        path = f"ns of the critical path per operation at {comparison.threads} threads"
+        _show_parts(comparison, comparison.path, "waiting for", path)
 
 
 def _ratio(value: float | None) -> str:

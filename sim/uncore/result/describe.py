@@ -16,7 +16,7 @@ from uncore.result import frame, observed, schema
 
 PARTS = (
     *(schema.Result, schema.Outcome, schema.Point, schema.Latency, schema.Host),
-    *(observed.Observed, observed.Line, observed.Use, observed.Others),
+    *(observed.Observed, observed.Line, observed.Object, observed.Use, observed.Others),
 )
 
 HEAD = f"""# The result of a run

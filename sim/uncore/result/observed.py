@@ -42,6 +42,7 @@ class Use(Struct, frozen=True, kw_only=True):
     ]
     waited_ps: Annotated[int, Meta(description="time harts stood still for it")]
     needless_ps: Annotated[int, Meta(description="of that, for needless misses")]
+    critical_ps: Annotated[int, Meta(description="time of the run's critical path")] = 0
     read: Annotated[Bytes, Meta(description="bytes read: (offset in the line, size)")]
     written: Annotated[Bytes, Meta(description="bytes written")]
 
@@ -87,8 +88,24 @@ class Others(Struct, frozen=True, kw_only=True):
     needless: Annotated[int, Meta(description="as in Use")] = 0
     waited_ps: Annotated[int, Meta(description="as in Use")] = 0
     needless_ps: Annotated[int, Meta(description="as in Use")] = 0
+    critical_ps: Annotated[int, Meta(description="as in Use")] = 0
     transfers: Annotated[dict[str, int], Meta(description="as in Line")] = {}
     invalidations: Annotated[int, Meta(description="as in Line")] = 0
+
+
+class Object(Struct, frozen=True, kw_only=True):
+    """A variable, or a field of a structure or of all elements of an array, within the region of
+    interest.  An access counts for the first field that its instruction touched in the line."""
+
+    name: Annotated[str, Meta(description="`guarded->owner`, `nodes[].next`")]
+    lines: Annotated[int, Meta(description="on how many it was touched")]
+    reads: Annotated[int, Meta(description="as in Use")]
+    writes: Annotated[int, Meta(description="as in Use")]
+    misses: Annotated[int, Meta(description="as in Use")]
+    needless: Annotated[int, Meta(description="as in Use")]
+    waited_ps: Annotated[int, Meta(description="as in Use")]
+    needless_ps: Annotated[int, Meta(description="as in Use")]
+    critical_ps: Annotated[int, Meta(description="as in Use")]
 
 
 class Observed(Struct, frozen=True, kw_only=True):
@@ -100,6 +117,16 @@ class Observed(Struct, frozen=True, kw_only=True):
     )
     hart_ps: Annotated[int, Meta(description="time of the run, of all its harts together")]
     waited_ps: Annotated[int, Meta(description="of that, standing still for memory")]
+    path_ps: Annotated[
+        int | UnsetType,
+        Meta(
+            description="length of the critical path: from the first hart's beginning to the last"
+            " hart's end; absent in results that were saved before it was kept"
+        ),
+    ] = UNSET
+    objects: Annotated[
+        list[Object], Meta(description="what was touched, most of the critical path first")
+    ] = []
     lines: Annotated[list[Line], Meta(description="the costliest, longest waited for first")]
     others: Annotated[Others, Meta(description="all other lines")]
 

@@ -197,6 +197,10 @@ class Result(Framed, Struct, frozen=True, kw_only=True):
     def points(self) -> list[Point]:
         return self.outcome.points
 
+    def point(self, threads: int, seed: int | UnsetType) -> Point:
+        """One that is there."""
+        return next(p for p in self.points if (p.threads, p.seed) == (threads, seed))
+
     @property
     def failed(self) -> bool:
         return any(point.failures for point in self.points)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uncore.program.fields import Fields
+from uncore.program.objects import alike
 
 if TYPE_CHECKING:
     from uncore._native import Run
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 MOST_LINES = 64
 OUTSIDE = -2  # kind: outside the region of interest
 LINE = 64
-COUNTED = ("reads", "writes", "misses", "needless", "waited_ps", "needless_ps")
+COUNTED = ("reads", "writes", "misses", "needless", "waited_ps", "needless_ps", "critical_ps")
 
 Row = dict[str, Any]
 
@@ -47,6 +48,8 @@ def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
         **({} if job.seed is None else {"seed": job.seed}),
         "hart_ps": harts * run.now,
         "waited_ps": seen["waited_ps"],
+        "path_ps": seen["path_ps"],
+        "objects": _objects(fields, uses),
         "lines": [
             {
                 "address": address,
@@ -65,6 +68,28 @@ def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
             "invalidations": sum(taken.get(a, 0) for a in away),
         },
     }
+
+
+def _objects(fields: Fields, uses: dict[str, Any]) -> list[Row]:
+    """The fields of an Object for each that was touched in the region of interest."""
+    wanted = (uses["kind"] > OUTSIDE) | (uses["critical_ps"] > 0)
+    inside = {name: column[wanted] for name, column in uses.items()}
+    touched = (inside["read"] | inside["written"]).tolist()
+    lines = inside["line"].tolist()
+    names = [fields.at(a + first(bits)).name for a, bits in zip(lines, touched, strict=True)]
+    general = alike(set(names))
+    found: dict[str, list[int]] = defaultdict(list)
+    for row, name in enumerate(names):
+        found[general[name]].append(row)
+    objects = [
+        {
+            "name": name,
+            "lines": len(set(inside["line"][rows].tolist())),
+            **{counted: int(inside[counted][rows].sum()) for counted in COUNTED},
+        }
+        for name, rows in found.items()
+    ]
+    return sorted(objects, key=lambda o: (-o["critical_ps"], -o["waited_ps"], o["name"]))
 
 
 def shared(job: Job, run: Run) -> list[Row]:
@@ -141,6 +166,11 @@ def _use(job: Job, rows: list[Row]) -> Row:
         "read": list(runs(rows[0]["read"])),
         "written": list(runs(rows[0]["written"])),
     }
+
+
+def first(bits: int) -> int:
+    """The lowest one of a mask of bytes; of none, 0."""
+    return max((bits & -bits).bit_length() - 1, 0)
 
 
 def runs(bits: int) -> Iterator[tuple[int, int]]:

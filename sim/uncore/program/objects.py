@@ -1,0 +1,46 @@
+"""Objects that are one to a reader: all elements of an array, by the names of `fields.Fields`.
+
+alike(names)["nodes[3].next"] -> "nodes[].next"      and "nodes->next", its element 0, too
+whole("nodes[].next") -> "nodes[]"                   without the field
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+HEAP = "allocated, led to by no pointer"
+STACKS = "stacks"
+
+
+def alike(names: Iterable[str]) -> dict[str, str]:
+    """Each name to that of what it is one of."""
+    found = {name: _element(name) for name in names}
+    arrays = {general for general in found.values() if "[]" in general}
+    return {name: _first_of(general, arrays) for name, general in found.items()}
+
+
+def _element(name: str) -> str:
+    if name.startswith("0x"):
+        return HEAP
+    if name.startswith("stack of hart"):
+        return STACKS
+    return re.sub(r"\[\d+\]", "[]", re.sub(r"\+0x[0-9a-f]+$", "", name))
+
+
+def _first_of(name: str, arrays: set[str]) -> str:
+    """An array's element 0 goes by its pointer alone: `nodes->next`, `*nodes`."""
+    base = name.removeprefix("*").partition("->")[0]
+    if name not in arrays and any(array.startswith(f"{base}[]") for array in arrays):
+        if name.startswith("*"):
+            return f"{base}[]"
+        return name.replace("->", "[].", 1)
+    return name
+
+
+def whole(name: str) -> str:
+    """The array, structure or variable that a field is of."""
+    array, bracket, _ = name.partition("[]")
+    if bracket:
+        return array + bracket
+    return name.removeprefix("*").partition("->")[0].partition(".")[0]

@@ -1,0 +1,81 @@
+"""`uncore lines --format c2c`: the shared lines by the columns of `perf c2c report`, named as it
+names them, so that a simulated table lies beside a measured one.
+
+Interface: `show(result, observed, top, as_json)`.  What perf samples is counted here.  A `Hitm`
+is a line that came from another core's cache, for stores too, which perf cannot see; local is a
+core whose nearest memory is the same node.  Columns that a simulation cannot fill are left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from uncore.report import units
+from uncore.report.table import Column, Row, emit
+from uncore.result import Observed, Result
+from uncore.result.observed import Line
+from uncore.topology.machine import Machine
+from uncore.topology.route import nearest_memories
+
+DATA = " data"  # ends the class of what a level's own data supplied
+
+
+def show(result: Result, observed: Observed, top: int, as_json: bool) -> None:
+    machine = msgspec.convert(result.job["machine"], Machine)
+    nodes = nearest_memories(machine, [machine.harts_of(core)[0] for core in range(machine.cores)])
+    rows = [_row(line, nodes) for line in observed.lines]
+    total = sum(row["Hitm Total"] for row in rows) or 1
+    shown = sorted(rows, key=lambda row: (-row["Hitm Total"], row["Address"]))[:top]
+    shared = [
+        {"Index": index, **row, "Tot Hitm": row["Hitm Total"] * 10**6 // total}
+        for index, row in enumerate(shown)
+    ]
+    title = f"Shared Data Cache Line Table ({observed.threads} threads; counted, not sampled)"
+    emit(shared, as_json, COLUMNS, title)
+
+
+def _row(line: Line, nodes: list[int]) -> Row:
+    local = sum(times for a, b, times in line.taken if nodes[a] == nodes[b])
+    remote = sum(times for a, b, times in line.taken if nodes[a] != nodes[b])
+    missed = sum(use.misses for use in line.uses if use.writes)
+    load_misses = line.sum("misses") - missed
+    return {
+        "Address": f"{line.address:#x}",
+        "Symbol": ", ".join(dict.fromkeys(name for _, _, name in line.fields)),
+        "Hitm Total": local + remote,
+        "LclHitm": local,
+        "RmtHitm": remote,
+        "Total records": line.sum("reads") + line.sum("writes"),
+        "Total Loads": line.sum("reads"),
+        "Total Stores": line.sum("writes"),
+        "L1Hit": line.sum("writes") - missed,
+        "L1Miss": missed,
+        "L1": line.sum("reads") - load_misses,
+        "LclHit": sum(n for name, n in line.transfers.items() if name.endswith(DATA)),
+        "Dram": line.transfers.get("memory", 0),
+    }
+
+
+def _count(head: str, key: str) -> Column:
+    return Column(head, key, units.count)
+
+
+COLUMNS: list[Any] = [
+    Column("Index", "Index"),
+    Column("Address", "Address", left=True),
+    Column("Tot Hitm", "Tot Hitm", lambda ppm: f"{ppm / 10_000:.2f}%"),
+    _count("Load Hitm Total", "Hitm Total"),
+    _count("LclHitm", "LclHitm"),
+    _count("RmtHitm", "RmtHitm"),
+    _count("Total records", "Total records"),
+    _count("Total Loads", "Total Loads"),
+    _count("Total Stores", "Total Stores"),
+    _count("Stores L1Hit", "L1Hit"),
+    _count("Stores L1Miss", "L1Miss"),
+    _count("Core Load Hit L1", "L1"),
+    _count("LLC Load Hit LclHit", "LclHit"),
+    _count("Load Dram", "Dram"),
+    Column("Symbol", "Symbol", left=True),
+]
