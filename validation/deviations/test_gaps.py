@@ -39,6 +39,9 @@ class Pattern(IntEnum):
     CYCLIC = 7
 
 
+MESSAGE = Path(__file__).parent / "programs/message.c"
+
+
 @cache
 def guest() -> program.Program:
     return program.compile(Path(__file__).parent / "programs/gaps.c")
@@ -149,3 +152,16 @@ def test_g13_shares_dirty_data_only_through_an_owner() -> None:
     for protocol in ("msi", "mesi", "moesi"):
         spans = steps(dataclasses.replace(line(), protocol=protocol), [read, again, third])
         assert spans[2][0].cost >= L2 + SERVICE + MEMORY
+
+
+def test_g14_hides_that_no_order_is_asked_for() -> None:
+    """Message passing with everything relaxed; only where memory is weak is the message old."""
+    message = program.compile(MESSAGE)
+
+    def old(order: str) -> list[str]:
+        machine = topology.load("ring:8", [f"core.order={order}"])
+        seen = (point(machine, message, 2, seeds=(seed,)) for seed in range(1, 21))
+        return [failure for one in seen for failure in one["failures"]]
+
+    assert not old("tso")
+    assert any("old" in failure for failure in old("weak"))

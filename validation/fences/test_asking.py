@@ -53,7 +53,7 @@ def test_a_fence_that_even_tso_needs_is_needed_and_its_failure_repeats(answers):
     fence = answers["flags.c:28", "signal fence"]
     assert fence["verdict"] == "needed" and fence["says"] == "thread fence seq_cst"
     assert answers["flags.c:28", "acquire"]["verdict"] == "needed"
-    uncore_, *words = shlex.split(fence["repeat"])
+    uncore_, *words = shlex.split(fence["failure"]["repeat"])
     status, out, _ = called(*words)
     assert (uncore_, status) == ("uncore", 1)
     assert fence["failure"]["why"] in out
@@ -63,6 +63,23 @@ def test_an_order_in_a_macro_is_one_and_what_is_not_compiled_in_changes_nothing(
     assert [to for place, to in answers if place == "handed.h:4"] == ["relaxed"]
     unused = answers["handed.h:6", "relaxed"]
     assert (unused["verdict"], unused["runs"]) == ("same code", 0)
+
+
+def test_what_only_a_weak_machine_shows_is_needed(answers):
+    release, acquire = answers["flags.c:36", "relaxed"], answers["handed.h:4", "relaxed"]
+    assert release["verdict"] == acquire["verdict"] == "needed"
+    assert "the value is old" in release["failure"]["why"]
+
+
+def test_after_a_run_a_program_that_says_relaxed_is_asked_about_once(uncore):
+    run = ("run", "bus:4", FLAGS, "--threads", "2", "--repeat", "1", "--set", "ops=5")
+    asks = f"uncore fences {FLAGS}"
+    assert asks in uncore(*run)[2]
+    assert asks not in "".join(uncore(*run, "--json")[1:])
+    assert asks not in uncore(*run, "--order", "weak")[2]
+    assert asks not in uncore("run", "bus:4", "lock/ticket", "--repeat", "1")[2]
+    uncore("fences", FLAGS, *FEW, "--at-once")
+    assert asks not in uncore(*run)[2]
 
 
 def test_the_answers_are_the_same_every_time_and_the_source_is_untouched(uncore):

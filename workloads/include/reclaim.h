@@ -8,7 +8,8 @@
 // A scheme's file includes this header and defines the five functions declared below.
 //
 // Check: a reader's object is live when it gets it, and still live, in the same life, when it lets
-// it go; and everything retired is freed in the end.
+// it go; and everything retired is freed in the end. With UC_WITNESS a reader also writes to its
+// object, and nothing that a reader has written comes after the object was freed.
 #ifndef UNCORE_RECLAIM_H_
 #define UNCORE_RECLAIM_H_
 
@@ -27,6 +28,7 @@ UC_TABLE(grace, "ns", "time from retirement to freeing, one column per update");
 
 struct object {
   UC_ALIGNED _Atomic uint64_t life;     // FREED, or the number of the update that published it
+  volatile uint64_t used;               // with UC_WITNESS: the life in which a reader wrote last
   UC_ALIGNED struct deferred deferred;  // the updater's part
   struct object* next;                  // of the free ones
   uint64_t published, retired_at;
@@ -52,9 +54,16 @@ static inline struct object* object_of(struct deferred* deferred) {
   return (struct object*)((char*)deferred - offsetof(struct object, deferred));
 }
 
+static void witness_free(struct object* object) {
+  bool mine = object->used == FREED || object->used == object->published;
+  uc_check(mine, "a reader wrote to an object of another life");
+  object->used = FREED;
+}
+
 static void object_free(struct deferred* deferred) {
   struct object* object = object_of(deferred);
   atomic_store_explicit(&object->life, FREED, memory_order_relaxed);
+  if (UC_WITNESS) witness_free(object);
   if (object->published <= grace.cols)
     *uc_cell(&grace, 0, object->published - 1) = uc_now() - object->retired_at;
   object->next = updater->free;
@@ -65,6 +74,7 @@ static void object_free(struct deferred* deferred) {
 static struct object* publish(void) {
   struct object* object = updater->free;
   updater->free = object->next;
+  if (UC_WITNESS) uc_check(object->used == FREED, "a reader wrote to an object that was freed");
   object->published = ++updater->published;
   atomic_store_explicit(&object->life, object->published, memory_order_relaxed);
   return atomic_exchange(current, object);
@@ -96,6 +106,7 @@ static void read_once(unsigned reader) {
   uint64_t found = life(object);
   uc_check(found != FREED, "a reader was given a freed object");
   uc_delay(hold);
+  if (UC_WITNESS) object->used = found;
   uc_check(life(object) == found, "an object was freed while a reader used it");
   reader_put(reader);
   uc_op();

@@ -8,7 +8,8 @@
 // object_release when its count says that the last reference is gone.
 //
 // Check: the object is alive whenever a hart that holds a reference looks, and is released exactly
-// once, after the last put.
+// once, after the last put. With UC_WITNESS whoever releases it also sees what every hart did to
+// it, and nobody writes to it later.
 #ifndef UNCORE_REFERENCES_H_
 #define UNCORE_REFERENCES_H_
 
@@ -32,13 +33,31 @@ enum state { ALIVE = 0x600d0b1ec7, RELEASED = 0xdead0b1ec7 };
 static struct object {
   UC_ALIGNED _Atomic uint64_t state;
   _Atomic uint64_t releases, released_at;
+  volatile uint64_t used;  // with UC_WITNESS, as the state
 }* object;
 
 static struct farewell {
   UC_ALIGNED uint64_t time;  // of this hart's last put
+  volatile uint64_t uses;    // with UC_WITNESS, so far
 }* farewells;
 
+static struct witness {
+  unsigned harts;
+  volatile uint64_t uses;  // that the hart saw which released the object
+} witness;
+
+static void witness_use(unsigned id) {
+  object->used = ALIVE;
+  farewells[id].uses++;
+}
+
+static void witness_release(void) {
+  for (unsigned id = 0; id < witness.harts; id++) witness.uses += farewells[id].uses;
+  object->used = RELEASED;
+}
+
 static void object_release(void) {
+  if (UC_WITNESS) witness_release();
   atomic_store_explicit(&object->released_at, uc_now(), memory_order_relaxed);
   atomic_store_explicit(&object->state, RELEASED, memory_order_relaxed);
   atomic_fetch_add_explicit(&object->releases, 1, memory_order_relaxed);
@@ -52,6 +71,7 @@ void uc_setup(unsigned n) {
   object = uc_alloc(sizeof *object, (unsigned)object_node);
   object->state = ALIVE;
   farewells = uc_alloc(n * sizeof *farewells, 0);
+  if (UC_WITNESS) witness.harts = n;
   uc_table_make(&release, 1, 1);
   count_setup(n);
 }
@@ -61,6 +81,7 @@ static void operation(unsigned id) {
   if (!UC_SABOTAGE) count_get(id);  // else used and put without having been got
   uc_delay(hold);
   uc_check(alive(), "the object was released while in use");
+  if (UC_WITNESS) witness_use(id);
   count_put(id);
   uc_op();
 }
@@ -77,6 +98,7 @@ void uc_main(unsigned id, unsigned n) {
   uc_barrier();
   uc_check(alive(), "the object was released before its last reference was put");
   uc_barrier();
+  if (UC_WITNESS) witness_use(id);
   count_put(id);
   farewells[id].time = uc_now();
   while (!count_drain(id)) uc_pause();
@@ -87,6 +109,9 @@ void uc_finish(unsigned n) {
   for (unsigned id = 0; id < n; id++)
     if (farewells[id].time > last) last = farewells[id].time;
   *uc_cell(&release, 0, 0) = object->released_at > last ? object->released_at - last : 0;
+  if (UC_WITNESS) uc_check(object->used == RELEASED, "the object was written after its release");
+  if (UC_WITNESS)
+    uc_check(witness.uses == uc_total_ops(n) + n, "uses were not seen at the release");
   uc_check(object->releases == 1, "the object was not released exactly once");
   uc_check(count_is_zero(), "references are left over");
 }

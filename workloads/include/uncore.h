@@ -190,4 +190,10 @@ void uc_patience(uint64_t ns);
 #define UC_SABOTAGE 0
 #endif
 
+// `uncore fences` compiles with UC_WITNESS=1: there what a workload's orders protect is also
+// written and looked at, where the measured program leaves it alone.
+#ifndef UC_WITNESS
+#define UC_WITNESS 0
+#endif
+
 #endif  // UNCORE_H_

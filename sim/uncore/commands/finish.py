@@ -15,6 +15,7 @@ from uncore.commands.status import FAILED, INTERRUPTED, OK
 from uncore.engine import Probes, Told
 from uncore.errors import GuestError
 from uncore.execute import execute
+from uncore.fences.asked import hint
 from uncore.job import Job
 from uncore.report import chart as charts
 from uncore.report import curve
@@ -52,6 +53,9 @@ def finish(
     if log and logs:
         _save_log(logs, log)
     draw(results, chart)
+    if not json:
+        for said in filter(None, map(hint, {job.program.path: job for job in jobs}.values())):
+            note(said)
     if wrong or any(result.failed for result in results):
         return FAILED
     return INTERRUPTED if any(result.outcome.partial for result in results) else OK

@@ -10,14 +10,13 @@ An order is tried at its weakest first; where nothing fails then, nothing strong
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from functools import partial
 
 import msgspec
 
 from uncore import pool
-from uncore.fences.trials import Failure, Trials, first_failure, words
+from uncore.fences.trials import Failure, Trials, first_failure
 from uncore.fences.variants import Place, Source, code
 from uncore.program import Program
 
@@ -26,7 +25,7 @@ PASSES, FAILS, NEEDED, UNSEEN, SAME = "passes", "fails", "needed", "not seen nee
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What came of one weakening; `failure` where a run failed, and how to repeat that run."""
+    """What came of one weakening; `failure` where a run failed."""
 
     place: str
     column: int
@@ -35,7 +34,6 @@ class Answer(msgspec.Struct, frozen=True):
     verdict: str
     runs: int
     failure: Failure | None = None
-    repeat: str = ""
 
 
 Question = Place | str
@@ -93,12 +91,4 @@ def _tried(
         verdict=verdicts[0 if failure else 1],
         runs=failure.seed if failure else trials.seeds,
         failure=failure,
-        repeat=_command(program, trials, failure) if failure else "",
     )
-
-
-def _command(program: Program, trials: Trials, failure: Failure) -> str:
-    """That runs it again, and alone."""
-    run = ["uncore", "run", failure.machine, str(program.path), "--threads", str(failure.threads)]
-    seed = ["--seed", str(failure.seed), "--repeat", "1"]
-    return shlex.join([*run, *seed, *words(program, trials)])

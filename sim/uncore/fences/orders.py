@@ -3,6 +3,7 @@
     stated(text) -> [Order]        those stronger than relaxed, in the order of the text
     order.weaker                   each way to weaken it, the weakest first
     edited(text, edits) -> text    on the same lines
+    relaxed(text)                  is any order relaxed?
 
 An order is one word, or the absence of one, so words are enough: a parser sees through macros, but
 an order in a macro or an inline function is one order however often it is used.  Where the words
@@ -82,6 +83,12 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
     for edit in sorted(edits, reverse=True):
         text = text[: edit.start] + edit.text + text[edit.end :]
     return text
+
+
+def relaxed(text: str) -> bool:
+    """Is any order relaxed?"""
+    weakest = {prefix + case(RELAXED) for prefix, case in SPELLED.items()}
+    return any(word["name"] in weakest for word in WORD.finditer(text))
 
 
 Words = Sequence[re.Match[str]]

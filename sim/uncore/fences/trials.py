@@ -2,15 +2,15 @@
 
     Trials(machines, threads, seeds, ...)       what is tried
     first_failure(program, trials) -> Failure   the first by seed, or None: all runs passed
-    words(program, trials)                      as options of `uncore run`
 
-Run n is on the machine and with the number of harts whose turn it is, from the seed n: so a few
-runs already differ in everything, and a seed tells the whole run.
+Run n is on the machine, at the pace and with the number of harts whose turn it is, from the seed n:
+so a few runs already differ in everything, and a seed tells the whole run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -22,10 +22,25 @@ from uncore.job import Job
 from uncore.program import Program
 from uncore.words import duration
 
-SMALL: Mapping[str, str] = {"ops": "20", "updates": "20", "kill_after": "10", "batch": "2"}
-
-ORDER: Mapping[str, str] = {}
+ORDER: Mapping[str, str] = {"core.order": "weak"}
 WATCHDOG = "1ms"
+# Of each program the settings that it has: little work; and more or less time inside and outside,
+# as what has come too early or too late shows only where something is done meanwhile.
+SMALL: Mapping[str, str] = {
+    "ops": "20",
+    "updates": "20",
+    "kill_after": "10",
+    "batch": "2",
+    "quiescent_every": "1",
+    "write_every": "4",
+}
+PACES: Sequence[tuple[Mapping[str, str], Mapping[str, str]]] = (
+    ({}, {}),
+    ({"hold": "2us"}, {}),
+    ({"hold": "500ns", "think": "1us", "period": "500ns"}, {}),
+    ({"hold": "4us"}, {"chance.store": "5us"}),
+    ({"hold": "300ns"}, {"chance.load": "10us"}),
+)
 
 
 @dataclass(frozen=True)
@@ -40,28 +55,28 @@ class Trials:
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """A run that failed, and why."""
+    """A run that failed, why, and the command that repeats it."""
 
     machine: str
     threads: int
     seed: int
     why: str
+    repeat: str
 
 
-def jobs(program: Program, trials: Trials) -> Iterator[tuple[str, Job]]:
-    """Each run with the machine's name, by seed."""
+def first_failure(program: Program, trials: Trials) -> Failure | None:
+    for machine, job in _runs(program, trials):
+        if why := _failure(job):
+            assert job.seed is not None
+            return Failure(machine, job.threads[0], job.seed, why, _command(machine, job))
+    return None
+
+
+def _runs(program: Program, trials: Trials) -> Iterator[tuple[str, Job]]:
+    """Each run with its machine's name, by seed."""
     curves = [
-        (
-            machine,
-            make_job(
-                machine,
-                program,
-                trials.threads,
-                parameters=_parameters(program, trials),
-                overrides=_overrides(trials),
-                watchdog=duration("--watchdog", WATCHDOG),
-            ),
-        )
+        (machine, _curve(machine, program, trials, *pace))
+        for pace in PACES
         for machine in trials.machines
     ]
     for seed in range(1, trials.seeds + 1):
@@ -70,12 +85,23 @@ def jobs(program: Program, trials: Trials) -> Iterator[tuple[str, Job]]:
         yield machine, curve.at(trials.threads[turn % len(trials.threads)], seed)
 
 
-def first_failure(program: Program, trials: Trials) -> Failure | None:
-    for machine, job in jobs(program, trials):
-        if why := _failure(job):
-            assert job.seed is not None
-            return Failure(machine, job.threads[0], job.seed, why)
-    return None
+def _curve(
+    machine: str,
+    program: Program,
+    trials: Trials,
+    pace: Mapping[str, str],
+    chance: Mapping[str, str],
+) -> Job:
+    settings = {parameter.name for parameter in program.params}
+    usual = {name: value for name, value in {**SMALL, **pace}.items() if name in settings}
+    return make_job(
+        machine,
+        program,
+        trials.threads,
+        parameters={**usual, **trials.parameters},
+        overrides={**ORDER, **chance, **trials.overrides},
+        watchdog=duration("--watchdog", WATCHDOG),
+    )
 
 
 def _failure(job: Job) -> str:
@@ -86,17 +112,9 @@ def _failure(job: Job) -> str:
     return str(failures[0]) if failures else ""
 
 
-def words(program: Program, trials: Trials) -> list[str]:
-    said = {"--set": _parameters(program, trials), "--with": _overrides(trials)}
-    chosen = [(option, f"{k}={v}") for option, pairs in said.items() for k, v in pairs.items()]
-    return [*(word for pair in chosen for word in pair), "--watchdog", WATCHDOG]
-
-
-def _parameters(program: Program, trials: Trials) -> dict[str, str]:
-    settings = {parameter.name for parameter in program.params}
-    small = {name: value for name, value in SMALL.items() if name in settings}
-    return {**small, **trials.parameters}
-
-
-def _overrides(trials: Trials) -> dict[str, str]:
-    return {**ORDER, **trials.overrides}
+def _command(machine: str, job: Job) -> str:
+    words = ["uncore", "run", machine, str(job.program.path), "--threads", str(job.threads[0])]
+    words += ["--seed", str(job.seed), "--repeat", "1", "--watchdog", WATCHDOG]
+    for option, values in (("--with", job.overrides), ("--set", job.parameters)):
+        words += [word for name, value in values for word in (option, f"{name}={value}")]
+    return shlex.join(words)

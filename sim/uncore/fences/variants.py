@@ -48,6 +48,17 @@ class Source:
         """In the order of the files as they are included, the C file first."""
         return [Place(f, order) for f, text in self.texts.items() for order in orders.stated(text)]
 
+    @property
+    def own(self) -> list[str]:
+        """The texts that are not uncore's."""
+        ours = paths.WORKLOADS
+        return [text for file, text in self.texts.items() if not file.is_relative_to(ours)]
+
+    @property
+    def digest(self) -> str:
+        """Of all texts."""
+        return self._name_of(self.texts)
+
     def named(self, file: Path) -> str:
         """A file as people call it: `mcs.h`, `lock/ticket.c`, `my_lock.c`."""
         for root in (paths.WORKLOADS / "include", paths.WORKLOADS, self.main.parent):
@@ -63,7 +74,7 @@ class Source:
         folder = paths.CACHE / "fences" / self._name_of({**self.texts, **new})
         elf = folder / f"{self.main.stem}.elf"
         try:
-            build.build(self.main, elf, more=(REFUSED, *_overlay(folder, new)))
+            build.build(self.main, elf, ("UC_WITNESS=1",), more=(REFUSED, *_overlay(folder, new)))
         except UserError as error:
             if weakened and REFUSED.partition("=")[2] in str(error):
                 return None

@@ -20,13 +20,14 @@ def show(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
         Column("says", lambda row: row["says"] or None, left=True),
         Column("weakened to", lambda row: row["weakened"] or None, left=True),
         Column("verdict", "verdict", left=True),
-        Column("by", _by),
+        Column("by", _by, left=True),
     ]
     emit(shown, False, columns, title)
     for row in shown:
         if row["failure"]:
             to = f", {row['weakened']}" if row["weakened"] else ""
-            print(f"{row['place']}{to}: {row['failure']['why']}\n  {row['repeat']}")
+            why = row["failure"]["why"].splitlines()[0]
+            print(f"{row['place']}{to}: {why}\n  {row['failure']['repeat']}")
     if same := [row["place"] for row in rows if row["verdict"] == SAME]:
         print(f"weakened without any change of the instructions: {', '.join(same)}")
 
