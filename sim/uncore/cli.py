@@ -26,7 +26,15 @@ from uncore.report import width
 from uncore.signals import interruptible
 from uncore.version import __version__
 
+ABOUT = """A cache-coherence and topology simulator.
+
+`--install-completion` has the shell complete commands and options."""
+PAGE = """# Commands and their options
+
+This page is written by `python -m uncore.cli`; [cli.md](cli.md) says what they mean together.
+"""
 WIDE = "--wide"  # of every command
+COMPLETION = "--install-completion"
 HELP = frozenset({"--help", "-h"})
 
 
@@ -58,12 +66,25 @@ def main(words: Sequence[str] | None = None) -> None:
 def _app(words: list[str]) -> App:
     """Other packages' commands are looked up unless the first word is one of ours: that takes a
     tenth of the time in which `uncore run` starts."""
-    app = App(name="uncore", help="A cache-coherence and topology simulator.", version=__version__)
+    app = App(name="uncore", help=ABOUT, version=__version__)
     others = {} if words and words[0] in COMMANDS else plugins.commands()
     for name, (path, about, *tables) in {**COMMANDS, **others}.items():
         asked = words[:1] == [name] and not HELP.isdisjoint(words)
         app.command(path, name=name, help=about, help_epilogue=_heads(tables) if asked else None)
+    if words[:1] == [COMPLETION]:
+        app.register_install_completion_command(COMPLETION)
     return app
+
+
+def document() -> str:
+    """docs/commands.md:  python -m uncore.cli > docs/commands.md"""
+    pages = _app([]).generate_docs(output_format="markdown").replace("# uncore\n", PAGE, 1)
+    first, *sections = pages.split("\n## uncore ")
+    known = {**COMMANDS, **plugins.commands()}
+    for number, section in enumerate(sections):
+        _, _, *tables = known[section.partition("\n")[0]]
+        sections[number] = section.rstrip() + (f"\n\n{_heads(tables)}" if tables else "") + "\n"
+    return "\n## uncore ".join([first, *sections])
 
 
 def _heads(tables: list[str]) -> str:
@@ -86,3 +107,7 @@ def _worded(error: CycloptsError) -> str:
         name = what.name if what.index is None else what.name.removeprefix("--").upper()
         return f"{command} needs {name}; see {command} --help"
     return str(error)
+
+
+if __name__ == "__main__":
+    print(document(), end="")

@@ -25,7 +25,7 @@ from uncore.engine import Told
 from uncore.execute import execute
 from uncore.matrices import Matrix, Sample
 from uncore.program import Program
-from uncore.report import chart, curve
+from uncore.report import chart, curve, workload
 from uncore.report import plot as plots
 from uncore.result import Result, Results
 from uncore.result.frame import Framed
@@ -148,9 +148,7 @@ def show(what: Shown) -> None:
     if isinstance(what, Machine):
         print(topology.draw(what))
     elif isinstance(what, Program):
-        print(f"{what.name}: {what.summary}")
-        for one in what.params:
-            print(f"  {one.name}={one.show(one.default)}  {one.help}")
+        workload.show(what, as_json=False)
     elif isinstance(what, Matrix):
         matrices.show(what, as_json=False)
     else:

@@ -213,3 +213,26 @@ def test_the_log_holds_every_transaction_of_every_point(uncore):
     assert sorted(records) == [(threads, seed) for threads in (1, 4) for seed in (1, 2, 3)]
     for row in rows:
         assert records[row["threads"], row["seed"]] == row["transactions"]
+
+
+def test_a_workload_is_shown_with_its_parameters_checks_and_source(uncore):
+    shown = uncore("show", "lock/ticket")
+    assert shown.status == 0, shown.err
+    assert "guarded" in shown.out and "another hart entered meanwhile" in shown.out
+    told = json.loads(uncore("show", "lock/ticket", "--json").out)
+    assert {one["name"] for one in told["parameters"]} == {
+        one.name for one in find("lock/ticket").params
+    }
+    for check in told["checks"]:
+        (file,) = Path(told["source"]).parents[1].rglob(check["file"])
+        assert "uc_check" in file.read_text().splitlines()[check["line"] - 1]
+    assert told["lines"] == len(Path(told["source"]).read_text().splitlines())
+    assert "of machines" in uncore("show", "lock/ticket", "--keys").err
+
+
+def test_completion_is_installed_where_the_shell_looks(uncore, monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("SHELL", "/bin/bash")
+    assert uncore("--install-completion").status == 0
+    (script,) = tmp_path.rglob("completions/uncore")
+    assert "--facet" in script.read_text()

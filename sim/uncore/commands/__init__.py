@@ -26,7 +26,7 @@ COMMANDS: Commands = {
     ),
     "show": (
         f"{_HERE}.machines:show",
-        "A machine as a tree, its resolved numbers with their sources, and a drawing.",
+        "A machine as a tree, its numbers with their sources, and a drawing; or a workload.",
     ),
     "run": (
         f"{_HERE}.run:run",
@@ -43,7 +43,7 @@ COMMANDS: Commands = {
     "matrix": (
         f"{_HERE}.matrix:matrix",
         "The latency between all pairs of harts, as measured by a CAS ping-pong.",
-        "uncore.matrix:COLUMNS",
+        "uncore.matrices:COLUMNS",
     ),
     "demo": (
         f"{_HERE}.demo:demo",

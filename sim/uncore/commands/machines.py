@@ -9,13 +9,16 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from uncore import engine, program, topology
+from uncore.api import find_program
 from uncore.commands.options import Json, Plot, With
 from uncore.commands.status import OK
+from uncore.errors import UserError
+from uncore.report import workload
 from uncore.report.table import Column, emit
 from uncore.topology.load import stated
 from uncore.topology.machine import Number
 from uncore.topology.table import noted
-from uncore.words import check_endings
+from uncore.words import check_endings, is_workload
 
 
 def list_(*, json: Json = False) -> int:
@@ -29,7 +32,7 @@ def list_(*, json: Json = False) -> int:
 
 
 def show(
-    machine: str,
+    what: Annotated[str, Parameter(help="a machine or a workload")],
     *,
     keys: Annotated[
         bool, Parameter(negative="", help="only the keys --with can change, and what they are")
@@ -39,14 +42,23 @@ def show(
     json: Json = False,
 ) -> int:
     check_endings({"--plot": plot})
-    resolved = topology.load(machine, with_)
+    if is_workload(what):
+        return _show_workload(what, keys or bool(with_ or plot), json)
+    resolved = topology.load(what, with_)
     if not (keys or json):
         print(topology.draw(resolved, plot), end="\n\n")
-    rows = _keys(machine, with_) if keys else [_number(number) for number in resolved.numbers]
+    rows = _keys(what, with_) if keys else [_number(number) for number in resolved.numbers]
     names = [name for name in ("key", "value", "interval", "source") if any(r[name] for r in rows)]
     columns = [Column(name, name, left=True, key=name == "key") for name in names]
     about = [Column("what it is", "about", left=True)] if keys else []
     emit(rows, json, [*columns, Column("where", _where, left=True, minor=True), *about])
+    return OK
+
+
+def _show_workload(name: str, machines_options: bool, json: bool) -> int:
+    if machines_options:
+        raise UserError(f"show {name}: a workload; --keys, --with and --plot are of machines")
+    workload.show(find_program(name), json)
     return OK
 
 

@@ -1,0 +1,48 @@
+"""The self-checks of a program, as its sources state them.
+
+Interface: `checks(program)`, each with the file and line where it stands.  A check is in the
+program if its words are: headers have some that are not compiled for all who include them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from uncore import paths
+from uncore.program.program import Program
+from uncore.program.shelf import source_of
+
+CHECK = re.compile(r'uc_check\s*\((?:[^;"]|"(?!\s*\)\s*;))*?"([^"]*)"\s*\)\s*;')
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Check:
+    what: str  # has gone wrong, if it fails
+    file: str
+    line: int
+
+
+def checks(program: Program) -> list[Check]:
+    """In the order of the sources, the program's own first."""
+    return [
+        Check(match[1], path.name, text.count("\n", 0, match.start()) + 1)
+        for path, text in _sources(source_of(program), set())
+        for match in CHECK.finditer(text)
+        if match[1].encode() in program.data
+    ]
+
+
+def _sources(path: Path, seen: set[Path]) -> Iterator[tuple[Path, str]]:
+    """The file, and what it includes of the user's and of ours."""
+    seen.add(path)
+    text = path.read_text()
+    yield path, text
+    for name in INCLUDE.findall(text):
+        for folder in (path.parent, paths.WORKLOADS / "include"):
+            if (folder / name).is_file() and folder / name not in seen:
+                yield from _sources(folder / name, seen)
+                break
