@@ -14,7 +14,7 @@ from uncore.commands.options import Json, Plot, With
 from uncore.commands.status import OK
 from uncore.errors import UserError
 from uncore.report import workload
-from uncore.report.table import Column, emit
+from uncore.report.table import Column, emit, say
 from uncore.topology.load import stated
 from uncore.topology.machine import Number
 from uncore.topology.table import noted
@@ -46,7 +46,7 @@ def show(
         return _show_workload(what, keys or bool(with_ or plot), json)
     resolved = topology.load(what, with_)
     if not (keys or json):
-        print(topology.draw(resolved, plot), end="\n\n")
+        say(topology.draw(resolved, plot) + "\n")
     rows = _keys(what, with_) if keys else [_number(number) for number in resolved.numbers]
     names = [name for name in ("key", "value", "interval", "source") if any(r[name] for r in rows)]
     columns = [Column(name, name, left=True, key=name == "key") for name in names]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from uncore.report.table import Column, emit
+from uncore.report.table import Column, emit, say
 
 SAME = "same code"
 
@@ -29,7 +29,7 @@ def show(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
             why = row["failure"]["why"].splitlines()[0]
             print(f"{row['place']}{to}: {why}\n  {row['failure']['repeat']}")
     if same := [row["place"] for row in rows if row["verdict"] == SAME]:
-        print(f"weakened without any change of the instructions: {', '.join(same)}")
+        say(f"weakened without any change of the instructions: {', '.join(same)}")
 
 
 def _by(row: Mapping[str, Any]) -> str:

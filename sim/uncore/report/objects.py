@@ -14,7 +14,7 @@ from typing import Any
 
 from uncore.program.objects import alike
 from uncore.report import units
-from uncore.report.table import Column, console, emit
+from uncore.report.table import Column, emit, say
 from uncore.result import Observed, Point, Result
 from uncore.result.sharing import costs
 
@@ -55,7 +55,7 @@ def show(result: Result, observed: Observed, top: int) -> None:
     for fields, lines in _shared_without_need(observed).items():
         where = f"{lines} lines" if lines > 1 else "one line"
         advice = f"shared without need, on {where}: {fields}; --by address says by whom"
-        console().print(advice, markup=False, soft_wrap=True)
+        say(advice)
 
 
 def _sum(point: Point, observed: Observed) -> str:

@@ -69,11 +69,17 @@ def emit(rows: Sequence[Row], as_json: bool, columns: Sequence[Column], title: s
 def say(text: str, style: str = "") -> None:
     """A line of text on standard output, folded between words where it is longer than the room."""
     out = console()
-    folded = [
-        textwrap.fill(line, out.width, break_long_words=False, break_on_hyphens=False)
-        for line in text.split("\n")
-    ]
-    out.print("\n".join(folded), style=style, markup=False, soft_wrap=True)
+    folded = "\n".join(_folded(line, out.width) for line in text.split("\n"))
+    out.print(folded, style=style, markup=False, soft_wrap=True)
+
+
+def _folded(line: str, width: int) -> str:
+    """What begins with blanks goes on further to the right."""
+    blanks = len(line) - len(line.lstrip())
+    below = " " * (blanks + 2 if blanks else 0)
+    return textwrap.fill(
+        line, width, subsequent_indent=below, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def console() -> Console:
