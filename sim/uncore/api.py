@@ -134,10 +134,9 @@ def make_job(
         machine=resolved,
         program=found,
         threads=counts,
-        parameters=tuple(sorted(found.canonical(parameters).items())),
         overrides=tuple(sorted((key, str(value)) for key, value in overrides.items())),
         **policies,
-    )
+    ).given(parameters)
     if not slow:
         engine.refuse_slow(job)
     return job

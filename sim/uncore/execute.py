@@ -3,6 +3,8 @@
 Interface: `execute(jobs, cores, done)`.  A point is one job at one thread count with one seed;
 points are independent, so they run in any order on any core and the results come back in the jobs'
 order.
+With a store, a point is on disk as soon as it is finished, and with `resume` what is there is taken
+up and not run again.
 Invariant: every finished point is returned, in results marked partial, whether the user interrupted
 the execution or a guest went wrong at another point; the latter is told to `wrong`, or raised where
 nobody listens.
@@ -12,9 +14,11 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +30,7 @@ from uncore.errors import GuestError
 from uncore.job import Job
 from uncore.result.observed import Observed
 from uncore.result.schema import Host, Outcome, Point, Result
+from uncore.store import Kept, Store, key
 from uncore.version import __version__
 
 Seen = Callable[[Job, dict[str, Any]], None]  # what the probes saw at a point, by probe
@@ -33,8 +38,19 @@ Done = Callable[[Job, Point], None]  # called after each point, in the order of 
 Wrong = Callable[[Job, GuestError], None]  # called for each point whose guest went wrong
 Interrupted = Callable[[KeyboardInterrupt], None]
 
-# Number of the point, what came, what the probes saw, host seconds.
-Finished = tuple[int, Point | GuestError, dict[str, Any], float]
+KEPT = frozenset({"lines"})  # probes whose sight is kept with a point
+EARLY = 10  # of so many parts of the work one goes first, in small points
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What came of a point."""
+
+    number: int
+    point: Point | GuestError
+    observed: dict[str, Any]
+    seconds: float
+    resumed: bool = False  # it had been finished before
 
 
 def _raise(_: Job, error: GuestError) -> None:
@@ -51,26 +67,30 @@ def execute(
     seen: Seen = lambda job, observed: None,
     told: Told = NOTHING,
     interrupted: Interrupted = lambda stopped: None,
+    store: Store | None = None,
+    resume: bool = False,
 ) -> list[Result]:
     """One Result per job; a result that misses points is marked partial.
 
     `tick` hears how far a point is, where one process runs all points; `told` says how engines
-    are to be run.
+    are to be run; `store` is where points are kept, and taken from with `resume`.
     """
     started = datetime.now(UTC).isoformat(timespec="seconds")
     for name in {job.engine for job in jobs}:
         engine.usable(name, probes, told)
+    how = _How(probes, told, store)
     owners = [job for job in jobs for _ in job.points()]
     points = [point for job in jobs for point in job.points()]
-    finished: dict[int, tuple[Point, float, dict[str, Any]]] = {}
+    finished: dict[int, Finished] = {}
     try:
-        for number, point, observed, seconds in _runs(points, cores, probes, tick, told):
-            if isinstance(point, GuestError):
-                wrong(points[number], point)
+        for one in _all(points, cores, how, tick, resume):
+            job = points[one.number]
+            if isinstance(one.point, GuestError):
+                wrong(job, one.point)
                 continue
-            finished[number] = (point, seconds, observed)
-            seen(points[number], observed)
-            done(points[number], point)
+            finished[one.number] = one
+            seen(job, one.observed)
+            done(job, one.point)
     except KeyboardInterrupt as stopped:  # what is finished is the answer
         interrupted(stopped)
     return [
@@ -79,53 +99,88 @@ def execute(
     ]
 
 
-def _runs(
-    points: Sequence[Job], cores: int, probes: Probes, tick: Tick, told: Told
+@dataclass(frozen=True)
+class _How:
+    """How points are run, which changes no outcome."""
+
+    probes: Probes
+    told: Told
+    store: Store | None
+
+    def resumed(self, number: int, job: Job) -> Finished | None:
+        """Finished earlier, and all was seen that is wanted now."""
+        if not self.store or not self.probes <= KEPT:
+            return None
+        kept = self.store.take(key(job, self.told))
+        if kept is None or (self.probes and kept.lines is None):
+            return None
+        observed = {"lines": kept.lines} if self.probes else {}
+        return Finished(number, kept.point, observed, kept.seconds, resumed=True)
+
+    def keep(self, job: Job, one: Finished) -> None:
+        if self.store and isinstance(one.point, Point):
+            lines = msgspec.convert(one.observed.get("lines"), Observed | None)
+            self.store.keep(key(job, self.told), Kept(one.point, one.seconds, lines))
+
+
+def _all(
+    points: Sequence[Job], cores: int, how: _How, tick: Tick, resume: bool
 ) -> Iterator[Finished]:
-    if min(cores, len(points)) > 1:
-        return _pooled(points, cores, probes, told)
-    return (_point(number, job, probes, told, tick) for number, job in enumerate(points))
+    rest = []
+    for number, job in enumerate(points):
+        if one := how.resumed(number, job) if resume else None:
+            yield one
+        else:
+            rest.append((number, job))
+    cores = min(cores, len(rest))
+    rest = _ordered(rest, cores)
+    if cores > 1:
+        yield from pool.finished(partial(_numbered, how=how), rest, cores)
+    else:
+        yield from (_point(number, job, how, tick) for number, job in rest)
 
 
-def _pooled(points: Sequence[Job], cores: int, probes: Probes, told: Told) -> Iterator[Finished]:
-    # Most threads first: the longest point must not be the last one to start.
-    order = sorted(enumerate(points), key=lambda numbered: -numbered[1].threads[0])
-    yield from pool.finished(partial(_numbered, probes=probes, told=told), order, cores)
+def _ordered(points: list[tuple[int, Job]], cores: int) -> list[tuple[int, Job]]:
+    """Small ones first, so that something is there early; but on several cores no more of them than
+    cost little, because then the longest must not be the last to start."""
+    points = sorted(points, key=lambda numbered: numbered[1].threads[0])
+    if cores <= 1:
+        return points
+    work = list(accumulate(job.threads[0] for _, job in points))
+    early = sum(EARLY * done <= work[-1] for done in work)
+    return points[:early] + points[early:][::-1]
 
 
-def _numbered(numbered: tuple[int, Job], probes: Probes, told: Told) -> Finished:
-    return _point(*numbered, probes, told)
+def _numbered(numbered: tuple[int, Job], how: _How) -> Finished:
+    return _point(*numbered, how)
 
 
-def _point(
-    number: int, job: Job, probes: Probes, told: Told, tick: Tick = engine.silent
-) -> Finished:
+def _point(number: int, job: Job, how: _How, tick: Tick = engine.silent) -> Finished:
     start = time.perf_counter()
     point: Point | GuestError
     observed: dict[str, Any] = {}
     try:
-        fields = engine.run(job, probes, tick, told)
+        fields = engine.run(job, how.probes, tick, how.told)
         observed = fields.pop("observed", observed)
         if job.seed is not None:
             fields["seed"] = job.seed
         point = msgspec.convert(fields, Point)
     except GuestError as error:
         point = error
-    return number, point, observed, time.perf_counter() - start
+    one = Finished(number, point, observed, time.perf_counter() - start)
+    how.keep(job, one)
+    return one
 
 
-def _result(
-    job: Job,
-    finished: Iterable[tuple[Point, float, dict[str, Any]]],
-    started: str,
-    told: Told,
-) -> Result:
-    points, seconds = [p for p, _, _ in finished], [round(s, 3) for _, s, _ in finished]
-    lines = [observed["lines"] for _, _, observed in finished if "lines" in observed]
+def _result(job: Job, finished: Sequence[Finished], started: str, told: Told) -> Result:
+    points = [one.point for one in finished if isinstance(one.point, Point)]
+    lines = [one.observed["lines"] for one in finished if "lines" in one.observed]
+    seconds = [round(one.seconds, 3) for one in finished]
+    host = host_part(engine.about(job.engine, told), started, seconds, job.program.path)
     return Result(
         job=job.document(),
         outcome=Outcome(points=points, partial=len(points) < len(list(job.points()))),
-        host=host_part(engine.about(job.engine, told), started, seconds, job.program.path),
+        host=msgspec.structs.replace(host, resumed=sum(one.resumed for one in finished)),
         observed=msgspec.convert(lines, list[Observed]),
     )
 

@@ -39,6 +39,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
         except BaseException:
             os.unlink(aside)
             raise
+        _settle(path.parent)
     except OSError as error:
         raise UserError(f"{path}: cannot write it: {error.strerror}") from None
 
@@ -50,6 +51,15 @@ def write_figure(path: Path, figure: Figure, dpi: int = 130) -> None:
     except ValueError as error:
         raise UserError(f"{path}: cannot draw the picture: {error}") from None
     write_whole(path, drawn.getvalue())
+
+
+def _settle(folder: Path) -> None:
+    """What has been renamed there stays so if the power fails."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _umask() -> int:

@@ -86,6 +86,11 @@ class Job:
         """How much is left to chance (V1)."""
         return self.machine.chance if self.seeds else Chance()
 
+    def given(self, parameters: Mapping[str, Any]) -> Job:
+        """The same with these values of the program's parameters."""
+        values = self.program.canonical(parameters)
+        return dataclasses.replace(self, parameters=tuple(sorted(values.items())))
+
     def at(self, threads: int, seed: int | UnsetType | None = None) -> Job:
         """The job of one point of this curve; in lockstep where there is no seed."""
         seeds = (seed,) if isinstance(seed, int) else ()

@@ -32,6 +32,7 @@ from uncore.report.table import Column, emit
 from uncore.report.units import EMPTY
 from uncore.result import Result
 from uncore.result.frame import Framed
+from uncore.store import Store
 from uncore.topology.machine import Machine
 
 Sample = tuple[int, int]  # how many harts, and which draw of so many
@@ -101,6 +102,8 @@ def measure(
     slow: bool = False,
     only: Sample | None = None,
     told: Told = NOTHING,
+    store: Store | None = None,
+    resume: bool = False,
     **policies: Any,
 ) -> Matrix:
     """Runs the ping-pong over all pairs of harts, or of `only` a sample of them."""
@@ -112,7 +115,7 @@ def measure(
         job = replace(job, threads=(len(players),), placement=",".join(map(str, players)))
     if not slow:
         refuse_slow(job)
-    result, stopped = _play(job, told)
+    result, stopped = _play(job, told, store, resume)
     tables = Unfinished.of(stopped) if stopped else result.points[0].tables
     ns = _latencies(next(iter(tables.values()), []))
     if stopped and not measured_pairs(ns):
@@ -122,7 +125,9 @@ def measure(
     return Matrix(job.machine, job.harts, IPI if ipi else LINE, ns, result, stopped)
 
 
-def _play(job: Job, told: Told) -> tuple[Result, BaseException | None]:
+def _play(
+    job: Job, told: Told, store: Store | None, resume: bool
+) -> tuple[Result, BaseException | None]:
     """And what stopped it early."""
     rounds = job.program.parameter("rounds").default
     harts = job.threads[0]
@@ -141,6 +146,8 @@ def _play(job: Job, told: Told) -> tuple[Result, BaseException | None]:
             told={**UNLIMITED, **told},
             wrong=lambda _, error: ends.append(error),
             interrupted=ends.append,
+            store=store,
+            resume=resume,
         )[0]
     return result, None if result.points else ends[0]
 

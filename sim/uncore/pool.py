@@ -5,7 +5,8 @@
 
 Signals that end a program reach every process of a terminal or of a group.  The parent alone
 answers them: it keeps what is finished.  Workers ignore them, and are killed when the parent leaves
-the loop early, or by the kernel when the parent is gone.
+the loop early, or by the kernel when the parent is gone.  They are forked, so work and items are in
+their memory: the number of an item and its answer is all that passes between processes.
 Invariant: no worker outlives its parent, and none dies before it.
 """
 
@@ -19,7 +20,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 from uncore.signals import ENDING
 
@@ -33,25 +35,36 @@ def mapped(work: Callable[[Item], Answer], items: Sequence[Item], cores: int) ->
     if min(cores, len(items)) <= 1:
         yield from map(work, items)
         return
-    with _workers(min(cores, len(items))) as executor:
+    with _workers(min(cores, len(items)), partial(_done, work, items)) as executor:
         with _held_back():
-            answers = executor.map(work, items)
+            answers = executor.map(_numbered, range(len(items)))
         yield from answers
 
 
 def finished(work: Callable[[Item], Answer], items: Sequence[Item], cores: int) -> Iterator[Answer]:
-    with _workers(min(cores, len(items))) as executor:
+    with _workers(min(cores, len(items)), partial(_done, work, items)) as executor:
         with _held_back():
-            futures = [executor.submit(work, item) for item in items]
+            futures = [executor.submit(_numbered, number) for number in range(len(items))]
         for future in as_completed(futures):
             yield future.result()
 
 
+def _done(work: Callable[[Item], Answer], items: Sequence[Item], number: int) -> Answer:
+    return work(items[number])
+
+
+_numbered_work: Callable[[int], Any]  # of a worker: _done with the work and the items
+
+
+def _numbered(number: int) -> Any:
+    return _numbered_work(number)
+
+
 @contextmanager
-def _workers(cores: int) -> Iterator[ProcessPoolExecutor]:
+def _workers(cores: int, work: Callable[[int], Any]) -> Iterator[ProcessPoolExecutor]:
     """Whatever ends their use early ends them."""
     context = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(cores, context, _begin, (os.getpid(),)) as executor:
+    with ProcessPoolExecutor(cores, context, _begin, (os.getpid(), work)) as executor:
         try:
             yield executor
         except BaseException:
@@ -71,8 +84,10 @@ def _held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
 
 
-def _begin(parent: int) -> None:
+def _begin(parent: int, work: Callable[[int], Any]) -> None:
     """The first thing a worker does."""
+    global _numbered_work
+    _numbered_work = work
     for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from uncore import cli, engine
+from uncore import cli, engine, store
 
 
 class Outcome(NamedTuple):
@@ -29,6 +29,7 @@ def uncore(
     """Runs `uncore WORDS...` in an empty directory."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     monkeypatch.setitem(engine.ENGINES, "toy", "toy_engine")
+    monkeypatch.setattr(store, "FOLDER", tmp_path / ".points")
     monkeypatch.chdir(tmp_path)
 
     def call(*words: str) -> Outcome:

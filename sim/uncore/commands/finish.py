@@ -24,6 +24,7 @@ from uncore.report.plot import picture
 from uncore.report.progress import progress
 from uncore.result import Result, Results, repeats, save
 from uncore.result.schema import by_seed
+from uncore.store import Store
 from uncore.words import check_endings
 
 Log = tuple[Job, Any]  # of one point, columns
@@ -39,11 +40,12 @@ def finish(
     output: Path | None = None,
     lines: bool = False,
     log: Path | None = None,
+    resume: bool = False,
 ) -> int:
     check_endings({"--output": output, "--plot": chart.plot, "--log": log})
     charts.check(chart.wanted(), (job.document() for job in jobs if chart.plot))
     probes = frozenset(name for name, on in (("lines", lines), ("log", log)) if on)
-    results, logs, wrong = _simulate(jobs, cores, probes, told)
+    results, logs, wrong = _simulate(jobs, cores, probes, told, resume)
     curve.show(results, json)
     if len(jobs) == 1 and results[0].points and not json:
         moved.show(jobs[0].program, repeats(results[0])[-1].median)
@@ -58,7 +60,14 @@ def finish(
             note(said)
     if wrong or any(result.failed for result in results):
         return FAILED
-    return INTERRUPTED if any(result.outcome.partial for result in results) else OK
+    return _ended(results)
+
+
+def _ended(results: Sequence[Result]) -> int:
+    if any(result.outcome.partial for result in results):
+        note("interrupted: the same command with --resume goes on from here")
+        return INTERRUPTED
+    return OK
 
 
 def draw(results: Sequence[Result], chart: Chart) -> None:
@@ -68,7 +77,7 @@ def draw(results: Sequence[Result], chart: Chart) -> None:
 
 
 def _simulate(
-    jobs: Sequence[Job], cores: int, probes: Probes, told: Told
+    jobs: Sequence[Job], cores: int, probes: Probes, told: Told, resume: bool
 ) -> tuple[list[Result], list[Log], bool]:
     """What came, each point's log, and whether a guest went wrong, of which a note is made."""
     logs: list[Log] = []
@@ -84,7 +93,12 @@ def _simulate(
             tick=lambda operations, reached: advance.reached(reached),
             seen=lambda job, observed: logs.append((job, observed.get("log"))),
             told=told,
+            store=Store(),
+            resume=resume,
         )
+    if resume:
+        taken = sum(result.host.resumed for result in results)
+        note(f"resumed: {taken} of {len(points)} points were finished before")
     for job, error in wrong:
         note(f"uncore: {job.machine.id} at {job.threads[0]} threads{by_seed(job.seed)}: {error}")
     return results, logs, bool(wrong)

@@ -9,10 +9,11 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from uncore import matrices as measurement
-from uncore.commands.options import CHOICES, Choices, Json, Plot, With, note
+from uncore.commands.options import CHOICES, Choices, Json, Plot, Resume, With, note
 from uncore.commands.status import FAILED, INTERRUPTED, OK
 from uncore.errors import GuestError, UserError
 from uncore.report.plot import picture
+from uncore.store import Store
 from uncore.words import check_endings, pairs
 
 
@@ -31,6 +32,7 @@ def matrix(
     choices: Choices = CHOICES,
     csv: Annotated[Path | None, Parameter(help="write the matrix, in ns")] = None,
     plot: Plot = None,
+    resume: Resume = False,
     json: Json = False,
 ) -> int:
     check_endings({"--csv": csv, "--plot": plot})
@@ -40,6 +42,8 @@ def matrix(
         overrides=pairs("--with", choices.numbers(with_)),
         only=_sample(sample) if sample else None,
         told=choices.told(),
+        store=Store(),
+        resume=resume,
         **choices.policies(),
     )
     measurement.show(measured, json)

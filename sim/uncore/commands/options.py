@@ -41,6 +41,10 @@ Cores = Annotated[
     int,
     Parameter(validator=validators.Number(gte=0), help="cores of this host to use; 0: all of them"),
 ]
+Resume = Annotated[
+    bool,
+    Parameter(negative="", help="take up points that were finished before, by an interrupted run"),
+]
 
 
 POLICIES = {"home", "slices", "engine", "slow", "placement"}  # said as a Job has them
@@ -217,23 +221,14 @@ class Several(Repeated):
     ) -> list[Job]:
         """The product of all values."""
         programs = [find_program(workload) for workload in workloads]
-        return [
-            make_job(
-                machine,
-                program,
-                threads,
-                parameters=parameters,
-                overrides=overrides,
-                **chosen.policies(),
-            )
-            for machine, program, chosen, overrides, parameters in product(
-                machines,
-                programs,
-                self.each(),
-                axes("--with", self.numbers(with_)),
-                axes("--set", set_),
+        numbers, parameters = axes("--with", self.numbers(with_)), axes("--set", set_)
+        bare = [
+            make_job(machine, program, threads, overrides=overrides, **chosen.policies())
+            for machine, program, chosen, overrides in product(
+                machines, programs, self.each(), numbers
             )
         ]
+        return [job.given(values) for job, values in product(bare, parameters)]
 
 
 @Parameter(name="*")
@@ -269,8 +264,8 @@ SEVERAL, CHART = Several(), Chart()
 
 
 def workers(cores: int) -> int:
-    """How many processes `--cores N` means."""
-    return cores or os.cpu_count() or 1
+    """How many processes `--cores N` means; all are those that this process may use."""
+    return cores or len(os.sched_getaffinity(0))
 
 
 def note(text: str) -> None:

@@ -16,6 +16,7 @@ from uncore.commands.options import (
     Chart,
     Cores,
     Json,
+    Resume,
     Set,
     Several,
     Threads,
@@ -52,16 +53,17 @@ def run(
     host: Annotated[
         bool, Parameter(negative="", help="no machine: measure this computer with the same C")
     ] = False,
+    resume: Resume = False,
     json: Json = False,
 ) -> int:
     if host:
-        if again or log or lines or with_ or choices != SEVERAL:
+        if again or resume or log or lines or with_ or choices != SEVERAL:
             raise UserError(
                 "--host: a real machine has no --with, --log, --lines, --again, --seed or placement"
             )
         return _measure(words, threads, set_, json=json, chart=chart, output=output)
     if again:
-        others = (words, set_, with_, output, lines, log, json, chart != CHART)
+        others = (words, set_, with_, output, lines, log, resume, json, chart != CHART)
         if any(others) or (threads, choices) != ("1", SEVERAL):
             raise UserError(
                 f"--again {again}: runs the job in that file; only --cores goes with it"
@@ -71,7 +73,9 @@ def run(
     jobs = choices.jobs(machines, workloads, threads, set_, with_)
     _check_files(len(jobs), output, log, lines)
     told, files = choices.told(), {"output": output, "log": log}
-    return finish(jobs, cores, told=told, json=json, lines=lines, chart=chart, **files)
+    return finish(
+        jobs, cores, told=told, json=json, lines=lines, chart=chart, resume=resume, **files
+    )
 
 
 def _check_files(jobs: int, output: Path | None, log: Path | None, lines: bool) -> None:

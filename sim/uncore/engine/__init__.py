@@ -143,6 +143,16 @@ def about(name: str, told: Told = NOTHING) -> str:
     return str((found and found(**_given(name, told))) or engine.ABOUT)
 
 
+def identity(name: str, told: Told = NOTHING) -> list[str]:
+    """What another version of the engine has otherwise, beyond what this copy of uncore carries."""
+    found = getattr(load(name), "found", None)
+    there = found and found(**_given(name, told))
+    if not there:
+        return [name]
+    file = there.program.stat()
+    return [name, str(there), f"{there.program} {file.st_size} {file.st_mtime_ns}"]
+
+
 def usable(name: str, probes: Probes = frozenset(), told: Told = NOTHING) -> None:
     """A UserError that says what to install or which probe it has not, where it is not usable."""
     if what := missing(name, told):

@@ -162,6 +162,10 @@ class Host(Struct, frozen=True, kw_only=True):
     started: Annotated[str, Meta(description="date and time, UTC")]
     seconds: Annotated[list[float], Meta(description="host seconds of each point")]
     program: Annotated[str, Meta(description="the file the program was read from")]
+    resumed: Annotated[
+        int,
+        Meta(description="points that an earlier run had finished; their seconds are of that run"),
+    ] = 0
 
 
 class Result(Framed, Struct, frozen=True, kw_only=True):

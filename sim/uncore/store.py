@@ -1,0 +1,98 @@
+"""Finished points on disk, by what decides them, so that what was simulated once need not be again.
+
+    key(job, told)             of a job of one point: equal keys, equal outcomes, on any host
+    Store(folder).keep(key, kept)    once it returns the point is there, even if the power fails
+    Store(folder).take(key)          what is known of it, or None
+
+A key is a hash of the machine's numbers, the program's bytes, the parameters, the seed and all else
+in the job, and of this copy of uncore and its engine: a point that another copy made is not found.
+A file that is damaged, or of another layout, counts as none.
+Invariant: after `keep` each folder holds at most `most` bytes, or the one point just kept; the
+oldest have left.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import msgspec
+
+from uncore import engine, paths
+from uncore.engine import NOTHING, Told
+from uncore.errors import UserError
+from uncore.files import write_whole
+from uncore.job import Job
+from uncore.result.observed import Observed
+from uncore.result.schema import Point, canonical
+
+FOLDER = paths.CACHE / "points"
+MOST = 1 << 20  # bytes in each of 256 folders; a point of a lock on 128 harts takes 5 KB
+KINDS = ("*.py", "*.table")  # of files that decide what happens, beside what is compiled
+LABELS = ("overrides",)  # of a job's document, which decide nothing: they are in the machine
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """One finished point."""
+
+    point: Point
+    seconds: float  # of the host
+    lines: Observed | None = None  # what the probe `lines` saw, where it was used
+
+
+def key(job: Job, told: Told = NOTHING) -> str:
+    document = {name: value for name, value in job.document().items() if name not in LABELS}
+    maker = [_copy(), *engine.identity(job.engine, told)]
+    return hashlib.sha256(canonical([document, maker])).hexdigest()
+
+
+@cache
+def _copy() -> str:
+    """This copy of uncore: its native module, its Python and its tables."""
+    folders = (paths.PACKAGE, paths.SST, paths.GEM5)
+    files = [file for folder in folders for kind in KINDS for file in folder.rglob(kind)]
+    native = find_spec("uncore._native")
+    content = hashlib.sha256()
+    for file in (
+        Path(str(native and native.origin)),
+        *paths.SST_ELEMENT.glob("*.so"),
+        *sorted(files),
+    ):
+        content.update(b"%s\0" % file.name.encode() + file.read_bytes())
+    return content.hexdigest()
+
+
+@dataclass(frozen=True)
+class Store:
+    folder: Path = field(default_factory=lambda: FOLDER)
+    most: int = MOST
+
+    def keep(self, key: str, kept: Kept) -> None:
+        """Where nothing can be written nothing is kept: a run does not fail by that."""
+        place = self._place(key)
+        with suppress(OSError, UserError):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(place, zlib.compress(msgspec.json.encode(kept), level=1))
+            self._trim(place)
+
+    def take(self, key: str) -> Kept | None:
+        try:
+            return msgspec.json.decode(zlib.decompress(self._place(key).read_bytes()), type=Kept)
+        except (OSError, zlib.error, msgspec.MsgspecError):
+            return None
+
+    def _place(self, key: str) -> Path:
+        return self.folder / key[:2] / key
+
+    def _trim(self, newest: Path) -> None:
+        files = [(file.stat(), file) for file in newest.parent.iterdir() if file != newest]
+        room = self.most - newest.stat().st_size
+        for about, file in sorted(files, key=lambda one: -one[0].st_mtime_ns):
+            room -= about.st_size
+            if room < 0:
+                file.unlink(missing_ok=True)
