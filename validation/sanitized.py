@@ -6,7 +6,7 @@ Builds the native module with AddressSanitizer, UBSan and the C++ library's own 
 on it the suites that execute native code; `SUITE...` runs others, `--all` also the tests marked
 `long` and `bulk`.  The first fault ends the run with the place where it happened.
 
-Interface for validation/suites.py, which runs it beside the other tests: `Beside`.
+Interface for validation/suites.py: `build()`, the build alone, which may go on beside other work.
 Exit status: 0 when all passed, else 1.
 """
 
@@ -15,11 +15,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Self
 
 TOP = Path(__file__).resolve().parent.parent
 VARIANT = "native-sanitize"  # where SConstruct puts it
@@ -30,9 +27,9 @@ SUITES = """
 QUICK = ["-m", "not long and not bulk"]
 
 
-def _built() -> bool:
-    build = [sys.executable, "-m", "SCons", "-Q", "-s", "--sanitize", "native"]
-    return subprocess.run([*build, f"-j{os.cpu_count()}"], cwd=TOP).returncode == 0
+def build() -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "SCons", "-Q", "-s", "--sanitize", "native"]
+    return subprocess.Popen([*command, f"-j{os.cpu_count()}"], cwd=TOP)
 
 
 def _library(name: str) -> str:
@@ -56,37 +53,23 @@ def main(words: Sequence[str]) -> int:
     """Does not return once the module is built: this process becomes pytest."""
     everything = "--all" in words
     suites = [word for word in words if word != "--all"] or SUITES
-    if not _built():
+    if build().wait() != 0:
         return 1
     # What a fault writes as the process dies must not be caught, nor a crash explained by Python.
-    pytest = ["-m", "pytest", "-q", "--capture=sys", "-p", "no:faulthandler"]
+    pytest = [
+        "-m",
+        "pytest",
+        "-q",
+        "--capture=sys",
+        "-p",
+        "no:faulthandler",
+        "-p",
+        "validation.pair",
+    ]
     tests = [f"validation/{suite}" for suite in suites]
     command = [sys.executable, *pytest, *([] if everything else QUICK), *tests]
     os.chdir(TOP)
     os.execve(sys.executable, command, _environment())
-
-
-class Beside:
-    """The same as a process beside other work, quiet until it is asked for its end."""
-
-    def __init__(self, words: Sequence[str] = ()) -> None:
-        self._output = tempfile.TemporaryFile("w+")  # noqa: SIM115 (ends with this object)
-        self._start = time.perf_counter()
-        command = [sys.executable, "-m", "validation.sanitized", *words]
-        self._process = subprocess.Popen(command, stdout=self._output, stderr=subprocess.STDOUT)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.terminate()
-        self._process.wait()
-
-    def end(self) -> tuple[bool, float, str]:
-        """Waits; whether it passed, its seconds so far, and what it wrote."""
-        passed = self._process.wait() == 0
-        self._output.seek(0)
-        return passed, time.perf_counter() - self._start, self._output.read()
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """Every check of the project, with its seconds: `python -m validation.suites [--all] [SUITE...]`.
 
-Beside everything else, another process builds the native module with sanitizers and runs on it the
-suites that execute native code (sanitized.py).  Style and types come first, because they are quick;
-then pytest runs the suites in one process, and the plugin below prints what each folder of
-validation/ took, and what the sanitizers said.
+Style and types come first, because they are quick, and beside them the native module is built with
+sanitizers.  Then two processes of pytest share the suites (pair.py), and the plugin below prints
+what each folder of validation/ took; then they share the suites that execute native code, with
+sanitizers (sanitized.py).  So no processor waits for the other's part.
 
 Exit status: 0 when all passed, else 1.
 """
@@ -18,11 +18,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from validation.sanitized import Beside
+from validation import sanitized
 
 TOP = Path(__file__).resolve().parent.parent
 TOOL = [sys.executable, "-m"]
 QUICK = ["-m", "not long"]
+SHARED = ["-p", "validation.pair"]
 
 
 def run(name: str, command: Sequence[str]) -> bool:
@@ -58,10 +59,9 @@ def beside(program: str) -> str:
 
 
 class Seconds:
-    """A pytest plugin: how long each suite took, how many of its tests did what; the sanitizers."""
+    """A pytest plugin: how long each suite took, how many of its tests did what."""
 
-    def __init__(self, sanitizers: Beside | None) -> None:
-        self.sanitizers = sanitizers
+    def __init__(self) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
         self.counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
 
@@ -76,23 +76,19 @@ class Seconds:
         for suite, seconds in self.seconds.items():
             counts = ", ".join(f"{n} {outcome}" for outcome, n in self.counts[suite].items())
             terminalreporter.write_line(f"{suite:<16} {seconds:7.1f} s   {counts}")
-        if self.sanitizers:
-            passed, seconds, output = self.sanitizers.end()
-            terminalreporter.section("sanitizers")
-            terminalreporter.write_line(output.rstrip() if not passed else output.splitlines()[-1])
-            terminalreporter.write_line(f"{'until':<16} {seconds:7.1f} s")
 
 
 def main(words: Sequence[str]) -> int:
-    limits = [] if "--all" in words else QUICK
+    limits = [*SHARED, *([] if "--all" in words else QUICK)]
     suites = [f"validation/{word}" for word in words if word != "--all"]
     if suites:
-        return int(pytest.main([*limits, *suites], plugins=[Seconds(None)]) != 0)
-    with Beside(words) as sanitizers:
-        passed = style()
-        tests = pytest.main(limits, plugins=[Seconds(sanitizers)])
-        passed.append(sanitizers.end()[0])
-    return 0 if all(passed) and tests == 0 else 1
+        return int(pytest.main([*limits, *suites], plugins=[Seconds()]) != 0)
+    build = sanitized.build()
+    passed = style()
+    passed.append(build.wait() == 0)
+    passed.append(pytest.main(limits, plugins=[Seconds()]) == 0)
+    passed.append(run("sanitizers", [*TOOL, "validation.sanitized", *words]))
+    return 0 if all(passed) else 1
 
 
 if __name__ == "__main__":

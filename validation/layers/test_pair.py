@@ -1,0 +1,50 @@
+"""Do two processes that share tests (validation/pair.py) run each of them once, and tell of all?"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+TESTS = """
+import os, time, pytest
+
+@pytest.mark.parametrize("number", range(24))
+def test_one(number):
+    time.sleep(0.5)
+    with open("ran", "a") as file:
+        file.write(f"{number} {os.getpid()}\\n")
+    assert number not in (1, 22)
+    if number == 23 and os.environ.get("DIES"):
+        os.kill(os.getpid(), 9)
+"""
+
+
+def shared(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    (folder / "test_them.py").write_text(TESTS)
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    words = ["-m", "pytest", "-q", "-p", "validation.pair", "-p", "no:cacheprovider"]
+    return subprocess.run(
+        [sys.executable, *words],
+        cwd=folder,
+        env={"PYTHONPATH": str(TOP), **environment},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_each_test_runs_once_and_its_report_is_in_the_one_summary(tmp_path):
+    done = shared(tmp_path)
+    ran = [line.split() for line in (tmp_path / "ran").read_text().splitlines()]
+    assert sorted(int(number) for number, _ in ran) == list(range(24))
+    assert len({process for _, process in ran}) == 2
+    assert "2 failed, 22 passed" in done.stdout
+    assert "test_one[1]" in done.stdout and "test_one[22]" in done.stdout
+    assert done.returncode == 1
+
+
+def test_a_second_process_that_dies_is_a_failure(tmp_path):
+    done = shared(tmp_path, DIES="1")
+    assert "the second process ended with -9" in done.stdout + done.stderr
+    assert done.returncode == 1
