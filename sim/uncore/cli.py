@@ -7,6 +7,9 @@ packages that add some (`uncore.plugins`).
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
 import sys
 from collections.abc import Sequence
 
@@ -21,7 +24,8 @@ from cyclopts import (
 from uncore import plugins
 from uncore.commands import COMMANDS, heads
 from uncore.commands.status import INTERRUPTED, MISTAKE, OK
-from uncore.errors import UncoreError, nearest
+from uncore.errors import UncoreError, UserError, nearest
+from uncore.plain import plain
 from uncore.report import width
 from uncore.signals import interruptible
 from uncore.version import __version__
@@ -43,24 +47,52 @@ def main(words: Sequence[str] | None = None) -> None:
     words = list(sys.argv[1:] if words is None else words)
     width.wide.set(WIDE in words)
     words = [word for word in words if word != WIDE]
+    _speak()
     try:
         with interruptible():
+            _refuse_halves(words)
             status = _app(words)(
                 words, exit_on_error=False, print_error=False, result_action="return_value"
             )
+            sys.stdout.flush()
     except UncoreError as error:
-        print(f"uncore: {error}", file=sys.stderr)
-        status = error.status
+        status = _say(str(error), error.status)
     except CycloptsError as error:
-        print(f"uncore: {_worded(error)}", file=sys.stderr)
-        status = MISTAKE
+        status = _say(_worded(error), MISTAKE)
     except KeyboardInterrupt:
-        print("uncore: interrupted", file=sys.stderr)
-        status = INTERRUPTED
+        status = _say("interrupted", INTERRUPTED)
     except BrokenPipeError:  # the reader of the pipe has seen enough
         sys.stderr.close()
         status = OK
+    except OSError as error:  # standard output is full, or what nobody thought of
+        status = _say(f"{error.filename or 'standard output'}: {error.strerror}", MISTAKE)
+        _drop_output()
     sys.exit(status if isinstance(status, int) else OK)
+
+
+def _refuse_halves(words: list[str]) -> None:
+    """Names stand in results and pictures, which are text."""
+    for word in words:
+        if any("\ud800" <= letter <= "\udfff" for letter in word):
+            raise UserError(f"{word}: not UTF-8; give the file a name that is")
+
+
+def _say(text: str, status: int) -> int:
+    print(f"uncore: {plain(text)}", file=sys.stderr)
+    return status
+
+
+def _drop_output() -> None:
+    """What standard output still holds must not be tried again when the interpreter ends."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _speak() -> None:
+    """A letter that the terminal's encoding lacks is told by its number."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _app(words: list[str]) -> App:

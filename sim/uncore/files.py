@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uncore.errors import UserError
+from uncore.plain import plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,6 +47,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 def write_figure(path: Path, figure: Figure, dpi: int = 130) -> None:
     drawn = io.BytesIO()
+    _speak_plainly(figure)
     try:
         figure.savefig(drawn, format=path.suffix.removeprefix("."), dpi=dpi)
     except ValueError as error:
@@ -60,6 +62,14 @@ def _settle(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _speak_plainly(figure: Figure) -> None:
+    """A name is neither a formula nor a command to whoever shows the picture."""
+    for text in figure.findobj(lambda part: hasattr(part, "set_parse_math")):
+        said = text.get_text()  # type: ignore[attr-defined]
+        if "$" in said or not said.isprintable():
+            text.set(text=plain(said), parse_math=False)
 
 
 def _umask() -> int:

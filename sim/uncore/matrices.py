@@ -26,6 +26,7 @@ from uncore.errors import Unfinished, UserError
 from uncore.execute import execute
 from uncore.files import write_whole
 from uncore.job import Job
+from uncore.plain import plain_json
 from uncore.report import plot
 from uncore.report.progress import progress
 from uncore.report.table import Column, emit
@@ -176,7 +177,7 @@ def show(matrix: Matrix, as_json: bool) -> None:
             "classes": rows,
             "ns": matrix.ns,
         }
-        print(msgspec.json.encode(document).decode())
+        print(plain_json(msgspec.json.encode(document).decode()))
         return
     if len(matrix.ns) <= 16:
         _show_pairs(matrix)

@@ -25,6 +25,7 @@ from uncore.api import REPEATS, find_program, make_job, usual_seeds
 from uncore.engine.limits import Limits
 from uncore.errors import UserError
 from uncore.job import Job
+from uncore.plain import plain
 from uncore.report.wanted import Wanted, figure
 from uncore.words import axes, duration, pairs, places, seeds
 
@@ -270,4 +271,4 @@ def workers(cores: int) -> int:
 
 def note(text: str) -> None:
     """Says where something was written, without disturbing what is piped."""
-    print(text, file=sys.stderr)
+    print(plain(text), file=sys.stderr)

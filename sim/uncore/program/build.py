@@ -14,6 +14,8 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import resource
+import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
@@ -22,6 +24,7 @@ from pathlib import Path
 
 from uncore import paths
 from uncore.errors import UserError
+from uncore.program import sources
 
 ZIG_CC = (sys.executable, "-P", "-m", "ziglang", "cc")
 
@@ -66,6 +69,9 @@ HOST = Target(
 )
 # With the system's compiler, which has the sanitizer's library ready; it knows no fences.
 HOST_SANITIZED = Target(("cc",), "host", (*THREADS, "-fsanitize=thread", "-Wno-tsan"))
+
+PATIENCE = 60  # seconds of one compilation; the slowest takes ten
+MEMORY = 8 << 30  # bytes
 
 ZIG_CACHE = paths.CHECKOUT / "build/zig" if paths.CHECKOUT else paths.CACHE / "zig"
 
@@ -143,18 +149,39 @@ def files(source: Path) -> list[Path]:
 
 
 def _compile(source: Path, words: list[str]) -> str:
-    """What the compiler prints."""
-    compiler = subprocess.run(
+    """What the compiler prints; it calls others, so its group of processes ends with it."""
+    sources.check(source, [paths.WORKLOADS / "include"])
+    with subprocess.Popen(
         words,
         cwd=_compiler_folder(),
         env=_environment(),
-        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
         errors="replace",
-    )
+        process_group=0,
+        preexec_fn=_limit,
+    ) as compiler:
+        try:
+            printed, said = compiler.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            raise UserError(
+                f"{source.name}: the compiler has not ended after {PATIENCE} s: does the file take"
+                " in a device, or have the compiler compute for ever?"
+            ) from None
+        finally:
+            if compiler.poll() is None:
+                os.killpg(compiler.pid, signal.SIGKILL)
     if compiler.returncode:
-        raise UserError(f"{source.name}: does not compile:\n{_message(compiler.stderr)}")
-    return compiler.stdout
+        raise UserError(f"{source.name}: does not compile:\n{_message(said)}")
+    return printed
+
+
+def _limit() -> None:
+    """In the compiler's process: neither time nor memory of this computer without end."""
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE))
 
 
 def _environment() -> Mapping[str, str]:

@@ -20,6 +20,7 @@ from rich.markup import escape
 from rich.segment import Segment, Segments
 from rich.table import Table
 
+from uncore.plain import plain, plain_json
 from uncore.report.layout import Block, laid_out
 from uncore.report.units import EMPTY
 from uncore.report.width import room, wide
@@ -42,7 +43,7 @@ class Column(NamedTuple):
 
 def print_json(value: Any) -> None:
     """A structure as indented JSON on standard output."""
-    print(msgspec.json.format(msgspec.json.encode(value), indent=1).decode())
+    print(plain_json(msgspec.json.format(msgspec.json.encode(value), indent=1).decode()))
 
 
 def emit(rows: Sequence[Row], as_json: bool, columns: Sequence[Column], title: str = "") -> None:
@@ -69,7 +70,7 @@ def emit(rows: Sequence[Row], as_json: bool, columns: Sequence[Column], title: s
 def say(text: str, style: str = "") -> None:
     """A line of text on standard output, folded between words where it is longer than the room."""
     out = console()
-    folded = "\n".join(_folded(line, out.width) for line in text.split("\n"))
+    folded = "\n".join(_folded(line, out.width) for line in plain(text).split("\n"))
     out.print(folded, style=style, markup=False, soft_wrap=True)
 
 
@@ -127,4 +128,4 @@ def cells(rows: Sequence[Row], columns: Sequence[Column]) -> tuple[list[Column],
 
 def _cell(column: Column, row: Row) -> str:
     value = column.value(row) if callable(column.value) else row.get(column.value)
-    return column.write(value)
+    return plain(column.write(value))

@@ -18,6 +18,7 @@ from uncore.topology.schema import MOST_HARTS
 from uncore.topology.units import UnitError
 
 EXAMPLE = 'like "socket:2 die:4 ccx:2 core:4 thread:2"'
+MOST_LEVELS = 32  # no machine has ten
 WORD = re.compile(r"([A-Za-z][\w-]*):(\d{1,5}(?:,\d{1,5})*)")
 
 
@@ -113,6 +114,8 @@ def _counts(text: str) -> dict[str, list[int]]:
         counts[match[1]] = [int(n) for n in match[2].split(",")]
         if 0 in counts[match[1]]:
             raise UnitError(f"'{word}' counts none: expected 1 or more")
+    if len(counts) > MOST_LEVELS:
+        raise UnitError(f"{len(counts)} levels; expected at most {MOST_LEVELS}")
     return counts
 
 

@@ -23,6 +23,7 @@ from uncore.engine.gem5.protocols import PROTOCOLS
 from uncore.engine.outside import folder
 from uncore.engine.outside import run as runs
 from uncore.errors import UserError
+from uncore.files import write_whole
 from uncore.program import abi
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def export(job: Job, place: Path, options: Options) -> None:
     readme = readme.replace("CONTROLLERS", str(controllers(job, protocol)))
     described = system.describe(job, protocol)
     folder.write(job, place, program, described, paths.GEM5 / folder.CONFIGURATION, readme)
-    (place / system.CODE).write_bytes(boot.text(job).data)
+    write_whole(place / system.CODE, boot.text(job).data)
 
 
 def choose(job: Job, gem5: find.Gem5 | None) -> str:

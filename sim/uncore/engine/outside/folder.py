@@ -14,9 +14,11 @@ byte for byte.
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from uncore.errors import UserError
+from uncore.files import write_whole
 
 if TYPE_CHECKING:
     from uncore.job import Job
@@ -31,13 +33,20 @@ def write(
     job: Job, place: Path, program: bytes, system: dict[str, Any], configuration: Path, readme: str
 ) -> None:
     """The job of one thread count; `readme` names workload, machine and threads."""
-    place.mkdir(parents=True, exist_ok=True)
     names = {"workload": job.program.name, "machine": job.machine.id, "threads": job.threads[0]}
-    (place / PROGRAM).write_bytes(program)
-    (place / SYSTEM).write_text(_json(system))
-    (place / JOB).write_text(_json(job.document()))
-    shutil.copyfile(configuration, place / CONFIGURATION)
-    (place / "README.md").write_text(readme.format(**names))
+    files: dict[str, str | bytes] = {
+        PROGRAM: program,
+        SYSTEM: _json(system),
+        JOB: _json(job.document()),
+        CONFIGURATION: configuration.read_bytes(),
+        "README.md": readme.format(**names),
+    }
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{place}: cannot make the folder: {error.strerror}") from None
+    for name, content in files.items():
+        write_whole(place / name, content)
 
 
 def _json(document: object) -> str:

@@ -1,0 +1,37 @@
+"""What a C file takes in: refused before the compiler reads what never ends.
+
+check(source, folders)    UserError where it, or a file it includes, includes a device or a pipe
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from uncore.errors import UserError
+
+TAKES_IN = re.compile(r"""(?:\#\s*(?:include|import|embed)|\.incbin)[\s\\]*["<]([^">\\\n]+)""")
+
+
+def check(source: Path, folders: Sequence[Path]) -> None:
+    """Names that a macro puts together are found by nobody but the compiler, whose time is limited
+    (build.py)."""
+    seen, rest = {source}, [source]
+    while rest:
+        file = rest.pop()
+        lines = file.read_text(errors="replace").splitlines()
+        for number, line in enumerate(lines, 1):
+            for name in TAKES_IN.findall(line):
+                for found in _found(name, [file.parent, *folders]):
+                    if not found.is_file():
+                        where = f"{file.name}:{number}"
+                        raise UserError(f"{where}: takes in {found}: it is not a regular file")
+                    if found not in seen:
+                        seen.add(found)
+                        rest.append(found)
+
+
+def _found(name: str, folders: Sequence[Path]) -> list[Path]:
+    places = [folder / name for folder in folders]
+    return [place for place in places if place.exists()][:1]
