@@ -33,7 +33,8 @@ struct Line {
   uint32_t watchers = 0;  // sleeping harts that read it (core/run.cc)
   Time held_until = 0;    // an exclusively won line stays until then
   Time locked_until = 0;  // an atomic is under way on it
-  bool guarded = false;   // that began within the hold: probes wait for it
+  Time won = 0;           // when it was
+  bool guarded = false;   // that began then: probes wait for it
   Contended contended;    // rule C9
   Time used = 0;          // last, for LRU,
   uint64_t use = 0;       // by whom (0: a message, else a hart), and its place in our order

@@ -48,6 +48,7 @@ void Core::fill(const Packet& packet, Line& line, Time now) {
   }
   use(line, now);
   if (around.protocol.is_dirty(state)) {
+    line.won = now;
     line.held_until = now + spec.hold - hold_play_ + (hold_draws_ ? hold_draws_(m.id) : 0);
     line.contended.begins(m.contended || line.stalled > 0);
   }
@@ -95,7 +96,7 @@ void Core::lost(uint64_t number) {
     if (t->reservation == number) t->reservation = Thread::kNoLine;
 }
 
-// How long a probe of an owned line waits: for the winner's hold, and for an atomic begun in it.
+// How long a probe of an owned line waits: for the winner's hold, and for the atomic it was won for.
 Time Core::deferral(const Msg& m, const Line* line) const {
   if (!line || m.kind == Kind::Inv || !around.protocol.may_store(line->copy.state)) return 0;
   return std::max(line->held_until, line->guarded ? line->locked_until : 0);
