@@ -37,6 +37,10 @@ NOTHING: Mapping[str, str] = {}
 
 ALONE = {"guarded": "0"}  # the lock's own line is all that is shared
 
+# As lockhammer's sources have it: delays of up to 30,000 pauses, so that a thread which has failed
+# once sleeps for as long as hundreds of operations take, and only a whole run has the tail.
+EVENT = {"attempt": "swap", "delay": "600", "ops": "5000"}
+
 # What stands for a primitive: a workload, its parameters, and whether `hold` excludes others.
 PRIMITIVES: dict[str, tuple[str, Mapping[str, str], bool]] = {
     "incdec_refcount": ("refcount/incdec", NOTHING, False),
@@ -44,7 +48,7 @@ PRIMITIVES: dict[str, tuple[str, Mapping[str, str], bool]] = {
     "ticket_spinlock": ("lock/ticket_packed", ALONE, True),
     "swap_mutex": ("lock/swap", ALONE, True),
     "queued_spinlock": ("lock/qspinlock", ALONE, True),
-    "event_mutex": ("lock/event_mutex", ALONE | {"attempt": "swap"}, True),
+    "event_mutex": ("lock/event_mutex", ALONE | EVENT, True),
 }
 WORKLOADS = PRIMITIVES | {HARNESS: ("lock/empty", NOTHING, False)}
 LEFT_OUT = "jvm_objectmonitor"  # its waiters sleep: there is no operating system here
