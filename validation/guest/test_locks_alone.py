@@ -34,10 +34,20 @@ def test_a_lock_alone_runs_in_every_workload(name: str) -> None:
     assert (point["failures"], point["thread_ops"]) == ([], [20] * 4)
 
 
+@pytest.mark.parametrize("lines", [0, 1, 3])
 @pytest.mark.parametrize("name", GUARDING)
-def test_several_guarded_lines_are_right_in_every_workload(name: str) -> None:
-    point = runs.point("ccx:2x2", name, 4, ops=20, guarded=3, warmup="1us")
+def test_any_number_of_guarded_lines_is_right_in_every_workload(name: str, lines: int) -> None:
+    warmed = {"warmup": "1us"} if name in TURNS else {}
+    point = runs.point("ccx:2x2", name, 4, ops=20, guarded=lines, **warmed)
     assert point["failures"] == []
+
+
+@pytest.mark.parametrize("name", ["lock/rwlock", "lock/sx", "lock/mtx_def"])
+def test_without_guarded_lines_only_the_lock_moves(name: str) -> None:
+    some, none = (
+        shared(runs.point("ccx:2x2", name, 4, ops=50, guarded=lines), least=5) for lines in (2, 0)
+    )
+    assert "guarded+0x80" in some and "guarded+0x80" not in none
 
 
 @pytest.mark.parametrize(("lines", "expected"), [(0, 1), (1, 2), (4, 5)])

@@ -9,8 +9,12 @@
 // lock of one mode defines CONTEND_WRITE_EVERY as 1, and one that needs each hart's consent
 // CONTEND_HART_SETUP as the function for every hart to call.
 //
-// Check: a reader meets no writer, and finds both copies of what writers change equal, when it
-// enters and when it leaves; a writer meets nobody; the number of writes is what was written.
+// What the lock guards is `guarded` lines, which a writer writes and a reader reads; with 0 the
+// lock's own lines are all that harts share.
+//
+// Check: a reader meets no writer, and finds all copies of what writers change equal, when it
+// enters and when it leaves; a writer meets nobody; the number of writes is what was written. Where
+// nothing is guarded, nothing shows whether threads were alone.
 #ifndef UNCORE_CONTEND_THREADS_H_
 #define UNCORE_CONTEND_THREADS_H_
 
@@ -22,6 +26,8 @@
 #define CONTEND_WRITE_EVERY 10
 #endif
 
+#define GUARDED_USUAL 2
+
 UC_PARAM(u64, write_every, CONTEND_WRITE_EVERY, "operations",
          "every how manyth operation of a thread is exclusive; 0: none");
 UC_PARAM(u64, threads, 1, "threads", "threads for each hart");
@@ -30,6 +36,8 @@ UC_PARAM(u64, preempt, 0, "operations",
 UC_PARAM(duration, hold, 0, "ns", "time inside the critical section");
 UC_PARAM(duration, think, 0, "ns", "time outside, after each release");
 UC_PARAM(u64, lock_node, 0, "node", "memory node of the lock and of what it guards");
+UC_OPTION(u64, guarded_lines, guarded, GUARDED_USUAL, "lines",
+          "lines that writers write and readers read; 0: none, and exclusion is not checked");
 
 static void lock_setup(unsigned n);
 static void lock_exclusive(void);
@@ -40,8 +48,7 @@ static void unlock_shared(void);
 // Volatile, so that each access is made; not atomic, because the lock is what makes them safe.
 static struct guarded {
   UC_ALIGNED volatile uint64_t writes;
-  volatile const void* writer;  // null while nobody writes
-  UC_ALIGNED volatile uint64_t writes_again;
+  volatile const void* writer;  // in the first line: null while nobody writes
 }* guarded;
 
 // What the harts' threads wrote, for the sum at the end.
@@ -54,38 +61,48 @@ static void inside(bool preempted) {
   if (preempted) uc_yield();
 }
 
-static void write_once(bool preempted) {
+static inline uint64_t guarded_number(bool usual) { return usual ? GUARDED_USUAL : guarded_lines; }
+
+UC_SPECIALISED void write_guarded(bool preempted, bool usual) {
   const void* self = uc_thread_self();
-  if (!UC_SABOTAGE) lock_exclusive();
   uc_check(!guarded->writer, "a writer entered while another was inside");
   guarded->writer = self;
   uint64_t writes = guarded->writes;
   inside(preempted);
-  guarded->writes = writes + 1;
-  guarded->writes_again = writes + 1;
+  for (uint64_t k = 0; k < guarded_number(usual); k++) guarded[k].writes = writes + 1;
   uc_check(guarded->writer == self, "another writer entered meanwhile");
   guarded->writer = NULL;
+}
+
+UC_SPECIALISED void write_once(bool preempted, bool usual) {
+  if (!UC_SABOTAGE) lock_exclusive();
+  if (guarded_number(usual))
+    write_guarded(preempted, usual);
+  else
+    inside(preempted);
   if (!UC_SABOTAGE) unlock_exclusive();
   atomic_fetch_add_explicit(&written[uc_id()].writes, 1, memory_order_relaxed);
 }
 
-static uint64_t look(void) {
+UC_SPECIALISED uint64_t look(bool usual) {
+  if (!guarded_number(usual)) return 0;
   uint64_t writes = guarded->writes;
   uc_check(!guarded->writer, "a reader and a writer were inside together");
-  uc_check(writes == guarded->writes_again, "a reader saw one half of a write");
+  for (uint64_t k = 1; k < guarded_number(usual); k++)
+    uc_check(guarded[k].writes == writes, "a reader saw one half of a write");
   return writes;
 }
 
-static void read_once(bool preempted) {
+UC_SPECIALISED void read_once(bool preempted, bool usual) {
   if (!UC_SABOTAGE) lock_shared();
-  uint64_t before = look();
+  uint64_t before = look(usual);
   inside(preempted);
-  uc_check(look() == before, "something was written while a reader was inside");
+  uc_check(look(usual) == before, "something was written while a reader was inside");
   if (!UC_SABOTAGE) unlock_shared();
 }
 
 // Threads start at different operations, so that they do not all write at once.
-static void contend(void* number) {
+UC_SPECIALISED void contend_run(void* number, bool usual) {
   uint64_t turn = (uint64_t)number;
   struct loop loop = {.left = ops, .end = duration ? uc_now() + duration : 0};
   while (loop_more(&loop)) {
@@ -93,17 +110,26 @@ static void contend(void* number) {
     bool preempted = preempt && turn % preempt == 0;
     uc_start();
     if (write_every && turn % write_every == 0)
-      write_once(preempted);
+      write_once(preempted, usual);
     else
-      read_once(preempted);
+      read_once(preempted, usual);
     uc_op();
     uc_delay(think);
   }
 }
 
+static __attribute__((noinline)) void contend_as_set(void* number) { contend_run(number, false); }
+
+static void contend(void* number) {
+  if (guarded_lines == GUARDED_USUAL)
+    contend_run(number, true);
+  else
+    contend_as_set(number);
+}
+
 void uc_setup(unsigned n) {
   uc_sched_setup(n);
-  guarded = uc_alloc(sizeof *guarded, (unsigned)lock_node);
+  guarded = uc_alloc(guarded_lines * sizeof *guarded, (unsigned)lock_node);
   written = uc_alloc(n * sizeof *written, 0);
   lock_setup(n);
   for (uint64_t extra = n; extra < threads * n; extra++)
@@ -125,7 +151,7 @@ void uc_main(unsigned id, unsigned n) {
 void uc_finish(unsigned n) {
   uint64_t sum = 0;
   for (unsigned i = 0; i < n; i++) sum += written[i].writes;
-  uc_check(guarded->writes == sum, "writes were lost");
+  uc_check(!guarded_lines || guarded->writes == sum, "writes were lost");
 }
 
 #endif  // UNCORE_CONTEND_THREADS_H_
