@@ -14,15 +14,15 @@
 #ifndef UNCORE_PERCPU_COUNTER_H_
 #define UNCORE_PERCPU_COUNTER_H_
 
-#include "qspinlock.h"
+#include "queued_lock.h"
 #include "uncore.h"
 
 struct percpu_counter {
-  UC_ALIGNED struct qspinlock lock;
+  UC_ALIGNED union queued_lock lock;
   _Atomic int64_t total;         // of what has been folded
   UC_ALIGNED uint64_t distance;  // read-only
   unsigned parts;
-  struct mcs_node* waiting;          // one of each part's owner
+  struct queue_node* waiting;        // one of each part's owner
   UC_ALIGNED _Atomic int64_t first;  // part 0; the others follow
 };
 
@@ -41,10 +41,10 @@ static inline _Atomic int64_t* percpu_counter_part(struct percpu_counter* counte
 
 static inline void percpu_counter_fold(struct percpu_counter* counter, unsigned id,
                                        int64_t amount) {
-  qspin_lock(&counter->lock, &counter->waiting[id]);
+  queue_lock(&counter->lock, counter->waiting, id);
   int64_t total = atomic_load_explicit(&counter->total, memory_order_relaxed);
   atomic_store_explicit(&counter->total, total + amount, memory_order_relaxed);
-  qspin_unlock(&counter->lock);
+  queue_unlock(&counter->lock);
 }
 
 static inline void percpu_counter_add(struct percpu_counter* counter, unsigned id, int64_t amount,
