@@ -50,8 +50,7 @@ class Case(NamedTuple):
 
 @cache
 def guest(name: str) -> Program:
-    """Without options (UC_OPTION): a new one must not change what was recorded of these jobs."""
-    return program.compile(GUESTS.get(name, paths.WORKLOADS / f"{name}.c"), ("UC_PLAIN=1",))
+    return program.compile(GUESTS.get(name, paths.WORKLOADS / f"{name}.c"))
 
 
 def make(case: Case) -> Job:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from validation.support import runs
 
-from uncore import api, paths, program
+from uncore import api, paths
 from uncore.engine import native
 from uncore.program import shipped
 from uncore.topology import load
@@ -82,12 +82,6 @@ def test_a_spin_lasts_what_was_asked_for(machine: str) -> None:
     paused = per_operation("delay", "400ns") - per_operation("time", "400ns")
     pause = load(machine).core.pause / 1000
     assert paused == pytest.approx(pause, abs=20)
-
-
-def test_a_program_without_options_is_what_it_was_before() -> None:
-    plain = program.compile(paths.WORKLOADS / "lock/mcs.c", ("UC_PLAIN=1",))
-    words = [parameter.name for parameter in plain.params]
-    assert words == ["ops", "duration", "patience", "hold", "think", "lock_node"]
 
 
 def test_random_delays_cost_no_instructions() -> None:

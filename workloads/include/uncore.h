@@ -48,26 +48,17 @@ typedef uint64_t uc_choice;    // position of the word in the unit "first|second
 
 // A value the user may set without compiling; the workload reads the variable `name`. Values share
 // lines only with each other and are never written while harts run.
-#define UC_PARAM(type, name, initial, unit, help)                                                \
-  uc_##type name UC_SECTION("values") = (initial);                                               \
-  static const struct uc_param uc_param_##name UC_SECTION("params") = {#name, #type, unit, help, \
-                                                                       (uint64_t*)&name}
+#define UC_PARAM(type, name, initial, unit, help) \
+  UC_VALUE(uc_##type, #type, name, #name, initial, unit, help)
 
-// A parameter whose variable may have another name than the user writes, and which is a constant,
-// its default, in a program built with UC_PLAIN=1: that program is what it was before it had the
-// option, to the instruction, so what was recorded of it still holds.
-#ifndef UC_PLAIN
-#define UC_PLAIN 0
-#endif
-#if UC_PLAIN
+// A parameter whose variable has another name than the user writes.
 #define UC_OPTION(type, variable, name, initial, unit, help) \
-  static const uc_##type variable __attribute__((unused)) = (initial)
-#else
-#define UC_OPTION(type, variable, name, initial, unit, help)                \
-  uc_##type variable UC_SECTION("values") = (initial);                      \
+  UC_VALUE(uc_##type, #type, variable, #name, initial, unit, help)
+
+#define UC_VALUE(type, written, variable, name, initial, unit, help)        \
+  type variable UC_SECTION("values") = (initial);                           \
   static const struct uc_param uc_param_##variable UC_SECTION("params") = { \
-      #name, #type, unit, help, (uint64_t*)&variable}
-#endif
+      name, written, unit, help, (uint64_t*)&variable}
 
 // Compiled for each call by itself: with constants for options that nobody has set, beside the code
 // that reads them. So what nobody asks for takes no instruction.
