@@ -35,15 +35,17 @@ from pathlib import Path
 from typing import NoReturn
 
 import matplotlib
+from cyclopts import App
 from validation.drawn import DRAWS, Plan, apart, files
 
 from uncore import cli, execute, result
 from uncore.commands import COMMANDS, finish
 from uncore.errors import UncoreError
+from uncore.signals import ENDING
 
 SECONDS = 60  # of one invocation, on a busy host
 KNOWN = {0, 1, 2, 3, 130}
-SOFT = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+START = 3.0  # seconds of a process of its own, until it listens to signals
 ENDS = {".png": b"IEND\xaeB`\x82", ".svg": b"</svg>\n", ".pdf": b"%%EOF\n", ".csv": b"\n"}
 LATE = {f"matplotlib.backends.backend_{name}" for name in ("agg", "svg", "pdf")}
 LATE |= {"matplotlib.pyplot", "polars", "uncore.engine.reference.system", "uncore.result.frame"}
@@ -68,12 +70,14 @@ def invoke(plan: Plan, separate: bool) -> Ended:
         for name in plan.outputs:
             (place / name).write_bytes(BEFORE)
         reads, writes = os.pipe()
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # until the command listens
         child = os.fork()
         if child == 0:
             os.close(reads)
             _child(plan, place, writes, separate)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
         os.close(writes)
-        ended = _watch(child, reads, plan)
+        ended = _watch(child, reads, plan, START if separate else 0)
         ended.found += _left(child, place, plan, ended)
         return ended
 
@@ -90,9 +94,11 @@ def _child(plan: Plan, place: Path, says: int, separate: bool) -> NoReturn:
     if plan.room is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (plan.room, plan.room))
     if separate:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
         os.execv(sys.executable, [sys.executable, "-m", "uncore", *plan.words])
     sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
     sys.argv = ["uncore", *plan.words]
+    _listen_late()
     if plan.room is None:
         _note_points()
     status = 99
@@ -106,6 +112,17 @@ def _child(plan: Plan, place: Path, says: int, separate: bool) -> NoReturn:
         if not stream.closed:
             stream.flush()
     os._exit(status)
+
+
+def _listen_late() -> None:
+    """Signals come when the command has begun to answer them."""
+    plain = cli._app
+
+    def app(words: list[str]) -> App:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+        return plain(words)
+
+    cli._app = app
 
 
 def _note_points() -> None:
@@ -134,13 +151,13 @@ def _import_all() -> None:
 # ---- In the parent -------------------------------------------------------------------------------
 
 
-def _watch(child: int, reads: int, plan: Plan) -> Ended:
+def _watch(child: int, reads: int, plan: Plan, start: float) -> Ended:
     """Until it has ended, or for too long."""
     begun, said, sent = time.monotonic(), b"", plan.kill is None
     status = None
     while status is None:
         passed = time.monotonic() - begun
-        if not sent and plan.kill and passed >= plan.kill[1]:
+        if not sent and plan.kill and passed >= start + plan.kill[1]:
             os.kill(child, plan.kill[0])
             sent = True
         if passed > SECONDS:
@@ -169,7 +186,7 @@ def _left(child: int, place: Path, plan: Plan, ended: Ended) -> Iterator[str]:
     for name in plan.outputs:
         if why := _half(place / name):
             yield f"{name} is half: {why}"
-    if plan.kill is None or plan.kill[0] in SOFT:
+    if plan.kill is None or plan.kill[0] in ENDING:
         yield from (f"{p.name} is left" for p in place.glob(".*") if plan.outputs)
     if plan.kill and ended.status == 130:
         yield from _lost(place, plan)
