@@ -235,7 +235,7 @@ def test_the_atomic_that_a_line_was_won_for_keeps_probes_off(do: Do, ends: int, 
 
 @pytest.mark.parametrize("begun", [495, 500, 501])
 def test_an_atomic_begun_after_the_line_was_won_keeps_no_probe_off(begun: int) -> None:
-    """C4: A's second atomic is under way when the hold of 500 ns ends; B's probe came 2 ns before."""
+    """C4: A's second atomic is under way when the hold of 500 ns ends, B's probe 2 ns before."""
     won = 1000 + LEAD + fetch(A)
     asked = won + 498 - (taken(B, A) - L2 - way("data", A, B))
     plans = [[Step(1000, Do.AMO), Step(won + begun - LEAD, Do.AMO)], [Step(asked - LEAD, Do.AMO)]]
