@@ -35,6 +35,7 @@ HOMES = {
     "pair": "first-touch, and a pair of harts uses a line that its first hart touched first",
 }
 
+Bytes = tuple[int, int]  # address of the first, how many
 Seed = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
 
 
@@ -54,6 +55,8 @@ class Job:
     engine: str = "native"
     # ps of simulated time without an operation: the run is given up
     watchdog: Annotated[int, Meta(ge=0, lt=1 << 62)] = 10**11
+    free: tuple[Bytes, ...] = ()  # lines that cost nothing (docs/whatif.md)
+    apart: tuple[tuple[Bytes, ...], ...] = ()  # each group on a line of its own (docs/whatif.md)
     seeds: tuple[Seed, ...] = ()  # of each point's repeats; none: one run, nothing left to chance
 
     def __post_init__(self) -> None:
@@ -113,6 +116,9 @@ class Job:
             del document["machine"]["tables"]
         if all(core.order == "tso" for core in self.machine.each_core):
             _drop_order(document["machine"])
+        for name in ("free", "apart"):
+            if not document[name]:
+                del document[name]
         if not self.seeds:  # nothing is left to chance, however much could be
             del document["seeds"], document["machine"]["chance"]
         return document

@@ -14,11 +14,11 @@ Line* Core::ready(const Thread& thread, uint64_t number, ClientEvent wish, Time 
   else if (wish != ClientEvent::Load && line->contended.bars(thread.index) &&
            thread.locked != number)
     return nullptr;
-  AtLine at(*this, number, line, now, now + spec.l2_hit);
+  AtLine at(*this, number, line, now, looked_up(number, now));
   const Begun begun = CoreClient::access(at, line->copy, wish);
   if (begun == Begun::asked) line->contended.asked(thread.index);
   if (begun != Begun::performed) return nullptr;
-  cost = line->in_l1 ? 0 : spec.l2_hit;
+  cost = line->in_l1 ? 0 : looked_up(number, 0);
   use(*line, now);
   return line;
 }
@@ -31,12 +31,13 @@ bool Core::goes_far(uint64_t number) {
 
 // Sends it; its number.
 uint32_t Core::ask_far(const Access& a, Time now) {
-  AtLine at(*this, a.line(), nullptr, now, now + spec.l2_hit);
+  AtLine at(*this, a.line(), nullptr, now, looked_up(a.line(), now));
   return CoreClient::ask_far(at, a.operation());
 }
 
 void Core::send(const Msg& m, Time leaves) {
-  if (draws_ && is_request(m.kind) && m.kind != Kind::Put) leaves = later(m, leaves);
+  if (draws_ && is_request(m.kind) && m.kind != Kind::Put && !around.map.free(m.line))
+    leaves = later(m, leaves);
   around.network.send(m, leaves, agent);
   turns.sent(leaves);
 }
@@ -78,7 +79,7 @@ void Core::make_room(const Line& incoming, Time now) {
 }
 
 void Core::evict(Line& victim, Time now) {
-  AtLine at(*this, victim.number, &victim, now, now + spec.l2_hit);
+  AtLine at(*this, victim.number, &victim, now, looked_up(victim.number, now));
   const Evicted evicted = CoreClient::evict(at, victim.copy);
   turns.disturb();
   lost(victim.number);

@@ -57,6 +57,10 @@ class Core {
  private:
   Line* ready(const Thread& thread, uint64_t number, ClientEvent wish, Time now, Time& cost);
   void use(Line& line, Time now);
+  // When what it looked up in its caches leaves; at once if the line is free (docs/whatif.md).
+  Time looked_up(uint64_t number, Time now) const {
+    return around.map.free(number) ? now : now + spec.l2_hit;
+  }
   void refresh(uint64_t number, Time now);
   void send(const Msg& message, Time leaves);
   bool reach_register(Thread& thread, const Access& a, Time now, Outcome& out);

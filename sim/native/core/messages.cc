@@ -49,7 +49,8 @@ void Core::fill(const Packet& packet, Line& line, Time now) {
   use(line, now);
   if (around.protocol.is_dirty(state)) {
     line.won = now;
-    line.held_until = now + spec.hold - hold_play_ + (hold_draws_ ? hold_draws_(m.id) : 0);
+    const Time hold = spec.hold - hold_play_ + (hold_draws_ ? hold_draws_(m.id) : 0);
+    line.held_until = now + (around.map.free(line.number) ? 0 : hold);
     line.contended.begins(m.contended || line.stalled > 0);
   }
   line.locked_until = 0;
@@ -64,7 +65,7 @@ void Core::probe(PacketId id, Line* line, Time now) {
   const Msg& m = around.network.packets[id].message;
   Copy none;
   Copy& copy = line ? line->copy : none;
-  AtLine at(*this, m.line, line, now, now + spec.l2_hit);
+  AtLine at(*this, m.line, line, now, looked_up(m.line, now));
   if (CoreClient::is_early(at, copy, m)) return defer(id, line, kNever);
   if (const Time until = deferral(m, line); until > now) return defer(id, line, until);
   if (at.shares()) {

@@ -12,7 +12,7 @@ Core::Core(const CoreSurroundings& s, Agent a, Time reach)
       agent(a),
       spec(s.machine.each_core[static_cast<std::size_t>(a)]),
       lines(spec.l1_sets, spec.l1_ways, spec.l2_sets, spec.l2_ways,
-            !s.attribution && spec.order == CoreSpec::Order::tso),
+            !s.attribution && s.job.moves.empty() && spec.order == CoreSpec::Order::tso),
       observed(s.attribution, agent, s.protocol),
       turns(around, agent, spec, reach, threads, lines),
       draws_(Draws::request, s.job.seed, static_cast<uint64_t>(a), s.job.chance.request),

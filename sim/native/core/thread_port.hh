@@ -47,7 +47,9 @@ inline Answer Thread::fence(unsigned predecessor, unsigned successor) {
   return issue({.kind = Access::Kind::fence}, out);
 }
 
-inline Answer Thread::issue(const Access& access, Outcome& outcome) {
+inline Answer Thread::issue(const Access& asked, Outcome& outcome) {
+  Access access = asked;
+  access.address = core.around.map.place(asked.address);
   if (core.perform(*this, access, hart.clock, outcome)) {
     hart.clock += outcome.cost;
     return Answer::now;

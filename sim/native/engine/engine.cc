@@ -31,7 +31,8 @@ Engine::Engine(MachineSpec m, JobSpec j)
       network(agents, map, fabric, queue, machine.interrupt.accept, log.get()),
       memories(machine, agents, network),
       interrupts(agents, network, queue, machine.interrupt.multicast),
-      functional(memories.size(), agents, protocol, {cores, threads, resolvers, network, memories}),
+      functional(memories.size(), agents, protocol, job.moves,
+                 {cores, threads, resolvers, network, memories}),
       services(agents.harts(), queue, functional),
       code_(job.text_begin, job.text_size) {
   memories.load(job.segments);
@@ -70,7 +71,8 @@ void Engine::make_cores() {
                                 .counters = counters,
                                 .attribution = attribution.get(),
                                 .versions = versions.get()};
-  const std::vector<Time> reach = reaches(machine, agents, fabric);
+  std::vector<Time> reach = reaches(machine, agents, fabric);
+  if (!job.free.empty()) std::ranges::fill(reach, 1);  // what messages about free lines take
   end.set_reach(*std::ranges::max_element(reach));
   for (std::size_t c = 0; c < agents.cores(); ++c)
     cores.push_back(std::make_unique<Core>(around, static_cast<Agent>(c), reach[c]));

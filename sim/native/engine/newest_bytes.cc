@@ -6,6 +6,16 @@
 namespace uncore {
 
 void NewestBytes::read(uint64_t address, std::size_t size, uint8_t* to) {
+  read_unmoved(address, size, to);
+  for (const MoveSpec& move : moves_) {  // docs/whatif.md
+    const uint64_t begin = std::max(address, move.address);
+    const uint64_t end = std::min(address + size, move.address + move.size);
+    if (begin < end)
+      read_unmoved(begin - move.address + move.to, end - begin, to + (begin - address));
+  }
+}
+
+void NewestBytes::read_unmoved(uint64_t address, std::size_t size, uint8_t* to) {
   for (std::size_t done = 0; done < size;) {
     const uint64_t from = address + done;
     const std::size_t offset = from % kLineBytes;

@@ -23,12 +23,19 @@ class NewestBytes : public FunctionalMemory {
     const Network& network;
     Memories& memories;
   };
-  NewestBytes(uint64_t size, const Agents& agents, const Protocol& protocol, Holders holders)
-      : FunctionalMemory(size), agents_(agents), protocol_(protocol), holders_(holders) {}
+  // `moves`: bytes that are kept elsewhere (docs/whatif.md).
+  NewestBytes(uint64_t size, const Agents& agents, const Protocol& protocol,
+              const std::vector<MoveSpec>& moves, Holders holders)
+      : FunctionalMemory(size),
+        agents_(agents),
+        protocol_(protocol),
+        moves_(moves),
+        holders_(holders) {}
 
   void read(uint64_t address, std::size_t size, uint8_t* to) override;
 
  private:
+  void read_unmoved(uint64_t address, std::size_t size, uint8_t* to);
   const Bytes& valid_line(uint64_t number);
   const Bytes* owned(uint64_t number) const;
   const Bytes* carried(uint64_t number) const;
@@ -36,6 +43,7 @@ class NewestBytes : public FunctionalMemory {
 
   const Agents& agents_;
   const Protocol& protocol_;
+  const std::vector<MoveSpec>& moves_;
   const Holders holders_;
 };
 

@@ -1,5 +1,7 @@
 #include "fabric/address_map.hh"
 
+#include <algorithm>
+
 #include "hart/port.hh"
 #include "kernel/bytes.hh"
 
@@ -48,6 +50,21 @@ uint32_t AddressMap::nearest_node(Agent core) {
     if (t < least) least = t, nearest = k;
   }
   return nearest;
+}
+
+bool AddressMap::is_free(uint64_t line) const {
+  const auto after =
+      std::ranges::upper_bound(job_.free, line << kLineShift, {}, &SpanSpec::address);
+  if (after == job_.free.begin()) return false;
+  const SpanSpec& span = *std::prev(after);
+  return (line << kLineShift) - span.address < span.size;
+}
+
+uint64_t AddressMap::moved(uint64_t address) const {
+  const auto after = std::ranges::upper_bound(job_.moves, address, {}, &MoveSpec::address);
+  if (after == job_.moves.begin()) return address;
+  const MoveSpec& move = *std::prev(after);
+  return address - move.address < move.size ? address - move.address + move.to : address;
 }
 
 }  // namespace uncore

@@ -41,6 +41,10 @@ class AddressMap {
   Agent memory_of(uint64_t line, int32_t fixed) {
     return agents_.memory(fixed >= 0 ? static_cast<uint32_t>(fixed) : home(line, kNobody));
   }
+  // Is the line one that costs nothing (docs/whatif.md)?
+  bool free(uint64_t line) const { return !job_.free.empty() && is_free(line); }
+  // Where the bytes at an address are kept (docs/whatif.md).
+  uint64_t place(uint64_t address) const { return job_.moves.empty() ? address : moved(address); }
   // Does the order in which cores miss on pages decide where they are?
   bool first_touch() const { return job_.home.kind == HomeSpec::Kind::first_touch; }
 
@@ -49,6 +53,8 @@ class AddressMap {
   static uint32_t mix(uint64_t line) {
     return static_cast<uint32_t>((line * 0x9E3779B97F4A7C15u) >> 32);
   }
+  bool is_free(uint64_t line) const;
+  uint64_t moved(uint64_t address) const;
   uint32_t home(uint64_t line, Agent toucher);
   uint32_t addressed(uint64_t line) const;
   uint32_t nearest_node(Agent core);

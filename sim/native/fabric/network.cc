@@ -46,6 +46,8 @@ void Network::send(const Message<Bytes>& m, Time when, Agent origin) {
   if (agents_.is_core(m.to)) expect(m.to);
   if (log_ && is_request(m.kind) && !agents_.is_memory(m.to)) [[unlikely]]
     log_->requested({m.from, m.id}, m.kind, m.to, m.line, when);
+  if (places_.free(m.line)) [[unlikely]]
+    return queue_.push(when + 1, p.place, p.sender, Action::arrive, id);
   travel(id, when);
 }
 

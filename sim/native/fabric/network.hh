@@ -42,6 +42,8 @@ class Network {
                      uint32_t reader, Time when);
   // One interrupt to every one of `harts`, ascending: one message, which forks on its way (I5).
   void send_many(std::vector<uint32_t> harts, Agent from, Time when);
+  // Is the line one that costs nothing (docs/whatif.md)?
+  bool free(uint64_t line) const { return places_.free(line); }
   // The message meets a channel, and further ones as long as nothing else happens before: how many.
   uint64_t cross(PacketId id, Time now);
 

@@ -22,8 +22,9 @@ void Memories::arrive(PacketId id, Time now) {
   const Message<Bytes> m = network_.packets[id].message;
   network_.packets.drop(id);
   const std::size_t node = agents_.memory_number(m.to);
-  const Time start = std::max(now, free_[node]);
-  free_[node] = start + nodes_[node].busy;
+  const bool free = network_.free(m.line);
+  const Time start = free ? now : std::max(now, free_[node]);
+  if (!free) free_[node] = start + nodes_[node].busy;
   if (m.kind != Kind::GetS) return;
   Message<Bytes> data;
   data.kind = Kind::Data;
@@ -32,7 +33,7 @@ void Memories::arrive(PacketId id, Time now) {
   data.line = m.line;
   data.carries = true;
   data.data = line(m.line);
-  network_.send(data, start + nodes_[node].latency, m.to);
+  network_.send(data, free ? now : start + nodes_[node].latency, m.to);
 }
 
 }  // namespace uncore

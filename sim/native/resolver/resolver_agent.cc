@@ -26,7 +26,8 @@ void ResolverAgent::arrive(PacketId id, Time now) {
   const Msg& m = around_.network.packets[id].message;
   // An atomic reads and writes the data of its level (C8).
   const Time service = spec_.service + (m.kind == Kind::Amo ? spec_.data_hit : 0);
-  if (service == 0 || !(is_request(m.kind) || is_probe(m.kind))) return act(id, now);
+  if (service == 0 || around_.map.free(m.line) || !(is_request(m.kind) || is_probe(m.kind)))
+    return act(id, now);
   const std::size_t s = slice(m.line);
   const Time start = std::max(now, free_[s]);
   free_[s] = start + service;
@@ -63,6 +64,7 @@ void ResolverAgent::act(PacketId id, Time now) {
 bool ResolverAgent::must_look_up(const Packet& packet) const {
   const Msg& m = packet.message;
   if (packet.looked_up || !is_request(m.kind) || m.kind == Kind::Put) return false;
+  if (around_.map.free(m.line)) return false;
   const auto found = entries_.find(m.line);
   if (found == entries_.end()) return false;
   const PlacedEntry& e = *found->second;

@@ -45,6 +45,7 @@ void ResolverAt::send_stored(E& e, const Msg& m) {
 
 // When a copy of the line leaves: copies of one line leave one after another (R6.2).
 Time ResolverAt::read_data(E& entry) {
+  if (agent_.around_.map.free(entry.line)) return now_;
   PlacedEntry& e = placed(entry);
   const Time begin = std::max(now_, e.repeats);
   e.repeats = begin + agent_.spec_.data_repeat;

@@ -67,6 +67,10 @@ COMMANDS: Commands = {
         f"{_HERE}.results:compare",
         "Two workloads or two machines, side by side: their ratio, and what makes the difference.",
     ),
+    "whatif": (
+        f"{_HERE}.whatif:whatif",
+        "What each change of program or machine would be worth: exact runs, best first.",
+    ),
     "check": (
         f"{_HERE}.check:check",
         "Walk the protocol's tables exhaustively and at random; exit status 1 on a violation.",

@@ -25,6 +25,7 @@ from uncore.commands.options import (
     workers,
 )
 from uncore.commands.status import FAILED, INTERRUPTED, OK
+from uncore.counterfactual import changed
 from uncore.errors import UserError
 from uncore.execute import execute
 from uncore.host import pinned
@@ -49,6 +50,12 @@ def run(
     lines: Annotated[
         bool, Parameter(negative="", help="save with the result what `uncore lines` shows")
     ] = False,
+    free: Annotated[
+        list[str], Parameter(negative="", help="objects of `uncore lines` whose lines cost nothing")
+    ] = [],  # noqa: B006
+    apart: Annotated[
+        list[str], Parameter(negative="", help="fields, A,B, that get lines of their own")
+    ] = [],  # noqa: B006
     log: Annotated[Path | None, Parameter(help="every transaction, as a table (.parquet)")] = None,
     host: Annotated[
         bool, Parameter(negative="", help="no machine: measure this computer with the same C")
@@ -71,6 +78,7 @@ def run(
         return _again(again, cores)
     machines, workloads = machines_and_workloads("run", words)
     jobs = choices.jobs(machines, workloads, threads, set_, with_)
+    jobs = [changed(job, free, apart) for job in jobs]
     _check_files(len(jobs), output, log, lines)
     told, files = choices.told(), {"output": output, "log": log}
     return finish(

@@ -21,7 +21,7 @@ from statistics import geometric_mean
 import msgspec
 
 from uncore.errors import UserError
-from uncore.program.objects import alike, whole
+from uncore.result.objects import alike, whole
 from uncore.result.observed import Observed
 from uncore.result.repeats import Repeats, rate, repeats
 from uncore.result.schema import Point, Result

@@ -68,6 +68,11 @@ def _refuse_what_is_missing(job: Job, can: Collection[str]) -> None:
         raise UserError(
             f"--seed {job.seed}: {job.engine} draws nothing by our seeds; write --seed none"
         )
+    if (job.free or job.apart) and "whatif" not in can:
+        raise UserError(
+            f"--free, --apart: {job.engine} cannot leave out what a line costs, nor move bytes;"
+            " write --engine native"
+        )
     if job.machine.tables and "tables" not in can:
         raise UserError(
             f"{job.machine.id}: protocol {job.machine.protocol}: {job.engine} has protocols of its"

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from uncore.program.objects import alike
 from uncore.report import units
 from uncore.report.table import Column, emit, say
 from uncore.result import Observed, Point, Result
+from uncore.result.objects import alike
 from uncore.result.sharing import costs
 
 NAMED = 4  # objects of the sum

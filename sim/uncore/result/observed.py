@@ -9,10 +9,15 @@ and of the run (`waited_ps`), exactly.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from uncore.errors import UserError
+from uncore.result.objects import whole
+
+LINE, WORD = 64, 8
 Bytes = list[tuple[int, int]]
 
 
@@ -98,6 +103,10 @@ class Object(Struct, frozen=True, kw_only=True):
     interest.  An access counts for the first field that its instruction touched in the line."""
 
     name: Annotated[str, Meta(description="`guarded->owner`, `nodes[].next`")]
+    at: Annotated[
+        list[tuple[int, int]],
+        Meta(description="where: (address, size) of each element, 4096 of them at most"),
+    ]
     lines: Annotated[int, Meta(description="on how many it was touched")]
     reads: Annotated[int, Meta(description="as in Use")]
     writes: Annotated[int, Meta(description="as in Use")]
@@ -136,6 +145,23 @@ class Observed(Struct, frozen=True, kw_only=True):
             return sum(line.invalidations for line in self.lines) + self.others.invalidations
         own: int = getattr(self.others, field)
         return sum(line.sum(field) for line in self.lines) + own
+
+    def lines_of(self, names: Iterable[str]) -> Bytes:
+        """The lines on which objects stand, or all fields of `nodes[]`: (address, 64)."""
+        parts = self.parts_of(names)
+        return [(line, LINE) for line in sorted({address - address % LINE for address, _ in parts})]
+
+    def parts_of(self, names: Iterable[str]) -> Bytes:
+        """Where objects stand, in whole words: moved bytes must not be split (docs/whatif.md)."""
+        words = set[int]()
+        for name in names:
+            found = [one for one in self.objects if name in (one.name, whole(one.name))]
+            if not found:
+                known = ", ".join(one.name for one in self.objects)
+                raise UserError(f"no object is called '{name}'; this run has touched {known}")
+            for address, size in (part for one in found for part in one.at):
+                words |= {a - a % WORD for a in range(address, address + max(size, 1))}
+        return [(word, WORD) for word in sorted(words)]
 
     @property
     def transfers(self) -> dict[str, int]:

@@ -12,7 +12,7 @@ from uncore import _native
 from uncore._native import Run
 from uncore.engine import Probes, boot, outcome, silent
 from uncore.engine.limits import Watch
-from uncore.engine.native import spec
+from uncore.engine.native import elsewhere, spec
 from uncore.errors import GuestError, Unfinished
 from uncore.program import abi, readback
 from uncore.protocol import tables
@@ -28,7 +28,7 @@ GIVES = frozenset(
 
 PROBES = frozenset({"log", "lines", "operations"})
 CAN = frozenset(
-    {"far", "multicast", "tables", "chance", "weak"}
+    {"far", "multicast", "tables", "chance", "weak", "whatif"}
 )  # of what a job may ask for (boot.py)
 HARTS = NO_LIMIT = spec.NO_LIMIT
 # Between two looks at the keyboard: events, and ps, because an event may be a core that runs alone.
@@ -74,7 +74,8 @@ def start(
     `sleep`, whether waiting harts are passed over.  Without `fences` a FENCE does nothing: a broken
     machine, for tests.
     """
-    memory, text = boot.memory(job, CAN), boot.text(job)
+    moves = elsewhere.moves(job)
+    memory, text = elsewhere.image(boot.memory(job, CAN), moves), boot.text(job)
     told = spec.Job(
         protocol=tuple(tables.pack(tables.of(job.machine.protocol, job.machine.tables))),
         placement=job.harts[: job.threads[0]],
@@ -87,6 +88,8 @@ def start(
         stack_guard=abi.CONSTANTS["UC_STACK_GUARD"],
         home=_home(job.home),
         slice=-1 if job.slices == "hash" else int(job.slices),
+        free=tuple(spec.Span(address, size) for address, size in sorted(job.free)),
+        moves=moves,
         watchdog=job.watchdog,
         seed=job.seed or 0,
         chance=job.chance,

@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uncore.program.fields import Fields
-from uncore.program.objects import alike
+from uncore.result.objects import alike
 
 if TYPE_CHECKING:
     from uncore._native import Run
     from uncore.job import Job
 
 MOST_LINES = 64
+MOST_PARTS = 4096  # of an object whose places are kept
 OUTSIDE = -2  # kind: outside the region of interest
 LINE = 64
 COUNTED = ("reads", "writes", "misses", "needless", "waited_ps", "needless_ps", "critical_ps")
@@ -76,7 +77,8 @@ def _objects(fields: Fields, uses: dict[str, Any]) -> list[Row]:
     inside = {name: column[wanted] for name, column in uses.items()}
     touched = (inside["read"] | inside["written"]).tolist()
     lines = inside["line"].tolist()
-    names = [fields.at(a + first(bits)).name for a, bits in zip(lines, touched, strict=True)]
+    parts = [fields.at(a + first(bits)) for a, bits in zip(lines, touched, strict=True)]
+    names = [part.name for part in parts]
     general = alike(set(names))
     found: dict[str, list[int]] = defaultdict(list)
     for row, name in enumerate(names):
@@ -84,6 +86,7 @@ def _objects(fields: Fields, uses: dict[str, Any]) -> list[Row]:
     objects = [
         {
             "name": name,
+            "at": sorted({(parts[row].start, parts[row].size) for row in rows})[:MOST_PARTS],
             "lines": len(set(inside["line"][rows].tolist())),
             **{counted: int(inside[counted][rows].sum()) for counted in COUNTED},
         }

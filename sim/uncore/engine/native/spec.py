@@ -15,7 +15,7 @@ NO_LIMIT = (1 << 64) - 1
 HOMES = ("addressed", "node", "interleave", "first-touch")
 
 Address = Annotated[int, Meta(ge=0, le=NO_LIMIT)]
-Span = Annotated[int, Meta(ge=0, le=NO_LIMIT), Form.DURATION]
+Wait = Annotated[int, Meta(ge=0, le=NO_LIMIT), Form.DURATION]
 MaybeSlice = Annotated[int, Meta(ge=-1, lt=1 << 31), INT32]
 
 
@@ -38,6 +38,23 @@ class Segment:
 
 
 @part
+class Span:
+    """Bytes one after another."""
+
+    address: Address = field("address of the first byte")
+    size: Address = field("how many")
+
+
+@part
+class Move:
+    """Bytes that are kept elsewhere (docs/whatif.md)."""
+
+    address: Address = field("address of the first byte")
+    size: Address = field("how many")
+    to: Address = field("where the first one is")
+
+
+@part
 class Job:
     """A program in its place."""
 
@@ -52,10 +69,12 @@ class Job:
     stack_guard: Address = field("bytes at the bottom of each that its stack pointer may not enter")
     home: Home = field("where lines live")
     slice: MaybeSlice = field("slice that owns every line; -1: as the line hashes")
-    watchdog: Span = field("simulated time without an operation that ends the run")
+    free: tuple[Span, ...] = field("lines that cost nothing (docs/whatif.md), by address")
+    moves: tuple[Move, ...] = field("bytes that are kept elsewhere (docs/whatif.md), by address")
+    watchdog: Wait = field("simulated time without an operation that ends the run")
     seed: Address = field("what draws come from (V2)")
     chance: Chance = field("how large they may be; all 0 where the run has no seed")
-    lookahead: Span = field("longest time a core runs ahead; results do not depend on it")
+    lookahead: Wait = field("longest time a core runs ahead; results do not depend on it")
     sleep: bool = field("whether waiting harts are passed over (S1); results do not depend on it")
     fences: bool = field("false: FENCE does nothing, so that a test sees that it is missed")
     log: bool = field("whether the transaction log (L) is kept")

@@ -1,4 +1,4 @@
-"""Objects that are one to a reader: all elements of an array, by the names of `fields.Fields`.
+"""Objects that are one to a reader: all elements of an array, by the names of `program.fields`.
 
 alike(names)["nodes[3].next"] -> "nodes[].next"      and "nodes->next", its element 0, too
 whole("nodes[].next") -> "nodes[]"                   without the field

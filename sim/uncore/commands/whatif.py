@@ -1,0 +1,69 @@
+"""What a change of the program or of the machine would be worth: whatif."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Annotated, Literal
+
+from cyclopts import Parameter, validators
+
+from uncore.commands.options import (
+    REPEATED,
+    Cores,
+    Json,
+    Plot,
+    Repeated,
+    Set,
+    With,
+    note,
+    workers,
+)
+from uncore.commands.status import OK
+from uncore.counterfactual import whatif as look
+from uncore.report import whatif as report
+from uncore.report.plot import picture
+from uncore.report.table import print_json
+from uncore.words import check_endings
+
+RENAMED = {"placement": "place"}
+Kind = Literal["line", "layout", "number", "home", "atomics"]
+
+
+def whatif(
+    machine: str,
+    workload: Annotated[str, Parameter(help="a name, a .c or an .elf file")],
+    *,
+    threads: Annotated[int, Parameter(validator=validators.Number(gte=1), help="how many")],
+    only: Annotated[list[Kind], Parameter(negative="", help="changes of these kinds only")] = [],  # noqa: B006
+    top: Annotated[int, Parameter(validator=validators.Number(gte=4), help="rows shown")] = 16,
+    set_: Set = [],  # noqa: B006
+    with_: With = [],  # noqa: B006
+    choices: Repeated = REPEATED,
+    cores: Cores = 0,
+    plot: Plot = None,
+    json: Json = False,
+) -> int:
+    check_endings({"--plot": plot})
+    job = choices.job(machine, workload, (threads,), set_, with_)
+    words = ["uncore", "run", machine, workload, "--threads", str(threads)]
+    words += [word for value in set_ for word in ("--set", value)]
+    words += [word for value in with_ for word in ("--with", value)]
+    found = look(machine, job, [*words, *_said(choices)], workers(cores), only)
+    if json:
+        print_json(found.to_rows())
+    else:
+        report.show(found, top)
+    if plot:
+        note(f"picture: {picture(plot, report.panel(found))}")
+    return OK
+
+
+def _said(choices: Repeated) -> list[str]:
+    """What was chosen, as words."""
+    words = []
+    for field in fields(choices):
+        value = getattr(choices, field.name)
+        if value != field.default:
+            option = "--" + RENAMED.get(field.name, field.name).replace("_", "-")
+            words += [option] if value is True else [option, str(value)]
+    return words

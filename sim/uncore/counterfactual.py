@@ -1,0 +1,210 @@
+"""What if: one thing changed at a time, and what the whole run makes of it.
+
+    found = whatif(job, ...)       the run as it is, and a row for each change, best first
+    changed(job, free, apart)      the job with lines that cost nothing, and fields apart, by name
+    changes(job, observed)         what could be changed, each with the words of `uncore run`
+
+Nothing is estimated: each row is a run of its own, which its words repeat.  Lines that cost nothing
+and fields on lines of their own are the engine's (docs/whatif.md); all else are options of `run`.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from uncore import topology
+from uncore.api import observe
+from uncore.errors import UserError
+from uncore.execute import execute
+from uncore.job import Job
+from uncore.result import Observed, Point, Result, repeats
+from uncore.result.frame import Framed
+from uncore.result.objects import alike, whole
+from uncore.result.repeats import rate
+from uncore.result.sharing import costs
+from uncore.topology.load import stated
+
+SHARE = 0.2  # by which a number of the machine is changed
+MOST_OBJECTS = 6  # made free
+LEAST = 0.01  # of the critical path: what has less of it is not worth a run
+QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(ps|ns|us|cy)(@\w+)?")
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing that is otherwise."""
+
+    kind: str  # line, layout, number, home, atomics
+    what: str
+    words: tuple[str, ...]  # behind those of the run as it is
+    job: Job
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What came of it: throughput and p99 over those of the run as it is, less 1."""
+
+    change: Change
+    point: Point
+    throughput: float
+    p99: float | None
+
+
+@dataclass(frozen=True, repr=False)
+class WhatIf(Framed):
+    """Rows as of `uncore whatif --json`."""
+
+    words: tuple[str, ...]  # uncore run MACHINE WORKLOAD ...
+    result: Result
+    effects: tuple[Effect, ...]  # best first
+
+    @property
+    def base(self) -> Point:
+        return repeats(self.result)[0].median
+
+    def __repr__(self) -> str:
+        return f"<{shlex.join(self.words)}: {len(self.effects)} changes>"
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "kind": one.change.kind,
+                "change": one.change.what,
+                "throughput": one.point.throughput,
+                "throughput_change": one.throughput,
+                "p99_ps": one.point.latency and one.point.latency.p99,
+                "p99_change": one.p99,
+                "run": shlex.join((*self.words, *one.change.words)),
+            }
+            for one in self.effects
+        ]
+
+
+def whatif(
+    machine: str, job: Job, words: Sequence[str], cores: int = 1, only: Iterable[str] = ()
+) -> WhatIf:
+    """`machine`: by the name that its keys are read from; `words`: those that repeat the job."""
+    if len(job.threads) != 1:
+        raise UserError("whatif looks at one thread count; write --threads 64")
+    result = execute([job], cores)[0]
+    if result.outcome.partial:
+        raise KeyboardInterrupt
+    wanted = set(only)
+    found = [
+        change
+        for change in changes(machine, job, observe(result))
+        if not wanted or change.kind in wanted
+    ]
+    runs = execute([change.job for change in found], cores)
+    base = repeats(result)[0].median
+    effects = [_effect(c, base, r) for c, r in zip(found, runs, strict=True) if r.points]
+    return WhatIf(tuple(words), result, tuple(sorted(effects, key=lambda e: -e.throughput)))
+
+
+def changed(job: Job, free: Sequence[str], apart: Sequence[str]) -> Job:
+    """Names are those of `uncore lines`; where they stand tells a run of the job as it is."""
+    if not free and not apart:
+        return job
+    if len(job.threads) != 1:
+        raise UserError("--free, --apart: where names stand depends on it: write one --threads")
+    as_it_is = execute([next(job.points())], probes=frozenset({"lines"}))[0]
+    if not as_it_is.observed:
+        raise KeyboardInterrupt
+    seen = as_it_is.observed[0]
+    lines = sorted({line for word in free for line in seen.lines_of(word.split(","))})
+    groups = tuple(tuple(seen.parts_of(word.split(","))) for word in apart)
+    return replace(job, free=tuple(lines), apart=groups)
+
+
+def _effect(change: Change, base: Point, result: Result) -> Effect:
+    point = repeats(result)[0].median
+    p99 = None
+    if base.latency and point.latency and base.latency.p99:
+        p99 = point.latency.p99 / base.latency.p99 - 1
+    return Effect(change, point, rate(point) / rate(base) - 1, p99)
+
+
+def changes(machine: str, job: Job, observed: Observed) -> Iterator[Change]:
+    """Lines, layouts, numbers of the machine, homes, atomics."""
+    yield from _lines(job, observed)
+    yield from _layouts(job, observed)
+    yield from _numbers(machine, job)
+    yield from _homes(job)
+
+
+def _lines(job: Job, observed: Observed) -> Iterator[Change]:
+    """The objects with most of the critical path, all lines of each; then all of them."""
+    path = observed.path_ps if isinstance(observed.path_ps, int) else 0
+    weights: dict[str, int] = {}
+    for one in observed.objects:
+        weights[whole(one.name)] = weights.get(whole(one.name), 0) + one.critical_ps
+    hot = sorted((n for n in weights if weights[n] > LEAST * path), key=lambda n: -weights[n])
+    for name in hot[:MOST_OBJECTS]:
+        free = observed.lines_of([name])
+        yield Change(
+            "line", f"{name} costs nothing", ("--free", name), replace(job, free=tuple(free))
+        )
+
+
+def _layouts(job: Job, observed: Observed) -> Iterator[Change]:
+    """Where fields share a line without need, each group of them apart from the others."""
+    known = {one.name for one in observed.objects}  # others are of the start and the end
+    shared = [cost.apart for cost in costs(observed) if cost.apart]
+    general = alike(name for groups in shared for group in groups for name in group.fields)
+    partners: dict[tuple[str, ...], set[str]] = {}
+    for groups in shared:
+        named = [tuple(dict.fromkeys(general[n] for n in group.fields)) for group in groups]
+        for names in named:
+            partners.setdefault(names, set()).update(n for other in named for n in other)
+    for names, all_ in partners.items():
+        others = sorted(all_ - set(names))
+        if others and known.issuperset(names):
+            moved = (tuple(observed.parts_of(names)),)
+            what = f"{', '.join(names)} apart from {', '.join(others)}"
+            words = ("--apart", ",".join(names))
+            yield Change("layout", what, words, replace(job, apart=moved))
+
+
+def _numbers(machine: str, job: Job) -> Iterator[Change]:
+    """Times of the machine, a fifth less and a fifth more; atomics where they are not."""
+    settings = [f"{key}={value}" for key, value in job.overrides]
+    for key, (_, leaf) in stated(machine, settings).items():
+        text = "" if leaf is None else str(leaf.value)
+        match = QUANTITY.fullmatch(text)
+        if match is None or float(match[1]) == 0 or key.startswith("chance."):
+            continue
+        for sign in (-1, 1):
+            value = f"{float(match[1]) * (1 + sign * SHARE):.6g}{match[2]}{match[3] or ''}"
+            if changed := _with(machine, job, settings, key, value):
+                yield Change("number", f"{key} {text} -> {value}", *changed)
+    far = any(core.far_atomics for core in job.machine.each_core)
+    if changed := _with(machine, job, settings, "core.atomics", "near" if far else "far"):
+        yield Change("atomics", f"atomics {'near' if far else 'far'}", *changed)
+
+
+def _with(
+    machine: str, job: Job, settings: Sequence[str], key: str, value: str
+) -> tuple[tuple[str, ...], Job] | None:
+    """None where the machine cannot have it, or it changes nothing."""
+    word = f"{key}={value}"
+    try:
+        changed = topology.load(machine, [*settings, word])
+    except UserError:
+        return None
+    if replace(changed, numbers=()) == replace(job.machine, numbers=()):
+        return None
+    overrides = tuple(sorted({**dict(job.overrides), key: value}.items()))
+    return ("--with", word), replace(job, machine=changed, overrides=overrides)
+
+
+def _homes(job: Job) -> Iterator[Change]:
+    nodes = len(job.machine.memories)
+    if nodes < 2:
+        return
+    for home in ("interleave", "first-touch", "node0", f"node{nodes - 1}"):
+        if home != job.home:
+            yield Change("home", f"home {home}", ("--home", home), replace(job, home=home))

@@ -1,0 +1,56 @@
+"""`uncore whatif`: what each change is worth, best first, and a picture of the machine's numbers.
+
+Interface: `show(found)` prints, `panel(found)` draws.
+"""
+
+from __future__ import annotations
+
+import re
+
+from uncore.counterfactual import WhatIf
+from uncore.report import plot as plots
+from uncore.report import units
+from uncore.report.table import Column, emit
+
+TORNADO = 12  # numbers that are drawn, those that matter most
+
+
+def show(found: WhatIf, top: int) -> None:
+    """As many changes as asked for from either end, then the runs that repeat them."""
+    rows = found.to_rows()
+    shown = rows if len(rows) <= top else [*rows[: top - top // 4], *rows[len(rows) - top // 4 :]]
+    more = f", {len(shown)} of {len(rows)} changes" if len(shown) < len(rows) else ""
+    base = found.base
+    title = f"{' '.join(found.words[2:4])}, {base.threads} threads: {units.rate(base.throughput)}"
+    p99 = f", p99 {units.duration(base.latency.p99)}" if base.latency else ""
+    emit(shown, False, COLUMNS, f"{title}{p99}{more}")
+    for number, row in enumerate(shown, 1):
+        print(f"{number:3}  {row['run']}")  # one line each, to be copied
+
+
+def _percent(value: float | None) -> str:
+    return units.EMPTY if value is None else f"{100 * value:+.1f} %"
+
+
+COLUMNS = [
+    Column("change", "change", left=True),
+    Column("throughput", "throughput_change", _percent),
+    Column("p99", "p99_change", _percent),
+    Column("ops/s", "throughput", units.rate),
+]
+
+
+def panel(found: WhatIf) -> plots.Panel:
+    """What a fifth less and a fifth more of each number does to throughput."""
+    numbers: dict[str, dict[str, float]] = {}
+    for one in found.effects:
+        if one.change.kind == "number":
+            key, before, _, after = one.change.what.split()
+            end = "-20 %" if _amount(after) < _amount(before) else "+20 %"
+            numbers.setdefault(key, {})[end] = 100 * one.throughput
+    spans = sorted(numbers.items(), key=lambda item: -max(map(abs, item[1].values())))[:TORNADO]
+    return plots.bars(dict(spans), " ".join(found.words[2:4]), "throughput, %")
+
+
+def _amount(text: str) -> float:
+    return float(re.match(r"[\d.]+", text)[0])  # type: ignore[index]

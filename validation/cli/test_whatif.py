@@ -1,0 +1,72 @@
+"""Is a change that `uncore whatif` foretells worth what the run of a changed program gives?"""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import pytest
+
+from uncore import api
+from uncore.counterfactual import changed
+
+SHARED = ("epyc7601x2", "layout/false_sharing", "--threads", "4", "--set", "ops=300")
+
+
+def foretold(uncore, *words):
+    done = uncore("whatif", *words, "--repeat", "1", "--json")
+    assert done.status == 0, done.err
+    return json.loads(done.out)
+
+
+def test_fields_moved_apart_give_what_the_program_with_them_apart_does(uncore):
+    rows = foretold(uncore, *SHARED, "--only", "layout")
+    assert rows[0]["change"] in ("*limit apart from *count", "*count apart from *limit")
+    assert rows[0]["throughput_change"] > 0.2
+    by_hand = api.run(
+        "epyc7601x2", "layout/false_sharing", (4,), ops=300, distance=64, seeds=(1,)
+    ).points[0]
+    assert rows[0]["throughput"] == pytest.approx(by_hand.throughput, rel=0.05)
+
+
+def test_the_words_of_a_row_repeat_it(uncore):
+    rows = foretold(uncore, *SHARED, "--only", "line", "--only", "layout")
+    for row in rows[:2]:
+        words = shlex.split(row["run"])[1:]
+        (again,) = json.loads(uncore(*words, "--json").out)
+        assert again["throughput"] == row["throughput"]
+
+
+def test_a_number_of_the_machine_is_changed_both_ways(uncore):
+    rows = foretold(uncore, "bus:2", "lock/tas", "--threads", "2", "--only", "number")
+    ends = [row["throughput_change"] for row in rows if "system.join" in row["change"]]
+    assert min(ends) < 0 < max(ends)
+    assert rows == sorted(rows, key=lambda row: -row["throughput_change"])
+
+
+def test_a_result_with_a_free_line_is_reproduced(uncore):
+    words = (*SHARED, "--repeat", "1", "--free", "count", "--apart", "*limit")
+    assert uncore("run", *words, "--output", "r.json").status == 0
+    assert "reproduced bit for bit" in uncore("run", "--again", "r.json").out
+
+
+def test_a_line_that_many_write_is_free_and_nobody_starves():
+    """Atomics are under way one after another, and nothing else is waited for."""
+    job = api.make_job("epyc7601x2", "counter/contended", (4,), parameters={"ops": 50})
+    free = changed(job, ["*counter"], [])
+    (point,) = [one for result in api.execute([free]) for one in result.points]
+    assert not point.failures
+    assert point.elapsed_ps < 4 * 50 * 25 * 1.5 * job.machine.core.atomic
+
+
+def test_names_that_are_not_there_are_told(uncore):
+    done = uncore("run", *SHARED, "--free", "cuont")
+    assert done.status == 2
+    assert "no object is called 'cuont'; this run has touched" in done.err
+
+
+def test_an_engine_that_cannot_move_bytes_refuses(uncore):
+    words = ("bus:2", "lock/tas", "--threads", "2", "--free", "lock")
+    done = uncore("run", *words, "--engine", "reference")
+    assert done.status == 2
+    assert "native" in done.err
