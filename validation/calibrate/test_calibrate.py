@@ -170,6 +170,8 @@ def test_the_file_loads_and_holds_what_was_fitted(tmp_path, capsys) -> None:
     numbers = {n.key: n for n in topology.load(output).numbers}
     before = {n.key: n for n in topology.load("i54590").numbers}
     assert numbers["socket.join.inject"].source == "fitted: mine.csv"
+    low, high = (float(end.rstrip("cyns")) for end in numbers["socket.join.inject"].interval)
+    assert low < float(numbers["socket.join.inject"].text.rstrip("cyns")) < high
     assert numbers["socket.join.eject"].source == "as inject"
     assert numbers["socket.join.eject"].text == numbers["socket.join.inject"].text
     assert numbers["core.mispredict"] == before["core.mispredict"]
@@ -179,6 +181,20 @@ def test_the_file_loads_and_holds_what_was_fitted(tmp_path, capsys) -> None:
     again = tmp_path / "again.toml"
     assert calibrate(str(output), "--matrix", str(matrix), "-o", str(again)) == 0
     assert 'extends = "mine.toml"' in again.read_text()
+
+
+def test_figures_of_a_busy_host_are_refused(tmp_path, capsys) -> None:
+    """Others worked on it, so all pairs take as long again: the fit is good, the number absurd."""
+    matrix = made(tmp_path / "busy.csv", "i54590", {"core.atomic": 9.0}, "node0", "2")
+    output = tmp_path / "busy.toml"
+    words = ["i54590", "--matrix", str(matrix), "-o", str(output), "--free", "core.atomic"]
+    assert calibrate(*words) == 1
+    printed = capsys.readouterr()
+    assert "times the number of i54590" in " ".join(printed.out.split())
+    assert "--doubtful writes it" in printed.err
+    assert not output.exists()
+    assert calibrate(*words, "--doubtful") == 0
+    assert output.exists()
 
 
 @pytest.mark.parametrize(

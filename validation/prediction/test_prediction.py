@@ -15,6 +15,7 @@ from uncore.cli import main
 from uncore.errors import UserError
 from uncore.paths import CHECKOUT
 from uncore.topology.lineage import nearness
+from uncore_lab import predict as predicting
 from uncore_lab.figures import hardware as figures
 from uncore_lab.fitting import numbers
 from uncore_lab.fitting.numbers import Free
@@ -282,3 +283,16 @@ def test_the_ends_of_an_interval_have_one_unit(tmp_path: Path) -> None:
     file.write_text(STATED.format(', interval = ["8ns", "30cy"]'))
     with pytest.raises(UserError, match="whose ends have one unit"):
         numbers.free(str(file))
+
+
+def test_a_predicted_machine_is_a_file_with_intervals(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "predicted.toml"
+    assert predicting.main("r5950x", output=output) == 0
+    assert "measured" in capsys.readouterr().out
+    numbers = {n.key: n for n in topology.load(str(output)).numbers}
+    latency = numbers["socket.join.latency"]
+    low, high = (float(end.removesuffix("ns")) for end in latency.interval or ())
+    assert low < float(latency.text.removesuffix("ns")) < high
+    assert latency.source.startswith("predicted: the median of")

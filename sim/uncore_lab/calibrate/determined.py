@@ -2,6 +2,7 @@
 
     uncertainties(fitted) -> {key: relative standard deviation}
     undetermined(fitted) -> sentences
+    doubtful(fitted) -> sentences, of numbers that have gone where no machine of the family is
 
 Errors of classes are taken as independent, of ERROR or of what is left over after the fit,
 whichever is larger; so the covariance of the numbers' logarithms is (J'J)^-1 times its square.  A
@@ -22,6 +23,7 @@ from uncore_lab.fitting.solve import REACH, Vector
 ERROR = 0.01  # of a class median
 UNCERTAIN = 0.3  # relative standard deviation past which a number is not determined
 NEAR = 0.05  # of a logarithm: at its limit
+FAR = 3.0  # times the file's number; relatives lend each other numbers within a half (predict/)
 NAMED = 0.3  # least part of a direction that is worth naming
 
 
@@ -37,6 +39,17 @@ def undetermined(fitted: Fitted) -> list[str]:
     loose = changes * UNCERTAIN < _error(fitted)
     keys = [key for key in fitted.problem.frees if key not in ended]
     return [*ended.values(), *(_sentence(keys, direction) for direction in directions[loose])]
+
+
+def doubtful(fitted: Fitted) -> list[str]:
+    """A fit can follow a busy host's figures anywhere: a small error says nothing against that."""
+    frees, factors = fitted.problem.frees, np.exp(fitted.steps).tolist()
+    return [
+        f"{key}: {factor:.2g} times the number of {fitted.problem.name}: the figures are of"
+        " another machine, or others worked on it"
+        for key, factor in zip(frees, factors, strict=True)
+        if max(factor, 1 / factor) > FAR
+    ]
 
 
 def at_limits(fitted: Fitted) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from uncore.report.table import Column, emit, say
-from uncore_lab.calibrate.determined import UNCERTAIN, uncertainties, undetermined
+from uncore_lab.calibrate.determined import UNCERTAIN, doubtful, uncertainties, undetermined
 from uncore_lab.calibrate.fit import Fitted
 from uncore_lab.calibrate.write import amount
 
@@ -21,7 +21,7 @@ def show(fitted: Fitted) -> None:
         say(f"the classes fit as well with another choice: {'; '.join(map(str, fitted.alike))}"
               if len(fitted.alike) < FEW else f"{len(fitted.alike)} other choices fit the classes"
               f" as well, homes {', '.join(homes)}")  # fmt: skip
-    for sentence in undetermined(fitted):
+    for sentence in (*undetermined(fitted), *doubtful(fitted)):
         say(sentence)
 
 

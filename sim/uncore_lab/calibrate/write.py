@@ -3,12 +3,12 @@
     machine_file(fitted, matrix, output) -> text of a file that loads
 
 It extends the machine, so that structure stays in one place, and holds the numbers that the matrix
-determined, alone or together with others; each in the unit its file has.
+determined, alone or together with others; each in the unit its file has, and with the interval in
+which it is by the spread of what is left over after the fit.
 """
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from uncore_lab.calibrate.determined import UNCERTAIN, uncertainties
 from uncore_lab.calibrate.fit import Fitted
 from uncore_lab.fitting.numbers import PURE, scaled
+from uncore_lab.fitting.written import WIDTH, entry, extends, tables
 
 STAYED = 0.02  # of a logarithm
 
@@ -36,25 +37,25 @@ def machine_file(fitted: Fitted, matrix: Path, output: Path) -> str:
         choice=choice,
         mean=np.mean(errors),
         worst=np.max(errors),
-        extends=_extends(problem.name, output),
+        extends=extends(problem.name, output),
         name=problem.machine.name,
     )
-    tables: dict[str, list[str]] = {}
+    unsure, entries = uncertainties(fitted), dict[str, str]()
     for key, (factor, word) in kept(fitted).items():
         one = problem.frees[key]
         own = f"fitted: {matrix.name}{word}"
-        _put(tables, one.key, amount(fitted, one.key, factor), own)
+        known, half = unsure[key] <= UNCERTAIN, float(np.exp(WIDTH * min(unsure[key], 1)))
+        least, value, most = (amount(fitted, key, factor * by) for by in (1 / half, 1, half))
+        entries[key] = entry(value, (least, most) if known else None, own)
         leader = one.key.rpartition(".")[2]
         for follower, ratio in one.followers:
             source = f"as {leader}" if ratio == 1 else f"{ratio:g} of {leader}"
-            _put(tables, follower, amount(fitted, follower, factor), source)
+            entries[follower] = entry(amount(fitted, follower, factor), None, source)
     for setting in choice.overrides:
         key, _, chosen = setting.partition("=")
-        table, _, name = key.rpartition(".")
         quote = '"""' if "\n" in chosen else '"'
-        tables.setdefault(table, []).append(f"{name} = {quote}{chosen}{quote}")
-    parts = [f"[{table}]\n" + "\n".join(lines) + "\n" for table, lines in tables.items()]
-    return "\n".join([text, *parts])
+        entries[key] = f"{quote}{chosen}{quote}"
+    return f"{text}\n{tables(entries)}"
 
 
 def kept(fitted: Fitted) -> dict[str, tuple[float, str]]:
@@ -68,12 +69,6 @@ def kept(fitted: Fitted) -> dict[str, tuple[float, str]]:
     }
 
 
-def _put(tables: dict[str, list[str]], key: str, value: str, source: str) -> None:
-    table, _, name = key.rpartition(".")
-    line = f'{name} = {{ value = {value}, source = "{source}" }}'
-    tables.setdefault(table, []).append(line)
-
-
 def amount(fitted: Fitted, key: str, factor: float) -> str:
     """A number of the machine's file times a factor, in its unit; a sum of several becomes ns."""
     text = next(n.text for n in fitted.problem.machine.numbers if n.key == key)
@@ -81,9 +76,3 @@ def amount(fitted: Fitted, key: str, factor: float) -> str:
     if not written:
         return f'"{fitted.problem.frees[key].value * factor:.4g}ns"'
     return written if PURE.fullmatch(written) else f'"{written}"'
-
-
-def _extends(name: str, output: Path) -> str:
-    if not (name.endswith(".toml") or "/" in name):
-        return name
-    return Path(os.path.relpath(Path(name).resolve(), output.resolve().parent)).as_posix()

@@ -9,11 +9,11 @@ from cyclopts import Parameter
 
 from uncore import topology
 from uncore.commands.options import note
-from uncore.commands.status import OK
+from uncore.commands.status import FAILED, OK
 from uncore.files import write_whole
 from uncore.report.progress import progress
 from uncore.words import check_endings, check_new
-from uncore_lab.calibrate import fit, problem, report, write
+from uncore_lab.calibrate import determined, fit, problem, report, write
 
 
 def calibrate(
@@ -31,6 +31,9 @@ def calibrate(
     ] = [],  # noqa: B006
     home: Annotated[str, Parameter(help="memory node of the measured line, if known")] = "",
     slices: Annotated[str, Parameter(help="slice that owned the line, if known, or hash")] = "",
+    doubtful: Annotated[
+        bool, Parameter(negative="", help="write numbers that no machine of the family has, too")
+    ] = False,
     force: Annotated[bool, Parameter(negative="", help="overwrite the file")] = False,
 ) -> int:
     if output:
@@ -43,6 +46,9 @@ def calibrate(
     with progress(fit.turns(resolved, home, slices), "calibrating", "fits") as advance:
         fitted = fit.solve(asked, home, slices, advance)
     report.show(fitted)
+    if determined.doubtful(fitted) and output and not doubtful:
+        note(f"{output} is not written: see above; --doubtful writes it all the same")
+        return FAILED
     if output:
         write_whole(output, write.machine_file(fitted, matrix, output))
         note(f"machine file: {output}")

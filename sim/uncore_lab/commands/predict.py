@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -27,8 +28,13 @@ def predict(
         bool,
         Parameter(negative="", help="put predictions on record; without machines, today's anew"),
     ] = False,
+    output: Annotated[
+        Path | None, Parameter(help="write the machine with these numbers and intervals (.toml)")
+    ] = None,
     json: Json = False,
 ) -> int:
+    if output and output.suffix != ".toml":
+        raise UserError(f"--output {output}: expected a name ending in .toml")
     if observe and record:
         raise UserError("--observe, --record: write one, then the other: what is observed predicts")
     if observe:
@@ -41,7 +47,7 @@ def predict(
         return OK
     if len(machines) != 1:
         raise UserError("uncore predict expects one machine, such as uncore predict epyc7742x2")
-    return predicting.main(machines[0], home, json=json)
+    return predicting.main(machines[0], home, json=json, output=output)
 
 
 def _renew_page() -> None:

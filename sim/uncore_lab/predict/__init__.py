@@ -14,19 +14,27 @@ measured machine out in turn and looks how often the truth was inside.
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 
 from uncore import topology
+from uncore.files import write_whole
 from uncore.report.table import Column, emit, print_json, say
+from uncore.report.units import EMPTY
+from uncore.topology.machine import Machine
+from uncore_lab.figures.published import handoffs
 from uncore_lab.fitting.numbers import RATIO
 from uncore_lab.predict.forecast import SHARE, Forecast, predicted
+from uncore_lab.predict.machine_file import machine_file
 
 
-def main(name: str, home: str = "", *, json: bool = False) -> int:
+def main(name: str, home: str = "", *, json: bool = False, output: Path | None = None) -> int:
     found, where = predicted(name, home)
     if json:
         print_json(_document(found, where or "node0"))
     else:
-        _show(found, topology.load(name).name, where)
+        _show(found, topology.load(name), where)
+    if output:
+        write_whole(output, machine_file(found, name, output))
     return 0
 
 
@@ -41,20 +49,22 @@ def _document(found: Forecast, home: str) -> dict[str, object]:
     }
 
 
-def _show(found: Forecast, machine: str, home: str) -> None:
+def _show(found: Forecast, machine: Machine, home: str) -> None:
+    measured = handoffs(machine)
     share = f"{SHARE:.0%}".replace("%", " %")
     where = f"; the line homed on {home}" if home else ""
     emit(
-        [asdict(c) for c in found.classes.values()],
+        [asdict(c) | {"measured": measured.get(c.name)} for c in found.classes.values()],
         False,
         [
             Column("class", "name", left=True),
             Column("ns", "ns", _tenths),
             Column("from", "low", _tenths),
             Column("to", "high", _tenths),
+            Column("measured", "measured", lambda v: EMPTY if v is None else _tenths(v)),
             Column("", lambda row: None if row["lent"] else "nobody lent a number that it needs"),
         ],
-        f"{machine}: one handoff, predicted, with {share} intervals{where}",
+        f"{machine.name}: one handoff, predicted, with {share} intervals{where}",
     )
     rows = [asdict(loan) for loan in found.loans]
     columns = [

@@ -19,11 +19,11 @@ from uncore import topology
 from uncore_lab.figures.hardware import Hardware, by_level
 from uncore_lab.figures.sample import Sample
 from uncore_lab.fitting.numbers import Free, clocks, free, settings
+from uncore_lab.fitting.written import WIDTH
 from uncore_lab.predict.observe import Observation, observations
 from uncore_lab.predict.relatives import STRANGER, Loan, lend
 
 SHARE = 0.8  # of the true values that an interval should hold
-WIDTH = 1.2816  # standard deviations to either side, of a normal distribution
 HANDS = 0.04  # the same model in two hands differs by 0.5 to 14 %
 STEP = 0.05  # of a number, for the slopes
 MOVES = 0.02  # slope from which a number matters to a class

@@ -1,0 +1,35 @@
+"""Machine files that say how sure their numbers are.
+
+extends(name, output)             how a file there names the machine that it extends
+entry(value, ends, source)        `{ value = "32ns", interval = [...], source = "..." }`
+tables({"core.atomic": entry})    as the tables of a file
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+WIDTH = 1.2816  # standard deviations to either side: four of five true values are within
+
+
+def extends(name: str, output: Path) -> str:
+    if not (name.endswith(".toml") or "/" in name):
+        return name
+    return Path(os.path.relpath(Path(name).resolve(), output.resolve().parent)).as_posix()
+
+
+def entry(value: str, ends: tuple[str, str] | None, source: str) -> str:
+    """A value is written as in a file, a text with its quotes."""
+    low, high = (end.strip('"') for end in ends or ("", ""))
+    interval = f', interval = ["{low}", "{high}"]' if ends else ""
+    return f'{{ value = {value}{interval}, source = "{source}" }}'
+
+
+def tables(entries: Mapping[str, str]) -> str:
+    found: dict[str, list[str]] = {}
+    for key, text in entries.items():
+        table, _, name = key.rpartition(".")
+        found.setdefault(table, []).append(f"{name} = {text}")
+    return "\n".join(f"[{table}]\n" + "\n".join(lines) + "\n" for table, lines in found.items())

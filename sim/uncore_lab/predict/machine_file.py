@@ -1,0 +1,38 @@
+"""The machine file that a prediction gives: each number that relatives lent, with its interval.
+
+machine_file(found, name, output) -> text of a file that loads
+"""
+
+from __future__ import annotations
+
+from math import exp
+from pathlib import Path
+
+from uncore import topology
+from uncore_lab.fitting.numbers import RATIO, free
+from uncore_lab.fitting.written import WIDTH, entry, extends, tables
+from uncore_lab.predict.forecast import SHARE, Forecast
+
+HEAD = """\
+# Written by `uncore predict`: numbers that relatives of this machine lend it; an interval should
+# hold the true number with {share:.0%} (docs/prediction.md).
+
+extends = "{extends}"
+name    = "{name}"
+"""
+
+
+def machine_file(found: Forecast, name: str, output: Path) -> str:
+    frees, entries = free(name), dict[str, str]()
+    for loan in found.loans:
+        one, half = frees[loan.key], exp(WIDTH * loan.deviation)
+        value, low, high = (
+            [word.partition("=") for word in one.settings(amount)]
+            for amount in (loan.value, loan.value / half, loan.value * half)
+        )
+        source = f"predicted: the median of {', '.join(loan.machines)}"
+        for (key, _, text), (_, _, least), (_, _, most) in zip(value, low, high, strict=True):
+            written = text if one.unit == RATIO else f'"{text}"'
+            entries[key] = entry(written, (least, most), source)
+    head = HEAD.format(share=SHARE, extends=extends(name, output), name=topology.load(name).name)
+    return f"{head}\n{tables(entries)}"
