@@ -21,7 +21,7 @@ from uncore.version import __version__
 if TYPE_CHECKING:
     from uncore.api import load_result, run
     from uncore.api import load_result as load
-    from uncore.interactive import html, machines, matrix, plot, show, sweep, workloads
+    from uncore.interactive import html, machines, matrix, plot, show, sweep, whatif, workloads
 
 __all__ = [
     "__version__",
@@ -34,6 +34,7 @@ __all__ = [
     "run",
     "show",
     "sweep",
+    "whatif",
     "workloads",
 ]
 _IN_API = {"run": "run", "load": "load_result", "load_result": "load_result"}

@@ -13,13 +13,14 @@ import contextlib
 import html as markup
 import io
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from uncore import matrices, program, topology
+from uncore import counterfactual, matrices, program, topology
 from uncore.api import NOTHING, Counts, Value, find_program, make_job, usual_seeds
+from uncore.counterfactual import WhatIf
 from uncore.engine import NOTHING as UNTOLD
 from uncore.engine import Told
 from uncore.execute import execute
@@ -27,11 +28,13 @@ from uncore.matrices import Matrix, Sample
 from uncore.program import Program
 from uncore.report import chart, curve, workload
 from uncore.report import plot as plots
+from uncore.report import whatif as changes
 from uncore.result import Result, Results
 from uncore.result.frame import Framed
 from uncore.topology.machine import Machine
 from uncore.words import duration
 
+SHOWN = 16  # changes
 T = TypeVar("T")
 Several: TypeAlias = T | list[T] | tuple[T, ...]  # a value, or those of an axis
 Shown = str | Machine | Program | Framed
@@ -130,6 +133,34 @@ def matrix(
     )
 
 
+def whatif(
+    machine: str,
+    workload: str | Path,
+    threads: int,
+    *,
+    only: Iterable[str] = (),
+    parameters: Mapping[str, Value] = NOTHING,
+    overrides: Mapping[str, Value] = NOTHING,
+    seeds: Iterable[int] | None = None,
+    cores: int = 1,
+    **named: Value,
+) -> WhatIf:
+    """What each change of the program or the machine would be worth, best first (docs/whatif.md).
+
+    `only`: of these kinds: line, layout, number, home, atomics.
+    """
+    values = {**parameters, **named}
+    drawn = usual_seeds("native") if seeds is None else tuple(seeds)
+    job = make_job(
+        machine, workload, [threads], parameters=values, overrides=overrides, seeds=drawn
+    )
+    words = ["uncore", "run", machine, str(workload), "--threads", str(threads)]
+    words += [word for k, v in values.items() for word in ("--set", f"{k}={v}")]
+    words += [word for k, v in overrides.items() for word in ("--with", f"{k}={v}")]
+    words += ["--seed", str(drawn[0]), "--repeat", str(len(drawn))] if drawn else ["--seed", "none"]
+    return counterfactual.whatif(machine, job, words, cores, only)
+
+
 def machines() -> dict[str, str]:
     """Every shipped machine and shape, with its one line."""
     return dict(topology.list_machines())
@@ -151,6 +182,8 @@ def show(what: Shown) -> None:
         workload.show(what, as_json=False)
     elif isinstance(what, Matrix):
         matrices.show(what, as_json=False)
+    elif isinstance(what, WhatIf):
+        changes.show(what, SHOWN)
     else:
         curve.show(_results(what), as_json=False)
 
@@ -187,7 +220,13 @@ class Picture:
 
 
 def plot(what: Framed, path: str | Path | None = None) -> Picture:
-    """Curves of results, the heat map of a matrix; with a path, also in that file."""
-    found = [matrices.panel(what)] if isinstance(what, Matrix) else chart.panels(_results(what))
-    drawn = Picture(*found)
+    """Curves of results, the heat map of a matrix, the numbers of a what-if; with a path, also in
+    that file."""
+    drawn = Picture(*_panels(what))
     return drawn.save(path) if path else drawn
+
+
+def _panels(what: Framed) -> Sequence[plots.Panel]:
+    if isinstance(what, Matrix):
+        return [matrices.panel(what)]
+    return [changes.panel(what)] if isinstance(what, WhatIf) else chart.panels(_results(what))

@@ -70,3 +70,12 @@ def test_an_engine_that_cannot_move_bytes_refuses(uncore):
     done = uncore("run", *words, "--engine", "reference")
     assert done.status == 2
     assert "native" in done.err
+
+
+def test_python_asks_the_same(uncore):
+    import uncore as module
+
+    found = module.whatif(*SHARED[:2], 4, ops=300, only=["layout"], seeds=(1,))
+    rows = foretold(uncore, *SHARED, "--only", "layout")
+    assert [row["throughput"] for row in found.to_rows()] == [row["throughput"] for row in rows]
+    assert "apart from" in found._repr_html_()
