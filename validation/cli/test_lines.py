@@ -143,3 +143,9 @@ def test_shared_lines_have_the_columns_of_perf(uncore):
     assert rows[0]["RmtHitm"] > 0.8 * moved["system"]
     shown = uncore("lines", "r.json", "--format", "c2c").out
     assert "RmtHitm" in shown
+
+
+def test_a_variable_that_lies_in_pieces_is_left_out(uncore):
+    """The compiler keeps only some elements of `fields`, here and there."""
+    saved(uncore, "ccx:2x2", "layout/hot_structure", "--threads", "2", "--set", "ops=20")
+    assert objects(uncore)

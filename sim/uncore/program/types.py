@@ -166,9 +166,10 @@ class _Reader:
 def _address(location: bytes) -> int:
     """That of a variable at a fixed place, perhaps within others; 0: elsewhere, or left out."""
     address = int.from_bytes(location[1:9], "little") if location[0] == ADDRESS_OP else 0
-    if address and location[9:10] == bytes([OFFSET_OP]):
-        address += sum((byte & 0x7F) << 7 * i for i, byte in enumerate(location[10:]))
-    return address
+    offset = location[10:] if location[9:10] == bytes([OFFSET_OP]) else b""
+    if len(location) > 9 and (not offset or any(byte < 0x80 for byte in offset[:-1])):
+        return 0  # in pieces, each at a place of its own
+    return address + sum((byte & 0x7F) << 7 * i for i, byte in enumerate(offset)) if address else 0
 
 
 def _name(die: Any) -> str:
