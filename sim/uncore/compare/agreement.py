@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 RULES = {
     "op": "C1 what a core asks for, C5 and J1",
     "request": "H1 to H6, C6, C9 what instructions take, C5, J1, V3 and V4 what chance adds",
-    "open": "R1 and R2 who is served when, F1 to F3 how a request gets there, J2, J3",
     "resolver": "A3 and A4 where a line lives",
+    "open": "R1 and R2 who is served when, F1 to F3 how a request gets there, J2, J3",
     "line": "H3 the order of stores, C1",
     "owner": "R2 and R5 who holds what",
     "probes": "R3 who is asked",
