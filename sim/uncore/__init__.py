@@ -19,7 +19,7 @@ from uncore import paths
 from uncore.version import __version__
 
 if TYPE_CHECKING:
-    from uncore.api import load_result, run
+    from uncore.api import load_all, load_result, run
     from uncore.api import load_result as load
     from uncore.interactive import html, machines, matrix, plot, show, sweep, whatif, workloads
 
@@ -27,6 +27,7 @@ __all__ = [
     "__version__",
     "html",
     "load",
+    "load_all",
     "load_result",
     "machines",
     "matrix",
@@ -37,7 +38,12 @@ __all__ = [
     "whatif",
     "workloads",
 ]
-_IN_API = {"run": "run", "load": "load_result", "load_result": "load_result"}
+_IN_API = {
+    "run": "run",
+    "load": "load_result",
+    "load_all": "load_all",
+    "load_result": "load_result",
+}
 
 paths.find_native(__path__)
 

@@ -5,6 +5,7 @@ Interface:
     run(machine, workload, threads=[1, 2, 4], hold="50ns") -> Result
     repeats(result)               by thread count: the median run, the least and the most
     load_result(path) -> Result
+    load_all(path) -> Results     of a file that may hold several
     make_job(...) -> Job          what run would execute; in lockstep, if no seeds are given
     usual_seeds(engine)           what run, and the command line, take if none are given
     job_again(result) -> Job      the job a result came from
@@ -27,7 +28,8 @@ from uncore.execute import execute
 from uncore.job import Job
 from uncore.placement import place, thread_counts
 from uncore.program import Program
-from uncore.result import Observed, Point, Repeats, Result, canonical, load, repeats
+from uncore.result import Observed, Point, Repeats, Result, Results, canonical, load, repeats
+from uncore.result import load_all as load_several
 from uncore.topology.machine import Machine
 from uncore.words import duration
 
@@ -157,6 +159,11 @@ def find_program(workload: str | Path | Program) -> Program:
 def load_result(path: str | Path) -> Result:
     """Reads a saved result."""
     return load(Path(path))
+
+
+def load_all(path: str | Path) -> Results:
+    """Reads the results of a file that may hold several: of a run of several machines, say."""
+    return load_several(Path(path))
 
 
 class _Recorded(msgspec.Struct):

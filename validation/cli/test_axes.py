@@ -128,7 +128,7 @@ def test_a_facet_is_a_panel_for_each_value_in_the_same_colours(swept: Results) -
     ]
     assert [one.y for one in found[::3]] == [
         "million operations per second",
-        "latency of 99 % of operations at most, ns",
+        "latency of 99 % of operations at most, us",
     ]
     assert len({one.style("lock/ticket") for one in found}) == 1
 
@@ -181,3 +181,11 @@ def test_a_page_needs_nothing_else(swept: Results, tmp_path: Path) -> None:
     assert page.count("Plotly.newPlot(") >= 2
     assert re.findall(r'<(?:script|link)[^>]+(?:src|href)="[^"]*', page) == []
     assert "hold 100ns" in page
+
+
+def test_a_script_reads_what_a_run_of_several_saved(uncore):
+    import uncore as library
+
+    uncore("run", "bus:4", "lock/ticket", "lock/mcs", *TOY, "--output", "r.json")
+    found = library.load_all("r.json")
+    assert [row["workload"] for row in found.to_rows()][::2] == ["lock/ticket", "lock/mcs"]

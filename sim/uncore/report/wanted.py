@@ -13,10 +13,10 @@ from uncore.errors import UserError, nearest
 
 FIGURES: Mapping[str, tuple[str, str, float]] = {  # name -> key of a row, axis, divisor
     "throughput": ("throughput", "million operations per second", 1e6),
-    "p50": ("latency.p50_ps", "median latency, ns", 1e3),
-    "p90": ("latency.p90_ps", "latency of 90 % of operations at most, ns", 1e3),
-    "p99": ("latency.p99_ps", "latency of 99 % of operations at most, ns", 1e3),
-    "max": ("latency.max_ps", "longest latency, ns", 1e3),
+    "p50": ("latency.p50_ps", "median latency, us", 1e6),
+    "p90": ("latency.p90_ps", "latency of 90 % of operations at most, us", 1e6),
+    "p99": ("latency.p99_ps", "latency of 99 % of operations at most, us", 1e6),
+    "max": ("latency.max_ps", "longest latency, us", 1e6),
     "fairness": ("fairness", "slowest thread's rate over the fastest's", 1),
 }
 
