@@ -48,8 +48,8 @@ class Thread : public IssuingPort<Thread> {
   std::unique_ptr<Weak> weak;      // null unless its core is weakly ordered
 
   // The port (hart/port.hh), with what IssuingPort adds.
-  Answer load(uint64_t address, unsigned size, uint64_t& value);
-  Answer store(uint64_t address, unsigned size, uint64_t value);
+  bool hits(uint64_t address, unsigned size, Time& now, uint64_t& value);
+  bool stores(uint64_t address, unsigned size, uint64_t value, Time now);
   Answer fence(unsigned predecessor, unsigned successor);
   void fence_i() {}
   Answer mmio(uint64_t address, unsigned size, bool write, uint64_t& value);

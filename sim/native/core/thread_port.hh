@@ -8,31 +8,28 @@
 
 namespace uncore {
 
-inline Answer Thread::load(uint64_t address, unsigned size, uint64_t& value) {
-  if (buffer.empty() && !recording) [[likely]] {
-    Line* line = core.lines.recent(address >> kLineShift);
-    if (line && core.around.protocol.may_load(line->copy.state)) [[likely]] {
-      core.lines.touch(*line, hart.clock, index + 1);
-      hart.clock += core.spec.l1_hit;
-      value = line->data.read(address % kLineBytes, size);
-      return Answer::now;
-    }
-  }
-  return IssuingPort::load(address, size, value);
+inline bool Thread::hits(uint64_t address, unsigned size, Time& now, uint64_t& value) {
+  Line* line = core.lines.recent(address >> kLineShift);
+  if (!line || !buffer.empty() || recording) [[unlikely]]
+    return false;
+  if (!core.around.protocol.may_load(line->copy.state)) return false;
+  core.lines.touch(*line, now, index + 1);
+  now += core.spec.l1_hit;
+  value = line->data.read(address % kLineBytes, size);
+  return true;
 }
 
-inline Answer Thread::store(uint64_t address, unsigned size, uint64_t value) {
-  if (buffer.empty()) [[likely]] {
-    Line* line = core.lines.recent(address >> kLineShift);
-    if (line && core.around.protocol.may_store(line->copy.state) && !line->contended) [[likely]] {
-      core.lines.touch(*line, hart.clock, index + 1);
-      line->copy.state = core.around.protocol.client(line->copy.state, ClientEvent::Store).next();
-      core.written(*line, hart.clock, *this);
-      line->data.write(address % kLineBytes, size, value);
-      return Answer::now;
-    }
-  }
-  return IssuingPort::store(address, size, value);
+// Where nobody sleeps on the line, for a sleeper that wakes may have the next turn.
+inline bool Thread::stores(uint64_t address, unsigned size, uint64_t value, Time now) {
+  Line* line = core.lines.recent(address >> kLineShift);
+  if (!line || !buffer.empty() || line->watchers) [[unlikely]]
+    return false;
+  if (!core.around.protocol.may_store(line->copy.state) || line->contended) return false;
+  core.lines.touch(*line, now, index + 1);
+  line->copy.state = core.around.protocol.client(line->copy.state, ClientEvent::Store).next();
+  core.written(*line, now, *this);
+  line->data.write(address % kLineBytes, size, value);
+  return true;
 }
 
 inline Answer Thread::fence(unsigned predecessor, unsigned successor) {

@@ -6,6 +6,34 @@
 
 namespace uncore {
 
+// A load that its port answers at once, where it has such; `now` takes what the port adds.
+template <class Port>
+template <class T>
+[[gnu::always_inline]] inline bool Hart<Port>::hits(const Instruction& in, uint64_t& now) {
+  if constexpr (requires(Port& p, uint64_t& v) { p.hits(v, 1u, v, v); }) {
+    const uint64_t address = x[in.rs1] + static_cast<uint64_t>(in.imm);
+    uint64_t value;
+    if (address % sizeof(T) != 0 || !port_.hits(address, sizeof(T), now, value)) return false;
+    x[in.rd] = sign_extend(value, std::is_signed_v<T> ? sizeof(T) : 8);
+    return true;
+  }
+  return false;
+}
+
+// The same of a store.
+template <class Port>
+template <class T>
+[[gnu::always_inline]] inline bool Hart<Port>::stores(const Instruction& in, uint64_t now) {
+  if constexpr (requires(Port& p, uint64_t v) { p.stores(v, 1u, v, v); }) {
+    const uint64_t address = x[in.rs1] + static_cast<uint64_t>(in.imm);
+    if (address % sizeof(T) != 0) return false;
+    if (!port_.stores(address, sizeof(T), static_cast<T>(x[in.rs2]), now)) return false;
+    spin_.effect();
+    return true;
+  }
+  return false;
+}
+
 template <class Port>
 template <class T>
 bool Hart<Port>::load(const Instruction& in) {

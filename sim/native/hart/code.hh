@@ -4,7 +4,8 @@
 // only where code was decoded: the table is zeroed pages of the operating system until then.
 //
 // Interface: find(pc) is the place of an instruction (perhaps still Op::undecoded), or null outside
-// the range; drop() forgets everything decoded, which is fence.i.
+// the range; those that follow it stand behind it, up to an undecoded one; drop() forgets
+// everything decoded, which is fence.i.
 #pragma once
 
 #include <algorithm>
@@ -21,11 +22,11 @@ class Code {
  public:
   Code(uint64_t base, uint64_t size) : base_(base), size_(size & ~uint64_t{1}) {
     // calloc, not new: large zeroed blocks come from the system untouched.
-    table_.reset(static_cast<Instruction*>(std::calloc(size_ / 2 + 1, sizeof(Instruction))));
+    table_.reset(static_cast<Instruction*>(std::calloc(size_ / 2 + kBehind, sizeof(Instruction))));
     if (!table_) throw std::bad_alloc();
   }
 
-  Instruction* find(uint64_t pc) {
+  Instruction* find(uint64_t pc) const {
     const uint64_t offset = pc - base_;
     return offset < size_ ? &table_[offset / 2] : nullptr;
   }
@@ -49,6 +50,7 @@ class Code {
     void operator()(Instruction* table) const { std::free(table); }
   };
 
+  static constexpr uint64_t kBehind = 2;  // undecoded ones, where a straight line runs out
   uint64_t base_, size_;
   std::unique_ptr<Instruction[], Free> table_;
   uint64_t first_ = ~uint64_t{0}, last_ = 0;  // the span of table_ that holds decoded code

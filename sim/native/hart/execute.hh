@@ -56,64 +56,93 @@ Stop Hart<Port>::run() {
     if (attention_ && !interrupted()) [[unlikely]]
       return stop_;
     Instruction* in = code_.find(pc);
-    if (!(in ? execute(*in) : execute_outside())) return stop_;
+    if (!straight(in ? in : outside())) return stop_;
   }
 }
 
-#define ALU(name, match, mask, format, value)                     \
-  case Op::name: {                                                \
-    [[maybe_unused]] const uint64_t a = x[in.rs1], b = x[in.rs2]; \
-    [[maybe_unused]] const int64_t imm = in.imm;                  \
-    x[in.rd] = value;                                             \
-    retire(in.length, cost.instruction);                          \
-    return true;                                                  \
+#define ALU(name, match, mask, format, value)                           \
+  case Op::name: {                                                      \
+    [[maybe_unused]] const uint64_t a = x[in.rs1], b = x[in.rs2];       \
+    [[maybe_unused]] const int64_t imm = in.imm;                        \
+    [[maybe_unused]] const uint64_t pc = this->pc + between(first, at); \
+    x[in.rd] = value;                                                   \
+    break;                                                              \
   }
-#define BRANCH(name, match, mask, condition)     \
-  case Op::name: {                               \
-    const uint64_t a = x[in.rs1], b = x[in.rs2]; \
-    return branch(in, condition);                \
+#define BRANCH(name, match, mask, condition)                     \
+  case Op::name: {                                               \
+    const uint64_t a = x[in.rs1], b = x[in.rs2];                 \
+    const bool taken = condition;                                \
+    const uint64_t target = pc + between(first, at) + u(in.imm); \
+    Instruction* const to = taken ? code_.find(target) : next;   \
+    if (taken && !goes_on(in, to, target)) {                     \
+      settle(between(first, at), now, done);                     \
+      return branch(in, true);                                   \
+    }                                                            \
+    now += predict(in, pc + between(first, at), taken);          \
+    if (taken) next = first = to, pc = target;                   \
+    break;                                                       \
   }
-#define LOAD(name, match, mask, type) \
-  case Op::name:                      \
+#define LOAD(name, match, mask, type)      \
+  case Op::name:                           \
+    if (hits<type>(in, now)) break;        \
+    settle(between(first, at), now, done); \
     return load<type>(in);
-#define STORE(name, match, mask, type) \
-  case Op::name:                       \
+#define STORE(name, match, mask, type)     \
+  case Op::name:                           \
+    if (stores<type>(in, now)) break;      \
+    settle(between(first, at), now, done); \
     return store<type>(in);
 #define AMO(name, funct5, operation)
 #define CALL(name, match, mask, format, call)      \
   case Op::name: {                                 \
+    settle(between(first, at), now, done);         \
     [[maybe_unused]] const uint64_t a = x[in.rs1]; \
     [[maybe_unused]] const int64_t imm = in.imm;   \
     return call;                                   \
   }
 
+// What computes, accesses that hit and branches follow each other with place and time at hand, and
+// with one check of the horizon each: nothing else can concern the hart meanwhile. Whatever else
+// comes ends the line.
 template <class Port>
-[[gnu::always_inline]] inline bool Hart<Port>::execute(Instruction& in) {
+[[gnu::always_inline]] inline bool Hart<Port>::straight(Instruction* at) {
   using namespace meaning;
-  switch (in.op) {
-    case Op::undecoded:  // then it is executed in the next turn
-      return decode_at(pc, in) || trap(kFetchFault, pc);
-    case Op::illegal:
-      return illegal();
-    case Op::amo:
-      return atomic(in);
+  Instruction* first = at;
+  const uint64_t each = cost.instruction, last = horizon;
+  uint64_t now = clock, done = 0;
+  for (;;) {
+    Instruction& in = *at;
+    Instruction* next = following(at);
+    switch (in.op) {
+      case Op::undecoded:  // where the line begins it is decoded, and executed in the next turn
+        settle(between(first, at), now, done);
+        return at != first || decode_at(pc, in) || trap(kFetchFault, pc);
+      case Op::illegal:
+        settle(between(first, at), now, done);
+        return illegal();
+      case Op::amo:
+        settle(between(first, at), now, done);
+        return atomic(in);
 #include "hart/instructions.def"
+      default:
+        __builtin_unreachable();  // decode() makes no other
+    }
+    at = next;
+    now += each;
+    ++done;
+    if (now > last) [[unlikely]] {
+      settle(between(first, at), now, done);
+      return stop(Stop::horizon);
+    }
   }
-  __builtin_unreachable();  // decode() makes no other
 }
 
-// Apart, so that the loop above knows where its instruction stands.
+// Code outside the decoded range stands alone.
 template <class Port>
-[[gnu::noinline]] bool Hart<Port>::execute_apart(Instruction& in) {
-  return execute(in);
-}
-
-// Code outside the decoded range.
-template <class Port>
-bool Hart<Port>::execute_outside() {
-  outside_ = {};
-  decode_at(pc, outside_);
-  return execute_apart(outside_);
+[[gnu::noinline]] Instruction* Hart<Port>::outside() {
+  outside_[0] = {};
+  decode_at(pc, outside_[0]);
+  return outside_;
 }
 
 template <class Port>
@@ -126,14 +155,13 @@ template <class Port>
     if (clock > horizon) return Stop::horizon;
     if (attention_ && !interrupted()) return stop_;
     Instruction* const known = code_.find(pc);
-    Instruction& in = known ? *known : outside_;
-    if (!known) outside_ = {};
+    Instruction& in = known ? *known : *outside();
     if (in.op == Op::undecoded && !decode_at(pc, in) && !trap(kFetchFault, pc)) return stop_;
     if (in.op == Op::undecoded) continue;
-    const Instruction executed = in;  // it may forget its code
+    const Instruction executed = outside_[0] = in;  // one at a time; it may forget its code
     const uint64_t retired = instructions;
     views.begins(executed);
-    const bool goes_on = execute_apart(in);
+    const bool goes_on = straight(outside_);
     if (suspended_) views.suspends(executed);
     if (instructions != retired) views.ends(executed);
     if (!goes_on) return stop_;
@@ -145,7 +173,7 @@ bool Hart<Port>::decode_at(uint64_t address, Instruction& in) {
   uint32_t word;
   if (!port_.fetch(address, word)) return false;
   in = decode(word);
-  if (&in != &outside_) code_.decoded(&in);
+  if (&in != outside_) code_.decoded(&in);
   return true;
 }
 
@@ -175,6 +203,22 @@ bool Hart<Port>::fence_i(const Instruction& in) {
 
 // ---- control flow
 
+// Is all that a taken branch does that it leads elsewhere?
+template <class Port>
+bool Hart<Port>::goes_on(const Instruction& in, const Instruction* to, uint64_t target) {
+  if (!to || attempting_) return false;
+  return in.imm > 0 || !spin_enabled || spin_.passes(target);
+}
+
+// A branch: what it costs beyond the instruction.
+template <class Port>
+uint64_t Hart<Port>::predict(const Instruction& in, uint64_t at, bool taken) {
+  const bool wrong = predictor_.wrong(at, in.imm <= 0, taken);
+  ++branches;
+  mispredicts += wrong;
+  return wrong ? cost.mispredict : 0;
+}
+
 template <class Port>
 bool Hart<Port>::branch(const Instruction& in, bool taken) {
   const bool backward = in.imm <= 0;
@@ -182,10 +226,7 @@ bool Hart<Port>::branch(const Instruction& in, bool taken) {
     attempting_ = false;
     port_.gave_up();
   }
-  const bool wrong = predictor_.wrong(pc, backward, taken);
-  ++branches;
-  mispredicts += wrong;
-  retire(0, cost.instruction + (wrong ? cost.mispredict : 0));
+  retire(0, cost.instruction + predict(in, pc, taken));
   pc += taken ? static_cast<uint64_t>(in.imm) : in.length;
   return !(taken && backward) || arrived(in);
 }

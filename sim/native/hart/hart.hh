@@ -124,9 +124,25 @@ class Hart {
     uint8_t sign_size = 8, length = 4;
   };
 
-  // Each of these executes one instruction. True: the hart goes on. False: run() returns stop_.
-  bool execute(Instruction& in);
-  bool execute_apart(Instruction& in);
+  // Executes instructions that follow each other. True: the hart goes on at pc. False: run()
+  // returns stop_.
+  bool straight(Instruction* at);
+  template <class T>
+  bool hits(const Instruction& in, uint64_t& now);
+  template <class T>
+  bool stores(const Instruction& in, uint64_t now);
+  void settle(uint64_t bytes, uint64_t now, uint64_t done) {
+    pc += bytes;
+    clock = now;
+    instructions += done;
+  }
+  // By how many bytes of code two instructions of one line are apart.
+  static uint64_t between(const Instruction* first, const Instruction* at) {
+    return 2 * static_cast<uint64_t>(at - first);
+  }
+  bool goes_on(const Instruction& in, const Instruction* to, uint64_t target);
+  uint64_t predict(const Instruction& in, uint64_t at, bool taken);
+  // Each of these executes one, with the same answer.
   template <class T>
   bool load(const Instruction& in);
   template <class T>
@@ -154,7 +170,7 @@ class Hart {
               uint64_t high = 0);
 
   void land(Landing to, uint64_t value, uint64_t high);
-  bool execute_outside();
+  Instruction* outside();
   bool decode_at(uint64_t address, Instruction& in);
   uint64_t refused(uint64_t address, unsigned size, Cause misaligned, Cause fault) const;
   uint64_t source(unsigned r) const { return r == kSink ? 0 : x[r]; }
@@ -177,7 +193,7 @@ class Hart {
   bool attention_ = false;   // an interrupt is to be taken: csr_.interruptible(), at each change
   bool handling_ = false;    // between a trap and its mret
   bool attempting_ = false;  // between an LR and its SC
-  Instruction outside_;      // the instruction at a pc outside the decoded range
+  Instruction outside_[3];   // the instruction at a pc outside the decoded range, then undecoded
   uint64_t cycle_offset_ = 0, instret_offset_ = 0;  // what the guest wrote to mcycle, minstret
   Csr csr_;
   Predictor predictor_;

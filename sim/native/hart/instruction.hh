@@ -40,6 +40,12 @@ struct Instruction {
 };
 static_assert(sizeof(Instruction) == 16);
 
+// Where the one behind stands, in a table that has one for every two bytes of code.
+inline Instruction* following(Instruction* in) {
+  auto* const at = reinterpret_cast<unsigned char*>(in);
+  return reinterpret_cast<Instruction*>(at + in->length * (sizeof(Instruction) / 2));
+}
+
 Instruction decode(uint32_t word);
 
 // The 32-bit instruction a compressed one stands for; 0 (which is illegal) if it is reserved.

@@ -41,6 +41,13 @@ class SpinDetector {
   // Memory may have changed.
   void disturb() { whole_ = false; }
 
+  // The same as arrive(), where that would look at nothing. False: it would.
+  bool passes(uint64_t pc) {
+    const bool looks = arrivals_ + 1 >= kFirst || (arrivals_ == 0 && pc == known_);
+    arrivals_ += !looks;
+    return !looks;
+  }
+
   // The hart has arrived at pc `by` a branch or jump. True: a steady loop; one turn is period().
   bool arrive(uint64_t pc, const uint64_t* x, const Predictor& predictor, const Instruction& by,
               const Meter& now) {
