@@ -43,12 +43,10 @@ struct Event {
   uint32_t argument;
 
   bool operator<(const Event& o) const {
-    const Key mine = Key{time} << 64 | place, theirs = Key{o.time} << 64 | o.place;
-    return mine != theirs ? mine < theirs : sender < o.sender;
+    if (time != o.time) [[likely]]
+      return time < o.time;
+    return place != o.place ? place < o.place : sender < o.sender;
   }
-
- private:
-  __extension__ using Key = unsigned __int128;
 };
 
 // 20 bits of receiver, 4 of class, 40 of line: the line's low bits tell lines of one run apart.
