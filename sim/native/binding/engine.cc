@@ -83,6 +83,18 @@ nb::dict work(const Engine& engine) {
   return d;
 }
 
+nb::list accesses(const Engine& engine) {
+  nb::list harts;
+  if (!engine.accesses) return harts;
+  for (const auto& hart : engine.accesses->of_harts()) {
+    nb::list all;
+    for (const Accesses::One& a : hart)
+      all.append(nb::make_tuple(a.number, a.pc, a.address, a.size, a.reads, a.writes, a.seen));
+    harts.append(all);
+  }
+  return harts;
+}
+
 Time latency(Engine& engine, const std::string& kind, int32_t source, int32_t target) {
   const Size size = kind == "control" ? Size::control : kind == "data" ? Size::data : Size::snoop;
   return engine.fabric.latency(source, target, size);
@@ -123,6 +135,7 @@ void bind_engine(nb::module_& module) {
       .def("harts", &harts)
       .def("counters", &counters)
       .def("work", &work, "What it has cost; depends on how far cores ran ahead.")
+      .def("accesses", &accesses, "By hart: number, pc, address, size, reads, writes, seen (H8).")
       .def("log", &log_columns, "The transaction log by columns; None unless asked for.")
       .def("lines", &line_columns, "The attribution by columns; None unless asked for.");
 }

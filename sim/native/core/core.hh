@@ -99,6 +99,7 @@ class Core {
   bool buffer(Thread& thread, const Store& store, Time now);
   bool leaves(const Thread& thread, uint64_t number) const;
   bool store_weakly(Thread& thread, const Access& a, Time now);
+  void note(const Thread& thread, const Access& a, Time seen) const;
   void keep(const Thread& thread, Time until);
   void release(Thread& thread, Time now);
   bool become_visible(Thread& thread, const Store& store, Time now);

@@ -25,7 +25,7 @@ void Core::add_thread(Code& code, uint32_t id) {
   threads.push_back(
       std::make_unique<Thread>(*this, code, id, static_cast<uint32_t>(threads.size())));
   const bool weak = spec.order == CoreSpec::Order::weak;
-  threads.back()->hart.spin_enabled = around.job.sleep && !weak;
+  threads.back()->hart.spin_enabled = around.job.sleep;
   if (weak)
     threads.back()->weak = std::make_unique<Weak>(*around.versions, id, around.job.seed,
                                                   around.job.chance.load, around.job.chance.store);

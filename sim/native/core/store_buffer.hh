@@ -24,6 +24,7 @@ struct Store {
   // Of a weakly ordered core (weak.hh): not before; how many fences it stands behind; its view.
   uint32_t group = 0;
   Time leaves = 0, view = 0;
+  uint64_t number = 0;  // of its instruction
 
   bool is_atomic() const { return atomic.kind != Access::Kind::none; }
   uint64_t line() const { return address >> kLineShift; }

@@ -6,6 +6,7 @@
 #include "kernel/end.hh"
 #include "memory/functional.hh"
 #include "memory/versions.hh"
+#include "observe/accesses.hh"
 #include "observe/attribution.hh"
 #include "observe/counters.hh"
 #include "services/services.hh"
@@ -26,6 +27,7 @@ struct CoreSurroundings {
   Counters& counters;
   Attribution* attribution;  // null unless the job asks for it
   Versions* versions;        // null unless a core is weakly ordered
+  Accesses* accesses;        // null unless the job asks for them
 };
 
 }  // namespace uncore

@@ -52,12 +52,16 @@ Turns::Turn Turns::next() const {
   return turn;
 }
 
+Stop Turns::run(Thread& thread) {
+  return thread.weak ? thread.hart.run_viewed(thread.weak->views) : thread.hart.run();
+}
+
 // Up to the horizon, or until it is a sibling's turn.
 Stop Turns::execute(Thread& thread, Time end) {
   const As executing(*this, thread);
   thread.hart.horizon = std::min(horizon_, end);
   thread.hart.undisturbed = thread.ran_at == disturbances_;
-  const Stop stop = thread.weak ? thread.hart.run_viewed(thread.weak->views) : thread.hart.run();
+  const Stop stop = run(thread);
   thread.ran_at = disturbances_;
   return stop;
 }
@@ -104,7 +108,8 @@ Time Turns::before(Time at, uint32_t by, const Thread& sleeper) {
 
 // One more turn shows which lines it reads; then it sleeps until one of them changes.
 void Turns::spun(Thread& thread) {
-  if (!thread.recording) {
+  const bool repeats = !thread.weak || thread.weak->repeats(thread.hart.pc);
+  if (!thread.recording || !repeats) {
     thread.recording = true;
     thread.watched.clear();
     if (around_.attribution) around_.attribution->turn_begins(thread.id);
@@ -135,7 +140,7 @@ void Turns::advance(Thread& thread, Time horizon) {
   hart.horizon = horizon;
   hart.spin_enabled = false;
   Thread* const other = std::exchange(executing_, &thread);
-  const Stop stop = hart.run();
+  const Stop stop = run(thread);
   executing_ = other;
   hart.spin_enabled = true;
   if (stop != Stop::horizon) throw ProtocolError{"a sleeping hart did something"};

@@ -78,6 +78,7 @@ class Turns {
   void advance_all(Time at);                      // the same, but they sleep on
 
  private:
+  static Stop run(Thread& thread);
   static Time before(Time at, uint32_t by, const Thread& sleeper);
   Time horizon(Time now) const;
   void advance(Thread& sleeper, Time horizon);

@@ -83,7 +83,10 @@ void Core::resume(Thread& thread, Pair value, Time now) {
 void Core::answered(Thread& thread, Pair value, Time now) {
   thread.asked = 0;
   if (observed) observed.answered(thread, now);
-  if (thread.weak && thread.pending.operates()) thread.weak->atomic(thread.pending, now);
+  if (thread.weak && thread.pending.operates()) {
+    thread.weak->atomic(thread.pending, now);
+    note(thread, thread.pending, now);
+  }
   thread.pending = Access{};
   resume(thread, value, now);
   turns.schedule_next();

@@ -36,6 +36,7 @@ uint64_t Weak::load(const Access& a, const Bytes& line, Time now) {
   }
   const uint64_t current = line.read(word * kWordBytes % kLineBytes, kWordBytes);
   const auto [value, since] = versions_.at(word, current, then);
+  looked_back_ |= last > since;
   if (since > 0) words_[word] = since;
   seen(std::max(before, since));
   return zero_extend(value >> a.address % kWordBytes * 8, a.size);
@@ -74,6 +75,14 @@ void Weak::atomic(const Access& a, Time now) {
   views.result = now;
   if (a.acquires()) after_ = now;
   if (a.releases()) releases_ = now;
+}
+
+bool Weak::repeats(uint64_t pc) {
+  const State now{pc, after_, loads_, writes_, views.registers()};
+  const bool same = now == turn_ && !looked_back_;
+  turn_ = now;
+  looked_back_ = false;
+  return same;
 }
 
 void Weak::seen(Time view) {

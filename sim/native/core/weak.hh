@@ -39,6 +39,8 @@ class Weak {
   void changes(uint64_t address, unsigned size, const Bytes& line, Time now);
   void atomic(const Access& access, Time now);  // an AMO or an SC has written
   void interrupted(Time now) { after_ = now; }
+  // Has a loop that waits come back to `pc` and seen the same, and nothing old? Then it goes on so.
+  bool repeats(uint64_t pc);
 
   // --- the store buffer ---
   Store enters(const Access& store, Time now);
@@ -46,6 +48,12 @@ class Weak {
   static bool is_free(const StoreBuffer& buffer, std::size_t entry, Time now);
 
  private:
+  struct State {
+    uint64_t pc = 0;
+    Time after = 0, loads = 0, writes = 0;
+    Views::Registers registers{};
+    bool operator==(const State&) const = default;
+  };
   void seen(Time view);
   void wrote(uint64_t address, unsigned size, Time now);
 
@@ -57,6 +65,8 @@ class Weak {
   Time after_ = 0;                              // no load is seen before
   Time loads_ = 0, writes_ = 0, releases_ = 0;  // the newest that was seen of each
   LineMap<Time> words_;                         // which version of a doubleword it has seen
+  State turn_;
+  bool looked_back_ = false;  // in this turn
 };
 
 }  // namespace uncore

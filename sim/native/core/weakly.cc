@@ -10,7 +10,7 @@ void Core::apply_weakly(Thread& thread, const Access& a, Line& line, Time now, O
   Weak& weak = *thread.weak;
   if (a.kind == K::load) {
     out.value = weak.load(a, line.data, now);
-    return;
+    return note(thread, a, weak.views.result);
   }
   if (a.kind == K::lr)
     weak.reserve(a, line.data, now);
@@ -18,13 +18,28 @@ void Core::apply_weakly(Thread& thread, const Access& a, Line& line, Time now, O
     weak.changes(a.address, a.size, line.data, now);
   operate(thread, a, line, now, out);
   if (a.kind != K::lr) weak.atomic(a, now);
+  note(thread, a, weak.views.result);
+}
+
+void Core::note(const Thread& thread, const Access& a, Time seen) const {
+  if (!around.accesses) return;
+  around.accesses->note(thread.id,
+                        {.number = thread.hart.instructions,
+                         .pc = thread.hart.pc,
+                         .address = a.address,
+                         .size = a.size,
+                         .reads = a.kind != Access::Kind::store && a.kind != Access::Kind::sc,
+                         .writes = a.writes(),
+                         .seen = seen});
 }
 
 // Into the buffer; out of it at once, if it need not stay.
 bool Core::store_weakly(Thread& thread, const Access& a, Time now) {
   if (thread.buffer.size() >= capacity_) return false;
-  const Store store = thread.weak->enters(a, now);
+  Store store = thread.weak->enters(a, now);
+  store.number = thread.hart.instructions;
   thread.buffer.push(store);
+  note(thread, a, kNever);
   if (observed) observed->buffered(thread.id, thread.hart.pc, now);
   if (store.leaves > now)
     keep(thread, store.leaves);
@@ -70,6 +85,7 @@ bool Core::become_visible(Thread& thread, const Store& s, Time now) {
   written(*line, now, thread);
   thread.weak->changes(s.address, s.size, line->data, now);
   line->data.write(s.address % kLineBytes, s.size, s.value);
+  if (around.accesses) around.accesses->seen(thread.id, s.number, now);
   return true;
 }
 

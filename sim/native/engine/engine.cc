@@ -23,6 +23,7 @@ Engine::Engine(MachineSpec m, JobSpec j)
       log(job.log ? std::make_unique<Log>() : nullptr),
       attribution(job.lines ? std::make_unique<Attribution>(job.placement.size()) : nullptr),
       versions(weak(machine) ? std::make_unique<Versions>(job.chance.load) : nullptr),
+      accesses(job.accesses ? std::make_unique<Accesses>(job.placement.size()) : nullptr),
       counters(machine, agents),
       queue(agents.cores()),
       end(queue),
@@ -70,7 +71,8 @@ void Engine::make_cores() {
                                 .end = end,
                                 .counters = counters,
                                 .attribution = attribution.get(),
-                                .versions = versions.get()};
+                                .versions = versions.get(),
+                                .accesses = accesses.get()};
   std::vector<Time> reach = reaches(machine, agents, fabric);
   if (!job.free.empty()) std::ranges::fill(reach, 1);  // what messages about free lines take
   end.set_reach(*std::ranges::max_element(reach));

@@ -18,6 +18,7 @@
 #include "kernel/end.hh"
 #include "memory/memories.hh"
 #include "memory/versions.hh"
+#include "observe/accesses.hh"
 #include "observe/attribution.hh"
 #include "observe/counters.hh"
 #include "observe/log.hh"
@@ -42,6 +43,7 @@ class Engine {
   const std::unique_ptr<Log> log;                  // null unless the job asks for it
   const std::unique_ptr<Attribution> attribution;  // the same
   const std::unique_ptr<Versions> versions;        // null unless a core is weakly ordered
+  const std::unique_ptr<Accesses> accesses;        // null unless the job asks for them
   Counters counters;
   EventQueue queue;
   End end;

@@ -150,6 +150,7 @@ template <class Port>
   if (suspended_) return Stop::later;
   if (waiting_ && !wakes()) return Stop::wfi;
   waiting_ = false;
+  if (!undisturbed) spin_.disturb();
   views.resumes();
   for (;;) {
     if (clock > horizon) return Stop::horizon;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "hart/instruction.hh"
@@ -19,6 +20,9 @@ class Views {
  public:
   uint64_t address = 0, data = 0;
   uint64_t result = 0;
+
+  using Registers = std::array<uint64_t, kRegisters>;
+  const Registers& registers() const { return of_; }
 
   void begins(const Instruction& in) {
     address = of_[in.rs1];
@@ -47,7 +51,7 @@ class Views {
     return (op >= Op::lb && op <= Op::lwu) || op == Op::amo || (op >= Op::lr && op <= Op::amocas_q);
   }
 
-  uint64_t of_[kRegisters] = {};
+  Registers of_{};
   uint64_t csrs_ = 0;  // CSRs carry dependencies, too: all of them as one
   Instruction suspended_;
   bool waits_ = false;

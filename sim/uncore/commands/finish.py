@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from uncore.commands import failing
 from uncore.commands.options import Chart, note, workers
 from uncore.commands.status import FAILED, INTERRUPTED, OK
 from uncore.engine import Probes, Told
@@ -59,6 +60,7 @@ def finish(
         for said in filter(None, map(hint, {job.program.path: job for job in jobs}.values())):
             note(said)
     if wrong or any(result.failed for result in results):
+        failing.explain(jobs, results, wrong)
         return FAILED
     return _ended(results)
 
@@ -78,8 +80,9 @@ def draw(results: Sequence[Result], chart: Chart) -> None:
 
 def _simulate(
     jobs: Sequence[Job], cores: int, probes: Probes, told: Told, resume: bool
-) -> tuple[list[Result], list[Log], bool]:
-    """What came, each point's log, and whether a guest went wrong, of which a note is made."""
+) -> tuple[list[Result], list[Log], list[Job]]:
+    """What came, each point's log, and the points whose guest went wrong, of which a note is
+    made."""
     logs: list[Log] = []
     wrong: list[tuple[Job, GuestError]] = []
     points = [point for job in jobs for point in job.points()]
@@ -101,7 +104,7 @@ def _simulate(
         note(f"resumed: {taken} of {len(points)} points were finished before")
     for job, error in wrong:
         note(f"uncore: {job.machine.id} at {job.threads[0]} threads{by_seed(job.seed)}: {error}")
-    return results, logs, bool(wrong)
+    return results, logs, [job for job, _ in wrong]
 
 
 def _save_log(logs: Sequence[Log], path: Path) -> None:

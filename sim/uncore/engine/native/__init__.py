@@ -97,6 +97,7 @@ def start(
         sleep=sleep,
         fences=fences,
         log="log" in probes,
+        accesses="accesses" in probes,
         lines=bool({"lines", "operations"} & probes),
     )
     return Run(job.machine, told)

@@ -78,4 +78,5 @@ class Job:
     sleep: bool = field("whether waiting harts are passed over (S1); results do not depend on it")
     fences: bool = field("false: FENCE does nothing, so that a test sees that it is missed")
     log: bool = field("whether the transaction log (L) is kept")
+    accesses: bool = field("whether it is kept what harts of weakly ordered cores saw (H8)")
     lines: bool = field("whether every access is attributed to its line and instruction")

@@ -1,0 +1,186 @@
+"""What was seen out of order in a run on weakly ordered cores (H8), where another hart could tell.
+
+    reordered(job) -> Reordered | None      the job's run again, with what its harts saw
+
+Two accesses of a hart that are seen in the other order matter where a second hart accesses both
+places and its accesses lie between: then no interleaving of the two programs explains what was
+read.  Such a cycle of conflicting accesses is critical in the sense of Shasha and Snir, "Efficient
+and correct execution of parallel programs that share memory" (1988); here it has two harts.  Of
+several it is the last before a check failed, or before the end.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from uncore.engine import native
+from uncore.program.names import Names
+
+if TYPE_CHECKING:
+    from uncore.job import Job
+
+WORD = 8  # bytes
+WINDOW = 64  # accesses to shared places that lie between two that are seen out of order, at most
+LOOKED_AT = 50_000_000  # ps before a failure, or the end
+NEAR = 20_000_000  # ps between accesses of two harts
+NEVER = (1 << 64) - 1  # of a store that nobody has seen
+FAILED = "uc_failed"  # the runtime's function that notes a failed check
+
+
+@dataclass(frozen=True)
+class Seen:
+    """An access, and when it was seen."""
+
+    hart: int
+    number: int  # of its instruction
+    pc: int
+    address: int
+    size: int
+    reads: bool
+    writes: bool
+    seen: int
+
+    @property
+    def word(self) -> int:
+        return self.address // WORD
+
+    def before(self, other: Seen) -> bool:
+        """Conflicts with the other, and is seen first."""
+        if not (self.writes or other.writes):
+            return False
+        return self.seen < other.seen or (self.seen == other.seen and self.writes)
+
+
+@dataclass(frozen=True)
+class Reordered:
+    """`second` was seen before `first`, which stands before it; `others` are the second hart's."""
+
+    first: Seen
+    second: Seen
+    others: tuple[Seen, Seen]
+
+    @property
+    def harts(self) -> tuple[int, int]:
+        return self.first.hart, self.others[0].hart
+
+    def last_of(self, hart: int) -> int:
+        """The number of the hart's later access."""
+        return self.second.number if hart == self.first.hart else self.others[1].number
+
+
+def reordered(job: Job) -> str | None:
+    """In words, with the source's lines."""
+    engine = native.start(job, frozenset({"accesses"}))
+    while engine.step(native.SLICE):
+        pass
+    harts = [
+        [Seen(hart, *one) for one in accesses] for hart, accesses in enumerate(engine.accesses())
+    ]
+    failure = _failure(job, harts)
+    found = _last(_recent(harts, failure), failure)
+    names = Names.of(job.program, engine.read, job.threads[0])
+    return _said(job, names, found) if found else None
+
+
+def _failure(job: Job, harts: Sequence[Sequence[Seen]]) -> Seen | None:
+    """The first access of those that are kept that notes a failed check."""
+    symbol = job.program.symbol(FAILED)
+    noting = range(symbol.address, symbol.address + symbol.size)
+    notes = [next((one for one in hart if one.pc in noting), None) for hart in harts]
+    return min((one for one in notes if one), key=lambda one: one.seen, default=None)
+
+
+def _recent(harts: Sequence[Sequence[Seen]], failure: Seen | None) -> list[list[Seen]]:
+    """What was seen shortly before; of a waiting loop's equal loads the last."""
+    ends = (one.seen for hart in harts for one in hart if one.seen != NEVER)
+    end = failure.seen if failure and failure.seen != NEVER else max(ends, default=0)
+    return [
+        [
+            one
+            for one, after in zip_longest(hart, hart[1:])
+            if (one.seen >= end - LOOKED_AT)
+            and (after is None or (one.pc, one.word) != (after.pc, after.word))
+        ]
+        for hart in harts
+    ]
+
+
+def _last(harts: Sequence[Sequence[Seen]], failure: Seen | None) -> Reordered | None:
+    found = list(_cycles(harts))
+    if failure:
+        hart, limit = failure.hart, failure.number
+        mine = [one for one in found if hart in one.harts and one.last_of(hart) < limit]
+        if mine:
+            return max(mine, key=lambda one: one.last_of(hart))
+    return max(found, key=lambda one: one.second.seen, default=None)
+
+
+def _cycles(harts: Sequence[Sequence[Seen]]) -> Iterator[Reordered]:
+    shared = _shared(harts)
+    places: defaultdict[tuple[int, int], list[Seen]] = defaultdict(list)
+    users: defaultdict[int, set[int]] = defaultdict(set)
+    kept = [[one for one in hart if one.word in shared] for hart in harts]
+    for one in (one for hart in kept for one in hart):
+        places[one.hart, one.word].append(one)
+        users[one.word].add(one.hart)
+    for hart in kept:
+        for first, second in _pairs(hart):
+            for other in sorted(users[first.word] & users[second.word] - {first.hart}):
+                others = _between(
+                    first, second, places[other, second.word], places[other, first.word]
+                )
+                if others:
+                    yield Reordered(first, second, others)
+
+
+def _shared(harts: Sequence[Sequence[Seen]]) -> set[int]:
+    """Doublewords of several harts, of which one writes."""
+    users: defaultdict[int, set[int]] = defaultdict(set)
+    written: set[int] = set()
+    for one in (one for hart in harts for one in hart):
+        users[one.word].add(one.hart)
+        if one.writes:
+            written.add(one.word)
+    return {word for word in written if len(users[word]) > 1}
+
+
+def _pairs(hart: Sequence[Seen]) -> Iterator[tuple[Seen, Seen]]:
+    """Those that are seen in the other order."""
+    for place, second in enumerate(hart):
+        for first in hart[max(0, place - WINDOW) : place]:
+            if first.seen > second.seen and first.word != second.word:
+                yield first, second
+
+
+def _between(
+    first: Seen, second: Seen, there: Sequence[Seen], here: Sequence[Seen]
+) -> tuple[Seen, Seen] | None:
+    """The other hart's access to the second's place, behind it, and to the first's, before it."""
+    before = [one for one in here if abs(one.seen - first.seen) < NEAR and one.before(first)]
+    behind = [one for one in there if abs(one.seen - second.seen) < NEAR and second.before(one)]
+    for last in sorted(before, key=lambda one: -one.number):
+        for one in sorted(behind, key=lambda one: -one.number):
+            if one.number < last.number:
+                return one, last
+    return None
+
+
+def _said(job: Job, names: Names, found: Reordered) -> str:
+    def access(one: Seen) -> str:
+        what = "atomic on" if one.reads and one.writes else "store to" if one.writes else "load of"
+        return f"{what} {names.at(one.address)} ({job.program.source_line(one.pc)})"
+
+    early = (
+        ""
+        if found.first.seen == NEVER
+        else f" {(found.first.seen - found.second.seen) / 1000:.1f} ns"
+    )
+    return (
+        f"out of order: hart {found.first.hart}'s {access(found.second)} was seen{early}"
+        f" before its {access(found.first)}, which stands first; hart {found.others[0].hart} had"
+        f" {access(found.others[0])}, then {access(found.others[1])}"
+    )
