@@ -75,7 +75,53 @@ def test_fences_that_do_nothing_are_noticed(name: str) -> None:
     assert run.forbidden(TESTS[name], often(TESTS[name], fences=False))
 
 
-def often(test: Litmus, **limits: bool) -> Counter[Outcome]:
-    """One test, many times, where its harts are far apart."""
-    far = next(setting for setting in run.SETTINGS if setting.machine == "x8275clx2")
-    return run.observe([test], far, 400, 3, **limits)[test]
+@pytest.fixture(scope="module")
+def seen_weakly() -> dict[str, Counter[Outcome]]:
+    """The same on weakly ordered cores (H8)."""
+    return weakly(4, 1)
+
+
+def weakly(rounds: int, seed: int) -> dict[str, Counter[Outcome]]:
+    total = {name: Counter[Outcome]() for name in TESTS}
+    for number, setting in enumerate(run.SETTINGS):
+        found = run.observe(list(TESTS.values()), setting, rounds, seed + number, "weak")
+        for test, outcomes in found.items():
+            total[test.name] += outcomes
+    return total
+
+
+def test_weak_cores_show_nothing_that_rvwmo_forbids(
+    seen_weakly: dict[str, Counter[Outcome]],
+) -> None:
+    wrong = {name: run.forbidden(TESTS[name], seen_weakly[name], "weak") for name in TESTS}
+    assert {name: outcomes for name, outcomes in wrong.items() if outcomes} == {}
+
+
+@pytest.mark.parametrize("name", ["MP", "SB", "R", "2+2W", "RWC"])
+def test_weak_cores_show_what_rvwmo_allows(name: str) -> None:
+    assert WEAK[name][0] in often(TESTS[name], "weak")
+
+
+def test_weak_cores_execute_no_store_before_what_precedes_it() -> None:
+    """So load buffering, which RVWMO allows, is not shown (H8)."""
+    assert WEAK["LB"][0] not in often(TESTS["LB"], "weak")
+
+
+@pytest.mark.parametrize("name", ["MP+fence rw,rw", "2+2W+fence w,w", "IRIW+fence r,r"])
+def test_fences_that_do_nothing_are_noticed_on_weak_cores(name: str) -> None:
+    assert not run.forbidden(TESTS[name], often(TESTS[name], "weak"), "weak")
+    assert run.forbidden(TESTS[name], often(TESTS[name], "weak", fences=False), "weak")
+
+
+@pytest.mark.long
+def test_a_million_rounds_show_nothing_that_rvwmo_forbids() -> None:
+    rounds = -(-1_000_000 // (len(TESTS) * len(run.SETTINGS)))
+    for name, outcomes in weakly(rounds, 100).items():
+        assert run.forbidden(TESTS[name], outcomes, "weak") == [], name
+
+
+def often(test: Litmus, order: run.Order = "tso", **limits: bool) -> Counter[Outcome]:
+    """One test, many times, where its harts are far apart; weakly ordered ones need not be."""
+    machine, rounds = {"tso": ("x8275clx2", 400), "weak": ("bus:4", 800)}[order]
+    setting = next(one for one in run.SETTINGS if one.machine == machine)
+    return run.observe([test], setting, rounds, 3, order, **limits)[test]
