@@ -44,6 +44,7 @@ class Tree:
 
     def __init__(self, number: int) -> None:
         self.top = FOLDER / f"tree{number}"
+        self.stale = {"native", "workloads"}  # what is to be built
         self._copy()
 
     def _copy(self) -> None:
@@ -62,7 +63,6 @@ class Tree:
                 shutil.copy2(here, there)
         if not (self.top / "build").exists():
             self._copy_built()
-        self._compile()
 
     def _copy_built(self) -> None:
         (self.top / "build").mkdir()
@@ -83,10 +83,12 @@ class Tree:
         text = path.read_text()
         self._write(path, mutant.applied(text))
         try:
+            self.stale |= built(mutant.file)
             said = self._compile()
             trial = Trial(BROKEN, said.strip()[-2000:]) if said else self._tested(mutant, rest)
         finally:
-            self._write(path, text)  # the next build compiles it
+            self._write(path, text)
+            self.stale |= built(mutant.file)
         return msgspec.structs.replace(trial, seconds=time.monotonic() - begun)
 
     def _tested(self, mutant: Mutant, rest: bool) -> Trial:
@@ -101,7 +103,10 @@ class Tree:
 
     def _compile(self) -> str:
         """What the compiler said if it failed."""
-        command = [sys.executable, "-m", "SCons", "-Q", "-s", "native", "workloads"]
+        if not self.stale:
+            return ""
+        command = [sys.executable, "-m", "SCons", "-Q", "-s", *sorted(self.stale)]
+        self.stale = set()
         done = subprocess.run(
             ["nice", *command], cwd=self.top, env=self._environment(), text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -110,6 +115,7 @@ class Tree:
 
     def test(self, tests: Sequence[str]) -> Trial:
         """These, or all ordinary ones."""
+        self._compile()
         words = [f"validation/{test}" for test in tests] or ["validation"]
         command = [sys.executable, "-m", "pytest", "-v", "-x", "--tb=no", "-p", "no:cacheprovider"]
         with subprocess.Popen(
@@ -133,6 +139,13 @@ class Tree:
     def _environment(self) -> dict[str, str]:
         path = os.pathsep.join((str(self.top / "sim"), str(self.top)))
         return os.environ | {"PYTHONPATH": path}
+
+
+def built(file: str) -> set[str]:
+    """What SCons makes of it; Python, but for the structs of a machine, is not built."""
+    if file.startswith("sim/uncore") and not file.startswith("sim/uncore/topology/"):
+        return set()
+    return {"workloads"} if file.startswith("workloads/") else {"native"}
 
 
 def _last(pattern: re.Pattern[str], said: str) -> str:
