@@ -287,7 +287,7 @@ def test_a_probe_that_takes_the_copy_ends_a_reservation(lr_exclusive: bool) -> N
 
 @pytest.mark.parametrize("writes", [False, True])
 def test_a_sibling_that_writes_the_line_ends_a_reservation(writes: bool) -> None:
-    """C7: an SC that is made pays for a line that the first level has lost; one that fails nothing."""
+    """C7: an SC pays for a line that the first level has lost; one that fails pays nothing."""
     machine = line(threads_per_core=2, core={"l1_ways": 1})
     attempt = [Step(1000, Do.LR), Step(3000, Do.LOAD, 1), Step(4000, Do.SC)]
     plans = [attempt, [Step(2000, Do.STORE)] if writes else []]

@@ -83,17 +83,20 @@ class Tree:
         text = path.read_text()
         self._write(path, mutant.applied(text))
         try:
-            self.stale |= built(mutant.file)
+            self.stale |= built(mutant)
             said = self._compile()
             trial = Trial(BROKEN, said.strip()[-2000:]) if said else self._tested(mutant, rest)
         finally:
             self._write(path, text)
-            self.stale |= built(mutant.file)
+            self.stale |= built(mutant)
         return msgspec.structs.replace(trial, seconds=time.monotonic() - begun)
 
     def _tested(self, mutant: Mutant, rest: bool) -> Trial:
         trial = self.test(mutant.tests)
-        return self.test([]) if rest and trial.outcome == UNNOTICED else trial
+        if not rest or trial.outcome != UNNOTICED:
+            return trial
+        self.stale |= {"workloads"} if mutant.programs else set()
+        return self.test([])
 
     def _write(self, path: Path, text: str) -> None:
         """Python goes by seconds and size: its compiled module must not outlive the text."""
@@ -141,11 +144,13 @@ class Tree:
         return os.environ | {"PYTHONPATH": path}
 
 
-def built(file: str) -> set[str]:
-    """What SCons makes of it; Python, but for the structs of a machine, is not built."""
-    if file.startswith("sim/uncore") and not file.startswith("sim/uncore/topology/"):
+def built(mutant: Mutant) -> set[str]:
+    """What SCons makes of its file; Python, but for the structs of a machine, is not built."""
+    if mutant.file.startswith("workloads/"):
+        return {f"build/workloads/{program}.elf" for program in mutant.programs}
+    if mutant.file.startswith("sim/uncore") and "/topology/" not in mutant.file:
         return set()
-    return {"workloads"} if file.startswith("workloads/") else {"native"}
+    return {"native"}
 
 
 def _last(pattern: re.Pattern[str], said: str) -> str:
