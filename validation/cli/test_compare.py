@@ -24,6 +24,7 @@ def test_the_ratio_is_that_of_the_two_runs(uncore):
         counted = {k[10:]: v for k, v in run[-1].items() if k.startswith("transfers.")}
         assert {k: v for k, v in fetched.items() if v} == pytest.approx(counted)
     ratios = [row["ratio"] for row in found["rows"]]
+    assert ratios == pytest.approx([row["b"] / row["a"] for row in found["rows"]])
     assert (found["ratio_min"], found["ratio_max"]) == (min(ratios), max(ratios))
     assert max(ratios) > 1.2 * min(ratios)  # so means differ
     assert found["ratio_mean"] == pytest.approx(statistics.geometric_mean(ratios))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 
 import pytest
+from validation.support.runs import point
 
 from uncore.errors import GuestError
 from uncore.program import Names, Program, Record, abi, find, readback
@@ -88,3 +89,11 @@ def test_every_address_has_the_name_the_source_gives_it(memory: Memory) -> None:
     stacks, stride = program.symbol("uc_stacks").address, abi.CONSTANTS["UC_STACK_STRIDE"]
     assert names.at(stacks + 3 * stride + 8) == "stack of hart 3"
     assert names.at(0x1000) == "0x1000"
+
+
+@pytest.mark.parametrize("field", ["links", "resolvers", "lines"])
+def test_what_was_busiest_comes_first(field: str) -> None:
+    found = point("ccx:2x2", "lock/ticket", 4, ops=20)[field]
+    shares = [share for _, share in found]
+    assert shares == sorted(shares, reverse=True)
+    assert found != sorted(found)  # so that it shows
