@@ -16,7 +16,7 @@ import polars
 import pytest
 
 from uncore.program import find
-from uncore.result import load, log
+from uncore.result import Outcome, Result, load, log
 
 TOY = ("run", "ccx:2x2", "lock/ticket", "--engine", "toy")
 
@@ -72,6 +72,15 @@ def test_another_program_under_the_same_path_is_refused(uncore):
     again = uncore("run", "--again", "r.json")
     assert again.status == 2
     assert "mine.elf" in again.err and "cannot be reproduced" in again.err
+
+
+def test_the_hash_covers_job_and_outcome_whatever_the_order_of_keys(uncore):
+    uncore(*TOY, "--threads", "1,2", "--output", "r.json")
+    saved = load(Path("r.json"))
+    turned = Result(job=dict(reversed(saved.job.items())), outcome=saved.outcome, host=saved.host)
+    assert turned.result_hash == saved.result_hash
+    half = Result(job=saved.job, outcome=Outcome(points=saved.points[:1]), host=saved.host)
+    assert half.result_hash != saved.result_hash
 
 
 def test_a_changed_result_file_is_refused(uncore):
