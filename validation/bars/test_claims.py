@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -102,6 +103,12 @@ def test_an_amount_is_the_number_that_the_run_gave():
     assert asking.ask([asked(slower)], 1)[0].verdict == "reproduced"
 
 
+def test_a_knee_is_the_least_thread_count_with_nine_tenths_of_the_best():
+    rates = {1: 50.0, 2: 90.0, 4: 100.0, 8: 95.0}
+    curve = Curve({n: SimpleNamespace(throughput=rate) for n, rate in rates.items()})
+    assert (curve.peak, curve.knee) == (4, 2)
+
+
 def test_times_of_a_table_are_in_ns():
     runs = {"pair": Run(machine="bus:2", workload="latency/pingpong", threads="2")}
     cell = asked(lambda pair: pair.point.cell("handoff", 0, 1), runs=runs)
@@ -115,6 +122,8 @@ def test_times_of_a_table_are_in_ns():
     ("expected", "neutral", "fitted", "got", "verdict"),
     [
         ((10, 20), 1, [], 15, "reproduced"),
+        ((10, 20), 1, [], 10, "reproduced"),
+        ((10, 20), 1, [], 20, "reproduced"),
         ((10, 20), 1, ["hold"], 15, "illustration"),
         ((10, 20), 1, [], 2.2, "same direction"),
         ((10, 20), 1, ["hold"], 2.2, "same direction"),

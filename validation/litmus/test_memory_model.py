@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from uncore.litmus import axioms, run, shapes
-from uncore.litmus.events import Litmus, Outcome
+from uncore.litmus.events import Access, Litmus, Outcome, Style
 
 TESTS = {test.name: test for test in shapes.tests()}
 ROUNDS = 12  # of each test on each machine: about 20,000 rounds in all
@@ -32,6 +32,9 @@ WEAK: dict[str, tuple[Outcome, bool, bool]] = {
     "MP+fence+po": ((1, 0, 1, 1), True, False),
     "LB+dep": ((1, 1, 1, 1), False, False),
     "IRIW+fence rw,rw": ((1, 0, 1, 0, 1, 1), False, False),
+    "IRIW+fence r,r": ((1, 0, 1, 0, 1, 1), False, False),
+    "2+2W+fence w,w": ((1, 1), False, False),
+    "R+stores lrsc": ((0, 1, 2), True, False),
 }
 
 
@@ -40,6 +43,23 @@ def test_the_axioms_allow_what_is_known_to_be_allowed(name: str) -> None:
     outcome, rvwmo, tso = WEAK[name]
     assert (outcome in axioms.cached(TESTS[name], False)) is rvwmo
     assert (outcome in axioms.cached(TESTS[name], True)) is tso
+
+
+@pytest.mark.parametrize(("style", "forwarded"), [("plain", True), ("amo", False)])
+def test_a_load_is_not_given_early_what_an_atomic_is_to_write(
+    style: Style, forwarded: bool
+) -> None:
+    """Rule 3 of RVWMO: both harts read their own write, then, in order, the other's as unwritten."""
+    threads = tuple(
+        (
+            Access(True, own, 1, style=style),
+            Access(False, own, 0),
+            Access(False, other, 0, link="fence r,r"),
+        )
+        for own, other in ("xy", "yx")
+    )
+    outcomes = axioms.allowed(Litmus("SB", "rfi", threads))
+    assert ((1, 0, 1, 0, 1, 1) in outcomes) is forwarded
 
 
 def test_total_store_order_allows_nothing_that_rvwmo_forbids() -> None:

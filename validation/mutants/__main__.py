@@ -108,7 +108,7 @@ def trials(found: Sequence[Mutant], known: Known, jobs: int, rest: bool) -> Iter
 
 def fails_anyway(found: Sequence[Trial]) -> str:
     """Of the tests that noticed something one that fails in the unbroken tree: it says nothing."""
-    tests = sorted({trial.by for trial in found if trial.outcome == NOTICED})
+    tests = sorted({trial.by.partition("[")[0] for trial in found if trial.outcome == NOTICED})
     return Tree(0).test(tests).by if tests else ""
 
 

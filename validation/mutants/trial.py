@@ -25,7 +25,7 @@ FOLDER = TOP / "build" / "mutants"
 BUILT = ("native", "workloads", "sconsign.dblite")  # of build/: compiled already
 ORDINARY = ["-m", "not long and not bulk", "--ignore=validation/mutants"]
 PATIENCE = 900  # seconds of one run of tests
-FAILED = re.compile(r"^(?:FAILED|ERROR) validation/(.+?)(?: - .*)?$", re.MULTILINE)
+FAILED = re.compile(r"^validation/(.+?) (?:FAILED|ERROR) +\[ *\d+%\]$", re.MULTILINE)
 BEGUN = re.compile(r"^validation/(\S+)", re.MULTILINE)
 
 NOTICED, UNNOTICED, HANGS, BROKEN = "noticed", "not noticed", "hangs", "does not compile"
@@ -134,7 +134,7 @@ class Tree:
         if pytest.returncode == 0:
             return Trial(UNNOTICED)
         if pytest.returncode == 1:
-            return Trial(NOTICED, _last(FAILED, said))
+            return Trial(NOTICED, _last(FAILED, said) or tests[0])
         if pytest.returncode in (4, 5):
             raise RuntimeError(f"pytest found no test by these names: {' '.join(words)}\n{said}")
         return Trial(NOTICED, _last(BEGUN, said) or tests[0])  # the process has ended itself
