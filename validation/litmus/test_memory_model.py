@@ -49,7 +49,7 @@ def test_the_axioms_allow_what_is_known_to_be_allowed(name: str) -> None:
 def test_a_load_is_not_given_early_what_an_atomic_is_to_write(
     style: Style, forwarded: bool
 ) -> None:
-    """Rule 3 of RVWMO: both harts read their own write, then, in order, the other's as unwritten."""
+    """Rule 3 of RVWMO: both harts read their own write, then the other's as unwritten."""
     threads = tuple(
         (
             Access(True, own, 1, style=style),
