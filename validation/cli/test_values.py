@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import uncore.result.describe
-from uncore import api, topology
+from uncore import api, topology, words
 from uncore.distance import boundaries, classes, distance
 from uncore.paths import CHECKOUT
 from uncore.placement import place, thread_counts
@@ -31,6 +31,11 @@ def test_a_thread_list_means_these_counts(text, counts):
 @pytest.mark.parametrize("threads", [4, "4", [4], (4,), "max"])
 def test_a_number_of_threads_is_taken_however_it_is_written(threads):
     assert api.make_job("bus:4", "lock/ticket", threads).threads == (4,)
+
+
+def test_a_duration_of_an_option_may_have_a_fraction():
+    assert words.duration("--watchdog", "1.5ms") == 1_500_000_000
+    assert words.duration("--watchdog", "0.25ns") == 250
 
 
 @pytest.fixture(scope="module")

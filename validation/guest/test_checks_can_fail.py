@@ -7,6 +7,7 @@ import pytest
 
 from uncore import api, paths
 from uncore.engine import native
+from uncore.program import find
 
 # Measurements between two harts, or of no lock, have no primitive that could be broken.
 NOTHING_TO_BREAK = {"ipi/pingpong", "latency/pingpong", "lock/empty"}
@@ -29,13 +30,30 @@ PARAMETERS: dict[str, dict[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", [n for n in WORKLOADS if n not in NOTHING_TO_BREAK])
+BREAKABLE = [name for name in WORKLOADS if name not in NOTHING_TO_BREAK]
+
+
+def parameters_of(name: str) -> dict[str, str]:
+    return PARAMETERS.get(name) or PARAMETERS.get(name.partition("/")[0], {})
+
+
+@pytest.mark.parametrize("name", BREAKABLE)
 def test_sabotage_is_noticed(compile_guest, name: str) -> None:
     program = compile_guest(paths.WORKLOADS / f"{name}.c", "UC_SABOTAGE=1")
-    parameters = PARAMETERS.get(name) or PARAMETERS.get(name.partition("/")[0], {})
+    parameters = parameters_of(name)
     job = api.make_job("ccx", program, (4,), parameters=parameters)
     failures = native.run(job, frozenset())["failures"]
     assert failures, f"{name} does not notice that its primitive is missing"
+
+
+@pytest.mark.parametrize("threads", [4, 8])
+@pytest.mark.parametrize("name", BREAKABLE)
+def test_a_workload_passes_where_a_mistake_has_time_to_show(name: str, threads: int) -> None:
+    """As shipped; what is held lasts, or a core would be alone with the line whatever it did."""
+    program = find(name)
+    lasts = {"hold": "100ns"} if "hold" in {known.name for known in program.params} else {}
+    job = api.make_job("ccx", program, (threads,), parameters=lasts | parameters_of(name))
+    assert native.run(job, frozenset())["failures"] == []
 
 
 def test_failure_names_file_line_reason_and_hart(qemu, compile_guest) -> None:

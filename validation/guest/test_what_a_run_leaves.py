@@ -88,6 +88,8 @@ def test_every_address_has_the_name_the_source_gives_it(memory: Memory) -> None:
     assert names.at(program.symbol("uc_record").address + 0x80) == "uc_record+0x80"
     stacks, stride = program.symbol("uc_stacks").address, abi.CONSTANTS["UC_STACK_STRIDE"]
     assert names.at(stacks + 3 * stride + 8) == "stack of hart 3"
+    behind = stacks + 4 * stride  # the first byte that is no stack's
+    assert names.at(behind) == f"{behind:#x}"
     assert names.at(0x1000) == "0x1000"
 
 

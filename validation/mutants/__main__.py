@@ -83,7 +83,16 @@ class Known:
         """A survivor is tried again: any test may have come since."""
         if trial.outcome == NOTICED:
             self.found[key(mutant)] = trial, seal(trial.by)
-            KNOWN.write_bytes(msgspec.json.format(msgspec.json.encode(self.found)))
+            self._keep()
+
+    def forget(self, test: str) -> None:
+        """What a test, or one case of it, is said to have noticed."""
+        name = test.partition("[")[0]
+        self.found = {k: v for k, v in self.found.items() if v[0].by.partition("[")[0] != name}
+        self._keep()
+
+    def _keep(self) -> None:
+        KNOWN.write_bytes(msgspec.json.format(msgspec.json.encode(self.found)))
 
 
 def trials(found: Sequence[Mutant], known: Known, jobs: int, rest: bool) -> Iterator[Trial]:
@@ -149,8 +158,8 @@ def main(words: Sequence[str]) -> int:
         print(f"{mutant.area:<12} {mutant.name:<44} {trial.outcome:<12} {trial.seconds:6.1f} s"
               f"  {trial.by or mutant.equivalent or mutant.unnoticed}", flush=True)  # fmt: skip
     if failing := fails_anyway([trial for _, trial in pairs]):
-        KNOWN.unlink(missing_ok=True)
-        sys.exit(f"mutants: {failing} fails in the unbroken tree too: nothing is known")
+        known.forget(failing)
+        sys.exit(f"mutants: {failing} fails in the unbroken tree too: it has noticed nothing")
     return 0 if report(pairs) else 1
 
 

@@ -9,6 +9,7 @@ import pytest
 from validation.support.files import load_text, with_join
 
 from uncore.topology import Machine, load
+from uncore.topology.floorplan import grid_of
 from uncore.topology.load import shipped
 from uncore.topology.route import Routes
 from uncore.topology.tree import parse_tree
@@ -149,3 +150,9 @@ def test_counts_may_differ_from_parent_to_parent() -> None:
 def test_shapes_of_a_thousand_harts_resolve() -> None:
     for name in ("bus:1024", "ring:1024", "mesh:32x32", "ccx:128x8"):
         assert load(name).harts == 1024
+
+
+def test_members_that_share_stops_stand_in_blocks() -> None:
+    """Eight members on two by two stops: the first two on the first, and so on."""
+    plan = grid_of(8, 2, 2)
+    assert [plan.members[m] for m in range(8)] == [spot for spot in plan.spots for _ in range(2)]
