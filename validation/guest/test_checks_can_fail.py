@@ -21,6 +21,7 @@ WORKLOADS = sorted(
 # A key is a workload or a folder of them.
 PARAMETERS: dict[str, dict[str, str]] = {
     "epoch": {"hold": "20us", "period": "200ns", "ops": "20"},
+    "counter/percpu": {"batch": "8"},
     "ipi/ipiq": {"burst": "64", "work": "200ns"},
     "sched/netintr": {"frames": "4"},
     "ipi/passive": {"burst": "64"},
@@ -46,7 +47,7 @@ def test_sabotage_is_noticed(compile_guest, name: str) -> None:
     assert failures, f"{name} does not notice that its primitive is missing"
 
 
-@pytest.mark.parametrize("threads", [4, 8])
+@pytest.mark.parametrize("threads", [2, 4, 8])
 @pytest.mark.parametrize("name", BREAKABLE)
 def test_a_workload_passes_where_a_mistake_has_time_to_show(name: str, threads: int) -> None:
     """As shipped; what is held lasts, or a core would be alone with the line whatever it did."""

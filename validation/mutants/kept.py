@@ -73,6 +73,7 @@ def kept() -> list[Mutant]:
     for path in sorted(HERE.glob("*.toml")):
         area = msgspec.toml.decode(path.read_bytes(), type=Area)
         for one in area.mutant:
-            tests = [f"{SHIPPED}[{name}-4]" for name in one.programs] + one.tests or area.tests
+            runs = [f"{SHIPPED}[{name}-{harts}]" for name in one.programs for harts in (2, 4, 8)]
+            tests = runs + one.tests or area.tests
             found.append(msgspec.structs.replace(one, area=path.stem, tests=tests))
     return found
