@@ -45,7 +45,7 @@ def test_the_axioms_allow_what_is_known_to_be_allowed(name: str) -> None:
     assert (outcome in axioms.cached(TESTS[name], True)) is tso
 
 
-@pytest.mark.parametrize(("style", "forwarded"), [("plain", True), ("amo", False)])
+@pytest.mark.parametrize(("style", "forwarded"), [("plain", True), ("amo", False), ("lrsc", False)])
 def test_a_load_is_not_given_early_what_an_atomic_is_to_write(
     style: Style, forwarded: bool
 ) -> None:
