@@ -98,6 +98,15 @@ def test_a_miss_is_needless_if_no_value_moved(place: int, needless: int) -> None
     assert sum(use["needless"] for use in measured) == needless
 
 
+def test_an_instruction_has_a_row_for_each_kind_of_operation() -> None:
+    engine = finished("bus:2", "two_kinds", 2, {}, ops=10)
+    both = (polars.col("reads") > 0) & (polars.col("writes") > 0)
+    adds = uses(engine).filter((polars.col("kind") >= 0) & both)
+    assert adds["pc"].n_unique() == 1
+    by_kind = adds.group_by("kind").agg(polars.col("writes").sum()).sort("kind")
+    assert by_kind.rows() == [(0, 2 * 10), (1, 2 * 20)]
+
+
 def test_a_far_atomic_is_a_read_and_a_write_where_it_was_asked_for() -> None:
     """C8: the core that asks never has the line, but it is its instruction that uses it."""
     options = {"overrides": {"core.atomics": "far"}, "ops": 20}
