@@ -191,7 +191,13 @@ def job_again(result: Result) -> Job:
             f"{found.path}: the program is not the one of the result (SHA-256 {found.sha256[:12]},"
             f" recorded {recorded.sha256[:12]}): the outcome cannot be reproduced from it"
         )
-    return Job.of(result.job, found)
+    job = Job.of(result.job, found)
+    if job.since:
+        raise UserError(
+            "this result went on from a saved run with other parameters: no job alone gives it;"
+            " write uncore run --from FILE"
+        )
+    return job
 
 
 def observe(result: Result, threads: int | None = None, seed: int | None = None) -> Observed:

@@ -156,20 +156,33 @@ def _numbered(numbered: tuple[int, Job], how: _How) -> Finished:
 
 
 def _point(number: int, job: Job, how: _How, tick: Tick = engine.silent) -> Finished:
+    one = _made(number, job, lambda job: engine.run(job, how.probes, tick, how.told))
+    how.keep(job, one)
+    return one
+
+
+def _made(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Finished:
     start = time.perf_counter()
     point: Point | GuestError
     observed: dict[str, Any] = {}
     try:
-        fields = engine.run(job, how.probes, tick, how.told)
+        fields = run(job)
         observed = fields.pop("observed", observed)
         if job.seed is not None:
             fields["seed"] = job.seed
         point = msgspec.convert(fields, Point)
     except GuestError as error:
         point = error
-    one = Finished(number, point, observed, time.perf_counter() - start)
-    how.keep(job, one)
-    return one
+    return Finished(number, point, observed, time.perf_counter() - start)
+
+
+def alone(job: Job, run: Callable[[Job], dict[str, Any]]) -> Result:
+    """The result of a job of one point that is run in a way of its own."""
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    one = _made(0, job, run)
+    if isinstance(one.point, GuestError):
+        raise one.point
+    return _result(job, [one], started, NOTHING)
 
 
 def _result(job: Job, finished: Sequence[Finished], started: str, told: Told) -> Result:

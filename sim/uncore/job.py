@@ -36,6 +36,9 @@ HOMES = {
 }
 
 Bytes = tuple[int, int]  # address of the first, how many
+# Until when (ps) a run had other values of its parameters, and which: what it has computed from
+# them stays.
+Since = tuple[int, tuple[tuple[str, str], ...]]
 Seed = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
 
 
@@ -57,6 +60,7 @@ class Job:
     watchdog: Annotated[int, Meta(ge=0, lt=1 << 62)] = 10**11
     free: tuple[Bytes, ...] = ()  # lines that cost nothing (docs/whatif.md)
     apart: tuple[tuple[Bytes, ...], ...] = ()  # each group on a line of its own (docs/whatif.md)
+    since: Since | None = None  # of a run that was taken up with other parameters
     seeds: tuple[Seed, ...] = ()  # of each point's repeats; none: one run, nothing left to chance
 
     def __post_init__(self) -> None:
@@ -116,7 +120,7 @@ class Job:
             del document["machine"]["tables"]
         if all(core.order == "tso" for core in self.machine.each_core):
             _drop_order(document["machine"])
-        for name in ("free", "apart"):
+        for name in ("free", "apart", "since"):
             if not document[name]:
                 del document[name]
         if not self.seeds:  # nothing is left to chance, however much could be

@@ -17,8 +17,6 @@ import hashlib
 import zlib
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
@@ -33,7 +31,6 @@ from uncore.result.schema import Point, canonical
 
 FOLDER = paths.CACHE / "points"
 MOST = 1 << 20  # bytes in each of 256 folders; a point of a lock on 128 harts takes 5 KB
-KINDS = ("*.py", "*.table")  # of files that decide what happens, beside what is compiled
 LABELS = ("overrides",)  # of a job's document, which decide nothing: they are in the machine
 
 
@@ -47,24 +44,8 @@ class Kept(msgspec.Struct, frozen=True):
 
 def key(job: Job, told: Told = NOTHING) -> str:
     document = {name: value for name, value in job.document().items() if name not in LABELS}
-    maker = [_copy(), *engine.identity(job.engine, told)]
+    maker = engine.identity(job.engine, told)
     return hashlib.sha256(canonical([document, maker])).hexdigest()
-
-
-@cache
-def _copy() -> str:
-    """This copy of uncore: its native module, its Python and its tables."""
-    folders = (paths.PACKAGE, paths.SST, paths.GEM5)
-    files = [file for folder in folders for kind in KINDS for file in folder.rglob(kind)]
-    native = find_spec("uncore._native")
-    content = hashlib.sha256()
-    for file in (
-        Path(str(native and native.origin)),
-        *paths.SST_ELEMENT.glob("*.so"),
-        *sorted(files),
-    ):
-        content.update(b"%s\0" % file.name.encode() + file.read_bytes())
-    return content.hexdigest()
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from uncore import store
 from uncore.api import load_result, make_job
+from uncore.engine import copy
 from uncore.execute import _ordered, execute
 from uncore.store import Kept, Store, key
 
@@ -95,11 +95,11 @@ def test_another_copy_of_uncore_takes_nothing(monkeypatch, tmp_path):
     (tmp_path / "one.py").write_text("new code")
     point = job().at(1, 1)
     before = key(point)
-    monkeypatch.setattr(store.paths, "GEM5", tmp_path)
-    store._copy.cache_clear()
+    monkeypatch.setattr(copy.paths, "GEM5", tmp_path)
+    copy.content.cache_clear()
     assert key(point) != before
     monkeypatch.undo()
-    store._copy.cache_clear()
+    copy.content.cache_clear()
     assert key(point) == before
 
 

@@ -10,6 +10,7 @@
 
 #include "binding/observe.hh"
 #include "binding/read_spec.hh"
+#include "kernel/arena.hh"
 
 namespace nb = nanobind;
 
@@ -100,6 +101,11 @@ Time latency(Engine& engine, const std::string& kind, int32_t source, int32_t ta
   return engine.fabric.latency(source, target, size);
 }
 
+bool step(Engine& engine, uint64_t events, Time span) {
+  const Arena::In in(&engine);
+  return engine.step(events, span);
+}
+
 nb::bytes read(Engine& engine, uint64_t address, std::size_t size) {
   std::vector<uint8_t> bytes(size);
   engine.functional.read(address, size, bytes.data());
@@ -116,7 +122,7 @@ void bind_engine(nb::module_& module) {
             new (self) Engine(from_python<MachineSpec>(machine), from_python<JobSpec>(job));
           },
           nb::arg("machine"), nb::arg("job"))
-      .def("step", &Engine::step, nb::arg("events"), nb::arg("span") = kNever,
+      .def("step", &step, nb::arg("events"), nb::arg("span") = kNever,
            nb::call_guard<nb::gil_scoped_release>(),
            "Runs at most that many events, and about that many ps; False when the run has ended.")
       .def_prop_ro("end", [](const Engine& e) { return word(e.end.cause()); })

@@ -10,6 +10,7 @@ void bind_flat(nanobind::module_& module);
 void bind_check(nanobind::module_& module);
 void bind_engine(nanobind::module_& module);
 void bind_port(nanobind::module_& module);
+void bind_state(nanobind::module_& module);
 }  // namespace uncore
 
 NB_MODULE(_native, module) {
@@ -18,4 +19,5 @@ NB_MODULE(_native, module) {
   uncore::bind_check(module);
   uncore::bind_engine(module);
   uncore::bind_port(module);
+  uncore::bind_state(module);
 }

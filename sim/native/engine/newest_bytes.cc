@@ -26,6 +26,23 @@ void NewestBytes::read_unmoved(uint64_t address, std::size_t size, uint8_t* to) 
   read_buffered(address, size, to);
 }
 
+void NewestBytes::write(uint64_t address, std::size_t size, const uint8_t* from, Time now) {
+  const uint64_t number = address >> kLineShift;
+  const auto put = [&](Bytes& line) {
+    std::memcpy(line.at.data() + address % kLineBytes, from, size);
+  };
+  for (const auto& core : holders_.cores)
+    if (Line* line = core->lines.find(number)) {
+      core->turns.wake_watchers(*line, now);
+      put(line->data);
+    }
+  for (const auto& resolver : holders_.resolvers) resolver->each_copy(number, put);
+  holders_.network.packets.each([&](Packet& p) {
+    if (p.device == Device::none && p.message.line == number) put(p.message.data);
+  });
+  put(holders_.memories.line(number));
+}
+
 // What is still in a store buffer is newer than any line.
 void NewestBytes::read_buffered(uint64_t address, std::size_t size, uint8_t* to) const {
   for (const Thread* t : holders_.threads)

@@ -20,7 +20,7 @@ class NewestBytes : public FunctionalMemory {
     const std::vector<std::unique_ptr<Core>>& cores;
     const std::vector<Thread*>& threads;
     const std::vector<std::unique_ptr<ResolverAgent>>& resolvers;
-    const Network& network;
+    Network& network;
     Memories& memories;
   };
   // `moves`: bytes that are kept elsewhere (docs/whatif.md).
@@ -33,6 +33,8 @@ class NewestBytes : public FunctionalMemory {
         holders_(holders) {}
 
   void read(uint64_t address, std::size_t size, uint8_t* to) override;
+  // Within a line, in all its copies, as if it had always been so: whoever sleeps on it wakes.
+  void write(uint64_t address, std::size_t size, const uint8_t* from, Time now);
 
  private:
   void read_unmoved(uint64_t address, std::size_t size, uint8_t* to);

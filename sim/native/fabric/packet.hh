@@ -62,6 +62,12 @@ class Packets {
         if (block[i].live && wanted(block[i])) return &block[i];
     return nullptr;
   }
+  template <class F>
+  void each(F f) {
+    for (const auto& block : blocks_)
+      for (PacketId i = 0; i < kBlock; ++i)
+        if (block[i].live) f(block[i]);
+  }
 
  private:
   static constexpr PacketId kBlock = 64;

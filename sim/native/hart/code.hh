@@ -21,10 +21,14 @@ namespace uncore {
 class Code {
  public:
   Code(uint64_t base, uint64_t size) : base_(base), size_(size & ~uint64_t{1}) {
-    // calloc, not new: large zeroed blocks come from the system untouched.
-    table_.reset(static_cast<Instruction*>(std::calloc(size_ / 2 + kBehind, sizeof(Instruction))));
+    table_.reset(static_cast<Instruction*>(zeroed(size_ / 2 + kBehind, sizeof(Instruction))));
     if (!table_) throw std::bad_alloc();
   }
+
+  // calloc, not new: large zeroed blocks come from the system untouched. Whoever keeps the memory
+  // of a run together has others.
+  inline static void* (*zeroed)(std::size_t, std::size_t) = std::calloc;
+  inline static void (*release)(void*) = std::free;
 
   Instruction* find(uint64_t pc) const {
     const uint64_t offset = pc - base_;
@@ -47,7 +51,7 @@ class Code {
 
  private:
   struct Free {
-    void operator()(Instruction* table) const { std::free(table); }
+    void operator()(Instruction* table) const { release(table); }
   };
 
   static constexpr uint64_t kBehind = 2;  // undecoded ones, where a straight line runs out

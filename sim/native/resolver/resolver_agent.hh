@@ -58,6 +58,15 @@ class ResolverAgent {
   void each(F f) const {
     for (const auto& [line, e] : entries_) f(*e);
   }
+  // Wherever the line's bytes are, valid or not.
+  template <class F>
+  void each_copy(uint64_t line, F f) {
+    const auto found = entries_.find(line);
+    if (found == entries_.end()) return;
+    PlacedEntry& e = *found->second;
+    f(e.data), f(e.in_hand), f(e.request.data), f(e.probe.data);
+    e.queue.each([&](Msg& waiting) { f(waiting.data); });
+  }
   std::vector<Time> busy;  // summed service time of each slice
 
  private:

@@ -17,6 +17,10 @@ class WaitingQueue {
   bool any(F f) const {
     return std::any_of(waiting_.begin() + static_cast<std::ptrdiff_t>(first_), waiting_.end(), f);
   }
+  template <class F>
+  void each(F f) {
+    std::for_each(waiting_.begin() + static_cast<std::ptrdiff_t>(first_), waiting_.end(), f);
+  }
   void push(const Request& request) { waiting_.push_back(request); }
   void pop() {
     if (++first_ == waiting_.size())

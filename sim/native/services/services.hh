@@ -30,6 +30,7 @@ class Services {
 
   Console console;
   uint64_t operations() const { return operations_; }
+  bool begun() const { return begun_; }  // a hart has begun what is measured
   const Latencies& latencies() const { return latencies_; }
   Time progress() const { return progress_; }  // of the guest: its last operation or call
 
@@ -38,6 +39,7 @@ class Services {
   FunctionalMemory& memory_;
   std::vector<Operations> of_hart_;
   uint64_t operations_ = 0;
+  bool begun_ = false;
   Latencies latencies_;
   Time progress_ = 0;
 };

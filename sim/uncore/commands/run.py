@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -26,13 +26,16 @@ from uncore.commands.options import (
 )
 from uncore.commands.status import FAILED, INTERRUPTED, OK
 from uncore.counterfactual import changed
+from uncore.engine.native.state import BEGIN
 from uncore.errors import UserError
 from uncore.execute import execute
 from uncore.host import pinned
 from uncore.placement import thread_counts
 from uncore.report import curve
 from uncore.result import Result, canonical, load_all, save
-from uncore.words import check_endings, machines_and_workloads, pairs
+from uncore.saved import save as save_run
+from uncore.saved import take_up
+from uncore.words import check_endings, duration, machines_and_workloads, pairs
 
 
 def run(
@@ -61,14 +64,32 @@ def run(
         bool, Parameter(negative="", help="no machine: measure this computer with the same C")
     ] = False,
     resume: Resume = False,
+    save_at: Annotated[
+        str | None, Parameter(help="save the run itself when it is there: begin, or a time: 20us")
+    ] = None,
+    state: Annotated[Path | None, Parameter(help="file of --save-at")] = None,
+    from_: Annotated[
+        Path | None, Parameter(name="--from", help="go on with a saved run; --set changes it")
+    ] = None,
     json: Json = False,
 ) -> int:
+    shown: Any = {"json": json, "chart": chart, "output": output}
+    if from_:
+        if any((words, with_, again, lines, log, host, resume, save_at, state, free, apart)) or (
+            threads,
+            choices,
+        ) != ("1", SEVERAL):
+            raise UserError(
+                f"--from {from_}: the file says what runs; only --set, --output, --plot and --json"
+                " go with it"
+            )
+        return _told(take_up(from_, pairs("--set", set_)), **shown)
     if host:
         if again or resume or log or lines or with_ or choices != SEVERAL:
             raise UserError(
                 "--host: a real machine has no --with, --log, --lines, --again, --seed or placement"
             )
-        return _measure(words, threads, set_, json=json, chart=chart, output=output)
+        return _measure(words, threads, set_, **shown)
     if again:
         others = (words, set_, with_, output, lines, log, resume, json, chart != CHART)
         if any(others) or (threads, choices) != ("1", SEVERAL):
@@ -80,6 +101,13 @@ def run(
     jobs = choices.jobs(machines, workloads, threads, set_, with_)
     jobs = [changed(job, free, apart) for job in jobs]
     _check_files(len(jobs), output, log, lines)
+    if save_at or state:
+        if not (save_at and state) or len(jobs) > 1 or lines or log or resume:
+            raise UserError(
+                "--save-at WHEN --state FILE: both, of one run, without --lines, --log or --resume"
+            )
+        when = save_at if save_at == BEGIN else duration("--save-at", save_at)
+        return _told(save_run(jobs[0], when, state), **shown)
     told, files = choices.told(), {"output": output, "log": log}
     return finish(
         jobs, cores, told=told, json=json, lines=lines, chart=chart, resume=resume, **files
@@ -107,6 +135,11 @@ def _measure(
     check_endings({"--output": output, "--plot": chart.plot})
     counts = thread_counts(threads, len(pinned.processors()))
     result = pinned.measure(find_program(words[0]), counts, pairs("--set", set_))
+    return _told(result, json=json, chart=chart, output=output)
+
+
+def _told(result: Result, *, json: bool, chart: Chart, output: Path | None) -> int:
+    check_endings({"--output": output, "--plot": chart.plot})
     curve.show([result], json)
     if output:
         save(result, output)

@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
+from uncore.engine import copy
 from uncore.engine.limits import Limits, Watch, watch
 from uncore.engine.options import take
 from uncore.errors import UserError, nearest
@@ -144,13 +145,13 @@ def about(name: str, told: Told = NOTHING) -> str:
 
 
 def identity(name: str, told: Told = NOTHING) -> list[str]:
-    """What another version of the engine has otherwise, beyond what this copy of uncore carries."""
+    """What another version of the engine has otherwise: equal ones give equal outcomes."""
     found = getattr(load(name), "found", None)
     there = found and found(**_given(name, told))
     if not there:
-        return [name]
+        return [copy.content(), name]
     file = there.program.stat()
-    return [name, str(there), f"{there.program} {file.st_size} {file.st_mtime_ns}"]
+    return [copy.content(), name, str(there), f"{there.program} {file.st_size} {file.st_mtime_ns}"]
 
 
 def usable(name: str, probes: Probes = frozenset(), told: Told = NOTHING) -> None:

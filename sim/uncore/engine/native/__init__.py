@@ -60,15 +60,20 @@ def _published(job: Job, engine: Run) -> dict[str, Any]:
         return {}
 
 
-def start(
+def start(job: Job, probes: Probes = frozenset(), **limits: Any) -> Run:
+    """A run of the job's first thread count that has not begun; `limits` as in `told`."""
+    return Run(job.machine, told(job, probes, **limits))
+
+
+def told(
     job: Job,
     probes: Probes = frozenset(),
     *,
     lookahead: int = NO_LIMIT,
     sleep: bool = True,
     fences: bool = True,
-) -> Run:
-    """A run of the job's first thread count that has not begun.
+) -> spec.Job:
+    """What the engine is told of such a run, beside the machine.
 
     What comes of a run depends neither on `lookahead`, how far (ps) a core may run ahead, nor on
     `sleep`, whether waiting harts are passed over.  Without `fences` a FENCE does nothing: a broken
@@ -76,7 +81,7 @@ def start(
     """
     moves = elsewhere.moves(job)
     memory, text = elsewhere.image(boot.memory(job, CAN), moves), boot.text(job)
-    told = spec.Job(
+    return spec.Job(
         protocol=tuple(tables.pack(tables.of(job.machine.protocol, job.machine.tables))),
         placement=job.harts[: job.threads[0]],
         segments=tuple(spec.Segment(address, data) for address, data in memory),
@@ -100,7 +105,6 @@ def start(
         accesses="accesses" in probes,
         lines=bool({"lines", "operations"} & probes),
     )
-    return Run(job.machine, told)
 
 
 def _home(text: str) -> spec.Home:

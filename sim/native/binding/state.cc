@@ -1,0 +1,79 @@
+// Runs that can be saved and taken up again, for Python: class Arena.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "binding/read_spec.hh"
+#include "engine/engine.hh"
+#include "hart/code.hh"
+#include "kernel/arena.hh"
+
+namespace nb = nanobind;
+
+namespace uncore {
+namespace {
+
+// The specs are copied: Python's side of them must not be in the arena.
+Engine* start(Arena& arena, nb::handle machine, nb::handle job) {
+  const auto m = from_python<MachineSpec>(machine);
+  const auto j = from_python<JobSpec>(job);
+  const Arena::In in(&arena.root());
+  auto* const engine = new Engine(MachineSpec(m), JobSpec(j));
+  arena.root() = engine;
+  return engine;
+}
+
+std::optional<Arena> again(uint32_t number, uint64_t module, nb::bytes content) {
+  const auto* const begin = reinterpret_cast<const std::byte*>(content.data());
+  return Arena::again({number, module}, {begin, content.size()});
+}
+
+// Until then, or where `begin` until a hart begins what is measured. False: it is there.
+bool step_towards(Engine& engine, Time then, bool begin, uint64_t events) {
+  const Arena::In in(&engine);
+  for (; events > 0; --events) {
+    if (engine.queue.now() >= then || (begin && engine.services.begun())) return false;
+    if (!engine.step(1, kNever)) return false;
+  }
+  return true;
+}
+
+void change(Engine& engine, uint64_t address, nb::bytes value) {
+  const Arena::In in(&engine);
+  engine.functional.write(address, value.size(), static_cast<const uint8_t*>(value.data()),
+                          engine.queue.now());
+}
+
+}  // namespace
+
+void bind_state(nb::module_& module) {
+  Code::zeroed = Arena::zeroed, Code::release = Arena::release;
+  nb::class_<Arena>(module, "Arena", "The memory of one run that can be saved as it stands.")
+      .def_static("make", &Arena::make, "None where this build or host has no room for one.")
+      .def_static("again", &again, nb::arg("number"), nb::arg("module"), nb::arg("content"),
+                  "The one that was saved; None where this process has another in its place.")
+      .def("start", &start, nb::arg("machine"), nb::arg("job"), nb::rv_policy::reference_internal)
+      .def(
+          "run", [](Arena& a) { return static_cast<Engine*>(a.root()); },
+          nb::rv_policy::reference_internal, "The run that was started in it.")
+      .def_prop_ro("place",
+                   [](const Arena& a) {
+                     const Arena::Place place = a.place();
+                     return std::pair(place.number, place.module);
+                   })
+      .def("content", [](const Arena& a) {
+        const auto all = a.content();
+        return nb::bytes(all.data(), all.size());
+      });
+  module.def("step_towards", &step_towards, nb::arg("run"), nb::arg("then"), nb::arg("begin"),
+             nb::arg("events"), nb::call_guard<nb::gil_scoped_release>(),
+             "At most that many events towards a time or the begin marker; False: it is there.");
+  module.def("change", &change, nb::arg("run"), nb::arg("address"), nb::arg("value"),
+             "Other bytes at an address, wherever copies of them are.");
+}
+
+}  // namespace uncore

@@ -1,0 +1,60 @@
+// The memory of one run, at an address of its own, so that the run can be saved as it stands.
+//
+// Interface: while an Arena::In lives, whatever its thread allocates is in the arena of the object
+// that it names, if that is in one. content() is all of an arena; again() brings it back, in
+// another process too: at the same address, so that every pointer in it holds; those to this
+// module's own code and tables move with the module. So what is saved is complete by construction:
+// no class lists its fields, and none can be forgotten.
+//
+// Invariant: nothing in an arena points to what is allocated outside. Only the build that saved a
+// content can use it; who keeps it must know which one that was.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace uncore {
+
+class Arena {
+ public:
+  // Where one was: its place among arenas, and where this module was then.
+  struct Place {
+    uint32_t number = 0;
+    uint64_t module = 0;
+  };
+
+  // Null where the host has no room for one: sanitizers keep their own memory.
+  static std::optional<Arena> make();
+  // The same that was saved; null where its place is taken in this process.
+  static std::optional<Arena> again(Place saved, std::span<const std::byte> content);
+  Arena(Arena&& other) noexcept;
+  ~Arena();
+
+  class In {
+   public:
+    explicit In(const void* object);
+    ~In();
+    In(const In&) = delete;
+
+   private:
+    void* const before_;
+  };
+
+  // calloc and free, in the arena of In.
+  static void* zeroed(std::size_t count, std::size_t size);
+  static void release(void* block);
+
+  Place place() const;
+  std::span<const std::byte> content() const;
+  void*& root();  // what the owner finds again
+
+ private:
+  explicit Arena(uint32_t number) : number_(number) {}
+
+  uint32_t number_;
+  bool mine_ = true;
+};
+
+}  // namespace uncore

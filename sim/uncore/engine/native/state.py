@@ -1,0 +1,69 @@
+"""A run saved as it stands, and taken up from there, in this process or another.
+
+    saving(job, when, keep)     runs a job of one point; `keep` gets its State at `when`
+    taken_up(state, job)        goes on with it; parameters may be others than they were
+
+A state is the memory of the run (sim/native/kernel/arena.hh): harts, caches, messages under way,
+resolvers, memory, counters.  Only the build that made one can use it (`engine.identity`).
+A parameter that is changed is changed in every copy of its line; what the guest has already
+computed from the former value stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from uncore import _native
+from uncore.engine import outcome
+from uncore.engine.native import SLICE, SPAN, told
+from uncore.errors import UserError
+from uncore.program import abi
+
+if TYPE_CHECKING:
+    from uncore.job import Job
+
+BEGIN = "begin"  # when the first hart begins what is measured
+NEVER = (1 << 62) - 1
+
+
+class State(msgspec.Struct, frozen=True):
+    at: int  # ps
+    place: tuple[int, int]  # as the arena says
+    memory: bytes
+
+
+def saving(job: Job, when: int | str, keep: Callable[[State], None]) -> dict[str, Any]:
+    """`when`: simulated time in ps, or BEGIN."""
+    arena = _native.Arena.make()
+    if arena is None:
+        raise UserError("--save-at: this build, or this host, has no room for a run to be saved")
+    run = arena.start(job.machine, told(job))
+    then = NEVER if isinstance(when, str) else when
+    while _native.step_towards(run, then, when == BEGIN, SLICE):
+        pass
+    if run.end != "running":
+        raise UserError(f"--save-at: the run ended before, at {run.now / 1e6:g} us")
+    keep(State(run.now, arena.place, arena.content()))
+    return _ended(job, run)
+
+
+def taken_up(state: State, job: Job) -> dict[str, Any]:
+    arena = _native.Arena.again(*state.place, state.memory)
+    if arena is None:
+        raise UserError("--from: another saved run has its place in this process")
+    run = arena.run()
+    for name, value in job.parameters:
+        parameter = job.program.parameter(name)
+        now = abi.pack(parameter.parse(value))
+        if run.read(parameter.address, len(now)) != now:
+            _native.change(run, parameter.address, now)
+    return _ended(job, run)
+
+
+def _ended(job: Job, run: _native.Run) -> dict[str, Any]:
+    while run.step(SLICE, SPAN):
+        pass
+    return outcome.point(job, run)
