@@ -79,21 +79,12 @@ def run(
     host's may work.  `observed` keeps what `uncore lines` shows.  `told` says how engines are run:
     {"sst_threads": 4}.  Interrupted, it returns what is finished, marked partial.
     """
-    job = make_job(
-        machine,
-        workload,
-        threads,
-        parameters={**parameters, **named},
-        overrides=overrides,
-        slow=slow,
-        placement=placement,
-        smt=smt,
-        home=home,
-        slices=slices,
-        engine=engine,
-        watchdog=watchdog if isinstance(watchdog, int) else duration("watchdog", watchdog),
-        seeds=usual_seeds(engine) if seeds is None else tuple(seeds),
-    )
+    values: Any = {"parameters": {**parameters, **named}, "overrides": overrides}
+    policies: Any = {"placement": placement, "smt": smt, "home": home, "slices": slices}
+    waits = watchdog if isinstance(watchdog, int) else duration("watchdog", watchdog)
+    drawn = usual_seeds(engine) if seeds is None else tuple(seeds)
+    chosen: Any = {"engine": engine, "watchdog": waits, "seeds": drawn, "slow": slow}
+    job = make_job(machine, workload, threads, **values, **policies, **chosen)
     probes = frozenset({"lines"} if observed else ())
     result = execute([job], cores, probes=probes, told=told)[0]
     if not result.points:

@@ -63,26 +63,14 @@ def sweep(
     policies = {"placement": placement, "smt": smt, "home": home, "slices": slices}
     waits = watchdog if isinstance(watchdog, int) else duration("watchdog", watchdog)
     kept = None if seeds is None else tuple(seeds)
-    jobs = [
-        make_job(
-            machine,
-            workload,
-            threads,
-            parameters=values,
-            overrides=numbers,
-            slow=slow,
-            watchdog=waits,
-            seeds=usual_seeds(chosen["engine"]) if kept is None else kept,
-            **chosen,
-        )
-        for machine, workload, chosen, numbers, values in product(
-            _several(machines),
-            _several(workloads),
-            _product({**policies, "engine": engine}),
-            _product(overrides),
-            _product({**parameters, **named}),
-        )
-    ]
+    axes = (_product({**policies, "engine": engine}), _product(overrides))
+    jobs = []
+    for machine, what, chosen, numbers, values in product(
+        _several(machines), _several(workloads), *axes, _product({**parameters, **named})
+    ):
+        drawn = usual_seeds(chosen["engine"]) if kept is None else kept
+        given: Any = {"parameters": values, "overrides": numbers, "seeds": drawn, "slow": slow}
+        jobs.append(make_job(machine, what, threads, watchdog=waits, **given, **chosen))
     found = [result for result in execute(jobs, cores, told=told) if result.points]
     if not found:
         raise KeyboardInterrupt

@@ -16,18 +16,20 @@ from uncore.report.plot import picture
 from uncore.store import Store
 from uncore.words import check_endings, pairs
 
+Sample = Annotated[
+    str,
+    Parameter(
+        help="pairs of so many harts only, drawn so that every distance occurs; 40:1 is"
+        " another draw than 40"
+    ),
+]
+
 
 def matrix(
     machine: str,
     *,
     ipi: Annotated[bool, Parameter(negative="", help="interrupts instead of a line")] = False,
-    sample: Annotated[
-        str,
-        Parameter(
-            help="pairs of so many harts only, drawn so that every distance occurs; 40:1 is"
-            " another draw than 40"
-        ),
-    ] = "",
+    sample: Sample = "",
     with_: With = [],  # noqa: B006
     choices: Choices = CHOICES,
     csv: Annotated[Path | None, Parameter(help="write the matrix, in ns")] = None,

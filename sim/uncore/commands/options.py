@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, make_dataclass, replace
+from dataclasses import asdict, dataclass, field, make_dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
@@ -136,7 +136,7 @@ def _declared(kind: type[Struct] | None) -> Iterator[tuple[str, Any, None]]:
 
 
 _KINDS = (Limits, *map(engine.options, engine.OPTIONS))
-_OF_ENGINES = [field for kind in _KINDS for field in _declared(kind)]
+_OF_ENGINES = [told for kind in _KINDS for told in _declared(kind)]
 TOLD = frozenset(option for option, _, _ in _OF_ENGINES)
 
 _Engines: Any = make_dataclass("_Engines", _OF_ENGINES, bases=(_Choices,), frozen=True)
@@ -260,8 +260,36 @@ class Chart:
         return Wanted(self.x, self.y.split(","), heat, self.facet)  # type: ignore[arg-type]
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class WhatIf:
+    """What the program would cost otherwise."""
+
+    free: Annotated[
+        list[str], Parameter(negative="", help="objects of `uncore lines` whose lines cost nothing")
+    ] = field(default_factory=list)
+    apart: Annotated[
+        list[str], Parameter(negative="", help="fields, A,B, that get lines of their own")
+    ] = field(default_factory=list)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Whole:
+    """A run that is saved whole, or one that was."""
+
+    save_at: Annotated[
+        str | None, Parameter(help="save the run itself when it is there: begin, or a time: 20us")
+    ] = None
+    state: Annotated[Path | None, Parameter(help="file of --save-at")] = None
+    from_: Annotated[
+        Path | None, Parameter(name="--from", help="go on with a saved run; --set changes it")
+    ] = None
+
+
 CHOICES, PLACED, SEEDED, REPEATED = Choices(), Placed(), Seeded(), Repeated()
 SEVERAL, CHART = Several(), Chart()
+WHAT_IF, WHOLE = WhatIf(), Whole()
 
 
 def workers(cores: int) -> int:

@@ -13,6 +13,8 @@ from uncore.commands.finish import draw, finish
 from uncore.commands.options import (
     CHART,
     SEVERAL,
+    WHAT_IF,
+    WHOLE,
     Chart,
     Cores,
     Json,
@@ -20,6 +22,8 @@ from uncore.commands.options import (
     Set,
     Several,
     Threads,
+    WhatIf,
+    Whole,
     With,
     note,
     workers,
@@ -37,81 +41,89 @@ from uncore.saved import save as save_run
 from uncore.saved import take_up
 from uncore.words import check_endings, duration, machines_and_workloads, pairs
 
+Words = Annotated[
+    str, Parameter(help="machines and workloads (names, shapes, .toml, .c, .elf files)")
+]
+Output = Annotated[Path | None, Parameter(help="save the result (.json, .parquet)")]
+Again = Annotated[Path | None, Parameter(help="a saved result: run its job, compare")]
+Lines = Annotated[
+    bool, Parameter(negative="", help="save with the result what `uncore lines` shows")
+]
+Log = Annotated[Path | None, Parameter(help="every transaction, as a table (.parquet)")]
+Host = Annotated[
+    bool, Parameter(negative="", help="no machine: measure this computer with the same C")
+]
+
 
 def run(
-    *words: Annotated[
-        str, Parameter(help="machines and workloads (names, shapes, .toml, .c, .elf files)")
-    ],
+    *words: Words,
     threads: Threads = "1",
     set_: Set = [],  # noqa: B006
     with_: With = [],  # noqa: B006
     choices: Several = SEVERAL,
     cores: Cores = 0,
     chart: Chart = CHART,
-    output: Annotated[Path | None, Parameter(help="save the result (.json, .parquet)")] = None,
-    again: Annotated[Path | None, Parameter(help="a saved result: run its job, compare")] = None,
-    lines: Annotated[
-        bool, Parameter(negative="", help="save with the result what `uncore lines` shows")
-    ] = False,
-    free: Annotated[
-        list[str], Parameter(negative="", help="objects of `uncore lines` whose lines cost nothing")
-    ] = [],  # noqa: B006
-    apart: Annotated[
-        list[str], Parameter(negative="", help="fields, A,B, that get lines of their own")
-    ] = [],  # noqa: B006
-    log: Annotated[Path | None, Parameter(help="every transaction, as a table (.parquet)")] = None,
-    host: Annotated[
-        bool, Parameter(negative="", help="no machine: measure this computer with the same C")
-    ] = False,
+    output: Output = None,
+    again: Again = None,
+    lines: Lines = False,
+    what_if: WhatIf = WHAT_IF,
+    log: Log = None,
+    host: Host = False,
     resume: Resume = False,
-    save_at: Annotated[
-        str | None, Parameter(help="save the run itself when it is there: begin, or a time: 20us")
-    ] = None,
-    state: Annotated[Path | None, Parameter(help="file of --save-at")] = None,
-    from_: Annotated[
-        Path | None, Parameter(name="--from", help="go on with a saved run; --set changes it")
-    ] = None,
+    whole: Whole = WHOLE,
     json: Json = False,
 ) -> int:
     shown: Any = {"json": json, "chart": chart, "output": output}
-    if from_:
-        if any((words, with_, again, lines, log, host, resume, save_at, state, free, apart)) or (
-            threads,
-            choices,
-        ) != ("1", SEVERAL):
-            raise UserError(
-                f"--from {from_}: the file says what runs; only --set, --output, --plot and --json"
-                " go with it"
-            )
-        return _told(take_up(from_, pairs("--set", set_)), **shown)
+    plain = not (with_ or lines or log or resume) and (choices, what_if) == (SEVERAL, WHAT_IF)
+    alone = plain and threads == "1" and not words
+    if whole.from_:
+        _check_from(whole, alone and not again and not host)
+        return _told(take_up(whole.from_, pairs("--set", set_)), **shown)
     if host:
-        if again or resume or log or lines or with_ or choices != SEVERAL:
-            raise UserError(
-                "--host: a real machine has no --with, --log, --lines, --again, --seed or placement"
-            )
+        _check_host(plain and not again)
         return _measure(words, threads, set_, **shown)
     if again:
-        others = (words, set_, with_, output, lines, log, resume, json, chart != CHART)
-        if any(others) or (threads, choices) != ("1", SEVERAL):
-            raise UserError(
-                f"--again {again}: runs the job in that file; only --cores goes with it"
-            )
+        _check_again(again, alone and not set_ and not output and chart == CHART)
         return _again(again, cores)
     machines, workloads = machines_and_workloads("run", words)
     jobs = choices.jobs(machines, workloads, threads, set_, with_)
-    jobs = [changed(job, free, apart) for job in jobs]
+    jobs = [changed(job, what_if.free, what_if.apart) for job in jobs]
     _check_files(len(jobs), output, log, lines)
-    if save_at or state:
-        if not (save_at and state) or len(jobs) > 1 or lines or log or resume:
-            raise UserError(
-                "--save-at WHEN --state FILE: both, of one run, without --lines, --log or --resume"
-            )
-        when = save_at if save_at == BEGIN else duration("--save-at", save_at)
+    if whole != WHOLE:
+        when, state = _saving(whole, len(jobs) == 1 and not (lines or log or resume))
         return _told(save_run(jobs[0], when, state), **shown)
-    told, files = choices.told(), {"output": output, "log": log}
-    return finish(
-        jobs, cores, told=told, json=json, lines=lines, chart=chart, resume=resume, **files
-    )
+    files: Any = {"output": output, "log": log, "lines": lines}
+    return finish(jobs, cores, told=choices.told(), json=json, chart=chart, resume=resume, **files)
+
+
+def _check_from(whole: Whole, alone: bool) -> None:
+    if not alone or whole != Whole(from_=whole.from_):
+        raise UserError(
+            f"--from {whole.from_}: the file says what runs; only --set, --output, --plot and"
+            " --json go with it"
+        )
+
+
+def _check_host(alone: bool) -> None:
+    if not alone:
+        raise UserError(
+            "--host: a real machine has no --with, --log, --lines, --again, --seed or placement"
+        )
+
+
+def _check_again(again: Path, alone: bool) -> None:
+    if not alone:
+        raise UserError(f"--again {again}: runs the job in that file; only --cores goes with it")
+
+
+def _saving(whole: Whole, one: bool) -> tuple[int | str, Path]:
+    """When, and into which file."""
+    if not (whole.save_at and whole.state and one):
+        raise UserError(
+            "--save-at WHEN --state FILE: both, of one run, without --lines, --log or --resume"
+        )
+    at = whole.save_at
+    return at if at == BEGIN else duration("--save-at", at), whole.state
 
 
 def _check_files(jobs: int, output: Path | None, log: Path | None, lines: bool) -> None:
