@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from uncore import cli
 from uncore.result import load
 
 # One thread is done in a second, eight take minutes.
@@ -105,6 +106,18 @@ def test_workers_end_with_a_parent_that_is_killed(running, number):
     process.communicate(timeout=PATIENCE)
     assert process.returncode == -number
     assert wait_until(lambda: not any(map(alive, workers)))
+
+
+def test_signal_while_the_table_is_printed_loses_no_finished_point(tmp_path, monkeypatch):
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("uncore.report.curve.show", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        cli.main("run bus:2 counter/atomic --threads 1,2 --output r.json".split())
+    assert ended.value.code == 130
+    assert len(load(Path("r.json")).points) == 6
 
 
 def test_signal_that_the_user_ignores_stays_ignored(tmp_path):

@@ -47,11 +47,12 @@ def finish(
     charts.check(chart.wanted(), (job.document() for job in jobs if chart.plot))
     probes = frozenset(name for name, on in (("lines", lines), ("log", log)) if on)
     results, logs, wrong = _simulate(jobs, cores, probes, told, resume)
+    if output:  # before anything that takes long: a signal may come at any time
+        save(Results(results), output)
     curve.show(results, json)
     if len(jobs) == 1 and results[0].points and not json:
         moved.show(jobs[0].program, repeats(results[0])[-1].median)
     if output:
-        save(Results(results), output)
         note(f"result: {output}")
     if log and logs:
         _save_log(logs, log)
