@@ -67,13 +67,15 @@ def execute(
     seen: Seen = lambda job, observed: None,
     told: Told = NOTHING,
     interrupted: Interrupted = lambda stopped: None,
+    ended: Callable[[], None] = lambda: None,
     store: Store | None = None,
     resume: bool = False,
 ) -> list[Result]:
     """One Result per job; a result that misses points is marked partial.
 
     `tick` hears how far a point is, where one process runs all points; `told` says how engines
-    are to be run; `store` is where points are kept, and taken from with `resume`.
+    are to be run; `store` is where points are kept, and taken from with `resume`;
+    `ended` is called when no point will follow.
     """
     started = datetime.now(UTC).isoformat(timespec="seconds")
     for name in {job.engine for job in jobs}:
@@ -91,7 +93,9 @@ def execute(
             finished[one.number] = one
             seen(job, one.observed)
             done(job, one.point)
+        ended()
     except KeyboardInterrupt as stopped:  # what is finished is the answer
+        ended()
         interrupted(stopped)
     return [
         _result(job, [finished[n] for n in sorted(finished) if owners[n] is job], started, told)

@@ -1,12 +1,13 @@
 """Signals that ask a program to end: Ctrl-C, a terminal that closes, `kill`.
 
 with interruptible(): ...    each of them is a KeyboardInterrupt, so what is finished is kept
+with saving() as hold: ...   from hold() on none comes until the block has ended
 """
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
@@ -24,3 +25,16 @@ def interruptible() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def saving() -> Iterator[Callable[[], None]]:
+    """What has been finished is on disk before a signal can end the program."""
+
+    def hold() -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+
+    try:
+        yield hold
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)

@@ -6,7 +6,7 @@ finish(jobs, cores, ...)   executes them, reports whatever came of them, and say
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from uncore.report.plot import picture
 from uncore.report.progress import progress
 from uncore.result import Result, Results, repeats, save
 from uncore.result.schema import by_seed
+from uncore.signals import saving
 from uncore.store import Store
 from uncore.words import check_endings
 
@@ -46,9 +47,10 @@ def finish(
     check_endings({"--output": output, "--plot": chart.plot, "--log": log})
     charts.check(chart.wanted(), (job.document() for job in jobs if chart.plot))
     probes = frozenset(name for name, on in (("lines", lines), ("log", log)) if on)
-    results, logs, wrong = _simulate(jobs, cores, probes, told, resume)
-    if output:  # before anything that takes long: a signal may come at any time
-        save(Results(results), output)
+    with saving() as hold:
+        results, logs, wrong = _simulate(jobs, cores, probes, told, resume, hold)
+        if output:
+            save(Results(results), output)
     curve.show(results, json)
     if len(jobs) == 1 and results[0].points and not json:
         moved.show(jobs[0].program, repeats(results[0])[-1].median)
@@ -80,7 +82,12 @@ def draw(results: Sequence[Result], chart: Chart) -> None:
 
 
 def _simulate(
-    jobs: Sequence[Job], cores: int, probes: Probes, told: Told, resume: bool
+    jobs: Sequence[Job],
+    cores: int,
+    probes: Probes,
+    told: Told,
+    resume: bool,
+    ended: Callable[[], None],
 ) -> tuple[list[Result], list[Log], list[Job]]:
     """What came, each point's log, and the points whose guest went wrong, of which a note is
     made."""
@@ -99,6 +106,7 @@ def _simulate(
             told=told,
             store=Store(),
             resume=resume,
+            ended=ended,
         )
     if resume:
         taken = sum(result.host.resumed for result in results)
