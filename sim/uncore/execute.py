@@ -73,13 +73,11 @@ def execute(
 ) -> list[Result]:
     """One Result per job; a result that misses points is marked partial.
 
-    `tick` hears how far a point is, where one process runs all points; `told` says how engines
-    are to be run; `store` is where points are kept, and taken from with `resume`;
-    `ended` is called when no point will follow.
+    `tick` hears how far a point is, where one process runs all points, `ended` that none follows;
+    `told` says how engines are to be run; `store` keeps points, which `resume` takes from it.
     """
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    for name in {job.engine for job in jobs}:
-        engine.usable(name, probes, told)
+    _refuse_unusable(jobs, probes, told)
     how = _How(probes, told, store)
     owners = [job for job in jobs for _ in job.points()]
     points = [point for job in jobs for point in job.points()]
@@ -89,18 +87,21 @@ def execute(
             job = points[one.number]
             if isinstance(one.point, GuestError):
                 wrong(job, one.point)
-                continue
-            finished[one.number] = one
-            seen(job, one.observed)
-            done(job, one.point)
+            else:
+                finished[one.number] = one
+                seen(job, one.observed)
+                done(job, one.point)
         ended()
     except KeyboardInterrupt as stopped:  # what is finished is the answer
         ended()
         interrupted(stopped)
-    return [
-        _result(job, [finished[n] for n in sorted(finished) if owners[n] is job], started, told)
-        for job in jobs
-    ]
+    of = {id(job): [finished[n] for n in sorted(finished) if owners[n] is job] for job in jobs}
+    return [_result(job, of[id(job)], started, told) for job in jobs]
+
+
+def _refuse_unusable(jobs: Sequence[Job], probes: Probes, told: Told) -> None:
+    for name in {job.engine for job in jobs}:
+        engine.usable(name, probes, told)
 
 
 @dataclass(frozen=True)

@@ -57,13 +57,13 @@ def matrix(
         )
     if plot:
         note(f"picture: {picture(plot, measurement.panel(measured))}")
-    if measured.stopped:
-        return _stopped(measured)
-    return FAILED if measured.result.failed else OK
+    return _status(measured)
 
 
-def _stopped(measured: measurement.Matrix) -> int:
-    """What was measured has been shown and written."""
+def _status(measured: measurement.Matrix) -> int:
+    """What was measured, perhaps not all, has been shown and written."""
+    if not measured.stopped:
+        return FAILED if measured.result.failed else OK
     harts = len(measured.harts)
     pairs = f"{measurement.measured_pairs(measured.ns)} of {harts * (harts - 1)} pairs measured"
     if isinstance(measured.stopped, GuestError):
