@@ -42,7 +42,8 @@ def style() -> list[bool]:
     native = [
         str(path)
         for folder in ("sim/native", "sim/sst", "workloads", "benchmarks")
-        for path in sorted((TOP / folder).rglob("*.[ch]*"))
+        for path in sorted((TOP / folder).rglob("*.*"))
+        if path.suffix in (".c", ".cc", ".h", ".hh")
     ]
     return [
         run("ruff format", [*TOOL, "ruff", "format", "--check", "--quiet", *python]),
