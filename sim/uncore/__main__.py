@@ -1,5 +1,19 @@
-"""`python -m uncore` is the command `uncore`."""
+"""The command `uncore`, and `python -m uncore`.
 
-from uncore.cli import main
+Until the command listens, Ctrl-C ends the process as it ends any other: loading what it is made of
+takes longer than a hand needs to change its mind, and has nothing to say of itself.
+"""
 
-main()
+import signal
+
+
+def main() -> None:
+    listens = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from uncore import cli  # noqa: PLC0415 (what takes so long)
+
+    signal.signal(signal.SIGINT, listens)
+    cli.main()
+
+
+if __name__ == "__main__":
+    main()

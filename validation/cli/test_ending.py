@@ -125,3 +125,18 @@ def test_signal_that_the_user_ignores_stays_ignored(tmp_path):
     code += "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
     code += "with interruptible(): os.kill(os.getpid(), signal.SIGHUP)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_ctrl_c_while_the_command_is_loaded_ends_it_in_silence() -> None:
+    loads = """
+import os, signal, sys
+class Hand:
+    def find_spec(self, name, *_):
+        if name == "uncore.cli":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Hand())
+from uncore.__main__ import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", loads], capture_output=True)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
