@@ -40,7 +40,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
         except BaseException:
             os.unlink(aside)
             raise
-        _settle(path.parent)
+        _sync(path.parent)
     except OSError as error:
         raise UserError(f"{path}: cannot write it: {error.strerror}") from None
 
@@ -55,7 +55,7 @@ def write_figure(path: Path, figure: Figure, dpi: int = 130) -> None:
     write_whole(path, drawn.getvalue())
 
 
-def _settle(folder: Path) -> None:
+def _sync(folder: Path) -> None:
     """What has been renamed there stays so if the power fails."""
     handle = os.open(folder, os.O_RDONLY)
     try:

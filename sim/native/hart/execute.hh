@@ -75,27 +75,27 @@ Stop Hart<Port>::run() {
     const uint64_t target = pc + between(first, at) + u(in.imm); \
     Instruction* const to = taken ? code_.find(target) : next;   \
     if (taken && !goes_on(in, to, target)) {                     \
-      settle(between(first, at), now, done);                     \
+      account(between(first, at), now, done);                    \
       return branch(in, true);                                   \
     }                                                            \
     now += predict(in, pc + between(first, at), taken);          \
     if (taken) next = first = to, pc = target;                   \
     break;                                                       \
   }
-#define LOAD(name, match, mask, type)      \
-  case Op::name:                           \
-    if (hits<type>(in, now)) break;        \
-    settle(between(first, at), now, done); \
+#define LOAD(name, match, mask, type)       \
+  case Op::name:                            \
+    if (hits<type>(in, now)) break;         \
+    account(between(first, at), now, done); \
     return load<type>(in);
-#define STORE(name, match, mask, type)     \
-  case Op::name:                           \
-    if (stores<type>(in, now)) break;      \
-    settle(between(first, at), now, done); \
+#define STORE(name, match, mask, type)      \
+  case Op::name:                            \
+    if (stores<type>(in, now)) break;       \
+    account(between(first, at), now, done); \
     return store<type>(in);
 #define AMO(name, funct5, operation)
 #define CALL(name, match, mask, format, call)      \
   case Op::name: {                                 \
-    settle(between(first, at), now, done);         \
+    account(between(first, at), now, done);        \
     [[maybe_unused]] const uint64_t a = x[in.rs1]; \
     [[maybe_unused]] const int64_t imm = in.imm;   \
     return call;                                   \
@@ -115,13 +115,13 @@ template <class Port>
     Instruction* next = following(at);
     switch (in.op) {
       case Op::undecoded:  // where the line begins it is decoded, and executed in the next turn
-        settle(between(first, at), now, done);
+        account(between(first, at), now, done);
         return at != first || decode_at(pc, in) || trap(kFetchFault, pc);
       case Op::illegal:
-        settle(between(first, at), now, done);
+        account(between(first, at), now, done);
         return illegal();
       case Op::amo:
-        settle(between(first, at), now, done);
+        account(between(first, at), now, done);
         return atomic(in);
 #include "hart/instructions.def"
       default:
@@ -131,7 +131,7 @@ template <class Port>
     now += each;
     ++done;
     if (now > last) [[unlikely]] {
-      settle(between(first, at), now, done);
+      account(between(first, at), now, done);
       return stop(Stop::horizon);
     }
   }

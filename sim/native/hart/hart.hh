@@ -131,7 +131,7 @@ class Hart {
   bool hits(const Instruction& in, uint64_t& now);
   template <class T>
   bool stores(const Instruction& in, uint64_t now);
-  void settle(uint64_t bytes, uint64_t now, uint64_t done) {
+  void account(uint64_t bytes, uint64_t now, uint64_t done) {
     pc += bytes;
     clock = now;
     instructions += done;
