@@ -50,10 +50,6 @@ def munmap_epoch(epoch: Curve, mutex: Curve) -> float:
     unit="x",
     neutral=1,
     runs=MUNMAP,
-    reason=(
-        "back-off decides it: a waiter stays away for up to two milliseconds, so that who"
-        " has the mutex keeps it, and seconds were measured where 20 ms are simulated"
-    ),
 )
 def munmap_decline(mutex: Curve) -> float:
     return mutex.at(96).throughput / mutex.at(12).throughput
@@ -124,11 +120,6 @@ UDP = {
     unit="x",
     neutral=1,
     runs=UDP,
-    reason=(
-        "the one transmit queue costs 2.7 times here: its lock and its count travel"
-        " together with the 64 tasks that wait, and the driver behind it, which kept the"
-        " measured system busy with any queue, is 300 instructions"
-    ),
 )
 def udp_flowid(flowid: Curve, original: Curve) -> float:
     return flowid.point.throughput / original.point.throughput
@@ -144,7 +135,7 @@ def udp_flowid(flowid: Curve, original: Curve) -> float:
     runs=UDP,
     reason=(
         "three read locks in a row cost what the slowest costs: tasks that wait at one are"
-        " not at the others, so that taking one away changes nothing until the last"
+        " not at the others, so that taking one away changes less than measured"
     ),
 )
 def udp_iflist(iflist: Curve, flowid: Curve) -> float:
