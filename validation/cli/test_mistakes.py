@@ -25,7 +25,7 @@ MISTAKES = {
     "harts downwards": ((*RUN, "--place", "3-1"), "write 1-3"),
     "a machine too large": (("run", "bus:100000", "lock/ticket"), "at most 4096 harts"),
     "a word too many": (("list", "engines"), "uncore list takes no 'engines' here"),
-    "a word too few": (("show",), "uncore show needs MACHINE"),
+    "a word too few": (("show",), "uncore show needs WHAT"),
     "workloads without a machine": (("run", "lock/tas", "lock/mcs"), "needs a machine"),
     "an axis that does not exist": ((*RUN, "--plot", "p.png", "--x", "hodl"), "no such axis"),
     "one side of a grid": ((*RUN, "--plot", "p.png", "--heat", "hold"), "expected two options"),

@@ -10,7 +10,7 @@ import pytest
 from validation.cli.conftest import Command
 
 from uncore import api
-from uncore.report import curve, plot
+from uncore.report import chart
 from uncore.result import load, repeats
 
 TOY = ("run", "ccx:2x2", "lock/ticket", "--engine", "toy")
@@ -149,12 +149,10 @@ def test_scaling_and_compare_speak_of_medians(uncore: Command) -> None:
     assert ratio["ratio_max"] == pytest.approx(1300 / 1400)
 
 
-def test_pictures_have_a_band(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: dict[str, Any] = {}
-    monkeypatch.setattr(plot, "curves", lambda series, *_: drawn.update(series))
+def test_pictures_have_a_band() -> None:
     result = api.run("ring:4", "lock/mcs", [4], parameters={"ops": 20})
-    curve.panel([result])
-    ((point,),) = drawn.values()
+    (panel,) = chart.panels([result])
+    ((point,),) = panel.series.values()
     (same,) = repeats(result)
     assert point == pytest.approx([4, same.median.throughput / 1e6, *(e / 1e6 for e in same.ends)])
 
