@@ -89,7 +89,7 @@ def _draw(path: Path, panels: Sequence[Panel], dpi: int) -> None:
 
 @singledispatch
 def draw(panel: Any, axes: Axes) -> None:
-    raise NotImplementedError(type(panel))
+    raise TypeError(f"expected a panel, got {type(panel).__name__}")
 
 
 @draw.register(HeatMap)

@@ -47,7 +47,7 @@ def write(path: Path, panels: Sequence[Panel]) -> None:
 
 @singledispatch
 def figure(panel: Any) -> Parts:
-    raise NotImplementedError(type(panel))
+    raise TypeError(f"expected a panel, got {type(panel).__name__}")
 
 
 @figure.register(Curves)
