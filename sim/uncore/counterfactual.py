@@ -21,6 +21,7 @@ from uncore.api import observe
 from uncore.errors import UserError
 from uncore.execute import execute
 from uncore.job import Job
+from uncore.pool import Workers
 from uncore.result import Observed, Point, Result, repeats
 from uncore.result.frame import Framed
 from uncore.result.objects import alike, whole
@@ -85,12 +86,12 @@ class WhatIf(Framed):
 
 
 def whatif(
-    machine: str, job: Job, words: Sequence[str], cores: int = 1, only: Iterable[str] = ()
+    machine: str, job: Job, words: Sequence[str], workers: Workers = 1, only: Iterable[str] = ()
 ) -> WhatIf:
     """`machine`: by the name that its keys are read from; `words`: those that repeat the job."""
     if len(job.threads) != 1:
         raise UserError("whatif looks at one thread count; write --threads 64")
-    result = execute([job], cores)[0]
+    result = execute([job], workers)[0]
     if result.outcome.partial:
         raise KeyboardInterrupt
     wanted = set(only)
@@ -99,7 +100,7 @@ def whatif(
         for change in changes(machine, job, observe(result))
         if not wanted or change.kind in wanted
     ]
-    runs = execute([change.job for change in found], cores)
+    runs = execute([change.job for change in found], workers)
     base = repeats(result)[0].median
     effects = [_effect(c, base, r) for c, r in zip(found, runs, strict=True) if r.points]
     return WhatIf(tuple(words), result, tuple(sorted(effects, key=lambda e: -e.throughput)))

@@ -1,8 +1,8 @@
-"""Runs jobs, point by point, on as many of the host's cores as asked, and keeps what is finished.
+"""Runs jobs, point by point, on as many workers as asked, and keeps what is finished.
 
-Interface: `execute(jobs, cores, done)`.  A point is one job at one thread count with one seed;
-points are independent, so they run in any order on any core and the results come back in the jobs'
-order.
+Interface: `execute(jobs, workers, done)`.  A point is one job at one thread count with one seed;
+points are independent, so they run in any order on any core, of this computer or of a cluster, and
+the results come back in the jobs' order.
 With a store, a point is on disk as soon as it is finished, and with `resume` what is there is taken
 up and not run again.
 Invariant: every finished point is returned, in results marked partial, whether the user interrupted
@@ -28,6 +28,7 @@ from uncore import engine, pool
 from uncore.engine import NOTHING, Probes, Tick, Told
 from uncore.errors import GuestError
 from uncore.job import Job
+from uncore.pool import Heard, Workers
 from uncore.result.observed import Observed
 from uncore.result.schema import Host, Outcome, Point, Result
 from uncore.store import Kept, Store, key
@@ -37,6 +38,7 @@ Seen = Callable[[Job, dict[str, Any]], None]  # what the probes saw at a point, 
 Done = Callable[[Job, Point], None]  # called after each point, in the order of finishing
 Wrong = Callable[[Job, GuestError], None]  # called for each point whose guest went wrong
 Interrupted = Callable[[KeyboardInterrupt], None]
+_Numbered = tuple[int, Job]  # a point, and where it belongs
 
 KEPT = frozenset({"lines"})  # probes whose sight is kept with a point
 EARLY = 10  # of so many parts of the work one goes first, in small points
@@ -59,11 +61,11 @@ def _raise(_: Job, error: GuestError) -> None:
 
 def execute(
     jobs: Sequence[Job],
-    cores: int = 1,
+    workers: Workers = 1,
     done: Done = lambda job, point: None,
     wrong: Wrong = _raise,
     probes: Probes = frozenset(),
-    tick: Tick = engine.silent,
+    tick: Heard = pool.unheard,
     seen: Seen = lambda job, observed: None,
     told: Told = NOTHING,
     interrupted: Interrupted = lambda stopped: None,
@@ -73,7 +75,8 @@ def execute(
 ) -> list[Result]:
     """One Result per job; a result that misses points is marked partial.
 
-    `tick` hears how far a point is, where one process runs all points, `ended` that none follows;
+    `tick` hears how far points are, where one process or a cluster runs them, `ended` that none
+    follows;
     `told` says how engines are to be run; `store` keeps points, which `resume` takes from it.
     """
     started = datetime.now(UTC).isoformat(timespec="seconds")
@@ -83,7 +86,7 @@ def execute(
     points = [point for job in jobs for point in job.points()]
     finished: dict[int, Finished] = {}
     try:
-        for one in _all(points, cores, how, tick, resume):
+        for one in _all(points, workers, how, tick, resume):
             job = points[one.number]
             if isinstance(one.point, GuestError):
                 wrong(job, one.point)
@@ -129,7 +132,7 @@ class _How:
 
 
 def _all(
-    points: Sequence[Job], cores: int, how: _How, tick: Tick, resume: bool
+    points: Sequence[Job], workers: Workers, how: _How, tick: Heard, resume: bool
 ) -> Iterator[Finished]:
     rest = []
     for number, job in enumerate(points):
@@ -137,33 +140,38 @@ def _all(
             yield one
         else:
             rest.append((number, job))
-    cores = min(cores, len(rest))
-    rest = _ordered(rest, cores)
-    if cores > 1:
-        yield from pool.finished(partial(_numbered, how=how), rest, cores)
-    else:
-        yield from (_point(number, job, how, tick) for number, job in rest)
+    if isinstance(workers, int):
+        workers = min(workers, len(rest))
+    rest = _ordered(rest, alone=isinstance(workers, int) and workers <= 1)
+    for one in _run(rest, workers, partial(_point, probes=how.probes, told=how.told), tick):
+        how.keep(points[one.number], one)
+        yield one
 
 
-def _ordered(points: list[tuple[int, Job]], cores: int) -> list[tuple[int, Job]]:
+def _run(
+    points: list[_Numbered], workers: Workers, run: Callable[..., Finished], tick: Heard
+) -> Iterator[Finished]:
+    """By this process, by processes of this computer, or by those of a cluster."""
+    if not isinstance(workers, int):
+        return workers.finished(run, points, tick)
+    if workers > 1:
+        return pool.finished(run, points, workers)
+    return (run(one, tick=tick) for one in points)
+
+
+def _ordered(points: list[_Numbered], alone: bool) -> list[_Numbered]:
     """Small ones first, so that something is there early; but on several cores no more of them than
     cost little, because then the longest must not be the last to start."""
     points = sorted(points, key=lambda numbered: numbered[1].threads[0])
-    if cores <= 1:
+    if alone:
         return points
     work = list(accumulate(job.threads[0] for _, job in points))
     early = sum(EARLY * done <= work[-1] for done in work)
     return points[:early] + points[early:][::-1]
 
 
-def _numbered(numbered: tuple[int, Job], how: _How) -> Finished:
-    return _point(*numbered, how)
-
-
-def _point(number: int, job: Job, how: _How, tick: Tick = engine.silent) -> Finished:
-    one = _made(number, job, lambda job: engine.run(job, how.probes, tick, how.told))
-    how.keep(job, one)
-    return one
+def _point(numbered: _Numbered, probes: Probes, told: Told, tick: Tick = engine.silent) -> Finished:
+    return _made(*numbered, lambda job: engine.run(job, probes, tick, told))
 
 
 def _made(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Finished:

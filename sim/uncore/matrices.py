@@ -27,6 +27,7 @@ from uncore.execute import execute
 from uncore.files import write_whole
 from uncore.job import Job
 from uncore.plain import plain_json
+from uncore.pool import Workers
 from uncore.report import plot
 from uncore.report.progress import progress
 from uncore.report.table import Column, emit
@@ -105,6 +106,7 @@ def measure(
     told: Told = NOTHING,
     store: Store | None = None,
     resume: bool = False,
+    workers: Workers = 1,
     **policies: Any,
 ) -> Matrix:
     """Runs the ping-pong over all pairs of harts, or of `only` a sample of them."""
@@ -116,7 +118,7 @@ def measure(
         job = replace(job, threads=(len(players),), placement=",".join(map(str, players)))
     if not slow:
         refuse_slow(job)
-    result, stopped = _play(job, told, store, resume)
+    result, stopped = _play(job, told, store, resume, workers)
     tables = Unfinished.of(stopped) if stopped else result.points[0].tables
     ns = _latencies(next(iter(tables.values()), []))
     if stopped and not measured_pairs(ns):
@@ -127,7 +129,7 @@ def measure(
 
 
 def _play(
-    job: Job, told: Told, store: Store | None, resume: bool
+    job: Job, told: Told, store: Store | None, resume: bool, workers: Workers
 ) -> tuple[Result, BaseException | None]:
     """And what stopped it early."""
     rounds = job.program.parameter("rounds").default
@@ -136,13 +138,14 @@ def _play(
     with progress(harts * (harts - 1) * rounds, "measuring", "round trips") as advance:
         seen = 0
 
-        def tick(operations: int, reached: int) -> None:
+        def tick(operations: int, reached: int, under_way: int = 1) -> None:
             nonlocal seen
             advance(operations - seen)
             seen = operations
 
         result = execute(
             [job],
+            workers,
             tick=tick,
             told={**UNLIMITED, **told},
             wrong=lambda _, error: ends.append(error),

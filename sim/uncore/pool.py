@@ -2,6 +2,8 @@
 
     mapped(work, items, cores)      the answers in the items' order
     finished(work, items, cores)    the answers as they come
+    Workers                         so many processes of this computer; or those of a cluster, which
+                                    answer as `finished` does
 
 Signals that end a program reach every process of a terminal or of a group.  The parent alone
 answers them: it keeps what is finished.  Workers ignore them, and are killed when the parent leaves
@@ -21,9 +23,9 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
-from uncore.signals import ENDING
+from uncore.signals import ENDING, held_back
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -31,19 +33,41 @@ Answer = TypeVar("Answer")
 PR_SET_PDEATHSIG = 1  # Linux, prctl(2)
 
 
+class Heard(Protocol):
+    """Told how far work is: operations of all items under way, simulated time (ps) of the one that
+    speaks, and how many of them have spoken."""
+
+    def __call__(self, operations: int, reached: int, under_way: int = 1) -> None: ...
+
+
+def unheard(operations: int, reached: int, under_way: int = 1) -> None:
+    """Nobody listens."""
+
+
+class Crew(Protocol):
+    """Workers elsewhere (cluster.py)."""
+
+    def finished(
+        self, work: Callable[..., Answer], items: Sequence[Item], heard: Heard
+    ) -> Iterator[Answer]: ...
+
+
+Workers: TypeAlias = int | Crew
+
+
 def mapped(work: Callable[[Item], Answer], items: Sequence[Item], cores: int) -> Iterator[Answer]:
     if min(cores, len(items)) <= 1:
         yield from map(work, items)
         return
     with _workers(min(cores, len(items)), partial(_done, work, items)) as executor:
-        with _held_back():
+        with held_back():
             answers = executor.map(_numbered, range(len(items)))
         yield from answers
 
 
 def finished(work: Callable[[Item], Answer], items: Sequence[Item], cores: int) -> Iterator[Answer]:
     with _workers(min(cores, len(items)), partial(_done, work, items)) as executor:
-        with _held_back():
+        with held_back():
             futures = [executor.submit(_numbered, number) for number in range(len(items))]
         for future in as_completed(futures):
             yield future.result()
@@ -72,16 +96,6 @@ def _workers(cores: int, work: Callable[[int], Any]) -> Iterator[ProcessPoolExec
                 child.kill()
             executor.shutdown(cancel_futures=True)  # until its thread has ended: exits race with it
             raise
-
-
-@contextmanager
-def _held_back() -> Iterator[None]:
-    """Workers are born with the first work: a signal waits until they know to ignore it."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
 
 
 def _begin(parent: int, work: Callable[[int], Any]) -> None:

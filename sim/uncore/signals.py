@@ -2,6 +2,8 @@
 
 with interruptible(): ...    each of them is a KeyboardInterrupt, so what is finished is kept
 with saving() as hold: ...   from hold() on none comes until the block has ended
+with held_back(): ...        none comes to this thread, nor to what it starts, before those know how
+                             to take it
 """
 
 from __future__ import annotations
@@ -25,6 +27,16 @@ def interruptible() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Threads and processes that begin here keep it so, unless they say otherwise."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
 
 
 @contextmanager

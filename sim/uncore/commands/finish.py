@@ -1,23 +1,25 @@
 """What `run` and `sweep` do with their jobs.
 
-finish(jobs, cores, ...)   executes them, reports whatever came of them, and says with which
-                           exit status
+finish(jobs, workers, ...)   executes them, reports whatever came of them, and says with which
+                             exit status
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from uncore.commands import failing
-from uncore.commands.options import Chart, note, workers
+from uncore.commands.options import Chart, note
 from uncore.commands.status import FAILED, INTERRUPTED, OK
 from uncore.engine import Probes, Told
 from uncore.errors import GuestError
 from uncore.execute import execute
 from uncore.fences.asked import hint
 from uncore.job import Job
+from uncore.pool import Workers
 from uncore.report import chart as charts
 from uncore.report import curve
 from uncore.report import lines as moved
@@ -34,7 +36,7 @@ Log = tuple[Job, Any]  # of one point, columns
 
 def finish(
     jobs: Sequence[Job],
-    cores: int,
+    workers: AbstractContextManager[Workers],
     *,
     told: Told,
     json: bool,
@@ -48,7 +50,7 @@ def finish(
     charts.check(chart.wanted(), (job.document() for job in jobs if chart.plot))
     probes = frozenset(name for name, on in (("lines", lines), ("log", log)) if on)
     with saving() as hold:
-        results, logs, wrong = _simulate(jobs, cores, probes, told, resume, hold)
+        results, logs, wrong = _simulate(jobs, workers, probes, told, resume, hold)
         if output:
             save(Results(results), output)
     curve.show(results, json)
@@ -83,7 +85,7 @@ def draw(results: Sequence[Result], chart: Chart) -> None:
 
 def _simulate(
     jobs: Sequence[Job],
-    cores: int,
+    workers: AbstractContextManager[Workers],
     probes: Probes,
     told: Told,
     resume: bool,
@@ -94,14 +96,15 @@ def _simulate(
     logs: list[Log] = []
     wrong: list[tuple[Job, GuestError]] = []
     points = [point for job in jobs for point in job.points()]
-    with progress(sum(point.threads[0] for point in points), "simulating") as advance:
+    total = sum(point.threads[0] for point in points)
+    with workers as found, progress(total, "simulating") as advance:
         results = execute(
             jobs,
-            workers(cores),
+            found,
             lambda job, point: advance(point.threads),
             lambda job, error: wrong.append((job, error)),
             probes,
-            tick=lambda operations, reached: advance.reached(reached),
+            tick=lambda operations, reached, under_way=1: advance.reached(reached, under_way),
             seen=lambda job, observed: logs.append((job, observed.get("log"))),
             told=told,
             store=Store(),

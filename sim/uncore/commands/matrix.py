@@ -9,7 +9,17 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from uncore import matrices as measurement
-from uncore.commands.options import CHOICES, Choices, Json, Plot, Resume, With, note
+from uncore.commands.options import (
+    CHOICES,
+    Choices,
+    Cluster,
+    Json,
+    Plot,
+    Resume,
+    With,
+    at_work,
+    note,
+)
 from uncore.commands.status import FAILED, INTERRUPTED, OK
 from uncore.errors import GuestError, UserError
 from uncore.report.plot import picture
@@ -35,19 +45,22 @@ def matrix(
     csv: Annotated[Path | None, Parameter(help="write the matrix, in ns")] = None,
     plot: Plot = None,
     resume: Resume = False,
+    cluster: Cluster = "",
     json: Json = False,
 ) -> int:
     check_endings({"--csv": csv, "--plot": plot})
-    measured = measurement.measure(
-        machine,
-        ipi=ipi,
-        overrides=pairs("--with", choices.numbers(with_)),
-        only=_sample(sample) if sample else None,
-        told=choices.told(),
-        store=Store(),
-        resume=resume,
-        **choices.policies(),
-    )
+    with at_work(1, cluster) as workers:
+        measured = measurement.measure(
+            machine,
+            ipi=ipi,
+            overrides=pairs("--with", choices.numbers(with_)),
+            only=_sample(sample) if sample else None,
+            told=choices.told(),
+            store=Store(),
+            resume=resume,
+            workers=workers,
+            **choices.policies(),
+        )
     measurement.show(measured, json)
     if csv:
         measurement.write_csv(measured, csv)

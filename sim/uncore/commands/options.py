@@ -4,7 +4,9 @@ Threads ...            one option each
 Choices, Placed        what every command that simulates lets the user choose
 Seeded, Repeated       of commands for which it matters who comes first: they leave that to chance
 Several, Chart         of those that take several values of each, and draw what differs
-workers, note          how many processes `--cores N` means; saying where something was written
+workers                how many processes `--cores N` means
+at_work                the same, or the workers of `--cluster ADDRESS`
+note                   saying where something was written
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, make_dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -26,6 +29,7 @@ from uncore.engine.limits import Limits
 from uncore.errors import UserError
 from uncore.job import Job
 from uncore.plain import plain
+from uncore.pool import Workers
 from uncore.report.wanted import Wanted, figure
 from uncore.words import axes, duration, pairs, places, seeds
 
@@ -41,6 +45,10 @@ Plot = Annotated[Path | None, Parameter(help="draw into this file (.png, .svg, .
 Cores = Annotated[
     int,
     Parameter(validator=validators.Number(gte=0), help="cores of this host to use; 0: all of them"),
+]
+Cluster = Annotated[
+    str,
+    Parameter(help="run points on a Dask cluster: its scheduler's address, or local (--cores)"),
 ]
 Resume = Annotated[
     bool,
@@ -295,6 +303,23 @@ WHAT_IF, WHOLE = WhatIf(), Whole()
 def workers(cores: int) -> int:
     """How many processes `--cores N` means; all are those that this process may use."""
     return cores or len(os.sched_getaffinity(0))
+
+
+@contextmanager
+def at_work(cores: int, cluster: str) -> Iterator[Workers]:
+    """Who runs points; those of a cluster are let go when the block ends."""
+    if not cluster:
+        yield workers(cores)
+        return
+    try:
+        from uncore.cluster import connected  # noqa: PLC0415 (slow to load)
+    except ImportError as error:
+        raise UserError(
+            f"--cluster {cluster}: needs the package {error.name}, which is not installed; write:"
+            " pip install 'uncore[cluster]'"
+        ) from None
+    with connected(cluster, workers(cores)) as found:
+        yield found
 
 
 def note(text: str) -> None:

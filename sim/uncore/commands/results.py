@@ -13,6 +13,7 @@ from uncore.api import load_result, make_job, observe
 from uncore.commands.options import (
     REPEATED,
     SEEDED,
+    Cluster,
     Cores,
     Json,
     Plot,
@@ -21,14 +22,15 @@ from uncore.commands.options import (
     Set,
     Threads,
     With,
+    at_work,
     note,
-    workers,
 )
 from uncore.commands.status import FAILED, INTERRUPTED, OK
 from uncore.compare import results as comparing
 from uncore.engine import Told
 from uncore.errors import UserError
 from uncore.execute import execute
+from uncore.pool import Workers
 from uncore.report import c2c, objects
 from uncore.report import compare as compare_report
 from uncore.report import conflicts as conflicts_report
@@ -134,6 +136,7 @@ def compare(
     with_: With = [],  # noqa: B006
     choices: Repeated = REPEATED,
     cores: Cores = 0,
+    cluster: Cluster = "",
     plot: Plot = None,
     json: Json = False,
 ) -> int:
@@ -147,7 +150,9 @@ def compare(
             "parameters": pairs("--set", set_),
             "overrides": pairs("--with", choices.numbers(with_)),
         }
-        results = _run_both(words, threads, cores, choices.told(), **options, **choices.policies())
+        with at_work(cores, cluster) as workers:
+            both: Any = {**options, **choices.policies()}
+            results = _run_both(words, threads, workers, choices.told(), **both)
     if any(result.outcome.partial for result in results):
         return INTERRUPTED
     at = comparing.most_threads(results[0], results[1])
@@ -175,7 +180,7 @@ def _is_result(word: str) -> bool:
 
 
 def _run_both(
-    words: Sequence[str], threads: str, cores: int, told: Told, **options: Any
+    words: Sequence[str], threads: str, workers: Workers, told: Told, **options: Any
 ) -> list[Result]:
     workloads = [word for word in words if is_workload(word)]
     machines = [word for word in words if not is_workload(word)]
@@ -185,4 +190,4 @@ def _run_both(
             f" {len(machines)} and {len(workloads)}: uncore compare epyc7601x2 lock/ticket lock/mcs"
         )
     jobs = [make_job(m, w, threads, **options) for m in machines for w in workloads]
-    return execute(jobs, workers(cores), told=told)
+    return execute(jobs, workers, told=told)

@@ -16,6 +16,7 @@ from uncore.commands.options import (
     WHAT_IF,
     WHOLE,
     Chart,
+    Cluster,
     Cores,
     Json,
     Resume,
@@ -25,8 +26,8 @@ from uncore.commands.options import (
     WhatIf,
     Whole,
     With,
+    at_work,
     note,
-    workers,
 )
 from uncore.commands.status import FAILED, INTERRUPTED, OK
 from uncore.counterfactual import changed
@@ -35,6 +36,7 @@ from uncore.errors import UserError
 from uncore.execute import execute
 from uncore.host import pinned
 from uncore.placement import thread_counts
+from uncore.pool import Workers
 from uncore.report import curve
 from uncore.result import Result, canonical, load_all, save
 from uncore.saved import save as save_run
@@ -62,6 +64,7 @@ def run(
     with_: With = [],  # noqa: B006
     choices: Several = SEVERAL,
     cores: Cores = 0,
+    cluster: Cluster = "",
     chart: Chart = CHART,
     output: Output = None,
     again: Again = None,
@@ -84,7 +87,8 @@ def run(
         return _measure(words, threads, set_, **shown)
     if again:
         _check_again(again, alone and not set_ and not output and chart == CHART)
-        return _again(again, cores)
+        with at_work(cores, cluster) as workers:
+            return max(_once_more(one, workers) for one in load_all(again))
     machines, workloads = machines_and_workloads("run", words)
     jobs = choices.jobs(machines, workloads, threads, set_, with_)
     jobs = [changed(job, what_if.free, what_if.apart) for job in jobs]
@@ -93,7 +97,8 @@ def run(
         when, state = _saving(whole, len(jobs) == 1 and not (lines or log or resume))
         return _told(save_run(jobs[0], when, state), **shown)
     files: Any = {"output": output, "log": log, "lines": lines}
-    return finish(jobs, cores, told=choices.told(), json=json, chart=chart, resume=resume, **files)
+    crew, told = at_work(cores, cluster), choices.told()
+    return finish(jobs, crew, told=told, json=json, chart=chart, resume=resume, **files)
 
 
 def _check_from(whole: Whole, alone: bool) -> None:
@@ -160,16 +165,10 @@ def _told(result: Result, *, json: bool, chart: Chart, output: Path | None) -> i
     return FAILED if result.failed else OK
 
 
-def _again(path: Path, cores: int) -> int:
-    recorded = load_all(path)
-    statuses = [_once_more(one, cores) for one in recorded]
-    return max(statuses)
-
-
-def _once_more(recorded: Result, cores: int) -> int:
+def _once_more(recorded: Result, workers: Workers) -> int:
     job = job_again(recorded)
     points = [job.at(point.threads, point.seed) for point in recorded.points]
-    repeated = execute(points, workers(cores))
+    repeated = execute(points, workers)
     if any(result.outcome.partial for result in repeated):
         return INTERRUPTED
     for before, result in zip(recorded.points, repeated, strict=True):

@@ -9,14 +9,15 @@ from cyclopts import Parameter, validators
 
 from uncore.commands.options import (
     REPEATED,
+    Cluster,
     Cores,
     Json,
     Plot,
     Repeated,
     Set,
     With,
+    at_work,
     note,
-    workers,
 )
 from uncore.commands.status import OK
 from uncore.counterfactual import whatif as look
@@ -40,6 +41,7 @@ def whatif(
     with_: With = [],  # noqa: B006
     choices: Repeated = REPEATED,
     cores: Cores = 0,
+    cluster: Cluster = "",
     plot: Plot = None,
     json: Json = False,
 ) -> int:
@@ -48,7 +50,8 @@ def whatif(
     words = ["uncore", "run", machine, workload, "--threads", str(threads)]
     words += [word for value in set_ for word in ("--set", value)]
     words += [word for value in with_ for word in ("--with", value)]
-    found = look(machine, job, [*words, *_said(choices)], workers(cores), only)
+    with at_work(cores, cluster) as workers:
+        found = look(machine, job, [*words, *_said(choices)], workers, only)
     if json:
         print_json(found.to_rows())
     else:

@@ -24,10 +24,11 @@ class Advance:
         if self._bar:
             self._bar.advance(steps)
 
-    def reached(self, ps: int) -> None:
-        """The progress of the step under way."""
+    def reached(self, ps: int, under_way: int = 1) -> None:
+        """The progress of the step under way; of several, of the one that spoke last."""
         if self._bar and ps:
-            self._bar.say(f"at {ps / 1e6:.1f} µs")
+            several = f"{under_way} under way, " if under_way > 1 else ""
+            self._bar.say(f"{several}at {ps / 1e6:.1f} µs")
 
 
 @contextmanager

@@ -1,0 +1,61 @@
+"""A scheduler and two workers, each a process as `dask scheduler` and `dask worker` start it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+PATIENCE = 60  # seconds
+
+Start = Callable[..., subprocess.Popen[bytes]]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts a program of Dask; all end with the test."""
+    running: list[subprocess.Popen[bytes]] = []
+
+    def started(program: str, *words: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", f"distributed.cli.dask_{program}", *words]
+        process = subprocess.Popen(
+            command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        running.append(process)
+        return process
+
+    yield started
+    for process in running:
+        process.kill()
+        process.wait()
+
+
+class Head(NamedTuple):
+    address: str
+    process: subprocess.Popen[bytes]
+
+
+@pytest.fixture
+def head(start: Start, tmp_path: Path) -> Head:
+    """The scheduler."""
+    file = tmp_path / "scheduler.json"
+    words = ("--port", "0", "--no-dashboard", "--scheduler-file", str(file))
+    process = start("scheduler", *words)
+    end = time.monotonic() + PATIENCE
+    while not file.exists() or not file.read_text().endswith("}"):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return Head(json.loads(file.read_text())["address"], process)
+
+
+@pytest.fixture
+def worker(start: Start, head: Head) -> Callable[..., subprocess.Popen[bytes]]:
+    """Starts one of that scheduler."""
+    quiet = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0")
+    return lambda *words: start("worker", head.address, *quiet, *words)
