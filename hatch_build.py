@@ -1,7 +1,8 @@
 """The build hook: SCons builds, the wheel carries.
 
 An editable install only builds: `uncore.paths` then finds everything in the checkout.  A wheel gets
-the native module beside the package's sources and what is not Python under uncore/data/.
+the native module beside the package's sources and what is not Python under uncore/data/.  With
+UNCORE_WHEEL=aarch64 (or x86_64) it is one for any Linux of that architecture: `scripts/wheels`.
 """
 
 import os
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
+from platform import machine
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -28,15 +30,22 @@ class NativeBuild(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         top = Path(self.root)
         jobs = f"-j{os.cpu_count() or 1}"
-        build = subprocess.run([sys.executable, "-m", "SCons", "-Q", "-s", jobs], cwd=top)
+        architecture = os.environ.get("UNCORE_WHEEL")
+        what = [f"--wheel={architecture}", "native", "workloads"] if architecture else []
+        build = subprocess.run([sys.executable, "-m", "SCons", "-Q", "-s", jobs, *what], cwd=top)
         if build.returncode:
             raise SystemExit("uncore: the native build failed; its messages are above")
         if version == "editable":
             return
-        module = "_native" + str(sysconfig.get_config_var("EXT_SUFFIX"))
+        folder, suffix = "native", str(sysconfig.get_config_var("EXT_SUFFIX"))
         build_data["pure_python"] = False
-        build_data["infer_tag"] = True
-        build_data["force_include"][str(top / "build/native" / module)] = f"uncore/{module}"
-        for source, target in CARRIED.items():
+        if architecture:
+            folder, suffix = f"native-{architecture}", suffix.replace(machine(), architecture)
+            python = f"cp{sys.version_info.major}{sys.version_info.minor}"
+            build_data["tag"] = f"{python}-{python}-manylinux_2_28_{architecture}"
+        else:
+            build_data["infer_tag"] = True
+        carried = CARRIED | {f"build/{folder}/_native{suffix}": f"uncore/_native{suffix}"}
+        for source, target in carried.items():
             if (top / source).exists():
                 build_data["force_include"][str(top / source)] = target

@@ -1,5 +1,6 @@
 # Sourced by run and test: makes .venv hold the locked packages and this checkout, and builds what is
-# out of date. Needs Python 3.11 or newer and a C++20 compiler; everything else comes from PyPI.
+# out of date. Needs Python 3.11 or newer with its headers; everything else comes from PyPI, also a C++
+# compiler, which is taken where neither CXX names one nor g++ or clang++ is there.
 # Sets: top, python. Changes the working directory to the checkout.
 
 set -euo pipefail

@@ -19,20 +19,32 @@ from uncore import paths
 from uncore.version import __version__
 
 if TYPE_CHECKING:
-    from uncore.api import load_all, load_result, run
+    from uncore.api import load_all, run
     from uncore.api import load_result as load
-    from uncore.interactive import html, machines, matrix, plot, show, sweep, whatif, workloads
+    from uncore.interactive import (
+        html,
+        lines,
+        machines,
+        matrix,
+        plot,
+        save,
+        show,
+        sweep,
+        whatif,
+        workloads,
+    )
 
 __all__ = [
     "__version__",
     "html",
+    "lines",
     "load",
     "load_all",
-    "load_result",
     "machines",
     "matrix",
     "plot",
     "run",
+    "save",
     "show",
     "sweep",
     "whatif",
@@ -42,7 +54,6 @@ _IN_API = {
     "run": "run",
     "load": "load_result",
     "load_all": "load_all",
-    "load_result": "load_result",
 }
 
 paths.find_native(__path__)
@@ -58,4 +69,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """What is offered; what this file itself imports is nobody's to complete."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -22,7 +22,7 @@ from uncore.errors import UserError
 from uncore.execute import execute
 from uncore.job import Job
 from uncore.pool import Workers
-from uncore.result import Observed, Point, Result, repeats
+from uncore.result import Observed, Point, Repeats, Result, repeats
 from uncore.result.frame import Framed
 from uncore.result.objects import alike, whole
 from uncore.result.repeats import rate
@@ -50,9 +50,14 @@ class Effect:
     """What came of it: throughput and p99 over those of the run as it is, less 1."""
 
     change: Change
-    point: Point
+    runs: Repeats
     throughput: float
     p99: float | None
+    doubtful: bool  # some repeat of it is among those of the run as it is
+
+    @property
+    def point(self) -> Point:
+        return self.runs.median
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,8 +69,8 @@ class WhatIf(Framed):
     effects: tuple[Effect, ...]  # best first
 
     @property
-    def base(self) -> Point:
-        return repeats(self.result)[0].median
+    def base(self) -> Repeats:
+        return repeats(self.result)[0]
 
     def __repr__(self) -> str:
         return f"<{shlex.join(self.words)}: {len(self.effects)} changes>"
@@ -76,7 +81,10 @@ class WhatIf(Framed):
                 "kind": one.change.kind,
                 "change": one.change.what,
                 "throughput": one.point.throughput,
+                "throughput_min": one.runs.ends[0],
+                "throughput_max": one.runs.ends[1],
                 "throughput_change": one.throughput,
+                "doubtful": one.doubtful,
                 "p99_ps": one.point.latency and one.point.latency.p99,
                 "p99_change": one.p99,
                 "run": shlex.join((*self.words, *one.change.words)),
@@ -101,8 +109,10 @@ def whatif(
         if not wanted or change.kind in wanted
     ]
     runs = execute([change.job for change in found], workers)
-    base = repeats(result)[0].median
-    effects = [_effect(c, base, r) for c, r in zip(found, runs, strict=True) if r.points]
+    base = repeats(result)[0]
+    effects = [
+        _effect(c, base, repeats(r)[0]) for c, r in zip(found, runs, strict=True) if r.points
+    ]
     return WhatIf(tuple(words), result, tuple(sorted(effects, key=lambda e: -e.throughput)))
 
 
@@ -121,12 +131,21 @@ def changed(job: Job, free: Sequence[str], apart: Sequence[str]) -> Job:
     return replace(job, free=tuple(lines), apart=groups)
 
 
-def _effect(change: Change, base: Point, result: Result) -> Effect:
-    point = repeats(result)[0].median
-    p99 = None
-    if base.latency and point.latency and base.latency.p99:
-        p99 = point.latency.p99 / base.latency.p99 - 1
-    return Effect(change, point, rate(point) / rate(base) - 1, p99)
+def _effect(change: Change, base: Repeats, runs: Repeats) -> Effect:
+    before, after, p99 = base.median, runs.median, None
+    if before.latency and after.latency and before.latency.p99:
+        p99 = after.latency.p99 / before.latency.p99 - 1
+    return Effect(change, runs, rate(after) / rate(before) - 1, p99, _overlap(base, runs))
+
+
+def _overlap(*several: Repeats) -> bool:
+    """Whether chance alone could make one look like the other; unknown of one run each."""
+    lows, highs = zip(*((rates[0], rates[-1]) for rates in map(_rates, several)), strict=True)
+    return min(len(one.points) for one in several) > 1 and max(lows) <= min(highs)
+
+
+def _rates(runs: Repeats) -> list[float]:
+    return sorted(map(rate, runs.points))
 
 
 def changes(machine: str, job: Job, observed: Observed) -> Iterator[Change]:

@@ -1,7 +1,8 @@
 """What `import uncore` offers beside `run`: for scripts and notebooks.
 
-Interface: `sweep`, `matrix`, `show`, `plot`, `machines`, `workloads`; `Picture`, what `plot` gives;
-`html(value)`, what a notebook shows of a value.  `uncore.NAME` finds them (uncore/__init__.py).
+Interface: `sweep`, `matrix`, `lines`, `whatif`, `show`, `plot`, `save`, `machines`, `workloads`;
+`Picture`, what `plot` gives; `html(value)`, what a notebook shows of a value.  `uncore.NAME` finds
+them (uncore/__init__.py).
 
 Each is a command's counterpart, with its words as typed keywords and values for tables; what they
 print is what the command prints.
@@ -18,23 +19,26 @@ from itertools import product
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
+from rich.text import Text
+
 from uncore import counterfactual, matrices, program, topology
-from uncore.api import NOTHING, Counts, Value, find_program, make_job, usual_seeds
+from uncore.api import NOTHING, Counts, Value, find_program, make_job, observe, usual_seeds
 from uncore.counterfactual import WhatIf
 from uncore.engine import NOTHING as UNTOLD
 from uncore.engine import Told
 from uncore.execute import execute
 from uncore.matrices import Matrix, Sample
 from uncore.program import Program
-from uncore.report import chart, curve, workload
+from uncore.report import chart, curve, objects, workload
 from uncore.report import plot as plots
 from uncore.report import whatif as changes
-from uncore.result import Result, Results
+from uncore.report.objects import Lines
+from uncore.result import Result, Results, files
 from uncore.result.frame import Framed
 from uncore.topology.machine import Machine
 from uncore.words import duration
 
-SHOWN = 16  # changes
+SHOWN, OBJECTS = 16, 8  # rows of what changes and of lines
 T = TypeVar("T")
 Several: TypeAlias = T | list[T] | tuple[T, ...]  # a value, or those of an axis
 Shown = str | Machine | Program | Framed
@@ -121,6 +125,15 @@ def matrix(
     )
 
 
+def lines(result: Result, *, threads: int | None = None, seed: int | None = None) -> Lines:
+    """What an operation's time is made of, a row a variable or a field of it (docs/cli.md).
+
+    At the last thread count if none is named, of its repeats the median if no seed is.  A result
+    that was not run with observed=True is run again.
+    """
+    return Lines(result, observe(result, threads, seed))
+
+
 def whatif(
     machine: str,
     workload: str | Path,
@@ -129,6 +142,8 @@ def whatif(
     only: Iterable[str] = (),
     parameters: Mapping[str, Value] = NOTHING,
     overrides: Mapping[str, Value] = NOTHING,
+    placement: str = "compact",
+    home: str = "addressed",
     seeds: Iterable[int] | None = None,
     cores: int = 1,
     **named: Value,
@@ -139,12 +154,13 @@ def whatif(
     """
     values = {**parameters, **named}
     drawn = usual_seeds("native") if seeds is None else tuple(seeds)
-    job = make_job(
-        machine, workload, [threads], parameters=values, overrides=overrides, seeds=drawn
-    )
+    said: Any = {"parameters": values, "overrides": overrides, "seeds": drawn}
+    job = make_job(machine, workload, [threads], placement=placement, home=home, **said)
     words = ["uncore", "run", machine, str(workload), "--threads", str(threads)]
     words += [word for k, v in values.items() for word in ("--set", f"{k}={v}")]
     words += [word for k, v in overrides.items() for word in ("--with", f"{k}={v}")]
+    words += ["--place", placement] * (placement != "compact")
+    words += ["--home", home] * (home != "addressed")
     words += ["--seed", str(drawn[0]), "--repeat", str(len(drawn))] if drawn else ["--seed", "none"]
     return counterfactual.whatif(machine, job, words, cores, only)
 
@@ -172,6 +188,8 @@ def show(what: Shown) -> None:
         matrices.show(what, as_json=False)
     elif isinstance(what, WhatIf):
         changes.show(what, SHOWN)
+    elif isinstance(what, Lines):
+        objects.show(what, OBJECTS)
     else:
         curve.show(_results(what), as_json=False)
 
@@ -184,12 +202,17 @@ def _results(what: Framed) -> Results:
     raise TypeError(f"a {type(what).__name__} is no machine, program, result or matrix")
 
 
+def save(what: Result | Results, path: str | Path) -> None:
+    """Writes what `uncore.load` and `load_all` read, by the file's ending: .json or .parquet."""
+    files.save(what, Path(path))
+
+
 def html(what: Machine | Framed) -> str:
-    """As the command prints it, for a notebook."""
+    """As the command prints it, for a notebook, whose kernel wants colours even here."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         show(what)
-    return f"<pre>{markup.escape(printed.getvalue())}</pre>"
+    return f"<pre>{markup.escape(Text.from_ansi(printed.getvalue()).plain)}</pre>"
 
 
 class Picture:
@@ -208,8 +231,8 @@ class Picture:
 
 
 def plot(what: Framed, path: str | Path | None = None) -> Picture:
-    """Curves of results, the heat map of a matrix, the numbers of a what-if; with a path, also in
-    that file."""
+    """Curves of results, the heat map of a matrix, the critical path of lines, the numbers of a
+    what-if; with a path, also in that file."""
     drawn = Picture(*_panels(what))
     return drawn.save(path) if path else drawn
 
@@ -217,4 +240,6 @@ def plot(what: Framed, path: str | Path | None = None) -> Picture:
 def _panels(what: Framed) -> Sequence[plots.Panel]:
     if isinstance(what, Matrix):
         return [matrices.panel(what)]
+    if isinstance(what, Lines):
+        return [objects.panel(what)]
     return [changes.panel(what)] if isinstance(what, WhatIf) else chart.panels(_results(what))

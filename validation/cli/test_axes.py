@@ -12,7 +12,7 @@ import pytest
 from uncore import api
 from uncore.interactive import sweep
 from uncore.report.chart import Wanted, panels
-from uncore.report.panels import Curves, Grid, style
+from uncore.report.panels import Curves, Grid, bars, style
 from uncore.report.plot import picture
 from uncore.result import Results, load_all
 from uncore.words import places
@@ -175,12 +175,31 @@ def test_every_kind_of_picture_is_drawn(
     assert path.stat().st_size > 10_000
 
 
+def test_panels_of_a_facet_have_one_scale(swept: Results) -> None:
+    found = panels(swept, Wanted(y=("throughput", "p99"), facet="hold"))
+    for name in ("million operations per second", "latency of 99 % of operations at most, us"):
+        same = [one for one in found if isinstance(one, Curves) and one.y == name]
+        assert len(same) > 1
+        assert len({(one.heights, one.log_y) for one in same}) == 1
+
+
+@pytest.mark.parametrize("ending", ["svg", "html"])
+def test_bars_with_long_names_lie_below_each_other(tmp_path: Path, ending: str) -> None:
+    names = [f"socket{n}.join.latency" for n in range(9)]
+    lying = bars({name: {"-20 %": 5.0, "+20 %": -4.0} for name in names}, "t", "%", lying=True)
+    drawn = picture(tmp_path / f"p.{ending}", lying).read_text()
+    assert all(name in drawn for name in names)
+    if ending == "svg":
+        assert len(set(re.findall(r' y="([\d.]+)"[^>]*>socket', drawn))) == len(names)
+
+
 def test_a_page_needs_nothing_else(swept: Results, tmp_path: Path) -> None:
     pytest.importorskip("plotly")
     page = picture(tmp_path / "p.html", *panels(swept, Wanted(y=("throughput", "p99")))).read_text()
     assert page.count("Plotly.newPlot(") >= 2
     assert re.findall(r'<(?:script|link)[^>]+(?:src|href)="[^"]*', page) == []
     assert "hold 100ns" in page
+    assert page.count('"modeBarButtonsToRemove": ["sendChartToCloud"]') == 2
 
 
 def test_a_script_reads_what_a_run_of_several_saved(uncore):

@@ -27,9 +27,9 @@ def result():
 
 
 def test_every_name_that_is_offered_is_there():
-    assert {"run", "sweep", "matrix", "show", "load", "plot", "machines", "workloads"} <= set(
-        dir(uncore)
-    )
+    words = "run sweep matrix whatif lines show load save plot machines workloads"
+    assert set(words.split()) <= set(dir(uncore))
+    assert {name for name in dir(uncore) if name[0] != "_"} == set(uncore.__all__) - {"__version__"}
     assert all(getattr(uncore, name).__doc__ for name in uncore.__all__ if name[0] != "_")
 
 
@@ -91,10 +91,19 @@ def test_a_sweep_runs_all_combinations():
 
 
 def test_a_result_saved_is_loaded(result, tmp_path):
-    from uncore.result import save
-
-    save(result, tmp_path / "result.json")
+    uncore.save(result, tmp_path / "result.json")
     assert uncore.load(tmp_path / "result.json").result_hash == result.result_hash
+
+
+def test_lines_say_what_an_operation_is_made_of(result, tmp_path, capsys):
+    found = uncore.lines(result)
+    rows = found.to_rows()
+    assert rows[0]["critical_ns"] == max(row["critical_ns"] for row in rows) > 0
+    assert repr(found) == "<lines of lock/ticket on ccx:2x2, 2 threads, seed 1>"
+    uncore.show(found)
+    assert rows[0]["object"] in capsys.readouterr().out
+    found.plot(tmp_path / "lines.png")
+    assert uncore.lines(result, threads=1, seed=2).observed.threads == 1
 
 
 def test_what_was_observed_stays_with_the_result():

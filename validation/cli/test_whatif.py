@@ -44,6 +44,20 @@ def test_a_number_of_the_machine_is_changed_both_ways(uncore):
     assert rows == sorted(rows, key=lambda row: -row["throughput_change"])
 
 
+def test_a_change_that_a_repeat_shows_without_it_is_marked(uncore):
+    words = ("bus:4", "lock/ticket", "--threads", "4", "--set", "ops=20")
+    kinds = ("--only", "number", "--only", "line")
+    rows = json.loads(uncore("whatif", *words, *kinds, "--json").out)
+    (base,) = json.loads(uncore("run", *words, "--json").out)
+    for row in rows:
+        within = row["throughput_min"] <= base["throughput_max"]
+        assert row["doubtful"] == (within and base["throughput_min"] <= row["throughput_max"])
+    assert {row["doubtful"] for row in rows} == {False, True}
+    printed = uncore("whatif", *words, *kinds).out
+    assert "~" in printed
+    assert "+-" in printed
+
+
 def test_a_result_with_a_free_line_is_reproduced(uncore):
     words = (*SHARED, "--repeat", "1", "--free", "count", "--apart", "*limit")
     assert uncore("run", *words, "--output", "r.json").status == 0

@@ -52,6 +52,7 @@ COMMANDS: Commands = {
     "lines": (
         f"{_HERE}.results:lines",
         "The lines a run waited for: what they hold, who took them, and what they cost.",
+        "uncore.report.objects:COLUMNS",
     ),
     "conflicts": (
         f"{_HERE}.results:conflicts",
@@ -70,6 +71,7 @@ COMMANDS: Commands = {
     "whatif": (
         f"{_HERE}.whatif:whatif",
         "What each change of program or machine would be worth: exact runs, best first.",
+        "uncore.report.whatif:COLUMNS",
     ),
     "check": (
         f"{_HERE}.check:check",

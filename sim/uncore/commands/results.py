@@ -62,7 +62,6 @@ def lines(
 ) -> int:
     recorded = load_result(result)
     observed = observe(recorded, threads, seed)
-    point = recorded.point(observed.threads, observed.seed)
     if format_ == "c2c":
         c2c.show(recorded, observed, top, json)
     elif by == "address" and json:
@@ -70,9 +69,9 @@ def lines(
     elif by == "address":
         costs_report.show(recorded, observed, top)
     elif json:
-        print_json(objects.rows(point, observed))
+        print_json(objects.Lines(recorded, observed).to_rows())
     else:
-        objects.show(recorded, observed, top)
+        objects.show(objects.Lines(recorded, observed), top)
     return OK
 
 

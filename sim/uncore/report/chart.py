@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from uncore.errors import UserError, nearest
 from uncore.report.curve import at, head, names
-from uncore.report.panels import Grid, Panel, curves, grid
+from uncore.report.panels import Curves, Grid, Panel, curves, grid
 from uncore.report.spread import ends
 from uncore.report.table import Row
 from uncore.report.wanted import Wanted, figure
@@ -37,10 +38,12 @@ def panels(results: Iterable[Result], wanted: Wanted = Wanted()) -> list[Panel]:
         return _grids(axes, wanted, *(axes.find("--heat", key) for key in wanted.heat))
     x = axes.find("--x", wanted.x) if wanted.x else axes.usual_x()
     facet = axes.find("--facet", wanted.facet) if wanted.facet else ""
-    found = [
-        _curves(axes, same, name, x, facet) for name in wanted.y for same in axes.split(rows, facet)
+    split = axes.split(rows, facet)
+    return [
+        panel
+        for name in wanted.y
+        for panel in _one_height(_curves(axes, same, name, x, facet) for same in split)
     ]
-    return [panel for panel in found if panel]
 
 
 def check(wanted: Wanted, jobs: Iterable[dict[str, Any]]) -> None:
@@ -106,7 +109,7 @@ def _value(value: Any) -> Any:
     return number * SIZE.get(unit, 1) if unit in SIZE or not unit else value
 
 
-def _curves(axes: _Axes, rows: Sequence[Row], name: str, x: str, facet: str) -> Panel | None:
+def _curves(axes: _Axes, rows: Sequence[Row], name: str, x: str, facet: str) -> Curves | None:
     key, title, divisor = figure(name)
     apart = [k for k in axes.varying if k not in (x, facet)]
     labels = list(dict.fromkeys(_series(row, apart) for row in axes.rows))
@@ -124,6 +127,15 @@ def _curves(axes: _Axes, rows: Sequence[Row], name: str, x: str, facet: str) -> 
     knees = _knees(drawn) if (x, name) == ("threads", "throughput") else {}
     axis = head(x) + _unit(row.get(x) for row in rows)
     return curves(drawn, axes.title(rows, facet, x), axis, title, (), knees, words, labels)
+
+
+def _one_height(panels: Iterable[Curves | None]) -> list[Panel]:
+    """Panels of one figure, as far as there is anything in them."""
+    found = [panel for panel in panels if panel]
+    if len(found) < 2:
+        return [*found]
+    lows, highs = zip(*(panel.heights for panel in found), strict=True)
+    return [replace(panel, span=(min(lows), max(highs))) for panel in found]
 
 
 def _series(row: Row, apart: Sequence[str]) -> str:
@@ -190,6 +202,4 @@ def _cells(
 def _one_scale(grids: Sequence[Grid]) -> list[Panel]:
     known = [v for one in grids for row in one.values for v in row if v is not None]
     span = (min(known), max(known)) if known else None
-    return [
-        Grid(one.values, one.xs, one.ys, one.title, one.x, one.y, one.unit, span) for one in grids
-    ]
+    return [replace(one, span=span) for one in grids]

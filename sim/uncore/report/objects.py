@@ -1,7 +1,8 @@
 """`uncore lines` by object: what an operation's time is made of.
 
-    show(result, observed, top)       for people
-    rows(point, observed)             of `--json`, one an object: its counts, per operation
+    Lines(result, observed)           rows of `--json`, one an object: its counts, per operation
+    show(found, top)                  for people
+    panel(found)                      the critical path as a picture
 
 The critical path is that of the whole run, over its operations: what is left of an operation when
 everything that passes beside something else is taken away.
@@ -10,52 +11,84 @@ everything that passes beside something else is taken away.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
+from uncore.report import plot as plots
 from uncore.report import units
 from uncore.report.table import Column, emit, say
 from uncore.result import Observed, Point, Result
+from uncore.result.frame import Framed
 from uncore.result.objects import alike
 from uncore.result.sharing import costs
 
 NAMED = 4  # objects of the sum
+DRAWN = 12  # objects of a picture
 COUNTS = ("reads", "writes", "misses", "needless")
 Row = dict[str, Any]
 
 
-def rows(point: Point, observed: Observed) -> list[Row]:
-    ops, path = max(point.ops, 1), _path(observed)
-    return [
-        {
-            "object": one.name,
-            "lines": one.lines,
-            "critical_ns": one.critical_ps / ops / 1000,
-            "critical_share": one.critical_ps / path if path else None,
-            "waited_ns": one.waited_ps / ops / 1000,
-            "needless_ns": one.needless_ps / ops / 1000,
-            **{name: getattr(one, name) / ops for name in COUNTS},
-        }
-        for one in observed.objects
-    ]
+@dataclass(frozen=True, repr=False)
+class Lines(Framed):
+    """What touched which line at one point of a result."""
+
+    result: Result
+    observed: Observed
+
+    @property
+    def point(self) -> Point:
+        return self.result.point(self.observed.threads, self.observed.seed)
+
+    @property
+    def title(self) -> str:
+        machine, program = self.result.job["machine"]["id"], self.result.job["program"]["name"]
+        seed = f", seed {self.observed.seed}" if isinstance(self.observed.seed, int) else ""
+        return f"{program} on {machine}, {self.observed.threads} threads{seed}"
+
+    def __repr__(self) -> str:
+        return f"<lines of {self.title}>"
+
+    def to_rows(self) -> list[Row]:
+        """One an object, most of the critical path first."""
+        ops, path = max(self.point.ops, 1), _path(self.observed)
+        return [
+            {
+                "object": one.name,
+                "lines": one.lines,
+                "critical_ns": one.critical_ps / ops / 1000,
+                "critical_share": one.critical_ps / path if path else None,
+                "waited_ns": one.waited_ps / ops / 1000,
+                "needless_ns": one.needless_ps / ops / 1000,
+                **{name: getattr(one, name) / ops for name in COUNTS},
+            }
+            for one in self.observed.objects
+        ]
+
+    def _dimensions(self) -> list[str]:
+        return ["object"]
 
 
 def _path(observed: Observed) -> int:
     return observed.path_ps if isinstance(observed.path_ps, int) else 0
 
 
-def show(result: Result, observed: Observed, top: int) -> None:
+def show(found: Lines, top: int) -> None:
     """The sum, a row an object, and what shares a line without need."""
-    machine, program = result.job["machine"]["id"], result.job["program"]["name"]
-    point = result.point(observed.threads, observed.seed)
-    found = rows(point, observed)
-    seed = f", seed {observed.seed}" if isinstance(observed.seed, int) else ""
-    title = f"{program} on {machine}, {observed.threads} threads{seed}: {_sum(point, observed)}"
-    more = f"{min(top, len(found))} of {len(found)} objects, per operation"
-    emit(found[:top], False, COLUMNS, f"{title}\n{more}")
-    for fields, lines in _shared_without_need(observed).items():
+    rows = found.to_rows()
+    title = f"{found.title}: {_sum(found.point, found.observed)}"
+    more = f"{min(top, len(rows))} of {len(rows)} objects, per operation"
+    emit(rows[:top], False, COLUMNS, f"{title}\n{more}")
+    for fields, lines in _shared_without_need(found.observed).items():
         where = f"{lines} lines" if lines > 1 else "one line"
         advice = f"shared without need, on {where}: {fields}; --by address says by whom"
         say(advice)
+
+
+def panel(found: Lines) -> plots.Panel:
+    """The objects with most of the critical path."""
+    hot = [row for row in found.to_rows() if row["critical_ns"]][:DRAWN]
+    groups = {row["object"]: {"critical path": row["critical_ns"]} for row in hot}
+    return plots.bars(groups, found.title, "critical path, ns an operation", lying=True)
 
 
 def _sum(point: Point, observed: Observed) -> str:
@@ -85,13 +118,30 @@ def _shared_without_need(observed: Observed) -> Counter[str]:
 
 
 COLUMNS = [
-    Column("object", "object", left=True),
-    Column("critical path, ns", "critical_ns", "{:.1f}".format),
-    Column("share", "critical_share", lambda v: units.EMPTY if v is None else f"{100 * v:.0f} %"),
-    Column("waited, all harts, ns", "waited_ns", "{:.1f}".format),
-    Column("misses", "misses", "{:.2f}".format),
-    Column("needless", "needless", "{:.2f}".format),
-    Column("reads", "reads", "{:.2f}".format),
-    Column("writes", "writes", "{:.2f}".format),
-    Column("lines", "lines"),
+    Column("object", "object", left=True, about="a variable, or a field, of all elements"),
+    Column(
+        "critical path, ns",
+        "critical_ns",
+        "{:.1f}".format,
+        about="what waiting for it adds to an operation's time",
+    ),
+    Column(
+        "share",
+        "critical_share",
+        lambda v: units.EMPTY if v is None else f"{100 * v:.0f} %",
+        about="of the critical path",
+    ),
+    Column(
+        "waited, all harts, ns",
+        "waited_ns",
+        "{:.1f}".format,
+        about="for it, an operation, whether anything hung on the wait or not",
+    ),
+    Column("misses", "misses", "{:.2f}".format, about="an operation, in the core's caches"),
+    Column(
+        "needless", "needless", "{:.2f}".format, about="misses that another layout would not have"
+    ),
+    Column("reads", "reads", "{:.2f}".format, about="an operation, atomics among them"),
+    Column("writes", "writes", "{:.2f}".format, about="an operation, atomics among them"),
+    Column("lines", "lines", about="cache lines that it lies on"),
 ]

@@ -3,7 +3,7 @@
 curves(series, title, x, y)          lines, with bands of their repeats, and knees
 grid(values, xs, ys, ...)            a value for each pair of two parameters, by colour
 heat_map(matrix, boundaries, ...)    a square matrix of harts, by colour
-bars(values, title, y)               groups of bars
+bars(values, title, y)               groups of bars, standing or lying
 style(number)                        colour, marker and line of a series: all different
 """
 
@@ -21,6 +21,7 @@ COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = ["circle", "square", "triangle", "diamond", "down", "plus", "star", "cross"]
 LINES = ["solid", "dashdot", "dotted"]  # dashed: measurements
 MEASURED = ", measured"  # ends the label of a series drawn in the colour of the simulated one
+MARGIN = 1.12  # above and below what is drawn
 WIDE = 20  # a larger ratio of values is drawn on a logarithmic axis
 
 
@@ -46,6 +47,7 @@ class Curves:
     knees: Mapping[str, Sequence[float]] = field(default_factory=dict)  # label -> point
     words: Sequence[str] = ()  # at x = 0, 1, 2 ...: what is no number
     labels: Sequence[str] = ()  # of all panels' series, so that one looks alike in each
+    span: tuple[float, float] | None = None  # of the heights, so that panels compare
 
     @property
     def own(self) -> list[str]:
@@ -66,9 +68,15 @@ class Curves:
         return not self.words and min(self.ticks) > 0
 
     @property
+    def heights(self) -> tuple[float, float]:
+        """The least and the greatest, of bands too."""
+        found = [height for points in self.series.values() for p in points for height in p[1:]]
+        return self.span or (min(found), max(found))
+
+    @property
     def log_y(self) -> bool:
-        heights = [p[1] for points in self.series.values() for p in points]
-        return min(heights) > 0 and max(heights) > WIDE * min(heights)
+        low, high = self.heights
+        return low > 0 and high > WIDE * low
 
 
 @dataclass(frozen=True)
@@ -103,6 +111,7 @@ class Bars:
     values: Mapping[str, Mapping[str, float]]  # group -> label -> height
     title: str
     y: str
+    lying: bool = False  # where the groups' names are long; the first group is above
 
     @property
     def labels(self) -> list[str]:

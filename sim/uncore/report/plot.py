@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from uncore.files import write_figure
 from uncore.report import webpage
+from uncore.report.panels import MARGIN, Bars, Curves, Grid, HeatMap, style
 from uncore.report.panels import MEASURED as MEASURED
-from uncore.report.panels import Bars, Curves, Grid, HeatMap, style
 from uncore.report.panels import Panel as Panel
 from uncore.report.panels import bars as bars
 from uncore.report.panels import curves as curves
@@ -36,6 +36,7 @@ BESIDE = 2.8  # inches for them
 ROW = 3  # panels side by side; more stand in rows
 READ = 150  # cells of a grid: in no more their values can be read
 DARK = 0.6  # of the scale
+DECADES = 4  # of a logarithmic axis: on more of them only powers of ten are written
 STYLE: Any = {
     "font.size": 9.5,
     "axes.spines.top": False,
@@ -166,12 +167,21 @@ def _scale(panel: Curves, axes: Axes) -> None:
         axes.set_xscale("log", base=2)
     axes.set_xticks(panel.ticks, list(panel.words) or [f"{tick:g}" for tick in panel.ticks])
     axes.minorticks_off()
+    low, high = panel.heights
     if panel.log_y:
         axes.set_yscale("log")
+        axes.set_ylim(low / MARGIN, high * MARGIN)
+        axes.set_yticks(_round_numbers(low / MARGIN, high * MARGIN))
         axes.yaxis.set_major_formatter("{x:g}")
-        axes.grid(which="minor", axis="y", linewidth=0.4)
     else:
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, high * MARGIN if panel.span else None)
+
+
+def _round_numbers(low: float, high: float) -> list[float]:
+    """1, 2 and 5 of each decade; of many decades 1."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)))
+    steps = (1, 2, 5) if len(decades) <= DECADES else (1,)
+    return [s * 10.0**d for d in decades for s in steps if low <= s * 10.0**d <= high]
 
 
 def _is_many(panel: Panel) -> bool:
@@ -198,9 +208,16 @@ def _(panel: Bars, axes: Axes) -> None:
         heights = [group.get(label, math.nan) for group in panel.values.values()]
         aside = (number - (len(labels) - 1) / 2) * width
         places = [group + aside for group in range(len(panel.values))]
-        axes.bar(places, heights, width * 0.92, label=label, color=style(number).colour)
-    axes.set_xticks(range(len(panel.values)), list(panel.values))
-    axes.grid(axis="x", visible=False)
-    axes.set(title=panel.title, ylabel=panel.y)
+        draw_one = axes.barh if panel.lying else axes.bar
+        draw_one(places, heights, width * 0.92, label=label, color=style(number).colour)
+    if panel.lying:
+        axes.set_yticks(range(len(panel.values)), list(panel.values))
+        axes.set(title=panel.title, xlabel=panel.y)
+        axes.invert_yaxis()
+        axes.axvline(0, color="black", linewidth=0.8)
+    else:
+        axes.set_xticks(range(len(panel.values)), list(panel.values))
+        axes.set(title=panel.title, ylabel=panel.y)
+    axes.grid(axis="y" if panel.lying else "x", visible=False)
     if len(labels) > 1:
         axes.legend()

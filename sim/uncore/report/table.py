@@ -85,8 +85,10 @@ def _folded(line: str, width: int) -> str:
 
 def console() -> Console:
     """Standard output."""
-    out = Console(highlight=False)
-    return Console(highlight=False, width=room(out.width if out.is_terminal else 0))
+    out = Console(highlight=False, force_jupyter=False)
+    return Console(
+        highlight=False, force_jupyter=False, width=room(out.width if out.is_terminal else 0)
+    )
 
 
 def _table(block: Block, columns: Sequence[Column], lines: Sequence[Sequence[str]]) -> Table:

@@ -7,18 +7,21 @@ hides a series.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
 from uncore.files import write_whole
-from uncore.report.panels import Bars, Curves, Grid, HeatMap, Panel, style
+from uncore.report.panels import MARGIN, Bars, Curves, Grid, HeatMap, Panel, style
 
 MARKERS = {
     **{"circle": "circle", "square": "square", "triangle": "triangle-up", "diamond": "diamond"},
     **{"down": "triangle-down", "plus": "cross", "star": "star", "cross": "x"},
 }
+# Nothing of a page calls another: this button would give the picture away.
+CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["sendChartToCloud"]}
 LINES = {"solid": "solid", "dashdot": "dashdot", "dotted": "dot", "dashed": "dash"}
 
 Parts = tuple[list[dict[str, Any]], dict[str, Any]]  # traces, layout
@@ -34,6 +37,7 @@ def write(path: Path, panels: Sequence[Panel]) -> None:
         layout = {"title": {"text": panel.title}, "plot_bgcolor": "white", **layout}
         page = io.to_html(
             {"data": traces, "layout": layout},
+            config=CONFIG,
             include_plotlyjs=number == 0,
             full_html=False,
             default_height="600px",
@@ -65,6 +69,9 @@ def _(panel: Curves) -> Parts:
     across |= {"type": "log"} if panel.log_x else {}
     up: dict[str, Any] = {"title": {"text": panel.y}}
     up |= {"type": "log"} if panel.log_y else {"rangemode": "tozero"}
+    if panel.span:
+        ends = [panel.span[0] / MARGIN if panel.log_y else 0, panel.span[1] * MARGIN]
+        up["range"] = [math.log10(end) for end in ends] if panel.log_y else ends
     return traces, {"xaxis": across, "yaxis": up, "hovermode": "x unified"}
 
 
@@ -121,6 +128,11 @@ def _(panel: Bars) -> Parts:
     for number, label in enumerate(panel.labels):
         heights = [group.get(label) for group in panel.values.values()]
         colour = {"color": style(number).colour}
-        bars = {"type": "bar", "name": label, "x": list(panel.values), "y": heights}
-        traces.append({**bars, "marker": colour})
-    return traces, {"barmode": "group", "yaxis": {"title": {"text": panel.y}}}
+        sides = {"x": list(panel.values), "y": heights}
+        if panel.lying:
+            sides = {"orientation": "h", "x": heights, "y": list(panel.values)}
+        traces.append({"type": "bar", "name": label, **sides, "marker": colour})
+    layout: dict[str, Any] = {"barmode": "group", "yaxis": {"title": {"text": panel.y}}}
+    if panel.lying:
+        layout |= {"xaxis": layout["yaxis"], "yaxis": {"autorange": "reversed", "automargin": True}}
+    return traces, layout

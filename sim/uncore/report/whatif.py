@@ -10,7 +10,8 @@ import re
 from uncore.counterfactual import WhatIf
 from uncore.report import plot as plots
 from uncore.report import units
-from uncore.report.table import Column, emit
+from uncore.report.spread import throughput
+from uncore.report.table import Column, Row, emit, say
 
 TORNADO = 12  # numbers that are drawn, those that matter most
 
@@ -20,23 +21,38 @@ def show(found: WhatIf, top: int) -> None:
     rows = found.to_rows()
     shown = rows if len(rows) <= top else [*rows[: top - top // 4], *rows[len(rows) - top // 4 :]]
     more = f", {len(shown)} of {len(rows)} changes" if len(shown) < len(rows) else ""
-    base = found.base
-    title = f"{' '.join(found.words[2:4])}, {base.threads} threads: {units.rate(base.throughput)}"
+    base, (least, most) = found.base.median, found.base.ends
+    apart = None if least is None or most is None else most - least
+    title = f"{_job(found)}: {units.rate(base.throughput, apart)}"
     p99 = f", p99 {units.duration(base.latency.p99)}" if base.latency else ""
     emit(shown, False, COLUMNS, f"{title}{p99}{more}")
+    if any(row["doubtful"] for row in shown):
+        say("~: chance alone may have done it, some repeats are as without the change\n", "dim")
     for number, row in enumerate(shown, 1):
         print(f"{number:3}  {row['run']}")  # one line each, to be copied
+
+
+def _job(found: WhatIf) -> str:
+    return f"{' '.join(found.words[2:4])}, {found.base.threads} threads"
 
 
 def _percent(value: float | None) -> str:
     return units.EMPTY if value is None else f"{100 * value:+.1f} %"
 
 
+def _throughput(row: Row) -> str:
+    return ("~ " if row["doubtful"] else "") + _percent(row["throughput_change"])
+
+
 COLUMNS = [
-    Column("change", "change", left=True),
-    Column("throughput", "throughput_change", _percent),
-    Column("p99", "p99_change", _percent),
-    Column("ops/s", "throughput", units.rate),
+    Column("change", "change", left=True, about="the one thing that is otherwise"),
+    Column(
+        "throughput",
+        _throughput,
+        about="what it gains; ~ where some repeat has a throughput that occurs without it, too",
+    ),
+    Column("p99", "p99_change", _percent, about="the same of the 99th percentile of latencies"),
+    throughput(),
 ]
 
 
@@ -49,7 +65,7 @@ def panel(found: WhatIf) -> plots.Panel:
             end = "-20 %" if _amount(after) < _amount(before) else "+20 %"
             numbers.setdefault(key, {})[end] = 100 * one.throughput
     spans = sorted(numbers.items(), key=lambda item: -max(map(abs, item[1].values())))[:TORNADO]
-    return plots.bars(dict(spans), " ".join(found.words[2:4]), "throughput, %")
+    return plots.bars(dict(spans), _job(found), "change of throughput, %", lying=True)
 
 
 def _amount(text: str) -> float:

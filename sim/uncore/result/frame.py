@@ -7,6 +7,7 @@ parameter are `set.NAME`, of an override `with.KEY`, of a distance class `transf
 from __future__ import annotations
 
 import importlib
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -49,9 +50,9 @@ class Framed:
 
     __slots__ = ()
 
+    @abstractmethod
     def to_rows(self) -> list[dict[str, Any]]:
         """Builtin types."""
-        raise NotImplementedError
 
     def to_polars(self) -> polars.DataFrame:
         """A column that a row does not have is null there."""
