@@ -23,6 +23,7 @@ GUESTS = {
     "delay": SUPPORT / "programs/delay.c",
     "operations": SUPPORT / "programs/operations.c",
     "random": SUPPORT / "programs/random_sharing.c",
+    "unaligned": SUPPORT / "programs/unaligned.c",
 }
 MACHINES = {"three-level": str(SUPPORT / "three_levels.toml")}  # beside those with a name
 SHARED_L2 = (  # of the small cores' modules: a level that resolves in one kind of parts alone
@@ -283,6 +284,15 @@ def operations() -> Iterator[tuple[str, Case]]:
     yield "operations-siblings", Case("x8275clx2", "operations", 6, (), ops, options)
 
 
+def unaligned() -> Iterator[tuple[str, Case]]:
+    """Accesses across the ends of lines, forwarded by stores or not, and of doublewords (H3.4)."""
+    yield "unaligned-ring:3", Case("ring:3", "unaligned", 3)
+    yield "unaligned-ccx:2x3", Case("ccx:2x3", "unaligned", 6, tiny=True)
+    options = (("placement", "siblings"),)
+    small = ("core.store_buffer=3",)
+    yield "unaligned-siblings", Case("x8275clx2", "unaligned", 4, small, (), options, tiny=True)
+
+
 def levels_without_data() -> Iterator[tuple[str, Case]]:
     """A level without data, whose children alone have what it answers for."""
     words = ("ccx.data=none", "protocol=moesi")
@@ -344,7 +354,7 @@ def weakly() -> Iterator[tuple[str, Case]]:
                 f"weak-{name}",
                 case._replace(overrides=(*case.overrides, *WEAK), options=options),
             )
-    for name, case in operations():
+    for name, case in (*operations(), *unaligned()):
         yield f"weak-lockstep-{name}", case._replace(overrides=(*case.overrides, *WEAK))
     some = ("kinds.slow=core1-2", "core.slow.order=weak", "chance.store=80ns")
     random = Case("mesh:3x2", "random", 6, some, (("ops", 12), ("lines", 6)), tiny=True)
@@ -352,6 +362,6 @@ def weakly() -> Iterator[tuple[str, Case]]:
 
 
 MORE = dict(  # which no earlier version has run
-    [*operations(), *levels_without_data(), *readers(), *by_chance(), *weakly()]
+    [*operations(), *unaligned(), *levels_without_data(), *readers(), *by_chance(), *weakly()]
 )
 LONG = dict(structures(100))

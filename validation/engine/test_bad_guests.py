@@ -41,7 +41,7 @@ def message(what: str, machine: str = "ccx", threads: int = 3) -> str:
         ("illegal", "illegal instruction"),
         ("outside", "store or atomic access fault"),
         ("device", "load access fault"),
-        ("misaligned", "load address misaligned"),
+        ("misaligned", "store or atomic address misaligned"),
     ],
 )
 def test_a_trap_names_its_hart_symbol_and_line(what: str, why: str) -> None:

@@ -19,7 +19,7 @@ from uncore._native import FlatMachine
 
 BASE = 0x80000000
 CANONICAL = "generic_rv64+m+a+zicsr+zifencei"
-EVERYTHING = CANONICAL + "+c+zacas+zabha"
+EVERYTHING = CANONICAL + "+c+zba+zbb+zbs+zacas+zabha"
 
 LINK = f"""
 ENTRY(start)

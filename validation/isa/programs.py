@@ -1,4 +1,4 @@
-"""Random programs that any RV64IMAC machine must execute alike.
+"""Random programs that any RV64IMAC machine with Zba, Zbb, Zbs and user mode must execute alike.
 
     random_program(seed, compressed) -> assembly text
 
@@ -27,9 +27,13 @@ def names(text: str) -> list[str]:
 
 
 REGISTER = names("""add sub sll slt sltu xor srl sra or and addw subw sllw srlw sraw mul mulh mulhsu
-mulhu div divu rem remu mulw divw divuw remw remuw""")
+mulhu div divu rem remu mulw divw divuw remw remuw
+add.uw sh1add sh2add sh3add sh1add.uw sh2add.uw sh3add.uw andn orn xnor max maxu min minu rol ror
+rolw rorw bclr bext binv bset""")
+UNARY = names("clz ctz cpop clzw cpopw sext.b sext.h zext.h orc.b rev8")
 IMMEDIATE = names("addi slti sltiu xori ori andi addiw")
-SHIFT = {"slli": 64, "srli": 64, "srai": 64, "slliw": 32, "srliw": 32, "sraiw": 32}
+SHIFT = {name: 64 for name in names("slli srli srai slli.uw rori bclri bexti binvi bseti")}
+SHIFT |= {name: 32 for name in names("slliw srliw sraiw roriw")}
 LOADS = {"lb": 1, "lbu": 1, "lh": 2, "lhu": 2, "lw": 4, "lwu": 4, "ld": 8}
 STORES = {"sb": 1, "sh": 2, "sw": 4, "sd": 8}
 BRANCHES = names("beq bne blt bge bltu bgeu")
@@ -80,7 +84,8 @@ trapped:
     csrr x29, mtval
     sd x29, 16(x31)
     csrr x29, mstatus
-    andi x29, x29, 0x88
+    li x28, 0x1888
+    and x29, x29, x28
     sd x29, 24(x31)
     addi x31, x31, {RECORD}
     csrr x29, mcause
@@ -97,11 +102,13 @@ trapped:
     csrr x28, mepc
     add x29, x29, x28
 1:  csrw mepc, x29
-    mret
+    j 4f
 2:  csrw mepc, x1
-    mret
+    j 4f
 3:  li x29, 0x02000000
     sw x0, 0(x29)
+4:  li x29, 0x1800          # every trap goes back to machine mode
+    csrs mstatus, x29
     mret
 
 .balign 8
@@ -132,10 +139,18 @@ class Writer:
     def offset(self, size: int, top: int = 2048) -> int:
         return self.random.randrange(0, top, size)
 
+    def anywhere(self, size: int) -> int:
+        """Aligned or not, within a line or across the end of one."""
+        return self.offset(self.random.choice([size, 1]), 2041)
+
     # ---- kinds of lines
 
     def arithmetic(self) -> str:
-        kind = self.random.randrange(5)
+        kind = self.random.randrange(6)
+        if kind == 5:
+            # QEMU counts zeros above the word, too, before its version 8.
+            word = f"add.uw x29, {self.rs()}, x0\nctzw {self.rd()}, x29"
+            return self.random.choice([word, f"{self.pick(UNARY)} {self.rd()}, {self.rs()}"])
         if kind < 2:
             return f"{self.pick(REGISTER)} {self.rd()}, {self.rs()}, {self.rs()}"
         if kind == 2:
@@ -151,11 +166,11 @@ class Writer:
 
     def load(self) -> str:
         name = self.pick(list(LOADS))
-        return f"{name} {self.rd()}, {self.offset(LOADS[name])}(x30)"
+        return f"{name} {self.rd()}, {self.anywhere(LOADS[name])}(x30)"
 
     def store(self) -> str:
         name = self.pick(list(STORES))
-        return f"{name} {self.rs()}, {self.offset(STORES[name])}(x30)"
+        return f"{name} {self.rs()}, {self.anywhere(STORES[name])}(x30)"
 
     def atomic(self) -> str:
         size, order = self.pick(["w", "d"]), self.pick(["", ".aq", ".rl", ".aqrl"])
@@ -198,7 +213,10 @@ class Writer:
 
     def csr(self) -> str:
         verb = self.pick(["rw", "rs", "rc"])
-        kind = self.random.randrange(5)
+        kind = self.random.randrange(6)
+        if kind == 5:
+            counter = self.pick(["cycle", "time", "instret"])
+            return f"csrr x0, {counter}\ncsrw mcounteren, {self.rs()}\ncsrr x0, {counter}"
         if kind == 0:
             bits = self.random.choice([0x88, 0x80, 0x8, 0])
             rd = self.pick(FREE)
@@ -224,8 +242,19 @@ class Writer:
                 lambda: f"li x29, {self.random.choice(NOWHERE)}\n{link.format(self.label())}",
                 lambda: ".word 0xffffffff",
                 self.interrupt,
+                self.user,
             ]
         )()
+
+    def user(self) -> str:
+        """Into user mode, where it stays until something traps."""
+        label = self.label()
+        return f"""la x29, {label}
+            csrw mepc, x29
+            li x29, 0x1800
+            csrc mstatus, x29
+            mret
+            {label}: {self.random.choice(["", "mret", "ecall", "csrr x1, mstatus", "fence.i"])}"""
 
     def outside(self) -> str:
         return self.random.choice(
@@ -238,9 +267,9 @@ class Writer:
 
     def interrupt(self) -> str:
         """A software interrupt to oneself, taken right after the instruction that allows it."""
-        return """li x29, 0x02000000
-            csrci mstatus, 8
+        return """csrci mstatus, 8
             csrsi mie, 8
+            li x29, 0x02000000
             sw x30, 0(x29)
             li x28, 1
             sw x28, 0(x29)
@@ -329,14 +358,15 @@ class Writer:
 def random_program(seed: int, compressed: bool) -> str:
     writer = Writer(seed, compressed)
     seeds = "\n".join(f"li x{n}, {writer.random.getrandbits(64) - 2**63}" for n in range(1, 29))
-    return START + seeds + "\n" + "".join(writer.block() for _ in range(BLOCKS)) + END
+    return START + seeds + "\n" + "".join(writer.block() for _ in range(BLOCKS)) + "ecall\n" + END
 
 
 def harmless_word(word: int) -> bool:
     """No jump, no access, nothing that touches x29 to x31 or a CSR, nothing beyond RV64IMAC."""
     opcode = word & 0x7F
     quiet = opcode in (0x13, 0x1B, 0x33, 0x3B, 0x17, 0x37, 0x0B, 0x2B, 0x5B, 0x7B, 0x6B, 0x77)
-    return quiet and word >> 7 & 31 < 29
+    is_ctzw = word & 0xFFF0707F == 0x6010101B
+    return quiet and word >> 7 & 31 < 29 and not is_ctzw
 
 
 def harmless_parcel(parcel: int) -> bool:

@@ -65,7 +65,11 @@ def trapped(text: str, folder: Path, mode: int = 0, **options: Any) -> dict[str,
         ("here: .word 0xffffffff", 2, 0xFFFFFFFF),
         ("here: .half 0", 2, 0),
         ("li a0, 1\n here: lw t0, (a0)", 4, 1),
-        ("li a0, 0x80000002\n here: sw t0, (a0)", 6, 0x80000002),
+        ("li a0, 0x02000002\n here: sw t0, (a0)", 6, 0x02000002),
+        ("li a0, 0x80000002\n here: lr.w t0, (a0)", 4, 0x80000002),
+        ("li a0, 0x80000002\n here: sc.w t1, t0, (a0)", 6, 0x80000002),
+        ("li a0, 0x80000004\n here: amoadd.d t1, t0, (a0)", 6, 0x80000004),
+        ("li a0, 0x800ffffc\n here: sd t0, (a0)", 7, 0x800FFFFC),  # its end is outside
         ("li a0, 0x08000000\n here: ld t0, (a0)", 5, 0x08000000),
         ("li a0, 0x08000000\n here: sd t0, (a0)", 7, 0x08000000),
         ("li a0, -8\n here: ld t0, (a0)", 5, 2**64 - 8),
@@ -96,6 +100,63 @@ def test_an_exception_takes_time_but_counts_as_no_instruction(tmp_path: Path) ->
 def test_a_jump_to_nowhere_traps_at_its_target(tmp_path: Path) -> None:
     seen = trapped("li a0, 0x70000000\n jr a0", tmp_path)
     assert (seen["cause"], seen["epc"], seen["tval"]) == (1, 0x70000000, 0x70000000)
+
+
+USER = """
+    la t0, 1f
+    csrw mepc, t0
+    li t0, 0x1800
+    csrc mstatus, t0
+    mret
+    1:
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        ("here: ecall", 8),
+        ("here: mret", 2),
+        ("here: csrr t0, mstatus", 2),
+        ("here: csrw mscratch, t0", 2),
+        ("here: rdcycle t0", 2),  # mcounteren forbids it
+        ("here: .word 0xffffffff", 2),
+    ],
+)
+def test_user_mode_leaves_by_traps_alone(line: str, cause: int, tmp_path: Path) -> None:
+    seen = trapped(USER + line, tmp_path)
+    here = guest.assemble(SETUP.format(mode=0) + USER + line + VECTORS, tmp_path).labels["here"]
+    assert (seen["cause"], seen["epc"]) == (cause, here)
+    assert seen["status"] == 0  # from user mode, with interrupts disabled
+
+
+def test_user_mode_reads_the_counters_it_is_allowed(tmp_path: Path) -> None:
+    seen = trapped(
+        f"li t0, 5\n csrw mcounteren, t0\n{USER} rdcycle s6\n rdinstret s7\n rdtime s8", tmp_path
+    )
+    assert (seen["cause"], seen["tval"] >> 20) == (2, 0xC01)
+
+
+def test_an_interrupt_is_always_enabled_in_user_mode(tmp_path: Path) -> None:
+    text = RAISE.format(enable=1 << MTI, timer=TIMER, software="").replace("csrsi mstatus, 8", USER)
+    assert trapped(text, tmp_path)["cause"] == INTERRUPT | MTI
+
+
+def test_sleep_can_be_forbidden_to_user_mode(tmp_path: Path) -> None:
+    assert trapped(f"li t0, 1 << 21\n csrs mstatus, t0\n{USER} here: wfi", tmp_path)["cause"] == 2
+
+
+def test_an_environment_that_is_the_kernel_gets_the_traps_of_user_mode(tmp_path: Path) -> None:
+    image = guest.assemble("li a7, 64\n here: ecall\n li a0, 2\n again: .half 0", tmp_path)
+    machine = guest.boot(image)
+    machine.go_on(guest.BASE)
+    assert machine.run(100) == "fatal"
+    assert machine.fatal() == (8, 0, image.labels["here"])
+    machine.go_on(image.labels["here"] + 4)
+    assert machine.run(100) == "fatal"
+    assert machine.fatal() == (2, 0, image.labels["again"])
+    assert machine.registers()[10] == 2
+    assert machine.counters()["instructions"] == 2
 
 
 RAISE = """
@@ -162,7 +223,8 @@ def test_mret_restores_what_the_trap_saved(tmp_path: Path) -> None:
         csrw mepc, t0
         mret"""
     x = run(text, tmp_path).registers()
-    assert (x[9] & 0x1888, x[18] & 0x1888) == (0x1880, 0x1888)
+    # And the mode that the next mret would go to: the least privileged.
+    assert (x[9] & 0x1888, x[18] & 0x1888) == (0x1880, 0x0088)
 
 
 WAIT = """

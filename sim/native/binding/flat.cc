@@ -105,23 +105,10 @@ std::vector<Told> told(const FlatMachine& machine) {
   return out;
 }
 
-}  // namespace
-
-void bind_flat(nb::module_& module) {
+// What happens to a hart from outside.
+void bind_harts(nb::class_<FlatMachine>& machine) {
   using namespace nb::literals;
-  nb::class_<FlatMachine>(module, "FlatMachine", "Harts on flat memory, for tests of the hart.")
-      .def(nb::new_(&make), "segments"_a, "entry"_a, "harts"_a = 1, "ram_size"_a = 1 << 20,
-           "quantum"_a = 1, "answers"_a = "now", "spin"_a = true, "mispredict"_a = 0, "pause"_a = 1,
-           "warming"_a = 0)
-      .def(
-          "run", [](FlatMachine& m, uint64_t ticks) { return name(m.run(ticks)); }, "ticks"_a,
-          "Runs all harts: 'exit', 'fatal', 'idle' (all asleep for good) or 'time'.")
-      .def("step", &FlatMachine::step, "hart"_a = 0)
-      .def("registers", &registers, "hart"_a = 0)
-      .def(
-          "pc", [](FlatMachine& m, unsigned hart) { return m.hart(hart).pc; }, "hart"_a = 0)
-      .def("counters", &counters, "hart"_a = 0)
-      .def("csr", &csr, "hart"_a, "number"_a)
+  machine
       .def(
           "interrupt",
           [](FlatMachine& m, unsigned hart, unsigned bit, bool level) {
@@ -135,6 +122,35 @@ void bind_flat(nb::module_& module) {
             return std::tuple(f.cause, f.tval, f.pc);
           },
           "hart"_a = 0, "cause, tval and pc of the trap that ended the run")
+      .def(
+          "go_on",
+          [](FlatMachine& m, uint64_t pc, unsigned hart) {
+            m.hart(hart).pc = pc;
+            m.hart(hart).set_mode(Mode::user);
+          },
+          "pc"_a, "hart"_a = 0, "There, in user mode.");
+}
+
+}  // namespace
+
+void bind_flat(nb::module_& module) {
+  using namespace nb::literals;
+  nb::class_<FlatMachine> machine(module, "FlatMachine",
+                                  "Harts on flat memory, for tests of the hart.");
+  bind_harts(machine);
+  machine
+      .def(nb::new_(&make), "segments"_a, "entry"_a, "harts"_a = 1, "ram_size"_a = 1 << 20,
+           "quantum"_a = 1, "answers"_a = "now", "spin"_a = true, "mispredict"_a = 0, "pause"_a = 1,
+           "warming"_a = 0)
+      .def(
+          "run", [](FlatMachine& m, uint64_t ticks) { return name(m.run(ticks)); }, "ticks"_a,
+          "Runs all harts: 'exit', 'fatal', 'idle' (all asleep for good) or 'time'.")
+      .def("step", &FlatMachine::step, "hart"_a = 0)
+      .def("registers", &registers, "hart"_a = 0)
+      .def(
+          "pc", [](FlatMachine& m, unsigned hart) { return m.hart(hart).pc; }, "hart"_a = 0)
+      .def("counters", &counters, "hart"_a = 0)
+      .def("csr", &csr, "hart"_a, "number"_a)
       .def("read", &read, "address"_a, "size"_a)
       .def("write", &write, "address"_a, "data"_a)
       .def("markers", &markers, "Of each: hart, code, value.")

@@ -168,6 +168,9 @@ void bind_state(nb::class_<PythonHart>& hart) {
       .def(
           "follow", [](PythonHart& h) { h.followed = true; },
           "Follows what registers depend on (hart/views.hh).")
+      .def_prop_rw(
+          "whole", [](const PythonHart& h) { return h.hart.whole; },
+          [](PythonHart& h, uint64_t whole) { h.hart.whole = whole; })
       .def_prop_ro("address_view", [](const PythonHart& h) { return h.views.address; })
       .def_prop_ro("data_view", [](const PythonHart& h) { return h.views.data; })
       .def_prop_rw(

@@ -2,7 +2,7 @@
 // not yet globally visible, oldest first.
 //
 // TSO: it drains in order, and the hart's own loads see it first. Invariant: entries never cross a
-// line, because misaligned accesses trap.
+// line.
 #pragma once
 
 #include <algorithm>

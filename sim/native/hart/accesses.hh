@@ -1,6 +1,7 @@
 // A hart's accesses: loads, stores and atomics, and what happens when the port has answered. Part
 // of hart.hh.
 //
+// Loads and stores of memory need not be aligned; one that crosses a line is two accesses.
 // An answer that comes later lands where the instruction said: until then the hart is suspended.
 #pragma once
 
@@ -39,17 +40,18 @@ template <class T>
 bool Hart<Port>::load(const Instruction& in) {
   constexpr unsigned size = sizeof(T);
   const uint64_t address = x[in.rs1] + static_cast<uint64_t>(in.imm);
-  if (address % size != 0) return trap(kLoadMisaligned, address);
+  const Landing to{in.rd, kSink, std::is_signed_v<T> ? size : 8, in.length};
+  if (address % size != 0 && is_apart(address, size)) [[unlikely]]
+    return load_halves(address, size, to);
   uint64_t value = 0;
   Answer answer;
-  if (address >= kRamBase) [[likely]] {
+  if (address >= ram) [[likely]] {
     if (!port_.mapped(address, size)) return trap(kLoadFault, address);
     answer = port_.load(address, size, value);
   } else {
     spin_.effect();
     answer = port_.mmio(address, size, false, value);
   }
-  const Landing to{in.rd, kSink, std::is_signed_v<T> ? size : 8, in.length};
   return finish(answer, to, kLoadFault, address, value);
 }
 
@@ -58,11 +60,12 @@ template <class T>
 bool Hart<Port>::store(const Instruction& in) {
   constexpr unsigned size = sizeof(T);
   const uint64_t address = x[in.rs1] + static_cast<uint64_t>(in.imm);
-  if (address % size != 0) return trap(kStoreMisaligned, address);
   spin_.effect();
   uint64_t value = static_cast<T>(x[in.rs2]);
+  if (address % size != 0 && is_apart(address, size)) [[unlikely]]
+    return store_halves(address, size, value, in.length);
   Answer answer;
-  if (address >= kRamBase) [[likely]] {
+  if (address >= ram) [[likely]] {
     if (!port_.mapped(address, size)) return trap(kStoreFault, address);
     answer = port_.store(address, size, value);
   } else {
@@ -71,11 +74,53 @@ bool Hart<Port>::store(const Instruction& in) {
   return finish(answer, {kSink, kSink, 8, in.length}, kStoreFault, address, 0);
 }
 
+// ---- an access that crosses a line: two, the lower one first, each executed for itself
+
+template <class Port>
+bool Hart<Port>::load_halves(uint64_t address, unsigned size, Landing to) {
+  if (address < ram) return trap(kLoadMisaligned, address);  // of a device
+  if (!port_.mapped(address, size)) return trap(kLoadFault, address);
+  to.first = first_half(address);
+  const unsigned done = half_.size;
+  uint64_t value = 0;
+  const Answer answer = port_.load(address + done, done ? size - done : to.first, value);
+  if (answer != Answer::now) return finish(answer, to, kLoadFault, address, 0);
+  land_half(to, value);
+  return true;
+}
+
+template <class Port>
+bool Hart<Port>::store_halves(uint64_t address, unsigned size, uint64_t value, uint8_t length) {
+  if (address < ram) return trap(kStoreMisaligned, address);
+  if (!port_.mapped(address, size)) return trap(kStoreFault, address);
+  Landing to{kSink, kSink, 8, length};
+  to.first = first_half(address);
+  const unsigned done = half_.size, part = done ? size - done : to.first;
+  const Answer answer = port_.store(address + done, part, zero_extend(value >> 8 * done, part));
+  if (answer != Answer::now) return finish(answer, to, kStoreFault, address, 0);
+  land_half(to, 0);
+  return true;
+}
+
+// After the first the instruction is executed once more; with the second it retires.
+template <class Port>
+void Hart<Port>::land_half(Landing to, uint64_t value) {
+  if (!halfway()) {
+    half_ = {value, to.first};
+    return;
+  }
+  const Half low = half_;
+  half_ = {};
+  land(to, low.value | value << 8 * low.size, 0);
+}
+
+// ---- atomics
+
 // Atomics work on RAM only. 0, or the cause of the trap they raise instead.
 template <class Port>
 uint64_t Hart<Port>::refused(uint64_t address, unsigned size, Cause misaligned, Cause fault) const {
   if (address % size != 0) return misaligned;
-  if (address < kRamBase || !port_.mapped(address, size)) return fault;
+  if (address < ram || !port_.mapped(address, size)) return fault;
   return 0;
 }
 
@@ -171,6 +216,8 @@ void Hart<Port>::land(Landing to, uint64_t value, uint64_t high) {
 template <class Port>
 void Hart<Port>::resume(uint64_t value, uint64_t high) {
   suspended_ = false;
+  if (landing_.first) [[unlikely]]
+    return land_half(landing_, value);
   land(landing_, value, high);
 }
 

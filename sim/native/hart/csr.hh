@@ -1,6 +1,7 @@
-// The control and status registers of a machine-mode hart, and the trap rules that live in them.
+// The control and status registers of a hart with machine and user mode, the mode it is in, and the
+// trap rules that live in them.
 //
-// Interface: read() and write() by CSR number; enter() and leave() a trap; wakes() and
+// Interface: permits(), read() and write() by CSR number; enter() and leave() a trap; wakes() and
 // interruptible(). The counters (cycle, time, instret) belong to Hart and its port, not here.
 //
 // Invariant: every field holds only legal values; WARL rules are applied on the way in.
@@ -18,6 +19,7 @@ enum Cause : uint64_t {
   kLoadFault = 5,
   kStoreMisaligned = 6,
   kStoreFault = 7,
+  kUserEcall = 8,
   kMachineEcall = 11,
 };
 inline constexpr uint64_t kInterruptBit = uint64_t{1} << 63;
@@ -28,6 +30,8 @@ struct CsrNumber {
     misa = 0x301,
     mie = 0x304,
     mtvec = 0x305,
+    mcounteren = 0x306,
+    menvcfg = 0x30A,
     mcountinhibit = 0x320,
     mscratch = 0x340,
     mepc = 0x341,
@@ -57,17 +61,42 @@ struct CsrNumber {
   };
   // The two top bits of a CSR number say whether it can be written.
   static constexpr bool read_only(unsigned number) { return number >> 10 == 3; }
+  // And the next two, from which mode on.
+  static constexpr unsigned lowest_mode(unsigned number) { return number >> 8 & 3; }
 };
 
+// Their bits in misa.
+constexpr uint64_t extensions(const char* letters) {
+  uint64_t bits = 0;
+  for (; *letters; ++letters) bits |= uint64_t{1} << (*letters - 'A');
+  return bits;
+}
+
+// As the manual numbers them.
+enum class Mode : uint8_t { user = 0, machine = 3 };
+
 struct Csr {
+  Mode mode = Mode::machine;
   uint64_t mhartid = 0, mtvec = 0, mscratch = 0, mepc = 0, mcause = 0, mtval = 0;
   uint64_t mie = 0, mip = 0;
-  bool status_mie = false, status_mpie = false;
+  bool status_mie = false, status_mpie = false, status_mprv = false, status_tw = false;
+  Mode status_mpp = Mode::machine;
+  uint64_t mcounteren = 0;
 
   static constexpr uint64_t kInterrupts = 1 << 3 | 1 << 7 | 1 << 11;  // MSI, MTI, MEI
 
   bool wakes() const { return (mip & mie) != 0; }
-  bool interruptible() const { return status_mie && wakes(); }
+  bool interruptible() const { return (status_mie || in_user_mode()) && wakes(); }
+  bool in_user_mode() const { return mode == Mode::user; }
+  uint64_t ecall() const { return in_user_mode() ? kUserEcall : kMachineEcall; }
+  bool may_wait() const { return !in_user_mode() || !status_tw; }
+
+  // May an instruction of the present mode name this CSR, if there is one?
+  bool permits(unsigned number) const {
+    if (CsrNumber::lowest_mode(number) > static_cast<unsigned>(mode)) return false;
+    const bool counter = number >= CsrNumber::cycle && number <= CsrNumber::hpmcounter31;
+    return !counter || !in_user_mode() || (mcounteren >> (number - CsrNumber::cycle) & 1);
+  }
 
   // The pending enabled interrupt to take: external before software before timer.
   unsigned highest() const {
@@ -89,11 +118,16 @@ struct Csr {
     mtval = tval;
     status_mpie = status_mie;
     status_mie = false;
+    status_mpp = mode;
+    mode = Mode::machine;
   }
 
   uint64_t leave() {
     status_mie = status_mpie;
     status_mpie = true;
+    mode = status_mpp;
+    status_mpp = Mode::user;  // the least privileged one
+    status_mprv &= mode == Mode::machine;
     return mepc;
   }
 
@@ -111,6 +145,9 @@ struct Csr {
         return true;
       case CsrNumber::mtvec:
         value = mtvec;
+        return true;
+      case CsrNumber::mcounteren:
+        value = mcounteren;
         return true;
       case CsrNumber::mscratch:
         value = mscratch;
@@ -141,14 +178,16 @@ struct Csr {
     if (CsrNumber::read_only(number)) return false;
     switch (number) {
       case CsrNumber::mstatus:
-        status_mie = value >> 3 & 1;
-        status_mpie = value >> 7 & 1;
+        write_status(value);
         return true;
       case CsrNumber::mie:
         mie = value & kInterrupts;
         return true;
       case CsrNumber::mtvec:
         if ((value & 3) < 2) mtvec = value;  // the other modes are reserved: keep what was there
+        return true;
+      case CsrNumber::mcounteren:
+        mcounteren = static_cast<uint32_t>(value);
         return true;
       case CsrNumber::mscratch:
         mscratch = value;
@@ -171,12 +210,23 @@ struct Csr {
   }
 
  private:
-  static constexpr uint64_t kMisa =
-      uint64_t{2} << 62 | 1 << ('I' - 'A') | 1 << ('M' - 'A') | 1 << ('A' - 'A') | 1 << ('C' - 'A');
+  static constexpr uint64_t kMisa = uint64_t{2} << 62 | extensions("ACIMU");
 
-  // MPP reads as M: there is no other mode to return to.
+  // MPRV is kept, and means nothing: there is neither translation nor protection of memory.
   uint64_t status() const {
-    return uint64_t{3} << 11 | uint64_t{status_mpie} << 7 | uint64_t{status_mie} << 3;
+    constexpr uint64_t kUserLength = 2;  // UXL: 64 bits
+    return kUserLength << 32 | uint64_t{status_tw} << 21 | uint64_t{status_mprv} << 17 |
+           static_cast<uint64_t>(status_mpp) << 11 | uint64_t{status_mpie} << 7 |
+           uint64_t{status_mie} << 3;
+  }
+
+  void write_status(uint64_t value) {
+    status_mie = value >> 3 & 1;
+    status_mpie = value >> 7 & 1;
+    const auto mpp = static_cast<Mode>(value >> 11 & 3);
+    if (mpp == Mode::user || mpp == Mode::machine) status_mpp = mpp;
+    status_mprv = value >> 17 & 1;
+    status_tw = value >> 21 & 1;
   }
 
   // CSRs that exist, read as zero and ignore writes: identification, event counters, PMP.
@@ -189,7 +239,7 @@ struct Csr {
     return number == N::mcountinhibit || within(N::mhpmevent3, N::mhpmevent31) ||
            within(N::pmpaddr0, N::pmpaddr63) || within(N::mhpmcounter3, N::mhpmcounter31) ||
            within(N::hpmcounter3, N::hpmcounter31) || within(N::mvendorid, N::mimpid) ||
-           number == N::mconfigptr;
+           number == N::mconfigptr || number == N::menvcfg;
   }
 };
 

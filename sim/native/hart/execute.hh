@@ -6,6 +6,7 @@
 // the hart as it was and stops.
 #pragma once
 
+#include <bit>
 #include <limits>
 #include <type_traits>
 
@@ -24,6 +25,19 @@ constexpr Wide wide(int64_t v) { return v; }
 constexpr Wide wide(uint64_t v) { return v; }
 constexpr UWide uwide(uint64_t v) { return v; }
 constexpr uint64_t high(UWide v) { return static_cast<uint64_t>(v >> 64); }
+constexpr uint64_t bit(uint64_t number) { return uint64_t{1} << (number & 63); }
+
+// Each byte all ones, if any bit of it is one.
+constexpr uint64_t whole_bytes(uint64_t v) {
+  constexpr uint64_t kLow = 0x7f7f7f7f7f7f7f7f;
+  const uint64_t any = (((v & kLow) + kLow) | v) & ~kLow;  // the top bit of those bytes
+  return (any - (any >> 7)) | any;
+}
+constexpr uint64_t reversed(uint64_t v) {
+  v = (v & 0x00ff00ff00ff00ff) << 8 | (v >> 8 & 0x00ff00ff00ff00ff);
+  v = (v & 0x0000ffff0000ffff) << 16 | (v >> 16 & 0x0000ffff0000ffff);
+  return v << 32 | v >> 32;
+}
 
 // Division never traps: by zero it gives all ones and the dividend; the one signed overflow gives
 // the dividend and zero.
@@ -161,9 +175,9 @@ template <class Port>
     if (in.op == Op::undecoded) continue;
     const Instruction executed = outside_[0] = in;  // one at a time; it may forget its code
     const uint64_t retired = instructions;
-    views.begins(executed);
+    views.begins(executed, halfway());
     const bool goes_on = straight(outside_);
-    if (suspended_) views.suspends(executed);
+    if (suspended_ && (!landing_.first || halfway())) views.suspends(executed);
     if (instructions != retired) views.ends(executed);
     if (!goes_on) return stop_;
   }

@@ -1,4 +1,5 @@
-// A RISC-V hart: RV64IMAC, Zicsr, Zicntr, Zifencei, Zihintpause, Zacas, Zabha; machine mode only.
+// A RISC-V hart: RV64IMAC, Zba, Zbb, Zbs, Zicsr, Zicntr, Zifencei, Zihintpause, Zacas, Zabha;
+// machine mode and user mode.
 //
 // A library of its own: no event queue, no cache. It decodes, executes and counts; whatever orders
 // memory is its port (port.hh). An environment drives it:
@@ -13,7 +14,12 @@
 // raises an exception costs cost.instruction and does not count. An interrupt is taken at the first
 // boundary and costs nothing here: the port hears trapped() and charges it.
 //
-// Misaligned accesses trap (cause 4 or 6), whatever they touch.
+// Misaligned loads and stores of memory are performed; one that crosses a boundary of `whole` bytes
+// is two accesses, between which no interrupt is taken. Misaligned atomics and accesses to devices
+// trap (cause 4 or 6).
+//
+// An environment that is itself the kernel of a program in user mode (set_mode()) leaves mtvec at
+// 0: every trap then ends run() as Stop::fatal, with the hart at its instruction.
 //
 // Spin loops. run() returns Stop::spin when the guest repeats itself: it came back to a place with
 // registers and branch predictor unchanged, without any effect in between (see spin.hh), twice in a
@@ -89,8 +95,10 @@ class Hart {
   // One period of the loop, valid after Stop::spin.
   uint64_t spin_period = 0, spin_instructions = 0, spin_branches = 0, spin_mispredicts = 0,
            spin_pauses = 0;
-  Fatal fatal = {};  // valid after Stop::fatal
-  Stack stack;       // its own; of size 0: nothing is checked
+  Fatal fatal = {};         // valid after Stop::fatal
+  Stack stack;              // its own; of size 0: nothing is checked
+  uint64_t ram = kRamBase;  // what is below belongs to devices
+  uint64_t whole = 64;      // an access within so many bytes, aligned to their number, is one
 
   Stop run();
   Stop run_viewed(Views& views);  // the same, followed (views.hh)
@@ -99,6 +107,13 @@ class Hart {
   // if it failed; store, fence: anything). The instruction retires at the present clock.
   void resume(uint64_t value, uint64_t high = 0);
   bool suspended() const { return suspended_; }
+  // Between the two accesses of one instruction?
+  bool halfway() const { return half_.size != 0; }
+  // The mode in which it goes on.
+  void set_mode(Mode mode) {
+    csr_.mode = mode;
+    attention_ = interruptible();
+  }
 
   // What it read while it waited has changed: look for a waiting loop anew.
   void woken() { spin_.effect(); }
@@ -122,6 +137,12 @@ class Hart {
   struct Landing {
     uint8_t rd = kSink, rd_high = kSink;
     uint8_t sign_size = 8, length = 4;
+    uint8_t first = 0;  // of an access that crosses a line: its bytes before that
+  };
+  // What the first access of two has read; of size 0: there was none.
+  struct Half {
+    uint64_t value = 0;
+    uint8_t size = 0;
   };
 
   // Executes instructions that follow each other. True: the hart goes on at pc. False: run()
@@ -147,6 +168,16 @@ class Hart {
   bool load(const Instruction& in);
   template <class T>
   bool store(const Instruction& in);
+  // Is it two accesses, or none because no device answers it?
+  bool is_apart(uint64_t address, unsigned size) const {
+    return address < ram || address % whole + size > whole;
+  }
+  uint8_t first_half(uint64_t address) const {
+    return static_cast<uint8_t>(whole - address % whole);
+  }
+  bool load_halves(uint64_t address, unsigned size, Landing to);
+  bool store_halves(uint64_t address, unsigned size, uint64_t value, uint8_t length);
+  void land_half(Landing to, uint64_t value);
   bool atomic(const Instruction& in);
   bool atomic_pair(const Instruction& in);
   bool load_reserved(const Instruction& in);
@@ -188,6 +219,7 @@ class Hart {
   Port& port_;
   Code& code_;
   Landing landing_;
+  Half half_;
   Stop stop_ = Stop::horizon;
   bool suspended_ = false, waiting_ = false;
   bool attention_ = false;   // an interrupt is to be taken: csr_.interruptible(), at each change

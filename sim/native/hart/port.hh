@@ -6,8 +6,9 @@
 //
 // Interface: Answer, Amo, Pair, amo_apply(), and the concept HartPort, which is the contract.
 //
-// Invariant: addresses that reach a port are naturally aligned and, for RAM, inside what mapped()
-// admitted. A port that answers `retry` has changed nothing the guest can see.
+// Invariant: addresses that reach a port are, for RAM, inside what mapped() admitted. A load or
+// store is of one to eight bytes that lie within Hart::whole; everything else is naturally aligned.
+// A port that answers `retry` has changed nothing the guest can see.
 #pragma once
 
 #include <concepts>

@@ -9,7 +9,8 @@ template <class Port>
 bool Hart<Port>::csr(const Instruction& in, uint64_t operand, bool writes) {
   const auto number = static_cast<unsigned>(in.imm);
   uint64_t old;
-  if (!read_csr(number, old) || (writes && CsrNumber::read_only(number))) return illegal();
+  if (!csr_.permits(number) || !read_csr(number, old)) return illegal();
+  if (writes && CsrNumber::read_only(number)) return illegal();
   spin_.effect();
   x[in.rd] = old;
   // Retired first: a counter that is written counts from the next instruction on.
@@ -76,6 +77,7 @@ bool Hart<Port>::trap(uint64_t cause, uint64_t tval, bool interrupt) {
 
 template <class Port>
 bool Hart<Port>::mret() {
+  if (csr_.in_user_mode()) return illegal();
   spin_.effect();
   retire(0, cost.instruction);
   pc = csr_.leave();
@@ -85,9 +87,10 @@ bool Hart<Port>::mret() {
   return true;
 }
 
+// Not between the two parts of an access.
 template <class Port>
 bool Hart<Port>::interrupted() {
-  return trap(csr_.highest(), 0, true);
+  return halfway() || trap(csr_.highest(), 0, true);
 }
 
 template <class Port>
@@ -100,6 +103,7 @@ void Hart<Port>::interrupt(unsigned bit, bool level) {
 // Retires before it sleeps, so that an interrupt that ends the sleep returns behind it.
 template <class Port>
 bool Hart<Port>::wfi() {
+  if (!csr_.may_wait()) return illegal();
   spin_.effect();
   retire(4, cost.instruction);
   waiting_ = !wakes();

@@ -24,13 +24,16 @@ class Views {
   using Registers = std::array<uint64_t, kRegisters>;
   const Registers& registers() const { return of_; }
 
-  void begins(const Instruction& in) {
+  // `second`: with the second of its two accesses.
+  void begins(const Instruction& in, bool second) {
     address = of_[in.rs1];
     data = std::max(of_[in.rs2], is_compare(in) ? of_[in.rd] : 0);
+    first_ = second ? result : 0;
     result = 0;
   }
   // It has retired.
   void ends(const Instruction& in) {
+    result = std::max(first_, result);
     if (is_csr(in.op)) result = csrs_ = std::max(csrs_, of_[in.rs1]);
     of_[in.rd] = is_csr(in.op) || reads_memory(in.op) ? result : std::max(of_[in.rs1], of_[in.rs2]);
     if (in.op == Op::amocas_q && in.rd != kSink) of_[in.rd + 1] = result;
@@ -52,7 +55,8 @@ class Views {
   }
 
   Registers of_{};
-  uint64_t csrs_ = 0;  // CSRs carry dependencies, too: all of them as one
+  uint64_t first_ = 0;  // what the first of two accesses answered
+  uint64_t csrs_ = 0;   // CSRs carry dependencies, too: all of them as one
   Instruction suspended_;
   bool waits_ = false;
 };

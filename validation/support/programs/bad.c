@@ -34,7 +34,9 @@ static struct {
 static void illegal(void) { __asm__ volatile(".word 0xffffffff"); }
 static void outside(void) { *(volatile uint64_t*)0xfffffffffff0 = 1; }
 static void device(void) { (void)*(volatile uint32_t*)0x40000000; }
-static void misaligned(void) { (void)*(volatile uint64_t*)((uintptr_t)&shared + 4); }
+static void misaligned(void) {
+  __asm__ volatile("amoadd.d zero, zero, (%0)" : : "r"((uintptr_t)&shared + 4) : "memory");
+}
 static void astray(void) { ((void (*)(void))0x1000)(); }
 
 // A trap while there is no handler.

@@ -18,8 +18,10 @@ import simpy
 from uncore.engine.reference import devices, locks
 from uncore.engine.reference.access import Access, Value
 from uncore.engine.reference.interrupts import NEVER, NS
+from uncore.engine.reference.message import LINE
 from uncore.engine.reference.port import Port
 from uncore.engine.reference.time import Bell, execution
+from uncore.engine.reference.versions import WORD
 from uncore.engine.reference.weak import Weak
 from uncore.program.abi import CONSTANTS
 
@@ -58,6 +60,7 @@ class Hart:
         isa.set_stack(core.system.stacks + id * STACK + GUARD, STACK - GUARD)
         self.began: int | None = None  # of the operation it measures
         self.weak = Weak(self) if core.costs.order == "weak" else None  # what it has seen (H8)
+        isa.whole = self.whole
         self.late = core.system.chance.start(id)  # where it begins what is measured (V3)
 
     # ---- instructions ----------------------------------------------------------------------------
@@ -109,6 +112,11 @@ class Hart:
             return None
         self.isa.clock += done[1]
         return done[0]
+
+    @property
+    def whole(self) -> int:
+        """H3.4: across the end of so many bytes an access is two, the lower one first."""
+        return WORD if self.weak else LINE
 
     # ---- its share of the issue width ------------------------------------------------------------
 
