@@ -105,11 +105,13 @@ def seeds(option: str, text: str, repeats: int) -> tuple[int, ...]:
     return tuple(range(int(text), int(text) + repeats))
 
 
-def check_endings(files: Mapping[str, Path | None]) -> None:
+def check_endings(
+    files: Mapping[str, Path | None], known: Mapping[str, tuple[str, ...]] = ENDINGS
+) -> None:
     """Each option's file can be written: a known ending, an existing directory."""
     for option, path in files.items():
-        if path and path.suffix not in ENDINGS[option]:
-            endings = ", ".join(ENDINGS[option])
+        if path and path.suffix not in known[option]:
+            endings = ", ".join(known[option])
             raise UserError(f"{option} {path}: expected a name ending in {endings}")
         if path and not path.absolute().parent.is_dir():
             raise UserError(f"{option} {path}: there is no directory {path.parent}")

@@ -32,6 +32,7 @@ nb::dict protocol_names() {
   add("phases", name::phases);
   add("transaction_events", name::transaction_events);
   add("transaction_actions", name::transaction_actions);
+  add("messages", name::messages);
   return out;
 }
 

@@ -143,6 +143,7 @@ void bind_engine(nb::module_& module) {
       .def("work", &work, "What it has cost; depends on how far cores ran ahead.")
       .def("accesses", &accesses, "By hart: number, pc, address, size, reads, writes, seen (H8).")
       .def("log", &log_columns, "The transaction log by columns; None unless asked for.")
+      .def("trace", &trace_columns, "The trace by columns; None unless asked for.")
       .def("lines", &line_columns, "The attribution by columns; None unless asked for.");
 }
 

@@ -45,7 +45,118 @@ nb::dict passed(const std::vector<Attribution::Passed>& rows) {
   return d;
 }
 
+using T = Trace;
+
+nb::dict sent(const std::vector<T::Sent>& rows) {
+  nb::dict d;
+  d["kind"] = column(rows, [](const T::Sent& m) { return m.kind; });
+  d["sender"] = column(rows, [](const T::Sent& m) { return m.header.from; });
+  d["receiver"] = column(rows, [](const T::Sent& m) { return m.header.to; });
+  d["line"] = column(rows, [](const T::Sent& m) { return m.header.line << kLineShift; });
+  d["number"] = column(rows, [](const T::Sent& m) { return m.header.id; });
+  d["requester"] = column(rows, [](const T::Sent& m) { return m.header.requester; });
+  d["right"] = column(rows, [](const T::Sent& m) { return m.header.right; });
+  d["flags"] = column(rows, [](const T::Sent& m) { return m.header.flags; });
+  d["carries"] = column(rows, [](const T::Sent& m) { return m.header.carries; });
+  d["contended"] = column(rows, [](const T::Sent& m) { return m.header.contended; });
+  d["hart"] = column(rows, [](const T::Sent& m) { return static_cast<int32_t>(m.hart); });
+  d["sent"] = column(rows, [](const T::Sent& m) { return m.sent; });
+  d["arrived"] = column(rows, [](const T::Sent& m) { return m.arrived; });
+  d["acts"] = column(rows, [](const T::Sent& m) { return m.acts; });
+  return d;
+}
+
+nb::dict crossings(const std::vector<T::Crossing>& rows) {
+  nb::dict d;
+  d["message"] = column(rows, [](const T::Crossing& c) { return c.message; });
+  d["link"] = column(rows, [](const T::Crossing& c) { return c.link; });
+  d["head"] = column(rows, [](const T::Crossing& c) { return c.head; });
+  d["start"] = column(rows, [](const T::Crossing& c) { return c.start; });
+  return d;
+}
+
+nb::dict states(const std::vector<T::Change>& rows) {
+  nb::dict d;
+  d["at"] = column(rows, [](const T::Change& c) { return c.at; });
+  d["agent"] = column(rows, [](const T::Change& c) { return c.agent; });
+  d["line"] = column(rows, [](const T::Change& c) { return c.line << kLineShift; });
+  d["before"] = column(rows, [](const T::Change& c) { return c.before; });
+  d["event"] = column(rows, [](const T::Change& c) { return c.event; });
+  d["after"] = column(rows, [](const T::Change& c) { return c.after; });
+  return d;
+}
+
+nb::dict held(const std::vector<T::Held>& rows) {
+  nb::dict d;
+  d["agent"] = column(rows, [](const T::Held& h) { return h.agent; });
+  d["line"] = column(rows, [](const T::Held& h) { return h.line << kLineShift; });
+  d["state"] = column(rows, [](const T::Held& h) { return h.state; });
+  return d;
+}
+
+nb::dict holds(const std::vector<T::Hold>& rows) {
+  nb::dict d;
+  d["agent"] = column(rows, [](const T::Hold& h) { return h.agent; });
+  d["line"] = column(rows, [](const T::Hold& h) { return h.line << kLineShift; });
+  d["at"] = column(rows, [](const T::Hold& h) { return h.from; });
+  d["until"] = column(rows, [](const T::Hold& h) { return h.until; });
+  return d;
+}
+
+nb::dict turns(const std::vector<T::Turn>& rows) {
+  nb::dict d;
+  d["at"] = column(rows, [](const T::Turn& t) { return t.at; });
+  d["resolver"] = column(rows, [](const T::Turn& t) { return t.resolver; });
+  d["line"] = column(rows, [](const T::Turn& t) { return t.line << kLineShift; });
+  d["requester"] = column(rows, [](const T::Turn& t) { return t.requester; });
+  d["number"] = column(rows, [](const T::Turn& t) { return t.number; });
+  d["children"] = column(rows, [](const T::Turn& t) { return t.children; });
+  d["owner"] = column(rows, [](const T::Turn& t) { return t.owner; });
+  d["sharers"] = column(rows, [](const T::Turn& t) { return t.sharers; });
+  return d;
+}
+
+nb::dict performed(const std::vector<T::Access>& rows) {
+  nb::dict d;
+  d["hart"] = column(rows, [](const T::Access& a) { return a.hart; });
+  d["agent"] = column(rows, [](const T::Access& a) { return a.core; });
+  d["pc"] = column(rows, [](const T::Access& a) { return a.pc; });
+  d["address"] = column(rows, [](const T::Access& a) { return a.address; });
+  d["size"] = column(rows, [](const T::Access& a) { return a.size; });
+  d["kind"] = column(rows, [](const T::Access& a) { return a.kind; });
+  d["issued"] = column(rows, [](const T::Access& a) { return a.issued; });
+  d["at"] = column(rows, [](const T::Access& a) { return a.at; });
+  d["found"] = column<uint64_t>(rows, [](const T::Access& a) { return a.found; });
+  d["left"] = column<uint64_t>(rows, [](const T::Access& a) { return a.left; });
+  return d;
+}
+
+nb::dict harts(const std::vector<T::Event>& rows) {
+  nb::dict d;
+  d["at"] = column(rows, [](const T::Event& e) { return e.at; });
+  d["hart"] = column(rows, [](const T::Event& e) { return e.hart; });
+  d["what"] = column(rows, [](const T::Event& e) { return e.what; });
+  d["pc"] = column(rows, [](const T::Event& e) { return e.pc; });
+  d["value"] = column<uint64_t>(rows, [](const T::Event& e) { return e.value; });
+  return d;
+}
+
 }  // namespace
+
+nb::object trace_columns(const Engine& engine) {
+  if (!engine.trace) return nb::none();
+  const Trace& trace = *engine.trace;
+  nb::dict d;
+  d["messages"] = sent(trace.messages);
+  d["crossings"] = crossings(trace.crossings);
+  d["states"] = states(trace.changes);
+  d["held"] = held(trace.held());
+  d["holds"] = holds(trace.all_holds);
+  d["turns"] = turns(trace.turns);
+  d["accesses"] = performed(trace.accesses);
+  d["harts"] = harts(trace.events);
+  return d;
+}
 
 nb::object log_columns(const Engine& engine) {
   if (!engine.log) return nb::none();

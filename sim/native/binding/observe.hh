@@ -14,4 +14,7 @@ nanobind::object log_columns(const Engine& engine);
 // line, and what all harts have waited.
 nanobind::object line_columns(const Engine& engine);
 
+// The trace: a dict of columns for each kind of event; times that have not come are -1.
+nanobind::object trace_columns(const Engine& engine);
+
 }  // namespace uncore

@@ -10,13 +10,9 @@ inline std::string agent_name(const Tree& tree, Agent a) {
   return "join" + std::to_string(a - tree.cores);
 }
 
-inline constexpr std::array kind_names =
-    std::to_array<std::string_view>({"ProbeS", "ProbeM", "Inv", "Data", "Grant", "Value", "PutAck",
-                                     "Answer", "Unblock", "GetS", "GetM", "Upg", "Amo", "Put"});
-
 template <class Data>
 std::string describe(const Tree& tree, const StateProperties& states, const Message<Data>& m) {
-  std::string out(kind_names[static_cast<std::size_t>(m.kind)]);
+  std::string out(name::messages[static_cast<std::size_t>(m.kind)]);
   if (m.kind == Kind::Data) out.append("-").append(states.name(m.right));
   if (m.kind == Kind::Answer) {
     constexpr std::array flags = {"gave", "dirty", "shared", "own", "carries", "handed"};

@@ -60,6 +60,7 @@ struct AtResolver {
   void discard(Entry<AtResolver>&) {}
   void opened(Entry<AtResolver>&) {}
   void closed(Entry<AtResolver>&) {}
+  void enters(const Entry<AtResolver>&, ClientEvent, State) {}
   // There is no time here. That children go first is what a probe that comes later sees.
   bool young(const Msg&) const { return false; }
   // And a core here is one hart.
@@ -86,7 +87,7 @@ struct AtCore {
   bool shares() const { return protocol().holds_copy(system->core(agent).copy.state); }
   bool needs_data() const { return false; }
   void fill(const Data& data) { system->core(agent).data = data; }
-  void enters(State) {}
+  void enters(ClientEvent, State) {}
 };
 
 }  // namespace uncore::check

@@ -12,7 +12,7 @@
 //   shares()                      whether a copy is here, or below
 //   needs_data()                  whether a right without data would be of no use (J4)
 //   fill(data)                    these have come
-//   enters(state)                 told before the copy does
+//   enters(event, state)          told before the copy does
 //
 // Invariant: a copy's state changes here only, through a cell of the client table.
 #pragma once
@@ -65,7 +65,7 @@ class Client {
   static Begun access(Env& env, Copy& copy, ClientEvent wish) {
     const Cell cell = cell_of(env, copy, wish);
     if (cell.has(Act::stall)) return Begun::waits;
-    step(env, copy, cell);
+    step(env, copy, wish, cell);
     if (cell.has(Act::hit)) return Begun::performed;
     ask(env, copy, cell);
     return Begun::asked;
@@ -85,7 +85,7 @@ class Client {
 
   static Evicted evict(Env& env, Copy& copy) {
     const Cell cell = cell_of(env, copy, ClientEvent::Evict);
-    step(env, copy, cell);
+    step(env, copy, ClientEvent::Evict, cell);
     if (!cell.has(Act::Put)) return cell.has(Act::drop) ? Evicted::dropped : Evicted::stays;
     if (!env.data()) throw lost_data();
     Msg put = request(env, Kind::Put);
@@ -101,17 +101,19 @@ class Client {
   }
   // Any other is answered.
   static void answer(Env& env, Copy& copy, const Msg& probe) {
-    const Cell cell = cell_of(env, copy, copy.event(env.protocol(), probe));
+    const ClientEvent event = copy.event(env.protocol(), probe);
+    const Cell cell = cell_of(env, copy, event);
     reply(env, cell, probe);
-    step(env, copy, cell);
+    step(env, copy, event, cell);
   }
 
   // Data or a bare grant. False: the copy that the grant was for is gone, and is asked for anew.
   static bool granted(Env& env, Copy& copy, const Msg& m) {
-    const Cell cell = cell_of(env, copy, copy.event(env.protocol(), m));
+    const ClientEvent event = copy.event(env.protocol(), m);
+    const Cell cell = cell_of(env, copy, event);
     if (cell.has(Act::fill)) env.fill(m.data);
     if (cell.has(Act::unblock)) unblock(env, m);
-    step(env, copy, cell);
+    step(env, copy, event, cell);
     if (!cell.has(Act::GetM)) return true;
     ask(env, copy, cell);
     return false;
@@ -119,7 +121,7 @@ class Client {
 
   // A PutAck: what was put has arrived.
   static void put_away(Env& env, Copy& copy) {
-    step(env, copy, cell_of(env, copy, ClientEvent::PutAck));
+    step(env, copy, ClientEvent::PutAck, cell_of(env, copy, ClientEvent::PutAck));
   }
 
  private:
@@ -131,8 +133,8 @@ class Client {
     return cell;
   }
 
-  static void step(Env& env, Copy& copy, Cell cell) {
-    env.enters(cell.next());
+  static void step(Env& env, Copy& copy, ClientEvent event, Cell cell) {
+    env.enters(event, cell.next());
     copy.state = cell.next();
   }
 

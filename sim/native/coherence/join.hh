@@ -32,7 +32,7 @@ class Resolver<Env>::UpperHalf {
     return !e_.stored && !protocol().is_dirty(e_.up.state) && !upgrades(env_, e_);
   }
   void fill(const Data& data) { Resolver::fill(env_, e_, data); }
-  void enters(State) {}
+  void enters(ClientEvent event, State next) { env_.enters(e_, event, next); }
 
  private:
   Env& env_;

@@ -34,6 +34,12 @@ enum class Kind : uint8_t {
   Put
 };
 
+namespace name {
+inline constexpr std::array messages =
+    std::to_array<std::string_view>({"ProbeS", "ProbeM", "Inv", "Data", "Grant", "Value", "PutAck",
+                                     "Answer", "Unblock", "GetS", "GetM", "Upg", "Amo", "Put"});
+}  // namespace name
+
 inline constexpr bool is_probe(Kind k) { return k <= Kind::Inv; }
 inline constexpr bool is_request(Kind k) { return k >= Kind::GetS; }
 inline constexpr Request request_of(Kind k) {

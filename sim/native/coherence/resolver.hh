@@ -16,6 +16,7 @@
 //   keep(entry), discard(entry)            data have entered, have left the store
 //   apply(data, request) -> Message        does the atomic operation; what it read, as a Value
 //   opened(entry), closed(entry)           a transaction
+//   enters(entry, event, state)            told before the right held above becomes that
 //   young(message)                         whether the request behind a probe may wait still
 //   contended(entry)                       whether others wait for the line of a request served
 //

@@ -24,7 +24,9 @@ class Core::AtLine {
   bool shares() const { return line_ && protocol().holds_copy(line_->copy.state); }
   bool needs_data() const { return false; }
   void fill(const Bytes& data) { line_->data = data; }
-  void enters(State next) {
+  void enters(ClientEvent event, State next) {
+    if (core_.observed) [[unlikely]]
+      core_.observed.enters(number_, line_ ? line_->copy.state : State::I, event, next, now_);
     if (line_ && line_->watchers && !protocol().may_load(next))
       core_.turns.wake_watchers(*line_, now_);
   }

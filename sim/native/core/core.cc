@@ -118,7 +118,7 @@ bool Core::in_cache(Thread& thread, const Access& a, Time now, Outcome& out) {
 
 // The access itself, to a line with the right that it needs.
 void Core::apply(Thread& thread, const Access& a, Line& line, Time now, Outcome& out) {
-  if (observed) observed.access(thread, a, now);
+  if (observed) observed.access(thread, a, now, &line.data);
   if (a.kind == Access::Kind::load && thread.recording) thread.watch(a.line());
   if (a.writes()) written(line, now, thread);
   if (thread.weak) return apply_weakly(thread, a, line, now, out);

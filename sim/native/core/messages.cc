@@ -41,7 +41,6 @@ void Core::fill(const Packet& packet, Line& line, Time now) {
   }
   if (!CoreClient::granted(at, line.copy, m)) return;
   const State state = line.copy.state;
-  if (observed) observed->filled(agent, line.number, around.protocol.may_store(state));
   if (!line.resident) {
     make_room(line, now);
     lines.enter_l2(line);
@@ -54,6 +53,7 @@ void Core::fill(const Packet& packet, Line& line, Time now) {
     line.contended.begins(m.contended || line.stalled > 0);
   }
   line.locked_until = 0;
+  if (observed) observed.filled(line.number, state, now, line.held_until);
   const uint64_t number = line.number;
   progress(number, now);
   retry_stalled(number, now);
@@ -72,6 +72,7 @@ void Core::probe(PacketId id, Line* line, Time now) {
     around.counters.invalidations += m.kind != Kind::ProbeS;
     if (observed) observed.probed(copy, m);
   }
+  if (observed) observed.acts(id, now);
   CoreClient::answer(at, copy, m);
   around.network.packets.drop(id);
   if (line) probed(*line, now);

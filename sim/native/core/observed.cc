@@ -1,5 +1,7 @@
 #include "core/observed.hh"
 
+#include <algorithm>
+
 namespace uncore {
 namespace {
 
@@ -10,10 +12,37 @@ bool waits_for_buffer(const Thread& t) {
          t.buffer.search(t.pending.address, t.pending.size, value) == StoreBuffer::Found::conflict;
 }
 
+// What an access leaves where it found `found`.
+uint64_t left(const Access& a, const Bytes& data, uint64_t found) {
+  if (a.kind == Access::Kind::store || a.kind == Access::Kind::sc) return a.value;
+  if (!a.operates()) return found;
+  Bytes after = data;
+  a.operation().apply(after);
+  return after.read(a.address % kLineBytes, std::min<unsigned>(a.size, 8));
+}
+
+Trace::Access traced(const Thread& t, Agent core, const Access& a, uint64_t pc, Time issued,
+                     Time now, const Bytes* data) {
+  const uint64_t found =
+      data ? data->read(a.address % kLineBytes, std::min<unsigned>(a.size, 8)) : 0;
+  return {.hart = t.id,
+          .core = core,
+          .pc = pc,
+          .address = a.address,
+          .size = a.size,
+          .kind = static_cast<uint8_t>(a.kind),
+          .issued = issued,
+          .at = now,
+          .found = found,
+          .left = data ? left(a, *data, found) : 0};
+}
+
 }  // namespace
 
 // The access is performed on its line; one that was answered `later` has waited until now.
-void Observed::access(const Thread& t, const Access& a, Time now) const {
+void Observed::access(const Thread& t, const Access& a, Time now, const Bytes* data) const {
+  const Time issued = t.mode == Thread::Mode::waiting ? t.since : now;
+  if (trace_) trace_->performed(traced(t, core_, a, t.hart.pc, issued, now, data));
   using K = Access::Kind;
   by_->retired(t.id, t.hart.instructions);
   by_->touched(t.id, core_,
@@ -38,8 +67,15 @@ void Observed::probed(const Copy& copy, const Header& m) const {
 }
 
 // The oldest store leaves the buffer for its line. Whoever waits for the buffer has waited for it.
-void Observed::drained(const Thread& t, Time now) const {
+void Observed::drained(const Thread& t, Time now, const Bytes* data) const {
   const Store& s = t.buffer.head();
+  if (trace_) {
+    Access a = s.atomic;
+    if (!s.is_atomic())
+      a = {.kind = Access::Kind::store, .size = s.size, .address = s.address, .value = s.value};
+    const auto [pc, since] = trace_->drained(t.id);
+    trace_->performed(traced(t, core_, a, pc, since, now, data));
+  }
   by_->drained(t.id, core_,
                {.line = s.address >> kLineShift,
                 .pc = 0,  // noted when it entered the buffer
@@ -53,8 +89,8 @@ void Observed::drained(const Thread& t, Time now) const {
 // What it asked for has come: a register, or what a far atomic read where it wrote.
 void Observed::answered(const Thread& t, Time now) const {
   if (!t.pending.operates()) return waited(t, now);
-  access(t, t.pending, now);
-  by_->resumed(t.id, now > t.since ? now - t.since : 0);
+  access(t, t.pending, now, nullptr);
+  resumed(t, now > t.since ? now - t.since : 0, now);
 }
 
 // It has waited until now without touching a line: for a register, or until the run ended.
@@ -63,7 +99,33 @@ void Observed::waited(const Thread& t, Time now) const {
     by_->waited_store(t.id, t.buffer.head().address >> kLineShift, now);
   else
     by_->waited(t.id, t.pending.line(), t.hart.pc, now);
-  by_->resumed(t.id, now > t.since ? now - t.since : 0);
+  resumed(t, now > t.since ? now - t.since : 0, now);
+}
+
+void Observed::buffered(const Thread& t, Time now) const {
+  by_->buffered(t.id, t.hart.pc, now);
+  if (trace_) trace_->buffered(t.id, t.hart.pc, now);
+}
+
+void Observed::stands(const Thread& t) const {
+  by_->stands(t.id, t.hart.clock);
+  is(t, Trace::What::waits, t.hart.clock, t.pending.address);
+}
+
+// Having waited `after`, it goes on at `then`.
+void Observed::resumed(const Thread& t, Time after, Time then) const {
+  by_->resumed(t.id, after);
+  is(t, Trace::What::goes_on, then);
+}
+
+void Observed::marked(const Thread& t, unsigned code, uint64_t value) const {
+  by_->marked(t.id, code, value, t.hart.clock);
+  is(t, Trace::What::marks, t.hart.clock, uint64_t{code} << 56 | value);
+}
+
+void Observed::filled(uint64_t line, State state, Time now, Time held_until) const {
+  by_->filled(core_, line, protocol_.may_store(state));
+  if (trace_ && held_until > now) trace_->holds(core_, line, now, held_until);
 }
 
 void Observed::ended(const Thread& t, Time now) const {

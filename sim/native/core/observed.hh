@@ -1,4 +1,5 @@
-// What a core tells the attribution (observe/attribution.hh), where the job asks for one.
+// What a core tells the attribution (observe/attribution.hh), where the job asks for one, and the
+// trace (observe/trace.hh) beside it.
 //
 //     if (observed) observed.access(thread, access, now);
 //     if (observed) observed->missed(thread.id);            what it is told as it is
@@ -9,27 +10,47 @@
 #include "coherence/client.hh"
 #include "core/thread.hh"
 #include "observe/attribution.hh"
+#include "observe/trace.hh"
 
 namespace uncore {
 
 class Observed {
  public:
-  Observed(Attribution* by, Agent core, const Protocol& protocol)
-      : by_(by), core_(core), protocol_(protocol) {}
+  Observed(Attribution* by, Trace* trace, Agent core, const Protocol& protocol)
+      : by_(by), trace_(trace), core_(core), protocol_(protocol) {}
 
   explicit operator bool() const { return by_ != nullptr; }
   Attribution* operator->() const { return by_; }
 
-  void access(const Thread& thread, const Access& access, Time now) const;  // is performed
-  void drained(const Thread& thread, Time now) const;   // the oldest store leaves the buffer
+  // An access is performed, the oldest store leaves the buffer; `data`: of the line as it finds it,
+  // null where that is elsewhere.
+  void access(const Thread& thread, const Access& access, Time now, const Bytes* data) const;
+  void drained(const Thread& thread, Time now, const Bytes* data) const;
+  void buffered(const Thread& thread, Time now) const;  // a store enters it
+  void stands(const Thread& thread) const;              // it begins to wait
+  void resumed(const Thread& thread, Time after, Time then) const;
+  void marked(const Thread& thread, unsigned code, uint64_t value) const;
   void answered(const Thread& thread, Time now) const;  // what it asked for has come
   void ended(const Thread& thread, Time now) const;     // the run, and it may be waiting
   void probed(const Copy& copy, const Header& probe) const;
+  void filled(uint64_t line, State state, Time now, Time held_until) const;
+
+  // --- to the trace alone ---
+  void enters(uint64_t line, State before, ClientEvent event, State after, Time now) const {
+    if (trace_) trace_->entered(core_, line, before, event, after, now);
+  }
+  void acts(uint32_t packet, Time now) const {
+    if (trace_) trace_->acts(packet, now);
+  }
+  void is(const Thread& t, Trace::What what, Time now, uint64_t value = 0) const {
+    if (trace_) trace_->hart({now, t.id, what, t.hart.pc, value});
+  }
 
  private:
   void waited(const Thread& thread, Time now) const;
 
   Attribution* const by_;
+  Trace* const trace_;  // null unless the job asks for it
   const Agent core_;
   const Protocol& protocol_;
 };

@@ -13,7 +13,7 @@ Core::Core(const CoreSurroundings& s, Agent a, Time reach)
       spec(s.machine.each_core[static_cast<std::size_t>(a)]),
       lines(spec.l1_sets, spec.l1_ways, spec.l2_sets, spec.l2_ways,
             !s.attribution && s.job.moves.empty() && spec.order == CoreSpec::Order::tso),
-      observed(s.attribution, agent, s.protocol),
+      observed(s.attribution, s.trace, agent, s.protocol),
       turns(around, agent, spec, reach, threads, lines),
       draws_(Draws::request, s.job.seed, static_cast<uint64_t>(a), s.job.chance.request),
       hold_play_(spec.hold * s.job.chance.hold / 1000),
@@ -67,11 +67,12 @@ void Core::stopped(Thread& thread, Stop stop) {
     case Stop::retry:
       break;
     case Stop::later:
-      if (observed) observed->stands(thread.id, hart.clock);
+      if (observed) observed.stands(thread);
       thread.since = hart.clock;
       return waits(thread, hart.clock, thread.index);
     case Stop::wfi:
       thread.mode = Thread::Mode::idle;
+      if (observed) observed.is(thread, Trace::What::idles, hart.clock);
       break;
     case Stop::spin:
       turns.spun(thread);
@@ -102,6 +103,8 @@ void Core::interrupt(const Interrupts::Pending& pending, Time now) {
   Thread& thread = **std::ranges::find(threads, pending.hart, [](const auto& t) { return t->id; });
   turns.shorten(pending.expires - 1);
   if (thread.mode == Thread::Mode::spinning) turns.wake(thread, now);
+  if (observed && pending.level)
+    observed.is(thread, Trace::What::interrupted, now, static_cast<uint64_t>(pending.bit));
   thread.hart.interrupt(pending.bit, pending.level);
   // A delay ends early; the guest's loop then delays for the rest.
   if (thread.mode == Thread::Mode::running && !thread.tries &&

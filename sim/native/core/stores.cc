@@ -10,7 +10,7 @@ namespace uncore {
 bool Core::buffer(Thread& thread, const Store& store, Time now) {
   if (thread.buffer.size() >= capacity_) return false;
   thread.buffer.push(store);
-  if (observed) observed->buffered(thread.id, thread.hart.pc, now);
+  if (observed) observed.buffered(thread, now);
   if (spec.store_ahead && !store.is_atomic()) ask_ahead(thread, store.line(), now);
   return true;
 }
@@ -52,7 +52,7 @@ bool Core::drain_store(Thread& thread, Time now) {
     if (observed) observed->missed_store(thread.id);
     return false;
   }
-  if (observed) observed.drained(thread, now);
+  if (observed) observed.drained(thread, now, &line->data);
   written(*line, now, thread);
   line->data.write(s.address % kLineBytes, s.size, s.value);
   thread.buffer.pop();
@@ -68,7 +68,7 @@ bool Core::drain_atomics(Thread& thread, Time now) {
     Time cost = 0;
     Line* line = oldest.done ? nullptr : ready(thread, oldest.line(), ClientEvent::Amo, now, cost);
     if (!oldest.done && !line) return false;
-    if (observed) observed.drained(thread, now);
+    if (observed) observed.drained(thread, now, line ? &line->data : nullptr);
     if (line) {
       written(*line, now, thread);
       oldest.atomic.operation().apply(line->data);

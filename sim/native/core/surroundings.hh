@@ -9,6 +9,7 @@
 #include "observe/accesses.hh"
 #include "observe/attribution.hh"
 #include "observe/counters.hh"
+#include "observe/trace.hh"
 #include "services/services.hh"
 
 namespace uncore {
@@ -26,6 +27,7 @@ struct CoreSurroundings {
   End& end;
   Counters& counters;
   Attribution* attribution;  // null unless the job asks for it
+  Trace* trace;              // the same; then there is an attribution
   Versions* versions;        // null unless a core is weakly ordered
   Accesses* accesses;        // null unless the job asks for them
 };

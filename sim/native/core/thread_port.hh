@@ -88,7 +88,7 @@ inline uint64_t Thread::cycle() { return hart.clock / std::max<Time>(1, core.spe
 
 inline void Thread::marker(unsigned code, uint64_t value) {
   if (late && begins(code)) hart.clock += std::exchange(late, 0);
-  if (core.observed) core.observed->marked(id, code, value, hart.clock);
+  if (core.observed) core.observed.marked(*this, code, value);
   const auto delay = core.around.services.mark(id, code, value, hart.clock);
   if (!delay) return;
   hart.clock += *delay;
@@ -99,6 +99,7 @@ inline void Thread::gave_up() { core.unlock(*this, hart.clock); }
 
 inline void Thread::trapped(uint64_t, bool interrupt) {
   interrupted = interrupt;
+  if (interrupt && core.observed) core.observed.is(*this, Trace::What::traps, hart.clock);
   reservation = kNoLine;
   core.unlock(*this, hart.clock);
   if (interrupt && weak) weak->interrupted(hart.clock);
@@ -106,6 +107,7 @@ inline void Thread::trapped(uint64_t, bool interrupt) {
 }
 
 inline void Thread::returned() {
+  if (interrupted && core.observed) core.observed.is(*this, Trace::What::returns, hart.clock);
   if (interrupted) hart.clock += core.around.machine.interrupt.exit;
   interrupted = false;
 }

@@ -126,6 +126,9 @@ void Turns::spun(Thread& thread) {
   if (around_.attribution)
     around_.attribution->turn_ends(thread.id,
                                    thread.hart.instructions - thread.hart.spin_instructions);
+  if (around_.trace)
+    around_.trace->hart({thread.hart.clock, thread.id, Trace::What::sleeps, thread.hart.pc,
+                         thread.watched.empty() ? 0 : thread.watched[0] << kLineShift});
 }
 
 // Brings a sleeper to where executing every turn would have brought it at the end of `horizon`. Its
@@ -150,6 +153,8 @@ void Turns::wake_until(Thread& thread, Time horizon) {
   advance(thread, horizon);
   thread.hart.woken();
   if (around_.attribution) around_.attribution->path.woken(thread.id, horizon);
+  if (around_.trace)
+    around_.trace->hart({horizon, thread.id, Trace::What::wakes, thread.hart.pc, 0});
   thread.mode = Thread::Mode::running;
   for (uint64_t number : thread.watched) --lines_.find(number)->watchers;
   may_run(thread);

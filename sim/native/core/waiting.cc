@@ -58,7 +58,7 @@ void Core::attempt(Thread& thread, Time now) {
   Outcome out;
   const Time then = std::max(now, thread.hart.clock);
   if (!perform(thread, thread.pending, then, out)) return waits(thread, now, turns.actor());
-  if (observed) observed->resumed(thread.id, then - thread.since);
+  if (observed) observed.resumed(thread, then - thread.since, then + out.cost);
   thread.pending = Access{};
   thread.hart.clock = then + out.cost;
   resume(thread, {out.value, out.high}, now);

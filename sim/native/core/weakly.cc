@@ -40,7 +40,7 @@ bool Core::store_weakly(Thread& thread, const Access& a, Time now) {
   store.number = thread.hart.instructions;
   thread.buffer.push(store);
   note(thread, a, kNever);
-  if (observed) observed->buffered(thread.id, thread.hart.pc, now);
+  if (observed) observed.buffered(thread, now);
   if (store.leaves > now)
     keep(thread, store.leaves);
   else
@@ -81,7 +81,7 @@ bool Core::become_visible(Thread& thread, const Store& s, Time now) {
     if (observed) observed->missed_store(thread.id);
     return false;
   }
-  if (observed) observed.drained(thread, now);
+  if (observed) observed.drained(thread, now, &line->data);
   written(*line, now, thread);
   thread.weak->changes(s.address, s.size, line->data, now);
   line->data.write(s.address % kLineBytes, s.size, s.value);

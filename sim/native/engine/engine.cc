@@ -22,6 +22,7 @@ Engine::Engine(MachineSpec m, JobSpec j)
       protocol(job.protocol),
       log(job.log ? std::make_unique<Log>() : nullptr),
       attribution(job.lines ? std::make_unique<Attribution>(job.placement.size()) : nullptr),
+      trace(job.trace.on ? std::make_unique<Trace>(job.trace, job.placement.size()) : nullptr),
       versions(weak(machine) ? std::make_unique<Versions>(job.chance.load) : nullptr),
       accesses(job.accesses ? std::make_unique<Accesses>(job.placement.size()) : nullptr),
       counters(machine, agents),
@@ -29,7 +30,7 @@ Engine::Engine(MachineSpec m, JobSpec j)
       end(queue),
       fabric(machine.stop_count, machine.links),
       map(machine, job, agents, fabric),
-      network(agents, map, fabric, queue, machine.interrupt.accept, log.get()),
+      network(agents, map, fabric, queue, machine.interrupt.accept, log.get(), trace.get()),
       memories(machine, agents, network),
       interrupts(agents, network, queue, machine.interrupt.multicast),
       functional(memories.size(), agents, protocol, job.moves,
@@ -52,6 +53,7 @@ void Engine::make_resolvers() {
                                     .memories = memories,
                                     .counters = counters,
                                     .log = log.get(),
+                                    .trace = trace.get(),
                                     .versions = versions.get()};
   for (std::size_t r = 0; r < machine.resolvers.size(); ++r)
     resolvers.push_back(
@@ -71,6 +73,7 @@ void Engine::make_cores() {
                                 .end = end,
                                 .counters = counters,
                                 .attribution = attribution.get(),
+                                .trace = trace.get(),
                                 .versions = versions.get(),
                                 .accesses = accesses.get()};
   std::vector<Time> reach = reaches(machine, agents, fabric);
@@ -95,12 +98,19 @@ void Engine::place_threads() {
 inline void Engine::arrive(PacketId id, Time now) {
   const Message<Bytes>& m = network.packets[id].message;
   const Agent to = m.to;
-  if (log && (m.kind == Kind::Data || m.kind == Kind::Grant || m.kind == Kind::Value ||
-              m.kind == Kind::PutAck)) [[unlikely]]
-    log->arrived({to, m.id}, now);
+  if (log) [[unlikely]]
+    note_arrived(id, now);
   if (agents.is_core(to)) return cores[to]->receive(id, now);
   if (agents.is_memory(to)) return memories.arrive(id, now);
   resolvers[agents.resolver_number(to)]->arrive(id, now);
+}
+
+void Engine::note_arrived(PacketId id, Time now) {
+  const Message<Bytes>& m = network.packets[id].message;
+  if (m.kind == Kind::Data || m.kind == Kind::Grant || m.kind == Kind::Value ||
+      m.kind == Kind::PutAck)
+    log->arrived({m.to, m.id}, now);
+  if (trace) trace->arrived(id, now);
 }
 
 inline void Engine::dispatch(Action action, uint32_t argument, Time now) {
@@ -114,6 +124,8 @@ inline void Engine::dispatch(Action action, uint32_t argument, Time now) {
     case Action::arrive:
       return arrive(argument, now);
     case Action::reach:
+      if (trace) [[unlikely]]
+        trace->arrived(argument, now);
       return take_up(interrupts.arrived(argument, now), now);
     case Action::act:
       return resolvers[agents.resolver_number(network.packets[argument].message.to)]->act(argument,

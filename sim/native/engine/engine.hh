@@ -22,6 +22,7 @@
 #include "observe/attribution.hh"
 #include "observe/counters.hh"
 #include "observe/log.hh"
+#include "observe/trace.hh"
 #include "resolver/resolver_agent.hh"
 #include "services/services.hh"
 
@@ -42,6 +43,7 @@ class Engine {
   const Protocol protocol;
   const std::unique_ptr<Log> log;                  // null unless the job asks for it
   const std::unique_ptr<Attribution> attribution;  // the same
+  const std::unique_ptr<Trace> trace;              // the same; then there are both
   const std::unique_ptr<Versions> versions;        // null unless a core is weakly ordered
   const std::unique_ptr<Accesses> accesses;        // null unless the job asks for them
   Counters counters;
@@ -65,6 +67,7 @@ class Engine {
   void next_event();
   void dispatch(Action action, uint32_t argument, Time now);
   void arrive(PacketId id, Time now);
+  void note_arrived(PacketId id, Time now);
   void take_up(const Interrupts::Effect& effect, Time now);
   void end_run(Time now);
   void give_up(End::Cause cause);

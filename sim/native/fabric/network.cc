@@ -44,11 +44,25 @@ void Network::send(const Message<Bytes>& m, Time when, Agent origin) {
   p.place = event_place(static_cast<uint64_t>(m.to), class_of(m.kind), m.line);
   p.sender = event_sender(static_cast<uint64_t>(m.from), next_sent(m.from));
   if (agents_.is_core(m.to)) expect(m.to);
-  if (log_ && is_request(m.kind) && !agents_.is_memory(m.to)) [[unlikely]]
-    log_->requested({m.from, m.id}, m.kind, m.to, m.line, when);
+  if (log_) [[unlikely]]
+    note_sent(id, when);
   if (places_.free(m.line)) [[unlikely]]
     return queue_.push(when + 1, p.place, p.sender, Action::arrive, id);
   travel(id, when);
+}
+
+void Network::note_sent(PacketId id, Time when) {
+  const Message<Bytes>& m = packets[id].message;
+  if (is_request(m.kind) && !agents_.is_memory(m.to))
+    log_->requested({m.from, m.id}, m.kind, m.to, m.line, when);
+  if (trace_) trace_->sent(id, m, when);
+}
+
+// What is about a register.
+void Network::trace_sent(PacketId id, Time when) {
+  const Packet& p = packets[id];
+  const auto kind = static_cast<uint8_t>(Trace::kRegister + static_cast<int>(p.device) - 1);
+  trace_->sent(id, kind, p.message, p.target.index, when);
 }
 
 void Network::send_register(Device device, Register target, uint64_t value, Agent from, Agent to,
@@ -68,13 +82,15 @@ void Network::send_register(Device device, Register target, uint64_t value, Agen
   p.place = place_of_register(to, target.index);
   p.sender = event_sender(static_cast<uint64_t>(from), next_sent(from));
   expect(to);
+  if (trace_) [[unlikely]]
+    trace_sent(id, when);
   travel(id, when);
 }
 
 uint64_t Network::cross(PacketId id, Time now) {
   Packet& p = packets[id];
   for (uint64_t crossed = 1;; ++crossed) {
-    const Time start = take_channel(p, now);
+    const Time start = take_channel(id, now);
     const Leg& leg = *p.leg;
     if (!leg.next || !p.others.empty()) {
       travel(id, start);
@@ -88,7 +104,8 @@ uint64_t Network::cross(PacketId id, Time now) {
 }
 
 // When the head goes on.
-inline Time Network::take_channel(Packet& p, Time now) {
+inline Time Network::take_channel(PacketId id, Time now) {
+  Packet& p = packets[id];
   const Leg& leg = *p.leg;
   const Time busy = leg[p.size].busy;
   Channel& channel = fabric_.channels[leg.channel];
@@ -96,6 +113,8 @@ inline Time Network::take_channel(Packet& p, Time now) {
   channel.free = start + busy;
   channel.used += busy;
   p.tail = std::max(p.tail, busy);
+  if (trace_) [[unlikely]]
+    trace_->crossed(id, leg.link, now, start);
   p.crossed = leg.link;
   p.leg = leg.next;
   return start;
@@ -139,6 +158,8 @@ void Network::fork(PacketId id, Time head) {
     p.target = {Register::Kind::msip, first};
     p.others.assign(together.begin() + 1, together.end());
     p.place = place_of_register(p.message.to, first);
+    if (trace_) [[unlikely]]
+      trace_sent(branch, head);
     go(branch, head);
   }
 }

@@ -16,20 +16,23 @@
 #include "fabric/packet.hh"
 #include "kernel/queue.hh"
 #include "observe/log.hh"
+#include "observe/trace.hh"
 
 namespace uncore {
 
 class Network {
  public:
-  // `accept`: how long an interrupt controller takes; `log`: null unless the job asks for it.
+  // `accept`: how long an interrupt controller takes; `log`, `trace`: null unless the
+  // job asks for them.
   Network(const Agents& agents, const AddressMap& places, Fabric& fabric, EventQueue& queue,
-          Time accept, Log* log)
+          Time accept, Log* log, Trace* trace)
       : agents_(agents),
         places_(places),
         fabric_(fabric),
         queue_(queue),
         accept_(accept),
         log_(log),
+        trace_(trace),
         sent_(agents.all()),
         in_flight_(agents.cores()) {}
 
@@ -59,7 +62,9 @@ class Network {
  private:
   void travel(PacketId id, Time head);  // towards the next channel, or to its destination
   void go(PacketId id, Time head);
-  Time take_channel(Packet& p, Time now);
+  Time take_channel(PacketId id, Time now);
+  void note_sent(PacketId id, Time when);
+  void trace_sent(PacketId id, Time when);
   void fork(PacketId id, Time head);
   const Leg* way(const Packet& p, uint32_t hart);
   std::vector<std::vector<uint32_t>> part(const Packet& p, const std::vector<uint32_t>& harts);
@@ -73,6 +78,7 @@ class Network {
   EventQueue& queue_;
   const Time accept_;
   Log* const log_;
+  Trace* const trace_;               // then there is a log
   std::vector<uint64_t> sent_;       // by agent
   std::vector<uint32_t> in_flight_;  // by core
 };

@@ -53,7 +53,7 @@ void ResolverAgent::act(PacketId id, Time now) {
   if (spec_.entries > 0 && is_request(m.kind)) take_tag(at, e);
   if (m.carries) e.origin = origin;
   if (around_.log) [[unlikely]]
-    log_received(e, m);
+    log_received(e, id, now);
   Resolver<ResolverAt>::receive(at, e, m);
   around_.network.packets.drop(id);
   forget_if_blank(e);
@@ -73,7 +73,9 @@ bool ResolverAgent::must_look_up(const Packet& packet) const {
 }
 
 // Whose data a message brings for the transaction under way (L4).
-void ResolverAgent::log_received(const PlacedEntry& e, const Msg& m) {
+void ResolverAgent::log_received(const PlacedEntry& e, PacketId id, Time now) {
+  const Msg& m = around_.network.packets[id].message;
+  if (around_.trace) around_.trace->acts(id, now);
   const bool given = m.kind == Kind::Answer && (m.flags & Flag::gave) && !e.answers_above();
   if (given || m.kind == Kind::Data) around_.log->supplied({e.request.from, e.request.id}, m.from);
 }

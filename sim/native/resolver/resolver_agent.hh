@@ -19,6 +19,7 @@
 #include "memory/versions.hh"
 #include "observe/counters.hh"
 #include "observe/log.hh"
+#include "observe/trace.hh"
 #include "resolver/resolver_at.hh"
 
 namespace uncore {
@@ -33,6 +34,7 @@ struct ResolverSurroundings {
   Memories& memories;
   Counters& counters;
   Log* log;            // null unless the job asks for it
+  Trace* trace;        // the same, and then there is a log
   Versions* versions;  // null unless a core is weakly ordered
 };
 
@@ -79,7 +81,7 @@ class ResolverAgent {
   bool must_look_up(const Packet& packet) const;
   PlacedEntry& entry(ResolverAt& at, uint64_t line);
   void forget_if_blank(PlacedEntry& e);
-  void log_received(const PlacedEntry& e, const Msg& m);
+  void log_received(const PlacedEntry& e, PacketId id, Time now);
 
   // --- capacities ---
   Set& tags(uint64_t line);
@@ -113,6 +115,11 @@ inline Agent ResolverAt::above(uint64_t line) const {
   return agent_.around_.map.resolver_above(agent_.self_, line, kNobody);
 }
 inline uint32_t ResolverAt::next_request() { return ++agent_.requests_; }
+
+inline void ResolverAt::enters(const E& e, ClientEvent event, State next) const {
+  if (Trace* trace = agent_.around_.trace) [[unlikely]]
+    trace->entered(agent_.self_, e.line, e.up.state, event, next, now_);
+}
 
 inline bool ResolverAt::young(const Msg& probe) const {
   return probe.since > 0 && now_ < probe.since + agent_.spec_.grants_until;

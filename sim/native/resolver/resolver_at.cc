@@ -109,8 +109,37 @@ void ResolverAt::discard(E& entry) {
 // --- the log ----------------------------------------------------------------------------------
 
 void ResolverAt::opened(E& e) {
-  if (Log* log = agent_.around_.log) [[unlikely]]
-    log->opened(name_of(e.request), e.owner == kNobody ? kNobody : child(e.owner), now_);
+  Log* const log = agent_.around_.log;
+  if (!log) [[likely]]
+    return;
+  const Agent owner = e.owner == kNobody ? kNobody : child(e.owner);
+  log->opened(name_of(e.request), owner, now_);
+  if (agent_.around_.trace) trace_turn(e, owner);
+}
+
+// Before anybody is asked: the row of resolver.table that the request finds.
+void ResolverAt::trace_turn(const E& e, Agent owner) const {
+  uint32_t others = 0;
+  const bool as_any = e.request.kind == Kind::Amo;  // its requester is a child like any other
+  const int who = as_any ? kNobody : ordinal(e.request.from);
+  e.sharers.each([&](int c) { others += c != who; });
+  Children found = Children::N;
+  if (policy().snoop)
+    found = Children::U;
+  else if (e.owner == kNobody)
+    found = e.sharers.any() ? Children::S : Children::N;
+  else if (e.owner == who)
+    found = Children::R;
+  else
+    found = others ? Children::B : Children::W;
+  agent_.around_.trace->turn({.at = now_,
+                              .resolver = agent_.self_,
+                              .line = e.line,
+                              .requester = e.request.from,
+                              .number = e.request.id,
+                              .children = found,
+                              .owner = owner,
+                              .sharers = others});
 }
 
 void ResolverAt::closed(E& e) {

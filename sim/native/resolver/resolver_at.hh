@@ -39,6 +39,7 @@ class ResolverAt {
   void discard(E& e);
   void opened(E& e);
   void closed(E& e);
+  void enters(const E& e, ClientEvent event, State next) const;
   bool contended(const E& e) const;
   bool young(const Msg& probe) const;
 
@@ -46,6 +47,7 @@ class ResolverAt {
   Agent origin_of(uint64_t line) const;
   Time read_data(E& e);
   void log_sent(const Msg& m);
+  void trace_turn(const E& e, Agent owner) const;
 
   ResolverAgent& agent_;
   const Time now_;

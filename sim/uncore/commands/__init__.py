@@ -40,6 +40,11 @@ COMMANDS: Commands = {
         "uncore.report.curve:COLUMNS",
         "uncore.report.lines:COLUMNS",
     ),
+    "trace": (
+        f"{_HERE}.trace:trace",
+        "What happened in a run, event by event: a table of it, or a trace for Perfetto.",
+        "uncore.report.traced:COLUMNS",
+    ),
     "matrix": (
         f"{_HERE}.matrix:matrix",
         "The latency between all pairs of harts, as measured by a CAS ping-pong.",

@@ -60,6 +60,7 @@ NOTHING: Told = {}
 PROBES = {
     "log": "the transaction log (section L of docs/model.md), by columns: for result.log.frame",
     "lines": "what touched which line, and what it cost: the fields of result.Observed",
+    "trace": "what happened, event by event: the tables of uncore.engine.native.trace",
     "operations": "which lines operations shared: the fields of result.observed.Shared",
 }
 Probes = frozenset[str]

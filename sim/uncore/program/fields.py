@@ -22,6 +22,7 @@ from uncore.program.program import Program
 from uncore.program.types import Part, Type
 
 NESTED = 16  # pointers to the inside of one block that are passed over to find its start
+SEARCHED = 4096  # bytes of an object in which a field is looked for by its name
 MOST_ELEMENTS = 1024  # of an allocated array that are searched for pointers
 
 Read = Callable[[int, int], bytes]
@@ -58,6 +59,17 @@ class Object(NamedTuple):
             for offset, inner, target in self.kind.pointers():
                 name = self._element(index, inner) if self.pointed else self.name + inner
                 yield self.start + index * size + offset, name, target
+
+    def addresses(self, name: str) -> Iterator[int]:
+        """Where this is, or a field of it; of an endless array only the first is asked."""
+        if self.name == name:
+            yield self.start
+        address = self.start
+        while address < min(self.end, self.start + SEARCHED):
+            part = self.at(address)
+            if part.name == name != self.name:
+                yield address
+            address = max(part.start + part.size, address + 1)
 
     def _element(self, index: int, inner: str) -> str:
         if index or not self.kind.size:
@@ -96,6 +108,11 @@ class Fields:
                 return self.objects[index].at(address)
         word = address - address % abi.WORD
         return Part(word, abi.WORD, self.names.at(word))
+
+    def addresses(self, name: str) -> list[int]:
+        """Where objects and fields of this name begin; of a pointer also what it leads to."""
+        allocated = [start for start, _, known in self.names.places if known == name]
+        return sorted({*allocated, *(a for one in self.objects for a in one.addresses(name))})
 
 
 def _start(found: Object) -> int:

@@ -6,13 +6,14 @@ machine and a program's initial memory, and lets it run in slices so that Ctrl-C
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from uncore import _native
 from uncore._native import Run
 from uncore.engine import Probes, boot, outcome, silent
 from uncore.engine.limits import Watch
-from uncore.engine.native import elsewhere, spec
+from uncore.engine.native import elsewhere, spec, trace
 from uncore.errors import GuestError, Unfinished
 from uncore.program import abi, readback
 from uncore.protocol import tables
@@ -26,11 +27,12 @@ GIVES = frozenset(
     " resolvers instructions transactions events tables failures".split()
 )
 
-PROBES = frozenset({"log", "lines", "operations"})
+PROBES = frozenset({"log", "lines", "operations", "trace"})
 CAN = frozenset(
     {"far", "multicast", "tables", "chance", "weak", "whatif"}
 )  # of what a job may ask for (boot.py)
 HARTS = NO_LIMIT = spec.NO_LIMIT
+NO_TRACE = spec.Trace(False, 0, NO_LIMIT, ())
 # Between two looks at the keyboard: events, and ps, because an event may be a core that runs alone.
 SLICE, SPAN = 200_000, 10**8
 
@@ -72,12 +74,13 @@ def told(
     lookahead: int = NO_LIMIT,
     sleep: bool = True,
     fences: bool = True,
+    trace: spec.Trace = NO_TRACE,
 ) -> spec.Job:
     """What the engine is told of such a run, beside the machine.
 
     What comes of a run depends neither on `lookahead`, how far (ps) a core may run ahead, nor on
     `sleep`, whether waiting harts are passed over.  Without `fences` a FENCE does nothing: a broken
-    machine, for tests.
+    machine, for tests.  `trace` says what the probe of that name sees: all, if nothing is said.
     """
     moves = elsewhere.moves(job)
     memory, text = elsewhere.image(boot.memory(job, CAN), moves), boot.text(job)
@@ -101,10 +104,18 @@ def told(
         lookahead=lookahead,
         sleep=sleep,
         fences=fences,
-        log="log" in probes,
-        accesses="accesses" in probes,
-        lines=bool({"lines", "operations"} & probes),
+        **_probes(probes, trace),
     )
+
+
+def _probes(probes: Probes, trace: spec.Trace) -> dict[str, Any]:
+    """Who traces is told through the log and the attribution, and needs both."""
+    return {
+        "log": bool({"log", "trace"} & probes),
+        "accesses": "accesses" in probes,
+        "lines": bool({"lines", "operations", "trace"} & probes),
+        "trace": replace(trace, on="trace" in probes),
+    }
 
 
 def _home(text: str) -> spec.Home:
@@ -118,7 +129,9 @@ def _observed(job: Job, engine: Run, probes: Probes) -> dict[str, Any]:
     """What each probe saw."""
     observed: dict[str, Any] = {}
     if "log" in probes:
-        observed["log"] = _log(job, engine.log())
+        observed["log"] = log(job, engine)
+    if "trace" in probes:
+        observed["trace"] = trace.columns(job, engine)
     if not {"lines", "operations"} & probes:
         return observed
     from uncore.engine.native import attribution  # noqa: PLC0415 (slow to load)
@@ -130,7 +143,9 @@ def _observed(job: Job, engine: Run, probes: Probes) -> dict[str, Any]:
     return observed
 
 
-def _log(job: Job, columns: dict[str, Any]) -> dict[str, Any]:
+def log(job: Job, engine: Run) -> dict[str, Any]:
+    """The transaction log by columns, with the names of L9."""
+    columns: dict[str, Any] = engine.log()
     requests = _native.protocol_names()["requests"]
     states = tables.of(job.machine.protocol, job.machine.tables).client.rows
     rights = ["" if state == "I" else state for state in states]  # I: nothing was granted

@@ -55,6 +55,16 @@ class Move:
 
 
 @part
+class Trace:
+    """What of a run is kept event by event (observe/trace.hh)."""
+
+    on: bool = field("whether anything is")
+    start: Wait = field("from when, ps")
+    until: Wait = field("until when, ps")
+    lines: tuple[Address, ...] = field("an address on each line that is traced; none: all lines")
+
+
+@part
 class Job:
     """A program in its place."""
 
@@ -79,4 +89,5 @@ class Job:
     fences: bool = field("false: FENCE does nothing, so that a test sees that it is missed")
     log: bool = field("whether the transaction log (L) is kept")
     accesses: bool = field("whether it is kept what harts of weakly ordered cores saw (H8)")
+    trace: Trace = field("what is traced; there are a log and an attribution then")
     lines: bool = field("whether every access is attributed to its line and instruction")

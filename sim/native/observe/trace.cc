@@ -1,0 +1,33 @@
+#include "observe/trace.hh"
+
+namespace uncore {
+
+// What is about a register belongs to no line.
+void Trace::sent(uint32_t packet, const Sent& m) {
+  if (packet >= under_way_.size()) under_way_.resize(packet + 1, kNone);
+  const bool chosen = m.kind >= kRegister ? within(m.sent) : wanted(m.header.line, m.sent);
+  under_way_[packet] = chosen ? static_cast<uint32_t>(messages.size()) : kNone;
+  if (chosen) messages.push_back(m);
+}
+
+// An access that finds its line says so itself.
+void Trace::entered(Agent agent, uint64_t line, State before, ClientEvent event, State after,
+                    Time now) {
+  if (before == after && event <= ClientEvent::Amo) return;
+  if (!lines_.empty() && !listed(line)) return;
+  if (now < from_)
+    before_[line][agent] = after;
+  else if (now <= until_)
+    changes.push_back({now, agent, line, before, event, after});
+}
+
+std::vector<Trace::Held> Trace::held() const {
+  std::vector<Held> all;
+  for (const auto& [line, copies] : before_)
+    for (const auto& [agent, state] : copies)
+      if (state != State::I) all.push_back({agent, line, state});
+  std::ranges::sort(all, {}, [](const Held& h) { return std::pair(h.line, h.agent); });
+  return all;
+}
+
+}  // namespace uncore

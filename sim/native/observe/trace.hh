@@ -1,0 +1,179 @@
+// What happened, event by event, within a window of time and lines: messages with their ways and
+// waits, cells of the client table that copies went through, accesses with the values they found
+// and left, and what harts did beside.
+//
+// It is told where the log or the attribution is told already, or where little happens, so that a
+// run without a trace is as fast as before; the job that asks for it asks for both. Decides
+// nothing.
+//
+// Invariant: the last state before the window of every copy is known (`held`), so that states
+// within it are complete.
+#pragma once
+
+#include <tsl/robin_map.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "coherence/message.hh"
+#include "kernel/bytes.hh"
+#include "kernel/queue.hh"
+#include "spec/spec.hh"
+
+namespace uncore {
+
+class Trace {
+ public:
+  static constexpr Time kNot = kNever;  // it has not happened
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  static constexpr uint8_t kRegister =
+      name::messages.size();  // `kind` of what is about a register: write, read, value
+
+  explicit Trace(const TraceSpec& spec, std::size_t harts)
+      : from_(spec.start), until_(spec.until), buffered_(harts) {
+    for (const uint64_t address : spec.lines) lines_.push_back(address >> kLineShift);
+    std::ranges::sort(lines_);
+  }
+
+  // --- messages (rules F, I) ---
+  struct Sent {
+    uint8_t kind = 0;
+    Header header;
+    uint32_t hart = kNone;  // whose register
+    Time sent = 0, arrived = kNot, acts = kNot;
+  };
+  struct Crossing {
+    uint32_t message;
+    int32_t link;
+    Time head, start;  // when it met the channel, and when it got it
+  };
+  void sent(uint32_t packet, const Header& m, Time when) {
+    sent(packet, Sent{.kind = static_cast<uint8_t>(m.kind), .header = m, .sent = when});
+  }
+  void sent(uint32_t packet, uint8_t kind, const Header& m, uint32_t hart, Time when) {
+    sent(packet, Sent{.kind = kind, .header = m, .hart = hart, .sent = when});
+  }
+  void crossed(uint32_t packet, int32_t link, Time head, Time start) {
+    if (const uint32_t m = under_way(packet); m != kNone)
+      crossings.push_back({m, link, head, start});
+  }
+  void arrived(uint32_t packet, Time now) {
+    if (const uint32_t m = under_way(packet); m != kNone) messages[m].arrived = now;
+  }
+  // Served by its slice; or a probe that a core had put off.
+  void acts(uint32_t packet, Time now) {
+    if (const uint32_t m = under_way(packet); m != kNone) messages[m].acts = now;
+  }
+
+  // --- copies (the client table) ---
+  struct Change {
+    Time at;
+    Agent agent;
+    uint64_t line;
+    State before;
+    ClientEvent event;
+    State after;
+  };
+  void entered(Agent agent, uint64_t line, State before, ClientEvent event, State after, Time now);
+  struct Held {
+    Agent agent;
+    uint64_t line;
+    State state;
+  };
+  std::vector<Held> held() const;
+
+  struct Hold {
+    Agent agent;
+    uint64_t line;
+    Time from, until;
+  };
+  void holds(Agent agent, uint64_t line, Time from, Time until) {
+    if (wanted(line, from)) all_holds.push_back({agent, line, from, until});
+  }
+
+  // --- what a resolver finds when a request has its turn (resolver.table) ---
+  struct Turn {
+    Time at;
+    Agent resolver;
+    uint64_t line;
+    Agent requester;
+    uint32_t number;
+    Children children;
+    Agent owner;
+    uint32_t sharers;
+  };
+  void turn(const Turn& t) {
+    if (wanted(t.line, t.at)) turns.push_back(t);
+  }
+
+  // --- accesses, when they are performed ---
+  struct Access {
+    uint32_t hart;
+    Agent core;
+    uint64_t pc, address;
+    uint8_t size, kind;  // of core/access.hh
+    Time issued, at;
+    uint64_t found, left;  // the bytes before and after it
+  };
+  void performed(const Access& a) {
+    if (wanted(a.address >> kLineShift, a.at)) accesses.push_back(a);
+  }
+  // A store enters its hart's buffer; the oldest leaves it.
+  void buffered(uint32_t hart, uint64_t pc, Time now) { buffered_[hart].push_back({pc, now}); }
+  std::pair<uint64_t, Time> drained(uint32_t hart) {
+    if (buffered_[hart].empty()) return {0, kNot};
+    const auto first = buffered_[hart].front();
+    buffered_[hart].pop_front();
+    return first;
+  }
+
+  // --- harts ---
+  enum class What : uint8_t {
+    waits,
+    goes_on,
+    sleeps,
+    wakes,
+    idles,
+    interrupted,
+    traps,
+    returns,
+    marks
+  };
+  struct Event {
+    Time at;
+    uint32_t hart;
+    What what;
+    uint64_t pc, value;  // waits: an address; interrupted: a bit; marks: its code, its value
+  };
+  void hart(const Event& e) {
+    if (within(e.at)) events.push_back(e);
+  }
+
+  std::vector<Sent> messages;
+  std::vector<Crossing> crossings;
+  std::vector<Change> changes;
+  std::vector<Hold> all_holds;
+  std::vector<Turn> turns;
+  std::vector<Access> accesses;
+  std::vector<Event> events;
+
+ private:
+  bool within(Time t) const { return t >= from_ && t <= until_; }
+  bool wanted(uint64_t line, Time t) const { return within(t) && (lines_.empty() || listed(line)); }
+  bool listed(uint64_t line) const { return std::ranges::binary_search(lines_, line); }
+  uint32_t under_way(uint32_t packet) const {
+    return packet < under_way_.size() ? under_way_[packet] : kNone;
+  }
+  void sent(uint32_t packet, const Sent& m);
+
+  const Time from_, until_;
+  std::vector<uint64_t> lines_;      // none: all
+  std::vector<uint32_t> under_way_;  // by packet: its place in `messages`
+  std::vector<std::deque<std::pair<uint64_t, Time>>> buffered_;    // by hart: pc, since
+  tsl::robin_map<uint64_t, tsl::robin_map<Agent, State>> before_;  // by line: before the window
+};
+
+}  // namespace uncore

@@ -1,0 +1,38 @@
+"""What happened in a run, event by event: trace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter, validators
+
+from uncore.commands.options import SEEDED, Json, Seeded, Set, With, note
+from uncore.commands.status import OK
+from uncore.commands.window import LOOKED, Looked
+from uncore.report import traced
+from uncore.trace import record, save
+from uncore.words import check_endings
+
+
+def trace(
+    machine: str,
+    workload: Annotated[str, Parameter(help="a name, a .c or an .elf file")],
+    *,
+    threads: Annotated[int, Parameter(validator=validators.Number(gte=1), help="how many")] = 1,
+    output: Annotated[
+        Path, Parameter(help="a table of events (.parquet), or a trace for Perfetto (.pftrace)")
+    ],
+    looked: Looked = LOOKED,
+    set_: Set = [],  # noqa: B006
+    with_: With = [],  # noqa: B006
+    choices: Seeded = SEEDED,
+    json: Json = False,
+) -> int:
+    check_endings({"--output": output}, {"--output": (".parquet", ".pftrace")})
+    job = choices.job(machine, workload, (threads,), set_, with_)
+    found = record(next(job.points()), looked.wanted(threads), choices.told())
+    save(found, output)
+    traced.show(found, json)
+    note(f"trace: {output}, {output.stat().st_size / 1e6:.1f} MB")
+    return OK

@@ -1,0 +1,43 @@
+"""What a trace holds, in numbers: events of each kind, line by line.
+
+Interface: `show(trace, json)`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from uncore.report import units
+from uncore.report.table import Column, emit
+from uncore.trace import Trace
+
+SHOWN = 12
+
+COLUMNS = [
+    Column("line", "line", left=True, key=True, about="objects on it that were used"),
+    Column("address", "address", left=True, about="of the line"),
+    Column("accesses", "accesses", units.count, about="performed on it"),
+    Column("messages", "messages", units.count, about="sent about it"),
+    Column("states", "states", units.count, about="cells of the client table that its copies met"),
+    Column("transactions", "transactions", units.count, about="closed by its resolvers"),
+    Column("waited", "waited_ps", units.duration, about="of its messages, for channels"),
+]
+
+
+def show(trace: Trace, json: bool) -> None:
+    rows = [_row(trace, line) for line in trace.lines]
+    head = "" if json else f"the {SHOWN} lines of most messages, of {len(rows)}"
+    emit(rows if json else rows[:SHOWN], json, COLUMNS, head)
+
+
+def _row(trace: Trace, line: int) -> dict[str, Any]:
+    of = {
+        name: trace.tables[name].filter(trace.tables[name]["line"] == line)
+        for name in ("accesses", "messages", "states", "transactions")
+    }
+    return {
+        "line": trace.name(line),
+        "address": f"{line:#x}",
+        **{name: len(table) for name, table in of.items()},
+        "waited_ps": sum(of["messages"]["waited"].to_list()),
+    }

@@ -1,0 +1,12 @@
+"""What happened in a run, event by event: recorded, named, and written for other tools.
+
+record(job, window) -> Trace     one run of the native engine, seen through the probe `trace`
+save(trace, path)                as one table (.parquet), or for Perfetto (.pftrace)
+
+Invariant: the run's outcome is that of the same job untraced.
+"""
+
+from uncore.trace.files import save
+from uncore.trace.record import Trace, Window, record
+
+__all__ = ["Trace", "Window", "record", "save"]

@@ -1,0 +1,37 @@
+"""A trace as a file: one table for every tool that reads Parquet, or a trace for Perfetto.
+
+    save(trace, path)       by the name's ending: .parquet, .pftrace
+
+A row of the table is an event, in the order of time; its column `table` says of which kind, and
+columns that its kind has not are null.
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+from uncore.files import write_whole
+from uncore.trace import perfetto
+from uncore.trace.record import Trace
+from uncore.trace.tables import WHEN
+
+
+def save(trace: Trace, path: Path) -> None:
+    write_whole(path, perfetto.trace(trace) if path.suffix == ".pftrace" else table(trace))
+
+
+def table(trace: Trace) -> bytes:
+    import polars  # noqa: PLC0415 (slow to load)
+
+    parts = []
+    for name, when in WHEN.items():
+        events = trace.tables[name]
+        kind = polars.lit(name).alias("table")
+        parts.append(events.select(polars.col(when).alias("time"), kind, polars.all()))
+    start = polars.lit(trace.window.start).cast(polars.Int64).alias("time")
+    held = trace.tables["held"].select(start, polars.lit("held").alias("table"), polars.all())
+    rows = polars.concat([held, *parts], how="diagonal_relaxed")
+    written = io.BytesIO()
+    rows.sort("time", maintain_order=True).write_parquet(written, compression="zstd")
+    return written.getvalue()

@@ -1,0 +1,153 @@
+"""One run, traced: what the probe `trace` of the native engine saw, in tables.
+
+    record(job, Window(start, until, lines=("lock",), harts=(3,)))    a job of one point
+    record(job, Window(around="slowest"))               the operation that took longest
+
+A table is a polars frame, in the order of time; its columns are in docs/trace.md.  What a window
+needs to know of the run before, where the slowest operation and the objects with names are, a first
+run tells: runs repeat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from uncore.engine import NOTHING, Told, native, outcome
+from uncore.engine.limits import Limits, watch
+from uncore.engine.native import SLICE, SPAN, spec
+from uncore.engine.options import take
+from uncore.errors import UserError
+from uncore.program.fields import Fields
+from uncore.trace import operations, tables
+from uncore.trace.operations import Operation
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+    from uncore.job import Job
+
+SLOWEST = "slowest"
+NAMED = 3  # objects on a line that name it
+MARGIN = 10  # of an operation's time, one part is shown before it and one behind
+
+
+@dataclass(frozen=True)
+class Window:
+    """What of a run is wanted: of all that is not said, everything."""
+
+    start: int = 0  # ps
+    until: int = spec.NO_LIMIT
+    lines: tuple[str, ...] = ()  # names of objects, or addresses
+    harts: tuple[int, ...] = ()
+    around: str = ""  # SLOWEST: the operation that took longest
+
+
+@dataclass(frozen=True)
+class Trace:
+    """`tables` by name: messages, states, held, holds, turns, accesses, harts, transactions."""
+
+    job: Job
+    window: Window
+    point: Mapping[str, Any]  # fields of a result.Point
+    tables: Mapping[str, DataFrame]
+    fields: Fields
+
+    @cached_property
+    def lines(self) -> list[int]:
+        """Those of most messages first."""
+        counts = self.tables["messages"].filter(self.tables["messages"]["line"] > 0)
+        found = counts.group_by("line").len().sort(["len", "line"], descending=[True, False])
+        return [line for line, _ in found.iter_rows()]
+
+    def name(self, line: int) -> str:
+        """Of a line: what was used of it, else what is at its beginning."""
+        return ", ".join(self._used.get(line, [])[:NAMED]) or self.fields.at(line).name
+
+    @cached_property
+    def _used(self) -> dict[int, list[str]]:
+        found: dict[int, dict[str, None]] = {}
+        accesses = self.tables["accesses"]
+        for line, name in accesses.select("line", "object").sort("line", "object").iter_rows():
+            found.setdefault(line, {})[name] = None
+        return {line: list(names) for line, names in found.items()}
+
+    @cached_property
+    def operations(self) -> list[Operation]:
+        """Those that ended within the window, as the program marks them."""
+        return operations.of(self.tables["harts"])
+
+
+def record(job: Job, window: Window, told: Told = NOTHING) -> Trace:
+    _refuse(job)
+    if window.around:
+        window = _around_slowest(job, window, told)
+    addresses = _addresses(job, window, told)
+    seen = _seen(job, spec.Trace(True, window.start, window.until, addresses), told)
+    machine = job.machine
+    kept = tables.within(seen.tables, window.start, window.until, addresses)
+    cores = {machine.core_of(job.harts[hart]) for hart in window.harts}
+    return replace(seen, window=window, tables=tables.of_harts(kept, window.harts, cores))
+
+
+def _refuse(job: Job) -> None:
+    if job.engine != "native" or len(list(job.points())) > 1:
+        raise UserError(
+            "one run of engine native is traced: write one thread count, and --seed for another"
+        )
+
+
+def _seen(job: Job, window: spec.Trace, told: Told) -> Trace:
+    run = native.start(job, frozenset({"trace"}), trace=window)
+    watched = watch(take(Limits, told), job.program.name, lambda operations, reached: None)
+    while run.step(SLICE, SPAN):
+        watched(run.operations, run.now, run.touched)
+    fields = Fields.of(job.program, run.read, job.threads[0])
+    named = tables.named(job, run, fields)
+    return Trace(job, Window(), outcome.point(job, run), named, fields)
+
+
+def _scout(job: Job, told: Told) -> Trace:
+    """The run without its lines: what harts did, and the names of objects at the end."""
+    nowhere = (spec.NO_LIMIT,)
+    return _seen(job, spec.Trace(True, 0, spec.NO_LIMIT, nowhere), told)
+
+
+def _around_slowest(job: Job, window: Window, told: Told) -> Window:
+    found = [one for one in _scout(job, told).operations if window.start <= one.end <= window.until]
+    if window.around != SLOWEST or not found:
+        raise UserError(
+            f"--around {window.around}: expected '{SLOWEST}', of a workload that marks operations"
+        )
+    longest = max(found, key=lambda one: (one.took, -one.begin))
+    margin = longest.took // MARGIN
+    return replace(
+        window, start=max(0, longest.begin - margin), until=longest.end + margin, around=""
+    )
+
+
+def _addresses(job: Job, window: Window, told: Told) -> tuple[int, ...]:
+    """One on each line that is wanted."""
+    found = {word: number for word in window.lines if (number := _number(word)) is not None}
+    if len(found) == len(window.lines):
+        return tuple(found.values())
+    fields = _scout(job, told).fields
+    named = {
+        word: [found[word]] if word in found else fields.addresses(word) for word in window.lines
+    }
+    for word, addresses in named.items():
+        if not addresses:
+            raise UserError(
+                f"--line {word}: expected the name of an object, such as 'lock', or an address in"
+                " hexadecimal; `uncore lines` lists them"
+            )
+    return tuple(address for addresses in named.values() for address in addresses)
+
+
+def _number(word: str) -> int | None:
+    try:
+        return int(word, 16) if word.startswith("0x") else None
+    except ValueError:
+        return None
