@@ -45,6 +45,10 @@ COMMANDS: Commands = {
         "What happened in a run, event by event: a table of it, or a trace for Perfetto.",
         "uncore.report.traced:COLUMNS",
     ),
+    "watch": (
+        f"{_HERE}.watch:watch",
+        "A run as a page to step through: messages on the machine, states, a chart, in words.",
+    ),
     "matrix": (
         f"{_HERE}.matrix:matrix",
         "The latency between all pairs of harts, as measured by a CAS ping-pong.",

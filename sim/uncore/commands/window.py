@@ -22,7 +22,8 @@ class Looked:
         str | None, Parameter(help="simulated time from..until: 10us..12us, 10us.., ..12us")
     ] = None
     around: Annotated[
-        str | None, Parameter(help="slowest: only while the operation that took longest ran")
+        str | None,
+        Parameter(help="slowest: the operation that took longest; measured: from its beginning"),
     ] = None
     line: Annotated[
         list[str],

@@ -7,6 +7,6 @@ Invariant: the run's outcome is that of the same job untraced.
 """
 
 from uncore.trace.files import save
-from uncore.trace.record import Trace, Window, record
+from uncore.trace.record import MEASURED, Trace, Window, record
 
-__all__ = ["Trace", "Window", "record", "save"]
+__all__ = ["MEASURED", "Trace", "Window", "record", "save"]

@@ -1,5 +1,6 @@
 """Operations of a traced run, as the program's markers tell where they begin and end.
 
+    begin(harts) -> when the first hart begins what is measured
     of(harts) -> [Operation(hart, begin, end, batch)]      in the order of their ends
 
 The counterpart of sim/native/guest/markers.hh, which counts latencies: one begins at START or
@@ -33,6 +34,13 @@ class Operation(NamedTuple):
 def marker(value: int) -> tuple[int, int]:
     """Code, and the value beside it."""
     return value >> CODE, value & ((1 << CODE) - 1)
+
+
+def begin(harts: DataFrame) -> int:
+    """When the first hart begins what is measured; 0 where none says so."""
+    codes = [abi.CONSTANTS[f"UC_MARK_{name}"] for name in ("START", "ROI_ON")]
+    marks = harts.filter(harts["what"] == "marks").iter_rows(named=True)
+    return next((int(row["at"]) for row in marks if marker(row["value"])[0] in codes), 0)
 
 
 def of(harts: DataFrame) -> list[Operation]:

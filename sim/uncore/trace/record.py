@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from uncore.job import Job
 
-SLOWEST = "slowest"
+SLOWEST, MEASURED = "slowest", "measured"
 NAMED = 3  # objects on a line that name it
 MARGIN = 10  # of an operation's time, one part is shown before it and one behind
 
@@ -42,7 +42,7 @@ class Window:
     until: int = spec.NO_LIMIT
     lines: tuple[str, ...] = ()  # names of objects, or addresses
     harts: tuple[int, ...] = ()
-    around: str = ""  # SLOWEST: the operation that took longest
+    around: str = ""  # SLOWEST: the operation that took longest; MEASURED: since one began
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Trace:
 def record(job: Job, window: Window, told: Told = NOTHING) -> Trace:
     _refuse(job)
     if window.around:
-        window = _around_slowest(job, window, told)
+        window = _around(job, window, told)
     addresses = _addresses(job, window, told)
     seen = _seen(job, spec.Trace(True, window.start, window.until, addresses), told)
     machine = job.machine
@@ -115,17 +115,21 @@ def _scout(job: Job, told: Told) -> Trace:
     return _seen(job, spec.Trace(True, 0, spec.NO_LIMIT, nowhere), told)
 
 
-def _around_slowest(job: Job, window: Window, told: Told) -> Window:
-    found = [one for one in _scout(job, told).operations if window.start <= one.end <= window.until]
-    if window.around != SLOWEST or not found:
-        raise UserError(
-            f"--around {window.around}: expected '{SLOWEST}', of a workload that marks operations"
-        )
-    longest = max(found, key=lambda one: (one.took, -one.begin))
+def _around(job: Job, window: Window, told: Told) -> Window:
+    """The window's times, where something in the run decides them."""
+    if window.around not in (SLOWEST, MEASURED):
+        raise UserError(f"--around {window.around}: expected {SLOWEST} or {MEASURED}")
+    seen = _scout(job, told)
+    within = [one for one in seen.operations if window.start <= one.end <= window.until]
+    if window.around == MEASURED:
+        begun = operations.begin(seen.tables["harts"])
+        return replace(window, start=max(window.start, begun), around="")
+    if not within:
+        raise UserError(f"--around {SLOWEST}: the workload marks no operations there")
+    longest = max(within, key=lambda one: (one.took, -one.begin))
     margin = longest.took // MARGIN
-    return replace(
-        window, start=max(0, longest.begin - margin), until=longest.end + margin, around=""
-    )
+    start, until = max(0, longest.begin - margin), longest.end + margin
+    return replace(window, start=start, until=until, around="")
 
 
 def _addresses(job: Job, window: Window, told: Told) -> tuple[int, ...]:

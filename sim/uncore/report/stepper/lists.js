@@ -1,0 +1,41 @@
+// Harts with the source lines they are at, and what happens in words.
+const hartList = [];
+function drawHarts() {
+  const body = document.getElementById('harts');
+  for (const [hart, core] of D.harts) {
+    const row = document.createElement('tr');
+    row.innerHTML = `<th scope="row">${hart}${hart === core ? '' : ` on core ${core}`}</th><td></td><td class="code"></td><td class="code"></td>`;
+    body.append(row);
+    hartList.push([hart, row]);
+  }
+}
+function showHarts(t) {
+  for (const [hart, row] of hartList) {
+    const at = hartAt(hart, t);
+    row.className = at.does;
+    row.children[1].textContent = at.does;
+    row.children[2].textContent = at.source;
+    row.children[3].textContent = D.sources[at.source] || '';
+  }
+}
+
+const LOG = 60; // sentences before the present one and behind it
+let told = [], toldLine = null;
+function showLog(line, t, go) {
+  if (toldLine !== line) { told = sentences(line); toldLine = line; }
+  const list = document.getElementById('log'), here = until(told, t, s => s[0]) - 1;
+  const first = Math.max(0, here - LOG), items = told.slice(first, here + LOG).map(([when, , say], i) => {
+    const item = document.createElement('li'), n = first + i;
+    item.innerHTML = `<time>${time(when)}</time><span>${say()}</span>`;
+    item.className = (when === t || n === here ? 'now' : n > here ? 'later' : '') + (Math.abs(n - here) < 12 ? ' near' : '');
+    if (n === here) item.setAttribute('aria-current', 'step');
+    item.addEventListener('click', () => go(when));
+    return item;
+  });
+  list.replaceChildren(...items);
+  const present = list.querySelector('[aria-current]');
+  const box = list.parentElement;
+  if (present) box.scrollTop = present.offsetTop - list.offsetTop - box.clientHeight / 2;
+  const at = told.filter(s => s[0] === t).map(s => s[2]());
+  document.getElementById('said').innerHTML = at[at.length - 1] || (here >= 0 ? told[here][2]() : 'Nothing has happened to this line yet.');
+}

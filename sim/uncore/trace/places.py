@@ -1,0 +1,63 @@
+"""Where messages are on their way: each stop of it, and when.
+
+    Places(job).stop(agent, line)            where an agent stands about a line (A3)
+    Places(job).ways(messages, start)        of each message its stops and when its head is at each
+
+A head passes a link in the link's latency, behind its wait for the channel where it had one; whole
+is a message when it has arrived (F3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from uncore.job import Job
+from uncore.topology.route import Routes
+from uncore.trace.tables import LINE
+from uncore.trace.words import size_of
+
+GOLDEN = 0x9E3779B97F4A7C15  # A3
+
+Way = list[list[int]]  # stops, times
+
+
+class Places:
+    def __init__(self, job: Job) -> None:
+        self.machine, self.slices = job.machine, job.slices
+        self.routes = Routes(job.machine)
+        self._paths: dict[tuple[int, int], list[int]] = {}
+
+    def stop(self, agent: int, line: int) -> int:
+        machine = self.machine
+        resolver = agent - machine.cores
+        if resolver < 0:
+            return machine.core_stops[agent]
+        if resolver >= len(machine.resolvers):
+            return machine.memories[resolver - len(machine.resolvers)].stop
+        slices = machine.resolvers[resolver].slices
+        chosen = (line // LINE * GOLDEN & 2**64 - 1) >> 32
+        return slices[(chosen if self.slices == "hash" else int(self.slices)) % len(slices)]
+
+    def path(self, source: int, target: int) -> list[int]:
+        ends = source, target
+        if ends not in self._paths:
+            self._paths[ends] = self.routes.path(*ends)
+        return self._paths[ends]
+
+    def ways(self, messages: Iterable[Mapping[str, Any]], start: int) -> list[Way]:
+        return [self._way(message, start) for message in messages]
+
+    def _way(self, message: Mapping[str, Any], start: int) -> Way:
+        line, size = message["line"], size_of(message)
+        ends = (self.stop(message[agent], line) for agent in ("sender", "receiver"))
+        waits = dict(zip(message["links"], message["waits"], strict=True))
+        source, target = ends
+        now = message["sent"] - start
+        stops, times = [source], [now]
+        for number in self.path(source, target):
+            link = self.machine.links[number]
+            now += waits.get(number, 0) + getattr(link, size)
+            stops.append(link.target)
+            times.append(now)
+        return [stops, times]

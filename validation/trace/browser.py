@@ -1,0 +1,49 @@
+"""A page in a real browser, for tests: Chromium without a window, which skips where there is none.
+
+    with opened(path) as page: ...      a Playwright page; complaints and requests are errors
+
+Invariant: when the block ends, the page has written nothing on its console and asked nobody.
+"""
+
+import shutil
+from contextlib import contextmanager
+from functools import cache
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+@cache
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api")
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    if not found:
+        pytest.skip("no Chromium here: apt-get install chromium")
+    running = playwright.sync_playwright().start()
+    return running.chromium.launch(executable_path=found, args=["--no-sandbox"])
+
+
+@contextmanager
+def opened(path, address="", width=1280, height=800, dark=False):
+    heard = []
+    view = {"width": width, "height": height}
+    scheme = "dark" if dark else "light"
+    page = browser().new_page(viewport=view, color_scheme=scheme, reduced_motion="reduce")
+    page.on("console", lambda message: heard.append(f"console: {message.text}"))
+    page.on("pageerror", lambda error: heard.append(f"error: {error}"))
+    page.on("request", lambda request: heard.append(f"request: {request.url}"))
+    page.goto(f"{path.as_uri()}{address}")
+    heard = [one for one in heard if not one.startswith(f"request: {path.as_uri()}")]
+    try:
+        yield page
+        assert [one for one in heard if path.as_uri() not in one] == []
+    finally:
+        page.close()
+
+
+def faults(page):
+    """What axe finds that is serious or worse, as lines."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    found = axe.run(page).response["violations"]
+    return [f"{v['id']}: {v['help']}" for v in found if v["impact"] in ("serious", "critical")]
