@@ -38,6 +38,11 @@ lines r.json
 scaling r.json
 compare ccx:2x4 lock/ticket lock/mcs {SMALL}
 conflicts lock/ticket --set ops=5
+whatif bus:4 lock/ticket --threads 4 --set ops=20 --repeat 2 --cores 1
+litmus --rounds 1 --machine bus:4
+fences lock/tas bus:2 --seeds 1 --at-once --cores 1
+export sst bus:2 lock/tas --threads 2 -o d
+claims macy-2018-hot-structure
 matrix ccx:4x4
 matrix epyc7601x2 --sample 4
 check ./vi

@@ -76,6 +76,7 @@ COMMANDS: Commands = {
     "compare": (
         f"{_HERE}.results:compare",
         "Two workloads or two machines, side by side: their ratio, and what makes the difference.",
+        "uncore.report.compare:COLUMNS",
     ),
     "whatif": (
         f"{_HERE}.whatif:whatif",

@@ -21,16 +21,8 @@ SEEN = 0.005  # lines or ns per operation: fewer would be written 0.00
 def show(comparison: Comparison) -> None:
     """The curve's table, the ratio's range, then classes, lines and waiting."""
     a, b = comparison.a, comparison.b
-    columns = [
-        Column("threads", "threads"),
-        throughput(f"{a}, ops/s", "a"),
-        throughput(f"{b}, ops/s", "b"),
-        Column("ratio", "ratio", "{:.3g}".format),
-        Column("from", "ratio_min", _ratio),
-        Column("to", "ratio_max", _ratio),
-    ]
     title = f"{b} over {a}" + (f": {comparison.common}" if comparison.common else "")
-    emit([msgspec.to_builtins(row) for row in comparison.rows], False, columns, title)
+    emit([msgspec.to_builtins(row) for row in comparison.rows], False, _curves(a, b), title)
     say_seeds(comparison.seeds)
     low, mean, high = comparison.ratio_min, comparison.ratio_mean, comparison.ratio_max
     say(f"ratio {low:.3g} to {high:.3g}, geometric mean {mean:.3g}\n")
@@ -55,14 +47,37 @@ def _show_parts(
     if parts is None:
         say(f"not known: {title}", "dim")
         return
-    columns = [
-        Column(what, "name", left=True),
-        Column(comparison.a, "a", "{:.2f}".format),
-        Column(comparison.b, "b", "{:.2f}".format),
-        Column("difference", "difference", "{:+.2f}".format),
-    ]
+    columns = _parts(what, comparison.a, comparison.b)
     rows = [msgspec.to_builtins(part) for part in parts if max(part.a, part.b) >= SEEN]
     emit(rows, False, columns, title)
+
+
+def _curves(a: str, b: str) -> list[Column]:
+    return [
+        Column("threads", "threads", about="harts that ran the workload"),
+        throughput(f"{a}, ops/s", "a"),
+        throughput(f"{b}, ops/s", "b"),
+        Column("ratio", "ratio", "{:.3g}".format, about="the second over the first"),
+        Column("from", "ratio_min", _ratio, about="least ratio that the repeats allow"),
+        Column("to", "ratio_max", _ratio, about="greatest ratio that the repeats allow"),
+    ]
+
+
+def _parts(what: str, a: str, b: str) -> list[Column]:
+    return [
+        Column(
+            what,
+            "name",
+            left=True,
+            about="distance from which lines are fetched, or the objects that they hold",
+        ),
+        Column(a, "a", "{:.2f}".format, about="lines, or ns, an operation of the first"),
+        Column(b, "b", "{:.2f}".format, about="of the second"),
+        Column("difference", "difference", "{:+.2f}".format, about="second less first"),
+    ]
+
+
+COLUMNS = [*_curves("A", "B"), *_parts("from, holds, waiting for", "A", "B")]
 
 
 def panel(comparison: Comparison) -> plots.Panel:

@@ -8,6 +8,7 @@ COMMANDS: Commands = {
     "predict": (
         f"{_HERE}.predict:predict",
         "Handoffs of a machine that nobody measured, with intervals, from its relatives' numbers.",
+        "uncore_lab.predict:COLUMNS",
     ),
     "validate": (
         f"{_HERE}.validate:validate",

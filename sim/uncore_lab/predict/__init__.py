@@ -56,27 +56,12 @@ def _show(found: Forecast, machine: Machine, home: str) -> None:
     emit(
         [asdict(c) | {"measured": measured.get(c.name)} for c in found.classes.values()],
         False,
-        [
-            Column("class", "name", left=True),
-            Column("ns", "ns", _tenths),
-            Column("from", "low", _tenths),
-            Column("to", "high", _tenths),
-            Column("measured", "measured", lambda v: EMPTY if v is None else _tenths(v)),
-            Column("", lambda row: None if row["lent"] else "nobody lent a number that it needs"),
-        ],
+        CLASSES,
         f"{machine.name}: one handoff, predicted, with {share} intervals{where}",
     )
     rows = [asdict(loan) for loan in found.loans]
-    columns = [
-        Column("number", "key", left=True),
-        Column("value", lambda row: _value(row["value"], row["unit"])),
-        Column("deviation", "deviation", lambda v: f"{100 * v:.0f} %"),
-        Column("rule", lambda row: _rule(row["amount"], row["unit"]), left=True),
-        Column("of", lambda row: " ".join(row["machines"]), left=True),
-        Column("related by", lambda row: " ".join(row["shared"]), left=True),
-    ]
     if rows:
-        emit(rows, False, columns, "its numbers: the median of the nearest relatives")
+        emit(rows, False, NUMBERS, "its numbers: the median of the nearest relatives")
     elif not found.unlent:
         say("Every number of this machine is given; none had to be predicted.")
     for key, deviation in found.unlent.items():
@@ -99,3 +84,37 @@ def _rule(amount: float, unit: str) -> str:
     if unit == RATIO:
         return f"{amount:.2f}"
     return f"{amount:.2f} ns" if unit == "ns" else f"{amount:.1f} cycles of the {unit} clock"
+
+
+CLASSES = [
+    Column("class", "name", left=True, about="the innermost level that holds both cores"),
+    Column("ns", "ns", _tenths, about="median of a handoff between two such cores, predicted"),
+    Column("from", "low", _tenths, about="lower end of the interval"),
+    Column("to", "high", _tenths, about="upper end of the interval"),
+    Column(
+        "measured",
+        "measured",
+        lambda v: EMPTY if v is None else _tenths(v),
+        about="ns on the real machine, where somebody has measured it",
+    ),
+    Column("", lambda row: None if row["lent"] else "nobody lent a number that it needs"),
+]
+NUMBERS = [
+    Column("number", "key", left=True, about="a key of the machine"),
+    Column("value", lambda row: _value(row["value"], row["unit"]), about="what it is taken to be"),
+    Column(
+        "deviation",
+        "deviation",
+        lambda v: f"{100 * v:.0f} %",
+        about="how far the truth may be from it, by how far relatives are from each other",
+    ),
+    Column(
+        "rule",
+        lambda row: _rule(row["amount"], row["unit"]),
+        left=True,
+        about="what relatives have in common: a time, cycles of a clock, or a ratio",
+    ),
+    Column("of", lambda row: " ".join(row["machines"]), left=True, about="who lends it"),
+    Column("related by", lambda row: " ".join(row["shared"]), left=True, about="what they share"),
+]
+COLUMNS = [*CLASSES, *NUMBERS]

@@ -1,0 +1,53 @@
+// cpupri of Linux: which CPUs run a task of that priority, a bit a CPU, in one mask for all.
+//
+// A CPU sets its bit when such a task comes, clears it when it goes, and looks for others in the
+// part of its own node. The mask of 480 CPUs is a line, which two sockets take from each other. The
+// change of 2025 gives each memory node a mask of its own. -DAPART is that, by hand.
+//
+// Check: in the end no bit is set.
+#include "loop.h"
+#include "uncore.h"
+
+UC_WORKLOAD("Masks of CPUs by priority: one line for all nodes, or a line each");
+UC_PARAM(duration, think, 20000, "ns", "between two changes of a CPU's priority");
+
+#define WORDS 4  // of a node
+
+static struct cpupri {
+  UC_ALIGNED _Atomic uint64_t near[WORDS];
+#ifndef APART
+  _Atomic uint64_t far[WORDS];
+#else
+  UC_ALIGNED _Atomic uint64_t far[WORDS];
+#endif
+}* cpupri;
+
+void uc_setup(unsigned n) {
+  (void)n;
+  cpupri = uc_alloc(sizeof *cpupri, 0);
+}
+
+void uc_main(unsigned id, unsigned n) {
+  unsigned half = (n + 1) / 2, at = id % half;
+  _Atomic uint64_t* mask = id < half ? cpupri->near : cpupri->far;
+  uint64_t bit = 1ull << at % 64;
+  struct loop loop = loop_begin();
+  while (loop_more(&loop)) {
+    uc_start();
+    atomic_fetch_or_explicit(&mask[at / 64 % WORDS], bit, memory_order_relaxed);
+    uint64_t found = 0;
+    for (unsigned k = 0; k < WORDS; k++)
+      found |= atomic_load_explicit(&mask[k], memory_order_relaxed);
+    uc_check(found != 0, "no CPU has this priority, not even this one");
+    atomic_fetch_and_explicit(&mask[at / 64 % WORDS], ~bit, memory_order_relaxed);
+    uc_delay(think);
+    uc_op();
+  }
+  loop_end();
+}
+
+void uc_finish(unsigned n) {
+  (void)n;
+  for (unsigned k = 0; k < WORDS; k++)
+    uc_check((cpupri->near[k] | cpupri->far[k]) == 0, "a bit is left over");
+}
