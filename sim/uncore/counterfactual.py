@@ -87,6 +87,7 @@ class WhatIf(Framed):
                 "doubtful": one.doubtful,
                 "p99_ps": one.point.latency and one.point.latency.p99,
                 "p99_change": one.p99,
+                "words": shlex.join(one.change.words),
                 "run": shlex.join((*self.words, *one.change.words)),
             }
             for one in self.effects

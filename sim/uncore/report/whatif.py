@@ -6,6 +6,7 @@ Interface: `show(found)` prints, `panel(found)` draws.
 from __future__ import annotations
 
 import re
+import shlex
 
 from uncore.counterfactual import WhatIf
 from uncore.report import plot as plots
@@ -28,8 +29,9 @@ def show(found: WhatIf, top: int) -> None:
     emit(shown, False, COLUMNS, f"{title}{p99}{more}")
     if any(row["doubtful"] for row in shown):
         say("~: chance alone may have done it, some repeats are as without the change\n", "dim")
+    say(f"{shlex.join(found.words)}, and for each row:\n")
     for number, row in enumerate(shown, 1):
-        print(f"{number:3}  {row['run']}")  # one line each, to be copied
+        print(f"{number:3}  {row['words']}")  # one line each, to be copied
 
 
 def _job(found: WhatIf) -> str:
