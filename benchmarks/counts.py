@@ -127,8 +127,19 @@ def collected(asked: Job, module: Path) -> int:
         environment = {"PYTHONHASHSEED": "0", "PATH": os.environ["PATH"]}
         ran = subprocess.run(command, capture_output=True, text=True, env=environment)
     if ran.returncode:
-        sys.exit(f"{asked.program.name}: {ran.stderr.strip() or ran.stdout.strip()}")
+        sys.exit(why(asked, module, ran.stderr.strip() or ran.stdout.strip()))
     return int(ran.stderr.split("Collected : ")[1].split()[0])
+
+
+def why(asked: Job, module: Path, said: str) -> str:
+    """What to do about a run that failed under valgrind."""
+    if "unhandled instruction" in said or "SIGILL" in said:
+        return (
+            f"counts: valgrind does not know an instruction of {module.parent}: it was built for"
+            " this host's own processor. Remove that folder and build it again with"
+            " `python -m SCons --clang native`, which takes the plainest processor there is"
+        )
+    return f"counts: {asked.program.name} failed under valgrind: {said}"
 
 
 def arguments(asked: Job) -> tuple[Any, ...]:

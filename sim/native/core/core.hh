@@ -111,7 +111,7 @@ class Core {
   void retry_stalled(uint64_t number, Time now);
 
   void end_run(Thread& thread, End::Cause cause, int code, std::string reason = {});
-  void run_thread(Thread& thread, Time end);
+  void run_thread(const Turns::Turn& turn);
   void stopped(Thread& thread, Stop stop);
 
   Time later(const Msg& request, Time leaves);

@@ -42,20 +42,20 @@ void Core::start() {
 void Core::run(Time now) {
   turns.begin(now);
   for (Turns::Turn turn = turns.next(); turn.thread; turn = turns.next()) {
-    run_thread(*turn.thread, turn.end);
+    run_thread(turn);
     if (around.end.has_come()) return;
   }
   turns.schedule_next();
 }
 
-void Core::run_thread(Thread& thread, Time end) {
-  if (thread.tries) {
+void Core::run_thread(const Turns::Turn& turn) {
+  if (Thread& thread = *turn.thread; thread.tries) {
     const Turns::As executing(turns, thread);
     return attempt(thread, thread.hart.clock);
   }
-  const Stop stop = turns.execute(thread, end);
-  if (stop != Stop::horizon) [[unlikely]]
-    stopped(thread, stop);
+  const auto [thread, why] = turns.execute(turn);
+  if (why != Stop::horizon) [[unlikely]]
+    stopped(*thread, why);
 }
 
 void Core::stopped(Thread& thread, Stop stop) {

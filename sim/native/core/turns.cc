@@ -12,6 +12,8 @@ namespace {
 // ms.
 constexpr Time kLongestSlice = 100'000'000;
 
+constexpr Time later(Time when, Time by) { return when < kNever - by ? when + by : kNever; }
+
 }  // namespace
 
 void Turns::schedule_next() {
@@ -23,15 +25,16 @@ void Turns::schedule_next() {
 
 // How far the core may run at `now` without missing a message (rule S2), or a timer of its harts.
 Time Turns::horizon(Time now) const {
-  const Time next = around_.queue.next_time();
   const Time slice = now + std::min(around_.job.lookahead, kLongestSlice);
   // Who touches a page first is decided in the order of events.
-  const bool early = around_.network.in_flight(core_) > 0 || around_.map.first_touch();
-  const Time apart = early ? 0 : reach_;
-  const Time free = next < kNever - apart ? next + apart : kNever;
+  const Time apart = around_.map.first_touch() ? 0 : reach_;
+  const bool expects = around_.network.in_flight(core_) > 0;
+  const Time by_message = later(around_.queue.next_message(), expects ? 0 : apart);
+  const Time by_run = later(around_.queue.next_run(), apart);
   Time due = kNever;
   if (around_.interrupts.any_due())
     for (const auto& t : threads_) due = std::min(due, around_.interrupts.due(t->id));
+  const Time free = std::min(by_message, by_run);
   return std::min({free == 0 ? 0 : free - 1, due - 1, slice, around_.end.time()});
 }
 
@@ -52,18 +55,35 @@ Turns::Turn Turns::next() const {
   return turn;
 }
 
-Stop Turns::run(Thread& thread) {
+// Of two harts, the other one, where its turn is next.
+Thread* Turns::sibling(const Thread& thread) const {
+  if (threads_.size() != 2) return nullptr;
+  Thread* const other = threads_[1 - thread.index].get();
+  const bool goes_on = other->mode == Thread::Mode::running && !other->tries;
+  return goes_on && other->hart.clock <= horizon_ ? other : nullptr;
+}
+
+[[gnu::noinline]] Stop Turns::run(Thread& thread) {
   return thread.weak ? thread.hart.run_viewed(thread.weak->views) : thread.hart.run();
 }
 
-// Up to the horizon, or until it is a sibling's turn.
-Stop Turns::execute(Thread& thread, Time end) {
-  const As executing(*this, thread);
-  thread.hart.horizon = std::min(horizon_, end);
-  thread.hart.undisturbed = thread.ran_at == disturbances_;
-  const Stop stop = run(thread);
-  thread.ran_at = disturbances_;
-  return stop;
+// Siblings go on by turns of an instruction or two, so the interpreter is here, not called.
+Turns::Stopped Turns::execute(const Turn& turn) {
+  Thread* thread = turn.thread;
+  const As executing(*this, *thread);
+  Time end = turn.end;
+  for (;;) {
+    Hart<Thread>& hart = thread->hart;
+    hart.horizon = std::min(horizon_, end);
+    hart.undisturbed = thread->ran_at == disturbances_;
+    const Stop stop = thread->weak ? run(*thread) : hart.run();
+    thread->ran_at = disturbances_;
+    if (stop != Stop::horizon) return {thread, stop};
+    Thread* const other = sibling(*thread);
+    if (!other) return {thread, stop};
+    end = hart.clock - (thread->index < other->index);
+    executing_ = thread = other;
+  }
 }
 
 void Turns::shorten(Time then) {

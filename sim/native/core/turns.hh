@@ -43,7 +43,13 @@ class Turns {
     Time end;
   };
   Turn next() const;
-  Stop execute(Thread& thread, Time end);
+  // Up to the horizon or the end of the turn; two harts of a core go on by turns. Who stops, and
+  // why.
+  struct Stopped {
+    Thread* thread;
+    Stop why;
+  };
+  Stopped execute(const Turn& turn);
   // Something is done for a hart, as if it executed.
   class As {
    public:
@@ -79,6 +85,7 @@ class Turns {
 
  private:
   static Stop run(Thread& thread);
+  Thread* sibling(const Thread& thread) const;
   static Time before(Time at, uint32_t by, const Thread& sleeper);
   Time horizon(Time now) const;
   void advance(Thread& sleeper, Time horizon);

@@ -59,7 +59,7 @@ constexpr T rest(T a, T b) {
 }  // namespace meaning
 
 template <class Port>
-Stop Hart<Port>::run() {
+[[gnu::always_inline]] inline Stop Hart<Port>::run() {
   static_assert(HartPort<Port>);
   if (suspended_) return Stop::later;
   if (waiting_ && !wakes()) return Stop::wfi;

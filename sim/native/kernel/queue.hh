@@ -65,7 +65,12 @@ class EventQueue {
   explicit EventQueue(std::size_t cores) : runs_(cores) {}
 
   bool empty() const { return next_time() == kNever; }
-  Time next_time() const { return std::min(next_message(), runs_.next_time()); }
+  Time next_time() const { return std::min(next_message(), next_run()); }
+  Time next_run() const { return runs_.next_time(); }  // of a core
+  Time next_message() const {                          // of anything else
+    if (near_count_ > 0) return near_[near_count_ - 1].time;
+    return heap_.empty() ? kNever : heap_[0].time;
+  }
   // The next event is the present one from now on. It stays readable until the next push().
   const Event& pop() {
     if (near_count_ == 0 && !heap_.empty()) [[unlikely]]
@@ -107,10 +112,6 @@ class EventQueue {
  private:
   static constexpr std::size_t kArity = 4, kNear = 16;
 
-  Time next_message() const {
-    if (near_count_ > 0) return near_[near_count_ - 1].time;
-    return heap_.empty() ? kNever : heap_[0].time;
-  }
   // Is a core's execution before the first of the near events?
   bool runs_first() const {
     const Time run = runs_.next_time();
