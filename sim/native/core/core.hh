@@ -29,7 +29,7 @@ class Core {
 
   Core(const CoreSurroundings& around, Agent agent, Time reach);
 
-  const CoreSurroundings around;
+  const CoreSurroundings& around;  // all cores'
   const Agent agent;
   const CoreSpec& spec;
   std::vector<std::unique_ptr<Thread>> threads;

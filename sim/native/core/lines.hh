@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "coherence/client.hh"
@@ -38,7 +39,42 @@ struct Line {
   Contended contended;    // rule C9
   Time used = 0;          // last, for LRU,
   uint64_t use = 0;       // by whom (0: a message, else a hart), and its place in our order
+  Line *l1_next = nullptr, *l2_next = nullptr;  // of its sets
   Bytes data;
+};
+
+// The lines of a set of a cache, in no order: a chain through the lines, by the member `Next`.
+template <Line* Line::* Next>
+class LineSet {
+ public:
+  uint32_t size() const { return size_; }
+  void add(Line& line) {
+    line.*Next = std::exchange(first_, &line);
+    ++size_;
+  }
+  void remove(const Line& line) {
+    Line** at = &first_;
+    while (*at != &line) at = &((*at)->*Next);
+    *at = line.*Next;
+    --size_;
+  }
+  // The line that `before` puts first of those that `may_go`, or null.
+  template <class MayGo, class Before>
+  Line* first(MayGo may_go, Before before) const {
+    Line* least = nullptr;
+    for (Line* line = first_; line; line = line->*Next)
+      if (may_go(*line) && (!least || before(*line, *least))) least = line;
+    return least;
+  }
+  bool watched() const {
+    for (const Line* line = first_; line; line = line->*Next)
+      if (line->watchers > 0) return true;
+    return false;
+  }
+
+ private:
+  Line* first_ = nullptr;
+  uint32_t size_ = 0;
 };
 
 class Lines {
@@ -85,36 +121,38 @@ class Lines {
   // Gives the line a way of its L2 set; `victim` must have made room.
   void enter_l2(Line& line) {
     line.resident = true;
-    l2_[line.number % l2_sets_].push_back(&line);
+    l2_[line.number % l2_sets_].add(line);
   }
   // The resident line that must go before `number` can come; null: there is room. `may_go` tells
   // lines that cannot be evicted now; if none can, the set overflows for a while.
   template <class MayGo>
   Line* victim(uint64_t number, MayGo may_go) {
-    std::vector<Line*>& set = l2_[number % l2_sets_];
-    if (set.size() < l2_ways_) return nullptr;
-    Line* oldest = nullptr;
-    for (Line* line : set)
-      if (may_go(*line) && (!oldest || before(*line, *oldest))) oldest = line;
-    return oldest;
+    const auto& set = l2_[number % l2_sets_];
+    return set.size() < l2_ways_ ? nullptr : set.first(may_go, before);
   }
   // The line that must leave the L1 before `number` can enter; null: there is room.
   Line* displaced(uint64_t number) {
-    std::vector<Line*>& set = l1_[number % l1_sets_];
+    const auto& set = l1_[number % l1_sets_];
     if (set.size() < l1_ways_) return nullptr;
-    return *std::ranges::min_element(set, [](Line* a, Line* b) { return before(*a, *b); });
+    return set.first([](const Line&) { return true; }, before);
   }
   // Does a sleeping hart read lines of the sets where `number` belongs?
   bool watched(uint64_t number) {
-    const auto by_sleepers = [](const Line* line) { return line->watchers > 0; };
-    return std::ranges::any_of(l1_[number % l1_sets_], by_sleepers) ||
-           std::ranges::any_of(l2_[number % l2_sets_], by_sleepers);
+    return watched_ > 0 && (l1_[number % l1_sets_].watched() || l2_[number % l2_sets_].watched());
+  }
+  void watch(uint64_t number) {
+    ++find(number)->watchers;
+    ++watched_;
+  }
+  void unwatch(uint64_t number) {
+    --find(number)->watchers;
+    --watched_;
   }
   // Takes the line out of both caches; it stays findable.
   void leave(Line& line) {
     leave_l1(line);
     if (!line.resident) return;
-    std::erase(l2_[line.number % l2_sets_], &line);
+    l2_[line.number % l2_sets_].remove(line);
     line.resident = false;
   }
   void erase(Line& line) {
@@ -124,14 +162,14 @@ class Lines {
   }
   // `displaced` must have made room.
   void enter_l1(Line& line) {
-    if (!line.in_l1) l1_[line.number % l1_sets_].push_back(&line);
+    if (!line.in_l1) l1_[line.number % l1_sets_].add(line);
     line.in_l1 = true;
     if (fast_) recent_[place(line.number)] = &line;
   }
   void leave_l1(Line& line) {
     if (recent_[place(line.number)] == &line) recent_[place(line.number)] = nullptr;
     if (!line.in_l1) return;
-    std::erase(l1_[line.number % l1_sets_], &line);
+    l1_[line.number % l1_sets_].remove(line);
     line.in_l1 = false;
   }
 
@@ -147,12 +185,14 @@ class Lines {
 
   uint32_t l1_sets_, l1_ways_, l2_sets_, l2_ways_;
   bool fast_;
+  uint32_t watched_ = 0;  // the sum of the lines' watchers
   uint64_t clock_ = 0;
-  std::array<Line*, kRecent> recent_{};
   LineMap<Line*> by_number_;
-  LineMap<std::vector<Line*>> l1_, l2_;  // sets, made when touched
-  std::deque<Line> pool_;
+  LineMap<LineSet<&Line::l1_next>> l1_;  // sets, made when touched
+  LineMap<LineSet<&Line::l2_next>> l2_;
   std::vector<Line*> free_;
+  std::array<Line*, kRecent> recent_{};
+  std::deque<Line> pool_;
 };
 
 }  // namespace uncore

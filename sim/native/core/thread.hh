@@ -24,28 +24,29 @@ class Thread : public IssuingPort<Thread> {
   static constexpr uint32_t kRegister = ~uint32_t{0};  // it has asked for a register: no request
 
   Thread(Core& core, Code& code, uint32_t id, uint32_t index)
-      : hart(*this, code, id), core(core), id(id), index(index) {}
+      : core(core), id(id), index(index), hart(*this, code, id) {}
 
-  Hart<Thread> hart;
+  // What every turn looks at stands together, and beside the hart's own time.
   Core& core;
   const uint32_t id;     // mhartid: the job's thread number
   const uint32_t index;  // among the core's threads
   Mode mode = Mode::running;
-  StoreBuffer buffer;
-  Access pending;                  // what the hart waits for
+  bool recording = false;          // it seems to spin: note which lines it reads
+  bool restarts = false;           // it met the lock of another hart of the core
+  bool interrupted = false;        // the trap it handles is an interrupt
   uint32_t asked = 0;              // the number of its far atomic under way, or kRegister
+  Time tries = 0;                  // when it is tried again, after a lock (C6); 0: see Mode
+  uint64_t ran_at = 0;             // Turns::disturbances_ when it ran last
+  std::unique_ptr<Weak> weak;      // null unless its core is weakly ordered
   uint64_t reservation = kNoLine;  // of the last LR
   uint64_t locked = kNoLine;       // the line that its LR has locked
-  Time since = 0;                  // when the pending access was issued
-  Time tries = 0;                  // when it is tried again, after a lock (C6); 0: see Mode
-  bool restarts = false;           // it met the lock of another hart of the core
-  uint64_t ran_at = 0;             // Turns::disturbances_ when it ran last
-  bool recording = false;          // it seems to spin: note which lines it reads
-  std::vector<uint64_t> watched;   // those lines
-  Time delayed_until = 0;          // end of the delay it is in, or was in last
-  bool interrupted = false;        // the trap it handles is an interrupt
-  Time late = 0;                   // where it begins what is measured (V3)
-  std::unique_ptr<Weak> weak;      // null unless its core is weakly ordered
+  Hart<Thread> hart;
+  Time since = 0;  // when the pending access was issued
+  Access pending;  // what the hart waits for
+  StoreBuffer buffer;
+  std::vector<uint64_t> watched;  // lines that it has read while it was `recording`
+  Time delayed_until = 0;         // end of the delay it is in, or was in last
+  Time late = 0;                  // where it begins what is measured (V3)
 
   // The port (hart/port.hh), with what IssuingPort adds.
   bool hits(uint64_t address, unsigned size, Time& now, uint64_t& value);

@@ -57,7 +57,6 @@ Turns::Turn Turns::next() const {
 
 // Of two harts, the other one, where its turn is next.
 Thread* Turns::sibling(const Thread& thread) const {
-  if (threads_.size() != 2) return nullptr;
   Thread* const other = threads_[1 - thread.index].get();
   const bool goes_on = other->mode == Thread::Mode::running && !other->tries;
   return goes_on && other->hart.clock <= horizon_ ? other : nullptr;
@@ -67,19 +66,26 @@ Thread* Turns::sibling(const Thread& thread) const {
   return thread.weak ? thread.hart.run_viewed(thread.weak->views) : thread.hart.run();
 }
 
-// Siblings go on by turns of an instruction or two, so the interpreter is here, not called.
 Turns::Stopped Turns::execute(const Turn& turn) {
+  const As executing(*this, *turn.thread);
+  if (threads_.size() == 2 && !turn.thread->weak) return alternate(turn);
+  turn.thread->hart.horizon = std::min(horizon_, turn.end);
+  turn.thread->hart.undisturbed = turn.thread->ran_at == disturbances_;
+  const Stop stop = run(*turn.thread);
+  turn.thread->ran_at = disturbances_;
+  return {turn.thread, stop};
+}
+
+// Siblings' turns are an instruction or two long, so the interpreter is here, not called.
+Turns::Stopped Turns::alternate(const Turn& turn) {
   Thread* thread = turn.thread;
-  const As executing(*this, *thread);
-  Time end = turn.end;
-  for (;;) {
+  for (Time end = turn.end;;) {
     Hart<Thread>& hart = thread->hart;
     hart.horizon = std::min(horizon_, end);
     hart.undisturbed = thread->ran_at == disturbances_;
-    const Stop stop = thread->weak ? run(*thread) : hart.run();
+    const Stop stop = hart.run();
     thread->ran_at = disturbances_;
-    if (stop != Stop::horizon) return {thread, stop};
-    Thread* const other = sibling(*thread);
+    Thread* const other = stop == Stop::horizon ? sibling(*thread) : nullptr;
     if (!other) return {thread, stop};
     end = hart.clock - (thread->index < other->index);
     executing_ = thread = other;
@@ -141,7 +147,7 @@ void Turns::spun(Thread& thread) {
     const Line* line = lines_.find(number);
     if (!line || !line->in_l1 || !around_.protocol.may_load(line->copy.state)) return;
   }
-  for (uint64_t number : thread.watched) ++lines_.find(number)->watchers;
+  for (uint64_t number : thread.watched) lines_.watch(number);
   thread.mode = Thread::Mode::spinning;
   if (around_.attribution)
     around_.attribution->turn_ends(thread.id,
@@ -176,7 +182,7 @@ void Turns::wake_until(Thread& thread, Time horizon) {
   if (around_.trace)
     around_.trace->hart({horizon, thread.id, Trace::What::wakes, thread.hart.pc, 0});
   thread.mode = Thread::Mode::running;
-  for (uint64_t number : thread.watched) --lines_.find(number)->watchers;
+  for (uint64_t number : thread.watched) lines_.unwatch(number);
   may_run(thread);
 }
 

@@ -36,6 +36,21 @@ Engine::Engine(MachineSpec m, JobSpec j)
       functional(memories.size(), agents, protocol, job.moves,
                  {cores, threads, resolvers, network, memories}),
       services(agents.harts(), queue, functional),
+      around_cores{.machine = machine,
+                   .job = job,
+                   .protocol = protocol,
+                   .map = map,
+                   .network = network,
+                   .queue = queue,
+                   .interrupts = interrupts,
+                   .memory = functional,
+                   .services = services,
+                   .end = end,
+                   .counters = counters,
+                   .attribution = attribution.get(),
+                   .trace = trace.get(),
+                   .versions = versions.get(),
+                   .accesses = accesses.get()},
       code_(job.text_begin, job.text_size) {
   memories.load(job.segments);
   make_resolvers();
@@ -61,26 +76,11 @@ void Engine::make_resolvers() {
 }
 
 void Engine::make_cores() {
-  const CoreSurroundings around{.machine = machine,
-                                .job = job,
-                                .protocol = protocol,
-                                .map = map,
-                                .network = network,
-                                .queue = queue,
-                                .interrupts = interrupts,
-                                .memory = functional,
-                                .services = services,
-                                .end = end,
-                                .counters = counters,
-                                .attribution = attribution.get(),
-                                .trace = trace.get(),
-                                .versions = versions.get(),
-                                .accesses = accesses.get()};
   std::vector<Time> reach = reaches(machine, agents, fabric);
   if (!job.free.empty()) std::ranges::fill(reach, 1);  // what messages about free lines take
   end.set_reach(*std::ranges::max_element(reach));
   for (std::size_t c = 0; c < agents.cores(); ++c)
-    cores.push_back(std::make_unique<Core>(around, static_cast<Agent>(c), reach[c]));
+    cores.push_back(std::make_unique<Core>(around_cores, static_cast<Agent>(c), reach[c]));
 }
 
 void Engine::place_threads() {

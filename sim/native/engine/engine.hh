@@ -59,6 +59,7 @@ class Engine {
   std::vector<std::unique_ptr<ResolverAgent>> resolvers;
   NewestBytes functional;
   Services services;
+  const CoreSurroundings around_cores;
 
  private:
   void make_resolvers();

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <numeric>
 #include <vector>
 
 #include "fabric/address_map.hh"
@@ -33,8 +32,7 @@ class Network {
         accept_(accept),
         log_(log),
         trace_(trace),
-        sent_(agents.all()),
-        in_flight_(agents.cores()) {}
+        traffic_(agents.all()) {}
 
   Packets packets;
 
@@ -51,13 +49,17 @@ class Network {
   uint64_t cross(PacketId id, Time now);
 
   // All that have been sent.
-  uint64_t messages() const { return std::reduce(sent_.begin(), sent_.end()); }
+  uint64_t messages() const {
+    uint64_t all = 0;
+    for (const Traffic& t : traffic_) all += t.sent;
+    return all;
+  }
   // The sender's count of rule T2, for the next event that it causes.
-  uint64_t next_sent(Agent sender) { return ++sent_[sender]; }
+  uint64_t next_sent(Agent sender) { return ++traffic_[sender].sent; }
   // Messages under way to a core, the probes that it has deferred included.
-  uint32_t in_flight(Agent core) const { return in_flight_[core]; }
-  void expect(Agent core) { ++in_flight_[core]; }
-  void arrived(Agent core) { --in_flight_[core]; }
+  uint32_t in_flight(Agent core) const { return traffic_[core].in_flight; }
+  void expect(Agent core) { ++traffic_[core].in_flight; }
+  void arrived(Agent core) { --traffic_[core].in_flight; }
 
  private:
   void travel(PacketId id, Time head);  // towards the next channel, or to its destination
@@ -78,9 +80,12 @@ class Network {
   EventQueue& queue_;
   const Time accept_;
   Log* const log_;
-  Trace* const trace_;               // then there is a log
-  std::vector<uint64_t> sent_;       // by agent
-  std::vector<uint32_t> in_flight_;  // by core
+  Trace* const trace_;  // then there is a log
+  struct Traffic {
+    uint64_t sent = 0;
+    uint32_t in_flight = 0;  // to a core
+  };
+  std::vector<Traffic> traffic_;  // by agent
 };
 
 }  // namespace uncore

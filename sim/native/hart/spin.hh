@@ -94,10 +94,11 @@ class SpinDetector {
 
   uint64_t arrivals_ = 0;  // since the last effect
   uint64_t known_ = 1;     // where it was last found to wait; no pc is odd
-  uint64_t pc_ = 0, x_[kSink] = {};
-  Predictor::Table table_ = {};
-  Meter mark_ = {}, period_ = {};
+  uint64_t pc_ = 0;
   bool whole_ = false;  // the present turn was not disturbed
+  Meter mark_ = {}, period_ = {};
+  uint64_t x_[kSink] = {};
+  Predictor::Table table_ = {};
 };
 
 }  // namespace uncore
