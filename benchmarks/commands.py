@@ -1,0 +1,103 @@
+"""What whole commands cost on this host: starting, listing, a sweep and a matrix on several cores.
+
+    python -m benchmarks.commands [--json] [--only WORD]
+
+Each command runs three times, a process of its own each time, and the best counts.  CPU seconds
+include its children's.  A sweep's `speed-up` is its time on one core by that on two, a matrix's
+seconds are those of the clock: both need a host that does nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+
+from uncore.report.table import Column, emit
+
+TOP = Path(__file__).resolve().parents[1]
+UNCORE = [str(Path(sys.executable).with_name("uncore"))]
+NOTHING = "run bus:2 counter/atomic --threads 1 --set ops=1 --seed none".split()
+POINTS = "run epyc7601x2 lock/mcs --threads 1..64 --set ops=300 --seed none".split()
+MATRIX = "matrix epyc7742x2 --seed none".split()
+REPEATS = 3
+
+
+@cache
+def taken(*command: str) -> tuple[float, float]:
+    """The least (CPU, clock) seconds of a command."""
+    runs = [once(command) for _ in range(REPEATS)]
+    return min(cpu for cpu, _ in runs), min(clock for _, clock in runs)
+
+
+def once(command: Sequence[str]) -> tuple[float, float]:
+    with tempfile.TemporaryDirectory() as folder:  # it finds no results of earlier runs
+        before, begin = os.times(), time.perf_counter()
+        subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        clock, after = time.perf_counter() - begin, os.times()
+    used = (after.children_user - before.children_user) + (
+        after.children_system - before.children_system
+    )
+    return used, clock
+
+
+def cpu(*command: str) -> float:
+    return taken(*UNCORE, *command)[0]
+
+
+def clock(*command: str) -> float:
+    return taken(*UNCORE, *command)[1]
+
+
+def script() -> float:
+    """What scripts/run adds to a command where there is nothing to build."""
+    return taken(str(TOP / "scripts/run"), *NOTHING)[0] - cpu(*NOTHING)
+
+
+def speed_up() -> float:
+    return clock(*POINTS, "--cores", "1") / clock(*POINTS, "--cores", "2")
+
+
+# What, in which unit, how it is found, and the bar that the project wants to reach.
+ROWS: tuple[tuple[str, str, Callable[[], float], float], ...] = (
+    ("uncore run of nothing", "CPU s", lambda: cpu(*NOTHING), 0.35),
+    ("uncore list", "CPU s", lambda: cpu("list"), 0.5),
+    ("scripts/run, beyond that", "CPU s", script, 0.1),
+    ("64 points on two cores", "speed-up", speed_up, 1.8),
+    ("matrix of epyc7742x2", "s", lambda: clock(*MATRIX), 6.0),
+)
+
+COLUMNS = [
+    Column("command", "what", left=True),
+    Column("unit", "unit", left=True),
+    Column("here", "here"),
+    Column("bar", "bar"),
+]
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--json", action="store_true", help="rows as JSON")
+    parser.add_argument("--only", default="", help="rows whose command has this word")
+    options = parser.parse_args()
+    rows = [
+        {"what": what, "unit": unit, "here": round(find(), 2), "bar": bar}
+        for what, unit, find, bar in ROWS
+        if options.only in what
+    ]
+    if options.json:
+        print(json.dumps(rows))
+    else:
+        emit(rows, False, COLUMNS)
+
+
+if __name__ == "__main__":
+    main()
