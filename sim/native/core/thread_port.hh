@@ -8,7 +8,9 @@
 
 namespace uncore {
 
-inline bool Thread::hits(uint64_t address, unsigned size, Time& now, uint64_t& value) {
+// What follows stands in every copy of the interpreter: gcc would call it, once there are two.
+[[gnu::always_inline]] inline bool Thread::hits(uint64_t address, unsigned size, Time& now,
+                                                uint64_t& value) {
   Line* line = core.lines.recent(address >> kLineShift);
   if (!line || !buffer.empty() || recording) [[unlikely]]
     return false;
@@ -20,7 +22,8 @@ inline bool Thread::hits(uint64_t address, unsigned size, Time& now, uint64_t& v
 }
 
 // Where nobody sleeps on the line, for a sleeper that wakes may have the next turn.
-inline bool Thread::stores(uint64_t address, unsigned size, uint64_t value, Time now) {
+[[gnu::always_inline]] inline bool Thread::stores(uint64_t address, unsigned size, uint64_t value,
+                                                  Time now) {
   Line* line = core.lines.recent(address >> kLineShift);
   if (!line || !buffer.empty() || line->watchers) [[unlikely]]
     return false;

@@ -220,14 +220,16 @@ bool Hart<Port>::fence_i(const Instruction& in) {
 
 // Is all that a taken branch does that it leads elsewhere?
 template <class Port>
-bool Hart<Port>::goes_on(const Instruction& in, const Instruction* to, uint64_t target) {
+[[gnu::always_inline]] inline bool Hart<Port>::goes_on(const Instruction& in, const Instruction* to,
+                                                       uint64_t target) {
   if (!to || attempting_) return false;
   return in.imm > 0 || !spin_enabled || spin_.passes(target);
 }
 
 // A branch: what it costs beyond the instruction.
 template <class Port>
-uint64_t Hart<Port>::predict(const Instruction& in, uint64_t at, bool taken) {
+[[gnu::always_inline]] inline uint64_t Hart<Port>::predict(const Instruction& in, uint64_t at,
+                                                           bool taken) {
   const bool wrong = predictor_.wrong(at, in.imm <= 0, taken);
   ++branches;
   mispredicts += wrong;

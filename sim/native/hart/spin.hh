@@ -42,7 +42,7 @@ class SpinDetector {
   void disturb() { whole_ = false; }
 
   // The same as arrive(), where that would look at nothing. False: it would.
-  bool passes(uint64_t pc) {
+  [[gnu::always_inline]] bool passes(uint64_t pc) {
     const bool looks = arrivals_ + 1 >= kFirst || (arrivals_ == 0 && pc == known_);
     arrivals_ += !looks;
     return !looks;
