@@ -129,12 +129,14 @@ def test_g11_has_lines_of_64_bytes_only(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("what", "word"),
     [
-        ("a floating-point load", 0x00002007),  # flw f0, 0(x0)
+        ("an addition in half precision", 0x04000053),  # fadd.h f0, f0, f0
         ("a vector configuration", 0x0000F057),  # vsetvli x0, x1, e8
         ("a cache-block flush", 0x0020200F),  # cbo.flush (x0)
     ],
 )
-def test_g12_executes_integers_only(tmp_path: Path, what: str, word: int) -> None:
+def test_g12_executes_neither_vectors_nor_halves_nor_cache_operations(
+    tmp_path: Path, what: str, word: int
+) -> None:
     source = tmp_path / "foreign.c"
     source.write_text(
         f'#include "uncore.h"\nUC_WORKLOAD("{what}");\nvoid uc_main(unsigned id, unsigned n) {{\n'

@@ -19,7 +19,8 @@ from uncore._native import FlatMachine
 
 BASE = 0x80000000
 CANONICAL = "generic_rv64+m+a+zicsr+zifencei"
-EVERYTHING = CANONICAL + "+c+zba+zbb+zbs+zacas+zabha"
+G = CANONICAL + "+f+d+zba+zbb+zbs"
+EVERYTHING = G + "+c+zacas+zabha"
 
 LINK = f"""
 ENTRY(start)

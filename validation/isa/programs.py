@@ -1,4 +1,4 @@
-"""Random programs that any RV64IMAC machine with Zba, Zbb, Zbs and user mode must execute alike.
+"""Random programs that any RV64GC machine with Zba, Zbb, Zbs and user mode must execute alike.
 
     random_program(seed, compressed) -> assembly text
 
@@ -49,6 +49,8 @@ START = f"""
     la x29, trapped
     csrw mtvec, x29
     csrw mie, x0
+    li x29, 0x2000          # mstatus.FS
+    csrs mstatus, x29
     li x31, {LOG:#x}
     li x30, {DATA:#x}
 """
@@ -142,6 +144,9 @@ class Writer:
     def anywhere(self, size: int) -> int:
         """Aligned or not, within a line or across the end of one."""
         return self.offset(self.random.choice([size, 1]), 2041)
+
+    def fs(self) -> str:
+        return f"f{self.random.randrange(32)}"
 
     # ---- kinds of lines
 
@@ -267,7 +272,9 @@ class Writer:
 
     def interrupt(self) -> str:
         """A software interrupt to oneself, taken right after the instruction that allows it."""
+        # From user mode the first instruction traps, back to machine mode.
         return """csrci mstatus, 8
+            csrci mstatus, 8
             csrsi mie, 8
             li x29, 0x02000000
             sw x30, 0(x29)
@@ -289,6 +296,26 @@ class Writer:
                 word &= ~0xFC000000 | self.random.choice([0, 1 << 30, 1 << 25])
         return f".word {word:#x}" if harmless_word(word) else ""
 
+    def floating(self) -> str:
+        """Operations that meet accesses and integers; each alone stands in test_floating.py."""
+        form, fs, r = self.pick(["s", "d"]), self.fs, self.random
+        wide, word = ("d", "d") if form == "d" else ("w", "w")
+        return r.choice(
+            [
+                f"fl{wide} {fs()}, {self.anywhere(8)}(x30)",
+                f"fs{wide} {fs()}, {self.anywhere(8)}(x30)",
+                f"f{self.pick(['add', 'sub', 'mul', 'div', 'min'])}.{form} {fs()}, {fs()}, {fs()}",
+                f"f{self.pick(['madd', 'nmsub'])}.{form} {fs()}, {fs()}, {fs()}, {fs()}",
+                f"f{self.pick(['eq', 'lt', 'le'])}.{form} {self.rd()}, {fs()}, {fs()}",
+                f"fcvt.{self.pick(['w', 'wu', 'l', 'lu'])}.{form} {self.rd()}, {fs()}, dyn",
+                f"fcvt.{form}.{self.pick(['l', 'lu'])} {fs()}, {self.rs()}",
+                f"fmv.{word}.x {fs()}, {self.rs()}",
+                f"fmv.x.{word} {self.rd()}, {fs()}",
+                f"csrwi frm, {r.randrange(5)}",
+                f"csrr{self.pick(['s', 'c'])} {self.rd()}, fflags, {self.rs()}",
+            ]
+        )
+
     def compressed_line(self) -> str:
         low, any_, r = self.pick(POPULAR), self.pick(FREE), self.random
         return r.choice(
@@ -309,6 +336,10 @@ class Writer:
                 f"mv x2, x30\nc.swsp {any_}, {4 * r.randrange(64)}(x2)",
                 f"mv x2, x30\nc.ldsp {any_}, {8 * r.randrange(64)}(x2)",
                 f"mv x2, x30\nc.lwsp {any_}, {4 * r.randrange(64)}(x2)",
+                f"mv x2, x30\nc.fsdsp {self.fs()}, {8 * r.randrange(64)}(x2)",
+                f"mv x2, x30\nc.fldsp {self.fs()}, {8 * r.randrange(64)}(x2)",
+                f"mv x9, x30\nc.fsd f{r.randint(8, 15)}, {8 * r.randrange(32)}(x9)",
+                f"mv x9, x30\nc.fld f{r.randint(8, 15)}, {8 * r.randrange(32)}(x9)",
                 f"mv x9, x30\nc.sd {low}, {8 * r.randrange(32)}(x9)",
                 f"mv x9, x30\nc.sw {low}, {4 * r.randrange(32)}(x9)",
                 f"mv x9, x30\nc.ld {low}, {8 * r.randrange(32)}(x9)",
@@ -347,6 +378,7 @@ class Writer:
             self.loop: 1,
             self.jump: 1,
             self.csr: 1,
+            self.floating: 4,
             self.trap: 1,
             self.fuzz: 4,
             self.compressed_line: 8 if self.compressed else 0,
@@ -362,7 +394,7 @@ def random_program(seed: int, compressed: bool) -> str:
 
 
 def harmless_word(word: int) -> bool:
-    """No jump, no access, nothing that touches x29 to x31 or a CSR, nothing beyond RV64IMAC."""
+    """No jump, no access, nothing that touches x29 to x31 or a CSR, nothing the harts have not."""
     opcode = word & 0x7F
     quiet = opcode in (0x13, 0x1B, 0x33, 0x3B, 0x17, 0x37, 0x0B, 0x2B, 0x5B, 0x7B, 0x6B, 0x77)
     is_ctzw = word & 0xFFF0707F == 0x6010101B
@@ -372,7 +404,7 @@ def harmless_word(word: int) -> bool:
 def harmless_parcel(parcel: int) -> bool:
     quadrant, funct3, rd = parcel & 3, parcel >> 13, parcel >> 7 & 31
     if quadrant == 0:
-        return funct3 in (0, 1, 4, 5)  # no access; addi4spn and what is reserved
+        return funct3 in (0, 4)  # no access; addi4spn and what is reserved
     if quadrant == 1:
         return funct3 < 5 and rd < 29
     # shifts and register moves, but not jr, jalr

@@ -56,6 +56,9 @@ def trapped(text: str, folder: Path, mode: int = 0, **options: Any) -> dict[str,
     return {"entry": x[9], "cause": x[18], "epc": x[19], "tval": x[20], "status": x[21] & 0x1888}
 
 
+FLOATS = "li t0, 0x2000\n csrs mstatus, t0\n"
+
+
 @pytest.mark.parametrize(
     ("line", "cause", "tval"),
     [
@@ -77,7 +80,13 @@ def trapped(text: str, folder: Path, mode: int = 0, **options: Any) -> dict[str,
         ("here: .word 0x5c001073", 2, 0x5C001073),  # csrw of a CSR that is not
         ("here: .word 0xf1401073", 2, 0xF1401073),  # csrw mhartid
         ("here: csrw 0xc02, a0", 2, 0xC0251073),
-        ("here: .word 0x00000053", 2, 0x53),  # fadd.s: no F
+        ("here: fadd.s f0, f0, f0, rne", 2, 0x53),  # FS is off
+        ("here: flw f0, (sp)", 2, 0x00012007),
+        (".option norvc\n here: fsd f0, (sp)", 2, 0x00013027),
+        ("here: c.fldsp f8, 0(sp)", 2, 0x2402),
+        ("here: csrr a0, fcsr", 2, 0x00302573),
+        (FLOATS + "here: .word 0x00005053", 2, 0x5053),  # fadd.s in no mode
+        (FLOATS + "csrwi frm, 6\n here: fadd.s f0, f0, f0, dyn", 2, 0x7053),
     ],
 )
 def test_an_exception_names_its_cause_place_and_value(
@@ -88,6 +97,28 @@ def test_an_exception_names_its_cause_place_and_value(
     assert seen["epc"] == here
     assert (seen["entry"], seen["cause"], seen["tval"]) == (1, cause, tval)
     assert seen["status"] == 0x1800  # MPP machine, MIE and MPIE clear
+
+
+@pytest.mark.parametrize(
+    ("line", "dirty"),
+    [
+        ("fmv.x.d a0, f0", False),
+        ("fsd f0, (s0)", False),
+        ("csrr a0, fcsr", False),
+        ("fld f0, (s0)", True),
+        ("flw f0, (s0)", True),
+        ("fneg.s f0, f0", True),
+        ("fdiv.d f0, f0, f0", True),
+        ("csrwi frm, 0", True),
+    ],
+)
+def test_floating_point_is_dirty_once_its_state_has_changed(
+    line: str, dirty: bool, tmp_path: Path
+) -> None:
+    text = f"li s0, {LOG}\n{FLOATS}csrr s1, mstatus\n{line}\ncsrr s2, mstatus\nexit 0"
+    x = run(text, tmp_path).registers()
+    state = [(value >> 13 & 3, value >> 63) for value in (x[9], x[18])]
+    assert state == [(1, 0), (3, 1) if dirty else (1, 0)]
 
 
 def test_an_exception_takes_time_but_counts_as_no_instruction(tmp_path: Path) -> None:

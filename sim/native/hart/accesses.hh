@@ -37,10 +37,10 @@ template <class T>
 
 template <class Port>
 template <class T>
-bool Hart<Port>::load(const Instruction& in) {
+bool Hart<Port>::load(const Instruction& in, uint64_t box) {
   constexpr unsigned size = sizeof(T);
   const uint64_t address = x[in.rs1] + static_cast<uint64_t>(in.imm);
-  const Landing to{in.rd, kSink, std::is_signed_v<T> ? size : 8, in.length};
+  const Landing to{in.rd, kSink, std::is_signed_v<T> ? size : 8, in.length, 0, box};
   if (address % size != 0 && is_apart(address, size)) [[unlikely]]
     return load_halves(address, size, to);
   uint64_t value = 0;
@@ -208,7 +208,7 @@ bool Hart<Port>::finish(Answer answer, Landing to, uint64_t fault, uint64_t addr
 
 template <class Port>
 void Hart<Port>::land(Landing to, uint64_t value, uint64_t high) {
-  x[to.rd] = sign_extend(value, to.sign_size);
+  x[to.rd] = sign_extend(value, to.sign_size) | to.box;
   if (to.rd_high != kSink) x[to.rd_high] = high;
   retire(to.length, cost.instruction);
 }

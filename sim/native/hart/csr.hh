@@ -26,6 +26,9 @@ inline constexpr uint64_t kInterruptBit = uint64_t{1} << 63;
 
 struct CsrNumber {
   enum : unsigned {
+    fflags = 0x001,
+    frm = 0x002,
+    fcsr = 0x003,
     mstatus = 0x300,
     misa = 0x301,
     mie = 0x304,
@@ -81,6 +84,7 @@ struct Csr {
   uint64_t mie = 0, mip = 0;
   bool status_mie = false, status_mpie = false, status_mprv = false, status_tw = false;
   Mode status_mpp = Mode::machine;
+  uint8_t status_fs = 0, fflags = 0, frm = 0;
   uint64_t mcounteren = 0;
 
   static constexpr uint64_t kInterrupts = 1 << 3 | 1 << 7 | 1 << 11;  // MSI, MTI, MEI
@@ -91,9 +95,17 @@ struct Csr {
   uint64_t ecall() const { return in_user_mode() ? kUserEcall : kMachineEcall; }
   bool may_wait() const { return !in_user_mode() || !status_tw; }
 
+  bool has_floats() const { return status_fs != 0; }
+  void change_floats() { status_fs = kDirty; }
+  void accrue(unsigned flags) {
+    if (flags) change_floats();
+    fflags |= static_cast<uint8_t>(flags);
+  }
+
   // May an instruction of the present mode name this CSR, if there is one?
   bool permits(unsigned number) const {
     if (CsrNumber::lowest_mode(number) > static_cast<unsigned>(mode)) return false;
+    if (number <= CsrNumber::fcsr) return has_floats();
     const bool counter = number >= CsrNumber::cycle && number <= CsrNumber::hpmcounter31;
     return !counter || !in_user_mode() || (mcounteren >> (number - CsrNumber::cycle) & 1);
   }
@@ -134,49 +146,36 @@ struct Csr {
   // False: there is no such CSR.
   bool read(unsigned number, uint64_t& value) const {
     switch (number) {
+      case CsrNumber::fflags:
+        value = fflags;
+        return true;
+      case CsrNumber::frm:
+        value = frm;
+        return true;
+      case CsrNumber::fcsr:
+        value = uint64_t{frm} << kRoundingAt | fflags;
+        return true;
       case CsrNumber::mstatus:
         value = status();
         return true;
       case CsrNumber::misa:
         value = kMisa;
         return true;
-      case CsrNumber::mie:
-        value = mie;
-        return true;
-      case CsrNumber::mtvec:
-        value = mtvec;
-        return true;
-      case CsrNumber::mcounteren:
-        value = mcounteren;
-        return true;
-      case CsrNumber::mscratch:
-        value = mscratch;
-        return true;
-      case CsrNumber::mepc:
-        value = mepc;
-        return true;
-      case CsrNumber::mcause:
-        value = mcause;
-        return true;
-      case CsrNumber::mtval:
-        value = mtval;
-        return true;
-      case CsrNumber::mip:
-        value = mip;
-        return true;
-      case CsrNumber::mhartid:
-        value = mhartid;
-        return true;
-      default:
-        value = 0;
-        return zero(number);
     }
+    const uint64_t* const found = plain(number);
+    value = found ? *found : 0;
+    return found || zero(number);
   }
 
   // False: there is no such CSR, or it is read-only.
   bool write(unsigned number, uint64_t value) {
     if (CsrNumber::read_only(number)) return false;
     switch (number) {
+      case CsrNumber::fflags:
+      case CsrNumber::frm:
+      case CsrNumber::fcsr:
+        write_floats(number, value);
+        return true;
       case CsrNumber::mstatus:
         write_status(value);
         return true;
@@ -210,12 +209,49 @@ struct Csr {
   }
 
  private:
-  static constexpr uint64_t kMisa = uint64_t{2} << 62 | extensions("ACIMU");
+  static constexpr uint64_t kMisa = uint64_t{2} << 62 | extensions("ACDFIMU");
+
+  static constexpr uint8_t kDirty = 3;        // of FS
+  static constexpr unsigned kRoundingAt = 5;  // in fcsr
+
+  void write_floats(unsigned number, uint64_t value) {
+    change_floats();
+    if (number != CsrNumber::frm) fflags = value & 31;
+    if (number == CsrNumber::fcsr) value >>= kRoundingAt;
+    if (number != CsrNumber::fflags) frm = value & 7;
+  }
+
+  // One that reads as its field.
+  const uint64_t* plain(unsigned number) const {
+    switch (number) {
+      case CsrNumber::mie:
+        return &mie;
+      case CsrNumber::mtvec:
+        return &mtvec;
+      case CsrNumber::mcounteren:
+        return &mcounteren;
+      case CsrNumber::mscratch:
+        return &mscratch;
+      case CsrNumber::mepc:
+        return &mepc;
+      case CsrNumber::mcause:
+        return &mcause;
+      case CsrNumber::mtval:
+        return &mtval;
+      case CsrNumber::mip:
+        return &mip;
+      case CsrNumber::mhartid:
+        return &mhartid;
+      default:
+        return nullptr;
+    }
+  }
 
   // MPRV is kept, and means nothing: there is neither translation nor protection of memory.
   uint64_t status() const {
     constexpr uint64_t kUserLength = 2;  // UXL: 64 bits
-    return kUserLength << 32 | uint64_t{status_tw} << 21 | uint64_t{status_mprv} << 17 |
+    return uint64_t{status_fs == kDirty} << 63 | uint64_t{status_fs} << 13 | kUserLength << 32 |
+           uint64_t{status_tw} << 21 | uint64_t{status_mprv} << 17 |
            static_cast<uint64_t>(status_mpp) << 11 | uint64_t{status_mpie} << 7 |
            uint64_t{status_mie} << 3;
   }
@@ -227,6 +263,7 @@ struct Csr {
     if (mpp == Mode::user || mpp == Mode::machine) status_mpp = mpp;
     status_mprv = value >> 17 & 1;
     status_tw = value >> 21 & 1;
+    status_fs = value >> 13 & 3;
   }
 
   // CSRs that exist, read as zero and ignore writes: identification, event counters, PMP.

@@ -2,13 +2,28 @@
 // will do.
 #include <iterator>
 
+#include "hart/floating.hh"
 #include "hart/instruction.hh"
 
 namespace uncore {
 namespace {
 
 // Where the fields of an instruction are.
-enum class Format : uint8_t { R, I, S, B, U, J, Shift, Csr, Fence, Atomic, None };
+enum class Format : uint8_t {
+  R,
+  I,
+  S,
+  B,
+  U,
+  J,
+  Shift,
+  Csr,
+  Fence,
+  Atomic,
+  FloatLoad,
+  FloatStore,
+  None
+};
 
 struct Row {
   Op op;
@@ -42,8 +57,10 @@ constexpr int64_t with_sign(uint32_t word, unsigned width, uint32_t below) {
 int64_t immediate(Format format, uint32_t w) {
   switch (format) {
     case Format::I:
+    case Format::FloatLoad:
       return with_sign(w, 11, bits(w, 30, 20));
     case Format::S:
+    case Format::FloatStore:
       return with_sign(w, 11, bits(w, 30, 25) << 5 | bits(w, 11, 7));
     case Format::B:
       return with_sign(w, 12, bits(w, 7, 7) << 11 | bits(w, 30, 25) << 5 | bits(w, 11, 8) << 1);
@@ -67,7 +84,7 @@ int64_t immediate(Format format, uint32_t w) {
 
 bool has_rd(Format format) {
   return format != Format::S && format != Format::B && format != Format::Fence &&
-         format != Format::None;
+         format != Format::FloatStore && format != Format::None;
 }
 
 bool has_rs1(Format format) {
@@ -77,7 +94,7 @@ bool has_rs1(Format format) {
 
 bool has_rs2(Format format) {
   return format == Format::R || format == Format::S || format == Format::B ||
-         format == Format::Atomic;
+         format == Format::Atomic || format == Format::FloatStore;
 }
 
 Instruction fields(const Row& row, uint32_t word) {
@@ -88,6 +105,8 @@ Instruction fields(const Row& row, uint32_t word) {
   if (has_rd(row.format) && bits(word, 11, 7) != 0) in.rd = bits(word, 11, 7);
   if (has_rs1(row.format)) in.rs1 = bits(word, 19, 15);
   if (has_rs2(row.format)) in.rs2 = bits(word, 24, 20);
+  if (row.format == Format::FloatLoad) in.rd = kFloat + bits(word, 11, 7);
+  if (row.format == Format::FloatStore) in.rs2 = kFloat + bits(word, 24, 20);
   if (row.format == Format::Atomic) in.size = 1u << bits(word, 14, 12);
   return in;
 }
@@ -97,8 +116,7 @@ Instruction fields(const Row& row, uint32_t word) {
 Instruction decode(uint32_t word) {
   const bool compressed = (word & 3) != 3;
   if (compressed) word = expand(static_cast<uint16_t>(word));
-  Instruction in;
-  in.op = Op::illegal;
+  Instruction in = decode_floating(word);
   for (const Row& row : kRows) {
     if ((word & row.mask) == row.match) {
       in = fields(row, word);

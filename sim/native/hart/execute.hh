@@ -137,6 +137,9 @@ template <class Port>
       case Op::amo:
         account(between(first, at), now, done);
         return atomic(in);
+      case Op::floating:
+        account(between(first, at), now, done);
+        return floating(in);
 #include "hart/instructions.def"
       default:
         __builtin_unreachable();  // decode() makes no other

@@ -1,7 +1,5 @@
 // The C extension: each 16-bit instruction stands for a 32-bit one. Written as the tables of the
 // unprivileged manual read (chapter "C", instruction listing): by quadrant, then funct3.
-//
-// Floating-point loads and stores are reserved here: these harts have no F and no D.
 #include "hart/instruction.hh"
 
 namespace uncore {
@@ -35,8 +33,9 @@ constexpr uint32_t r(uint32_t funct7, uint32_t rs2, uint32_t rs1, uint32_t funct
 constexpr uint32_t i(uint32_t imm, uint32_t rs1, uint32_t funct3, uint32_t rd, uint32_t opcode) {
   return imm << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | opcode;
 }
-constexpr uint32_t s(uint32_t imm, uint32_t rs2, uint32_t rs1, uint32_t funct3) {
-  return r(bits(imm, 11, 5), rs2, rs1, funct3, bits(imm, 4, 0), 0x23);
+constexpr uint32_t s(uint32_t imm, uint32_t rs2, uint32_t rs1, uint32_t funct3,
+                     uint32_t opcode = 0x23) {
+  return r(bits(imm, 11, 5), rs2, rs1, funct3, bits(imm, 4, 0), opcode);
 }
 constexpr uint32_t b(uint32_t imm, uint32_t rs1, uint32_t funct3) {
   const uint32_t rd = bits(imm, 4, 1) << 1 | bits(imm, 11, 11);
@@ -52,6 +51,10 @@ constexpr uint32_t addi(uint32_t rd, uint32_t rs1, uint32_t imm) {
 }
 constexpr uint32_t lw(uint32_t rd, uint32_t rs1, uint32_t imm) { return i(imm, rs1, 2, rd, 0x03); }
 constexpr uint32_t ld(uint32_t rd, uint32_t rs1, uint32_t imm) { return i(imm, rs1, 3, rd, 0x03); }
+constexpr uint32_t fld(uint32_t rd, uint32_t rs1, uint32_t imm) { return i(imm, rs1, 3, rd, 0x07); }
+constexpr uint32_t fsd(uint32_t rs2, uint32_t rs1, uint32_t imm) {
+  return s(imm, rs2, rs1, 3, 0x27);
+}
 constexpr uint32_t jalr(uint32_t rd, uint32_t rs1) { return i(0, rs1, 0, rd, 0x67); }
 constexpr uint32_t kEbreak = 0x00100073;
 
@@ -65,10 +68,14 @@ uint32_t quadrant0(uint32_t c) {
           gather(c, Group{12, 11, 4}, Group{10, 7, 6}, Group{6, 6, 2}, Group{5, 5, 3});
       return imm != 0 ? addi(rd, sp, imm) : 0;
     }
+    case 1:
+      return fld(rd, rs1, doubleword);
     case 2:
       return lw(rd, rs1, word);
     case 3:
       return ld(rd, rs1, doubleword);
+    case 5:
+      return fsd(rd, rs1, doubleword);
     case 6:
       return s(word, rd, rs1, 2);
     case 7:
@@ -155,19 +162,25 @@ uint32_t registers(uint32_t c) {
 
 uint32_t quadrant2(uint32_t c) {
   const uint32_t rd = bits(c, 11, 7), rs2 = bits(c, 6, 2);
+  const uint32_t load = gather(c, Group{12, 12, 5}, Group{6, 5, 3}, Group{4, 2, 6});
+  const uint32_t store = gather(c, Group{12, 10, 3}, Group{9, 7, 6});
   switch (bits(c, 15, 13)) {
     case 0:
       return i(gather(c, Group{12, 12, 5}, Group{6, 2, 0}), rd, 1, rd, 0x13);  // slli
+    case 1:
+      return fld(rd, sp, load);
     case 2:
       return rd != 0 ? lw(rd, sp, gather(c, Group{12, 12, 5}, Group{6, 4, 2}, Group{3, 2, 6})) : 0;
     case 3:
-      return rd != 0 ? ld(rd, sp, gather(c, Group{12, 12, 5}, Group{6, 5, 3}, Group{4, 2, 6})) : 0;
+      return rd != 0 ? ld(rd, sp, load) : 0;
     case 4:
       return registers(c);
+    case 5:
+      return fsd(rs2, sp, store);
     case 6:
       return s(gather(c, Group{12, 9, 2}, Group{8, 7, 6}), rs2, sp, 2);
     case 7:
-      return s(gather(c, Group{12, 10, 3}, Group{9, 7, 6}), rs2, sp, 3);
+      return s(store, rs2, sp, 3);
     default:
       return 0;
   }

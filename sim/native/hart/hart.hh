@@ -1,5 +1,4 @@
-// A RISC-V hart: RV64IMAC, Zba, Zbb, Zbs, Zicsr, Zicntr, Zifencei, Zihintpause, Zacas, Zabha;
-// machine mode and user mode.
+// A RISC-V hart: RV64GC, Zba, Zbb, Zbs, Zicntr, Zihintpause, Zacas, Zabha; machine and user mode.
 //
 // A library of its own: no event queue, no cache. It decodes, executes and counts; whatever orders
 // memory is its port (port.hh). An environment drives it:
@@ -35,6 +34,8 @@
 
 #include "hart/code.hh"
 #include "hart/csr.hh"
+#include "hart/floating.hh"
+#include "hart/ieee.hh"
 #include "hart/instruction.hh"
 #include "hart/port.hh"
 #include "hart/predictor.hh"
@@ -80,7 +81,8 @@ class Hart {
   Hart(const Hart&) = delete;
   Hart& operator=(const Hart&) = delete;
 
-  uint64_t x[kRegisters] = {};  // x[0] is always 0; x[kSink] swallows writes to it
+  // x[0] is always 0, x[kSink] swallows writes to it, x[kFloat] is f0.
+  uint64_t x[kRegisters] = {};
   uint64_t pc = 0;
   uint64_t clock = 0;
   uint64_t horizon = 0;  // run() stops before an instruction that would start with clock > horizon
@@ -138,6 +140,7 @@ class Hart {
     uint8_t rd = kSink, rd_high = kSink;
     uint8_t sign_size = 8, length = 4;
     uint8_t first = 0;  // of an access that crosses a line: its bytes before that
+    uint64_t box = 0;   // set as well
   };
   // What the first access of two has read; of size 0: there was none.
   struct Half {
@@ -165,7 +168,7 @@ class Hart {
   uint64_t predict(const Instruction& in, uint64_t at, bool taken);
   // Each of these executes one, with the same answer.
   template <class T>
-  bool load(const Instruction& in);
+  bool load(const Instruction& in, uint64_t box = 0);
   template <class T>
   bool store(const Instruction& in);
   // Is it two accesses, or none because no device answers it?
@@ -186,6 +189,11 @@ class Hart {
   bool branch(const Instruction& in, bool taken);
   bool jump(const Instruction& in, uint64_t target);
   bool move_stack(const Instruction& in, uint64_t from, uint64_t to);
+  template <class T>
+  bool load_float(const Instruction& in);
+  template <class T>
+  bool store_float(const Instruction& in);
+  bool floating(const Instruction& in);
   bool pause(const Instruction& in);
   bool marker(const Instruction& in);
   bool fence_i(const Instruction& in);
@@ -234,6 +242,7 @@ class Hart {
 
 }  // namespace uncore
 
-#include "hart/accesses.hh"  // IWYU pragma: export
-#include "hart/execute.hh"   // IWYU pragma: export
-#include "hart/trap.hh"      // IWYU pragma: export
+#include "hart/accesses.hh"    // IWYU pragma: export
+#include "hart/execute.hh"     // IWYU pragma: export
+#include "hart/float_unit.hh"  // IWYU pragma: export
+#include "hart/trap.hh"        // IWYU pragma: export

@@ -14,13 +14,15 @@
 namespace uncore {
 
 inline constexpr unsigned kSink = 32;       // swallows what is written to x0
-inline constexpr unsigned kRegisters = 33;  // x0 to x31, and the sink
+inline constexpr unsigned kFloat = 33;      // f0
+inline constexpr unsigned kRegisters = 65;  // x0 to x31, the sink, f0 to f31
 inline constexpr unsigned kStackPointer = 2;
 
 enum class Op : uint8_t {
   undecoded,  // 0, so that fresh memory is undecoded code
   illegal,
   amo,
+  floating,
 #define ALU(name, match, mask, format, value) name,
 #define LOAD(name, match, mask, type) name,
 #define STORE(name, match, mask, type) name,
@@ -34,9 +36,10 @@ struct Instruction {
   Op op = Op::undecoded;
   uint8_t rd = kSink, rs1 = 0, rs2 = 0;
   uint8_t length = 4;   // bytes: 2 or 4
-  uint8_t size = 0;     // atomics: bytes accessed
+  uint8_t size = 0;     // atomics: bytes accessed; floating: the third source
   Amo amo = Amo::swap;  // Op::amo: which
-  int64_t imm = 0;      // immediate; CSR number; pred and succ of a fence; aq and rl of an atomic
+  int64_t imm = 0;      // immediate; CSR number; pred and succ of a fence; aq and rl of an atomic;
+                        // what a floating one computes (floating.hh)
 };
 static_assert(sizeof(Instruction) == 16);
 

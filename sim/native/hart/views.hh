@@ -35,6 +35,7 @@ class Views {
   void ends(const Instruction& in) {
     result = std::max(first_, result);
     if (is_csr(in.op)) result = csrs_ = std::max(csrs_, of_[in.rs1]);
+    if (in.op == Op::floating) return computes(in);
     of_[in.rd] = is_csr(in.op) || reads_memory(in.op) ? result : std::max(of_[in.rs1], of_[in.rs2]);
     if (in.op == Op::amocas_q && in.rd != kSink) of_[in.rd + 1] = result;
   }
@@ -46,12 +47,18 @@ class Views {
   }
 
  private:
+  // The rounding mode is not followed; flags are.
+  void computes(const Instruction& in) {
+    of_[in.rd] = std::max({of_[in.rs1], of_[in.rs2], of_[in.size]});
+    csrs_ = std::max(csrs_, of_[in.rd]);
+  }
   static bool is_csr(Op op) { return op >= Op::csrrw && op <= Op::csrrci; }
   static bool is_compare(const Instruction& in) {
     return (in.op == Op::amo && in.amo == Amo::cas) || in.op == Op::amocas_q;
   }
   static bool reads_memory(Op op) {
-    return (op >= Op::lb && op <= Op::lwu) || op == Op::amo || (op >= Op::lr && op <= Op::amocas_q);
+    return (op >= Op::lb && op <= Op::lwu) || op == Op::flw || op == Op::fld || op == Op::amo ||
+           (op >= Op::lr && op <= Op::amocas_q);
   }
 
   Registers of_{};

@@ -51,15 +51,28 @@ static uint64_t access(uint64_t kind, char* at, uint64_t value) {
     case 5:
       STORE(sd);
       break;
+    case 6:  // fld f0; fadd.d f0, f0, f0
+      __asm__ volatile(".insn i 0x07, 3, x0, 0(%0)\n.insn r 0x53, 7, 1, x0, x0, x0" ::"r"(at));
+      break;
+    case 7:  // fsd f0
+      __asm__ volatile(".insn s 0x27, 3, x0, 0(%0)" ::"r"(at) : "memory");
+      break;
+    case 8:  // flw f0; fmv.x.d
+      __asm__ volatile(".insn i 0x07, 2, x0, 0(%1)\n.insn r 0x53, 0, 0x71, %0, x0, x0"
+                       : "=r"(value)
+                       : "r"(at));
+      break;
   }
   return value;
 }
-#define KINDS 6
+#define KINDS 9
+#define FLOATS 0x2000  // of mstatus
 
 void uc_main(unsigned id, unsigned n) {
   (void)n;
   uint64_t random = (id + 1) * 0x9e3779b97f4a7c15, hash = 0, cycle;
   char* own = shared + lines * 64 + id * OWN + 57;
+  __asm__ volatile("csrs mstatus, %0" ::"r"(FLOATS));
   uc_barrier();
   for (uint64_t i = 0; i < ops; i++) {
     char* at = shared + draw(&random, lines * 64 - 7);

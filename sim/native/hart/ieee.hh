@@ -1,0 +1,126 @@
+// IEEE 754's binary formats, and the exact numbers that operations make before they round.
+//
+// Interface: Single and Double, what their bits say; Number, and units() of one in each rounding
+// mode. Invariant: the magnitude of a Number has at most kWidth + 1 bits.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <utility>
+
+namespace uncore::ieee {
+
+__extension__ using Wide = unsigned __int128;
+
+enum Rounding : unsigned { nearest_even, to_zero, down, up, nearest_away };  // as in frm
+enum Flag : unsigned {                                                       // as in fflags
+  inexact = 1,
+  underflow = 2,
+  overflow = 4,
+  divided_by_zero = 8,
+  invalid = 16
+};
+
+template <unsigned kBits, unsigned kFractionBits>
+struct Format {
+  static constexpr unsigned kBytes = kBits / 8, kFraction = kFractionBits;
+  static constexpr int kPrecision = kFraction + 1;
+  static constexpr int kLargest =
+      (1 << (kBits - kFraction - 2)) - 1;  // exponents of normal numbers
+  static constexpr int kSmallest = 1 - kLargest;
+  static constexpr uint64_t kSign = uint64_t{1} << (kBits - 1);
+  static constexpr uint64_t kHidden = uint64_t{1} << kFraction;
+  static constexpr uint64_t kInfinity = kSign - kHidden;
+  static constexpr uint64_t kQuiet = kHidden >> 1;
+  static constexpr uint64_t kNan = kInfinity | kQuiet;
+
+  // A register holds a narrow one with all bits above it set; whatever else it holds is no number.
+  static constexpr uint64_t kBox = ~(kSign | (kSign - 1));
+  static uint64_t unboxed(uint64_t r) { return (r & kBox) == kBox ? r & ~kBox : kNan; }
+  static uint64_t boxed(uint64_t a) { return a | kBox; }
+
+  static bool negative(uint64_t a) { return (a & kSign) != 0; }
+  static uint64_t magnitude(uint64_t a) { return a & ~kSign; }
+  static bool is_infinite(uint64_t a) { return magnitude(a) == kInfinity; }
+  static bool is_nan(uint64_t a) { return magnitude(a) > kInfinity; }
+  static bool is_signalling(uint64_t a) { return is_nan(a) && !(a & kQuiet); }
+  static bool is_zero(uint64_t a) { return magnitude(a) == 0; }
+};
+using Single = Format<32, 23>;
+using Double = Format<64, 52>;
+
+inline constexpr int kWidth = 125;  // so that two can be added
+
+// magnitude * 2^exponent; if `more`, and something less than one unit of the magnitude.
+struct Number {
+  bool negative = false;
+  int exponent = 0;
+  Wide magnitude = 0;
+  bool more = false;
+};
+
+constexpr int width(Wide v) {
+  const auto high = static_cast<uint64_t>(v >> 64);
+  return high ? 64 + std::bit_width(high) : std::bit_width(static_cast<uint64_t>(v));
+}
+
+// With the leading bit as high as it may be (or one lower, where the exponent must be even).
+constexpr Number scaled(Number n, bool even = false) {
+  int shift = kWidth - width(n.magnitude);
+  shift -= even && (n.exponent - shift) % 2 != 0;
+  n.magnitude <<= shift;
+  n.exponent -= shift;
+  return n;
+}
+
+// How many units of 2^exponent a number is, as a rounding mode has it.
+struct Units {
+  Wide count;
+  bool exact;
+};
+
+constexpr Units units(const Number& n, int exponent, unsigned mode) {
+  const int shift = exponent - n.exponent;
+  if (shift <= 0) return {n.magnitude << -shift, !n.more};
+  const bool beyond = shift > kWidth + 1;  // then it is less than half a unit
+  const Wide count = beyond ? 0 : n.magnitude >> shift;
+  const Wide rest = beyond ? n.magnitude != 0 : n.magnitude - (count << shift);
+  const Wide half = beyond ? 2 : Wide{1} << (shift - 1);
+  if (rest == 0 && !n.more) return {count, true};
+  const bool above = rest > half || (rest == half && n.more);
+  const bool tie = rest == half && !n.more;
+  const bool increments = mode == nearest_even   ? above || (tie && (count & 1))
+                          : mode == nearest_away ? above || tie
+                                                 : mode == (n.negative ? down : up);
+  return {count + increments, false};
+}
+
+// The sum of two; its sign says nothing where it is zero.
+constexpr Number sum(Number a, Number b) {
+  if (a.magnitude == 0) return b;
+  if (b.magnitude == 0) return a;
+  a = scaled(a), b = scaled(b);
+  if (a.exponent < b.exponent || (a.exponent == b.exponent && a.magnitude < b.magnitude))
+    std::swap(a, b);
+  const int shift = a.exponent - b.exponent;
+  const Wide low = shift > kWidth ? 0 : b.magnitude >> shift;
+  a.more = shift > kWidth || low << shift != b.magnitude;
+  if (a.negative == b.negative)
+    a.magnitude += low;
+  else
+    a.magnitude -= low + a.more;
+  return a;
+}
+
+constexpr Wide square_root(Wide v) {
+  Wide root = 0, bit = Wide{1} << 126;
+  while (bit > v) bit >>= 2;
+  for (; bit; bit >>= 2) {
+    const bool fits = v >= root + bit;
+    if (fits) v -= root + bit;
+    root = (root >> 1) + (fits ? bit : 0);
+  }
+  return root;
+}
+
+}  // namespace uncore::ieee
