@@ -12,8 +12,9 @@ import pytest
 from uncore import api
 from uncore.interactive import sweep
 from uncore.report.chart import Wanted, panels
-from uncore.report.panels import Curves, Grid, bars, style
+from uncore.report.panels import Curves, Grid, bars, heat_map, style
 from uncore.report.plot import picture
+from uncore.report.webpage import figure
 from uncore.result import Results, load_all
 from uncore.words import places
 
@@ -191,6 +192,13 @@ def test_bars_with_long_names_lie_below_each_other(tmp_path: Path, ending: str) 
     assert all(name in drawn for name in names)
     if ending == "svg":
         assert len(set(re.findall(r' y="([\d.]+)"[^>]*>socket', drawn))) == len(names)
+
+
+def test_a_page_of_a_matrix_is_square_and_shows_where_members_begin() -> None:
+    harts = [[float(a + b) for a in range(4)] for b in range(4)]
+    _, layout = figure(heat_map(harts, {"ccx": [0, 2]}, "t", "ns"))
+    assert {(one["x0"], one["y0"]) for one in layout["shapes"]} == {(1.5, -0.5), (-0.5, 1.5)}
+    assert layout["xaxis"]["constrain"] == layout["yaxis"]["constrain"] == "domain"
 
 
 def test_a_page_needs_nothing_else(swept: Results, tmp_path: Path) -> None:

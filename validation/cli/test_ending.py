@@ -140,3 +140,9 @@ main()
 """
     done = subprocess.run([sys.executable, "-c", loads], capture_output=True)
     assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
+
+
+def test_a_file_is_written_though_nobody_reads_what_is_printed(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m uncore predict r2700x --output p.toml | true"
+    subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True)
+    assert "interval" in (tmp_path / "p.toml").read_text()

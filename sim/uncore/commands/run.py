@@ -157,9 +157,10 @@ def _measure(
 
 def _told(result: Result, *, json: bool, chart: Chart, output: Path | None) -> int:
     check_endings({"--output": output, "--plot": chart.plot})
+    if output:  # before anything is printed: who reads it may have seen enough
+        save(result, output)
     curve.show([result], json)
     if output:
-        save(result, output)
         note(f"result: {output}")
     draw([result], chart)
     return FAILED if result.failed else OK

@@ -118,8 +118,26 @@ def _(panel: HeatMap) -> Parts:
     ]
     trace = _coloured(values, panel.unit, panel.span)
     trace |= {"colorscale": "RdBu", "reversescale": True} if panel.signed else {}
-    down = {"title": {"text": "hart"}, "autorange": "reversed", "scaleanchor": "x"}
-    return [trace], {"xaxis": {"title": {"text": panel.axis}}, "yaxis": down}
+    square = {"constrain": "domain", "showgrid": False, "zeroline": False}
+    down = {"title": {"text": "hart"}, "autorange": "reversed", "scaleanchor": "x", **square}
+    across = {"title": {"text": panel.axis}, **square}
+    return [trace], {"xaxis": across, "yaxis": down, "shapes": list(_boundaries(panel))}
+
+
+def _boundaries(panel: HeatMap) -> Iterable[dict[str, Any]]:
+    """Where a member of a level begins, across and down."""
+    ends = (-0.5, len(panel.matrix) - 0.5)
+    for depth, starts in enumerate(panel.boundaries.values()):
+        pen = {"color": "grey" if panel.signed else "white", "width": max(2.4 - 0.7 * depth, 0.5)}
+        for start in (one - 0.5 for one in starts[1:]):
+            for along, over in (("x", "y"), ("y", "x")):
+                sides = {
+                    f"{along}0": start,
+                    f"{along}1": start,
+                    f"{over}0": ends[0],
+                    f"{over}1": ends[1],
+                }
+                yield {"type": "line", "line": pen, **sides}
 
 
 @figure.register(Bars)

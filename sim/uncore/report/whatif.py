@@ -59,14 +59,18 @@ COLUMNS = [
 
 
 def panel(found: WhatIf) -> plots.Panel:
-    """What a fifth less and a fifth more of each number does to throughput."""
+    """What a fifth less and a fifth more of each number does to throughput, as far as one of the
+    two does more than chance."""
     numbers: dict[str, dict[str, float]] = {}
+    certain = set()
     for one in found.effects:
         if one.change.kind == "number":
             key, before, _, after = one.change.what.split()
             end = "-20 %" if _amount(after) < _amount(before) else "+20 %"
             numbers.setdefault(key, {})[end] = 100 * one.throughput
-    spans = sorted(numbers.items(), key=lambda item: -max(map(abs, item[1].values())))[:TORNADO]
+            certain |= set() if one.doubtful else {key}
+    drawn = [(key, ends) for key, ends in numbers.items() if key in certain]
+    spans = sorted(drawn, key=lambda item: -max(map(abs, item[1].values())))[:TORNADO]
     return plots.bars(dict(spans), _job(found), "change of throughput, %", lying=True)
 
 

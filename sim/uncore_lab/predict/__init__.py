@@ -29,12 +29,12 @@ from uncore_lab.predict.machine_file import machine_file
 
 def main(name: str, home: str = "", *, json: bool = False, output: Path | None = None) -> int:
     found, where = predicted(name, home)
+    if output:  # before anything is printed: who reads it may have seen enough
+        write_whole(output, machine_file(found, name, output))
     if json:
         print_json(_document(found, where or "node0"))
     else:
         _show(found, topology.load(name), where)
-    if output:
-        write_whole(output, machine_file(found, name, output))
     return 0
 
 
