@@ -62,11 +62,13 @@ COMMANDS: Commands = {
         f"{_HERE}.results:lines",
         "The lines a run waited for: what they hold, who took them, and what they cost.",
         "uncore.report.objects:COLUMNS",
+        "uncore.report.costs:COLUMNS",
     ),
     "conflicts": (
         f"{_HERE}.results:conflicts",
         "Which kinds of operations meet on a line: the question of the scalable commutativity"
         " rule.",
+        "uncore.report.conflicts:COLUMNS",
     ),
     "scaling": (
         f"{_HERE}.results:scaling",

@@ -23,15 +23,10 @@ def show(title: str, pairs: Sequence[Pair]) -> None:
         }
         for pair in pairs
     ]
-    columns = [
-        Column("operations", "pair", left=True),
-        Column("in this run", "verdict", left=True),
-        Column("on lines", "lines"),
-    ]
-    emit(rows, False, columns, title)
+    emit(rows, False, PAIRS, title)
     for pair in pairs:
         if pair.lines:
-            emit([_row(m) for m in pair.lines[:SHOWN]], False, _columns(), _head(pair))
+            emit([_row(m) for m in pair.lines[:SHOWN]], False, MEETINGS, _head(pair))
 
 
 def _head(pair: Pair) -> str:
@@ -49,11 +44,18 @@ def _row(meeting: Meeting) -> dict[str, str]:
     }
 
 
-def _columns() -> list[Column]:
-    return [
-        Column("line", "line", left=True),
-        Column("holds", "holds", left=True),
-        Column("shared by", "why", left=True),
-        Column("written at", "wrote", left=True),
-        Column("used by another hart at", "touched", left=True),
-    ]
+PAIRS = [
+    Column("operations", "pair", left=True, about="two kinds of operations, by their names"),
+    Column("in this run", "verdict", left=True, about="whether one wrote a line that another used"),
+    Column("on lines", "lines", about="how many"),
+]
+MEETINGS = [
+    Column("line", "line", left=True, about="address of a cache line on which they met"),
+    Column("holds", "holds", left=True, about="variables and fields on it"),
+    Column(
+        "shared by", "why", left=True, about="value: on the same bytes; layout: on the line only"
+    ),
+    Column("written at", "wrote", left=True, about="file and line"),
+    Column("used by another hart at", "touched", left=True, about="file and line"),
+]
+COLUMNS = [*PAIRS, *MEETINGS]

@@ -15,7 +15,7 @@ from uncore.result.observed import Use
 from uncore.result.sharing import Cost, Group, costs
 
 PAIRS = 3  # of cores, in the table
-INSTRUCTIONS = 6  # of a line
+LISTED = 6  # instructions of a line
 
 
 def show(result: Result, observed: Observed, top: int) -> None:
@@ -27,7 +27,7 @@ def show(result: Result, observed: Observed, top: int) -> None:
     emit(
         [_row(cost) for cost in listed],
         False,
-        _columns(),
+        LINES,
         f"{program} on {machine}, {observed.threads} threads{seed}: {units.percent(waiting)} of the"
         f" harts' time waited for memory, {len(listed)} of"
         f" {len(observed.lines) + observed.others.lines} lines",
@@ -53,35 +53,9 @@ def _row(cost: Cost) -> dict[str, object]:
     }
 
 
-def _columns() -> list[Column]:
-    return [
-        Column("line", "line", left=True),
-        Column("holds", "holds", left=True),
-        Column("waited", "waited", units.duration),
-        Column("of run", "share", lambda ppm: f"{ppm / 10_000:.1f} %"),
-        Column("needless", "needless", units.duration),
-        Column("reads", "reads", units.count),
-        Column("writes", "writes", units.count),
-        Column("fetched from", "moved", left=True),
-        Column("core took from core", "taken", left=True),
-        Column("invalidations", "invalidations", units.count),
-    ]
-
-
 def _explain(cost: Cost) -> None:
-    rows = [_use(use) for use in cost.uses if use.misses or use.waited_ps][:INSTRUCTIONS]
-    columns = [
-        Column("source", "source", left=True),
-        Column("function", "function", left=True),
-        Column("bytes", "bytes", left=True),
-        Column("harts", "harts", left=True),
-        Column("reads", "reads", units.count),
-        Column("writes", "writes", units.count),
-        Column("misses", "misses", units.count),
-        Column("needless", "needless", units.count),
-        Column("waited", "waited", units.duration),
-    ]
-    emit(rows, False, columns, f"{cost.line:#x}  {', '.join(_short(cost.holds))}")
+    rows = [_use(use) for use in cost.uses if use.misses or use.waited_ps][:LISTED]
+    emit(rows, False, INSTRUCTIONS, f"{cost.line:#x}  {', '.join(_short(cost.holds))}")
     if cost.apart:
         say(_advice(cost) + "\n")
 
@@ -128,3 +102,31 @@ def numbers(harts: Iterable[int]) -> str:
     runs = [list(run) for _, run in groupby(enumerate(sorted(harts)), lambda p: p[1] - p[0])]
     ends = [(run[0][1], run[-1][1]) for run in runs]
     return ",".join(f"{a}-{b}" if b > a else f"{a}" for a, b in ends)
+
+
+LINES = [
+    Column("line", "line", left=True, about="address of a cache line, with --by address"),
+    Column("holds", "holds", left=True, about="variables and fields on it"),
+    Column(
+        "waited", "waited", units.duration, about="for it, all harts together, in the whole run"
+    ),
+    Column("of run", "share", lambda ppm: f"{ppm / 10_000:.1f} %", about="of all harts' time"),
+    Column("needless", "needless", units.duration, about="of that, in needless misses"),
+    Column("reads", "reads", units.count),
+    Column("writes", "writes", units.count),
+    Column("fetched from", "moved", left=True, about="where copies came from, and how many"),
+    Column("core took from core", "taken", left=True, about="the pairs that took it most often"),
+    Column("invalidations", "invalidations", units.count, about="copies that were given up for it"),
+]
+INSTRUCTIONS = [
+    Column("source", "source", left=True, about="file and line of an instruction that missed"),
+    Column("function", "function", left=True, about="that it is in"),
+    Column("bytes", "bytes", left=True, about="of the line that it touched"),
+    Column("harts", "harts", left=True, about="that executed it"),
+    Column("reads", "reads", units.count),
+    Column("writes", "writes", units.count),
+    Column("misses", "misses", units.count),
+    Column("needless", "needless", units.count),
+    Column("waited", "waited", units.duration),
+]
+COLUMNS = [*LINES, *INSTRUCTIONS]
