@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from uncore.api import load_all, run
     from uncore.api import load_result as load
     from uncore.interactive import (
+        explore,
         html,
         lines,
         machines,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "__version__",
+    "explore",
     "html",
     "lines",
     "load",

@@ -27,6 +27,7 @@ from uncore.errors import UserError
 from uncore.execute import execute
 from uncore.job import Job
 from uncore.placement import place, thread_counts
+from uncore.pool import Workers
 from uncore.program import Program
 from uncore.result import Observed, Point, Repeats, Result, Results, canonical, load, repeats
 from uncore.result import load_all as load_several
@@ -65,7 +66,7 @@ def run(
     engine: str = "native",
     watchdog: str | int = "100ms",
     seeds: Iterable[int] | None = None,
-    cores: int = 1,
+    cores: Workers = 1,
     slow: bool = False,
     observed: bool = False,
     told: Told = UNTOLD,
@@ -76,8 +77,9 @@ def run(
     Keywords that are none of the options here are the workload's parameters, hold="50ns";
     `parameters` takes them, too.  `overrides` are numbers of the machine, by the keys of `uncore
     show --keys`.  `seeds`: (17, 18), or () for one run in lockstep.  `cores` is how many of the
-    host's may work.  `observed` keeps what `uncore lines` shows.  `told` says how engines are run:
-    {"sst_threads": 4}.  Interrupted, it returns what is finished, marked partial.
+    host's may work, or a cluster (`uncore.cluster.connected`).  `observed` keeps what `uncore
+    lines` shows.  `told` says how engines are run: {"sst_threads": 4}.  Interrupted, it returns
+    what is finished, marked partial.
     """
     values: Any = {"parameters": {**parameters, **named}, "overrides": overrides}
     policies: Any = {"placement": placement, "smt": smt, "home": home, "slices": slices}

@@ -40,7 +40,7 @@ Wrong = Callable[[Job, GuestError], None]  # called for each point whose guest w
 Interrupted = Callable[[KeyboardInterrupt], None]
 _Numbered = tuple[int, Job]  # a point, and where it belongs
 
-KEPT = frozenset({"lines"})  # probes whose sight is kept with a point
+KEPT = frozenset({"lines", "traffic"})  # probes whose sight is kept with a point
 EARLY = 10  # of so many parts of the work one goes first, in small points
 
 
@@ -75,8 +75,7 @@ def execute(
 ) -> list[Result]:
     """One Result per job; a result that misses points is marked partial.
 
-    `tick` hears how far points are, where one process or a cluster runs them, `ended` that none
-    follows;
+    `tick` hears how far points are, in one process or on a cluster, `ended` that none follows;
     `told` says how engines are to be run; `store` keeps points, which `resume` takes from it.
     """
     started = datetime.now(UTC).isoformat(timespec="seconds")
@@ -120,15 +119,16 @@ class _How:
         if not self.store or not self.probes <= KEPT:
             return None
         kept = self.store.take(key(job, self.told))
-        if kept is None or (self.probes and kept.lines is None):
+        observed = {probe: getattr(kept, probe, None) for probe in self.probes}
+        if kept is None or None in observed.values():
             return None
-        observed = {"lines": kept.lines} if self.probes else {}
         return Finished(number, kept.point, observed, kept.seconds, resumed=True)
 
     def keep(self, job: Job, one: Finished) -> None:
         if self.store and isinstance(one.point, Point):
-            lines = msgspec.convert(one.observed.get("lines"), Observed | None)
-            self.store.keep(key(job, self.told), Kept(one.point, one.seconds, lines))
+            seen = {probe: value for probe, value in one.observed.items() if probe in KEPT}
+            fields = {"point": one.point, "seconds": one.seconds, **seen}
+            self.store.keep(key(job, self.told), msgspec.convert(fields, Kept))
 
 
 def _all(

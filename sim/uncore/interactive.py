@@ -1,8 +1,8 @@
 """What `import uncore` offers beside `run`: for scripts and notebooks.
 
-Interface: `sweep`, `matrix`, `lines`, `whatif`, `show`, `plot`, `save`, `machines`, `workloads`;
-`Picture`, what `plot` gives; `html(value)`, what a notebook shows of a value.  `uncore.NAME` finds
-them (uncore/__init__.py).
+Interface: `sweep`, `matrix`, `lines`, `whatif`, `explore`, `show`, `plot`, `save`, `machines`,
+`workloads`; `Picture`, what `plot` gives; `html(value)`, what a notebook shows of a value.
+`uncore.NAME` finds them (uncore/__init__.py).
 
 Each is a command's counterpart, with its words as typed keywords and values for tables; what they
 print is what the command prints.
@@ -21,20 +21,25 @@ from typing import Any, TypeAlias, TypeVar
 
 from rich.text import Text
 
-from uncore import counterfactual, matrices, program, topology
+from uncore import counterfactual, exploration, matrices, program, topology
 from uncore.api import NOTHING, Counts, Value, find_program, make_job, observe, usual_seeds
 from uncore.counterfactual import WhatIf
 from uncore.engine import NOTHING as UNTOLD
 from uncore.engine import Told
 from uncore.execute import execute
+from uncore.exploration import Exploration
+from uncore.exploration.plan import Plan
 from uncore.matrices import Matrix, Sample
+from uncore.pool import Workers
 from uncore.program import Program
 from uncore.report import chart, curve, objects, workload
+from uncore.report import explore as fronts
 from uncore.report import plot as plots
 from uncore.report import whatif as changes
 from uncore.report.objects import Lines
 from uncore.result import Result, Results, files
 from uncore.result.frame import Framed
+from uncore.store import Store
 from uncore.topology.machine import Machine
 from uncore.words import duration
 
@@ -58,7 +63,7 @@ def sweep(
     engine: Several[str] = "native",
     watchdog: str | int = "100ms",
     seeds: Iterable[int] | None = None,
-    cores: int = 1,
+    cores: Workers = 1,
     slow: bool = False,
     told: Told = UNTOLD,
     **named: Several[Value],
@@ -145,7 +150,7 @@ def whatif(
     placement: str = "compact",
     home: str = "addressed",
     seeds: Iterable[int] | None = None,
-    cores: int = 1,
+    cores: Workers = 1,
     **named: Value,
 ) -> WhatIf:
     """What each change of the program or the machine would be worth, best first (docs/whatif.md).
@@ -163,6 +168,14 @@ def whatif(
     words += ["--home", home] * (home != "addressed")
     words += ["--seed", str(drawn[0]), "--repeat", str(len(drawn))] if drawn else ["--seed", "none"]
     return counterfactual.whatif(machine, job, words, cores, only)
+
+
+def explore(file: str | Path, *, cores: Workers = 1, resume: bool = False) -> Exploration:
+    """Machines tried as the file says, and the best compromises (docs/explore.md).
+
+    `resume`: take up runs that were finished before.
+    """
+    return exploration.explore(Plan.read(Path(file)), cores, store=Store(), resume=resume)
 
 
 def machines() -> dict[str, str]:
@@ -188,6 +201,8 @@ def show(what: Shown) -> None:
         matrices.show(what, as_json=False)
     elif isinstance(what, WhatIf):
         changes.show(what, SHOWN)
+    elif isinstance(what, Exploration):
+        fronts.show(what)
     elif isinstance(what, Lines):
         objects.show(what, OBJECTS)
     else:
@@ -232,7 +247,7 @@ class Picture:
 
 def plot(what: Framed, path: str | Path | None = None) -> Picture:
     """Curves of results, the heat map of a matrix, the critical path of lines, the numbers of a
-    what-if; with a path, also in that file."""
+    what-if, the front of an exploration; with a path, also in that file."""
     drawn = Picture(*_panels(what))
     return drawn.save(path) if path else drawn
 
@@ -242,4 +257,6 @@ def _panels(what: Framed) -> Sequence[plots.Panel]:
         return [matrices.panel(what)]
     if isinstance(what, Lines):
         return [objects.panel(what)]
+    if isinstance(what, Exploration):
+        return fronts.panels(what)
     return [changes.panel(what)] if isinstance(what, WhatIf) else chart.panels(_results(what))

@@ -39,7 +39,8 @@ class Kept(msgspec.Struct, frozen=True):
 
     point: Point
     seconds: float  # of the host
-    lines: Observed | None = None  # what the probe `lines` saw, where it was used
+    lines: Observed | None = None  # what this probe saw, where it was used
+    traffic: dict[str, list[int]] | None = None  # and this one
 
 
 def key(job: Job, told: Told = NOTHING) -> str:

@@ -27,7 +27,7 @@ def result():
 
 
 def test_every_name_that_is_offered_is_there():
-    words = "run sweep matrix whatif lines show load save plot machines workloads"
+    words = "run sweep matrix whatif explore lines show load save plot machines workloads"
     assert set(words.split()) <= set(dir(uncore))
     assert {name for name in dir(uncore) if name[0] != "_"} == set(uncore.__all__) - {"__version__"}
     assert all(getattr(uncore, name).__doc__ for name in uncore.__all__ if name[0] != "_")

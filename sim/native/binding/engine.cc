@@ -64,9 +64,13 @@ nb::dict counters(Engine& engine) {
   for (const auto& r : engine.resolvers)
     resolvers.append(*std::max_element(r->busy.begin(), r->busy.end()));
   d["resolver_busy"] = resolvers;
-  nb::list channels;
-  for (const Channel& ch : engine.fabric.channels) channels.append(ch.used);
+  nb::list channels, taken;
+  for (const Channel& ch : engine.fabric.channels) {
+    channels.append(ch.used);
+    taken.append(nb::make_tuple(ch.taken[0], ch.taken[1], ch.taken[2]));
+  }
   d["channel_busy"] = channels;
+  d["channel_taken"] = taken;
   nb::list latencies;
   engine.services.latencies().each(
       [&](Time latency, uint64_t count) { latencies.append(nb::make_tuple(latency, count)); });

@@ -42,8 +42,9 @@ struct alignas(64) Leg {
 };
 
 struct Channel {
-  Time free = 0;  // when the last message that took it has passed
-  Time used = 0;  // summed busy time
+  Time free = 0;                    // when the last message that took it has passed
+  Time used = 0;                    // summed busy time
+  std::array<uint64_t, 3> taken{};  // how often, by Size
 };
 
 class Fabric {

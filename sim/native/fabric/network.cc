@@ -112,6 +112,7 @@ inline Time Network::take_channel(PacketId id, Time now) {
   const Time start = std::max(now, channel.free);
   channel.free = start + busy;
   channel.used += busy;
+  ++channel.taken[static_cast<std::size_t>(p.size)];
   p.tail = std::max(p.tail, busy);
   if (trace_) [[unlikely]]
     trace_->crossed(id, leg.link, now, start);

@@ -85,6 +85,10 @@ COMMANDS: Commands = {
         "What each change of program or machine would be worth: exact runs, best first.",
         "uncore.report.whatif:COLUMNS",
     ),
+    "explore": (
+        f"{_HERE}.explore:explore",
+        "Search machines: choices, objectives and bounds in a file; the best compromises.",
+    ),
     "check": (
         f"{_HERE}.check:check",
         "Walk the protocol's tables exhaustively and at random; exit status 1 on a violation.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -87,10 +88,8 @@ def run(
         return _measure(words, threads, set_, **shown)
     if again:
         _check_again(again, alone and not set_ and not output and chart == CHART)
-        with at_work(cores, cluster) as workers:
-            return max(_once_more(one, workers) for one in load_all(again))
-    machines, workloads = machines_and_workloads("run", words)
-    jobs = choices.jobs(machines, workloads, threads, set_, with_)
+        return _again(again, at_work(cores, cluster))
+    jobs = choices.jobs(*machines_and_workloads("run", words), threads, set_, with_)
     jobs = [changed(job, what_if.free, what_if.apart) for job in jobs]
     _check_files(len(jobs), output, log, lines)
     if whole != WHOLE:
@@ -164,6 +163,11 @@ def _told(result: Result, *, json: bool, chart: Chart, output: Path | None) -> i
         note(f"result: {output}")
     draw([result], chart)
     return FAILED if result.failed else OK
+
+
+def _again(path: Path, crew: AbstractContextManager[Workers]) -> int:
+    with crew as workers:
+        return max(_once_more(one, workers) for one in load_all(path))
 
 
 def _once_more(recorded: Result, workers: Workers) -> int:

@@ -61,6 +61,7 @@ PROBES = {
     "log": "the transaction log (section L of docs/model.md), by columns: for result.log.frame",
     "lines": "what touched which line, and what it cost: the fields of result.Observed",
     "trace": "what happened, event by event: the tables of uncore.engine.native.trace",
+    "traffic": "messages over links by level: those without a line, and those with one",
     "operations": "which lines operations shared: the fields of result.observed.Shared",
 }
 Probes = frozenset[str]

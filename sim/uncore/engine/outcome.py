@@ -119,6 +119,17 @@ def _transfers(job: Job, counts: dict[str, Any]) -> dict[str, int]:
     return {name: count for name, count in out.items() if count}
 
 
+def traffic(job: Job, run: Run) -> dict[str, list[int]]:
+    """The probe: how often messages without and with a line took a channel, by its level."""
+    levels = {link.channel: link.level for link in job.machine.links if link.channel >= 0}
+    found: dict[str, list[int]] = {}
+    for channel, (control, data, snoop) in enumerate(run.counters()["channel_taken"]):
+        counts = found.setdefault(levels[channel], [0, 0])
+        counts[0] += control + snoop
+        counts[1] += data
+    return found
+
+
 def _channels(job: Job) -> list[str]:
     """A name per channel: its first link's ends."""
     stops = job.machine.stops

@@ -4,6 +4,7 @@ curves(series, title, x, y)          lines, with bands of their repeats, and kne
 grid(values, xs, ys, ...)            a value for each pair of two parameters, by colour
 heat_map(matrix, boundaries, ...)    a square matrix of harts, by colour
 bars(values, title, y)               groups of bars, standing or lying
+scatter(best, others, ...)           points by their groups, those that matter before the rest
 style(number)                        colour, marker and line of a series: all different
 """
 
@@ -118,5 +119,19 @@ class Bars:
         return list(dict.fromkeys(label for group in self.values.values() for label in group))
 
 
-Panel = Curves | HeatMap | Grid | Bars
-curves, heat_map, grid, bars = Curves, HeatMap, Grid, Bars
+@dataclass(frozen=True)
+class Scatter:
+    best: Mapping[str, Sequence[tuple[float, float]]]  # by group; each has a colour
+    others: Mapping[str, Sequence[tuple[float, float]]]  # of the same groups, drawn faintly
+    outside: Sequence[tuple[float, float]]  # what is not allowed
+    title: str
+    x: str
+    y: str
+
+    @property
+    def labels(self) -> list[str]:
+        return list(self.best)
+
+
+Panel = Curves | HeatMap | Grid | Bars | Scatter
+curves, heat_map, grid, bars, scatter = Curves, HeatMap, Grid, Bars, Scatter

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 from uncore.files import write_figure
 from uncore.report import webpage
-from uncore.report.panels import MARGIN, Bars, Curves, Grid, HeatMap, style
+from uncore.report.panels import MARGIN, Bars, Curves, Grid, HeatMap, Scatter, style
 from uncore.report.panels import MEASURED as MEASURED
 from uncore.report.panels import Panel as Panel
 from uncore.report.panels import bars as bars
 from uncore.report.panels import curves as curves
 from uncore.report.panels import grid as grid
 from uncore.report.panels import heat_map as heat_map
+from uncore.report.panels import scatter as scatter
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -221,3 +222,21 @@ def _(panel: Bars, axes: Axes) -> None:
     axes.grid(axis="y" if panel.lying else "x", visible=False)
     if len(labels) > 1:
         axes.legend()
+
+
+@draw.register(Scatter)
+def _(panel: Scatter, axes: Axes) -> None:
+    if panel.outside:
+        _points(axes, panel.outside, marker="x", s=18, color="#bbbbbb", lw=0.8, label="not allowed")
+    for number, label in enumerate(panel.labels):
+        colour, marker, _ = style(number)
+        kind: Any = {"color": colour, "marker": MARKERS[marker]}
+        _points(axes, panel.others[label], s=16, alpha=0.3, lw=0, **kind)
+        _points(axes, panel.best[label], s=52, edgecolors="black", lw=0.6, **kind)
+        _points(axes, [], s=40, label=label, **kind)
+    axes.set(title=panel.title, xlabel=panel.x, ylabel=panel.y)
+    axes.legend()
+
+
+def _points(axes: Axes, points: Sequence[tuple[float, float]], **how: Any) -> None:
+    axes.scatter([x for x, _ in points], [y for _, y in points], **how)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from uncore.files import write_whole
-from uncore.report.panels import MARGIN, Bars, Curves, Grid, HeatMap, Panel, style
+from uncore.report.panels import MARGIN, Bars, Curves, Grid, HeatMap, Panel, Scatter, style
 
 MARKERS = {
     **{"circle": "circle", "square": "square", "triangle": "triangle-up", "diamond": "diamond"},
@@ -154,3 +154,24 @@ def _(panel: Bars) -> Parts:
     if panel.lying:
         layout |= {"xaxis": layout["yaxis"], "yaxis": {"autorange": "reversed", "automargin": True}}
     return traces, layout
+
+
+@figure.register(Scatter)
+def _(panel: Scatter) -> Parts:
+    quiet: dict[str, Any] = {"mode": "markers", "hoverinfo": "x+y"}
+    grey = {"symbol": "x", "color": "#bbbbbb", "size": 6}
+    traces = [_points(panel.outside, name="not allowed", marker=grey, **quiet)]
+    for number, label in enumerate(panel.labels):
+        colour, marker, _ = style(number)
+        kind = {"symbol": MARKERS[marker], "color": colour}
+        faint = {**kind, "size": 6, "opacity": 0.3}
+        best = {**kind, "size": 11, "line": {"width": 1, "color": "black"}}
+        group = {"legendgroup": label, **quiet}
+        traces.append(_points(panel.others[label], marker=faint, showlegend=False, **group))
+        traces.append(_points(panel.best[label], marker=best, name=label, **group))
+    return traces, {"xaxis": {"title": {"text": panel.x}}, "yaxis": {"title": {"text": panel.y}}}
+
+
+def _points(points: Iterable[tuple[float, float]], **how: Any) -> dict[str, Any]:
+    places = list(points)
+    return {"x": [x for x, _ in places], "y": [y for _, y in places], **how}

@@ -27,7 +27,7 @@ GIVES = frozenset(
     " resolvers instructions transactions events tables failures".split()
 )
 
-PROBES = frozenset({"log", "lines", "operations", "trace"})
+PROBES = frozenset({"log", "lines", "operations", "trace", "traffic"})
 CAN = frozenset(
     {"far", "multicast", "tables", "chance", "weak", "whatif"}
 )  # of what a job may ask for (boot.py)
@@ -132,6 +132,8 @@ def _observed(job: Job, engine: Run, probes: Probes) -> dict[str, Any]:
         observed["log"] = log(job, engine)
     if "trace" in probes:
         observed["trace"] = trace.columns(job, engine)
+    if "traffic" in probes:
+        observed["traffic"] = outcome.traffic(job, engine)
     if not {"lines", "operations"} & probes:
         return observed
     from uncore.engine.native import attribution  # noqa: PLC0415 (slow to load)

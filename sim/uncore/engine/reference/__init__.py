@@ -42,7 +42,7 @@ GIVES = frozenset(
     "threads ops elapsed_ps thread_ops thread_ps latency transfers lines invalidations links"
     " resolvers instructions transactions tables failures".split()
 )
-PROBES = frozenset({"log"})
+PROBES = frozenset({"log", "traffic"})
 
 CAN = frozenset(
     {"far", "multicast", "tables", "chance", "weak"}
@@ -66,4 +66,6 @@ def run(job: Job, probes: Probes, tick: Watch = silent) -> dict[str, Any]:
         tick(system.counts.operations, system.clock.now, system.touched)
     tick(system.counts.operations, system.clock.now, system.touched)
     view = View(system)
-    return outcome.point(job, view) | {"observed": {"log": view.log()} if "log" in probes else {}}
+    seen: dict[str, Any] = {"log": view.log, "traffic": lambda: outcome.traffic(job, view)}
+    observed = {probe: seen[probe]() for probe in probes}
+    return outcome.point(job, view) | {"observed": observed}

@@ -9,7 +9,7 @@ of messages on a channel is the order of arrival at it, whatever their senders p
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from uncore.engine.reference.time import Clock, Rank
 if TYPE_CHECKING:
     from uncore.topology.machine import Link, Machine
 
+SIZES = ("control", "data", "snoop")
 FEWEST = 1 << 12  # links on a route, at most: then latency decides first, and their number second
 
 Arrived = Callable[[int], None]
@@ -33,6 +34,7 @@ class Channel:
 
     free: int = 0
     used: int = 0
+    taken: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SIZES, 0))  # how often
 
 
 class Fabric:
@@ -98,6 +100,7 @@ class Fabric:
         start = max(head, channel.free)
         channel.free = start + busy
         channel.used += busy
+        channel.taken[size] += 1
         return start
 
     def _travel(

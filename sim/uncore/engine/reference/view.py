@@ -51,6 +51,7 @@ class View:
             "lines": [(line * LINE, count) for line, count in by_line],
             "resolver_busy": [max(resolver.busy) for resolver in system.resolvers],
             "channel_busy": [channel.used for channel in system.fabric.channels],
+            "channel_taken": [tuple(one.taken.values()) for one in system.fabric.channels],
             "latencies": sorted(counts.latencies.items()),
         }
 

@@ -1,0 +1,56 @@
+"""Which machine is best for some workloads, and at what price: explore."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from uncore.commands.options import Cluster, Cores, Json, Plot, Resume, at_work, note
+from uncore.commands.status import INTERRUPTED, OK
+from uncore.exploration import explore as look
+from uncore.exploration.plan import Plan
+from uncore.report import explore as report
+from uncore.report.plot import picture
+from uncore.report.progress import progress
+from uncore.report.table import print_json
+from uncore.result import save
+from uncore.store import Store
+from uncore.words import check_endings
+
+
+def explore(
+    file: Annotated[Path, Parameter(help="what is varied, run and wanted (.toml)")],
+    *,
+    runs: Annotated[
+        bool, Parameter(negative="", help="the commands that repeat the runs behind the front")
+    ] = False,
+    output: Annotated[
+        Path | None, Parameter(help="save the runs behind the front (.json, .parquet)")
+    ] = None,
+    resume: Resume = False,
+    cores: Cores = 0,
+    cluster: Cluster = "",
+    plot: Plot = None,
+    json: Json = False,
+) -> int:
+    check_endings({"--output": output, "--plot": plot})
+    plan = Plan.read(file)
+    with at_work(cores, cluster) as workers, progress(plan.designs, "exploring", "designs") as more:
+        found = look(plan, workers, store=Store(), resume=resume, done=more)
+    if json:
+        print_json(found.to_rows())
+    else:
+        report.show(found)
+    if runs and not json:
+        report.runs(found)
+    if output and found.front:
+        save(found.results, output)
+        note(f"result: {output}")
+    if plot and found.front:
+        note(f"picture: {picture(plot, *report.panels(found))}")
+    if found.interrupted:
+        note("interrupted: the same command with --resume goes on from here")
+        return INTERRUPTED
+    return OK

@@ -1,0 +1,144 @@
+"""The file of an exploration, as it is written: docs/explore.md explains its keys.
+
+    read(path) -> Written      its values by their types, and where each key stands
+
+Every mistake is a UserError with file and line.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct, field
+from msgspec.structs import fields
+
+from uncore.errors import UserError, nearest
+from uncore.topology.positions import key_lines
+
+Value = str | int | float
+Number = int | float
+AT = re.compile(r"(.*?)(?: - at `(?:key in `)?\$?(.*?)`*)?")
+UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
+
+
+class Range(Struct, forbid_unknown_fields=True, frozen=True):
+    """From one quantity to another, in equal steps; without them any, evenly by ratio."""
+
+    from_: Value = field(name="from")
+    to: Value
+    step: Value | None = None
+
+
+Choice = Annotated[list[Value], Meta(min_length=1)] | Range
+
+
+class Run(Struct, forbid_unknown_fields=True, frozen=True):
+    workload: str
+    threads: Annotated[int, Meta(ge=1)] | None = None
+    set: dict[str, Value | bool] = {}
+
+
+class Prices(Struct, forbid_unknown_fields=True, frozen=True):
+    lines: dict[str, Number] = {}
+    messages: dict[str, Number] = {}
+    bits: dict[str, Number] = {}
+
+
+class Search(Struct, forbid_unknown_fields=True, frozen=True):
+    designs: Annotated[int, Meta(ge=1, le=100_000)] = 100
+    batch: Annotated[int, Meta(ge=1, le=1000)] = 8
+    seed: Annotated[int, Meta(ge=0, lt=1 << 32)] = 1
+
+
+class Document(Struct, forbid_unknown_fields=True, kw_only=True):
+    title: str = ""
+    machine: str
+    threads: Annotated[int, Meta(ge=1)]
+    seed: Annotated[int, Meta(ge=0, lt=1 << 62)] = 1
+    repeat: Annotated[int, Meta(ge=1, le=1000)] = 3
+    with_: dict[str, Value] = field(name="with", default_factory=dict)
+    runs: Annotated[dict[str, Run], Meta(min_length=1)]
+    choices: Annotated[dict[str, Choice], Meta(min_length=1)]
+    prices: Prices = Prices()
+    figures: dict[str, str] = {}
+    maximise: list[str] = []
+    minimise: list[str] = []
+    constraints: list[str] = []
+    search: Search = Search()
+
+
+@dataclass(frozen=True)
+class Written:
+    """The values, and where each key stands."""
+
+    file: Path
+    lines: Mapping[tuple[str | int, ...], int]
+    values: Document
+
+    def at(self, *path: str) -> str:
+        return _at(self.file, self.lines, path)
+
+
+def _at(file: Path, lines: Mapping[tuple[str | int, ...], int], path: tuple[str, ...]) -> str:
+    """The key, or the innermost table around it that stands in the file."""
+    while path and path not in lines:
+        path = path[:-1]
+    return f"{file}:{lines[path]}" if path else str(file)
+
+
+def read(file: Path) -> Written:
+    try:
+        text = file.read_bytes().decode()
+        values = tomllib.loads(text)
+        lines = key_lines(text)
+    except OSError as error:
+        raise UserError(f"{file}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{file}: byte {error.start} is not UTF-8 text; expected TOML") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UserError(f"{file}: broken TOML: {error}") from None
+    reader = _Reader(file, lines)
+    for table, kind in (("runs", Run), ("choices", Choice)):
+        if isinstance(named := values.get(table), dict):
+            values[table] = {k: reader.converted(v, kind, (table, k)) for k, v in named.items()}
+    return Written(file, lines, reader.converted(values, Document, ()))
+
+
+@dataclass(frozen=True)
+class _Reader:
+    file: Path
+    lines: Mapping[tuple[str | int, ...], int]
+
+    def converted(self, value: Any, kind: Any, at: tuple[str, ...]) -> Any:
+        try:
+            return msgspec.convert(value, kind)
+        except msgspec.ValidationError as error:
+            match = AT.fullmatch(str(error))
+            assert match
+            below = re.sub(r"\[[^]]*\]", "", match[2] or "").strip(".")
+            raise self._wrong(match[1], (*at, *filter(None, below.split(".")))) from None
+
+    def _wrong(self, what: str, keys: tuple[str, ...]) -> UserError:
+        if unknown := UNKNOWN.fullmatch(what):
+            known = KEYS[keys[:1]]
+            keys = (*keys, unknown[1])
+            what = f"no such key.{nearest(unknown[1], known)} There are {', '.join(known)}"
+            if keys[0] == "choices":
+                what += '; a name with points stands in quotes, like "ccx.join.latency"'
+        name = f"'{'.'.join(keys)}': " if keys else ""
+        return UserError(f"{_at(self.file, self.lines, keys)}: {name}{what}")
+
+
+KEYS = {
+    (): [one.encode_name for one in fields(Document)],
+    ("runs",): [one.encode_name for one in fields(Run)],
+    ("choices",): [one.encode_name for one in fields(Range)],
+    ("prices",): [one.encode_name for one in fields(Prices)],
+    ("search",): [one.encode_name for one in fields(Search)],
+}

@@ -1,0 +1,178 @@
+"""Formulas of an exploration: what the user adds up, prices and compares.
+
+    Formula.read("ccx * (6 + 1.1 * cores)", place).value(known)    a number
+    Template.read("ccx:{256/cores}x{cores}", place).text(known)    text with numbers in it
+    Constraint.read("area <= 800", place).excess(known)            by how much it is missed
+
+`known` is a value for each name; a name may have points, mcs.throughput.  A formula has numbers,
+names, + - * / **, parentheses, min and max; nothing else is executed.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from uncore.errors import UserError, nearest
+
+Known = Mapping[str, float | str]
+
+LONGEST = 400  # letters: more is no formula but a program
+BINARY: Mapping[type, Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: math.pow,
+}
+CALLS: Mapping[str, Callable[..., float]] = {"min": min, "max": max}
+COMPARED = re.compile(r"(.+?)(<=|>=)(.+)")
+BRACES = re.compile(r"\{([^{}]*)\}")
+
+
+@dataclass(frozen=True)
+class Formula:
+    place: str  # file and line
+    words: str
+    tree: ast.expr
+
+    @classmethod
+    def read(cls, words: str, place: str) -> Formula:
+        try:
+            tree = ast.parse(words.strip()[:LONGEST], mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            raise _no_formula(place, words) from None
+        if len(words) > LONGEST or not all(map(_allowed, _parts(tree))):
+            raise _no_formula(place, words)
+        return cls(place, words.strip(), tree)
+
+    @property
+    def names(self) -> set[str]:
+        return {_name(part) for part in _parts(self.tree) if isinstance(part, _NAMES)}
+
+    def value(self, known: Known) -> float:
+        try:
+            return float(self._value(self.tree, known))
+        except (ArithmeticError, ValueError) as error:
+            raise UserError(f"{self.place}: '{self.words}': {error}") from None
+
+    def _value(self, part: ast.expr, known: Known) -> float:
+        match part:
+            case ast.Constant():
+                return float(part.value)  # type: ignore[arg-type]
+            case ast.BinOp():
+                one, other = self._value(part.left, known), self._value(part.right, known)
+                return BINARY[type(part.op)](one, other)
+            case ast.UnaryOp():
+                return -self._value(part.operand, known)
+            case ast.Call():
+                return CALLS[_name(part.func)](*(self._value(one, known) for one in part.args))
+        return self._known(_name(part), known)
+
+    def _known(self, name: str, known: Known) -> float:
+        value = known.get(name)
+        if isinstance(value, str):
+            raise UserError(f"{self.place}: '{self.words}': {name} is '{value}', not a number")
+        if value is None:
+            raise UserError(
+                f"{self.place}: '{self.words}': nothing is called '{name}'.{nearest(name, known)}"
+                f" There are {', '.join(sorted(known))}"
+            )
+        return value
+
+
+def _no_formula(place: str, words: str) -> UserError:
+    return UserError(
+        f"{place}: '{words[:60]}': expected a formula of numbers, names, + - * / **, min(a, b) and"
+        " max(a, b), like ccx * 6 + 1.1 * cores"
+    )
+
+
+_NAMES = (ast.Name, ast.Attribute)
+
+
+def _parts(tree: ast.expr) -> Iterator[ast.expr]:
+    """Operands and operations; a name is one, and so is the function of a call."""
+    yield tree
+    below: list[Any] = []
+    match tree:
+        case ast.BinOp():
+            below = [tree.left, tree.right]
+        case ast.UnaryOp():
+            below = [tree.operand]
+        case ast.Call():
+            below = tree.args
+    for part in below:
+        yield from _parts(part)
+
+
+def _allowed(part: ast.expr) -> bool:
+    match part:
+        case ast.Constant():
+            return type(part.value) in (int, float)
+        case ast.BinOp():
+            return type(part.op) in BINARY
+        case ast.UnaryOp():
+            return isinstance(part.op, ast.USub)
+        case ast.Call():
+            return _name(part.func) in CALLS and bool(part.args) and not part.keywords
+    return bool(_name(part))
+
+
+def _name(part: ast.expr) -> str:
+    """With its points; nothing where it is no name."""
+    if isinstance(part, ast.Name):
+        return part.id
+    if isinstance(part, ast.Attribute) and (before := _name(part.value)):
+        return f"{before}.{part.attr}"
+    return ""
+
+
+@dataclass(frozen=True)
+class Template:
+    """Text in which {FORMULA} stands for its value, and {NAME} for a word, too."""
+
+    words: str
+    formulas: Mapping[str, Formula]
+
+    @classmethod
+    def read(cls, words: str, place: str) -> Template:
+        return cls(words, {text: Formula.read(text, place) for text in BRACES.findall(words)})
+
+    @property
+    def names(self) -> set[str]:
+        return {name for formula in self.formulas.values() for name in formula.names}
+
+    def text(self, known: Known) -> str:
+        def said(match: re.Match[str]) -> str:
+            word = known.get(match[1].strip())
+            if isinstance(word, str):
+                return word
+            return f"{self.formulas[match[1]].value(known):.10g}"
+
+        return BRACES.sub(said, self.words)
+
+
+@dataclass(frozen=True)
+class Constraint:
+    words: str
+    less: Formula
+    more: Formula
+
+    @classmethod
+    def read(cls, words: str, place: str) -> Constraint:
+        match = COMPARED.fullmatch(words)
+        if not match:
+            raise UserError(f"{place}: '{words}': expected a bound, like area <= 800")
+        sides = Formula.read(match[1], place), Formula.read(match[3], place)
+        less, more = sides if match[2] == "<=" else sides[::-1]
+        return cls(words, less, more)
+
+    def excess(self, known: Known) -> float:
+        """At most 0 where it is kept."""
+        return self.less.value(known) - self.more.value(known)

@@ -1,0 +1,57 @@
+"""Values as they are written, and as formulas see them.
+
+number("12ns")                    12.0: times in ns, sizes in MiB, cycles and others as they are
+number("interleave")              "interleave"
+between(place, "5ns", "40ns")     the ends of a range
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from uncore.errors import UserError
+from uncore.topology.units import NUMBER, QUANTITY, SIZE, TIME
+
+DIGITS = 3  # of what is drawn from a range
+
+
+class Quantity(NamedTuple):
+    amount: float
+    unit: str
+
+    def __str__(self) -> str:
+        return f"{self.amount:.10g}{self.unit}"
+
+    def rounded(self) -> Quantity:
+        return Quantity(float(f"{self.amount:.{DIGITS}g}"), self.unit)
+
+
+def number(value: str) -> float | str:
+    found = _quantity(value)
+    if found is None:
+        return value
+    if found.unit in TIME:
+        return found.amount * TIME[found.unit] / TIME["ns"]
+    return found.amount * SIZE[found.unit] / SIZE["MiB"] if found.unit in SIZE else found.amount
+
+
+def between(place: str, low: object, high: object) -> tuple[Quantity, Quantity]:
+    """Both of one unit, both above zero."""
+    ends = _quantity(str(low)), _quantity(str(high))
+    one, other = ends
+    if one is None or other is None or one.unit != other.unit or not 0 < one[0] <= other[0]:
+        raise UserError(
+            f"{place}: {low} to {high}: expected two quantities above zero, of one unit, the"
+            ' smaller first, like { from = "5ns", to = "40ns", step = "5ns" }'
+        )
+    return one, other
+
+
+def _quantity(text: str) -> Quantity | None:
+    if re.fullmatch(NUMBER, text):
+        return Quantity(float(text), "")
+    match = QUANTITY.fullmatch(text)
+    if not match or match[2] not in {*TIME, *SIZE, "cy", "GHz", "MHz"}:
+        return None
+    return Quantity(float(match[1]), match[2] + (f"@{match[3]}" if match[3] else ""))
