@@ -45,15 +45,19 @@ def finish(
     lines: bool = False,
     log: Path | None = None,
     resume: bool = False,
+    drawn: Sequence[Sequence[Job]] = (),
 ) -> int:
     check_endings({"--output": output, "--plot": chart.plot, "--log": log})
     charts.check(chart.wanted(), (job.document() for job in jobs if chart.plot))
     probes = frozenset(name for name, on in (("lines", lines), ("log", log)) if on)
     with saving() as hold:
-        results, logs, wrong = _simulate(jobs, workers, probes, told, resume, hold)
+        others = [job for group in drawn for job in group]
+        results, logs, wrong = _simulate([*jobs, *others], workers, probes, told, resume, hold)
+        results, rest = results[: len(jobs)], iter(results[len(jobs) :])
+        samples = [[next(rest) for _ in group] for group in drawn]
         if output:
             save(Results(results), output)
-    curve.show(results, json)
+    curve.show(results, json, samples)
     if len(jobs) == 1 and results[0].points and not json:
         moved.show(jobs[0].program, repeats(results[0])[-1].median)
     if output:

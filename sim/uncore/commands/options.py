@@ -50,6 +50,13 @@ Cluster = Annotated[
     str,
     Parameter(help="run points on a Dask cluster: its scheduler's address, or local (--cores)"),
 ]
+Samples = Annotated[
+    int,
+    Parameter(
+        validator=validators.Number(gte=0),
+        help="machines drawn, where a file's numbers have intervals, for an interval of throughput",
+    ),
+]
 Resume = Annotated[
     bool,
     Parameter(negative="", help="take up points that were finished before, by an interrupted run"),

@@ -21,6 +21,7 @@ from uncore.commands.options import (
     Cores,
     Json,
     Resume,
+    Samples,
     Set,
     Several,
     Threads,
@@ -36,12 +37,15 @@ from uncore.engine.native.state import BEGIN
 from uncore.errors import UserError
 from uncore.execute import execute
 from uncore.host import pinned
+from uncore.job import Job
 from uncore.placement import thread_counts
 from uncore.pool import Workers
 from uncore.report import curve
 from uncore.result import Result, canonical, load_all, save
 from uncore.saved import save as save_run
 from uncore.saved import take_up
+from uncore.uncertain import SAMPLES, uncertain
+from uncore.uncertain import samples as samples_of
 from uncore.words import check_endings, duration, machines_and_workloads, pairs
 
 Words = Annotated[
@@ -74,6 +78,7 @@ def run(
     log: Log = None,
     host: Host = False,
     resume: Resume = False,
+    samples: Samples = SAMPLES,
     whole: Whole = WHOLE,
     json: Json = False,
 ) -> int:
@@ -81,8 +86,7 @@ def run(
     plain = not (with_ or lines or log or resume) and (choices, what_if) == (SEVERAL, WHAT_IF)
     alone = plain and threads == "1" and not words
     if whole.from_:
-        _check_from(whole, alone and not again and not host)
-        return _told(take_up(whole.from_, pairs("--set", set_)), **shown)
+        return _from(whole.from_, whole, alone and not again and not host, set_, **shown)
     if host:
         _check_host(plain and not again)
         return _measure(words, threads, set_, **shown)
@@ -95,17 +99,28 @@ def run(
     if whole != WHOLE:
         when, state = _saving(whole, len(jobs) == 1 and not (lines or log or resume))
         return _told(save_run(jobs[0], when, state), **shown)
-    files: Any = {"output": output, "log": log, "lines": lines}
-    crew, told = at_work(cores, cluster), choices.told()
-    return finish(jobs, crew, told=told, json=json, chart=chart, resume=resume, **files)
+    crew, drawn = at_work(cores, cluster), _drawn(words, jobs, 0 if log else samples)
+    more: Any = {"log": log, "lines": lines, "resume": resume, "told": choices.told()}
+    return finish(jobs, crew, drawn=drawn, **shown, **more)
 
 
-def _check_from(whole: Whole, alone: bool) -> None:
-    if not alone or whole != Whole(from_=whole.from_):
+def _drawn(words: Sequence[str], jobs: Sequence[Job], count: int) -> list[list[Job]]:
+    """For each job what tells how uncertain its machine is; jobs are in the machines' order."""
+    machines, _ = machines_and_workloads("run", words)
+    names = [name for name in machines for _ in range(len(jobs) // len(machines))]
+    return [
+        samples_of(name, job, count) if uncertain(job.machine) else []
+        for name, job in zip(names, jobs, strict=True)
+    ]
+
+
+def _from(state: Path, whole: Whole, alone: bool, set_: Sequence[str], **shown: Any) -> int:
+    if not alone or whole != Whole(from_=state):
         raise UserError(
-            f"--from {whole.from_}: the file says what runs; only --set, --output, --plot and"
-            " --json go with it"
+            f"--from {state}: the file says what runs; only --set, --output, --plot and --json go"
+            " with it"
         )
+    return _told(take_up(state, pairs("--set", set_)), **shown)
 
 
 def _check_host(alone: bool) -> None:

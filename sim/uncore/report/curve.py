@@ -7,20 +7,29 @@ what its option is called.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import repeat
+from typing import Any
 
 from uncore.report import units
 from uncore.report.spread import figure, say_seeds, throughput
 from uncore.report.table import Column, Row, emit, say
 from uncore.result import Result, to_medians
+from uncore.uncertain import span
 
 JOB = ("machine", "workload", "placement", "home", "engine")
 TRANSFERS = "transfers."
 SEEN = 0.005  # lines per operation: fewer would be written 0.00
 
 
-def show(results: Sequence[Result], as_json: bool) -> None:
-    """One table of all thread counts; what is the same for all of them stands in the title."""
-    rows = to_medians(results)
+def show(
+    results: Sequence[Result], as_json: bool, samples: Sequence[Sequence[Result]] = ()
+) -> None:
+    """One table of all thread counts; what is the same for all of them stands in the title.
+
+    `samples`: for each result, those of machines that may be meant (uncertain.py).
+    """
+    paired = zip(results, samples or repeat(()), strict=False)
+    rows = [row | _span(row, others) for one, others in paired for row in to_medians([one])]
     heads = list(dict.fromkeys(k for row in rows for k in row if names(k)))
     same = [k for k in heads if len({row.get(k) for row in rows}) == 1]
     varying = [Column(head(k), k, left=True, key=True) for k in heads if k not in same]
@@ -28,10 +37,23 @@ def show(results: Sequence[Result], as_json: bool) -> None:
     emit(rows, as_json, columns, _title(rows[0], same) if rows else "")
     if not as_json:
         say_seeds(seed for row in rows for seed in row["seeds"])
+        if drawn := max((row.get("samples", 0) for row in rows), default=0):
+            say(
+                f"{drawn} machines were drawn from the intervals of their numbers (--samples)",
+                "dim",
+            )
         for result in results:
             _remarks(result)
     if len(results) == 1 and not as_json:
         say(f"result {results[0].result_hash[:16]}", "dim")
+
+
+def _span(row: Row, samples: Sequence[Result]) -> dict[str, Any]:
+    points = [point for one in samples for point in one.points if point.threads == row["threads"]]
+    if not points:
+        return {}
+    low, high = span(point.throughput or 0 for point in points)
+    return {"samples": len(points), "throughput_low": low, "throughput_high": high}
 
 
 def _remarks(result: Result) -> None:
@@ -71,6 +93,13 @@ def at(key: str) -> Callable[[Row], float | None]:
 COLUMNS = [
     Column("threads", "threads", about="harts that ran the workload", key=True),
     throughput(),
+    Column(
+        "4 of 5 machines",
+        lambda row: row.get("samples") and (row["throughput_low"], row["throughput_high"]),
+        lambda ends: " to ".join(map(units.rate, ends)) if ends else units.EMPTY,
+        about="where numbers of a machine's file have intervals: of machines drawn from these, four"
+        " of five have a throughput between",
+    ),
     figure("p50", at("latency.p50_ps"), units.duration, "half of the operations took at most this"),
     figure("p99", at("latency.p99_ps"), units.duration, "99 of 100 operations took at most this"),
     figure(

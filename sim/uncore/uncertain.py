@@ -1,0 +1,89 @@
+"""Machines whose numbers are known within intervals: the same job on machines drawn from these.
+
+    uncertain(machine)              its numbers that have an interval; one that --with sets has none
+    samples(name, job, count)       the job on so many machines; `name`: what the machine is read by
+    span(values)                    between which four of five of them are
+
+An interval holds the true number in four of five cases (docs/prediction.md): as far as its ends are
+from the median, a logarithm is drawn from a normal distribution.  The machines are a Latin
+hypercube: each number has every part of its distribution once, in an order of its own that follows
+from its interval and its source; where both are the same, it is one number that several keys state.
+So the machines are the same on any host, and few of them go a long way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from math import exp, log
+from random import Random
+from statistics import NormalDist
+
+from uncore import topology
+from uncore.errors import UserError
+from uncore.job import Job
+from uncore.topology.machine import Machine, Number
+from uncore.topology.units import NUMBER
+
+SAMPLES = 10  # usually
+OUTSIDE = 0.1  # of the true values lie below an interval, and as many above
+PARTS = re.compile(rf"{NUMBER}\s*(.*)")
+
+
+def uncertain(machine: Machine) -> list[Number]:
+    return [one for one in machine.numbers if one.interval]
+
+
+def samples(name: str, job: Job, count: int) -> list[Job]:
+    """One run each, with the job's seeds in turn: chance is part of what is not known."""
+    drawn = {one.key: _drawn(one, count) for one in uncertain(job.machine)}
+    stated = [f"{key}={value}" for key, value in job.overrides]
+    found = []
+    for number in range(count):
+        settings = [f"{key}={texts[number]}" for key, texts in drawn.items()]
+        machine = topology.load(name, [*stated, *settings])
+        turn = number % max(len(job.seeds), 1)
+        found.append(replace(job, machine=machine, seeds=job.seeds[turn : turn + 1]))
+    return found
+
+
+def span(values: Iterable[float]) -> tuple[float, float]:
+    """Without a tenth of them at either end."""
+    ordered = sorted(values)
+    beyond = int(len(ordered) * OUTSIDE)
+    return ordered[beyond], ordered[-1 - beyond]
+
+
+def _drawn(one: Number, count: int) -> list[str]:
+    assert one.interval
+    (low, unit), (high, other) = (_parts(one, end) for end in one.interval)
+    if unit != other or not 0 < low <= high:
+        raise _no_interval(one)
+    middle, deviation = log(low * high) / 2, log(high / low) / 2 / -NormalDist().inv_cdf(OUTSIDE)
+    values = [
+        exp(middle + deviation * NormalDist().inv_cdf((part + 0.5) / count))
+        for part in range(count)
+    ]
+    Random(f"{one.interval} {one.source}").shuffle(values)
+    return [_written(value, unit, one.interval) for value in values]
+
+
+def _parts(one: Number, text: str) -> tuple[float, str]:
+    match = PARTS.fullmatch(text.strip())
+    if not match:
+        raise _no_interval(one)
+    return float(match[1]), match[2]
+
+
+def _no_interval(one: Number) -> UserError:
+    return UserError(
+        f"{one.file}:{one.line}: '{one.key}': the interval {list(one.interval or ())} cannot be"
+        " drawn from: expected two quantities above zero, of one unit, the smaller first"
+    )
+
+
+def _written(value: float, unit: str, like: Sequence[str]) -> str:
+    """Whole, where the ends are: a count."""
+    whole = not unit and all("." not in end for end in like)
+    return f"{round(value) if whole else f'{value:.6f}'}{unit}"
