@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,11 @@ EVERYTHING = G + "+c+zacas+zabha"
 
 LINK = f"""
 ENTRY(start)
-SECTIONS {{ . = {BASE:#x}; .text : {{ *(.text*) *(.data*) }} }}
+SECTIONS {{
+  . = {BASE:#x};
+  .text : {{ KEEP(*(.text*)) *(.rodata* .srodata*) *(.data* .sdata*) *(.bss* .sbss*) }}
+  /DISCARD/ : {{ *(.eh_frame*) }}
+}}
 """
 
 # What the tests need from the C library of an assembler.
@@ -64,13 +69,20 @@ class Image:
     labels: dict[str, int]
 
 
-def assemble(text: str, folder: Path, cpu: str = EVERYTHING) -> Image:
+def assemble(
+    text: str,
+    folder: Path,
+    cpu: str = EVERYTHING,
+    abi: str = "lp64",
+    more: Sequence[str] = (),
+) -> Image:
+    """`more`: options and sources."""
     source, script, elf = folder / "guest.S", folder / "link.ld", folder / "guest.elf"
     source.write_text(MACROS + text + TAIL)
     script.write_text(LINK)
     command = [sys.executable, "-m", "ziglang", "cc", "-target", "riscv64-freestanding-none"]
-    command += [f"-mcpu={cpu}", "-mabi=lp64", "-nostdlib", "-static"]
-    command += ["-T", str(script), str(source), "-o", str(elf)]
+    command += [f"-mcpu={cpu}", f"-mabi={abi}", "-nostdlib", "-static"]
+    command += ["-T", str(script), str(source), *more, "-o", str(elf)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     with elf.open("rb") as file:

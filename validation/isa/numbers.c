@@ -1,0 +1,108 @@
+// What compilers make of floating point, bits and packed data: each result goes to the log, as
+// bits.
+#include <stddef.h>
+#include <stdint.h>
+
+static uint64_t* out;
+
+static void say(uint64_t bits) { *out++ = bits; }
+static void say_double(double value) { say(__builtin_bit_cast(uint64_t, value)); }
+static void say_float(float value) { say(__builtin_bit_cast(uint32_t, value)); }
+
+// Compilers call these, and there is no library.
+void* memcpy(void* to, const void* from, size_t size) {
+  for (size_t i = 0; i < size; i++) ((volatile char*)to)[i] = ((const char*)from)[i];
+  return to;
+}
+void* memset(void* to, int byte, size_t size) {
+  for (size_t i = 0; i < size; i++) ((volatile char*)to)[i] = (char)byte;
+  return to;
+}
+
+static uint64_t draw(uint64_t* random) {  // xorshift64
+  uint64_t x = *random;
+  x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+  return *random = x;
+}
+
+// In [-1, 1).
+static double number(uint64_t* random) { return (double)(int64_t)draw(random) * 0x1p-63; }
+
+#define SIZE 8
+static void eliminate(uint64_t random) {
+  double a[SIZE][SIZE + 1];
+  for (int i = 0; i < SIZE; i++)
+    for (int j = 0; j <= SIZE; j++) a[i][j] = number(&random) + (i == j) * SIZE;
+  for (int k = 0; k < SIZE; k++)
+    for (int i = 0; i < SIZE; i++) {
+      double factor = a[i][k] / a[k][k];
+      for (int j = k; j <= SIZE && i != k; j++) a[i][j] -= factor * a[k][j];
+    }
+  for (int i = 0; i < SIZE; i++) say_double(a[i][SIZE] / a[i][i]);
+}
+
+static void escape(uint64_t random) {
+  for (int i = 0; i < 16; i++) {
+    float real = (float)number(&random) - 0.5f, imaginary = (float)number(&random);
+    float x = 0, y = 0;
+    unsigned steps = 0;
+    for (; steps < 60 && x * x + y * y < 4; steps++) {
+      float next = x * x - y * y + real;
+      y = 2 * x * y + imaginary, x = next;
+    }
+    say(steps), say_float(x), say_float(y);
+  }
+}
+
+static void roots(uint64_t random) {
+  for (int i = 0; i < 32; i++) {
+    double x = number(&random) * (double)(1ull << (draw(&random) % 60));
+    double size = __builtin_fabs(x);
+    say_double(__builtin_sqrt(size)), say_float(__builtin_sqrtf((float)size));
+    say_double(__builtin_fma(x, size, -x)), say_double(__builtin_copysign(size, -x));
+    say_double(__builtin_fmax(x, 1)), say_float(__builtin_fminf((float)x, 1));
+    say((uint64_t)(int64_t)x), say((uint64_t)size), say((uint64_t)(int32_t)(x / 0x1p30));
+    say_double((double)(uint32_t)draw(&random) / x), say_float((float)draw(&random));
+    say(x < size), say(x == -size), say(__builtin_isnan(x / (size - size)));
+  }
+}
+
+static void bits(uint64_t random) {
+  for (int i = 0; i < 32; i++) {
+    uint64_t a = draw(&random), b = draw(&random);
+    say((uint64_t)__builtin_popcountll(a)), say((uint64_t)__builtin_clzll(a | 1));
+    say((uint64_t)__builtin_ctzll(a | 1ull << 40)), say(__builtin_bswap64(a));
+    say(a << (b & 63) | a >> (-b & 63)), say(a & ~b), say(a < b ? a : b), say(a * 3 + b * 9);
+    say((uint32_t)a + b), say(a ^ 1ull << (b & 63)), say((uint64_t)(int16_t)a);
+  }
+}
+
+struct __attribute__((packed)) record {
+  uint8_t kind;
+  double value;
+  uint16_t size;
+  float weight;
+  uint64_t number;
+};
+
+static void records(uint64_t random) {
+  static struct record all[20];
+  for (size_t i = 0; i < 20; i++)
+    all[i] = (struct record){(uint8_t)i, number(&random), (uint16_t)draw(&random),
+                             (float)number(&random), draw(&random)};
+  double sum = 0;
+  for (size_t i = 0; i < 20; i++) {
+    sum += all[i].value * (double)all[i].weight + all[i].size;
+    say(all[i].number ^ all[i].kind);
+  }
+  say_double(sum);
+}
+
+uint64_t* compute(uint64_t* log) {
+  out = log;
+  for (uint64_t seed = 1; seed <= 6; seed++) {
+    uint64_t random = seed * 0x9e3779b97f4a7c15;
+    eliminate(random), escape(random), roots(random), bits(random), records(random);
+  }
+  return out;
+}
