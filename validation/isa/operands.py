@@ -89,6 +89,23 @@ class Writer:
         assert isinstance(found, Fraction) and not is_nan(found)
         return found
 
+    def always(self) -> list[Row]:
+        """What chance may leave out."""
+        f, least, small = (
+            self.f,
+            1 << self.f.fraction,
+            self.f.encode(power(-self.f.largest * 3 // 4)),
+        )
+        one = f.encode(Fraction(1))
+        found = [(small, small | f.sign, least), (one - 1, least, 0), (least, one, least)]  # tiny?
+        found += [(0, f.infinity, f.nan), (f.infinity, 0, f.infinity + 1)]
+        found += [
+            (f.infinity + 1, one, one),
+            (one, f.infinity + 1, one),
+            (one, one, f.infinity + 1),
+        ]
+        return [(f.box(a), f.box(b), f.box(c)) for a, b, c in found]
+
     def row(self) -> Row:
         kinds: list[Callable[[], Row]] = [self.anything, self.near, self.cancelling]
         a, b, c = self.random.choice([*kinds, self.at_an_end, self.converted])()
@@ -102,5 +119,5 @@ class Writer:
 
 def rows(seed: int, f: Format, count: int) -> list[Row]:
     writer = Writer(seed, f)
-    integers = [(value % (1 << 64), 0, 0) for value in INTEGERS]
-    return [*integers, *(writer.row() for _ in range(count - len(integers)))]
+    first = [*writer.always(), *((value % (1 << 64), 0, 0) for value in INTEGERS)]
+    return [*first, *(writer.row() for _ in range(count - len(first)))]

@@ -13,7 +13,7 @@ from validation.isa import guest, programs, qemu
 from validation.isa.ieee import DOUBLE, MODES, OPERATIONS, SINGLE, Format, Result
 from validation.isa.operands import Row, rows
 
-ROWS = 100
+ROWS = 120
 FRM = 5  # where it stands in fcsr
 
 
@@ -93,7 +93,7 @@ def results(log: bytes, f: Format, table: list[Row]) -> Iterator[tuple[Variant, 
 @pytest.mark.parametrize("f", [SINGLE, DOUBLE], ids=["single", "double"])
 def test_floating_point_is_exact(f: Format, tmp_path: Path) -> None:
     other = DOUBLE if f is SINGLE else SINGLE
-    table = [*rows(1, f, ROWS - 20), *rows(2, other, 20)]
+    table = [*rows(1, f, ROWS - 30), *rows(2, other, 30)]
     image = guest.assemble(program(f, table), tmp_path, guest.G)
     ours = qemu.on_hart(image)
     for variant, row, found in results(ours, f, table):
