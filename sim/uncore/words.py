@@ -30,6 +30,7 @@ ENDINGS = {
     "--plot": (".png", ".svg", ".pdf", ".html"),
     "--csv": (".csv",),
     "--log": (".parquet",),
+    "--report": (".html",),
     "--topology": (".toml",),
 }
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from uncore.commands import failing
-from uncore.commands.options import Chart, note
+from uncore.commands.options import Chart, command, note
 from uncore.commands.status import FAILED, INTERRUPTED, OK
 from uncore.engine import Probes, Told
 from uncore.errors import GuestError
@@ -47,7 +47,9 @@ def finish(
     resume: bool = False,
     drawn: Sequence[Sequence[Job]] = (),
 ) -> int:
-    check_endings({"--output": output, "--plot": chart.plot, "--log": log})
+    check_endings(
+        {"--output": output, "--plot": chart.plot, "--log": log, "--report": chart.report}
+    )
     charts.check(chart.wanted(), (job.document() for job in jobs if chart.plot))
     probes = frozenset(name for name, on in (("lines", lines), ("log", log)) if on)
     with saving() as hold:
@@ -65,6 +67,7 @@ def finish(
     if log and logs:
         _save_log(logs, log)
     draw(results, chart)
+    _report(results, jobs, chart.report, told)
     if not json:
         for said in filter(None, map(hint, {job.program.path: job for job in jobs}.values())):
             note(said)
@@ -72,6 +75,14 @@ def finish(
         failing.explain(jobs, results, wrong)
         return FAILED
     return _ended(results)
+
+
+def _report(results: Sequence[Result], jobs: Sequence[Job], path: Path | None, told: Told) -> None:
+    if path:
+        from uncore.report import document  # noqa: PLC0415 (slow to load)
+
+        document.of_run(path, results, jobs, command(), told)
+        note(f"report: {path}")
 
 
 def _ended(results: Sequence[Result]) -> int:

@@ -12,6 +12,7 @@ note                   saying where something was written
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -42,6 +43,9 @@ With = Annotated[
 ]
 Json = Annotated[bool, Parameter(name="--json", negative="", help="rows as JSON, keys documented")]
 Plot = Annotated[Path | None, Parameter(help="draw into this file (.png, .svg, .pdf, .html)")]
+Report = Annotated[
+    Path | None, Parameter(help="all of it as one page to send, with the reasons (.html)")
+]
 Cores = Annotated[
     int,
     Parameter(validator=validators.Number(gte=0), help="cores of this host to use; 0: all of them"),
@@ -261,6 +265,7 @@ class Chart:
     ] = "throughput"
     heat: Annotated[str, Parameter(help="KEY,KEY: a value for each pair of these, by colour")] = ""
     facet: Annotated[str, Parameter(help="a panel for each value of this option")] = ""
+    report: Report = None
 
     def wanted(self) -> Wanted:
         heat = tuple(self.heat.split(",")) if self.heat else None
@@ -270,7 +275,7 @@ class Chart:
             )
         for name in self.y.split(","):
             figure(name)
-        if self != Chart() and not self.plot:
+        if replace(self, report=None) != Chart() and not self.plot:
             raise UserError("--x, --y, --heat and --facet say how to draw: write --plot FILE, too")
         return Wanted(self.x, self.y.split(","), heat, self.facet)  # type: ignore[arg-type]
 
@@ -332,3 +337,8 @@ def at_work(cores: int, cluster: str) -> Iterator[Workers]:
 def note(text: str) -> None:
     """Says where something was written, without disturbing what is piped."""
     print(plain(text), file=sys.stderr)
+
+
+def command() -> str:
+    """The words that this process was called with, to be copied."""
+    return shlex.join(["uncore", *sys.argv[1:]])

@@ -18,11 +18,13 @@ from uncore.commands.options import (
     Json,
     Plot,
     Repeated,
+    Report,
     Seeded,
     Set,
     Threads,
     With,
     at_work,
+    command,
     note,
 )
 from uncore.commands.status import FAILED, INTERRUPTED, OK
@@ -137,9 +139,10 @@ def compare(
     cores: Cores = 0,
     cluster: Cluster = "",
     plot: Plot = None,
+    report: Report = None,
     json: Json = False,
 ) -> int:
-    check_endings({"--plot": plot})
+    check_endings({"--plot": plot, "--report": report})
     if words and all(_is_result(word) for word in words):
         if len(words) != 2 or set_ or with_ or (threads, choices) != ("1", REPEATED):
             raise UserError("compare A.json B.json: two saved results, and no option of a run")
@@ -162,7 +165,16 @@ def compare(
         compare_report.show(found)
     if plot:
         note(f"picture: {picture(plot, compare_report.panel(found))}")
+    if report:
+        _report(report, found)
     return FAILED if any(result.failed for result in results) else OK
+
+
+def _report(path: Path, found: comparing.Comparison) -> None:
+    from uncore.report import document  # noqa: PLC0415 (slow to load)
+
+    document.of_comparison(path, found, command())
+    note(f"report: {path}")
 
 
 def _watched(results: Sequence[Result], threads: int) -> list[Observed]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter, validators
 
-from uncore.commands.options import SEEDED, Seeded, Set, With, note
+from uncore.commands.options import SEEDED, Seeded, Set, With, command, note
 from uncore.commands.status import OK
 from uncore.commands.window import LOOKED, Looked
 from uncore.errors import UserError
@@ -43,6 +41,6 @@ def watch(
             f"{many} messages are too many for a page, which holds {MOST}: write --set ops=5,"
             " --line NAME, --window 10us..20us or --around slowest"
         )
-    stepper.write(output, found, shlex.join(["uncore", *sys.argv[1:]]))
+    stepper.write(output, found, command())
     note(f"page: {output}, {many} messages, {output.stat().st_size / 1e6:.1f} MB")
     return OK

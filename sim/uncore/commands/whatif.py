@@ -14,14 +14,16 @@ from uncore.commands.options import (
     Json,
     Plot,
     Repeated,
+    Report,
     Set,
     With,
     at_work,
+    command,
     note,
 )
 from uncore.commands.status import OK
 from uncore.counterfactual import whatif as look
-from uncore.report import whatif as report
+from uncore.report import whatif as shown
 from uncore.report.plot import picture
 from uncore.report.table import print_json
 from uncore.words import check_endings
@@ -43,9 +45,10 @@ def whatif(
     cores: Cores = 0,
     cluster: Cluster = "",
     plot: Plot = None,
+    report: Report = None,
     json: Json = False,
 ) -> int:
-    check_endings({"--plot": plot})
+    check_endings({"--plot": plot, "--report": report})
     job = choices.job(machine, workload, (threads,), set_, with_)
     words = ["uncore", "run", machine, workload, "--threads", str(threads)]
     words += [word for value in set_ for word in ("--set", value)]
@@ -55,9 +58,14 @@ def whatif(
     if json:
         print_json(found.to_rows())
     else:
-        report.show(found, top)
+        shown.show(found, top)
     if plot:
-        note(f"picture: {picture(plot, report.panel(found))}")
+        note(f"picture: {picture(plot, shown.panel(found))}")
+    if report:
+        from uncore.report import document  # noqa: PLC0415 (slow to load)
+
+        document.of_whatif(report, found, command())
+        note(f"report: {report}")
     return OK
 
 

@@ -38,7 +38,8 @@ class Looked:
             if not 0 <= hart < threads:
                 raise UserError(f"--hart {hart}: the run's harts are 0 to {threads - 1}")
         start, until = _times(self.window) if self.window else (Window.start, Window.until)
-        return Window(start, until, tuple(self.line), tuple(self.hart), self.around or "")
+        lines, harts = tuple(self.line), tuple(self.hart)
+        return Window(start, until, lines=lines, harts=harts, around=self.around or "")
 
 
 LOOKED = Looked()

@@ -1,11 +1,13 @@
 """What `uncore compare` prints and draws: two curves, their ratio, what makes the difference.
 
-Interface: `show(comparison)` prints, `panel(comparison)` draws.
+Interface: `show(comparison)` prints, `tables(comparison)` are what it prints, `panel(comparison)`
+draws.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -18,38 +20,52 @@ from uncore.report.table import Column, emit, say
 SEEN = 0.005  # lines or ns per operation: fewer would be written 0.00
 
 
+Table = tuple[str, list[dict[str, Any]], list[Column]]  # title, rows, columns
+
+
 def show(comparison: Comparison) -> None:
     """The curve's table, the ratio's range, then classes, lines and waiting."""
-    a, b = comparison.a, comparison.b
-    title = f"{b} over {a}" + (f": {comparison.common}" if comparison.common else "")
-    emit([msgspec.to_builtins(row) for row in comparison.rows], False, _curves(a, b), title)
+    (title, rows, columns), *parts = tables(comparison)
+    emit(rows, False, columns, title)
     say_seeds(comparison.seeds)
     low, mean, high = comparison.ratio_min, comparison.ratio_mean, comparison.ratio_max
     say(f"ratio {low:.3g} to {high:.3g}, geometric mean {mean:.3g}\n")
-    where = f"lines fetched per operation at {comparison.threads} threads"
-    _show_parts(comparison, comparison.classes, "from", where)
-    _show_parts(comparison, comparison.lines, "holds", f"{where}, by what they hold")
+    for title, rows, columns in parts:
+        if columns:
+            emit(rows, False, columns, title)
+        else:
+            say(f"not known: {title}", "dim")
+
+
+def tables(comparison: Comparison) -> list[Table]:
+    """The curve first; a table without columns is not known."""
+    a, b = comparison.a, comparison.b
+    title = f"{b} over {a}" + (f": {comparison.common}" if comparison.common else "")
+    at = f"at {comparison.threads} threads"
+    where = f"lines fetched per operation {at}"
+    found = [
+        (title, [msgspec.to_builtins(row) for row in comparison.rows], _curves(a, b)),
+        _part(comparison, comparison.classes, "from", where),
+        _part(comparison, comparison.lines, "holds", f"{where}, by what they hold"),
+    ]
     if comparison.waits is not None:
-        waited = f"ns waited per operation at {comparison.threads} threads, by what the lines hold"
-        _show_parts(comparison, comparison.waits, "holds", waited)
+        waited = f"ns waited per operation {at}, by what the lines hold"
+        found.append(_part(comparison, comparison.waits, "holds", waited))
     if comparison.path is not None:
-        path = f"ns of the critical path per operation at {comparison.threads} threads"
-        _show_parts(comparison, comparison.path, "waiting for", path)
+        path = f"ns of the critical path per operation {at}"
+        found.append(_part(comparison, comparison.path, "waiting for", path))
+    return found
 
 
 def _ratio(value: float | None) -> str:
     return units.EMPTY if value is None else f"{value:.3g}"
 
 
-def _show_parts(
-    comparison: Comparison, parts: Sequence[Part] | None, what: str, title: str
-) -> None:
+def _part(comparison: Comparison, parts: Sequence[Part] | None, what: str, title: str) -> Table:
     if parts is None:
-        say(f"not known: {title}", "dim")
-        return
+        return title, [], []
     columns = _parts(what, comparison.a, comparison.b)
-    rows = [msgspec.to_builtins(part) for part in parts if max(part.a, part.b) >= SEEN]
-    emit(rows, False, columns, title)
+    return title, [msgspec.to_builtins(p) for p in parts if max(p.a, p.b) >= SEEN], columns
 
 
 def _curves(a: str, b: str) -> list[Column]:

@@ -1,6 +1,7 @@
 """What `run` and `sweep` print: results over thread counts; chart.py draws them.
 
-Interface: `show(results, as_json)`; `names(key)`, whether a key says what was run, and `head(key)`,
+Interface: `show(results, as_json)`; `fetched(rows)`, the columns of what came from where;
+`names(key)`, whether a key says what was run, and `head(key)`,
 what its option is called.
 """
 
@@ -33,7 +34,7 @@ def show(
     heads = list(dict.fromkeys(k for row in rows for k in row if names(k)))
     same = [k for k in heads if len({row.get(k) for row in rows}) == 1]
     varying = [Column(head(k), k, left=True, key=True) for k in heads if k not in same]
-    columns = [*varying, *COLUMNS, *_fetched(rows)]
+    columns = [*varying, *COLUMNS, *fetched(rows)]
     emit(rows, as_json, columns, _title(rows[0], same) if rows else "")
     if not as_json:
         say_seeds(seed for row in rows for seed in row["seeds"])
@@ -139,7 +140,7 @@ PER_OP = Column(
 )
 
 
-def _fetched(rows: Sequence[Row]) -> list[Column]:
+def fetched(rows: Sequence[Row]) -> list[Column]:
     """A column for each distance class that the rows have."""
     keys = dict.fromkeys(key for row in reversed(rows) for key in row if key.startswith(TRANSFERS))
     shares = [(key, _per_op(key)) for key in keys]

@@ -45,6 +45,11 @@ class Lines(Framed):
         seed = f", seed {self.observed.seed}" if isinstance(self.observed.seed, int) else ""
         return f"{program} on {machine}, {self.observed.threads} threads{seed}"
 
+    @property
+    def sum(self) -> str:
+        """`an operation takes 690 ns = nodes[].granted 182 + guarded 146 + 12 executing`."""
+        return _sum(self.point, self.observed)
+
     def __repr__(self) -> str:
         return f"<lines of {self.title}>"
 
@@ -75,7 +80,7 @@ def _path(observed: Observed) -> int:
 def show(found: Lines, top: int) -> None:
     """The sum, a row an object, and what shares a line without need."""
     rows = found.to_rows()
-    title = f"{found.title}: {_sum(found.point, found.observed)}"
+    title = f"{found.title}: {found.sum}"
     more = f"{min(top, len(rows))} of {len(rows)} objects, per operation"
     emit(rows[:top], False, COLUMNS, f"{title}\n{more}")
     for fields, lines in _shared_without_need(found.observed).items():

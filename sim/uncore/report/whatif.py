@@ -1,6 +1,6 @@
 """`uncore whatif`: what each change is worth, best first, and a picture of the machine's numbers.
 
-Interface: `show(found)` prints, `panel(found)` draws.
+Interface: `show(found)` prints, `panel(found)` draws; `job(found)`, what was run.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def show(found: WhatIf, top: int) -> None:
     more = f", {len(shown)} of {len(rows)} changes" if len(shown) < len(rows) else ""
     base, (least, most) = found.base.median, found.base.ends
     apart = None if least is None or most is None else most - least
-    title = f"{_job(found)}: {units.rate(base.throughput, apart)}"
+    title = f"{job(found)}: {units.rate(base.throughput, apart)}"
     p99 = f", p99 {units.duration(base.latency.p99)}" if base.latency else ""
     emit(shown, False, COLUMNS, f"{title}{p99}{more}")
     if any(row["doubtful"] for row in shown):
@@ -34,7 +34,7 @@ def show(found: WhatIf, top: int) -> None:
         print(f"{number:3}  {row['words']}")  # one line each, to be copied
 
 
-def _job(found: WhatIf) -> str:
+def job(found: WhatIf) -> str:
     return f"{' '.join(found.words[2:4])}, {found.base.threads} threads"
 
 
@@ -71,7 +71,7 @@ def panel(found: WhatIf) -> plots.Panel:
             certain |= set() if one.doubtful else {key}
     drawn = [(key, ends) for key, ends in numbers.items() if key in certain]
     spans = sorted(drawn, key=lambda item: -max(map(abs, item[1].values())))[:TORNADO]
-    return plots.bars(dict(spans), _job(found), "change of throughput, %", lying=True)
+    return plots.bars(dict(spans), job(found), "change of throughput, %", lying=True)
 
 
 def _amount(text: str) -> float:

@@ -40,6 +40,7 @@ class Window:
 
     start: int = 0  # ps
     until: int = spec.NO_LIMIT
+    span: int = 0  # ps from its beginning, where that is found; 0: to the end
     lines: tuple[str, ...] = ()  # names of objects, or addresses
     harts: tuple[int, ...] = ()
     around: str = ""  # SLOWEST: the operation that took longest; MEASURED: since one began
@@ -123,7 +124,9 @@ def _around(job: Job, window: Window, told: Told) -> Window:
     within = [one for one in seen.operations if window.start <= one.end <= window.until]
     if window.around == MEASURED:
         begun = operations.begin(seen.tables["harts"])
-        return replace(window, start=max(window.start, begun), around="")
+        start = max(window.start, begun)
+        until = min(window.until, start + window.span) if window.span else window.until
+        return replace(window, start=start, until=until, around="")
     if not within:
         raise UserError(f"--around {SLOWEST}: the workload marks no operations there")
     longest = max(within, key=lambda one: (one.took, -one.begin))

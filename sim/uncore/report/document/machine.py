@@ -1,0 +1,140 @@
+"""The machine with the traffic on its links, and who took lines from whom, as SVG."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from html import escape
+
+from uncore.job import Job
+from uncore.report import units
+from uncore.result import Observed, Point
+from uncore.topology.layout import Box, layout
+from uncore.topology.machine import Machine
+
+UNIT = 80.0  # of the drawing, one stop
+SAID, MANY = 5000, 100  # millionths from which a wire says how busy it is; wires, where none does
+CORE = 0.8 * UNIT
+WIDEST = 14.0  # a link that is busy all the time
+
+
+def traffic(job: Job, point: Point) -> str:
+    """A link is as wide as it is busy; the harts of the run stand on filled cores."""
+    machine, box = job.machine, layout(job.machine)
+    busy = _busy(machine, point)
+    used = {machine.core_of(hart) for hart in job.harts[: point.threads]}
+    parts = [*_frames(box), *_wires(machine, box, busy), *_stops(machine, box, used)]
+    view = (-0.3, 0.3, box.width + 0.6, box.height - 0.1)
+    return _figure(
+        "".join(parts),
+        class_="machine",
+        role="img",
+        aria_label=f"{machine.name}: links by the part of the time in which they are busy",
+        viewBox=" ".join(f"{v * UNIT:.0f}" for v in view),
+        width=min(1160, round((box.width + 0.6) * UNIT)),
+    )
+
+
+def _node(name: str, inside: str = "", **attributes: object) -> str:
+    """`class_` is class, `aria_label` aria-label; numbers are rounded."""
+    said = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(_text(value))}"'
+        for key, value in attributes.items()
+    )
+    return f"<{name}{said}>{inside}</{name}>"
+
+
+def _text(value: object) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+
+
+def _figure(inside: str, **attributes: object) -> str:
+    return f"<figure>{_node('svg', inside, **attributes)}</figure>"
+
+
+def _title(text: str) -> str:
+    return _node("title", escape(text))
+
+
+def _busy(machine: Machine, point: Point) -> dict[frozenset[int], int]:
+    """Millionths of the time, of the wires' busier direction."""
+    known = dict(point.links or [])
+    names: dict[int, str] = {}
+    for link in machine.links:
+        if link.channel >= 0:
+            ends = f"{machine.stops[link.source]}>{machine.stops[link.target]}"
+            names.setdefault(link.channel, ends)
+    found: dict[frozenset[int], int] = {}
+    for link in machine.links:
+        wire = frozenset((link.source, link.target))
+        ppm = known.get(names.get(link.channel, ""), 0)
+        found[wire] = max(found.get(wire, 0), ppm)
+    return found
+
+
+def _frames(box: Box) -> Iterator[str]:
+    for label, (x, y), (w, h) in box.frames:
+        x, y, w, h = (v * UNIT for v in (x, y, w, h))
+        yield _node("rect", class_="frame", x=x, y=y, width=w, height=h, rx=10)
+        yield _node("text", escape(label), x=x + 8, y=y + 20)
+
+
+def _wires(machine: Machine, box: Box, busy: dict[frozenset[int], int]) -> Iterator[str]:
+    said = []
+    for wire, ppm in busy.items():
+        names = [machine.stops[stop] for stop in sorted(wire)]
+        (x1, y1), (x2, y2) = [[v * UNIT for v in box.points[name]] for name in names]
+        width, kind = (2 + WIDEST * ppm / 10**6, "wire used") if ppm else (1.5, "wire")
+        title = _title(f"{' - '.join(names)}: {units.percent(ppm)}")
+        yield _node("line", title, class_=kind, x1=x1, y1=y1, x2=x2, y2=y2, stroke_width=width)
+        if ppm >= SAID and len(busy) < MANY:
+            at = {"x": (x1 + x2) / 2, "y": (y1 + y2) / 2 + 5}
+            said.append(_node("text", units.percent(ppm), class_="percent", **at))
+    yield from said
+
+
+def _stops(machine: Machine, box: Box, used: set[int]) -> Iterator[str]:
+    seats: dict[int, list[int]] = {}
+    for core, stop in enumerate(machine.core_stops):
+        seats.setdefault(stop, []).append(core)
+    for stop, name in enumerate(machine.stops):
+        x, y = (v * UNIT for v in box.points[name])
+        if stop not in seats:
+            yield _node("circle", _title(name), class_="hub", cx=x, cy=y, r=7)
+            continue
+        kind = "core on" if used & set(seats[stop]) else "core"
+        corner = {"x": x - CORE / 2, "y": y - CORE / 2}
+        yield _node("rect", _title(name), class_=kind, **corner, width=CORE, height=CORE, rx=7)
+        yield _node("text", " ".join(map(str, seats[stop])), class_="label", x=x, y=y + 8)
+
+
+def takings(machine: Machine, observed: Observed) -> str:
+    """A row a core that lost lines, a column a core that took them: darker is more often."""
+    counts = Counter[tuple[int, int]]()
+    for line in observed.lines:
+        for source, target, times in line.taken:
+            counts[source, target] += times
+    if not counts:
+        return ""
+    cores = sorted({core for pair in counts for core in pair})
+    place, most = {core: n for n, core in enumerate(cores)}, max(counts.values())
+    side = max(5, min(30, 700 // len(cores)))
+    size, step = side * len(cores), max(1, len(cores) * 14 // 700)
+    parts = [_node("rect", class_="grid", x=0, y=0, width=size, height=size)]
+    for (source, target), times in sorted(counts.items()):
+        at = {"x": place[target] * side, "y": place[source] * side}
+        title = _title(f"core {target} took from core {source}: {times}")
+        shade = 0.06 + 0.94 * times / most
+        parts.append(_node("rect", title, **at, width=side, height=side, fill_opacity=shade))
+    for n, core in list(enumerate(cores))[::step]:
+        middle = (n + 0.5) * side
+        parts.append(_node("text", str(core), x=-6, y=middle + 4, text_anchor="end"))
+        parts.append(_node("text", str(core), x=middle, y=-6, text_anchor="middle"))
+    return _figure(
+        "".join(parts),
+        class_="matrix",
+        role="img",
+        aria_label="how often cores took lines from each other",
+        viewBox=f"-40 -24 {size + 50} {size + 34}",
+        width=size + 50,
+    )

@@ -1,0 +1,51 @@
+"""The reports of a comparison and of what-ifs: what they print and draw, and how to repeat them."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+
+from uncore.compare.results import Comparison
+from uncore.counterfactual import WhatIf
+from uncore.report import compare, whatif
+from uncore.report.document.page import Section, figure, table, write
+from uncore.report.table import Column
+
+
+def of_comparison(path: Path, found: Comparison, command: str) -> None:
+    low, mean, high = found.ratio_min, found.ratio_mean, found.ratio_max
+    about = f"Ratio {low:.3g} to {high:.3g}, geometric mean {mean:.3g}. {found.common}"
+    drawn = figure([compare.panel(found)]) if len(found.rows) > 1 else ""
+    (title, rows, columns), *parts = compare.tables(found)
+    curve = Section("Both, and their ratio", drawn + table(rows, columns), title)
+    more = [
+        Section(title[0].upper() + title[1:], table(rows, columns))
+        for title, rows, columns in parts
+    ]
+    write(path, f"{found.b} over {found.a}", about, [curve, *more, again(command)])
+
+
+def of_whatif(path: Path, found: WhatIf, command: str) -> None:
+    rows = found.to_rows()
+    numbers = any(one.change.kind == "number" for one in found.effects)
+    drawn = figure([whatif.panel(found)]) if numbers else ""
+    runs = [{"number": n, "run": row["run"]} for n, row in enumerate(rows, 1)]
+    columns = [Column("", "number", str), Column("command", "run", left=True)]
+    sections = [
+        Section("What each number of the machine does", drawn, "A fifth less and a fifth more."),
+        Section(
+            "Changes, best first", table(rows, whatif.COLUMNS), "~: chance alone may have done it."
+        ),
+        Section("The run of each change", table(runs, columns)),
+        again(command),
+    ]
+    write(
+        path,
+        f"What if: {whatif.job(found)}",
+        "Every row is an exact run with one change.",
+        sections,
+    )
+
+
+def again(command: str) -> Section:
+    return Section("How to repeat it", f"<pre>{escape(command)}</pre>")

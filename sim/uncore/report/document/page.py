@@ -1,0 +1,90 @@
+"""The page of a report, and what its sections are made of, as HTML."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+from typing import NamedTuple
+
+from uncore.files import write_whole
+from uncore.report.plot import Panel, picture
+from uncore.report.table import Column, Row, cells
+
+STYLE = Path(__file__).with_name("document.css")
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+class Section(NamedTuple):
+    head: str
+    body: str  # HTML
+    about: str = ""
+
+
+def write(path: Path, title: str, about: str, sections: Iterable[Section]) -> None:
+    shown = [section for section in sections if section.body]
+    links = " ".join(f'<a href="#{_place(one.head)}">{escape(one.head)}</a>' for one in shown)
+    parts = "\n".join(_section(one) for one in shown)
+    text = f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<title>{escape(title)}</title><style>
+{STYLE.read_text()}</style></head><body>
+<header><h1>{escape(title)}</h1><p>{escape(about)}</p><nav aria-label="parts">{links}</nav></header>
+<main>
+{parts}
+</main></body></html>
+"""
+    write_whole(path, text)
+
+
+def _place(head: str) -> str:
+    return re.sub(r"\W+", "-", head.lower())
+
+
+def _section(one: Section) -> str:
+    about = f"<p>{escape(one.about)}</p>" if one.about else ""
+    return (
+        f'<section id="{_place(one.head)}"><h2>{escape(one.head)}</h2>{about}\n{one.body}</section>'
+    )
+
+
+def table(rows: Sequence[Row], columns: Sequence[Column]) -> str:
+    """As `emit` prints it: columns in which nothing is known are left out."""
+    if not rows:
+        return ""
+    shown, lines = cells(rows, columns)
+    heads = "".join(map(_head, shown))
+    body = "\n".join(
+        "<tr>"
+        + "".join(f"<td{_side(c)}>{escape(v)}</td>" for c, v in zip(shown, line, strict=True))
+        + "</tr>"
+        for line in lines
+    )
+    return (
+        f'<div class="wide" tabindex="0"><table><thead><tr>{heads}</tr></thead>\n'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _head(column: Column) -> str:
+    text = escape(f"{column.group} {column.head}".strip())
+    return f'<th scope="col"{_side(column)} title="{escape(column.about)}">{text}</th>'
+
+
+def _side(column: Column) -> str:
+    return ' class="text"' if column.left else ""
+
+
+def figure(panels: Sequence[Panel]) -> str:
+    """As `--plot` draws them."""
+    if not panels:
+        return ""
+    with tempfile.TemporaryDirectory() as folder:
+        drawn = picture(Path(folder) / "panels.svg", *panels).read_text()
+    names = escape("; ".join(panel.title for panel in panels))
+    svg = drawn[drawn.index("<svg") :].replace("<svg", f'<svg role="img" aria-label="{names}"', 1)
+    return f'<figure class="drawn">{svg}</figure>'

@@ -1,0 +1,143 @@
+"""The report of a run: the curve, and of its largest point what the time went into.
+
+of_run(path, results, jobs, command)     of several results all curves, and the rest of the first
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from uncore.api import observe
+from uncore.engine import NOTHING, Told
+from uncore.errors import UserError
+from uncore.job import Job
+from uncore.report import chart, curve, objects
+from uncore.report.document.machine import takings, traffic
+from uncore.report.document.page import Section, figure, table, write
+from uncore.report.document.source import annotated
+from uncore.report.table import Column
+from uncore.report.wanted import Wanted
+from uncore.result import Observed, Point, Result, repeats, to_medians
+from uncore.trace import MEASURED, Window, record
+
+TRACED = 20_000_000  # ps of what is measured, whose cells are counted
+CELLS = [
+    Column("state", "before", left=True),
+    Column("event", "event", left=True),
+    Column("cell", "cell", left=True, about="of the client table: actions>next state"),
+    Column("times", "times", str),
+]
+NUMBERS = [
+    Column("key", "key", left=True),
+    Column("value", "value", left=True),
+    Column("source", "source", left=True),
+]
+
+
+def of_run(
+    path: Path, results: Sequence[Result], jobs: Sequence[Job], command: str, told: Told = NOTHING
+) -> None:
+    shown = [(result, job) for result, job in zip(results, jobs, strict=True) if result.points]
+    if not shown:
+        raise UserError(f"--report {path}: there is no finished point to report")
+    result, job = shown[0]
+    title = f"{job.program.name} on {job.machine.name}"
+    about = f"{job.program.summary}. Threads {', '.join(map(str, job.threads))}."
+    all_ = [one for one, _ in shown]
+    write(path, title, about, [*_curve(all_), *_point(result, job, told), _again(all_, command)])
+
+
+def _curve(results: Sequence[Result]) -> list[Section]:
+    rows = to_medians(results)
+    keys = list(dict.fromkeys(k for row in rows for k in row if curve.names(k)))
+    varying = [k for k in keys if len({row.get(k) for row in rows}) > 1]
+    columns = [Column(curve.head(k), k, left=True, key=True) for k in varying]
+    figures = ("throughput", "p99") if results[0].points[0].latency else ("throughput",)
+    drawn = figure(chart.panels(results, Wanted(y=figures))) if len(rows) > 1 else ""
+    seeds = sorted({seed for row in rows for seed in row["seeds"]})
+    spread = (
+        "+- is half of what the least and the greatest of the repeats are apart." if seeds else ""
+    )
+    return [
+        Section("What came of it", drawn + table(rows, [*columns, *curve.COLUMNS]), spread),
+        Section(
+            "Where lines came from",
+            table(rows, [*columns, curve.COLUMNS[0], *curve.fetched(rows)]),
+            "Lines fetched per operation, by the distance of who had them.",
+        ),
+    ]
+
+
+def _point(result: Result, job: Job, told: Told) -> list[Section]:
+    """Of the largest thread count, the median repeat."""
+    point = repeats(result)[-1].median
+    at = f"{point.threads} threads{point.by_seed.replace(' with --seed', ', seed')}"
+    sections = [Section("The machine, and traffic", traffic(job, point), _traffic(point, at))]
+    if job.engine == "native":
+        observed = observe(
+            result, point.threads, point.seed if isinstance(point.seed, int) else None
+        )
+        sections += _costs(result, job, point, observed, at)
+        sections.append(_cells(job.at(point.threads, point.seed), told, at))
+    numbers = [{"key": n.key, "value": n.text, "source": n.source} for n in job.machine.numbers]
+    about = "Every number of the machine's file, and where it comes from."
+    return [*sections, Section("Numbers of the machine", table(numbers, NUMBERS), about)]
+
+
+def _traffic(point: Point, at: str) -> str:
+    busiest = ", ".join(f"{name} {ppm / 1e4:.0f} %" for name, ppm in (point.links or [])[:3])
+    return (
+        f"With {at}: a link is as wide as it is busy, filled cores run the program. Busiest:"
+        f" {busiest or 'not known'}."
+    )
+
+
+def _costs(result: Result, job: Job, point: Point, observed: Observed, at: str) -> list[Section]:
+    lines = objects.Lines(result, observed)
+    rows = lines.to_rows()
+    return [
+        Section(
+            "What an operation's time is made of",
+            figure([objects.panel(lines)]) + table(rows[:20], objects.COLUMNS),
+            f"With {at}: {lines.sum}. What does not stand on the critical path passes beside it.",
+        ),
+        Section(
+            "By source line",
+            annotated(job.program, observed, point),
+            f"Per operation, with {at}; shaded by its part of the critical path.",
+        ),
+        Section(
+            "Who took lines from whom",
+            takings(job.machine, observed),
+            "Rows: the core that had the line; columns: the core that took it; cores in the order"
+            " of the machine's tree, so distance grows from the diagonal.",
+        ),
+    ]
+
+
+def _cells(job: Job, told: Told, at: str) -> Section:
+    """Cells of the client table, by how often they were met."""
+    states = record(job, Window(around=MEASURED, span=TRACED), told).tables["states"]
+    met = Counter(states.select("before", "event", "cell").iter_rows())
+    rows: list[dict[str, Any]] = [
+        {"before": before, "event": event, "cell": cell, "times": times}
+        for (before, event, cell), times in met.most_common()
+    ]
+    about = (
+        f"With {at}, in the first {TRACED // 10**6} us of what is measured; hits are not counted."
+    )
+    return Section("Protocol cells met", table(rows, CELLS), about)
+
+
+def _again(results: Sequence[Result], command: str) -> Section:
+    host = results[0].host
+    hashes = "".join(f"<li><code>{escape(repr(one))}</code></li>" for one in results)
+    body = (
+        f"<pre>{escape(command)}</pre><ul>{hashes}</ul><p>uncore {escape(host.uncore)}, engine"
+        f" {escape(host.engine)}, {escape(host.started)}, {escape(host.cpu)}.</p>"
+    )
+    return Section("How to repeat it", body, "The same command gives the same result, bit for bit.")

@@ -1,0 +1,68 @@
+"""Source files with what each of their lines cost, as HTML."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from html import escape
+from pathlib import Path
+
+from uncore.errors import UserError
+from uncore.program import Program
+from uncore.program.shelf import source_of
+from uncore.result import Observed, Point
+
+AROUND = 3  # lines shown on either side of one that costs
+LEAST = 2000  # of all that is waited, so little is not shown
+
+
+def annotated(program: Program, observed: Observed, point: Point) -> str:
+    costs: dict[str, dict[int, list[float]]] = defaultdict(dict)
+    ops, all_ = max(point.ops, 1), max(observed.waited_ps, 1)
+    for use in (use for line in observed.lines for use in line.uses if use.kind > -2):
+        name, _, number = use.source.rpartition(":")
+        if name and number.isdigit() and (use.waited_ps * LEAST > all_ or use.critical_ps):
+            seen = costs[name].setdefault(int(number), [0.0] * 3)
+            for n, amount in enumerate((use.critical_ps / 1000, use.waited_ps / 1000, use.misses)):
+                seen[n] += amount / ops
+    weight = {
+        name: -sum(one[0] + one[1] / 1e3 for one in lines.values()) for name, lines in costs.items()
+    }
+    most = max((one[0] for lines in costs.values() for one in lines.values()), default=0.0)
+    order = sorted(costs, key=weight.__getitem__)
+    return "\n".join(_file(program, name, costs[name], max(most, 1e-9)) for name in order)
+
+
+def _file(program: Program, name: str, costs: dict[int, list[float]], most: float) -> str:
+    text = _text(program, name)
+    if not text:
+        return ""
+    shown = sorted(
+        {n for c in costs for n in range(c - AROUND, c + AROUND + 1) if 0 < n <= len(text)}
+    )
+    rows, before = [], 0
+    for number in shown:
+        if before and number > before + 1:
+            rows.append('<tr class="gap"><td></td><td></td><td></td><td></td><td>...</td></tr>')
+        before = number
+        cost = costs.get(number)
+        shade = f' style="background:rgba(var(--heat),{0.35 * cost[0] / most:.2f})"' if cost else ""
+        figures = "".join(f"<td>{v:.1f}</td>" for v in cost) if cost else "<td></td>" * 3
+        rows.append(
+            f"<tr{shade}>{figures}<td>{number}</td><td>{escape(text[number - 1])}</td></tr>"
+        )
+    heads = ("critical path, ns", "waited, ns", "misses", "line", name)
+    head = "".join(f'<th scope="col"{" class=text" * (h == name)}>{escape(h)}</th>' for h in heads)
+    return (
+        f'<div class="wide" tabindex="0"><table class="source"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _text(program: Program, name: str) -> list[str]:
+    try:
+        source = source_of(program)
+    except UserError:  # an ELF alone does not have it
+        return []
+    places: list[Path] = [source.parent, source.parent.parent]
+    found = next((place / name for place in places if (place / name).is_file()), None)
+    return found.read_text(errors="replace").splitlines() if found else []
