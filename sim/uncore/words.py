@@ -31,6 +31,7 @@ ENDINGS = {
     "--csv": (".csv",),
     "--log": (".parquet",),
     "--report": (".html",),
+    "--hwloc": (".xml",),
     "--topology": (".toml",),
 }
 

@@ -10,11 +10,13 @@ from cyclopts import Parameter
 
 from uncore import engine, program, topology
 from uncore.api import find_program
-from uncore.commands.options import Json, Plot, With
+from uncore.commands.options import Json, Plot, With, note
 from uncore.commands.status import OK
 from uncore.errors import UserError
+from uncore.files import write_whole
 from uncore.report import workload
 from uncore.report.table import Column, emit, say
+from uncore.topology.hwloc import xml
 from uncore.topology.load import stated
 from uncore.topology.machine import Number
 from uncore.topology.table import noted
@@ -39,12 +41,18 @@ def show(
     ] = False,
     with_: With = [],  # noqa: B006
     plot: Plot = None,
+    hwloc: Annotated[
+        Path | None, Parameter(name="--hwloc", help="write it for hwloc's tools (.xml)")
+    ] = None,
     json: Json = False,
 ) -> int:
-    check_endings({"--plot": plot})
+    check_endings({"--plot": plot, "--hwloc": hwloc})
     if is_workload(what):
-        return _show_workload(what, keys or bool(with_ or plot), json)
+        return _show_workload(what, keys or bool(with_ or plot or hwloc), json)
     resolved = topology.load(what, with_)
+    if hwloc:
+        write_whole(hwloc, xml(resolved))
+        note(f"hwloc: {hwloc}")
     if not (keys or json):
         say(topology.draw(resolved, plot) + "\n")
     rows = _keys(what, with_) if keys else [_number(number) for number in resolved.numbers]
@@ -57,7 +65,9 @@ def show(
 
 def _show_workload(name: str, machines_options: bool, json: bool) -> int:
     if machines_options:
-        raise UserError(f"show {name}: a workload; --keys, --with and --plot are of machines")
+        raise UserError(
+            f"show {name}: a workload; --keys, --with, --plot and --hwloc are of machines"
+        )
     workload.show(find_program(name), json)
     return OK
 

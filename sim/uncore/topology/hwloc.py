@@ -1,0 +1,182 @@
+"""A machine as hwloc knows one: the XML of `lstopo --of xml`, version 2.
+
+    xml(machine) -> str      for lstopo -i FILE, HWLOC_XMLFILE, or `uncore measure --hwloc`
+
+Levels become packages, dies and groups; data of resolvers become caches; a memory node hangs on the
+smallest part that has all cores it is nearest to.  PUs have the numbers that the real system gives
+them (`cpus`).  Distances are between nodes: a read of a line from one to the other, in ns, on an
+empty fabric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import count
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from uncore.topology.cpus import hart_of_cpu
+from uncore.topology.machine import Machine
+from uncore.topology.route import Routes, nearest_memories
+
+LINE = 64
+TYPES = {"socket": "Package", "chip": "Package", "package": "Package", "die": "Die"}
+UNIFIED, DATA = 0, 1  # HWLOC_OBJ_CACHE_...
+LATENCY_BY_USER = 2 + 4  # HWLOC_DISTANCES_KIND_FROM_USER, _MEANS_LATENCY
+HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n'
+
+
+def xml(machine: Machine) -> str:
+    root = Element("topology", version="2.0")
+    _Tree(machine).put(root)
+    indent(root)
+    return HEAD + tostring(root, encoding="unicode") + "\n"
+
+
+def bitmap(bits: Iterable[int]) -> str:
+    """Words of 32 bits, the most significant first."""
+    value = sum(1 << bit for bit in set(bits))
+    words: list[str] = []
+    while value or not words:
+        words.append(f"0x{value & 0xFFFFFFFF:08x}")
+        value >>= 32
+    return ",".join(reversed(words))
+
+
+class _Tree:
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.numbers = count(1)
+        cpu_of = {h: cpu for cpu, h in enumerate(hart_of_cpu(machine)) if h is not None}
+        self.cpus = [
+            [cpu_of[hart] for hart in machine.harts_of(core) if hart in cpu_of]
+            for core in range(machine.cores)
+        ]
+        first = [machine.harts_of(core)[0] for core in range(machine.cores)]
+        self.near = nearest_memories(machine, first)
+
+    def put(self, root: Element) -> None:
+        cores = [core for core in range(self.machine.cores) if self.cpus[core]]
+        whole = self._object(root, "Machine", 0, cores)
+        whole.set("allowed_cpuset", whole.get("cpuset", ""))
+        whole.set("allowed_nodeset", whole.get("nodeset", ""))
+        SubElement(whole, "info", name="Backend", value="uncore")
+        SubElement(whole, "info", name="CPUModel", value=self.machine.name)
+        self._nodes(whole, cores, ())
+        self._parts(whole, cores, 1)
+        self._distances(root)
+
+    def _object(self, above: Element, kind: str, number: int, cores: list[int]) -> Element:
+        cpus = bitmap(cpu for core in cores for cpu in self.cpus[core])
+        nodes = bitmap({self.near[core] for core in cores} | self._lonely(kind))
+        said = {"cpuset": cpus, "complete_cpuset": cpus}
+        said |= {"nodeset": nodes, "complete_nodeset": nodes}
+        if not (kind.endswith("Cache") or kind == "Group"):
+            said["os_index"] = str(number)
+        said |= {"type": kind, "gp_index": str(next(self.numbers))}
+        return SubElement(above, "object", said)
+
+    def _lonely(self, kind: str) -> set[int]:
+        """Nodes that are nearest to nobody belong to the machine."""
+        nodes = set(range(len(self.machine.memories)))
+        return nodes - set(self.near) if kind in ("Machine", "NUMANode") else set()
+
+    def _parts(self, above: Element, cores: list[int], depth: int) -> None:
+        level = self.machine.levels[depth]
+        if level == "core":
+            for core in cores:
+                self._core(above, core)
+            return
+        for place, mine in self._split(cores, depth):
+            part = self._object(above, TYPES.get(level, "Group"), place[-1], mine)
+            if level not in TYPES:
+                part.set("subtype", level)
+                part.set("kind", "1")
+            self._nodes(part, mine, place)
+            self._parts(self._cache_of(part, level, mine), mine, depth + 1)
+
+    def _split(self, cores: list[int], depth: int) -> Iterator[tuple[tuple[int, ...], list[int]]]:
+        places = {core: self.machine.shape[core][: depth + 1] for core in cores}
+        for place in dict.fromkeys(places.values()):
+            yield tuple(place), [core for core in cores if places[core] == place]
+
+    # ---- what a part holds
+
+    def _cache_of(self, part: Element, level: str, cores: list[int]) -> Element:
+        for resolver in self.machine.resolvers:
+            below = set(resolver.children) & set(cores)
+            if resolver.level == level and resolver.data_sets and below:
+                depth = self._depth(level, cores)
+                return self._cache(part, depth, resolver.data_sets, resolver.data_ways, cores)
+        return part
+
+    def _depth(self, level: str, cores: list[int]) -> int:
+        """One more than the caches below have."""
+        levels = self.machine.levels
+        inner = levels[levels.index(level) + 1 :]
+        data = {one.level for one in self.machine.resolvers if one.data_sets and one.level in inner}
+        own = any(self.machine.each_core[core].l2_sets for core in cores)
+        return 2 + own + len(data)
+
+    def _cache(self, above: Element, depth: int, sets: int, ways: int, cores: list[int]) -> Element:
+        found = self._object(above, f"L{depth}Cache", 0, cores)
+        found.set("cache_size", str(sets * ways * LINE))
+        found.set("depth", str(depth))
+        found.set("cache_linesize", str(LINE))
+        found.set("cache_associativity", str(ways))
+        found.set("cache_type", str(DATA if depth == 1 else UNIFIED))
+        return found
+
+    def _core(self, above: Element, core: int) -> None:
+        costs = self.machine.each_core[core]
+        if costs.l2_sets:
+            above = self._cache(above, 2, costs.l2_sets, costs.l2_ways, [core])
+        above = self._cache(above, 1, costs.l1_sets, costs.l1_ways, [core])
+        found = self._object(above, "Core", core, [core])
+        for cpu in self.cpus[core]:
+            unit = self._object(found, "PU", cpu, [core])
+            unit.set("cpuset", bitmap([cpu]))
+            unit.set("complete_cpuset", bitmap([cpu]))
+
+    # ---- memory
+
+    def _nodes(self, part: Element, cores: list[int], place: tuple[int, ...]) -> None:
+        """Those whose cores are all in this part, and not all in one part of it."""
+        for number, memory in enumerate(self.machine.memories):
+            mine = [core for core, node in enumerate(self.near) if node == number]
+            if place == (self._smallest(mine) if mine else ()):
+                node = self._object(part, "NUMANode", number, cores)
+                node.set("nodeset", bitmap([number]))
+                node.set("complete_nodeset", bitmap([number]))
+                node.set("local_memory", str(memory.size))
+
+    def _smallest(self, cores: list[int]) -> tuple[int, ...]:
+        """The place of the smallest part that has all of them; of the machine, ()."""
+        depth = self.machine.levels.index("core")
+        for length in range(depth, 1, -1):
+            places = {self.machine.shape[core][:length] for core in cores}
+            if len(places) == 1:
+                return tuple(places.pop())
+        return ()
+
+    def _distances(self, root: Element) -> None:
+        memories = self.machine.memories
+        if len(memories) < 2:
+            return
+        routes = Routes(self.machine)
+        values = [
+            routes.message("control", a.stop, b.stop)
+            + b.latency
+            + routes.message("data", b.stop, a.stop)
+            for a in memories
+            for b in memories
+        ]
+        matrix = SubElement(
+            root, "distances2", type="NUMANode", nbobjs=str(len(memories)),
+            kind=str(LATENCY_BY_USER), name="uncoreLatency", indexing="os",
+        )  # fmt: skip
+        for tag, numbers in (
+            ("indexes", range(len(memories))),
+            ("u64values", (round(value / 1000) for value in values)),
+        ):
+            text = "".join(f"{number} " for number in numbers)
+            SubElement(matrix, tag, length=str(len(text))).text = text
