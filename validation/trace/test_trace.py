@@ -94,9 +94,17 @@ def test_requester_has_the_right_that_the_log_names_when_its_data_come(traced):
 
 
 def test_values_that_are_read_are_those_that_were_written(traced):
+    holds_its_values(traced)
+
+
+def test_stores_that_leave_the_buffer_out_of_order_are_those_that_are_told():
+    holds_its_values(record(job("weak:4", threads=4), Window()))
+
+
+def holds_its_values(trace):
     """The last bytes written at an address are what the next access there finds."""
     last = {}
-    accesses = traced.tables["accesses"]
+    accesses = trace.tables["accesses"]
     for row in accesses.sort("at", maintain_order=True).iter_rows(named=True):
         key = row["address"], row["size"]
         if key in last:

@@ -67,13 +67,16 @@ void Observed::probed(const Copy& copy, const Header& m) const {
 }
 
 // The oldest store leaves the buffer for its line. Whoever waits for the buffer has waited for it.
-void Observed::drained(const Thread& t, Time now, const Bytes* data) const {
+void Observed::drained(const Thread& t, const Store& store, Time now, const Bytes* data) const {
   const Store& s = t.buffer.head();
   if (trace_) {
-    Access a = s.atomic;
-    if (!s.is_atomic())
-      a = {.kind = Access::Kind::store, .size = s.size, .address = s.address, .value = s.value};
-    const auto [pc, since] = trace_->drained(t.id);
+    Access a = store.atomic;
+    if (!store.is_atomic())
+      a = {.kind = Access::Kind::store,
+           .size = store.size,
+           .address = store.address,
+           .value = store.value};
+    const auto [pc, since] = trace_->drained(t.id, store.address);
     trace_->performed(traced(t, core_, a, pc, since, now, data));
   }
   by_->drained(t.id, core_,
@@ -104,7 +107,7 @@ void Observed::waited(const Thread& t, Time now) const {
 
 void Observed::buffered(const Thread& t, Time now) const {
   by_->buffered(t.id, t.hart.pc, now);
-  if (trace_) trace_->buffered(t.id, t.hart.pc, now);
+  if (trace_) trace_->buffered(t.id, t.buffer.entries().back().address, t.hart.pc, now);
 }
 
 void Observed::stands(const Thread& t) const {

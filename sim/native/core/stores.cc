@@ -52,7 +52,7 @@ bool Core::drain_store(Thread& thread, Time now) {
     if (observed) observed->missed_store(thread.id);
     return false;
   }
-  if (observed) observed.drained(thread, now, &line->data);
+  if (observed) observed.drained(thread, s, now, &line->data);
   written(*line, now, thread);
   line->data.write(s.address % kLineBytes, s.size, s.value);
   thread.buffer.pop();
@@ -68,7 +68,7 @@ bool Core::drain_atomics(Thread& thread, Time now) {
     Time cost = 0;
     Line* line = oldest.done ? nullptr : ready(thread, oldest.line(), ClientEvent::Amo, now, cost);
     if (!oldest.done && !line) return false;
-    if (observed) observed.drained(thread, now, line ? &line->data : nullptr);
+    if (observed) observed.drained(thread, oldest, now, line ? &line->data : nullptr);
     if (line) {
       written(*line, now, thread);
       oldest.atomic.operation().apply(line->data);

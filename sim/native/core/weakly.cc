@@ -81,7 +81,7 @@ bool Core::become_visible(Thread& thread, const Store& s, Time now) {
     if (observed) observed->missed_store(thread.id);
     return false;
   }
-  if (observed) observed.drained(thread, now, &line->data);
+  if (observed) observed.drained(thread, s, now, &line->data);
   written(*line, now, thread);
   thread.weak->changes(s.address, s.size, line->data, now);
   line->data.write(s.address % kLineBytes, s.size, s.value);

@@ -36,27 +36,32 @@ Engine::Engine(MachineSpec m, JobSpec j)
       functional(memories.size(), agents, protocol, job.moves,
                  {cores, threads, resolvers, network, memories}),
       services(agents.harts(), queue, functional),
-      around_cores{.machine = machine,
-                   .job = job,
-                   .protocol = protocol,
-                   .map = map,
-                   .network = network,
-                   .queue = queue,
-                   .interrupts = interrupts,
-                   .memory = functional,
-                   .services = services,
-                   .end = end,
-                   .counters = counters,
-                   .attribution = attribution.get(),
-                   .trace = trace.get(),
-                   .versions = versions.get(),
-                   .accesses = accesses.get()},
+      around_cores(surroundings()),
       code_(job.text_begin, job.text_size) {
   memories.load(job.segments);
   make_resolvers();
   make_cores();
   place_threads();
   for (const auto& core : cores) core->start();
+}
+
+// Of each core.
+CoreSurroundings Engine::surroundings() {
+  return {.machine = machine,
+          .job = job,
+          .protocol = protocol,
+          .map = map,
+          .network = network,
+          .queue = queue,
+          .interrupts = interrupts,
+          .memory = functional,
+          .services = services,
+          .end = end,
+          .counters = counters,
+          .attribution = attribution.get(),
+          .trace = trace.get(),
+          .versions = versions.get(),
+          .accesses = accesses.get()};
 }
 
 void Engine::make_resolvers() {

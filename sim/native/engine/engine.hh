@@ -62,6 +62,7 @@ class Engine {
   const CoreSurroundings around_cores;
 
  private:
+  CoreSurroundings surroundings();
   void make_resolvers();
   void make_cores();
   void place_threads();

@@ -144,9 +144,7 @@ def compare(
 ) -> int:
     check_endings({"--plot": plot, "--report": report})
     if words and all(_is_result(word) for word in words):
-        if len(words) != 2 or set_ or with_ or (threads, choices) != ("1", REPEATED):
-            raise UserError("compare A.json B.json: two saved results, and no option of a run")
-        results = [load_result(Path(word)) for word in words]
+        results = _saved(words, not set_ and not with_ and (threads, choices) == ("1", REPEATED))
     else:
         options = {
             "parameters": pairs("--set", set_),
@@ -165,16 +163,22 @@ def compare(
         compare_report.show(found)
     if plot:
         note(f"picture: {picture(plot, compare_report.panel(found))}")
-    if report:
-        _report(report, found)
+    _report(report, found)
     return FAILED if any(result.failed for result in results) else OK
 
 
-def _report(path: Path, found: comparing.Comparison) -> None:
-    from uncore.report import document  # noqa: PLC0415 (slow to load)
+def _saved(words: Sequence[str], alone: bool) -> list[Result]:
+    if len(words) != 2 or not alone:
+        raise UserError("compare A.json B.json: two saved results, and no option of a run")
+    return [load_result(Path(word)) for word in words]
 
-    document.of_comparison(path, found, command())
-    note(f"report: {path}")
+
+def _report(path: Path | None, found: comparing.Comparison) -> None:
+    if path:
+        from uncore.report import document  # noqa: PLC0415 (slow to load)
+
+        document.of_comparison(path, found, command())
+        note(f"report: {path}")
 
 
 def _watched(results: Sequence[Result], threads: int) -> list[Observed]:
