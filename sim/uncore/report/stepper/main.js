@@ -132,6 +132,7 @@ for (const unit of ['operation', 'transaction', 'message']) {
 $('play').addEventListener('click', play);
 $('theme').addEventListener('click', toggle);
 $('keys').addEventListener('click', help);
+addEventListener('beforeprint', () => theme(false)); // paper is white
 addEventListener('hashchange', fromAddress);
 addEventListener('resize', () => { drawMachine(); show(); });
 theme(matchMedia('(prefers-color-scheme: dark)').matches);
