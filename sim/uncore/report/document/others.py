@@ -9,6 +9,7 @@ from uncore.compare.results import Comparison
 from uncore.counterfactual import WhatIf
 from uncore.report import compare, whatif
 from uncore.report.document.page import Section, figure, table, write
+from uncore.report.panels import Bars
 from uncore.report.table import Column
 
 
@@ -27,8 +28,8 @@ def of_comparison(path: Path, found: Comparison, command: str) -> None:
 
 def of_whatif(path: Path, found: WhatIf, command: str) -> None:
     rows = found.to_rows()
-    numbers = any(one.change.kind == "number" for one in found.effects)
-    drawn = figure([whatif.panel(found)]) if numbers else ""
+    panel = whatif.panel(found)
+    drawn = figure([panel]) if isinstance(panel, Bars) and panel.values else ""
     runs = [{"number": n, "run": row["run"]} for n, row in enumerate(rows, 1)]
     columns = [Column("", "number", str), Column("command", "run", left=True)]
     sections = [
