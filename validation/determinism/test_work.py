@@ -7,6 +7,7 @@ makes something slower knowingly says so by `python -m benchmarks.counts --renew
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pytest
 from benchmarks import counts
@@ -17,6 +18,14 @@ from validation.support import clang
 def test_costs_no_more_than_is_kept(row: counts.Row) -> None:
     assert set(counts.kept()[row.name]) >= {"events", "bytes"} or row.per == "instruction"
     assert not list(counts.worse(row, counts.counted(row)))
+
+
+def test_a_module_that_valgrind_cannot_execute_is_told_with_how_to_build_another() -> None:
+    job = counts.job(counts.ROWS[0], 1)
+    said = "vex amd64->IR: unhandled instruction bytes: 0x62 0xF1"
+    told = counts.why(job, Path("build/native-clang/_native.so"), said)
+    assert "Remove that folder" in told and "SCons --clang native" in told and "vex" not in told
+    assert "it died" in counts.why(job, Path("build/native-clang/_native.so"), "it died")
 
 
 @pytest.mark.bulk
