@@ -25,7 +25,8 @@ from uncore.report.table import Column, emit
 TOP = Path(__file__).resolve().parents[1]
 UNCORE = [str(Path(sys.executable).with_name("uncore"))]
 NOTHING = "run bus:2 counter/atomic --threads 1 --set ops=1 --seed none".split()
-POINTS = "run epyc7601x2 lock/mcs --threads 1..64 --set ops=300 --seed none".split()
+POINTS = "run epyc7601x2 lock/mcs --set ops=300 --seed none --threads".split()
+POINTS += [",".join(map(str, range(1, 65)))]
 MATRIX = "matrix epyc7742x2 --seed none".split()
 REPEATS = 3
 
