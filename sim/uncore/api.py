@@ -193,7 +193,9 @@ def job_again(result: Result) -> Job:
     return job
 
 
-def observe(result: Result, threads: int | None = None, seed: int | None = None) -> Observed:
+def observe(
+    result: Result, threads: int | None = None, seed: int | None = None, told: Told = UNTOLD
+) -> Observed:
     """What the probe `lines` sees of one point: of the last thread count if none is named, and of
     its repeats the median if no seed is.
 
@@ -204,7 +206,7 @@ def observe(result: Result, threads: int | None = None, seed: int | None = None)
     seen = [one for one in result.observed if (one.threads, one.seed) == run]
     if seen and isinstance(seen[0].path_ps, int):
         return seen[0]
-    again = execute([job_again(result).at(*run)], probes=frozenset({"lines"}))[0]
+    again = execute([job_again(result).at(*run)], probes=frozenset({"lines"}), told=told)[0]
     if not again.points:
         raise KeyboardInterrupt
     if canonical(again.points[0].as_kept_by(point)) != canonical(point):

@@ -18,6 +18,7 @@ from typing import Any
 
 from uncore import topology
 from uncore.api import observe
+from uncore.engine import NOTHING, Told
 from uncore.errors import UserError
 from uncore.execute import execute
 from uncore.job import Job
@@ -95,21 +96,26 @@ class WhatIf(Framed):
 
 
 def whatif(
-    machine: str, job: Job, words: Sequence[str], workers: Workers = 1, only: Iterable[str] = ()
+    machine: str,
+    job: Job,
+    words: Sequence[str],
+    workers: Workers = 1,
+    only: Iterable[str] = (),
+    told: Told = NOTHING,
 ) -> WhatIf:
     """`machine`: by the name that its keys are read from; `words`: those that repeat the job."""
     if len(job.threads) != 1:
         raise UserError("whatif looks at one thread count; write --threads 64")
-    result = execute([job], workers)[0]
+    result = execute([job], workers, told=told)[0]
     if result.outcome.partial:
         raise KeyboardInterrupt
     wanted = set(only)
     found = [
         change
-        for change in changes(machine, job, observe(result))
+        for change in changes(machine, job, observe(result, told=told))
         if not wanted or change.kind in wanted
     ]
-    runs = execute([change.job for change in found], workers)
+    runs = execute([change.job for change in found], workers, told=told)
     base = repeats(result)[0]
     effects = [
         _effect(c, base, repeats(r)[0]) for c, r in zip(found, runs, strict=True) if r.points
@@ -117,13 +123,13 @@ def whatif(
     return WhatIf(tuple(words), result, tuple(sorted(effects, key=lambda e: -e.throughput)))
 
 
-def changed(job: Job, free: Sequence[str], apart: Sequence[str]) -> Job:
+def changed(job: Job, free: Sequence[str], apart: Sequence[str], told: Told = NOTHING) -> Job:
     """Names are those of `uncore lines`; where they stand tells a run of the job as it is."""
     if not free and not apart:
         return job
     if len(job.threads) != 1:
         raise UserError("--free, --apart: where names stand depends on it: write one --threads")
-    as_it_is = execute([next(job.points())], probes=frozenset({"lines"}))[0]
+    as_it_is = execute([next(job.points())], probes=frozenset({"lines"}), told=told)[0]
     if not as_it_is.observed:
         raise KeyboardInterrupt
     seen = as_it_is.observed[0]

@@ -151,6 +151,7 @@ def whatif(
     home: str = "addressed",
     seeds: Iterable[int] | None = None,
     cores: Workers = 1,
+    told: Told = UNTOLD,
     **named: Value,
 ) -> WhatIf:
     """What each change of the program or the machine would be worth, best first (docs/whatif.md).
@@ -167,7 +168,7 @@ def whatif(
     words += ["--place", placement] * (placement != "compact")
     words += ["--home", home] * (home != "addressed")
     words += ["--seed", str(drawn[0]), "--repeat", str(len(drawn))] if drawn else ["--seed", "none"]
-    return counterfactual.whatif(machine, job, words, cores, only)
+    return counterfactual.whatif(machine, job, words, cores, only, told)
 
 
 def explore(file: str | Path, *, cores: Workers = 1, resume: bool = False) -> Exploration:

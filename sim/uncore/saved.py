@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 
 from uncore import engine
+from uncore.engine import NOTHING, Told
 from uncore.engine.native import state
 from uncore.engine.native.state import State
 from uncore.errors import UserError
@@ -39,7 +40,7 @@ class Saved(msgspec.Struct, frozen=True):
     state: State
 
 
-def save(job: Job, when: int | str, path: Path) -> Result:
+def save(job: Job, when: int | str, path: Path, told: Told = NOTHING) -> Result:
     if len(list(job.points())) > 1 or job.engine != "native":
         raise UserError(
             "--save-at: one run is saved, of engine native; write one thread count and --repeat 1,"
@@ -52,17 +53,17 @@ def save(job: Job, when: int | str, path: Path) -> Result:
         saved = Saved(SCHEMA, engine.identity("native"), point.document(), guest, reached)
         write_whole(path, zlib.compress(msgspec.msgpack.encode(saved), level=1))
 
-    return alone(point, lambda job: state.saving(job, when, keep))
+    return alone(point, lambda job: state.saving(job, when, keep, engine.watched(job, told)))
 
 
-def take_up(path: Path, parameters: Mapping[str, str]) -> Result:
+def take_up(path: Path, parameters: Mapping[str, str], told: Told = NOTHING) -> Result:
     saved = _read(path)
     name, place, data = saved.program
     before = Job.of(saved.job, Program(name, Path(place), data))
     job = before.given({**dict(before.parameters), **parameters})
     if job != before:
         job = replace(job, since=(saved.state.at, before.parameters))
-    return alone(job, lambda job: state.taken_up(saved.state, job))
+    return alone(job, lambda job: state.taken_up(saved.state, job, engine.watched(job, told)))
 
 
 def _read(path: Path) -> Saved:

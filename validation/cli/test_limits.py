@@ -135,3 +135,38 @@ class Impatient:
 
     def __exit__(self, *_: object) -> None:
         pass
+
+
+ONCE = "counter/atomic --set ops=10 --seed none"
+EXECUTE = {
+    "run": f"run bus:2 {ONCE}",
+    "again": "run --again r.json",
+    "save": f"run bus:2 {ONCE} --save-at begin --state late",
+    "from": "run --from s",
+    "free": f"run bus:2 {ONCE} --free *counter",
+    "lines": "lines r.json",
+    "compare": f"compare bus:2 ring:2 {ONCE}",
+    "compare results": "compare r.json r.json",
+    "conflicts": f"conflicts {ONCE} --machine bus:2 --threads 2",
+    "whatif": f"whatif bus:2 {ONCE} --threads 2",
+    "matrix": "matrix bus:2",
+    "fences": "fences counter/percpu bus:2 --threads 2 --seeds 1 --at-once",
+}
+
+
+@pytest.mark.parametrize("name", EXECUTE)
+def test_every_command_that_executes_a_run_has_its_limits(uncore, name):
+    words = EXECUTE[name].split()
+    for file, option in (("r.json", "--output"), ("s", "--save-at begin --state")):
+        if file in words:
+            assert uncore(*f"run bus:2 {ONCE} {option} {file}".split()).status == 0
+    given_up = uncore(*words, "--max-time", "1ns")
+    assert "--max-time 1ns: not ended after" in given_up.out + given_up.err
+    assert uncore(*words, "--max-time", "1s").status == 0
+
+
+def test_looking_for_what_was_reordered_ends_with_the_run(uncore):
+    program = str(guest("endless").path)
+    ended = uncore("run", "bus:2", program, "--order", "weak", "--max-time", "20us")
+    assert ended.status == 1
+    assert "fails with seeds 1, 2, 3: rerun with --seed 1" in ended.err

@@ -73,6 +73,23 @@ def test_a_line_that_many_write_is_free_and_nobody_starves():
     assert point.elapsed_ps < 4 * 50 * 25 * 1.5 * job.machine.core.atomic
 
 
+@pytest.mark.parametrize(
+    ("workload", "names"),
+    [("lock/ticket", ["lock", "guarded->owner"]), ("epoch/hazard", ["*current", "updater[].free"])],
+)
+def test_weakly_ordered_cores_keep_a_program_s_orders_on_free_lines(workload, names):
+    """Stores stay in the buffer (H8) whether or not their lines cost anything."""
+    seeds, weak = tuple(range(1, 21)), {"core.order": "weak"}
+    settings = {"ops": 20}
+    job = api.make_job("ccx:2x4", workload, (4,), parameters=settings, overrides=weak, seeds=seeds)
+    usual, free = (
+        [one for result in api.execute([run]) for one in result.points]
+        for run in (job, changed(job, names, []))
+    )
+    assert not any(point.failures for point in free)
+    assert sum(one.elapsed_ps for one in free) < sum(one.elapsed_ps for one in usual)
+
+
 def test_names_that_are_not_there_are_told(uncore):
     done = uncore("run", *SHARED, "--free", "cuont")
     assert done.status == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import polars
@@ -98,6 +99,20 @@ def test_a_miss_is_needless_if_no_value_moved(place: int, needless: int) -> None
     assert sum(use["needless"] for use in measured) == needless
 
 
+def test_a_read_between_does_not_make_a_write_any_less_needless() -> None:
+    """Hart 0 loses its right, then its copy, to a hart that uses the next word; its read brings
+    back the copy, and its write the right: neither brings a value."""
+    here = [Step(1000, Do.STORE), Step(4000, Do.LOAD), Step(5000, Do.STORE)]
+    plans = [here, [Step(2000, Do.LOAD, 1), Step(3000, Do.STORE, 1)]]
+    seen = native.run(job(line(), guest("plan"), 2, **words(plans), stride=8), LINES)
+    lines = seen["observed"]["lines"]["lines"]
+    used = [one for one in lines if one["fields"] and "places" in one["fields"][0][2]]
+    (shared,) = [one for one in used if any(use["harts"] == [1] for use in one["uses"])]
+    mine = [use for use in shared["uses"] if use["harts"] == [0] and use["misses"]]
+    assert sum(use["needless"] for use in mine if use["reads"]) == 1
+    assert sum(use["needless"] for use in mine if use["writes"]) == 1
+
+
 def test_an_instruction_has_a_row_for_each_kind_of_operation() -> None:
     engine = finished("bus:2", "two_kinds", 2, {}, ops=10)
     both = (polars.col("reads") > 0) & (polars.col("writes") > 0)
@@ -116,3 +131,42 @@ def test_a_far_atomic_is_a_read_and_a_write_where_it_was_asked_for() -> None:
     assert sum(use["reads"] for use in adds) == sum(use["writes"] for use in adds) == 4 * 20
     listed = sum(use["waited_ps"] for one in seen["lines"] for use in one["uses"])
     assert listed + seen["others"]["waited_ps"] == seen["waited_ps"]
+
+
+# The line of place 0 is missing, that of place 1 is the hart's already: rows of both, by place, as
+# reads, writes, misses and ns waited.
+@pytest.mark.parametrize(
+    ("last", "rows"),
+    [
+        (Step(5020, Do.STORE, 1), ([(0, 1, 1, 0)], [(0, 1, 0, 0), (1, 1, 1, 98)])),
+        (Step(5020, Do.AMO, 1), ([(0, 1, 1, 0)], [(2, 2, 1, 98)])),
+    ],
+)
+def test_a_store_of_a_weak_core_that_waits_has_misses_and_time_of_its_own(
+    last: Step, rows: Any
+) -> None:
+    """H8.1, H8.3: what follows passes it."""
+    plans = [[Step(1000, Do.AMO, 1), Step(5000, Do.STORE, 0), last]]
+    assert measured(plans) == rows
+
+
+def test_a_weak_hart_waits_for_the_store_that_its_atomic_is_ordered_behind() -> None:
+    """H8.3: not for the older one to another line, which leaves meanwhile."""
+    plans = [[Step(1000, Do.STORE, 0), Step(1020, Do.STORE, 1), Step(1040, Do.AMO, 1)]]
+    older, line_of_both = measured(plans)
+    assert older == [(0, 1, 1, 0)]
+    assert sum(waited for *_, waited in line_of_both) > 0
+
+
+def measured(plans: list[list[Step]]) -> tuple[list[tuple[int, int, int, int]], ...]:
+    machine = line()
+    weak = dataclasses.replace(machine, core=dataclasses.replace(machine.core, order="weak"))
+    lines = native.run(job(weak, guest("plan"), 1, **words(plans)), LINES)["observed"]["lines"]
+    named = {name: one["uses"] for one in lines["lines"] for _, _, name in one["fields"]}
+    return tuple(
+        sorted(
+            (use["reads"], use["writes"], use["misses"], use["waited_ps"] // NS)
+            for use in named[place]
+        )
+        for place in ("places[1]", "places[65]")
+    )

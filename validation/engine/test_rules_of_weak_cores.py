@@ -11,7 +11,10 @@ import dataclasses
 import pytest
 from validation.support.line import line
 from validation.support.plans import Do, Step, steps
+from validation.support.runs import guest
 
+from uncore import api
+from uncore.execute import execute
 from uncore.topology import Machine
 from uncore.topology.machine import Chance
 
@@ -60,3 +63,13 @@ def test_a_store_stays_in_the_buffer_for_a_draw(seed: int) -> None:
     waited = steps(weak(chance=LATE), [plan], seeds=(seed,))[0][1].cost
     at_once = steps(weak(), [plan])[0][1].cost
     assert at_once < waited <= at_once + 1000
+
+
+def test_a_handler_sees_nothing_older_than_its_interrupt() -> None:
+    """H8.6: however far loads look back."""
+    far = {"core.order": "weak", "chance.load": "10us"}
+    job = api.make_job(
+        "bus:2", guest("ipi_publishes"), (2,), overrides=far, seeds=tuple(range(1, 6))
+    )
+    (result,) = execute([job])
+    assert [point.failures for point in result.points] == [[]] * 5

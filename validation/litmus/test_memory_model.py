@@ -35,6 +35,16 @@ WEAK: dict[str, tuple[Outcome, bool, bool]] = {
     "IRIW+fence r,r": ((1, 0, 1, 0, 1, 1), False, False),
     "2+2W+fence w,w": ((1, 1), False, False),
     "R+stores lrsc": ((0, 1, 2), True, False),
+    "MP+fence+ctrl": ((1, 0, 1, 1), True, False),  # rule 11 orders stores, not loads
+    "MP+y amo.aq/rl": ((1, 0, 1, 1), False, False),
+    "SB+y amo.aq/rl": ((0, 0, 1, 1), True, False),
+    "LB+ctrl": ((1, 1, 1, 1), False, False),
+    "S+fence+ctrl": ((1, 2, 1), False, False),
+    "PPO": ((1, 1, 0, 1, 1, 1), True, False),
+    "PPO+fence+dep": ((1, 1, 0, 1, 1, 1), False, False),  # rule 12: ppoaa
+    "PPO+fence+ctrl": ((1, 1, 0, 1, 1, 1), True, False),  # ppoca
+    "SRR+fence+dep": ((1, 0, 1, 1, 0), False, False),  # rule 13
+    "SRR+fence+po": ((1, 0, 1, 1, 0), True, False),
 }
 
 
@@ -117,7 +127,7 @@ def test_weak_cores_show_nothing_that_rvwmo_forbids(
     assert {name: outcomes for name, outcomes in wrong.items() if outcomes} == {}
 
 
-@pytest.mark.parametrize("name", ["MP", "SB", "R", "2+2W", "RWC"])
+@pytest.mark.parametrize("name", ["MP", "SB", "R", "2+2W", "RWC", "PPO"])
 def test_weak_cores_show_what_rvwmo_allows(name: str) -> None:
     assert WEAK[name][0] in often(TESTS[name], "weak")
 

@@ -16,7 +16,7 @@ UC_PARAM(u64, rounds, 50, "rounds", "how often each test runs");
 UC_PARAM(u64, seed, 1, "", "where chance begins");
 UC_PARAM(duration, window, 120, "ns", "threads start this far apart, at most");
 
-enum { LITMUS_THREADS = 4, LITMUS_LOCATIONS = 2, LITMUS_LOADS = 2, LITMUS_OUTCOMES = 48 };
+enum { LITMUS_THREADS = 4, LITMUS_LOCATIONS = 3, LITMUS_LOADS = 3, LITMUS_OUTCOMES = 48 };
 enum { LITMUS_LINES = 16 };
 
 UC_TABLE(seen, "", "outcome plus one, times seen, and so on, for each test");
@@ -72,17 +72,20 @@ static inline struct litmus_round litmus_round(unsigned test, uint64_t number, u
   uint64_t stream = litmus_chance(seed, ((uint64_t)test << 32) + number + 1);
   uint64_t lines = litmus_chance(stream, 2);
   unsigned one = lines % LITMUS_LINES, step = 1 + (lines >> 32) % (LITMUS_LINES - 1);
+  unsigned other = 1 + (lines >> 48) % (LITMUS_LINES - 2);  // and no two of the three the same
+  other += other >= step;
   return (struct litmus_round){
       .test = &litmus_tests[test],
       .stream = stream,
       .first = (unsigned)(litmus_chance(stream, 1) % n),
-      .at = {&litmus_lines[one].word, &litmus_lines[(one + step) % LITMUS_LINES].word}};
+      .at = {&litmus_lines[one].word, &litmus_lines[(one + step) % LITMUS_LINES].word,
+             &litmus_lines[(one + other) % LITMUS_LINES].word}};
 }
 
 // Who has a copy before the start: for each location nobody, some readers, or one writer (of the
 // value that is there).
 static inline void litmus_warm(const struct litmus_round* round, unsigned id, unsigned n) {
-  for (unsigned i = 0; i < LITMUS_LOCATIONS; i++) {
+  for (unsigned i = 0; i < round->test->locations; i++) {
     uint64_t chance = litmus_chance(round->stream, 3 + i);
     unsigned kind = chance & 3;
     if (kind == 1 && (chance >> (8 + id % 32) & 1)) (void)*round->at[i];
@@ -127,7 +130,7 @@ static inline void litmus_tally(unsigned test, uint64_t outcome) {
 }
 
 static inline void litmus_prepare(const struct litmus_round* round) {
-  for (unsigned i = 0; i < LITMUS_LOCATIONS; i++) *round->at[i] = 0;
+  for (unsigned i = 0; i < round->test->locations; i++) *round->at[i] = 0;
 }
 
 void uc_main(unsigned id, unsigned n) {

@@ -19,7 +19,7 @@ bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
   using K = Access::Kind;
   if (thread.asked) return false;
   if (thread.weak) {
-    if (!thread.buffer.empty() && thread.weak->waits(a, thread.buffer)) return false;
+    if (thread.weak->waits(a, thread.buffer)) return false;
     if (a.kind == K::store) return store_weakly(thread, a, now);
     if (a.kind == K::fence) thread.weak->fence(a.order >> 4, a.order & 15, thread.buffer, now);
   } else {
@@ -61,15 +61,17 @@ bool Core::reach_register(Thread& thread, const Access& a, Time now, Outcome& ou
 
 // At once, or into the store buffer.
 bool Core::store(Thread& thread, const Access& a, Time now, Outcome& out) {
-  if (thread.buffer.empty()) {
+  const bool first = thread.buffer.empty();
+  if (first) {
     Time lookup = 0;
     if (Line* line = ready(thread, a.line(), ClientEvent::Store, now, lookup)) {
       apply(thread, a, *line, now, out);
       return true;
     }
-    if (observed) observed->missed_store(thread.id);
   }
-  return buffer(thread, {a.address, a.value, a.size}, now);
+  const bool entered = buffer(thread, {a.address, a.value, a.size}, now);
+  if (observed && first) observed->missed_store(thread.id, 0);
+  return entered;
 }
 
 // By the hart's own stores, or in the cache.

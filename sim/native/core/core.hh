@@ -93,7 +93,7 @@ class Core {
   void pass(uint64_t number, uint32_t first, Time now);
   Thread* next_waiting(uint64_t number, const Thread* after) const;
   void drain(Thread& thread, Time now);
-  bool drain_store(Thread& thread, Time now);
+  bool drain_store(Thread& thread, std::size_t older, Time now);
   bool drain_atomics(Thread& thread, Time now);
   bool goes_far(uint64_t number);
   bool buffer(Thread& thread, const Store& store, Time now);
@@ -102,7 +102,7 @@ class Core {
   void note(const Thread& thread, const Access& a, Time seen) const;
   void keep(const Thread& thread, Time until);
   void release(Thread& thread, Time now);
-  bool become_visible(Thread& thread, const Store& store, Time now);
+  void seen(const Thread& thread, const Store& store, const Line& line, Time now) const;
   void ask_ahead(const Thread& thread, uint64_t number, Time now);
   bool post(Thread& thread, const Access& a, Time now);
   void attempt(Thread& thread, Time now);

@@ -5,11 +5,14 @@
 namespace uncore {
 namespace {
 
-bool waits_for_buffer(const Thread& t) {
-  if (t.mode != Thread::Mode::waiting || t.buffer.empty()) return false;
+bool waits_for(const Thread& t, const Store& s) {
+  using K = Access::Kind;
+  if (t.mode != Thread::Mode::waiting) return false;
   uint64_t value = 0;
-  return t.pending.kind != Access::Kind::load ||
-         t.buffer.search(t.pending.address, t.pending.size, value) == StoreBuffer::Found::conflict;
+  const Access& a = t.pending;
+  if (a.kind == K::load)
+    return t.buffer.search(a.address, a.size, value) == StoreBuffer::Found::conflict;
+  return !t.weak || a.kind == K::store || t.weak->waits_for(s, a);
 }
 
 // What an access leaves where it found `found`.
@@ -66,27 +69,24 @@ void Observed::probed(const Copy& copy, const Header& m) const {
   by_->probed(core_, m.line, m.kind != Kind::ProbeS, loss);
 }
 
-// The oldest store leaves the buffer for its line. Whoever waits for the buffer has waited for it.
-void Observed::drained(const Thread& t, const Store& store, Time now, const Bytes* data) const {
-  const Store& s = t.buffer.head();
+// The oldest store but so many leaves the buffer for its line. Whoever waits for it has waited.
+void Observed::drained(const Thread& t, std::size_t older, Time now, const Bytes* data) const {
+  const Store& s = t.buffer.entries()[older];
   if (trace_) {
-    Access a = store.atomic;
-    if (!store.is_atomic())
-      a = {.kind = Access::Kind::store,
-           .size = store.size,
-           .address = store.address,
-           .value = store.value};
-    const auto [pc, since] = trace_->drained(t.id, store.address);
+    Access a = s.atomic;
+    if (!s.is_atomic())
+      a = {.kind = Access::Kind::store, .size = s.size, .address = s.address, .value = s.value};
+    const auto [pc, since] = trace_->drained(t.id, older);
     trace_->performed(traced(t, core_, a, pc, since, now, data));
   }
-  by_->drained(t.id, core_,
+  by_->drained(t.id, core_, older,
                {.line = s.address >> kLineShift,
                 .pc = 0,  // noted when it entered the buffer
                 .offset = static_cast<unsigned>(s.address % kLineBytes),
                 .size = s.size,
                 .reads = s.is_atomic(),
                 .writes = true},
-               waits_for_buffer(t), now);
+               waits_for(t, s), now);
 }
 
 // What it asked for has come: a register, or what a far atomic read where it wrote.
@@ -98,8 +98,10 @@ void Observed::answered(const Thread& t, Time now) const {
 
 // It has waited until now without touching a line: for a register, or until the run ended.
 void Observed::waited(const Thread& t, Time now) const {
-  if (waits_for_buffer(t))
-    by_->waited_store(t.id, t.buffer.head().address >> kLineShift, now);
+  const auto& stores = t.buffer.entries();
+  const auto found = std::ranges::find_if(stores, [&](const Store& s) { return waits_for(t, s); });
+  if (found != stores.end())
+    by_->waited_store(t.id, static_cast<std::size_t>(found - stores.begin()), found->line(), now);
   else
     by_->waited(t.id, t.pending.line(), t.hart.pc, now);
   resumed(t, now > t.since ? now - t.since : 0, now);
@@ -107,7 +109,7 @@ void Observed::waited(const Thread& t, Time now) const {
 
 void Observed::buffered(const Thread& t, Time now) const {
   by_->buffered(t.id, t.hart.pc, now);
-  if (trace_) trace_->buffered(t.id, t.buffer.entries().back().address, t.hart.pc, now);
+  if (trace_) trace_->buffered(t.id, t.hart.pc, now);
 }
 
 void Observed::stands(const Thread& t) const {

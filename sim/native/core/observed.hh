@@ -22,10 +22,10 @@ class Observed {
   explicit operator bool() const { return by_ != nullptr; }
   Attribution* operator->() const { return by_; }
 
-  // An access is performed, a store leaves the buffer; `data`: of the line as it finds it,
-  // null where that is elsewhere.
+  // An access is performed, the oldest store but so many leaves the buffer; `data`: of the line as
+  // it finds it, null where that is elsewhere.
   void access(const Thread& thread, const Access& access, Time now, const Bytes* data) const;
-  void drained(const Thread& thread, const Store& store, Time now, const Bytes* data) const;
+  void drained(const Thread& thread, std::size_t older, Time now, const Bytes* data) const;
   void buffered(const Thread& thread, Time now) const;  // a store enters it
   void stands(const Thread& thread) const;              // it begins to wait
   void resumed(const Thread& thread, Time after, Time then) const;

@@ -38,7 +38,11 @@ class StoreBuffer {
   std::size_t size() const { return stores_.size(); }
   const Store& head() const { return stores_.front(); }
   void push(const Store& s) { stores_.push_back(s); }
-  void pop() { stores_.pop_front(); }
+  Store& operator[](std::size_t older) { return stores_[older]; }
+  void remove(std::size_t older) {
+    if (older == 0) return stores_.pop_front();
+    stores_.erase(stores_.begin() + static_cast<std::ptrdiff_t>(older));
+  }
 
   // The youngest store that covers the load gives its value; one that overlaps it in part, or an
   // atomic, is a conflict: the load waits until it has drained.

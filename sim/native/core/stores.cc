@@ -37,25 +37,26 @@ void Core::drain(Thread& thread, Time now) {
     release(thread, now);
   else
     while (!buffer.empty() &&
-           (buffer.head().is_atomic() ? drain_atomics(thread, now) : drain_store(thread, now))) {
+           (buffer.head().is_atomic() ? drain_atomics(thread, now) : drain_store(thread, 0, now))) {
     }
   // Whoever waited for the buffer (a full one, an empty one, a conflict) looks again.
   if (thread.mode == Thread::Mode::waiting) attempt(thread, now);
 }
 
-// The oldest is a store. False: it waits for its line.
-bool Core::drain_store(Thread& thread, Time now) {
-  const Store& s = thread.buffer.head();
+// The oldest but so many, a store, becomes visible. False: it waits for its line.
+bool Core::drain_store(Thread& thread, std::size_t older, Time now) {
+  const Store& s = thread.buffer[older];
   Time cost = 0;
   Line* line = ready(thread, s.line(), ClientEvent::Store, now, cost);
   if (!line) {
-    if (observed) observed->missed_store(thread.id);
+    if (observed) observed->missed_store(thread.id, older);
     return false;
   }
-  if (observed) observed.drained(thread, s, now, &line->data);
+  if (observed) observed.drained(thread, older, now, &line->data);
   written(*line, now, thread);
+  if (thread.weak) seen(thread, s, *line, now);
   line->data.write(s.address % kLineBytes, s.size, s.value);
-  thread.buffer.pop();
+  thread.buffer.remove(older);
   return true;
 }
 
@@ -68,19 +69,20 @@ bool Core::drain_atomics(Thread& thread, Time now) {
     Time cost = 0;
     Line* line = oldest.done ? nullptr : ready(thread, oldest.line(), ClientEvent::Amo, now, cost);
     if (!oldest.done && !line) return false;
-    if (observed) observed.drained(thread, oldest, now, line ? &line->data : nullptr);
+    if (observed) observed.drained(thread, 0, now, line ? &line->data : nullptr);
     if (line) {
       written(*line, now, thread);
       oldest.atomic.operation().apply(line->data);
     }
-    thread.buffer.pop();
+    thread.buffer.remove(0);
     return true;
   }
-  for (Store& s : thread.buffer.entries()) {
+  for (std::size_t i = 0; i < thread.buffer.size(); ++i) {
+    Store& s = thread.buffer[i];
     if (!s.is_atomic() || s.line() != oldest.line() || !goes_far(s.line())) break;
     if (s.asked) continue;
     s.asked = ask_far(s.atomic, now);
-    if (observed) observed->missed_store(thread.id);
+    if (observed) observed->missed_store(thread.id, i);
   }
   return false;
 }

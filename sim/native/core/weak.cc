@@ -4,14 +4,16 @@
 
 namespace uncore {
 
-bool Weak::waits(const Access& a, const StoreBuffer& buffer) const {
+bool Weak::waits_for(const Store& s, const Access& a) const {
   using K = Access::Kind;
   if (a.kind == K::load || a.kind == K::store) return false;
   if (a.kind == K::fence) return orders_write_before_read(a.order >> 4, a.order & 15);
   if (a.kind == K::write || a.kind == K::read || a.releases()) return true;
-  return std::ranges::any_of(buffer.entries(), [&](const Store& s) {
-    return s.line() == a.line() || (a.writes() && s.group != group_);
-  });
+  return s.line() == a.line() || (a.writes() && s.group != group_);
+}
+
+bool Weak::waits(const Access& a, const StoreBuffer& buffer) const {
+  return std::ranges::any_of(buffer.entries(), [&](const Store& s) { return waits_for(s, a); });
 }
 
 void Weak::fence(unsigned predecessor, unsigned successor, const StoreBuffer& buffer, Time now) {

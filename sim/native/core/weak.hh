@@ -28,7 +28,8 @@ class Weak {
 
   Views views;  // of its registers
 
-  // Must stores leave the buffer before this?
+  // Must this store leave the buffer before the access? Must any?
+  bool waits_for(const Store& store, const Access& access) const;
   bool waits(const Access& access, const StoreBuffer& buffer) const;
 
   // --- what is performed, at `now` ---

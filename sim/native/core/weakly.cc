@@ -65,28 +65,15 @@ void Core::leave(Thread& thread, Time now) {
 
 // All that may leave and have their lines become visible; the others ask for theirs.
 void Core::release(Thread& thread, Time now) {
-  auto& entries = thread.buffer.entries();
-  for (std::size_t i = 0; i < entries.size();) {
-    if (Weak::is_free(thread.buffer, i, now) && become_visible(thread, entries[i], now))
-      entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(i));
-    else
-      ++i;
+  for (std::size_t i = 0; i < thread.buffer.size();) {
+    if (!Weak::is_free(thread.buffer, i, now) || !drain_store(thread, i, now)) ++i;
   }
 }
 
-bool Core::become_visible(Thread& thread, const Store& s, Time now) {
-  Time cost = 0;
-  Line* line = ready(thread, s.line(), ClientEvent::Store, now, cost);
-  if (!line) {
-    if (observed) observed->missed_store(thread.id);
-    return false;
-  }
-  if (observed) observed.drained(thread, s, now, &line->data);
-  written(*line, now, thread);
-  thread.weak->changes(s.address, s.size, line->data, now);
-  line->data.write(s.address % kLineBytes, s.size, s.value);
+// A store is seen: before its bytes are in the line.
+void Core::seen(const Thread& thread, const Store& s, const Line& line, Time now) const {
+  thread.weak->changes(s.address, s.size, line.data, now);
   if (around.accesses) around.accesses->seen(thread.id, s.number, now);
-  return true;
 }
 
 }  // namespace uncore

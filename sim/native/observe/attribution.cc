@@ -47,16 +47,16 @@ void Attribution::touched(uint32_t hart, Agent core, const Access& access, Time 
   if (h.recording) h.turn.push_back({h.instructions, use, bytes_of(access.offset, access.size)});
 }
 
-void Attribution::drained(uint32_t hart, Agent core, Access store, bool waits, Time now) {
+void Attribution::drained(uint32_t hart, Agent core, std::size_t older, Access store, bool waits,
+                          Time now) {
   Hart& h = harts_[hart];
   const Time since = h.since, waited = waits ? stop_waiting(h, now) : 0;
   if (waits) h.since = std::max(since, now);
-  const Buffered& oldest = h.stores.front();
-  store.pc = oldest.pc;
-  const std::size_t use = count(hart, core, store, oldest.kind, h.store_missing, waited);
-  path.drained(hart, store.line, use, oldest.entered, waits, now);
-  h.stores.pop_front();
-  h.store_missing = false;
+  const Buffered left = h.stores[older];
+  h.stores.erase(h.stores.begin() + static_cast<std::ptrdiff_t>(older));
+  store.pc = left.pc;
+  const std::size_t use = count(hart, core, store, left.kind, left.missing, waited);
+  path.drained(hart, store.line, use, left.entered, waits, now);
 }
 
 std::size_t Attribution::count(uint32_t hart, Agent core, const Access& access, int64_t kind,
@@ -89,10 +89,10 @@ void Attribution::waited(uint32_t hart, uint64_t line, uint64_t pc, Time now) {
   if (const Time time = stop_waiting(h, now)) uses_[row(hart, line, pc, h.kind)].waited += time;
 }
 
-void Attribution::waited_store(uint32_t hart, uint64_t line, Time now) {
+void Attribution::waited_store(uint32_t hart, std::size_t older, uint64_t line, Time now) {
   Hart& h = harts_[hart];
-  const Buffered& oldest = h.stores.front();
-  uses_[row(hart, line, oldest.pc, oldest.kind)].waited += stop_waiting(h, now);
+  const Buffered& store = h.stores[older];
+  uses_[row(hart, line, store.pc, store.kind)].waited += stop_waiting(h, now);
 }
 
 void Attribution::turn_ends(uint32_t hart, uint64_t instructions) {

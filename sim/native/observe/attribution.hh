@@ -54,19 +54,19 @@ class Attribution {
   void touched(uint32_t hart, Agent core, const Access& access, Time now);
   // Its access finds the line missing: it counts as a miss when it is performed.
   void missed(uint32_t hart) { harts_[hart].missing = true; }
-  // The same for stores: they enter the buffer, the oldest misses, and is performed.
+  // The same for stores: one enters the buffer; the oldest but so many misses, and is performed.
   void buffered(uint32_t hart, uint64_t pc, Time now) {
     harts_[hart].stores.push_back({pc, of(hart), path.now(hart, now)});
   }
-  void missed_store(uint32_t hart) { harts_[hart].store_missing = true; }
+  void missed_store(uint32_t hart, std::size_t older) { harts_[hart].stores[older].missing = true; }
   // `waits`: the hart stands still until this store is gone.
-  void drained(uint32_t hart, Agent core, Access store, bool waits, Time now);
+  void drained(uint32_t hart, Agent core, std::size_t older, Access store, bool waits, Time now);
 
   // --- waiting ---
   void stands(uint32_t hart, Time since) { harts_[hart].since = since; }
   // What it waited until now goes to the instruction at pc, for the line.
   void waited(uint32_t hart, uint64_t line, uint64_t pc, Time now);
-  void waited_store(uint32_t hart, uint64_t line, Time now);
+  void waited_store(uint32_t hart, std::size_t older, uint64_t line, Time now);
   void resumed(uint32_t hart, Time after) { harts_[hart].since = kNever, waited_in_all += after; }
   Time waited_in_all = 0;
 
@@ -135,6 +135,7 @@ class Attribution {
     uint64_t pc;
     int64_t kind;
     CriticalPath::Place entered;
+    bool missing = false;
   };
   struct Turn {
     uint64_t instructions;
@@ -144,7 +145,7 @@ class Attribution {
   struct Hart {
     Time since = kNever;  // it stands still since; kNever: it does not
     int64_t kind = kOutside;
-    bool missing = false, store_missing = false, recording = false;
+    bool missing = false, recording = false;
     uint64_t instructions = 0;
     std::deque<Buffered> stores;
     std::vector<Turn> turn;

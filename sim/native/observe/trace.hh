@@ -121,17 +121,14 @@ class Trace {
   void performed(const Access& a) {
     if (wanted(a.address >> kLineShift, a.at)) accesses.push_back(a);
   }
-  // A store enters its hart's buffer; one leaves it: those of one address in order.
-  void buffered(uint32_t hart, uint64_t address, uint64_t pc, Time now) {
-    buffered_[hart].push_back({address, pc, now});
-  }
-  std::pair<uint64_t, Time> drained(uint32_t hart, uint64_t address) {
-    std::deque<Buffered>& stores = buffered_[hart];
-    const auto first = std::ranges::find(stores, address, &Buffered::address);
-    if (first == stores.end()) return {0, kNot};
-    const std::pair found{first->pc, first->since};
-    stores.erase(first);
-    return found;
+  // A store enters its hart's buffer; the oldest but so many leaves it.
+  void buffered(uint32_t hart, uint64_t pc, Time now) { buffered_[hart].push_back({pc, now}); }
+  std::pair<uint64_t, Time> drained(uint32_t hart, std::size_t older) {
+    auto& stores = buffered_[hart];
+    if (older >= stores.size()) return {0, kNot};
+    const auto left = stores[older];
+    stores.erase(stores.begin() + static_cast<std::ptrdiff_t>(older));
+    return left;
   }
 
   // --- harts ---
@@ -165,11 +162,6 @@ class Trace {
   std::vector<Event> events;
 
  private:
-  struct Buffered {
-    uint64_t address, pc;
-    Time since;
-  };
-
   bool within(Time t) const { return t >= from_ && t <= until_; }
   bool wanted(uint64_t line, Time t) const { return within(t) && (lines_.empty() || listed(line)); }
   bool listed(uint64_t line) const { return std::ranges::binary_search(lines_, line); }
@@ -179,9 +171,9 @@ class Trace {
   void sent(uint32_t packet, const Sent& m);
 
   const Time from_, until_;
-  std::vector<uint64_t> lines_;                 // none: all
-  std::vector<uint32_t> under_way_;             // by packet: its place in `messages`
-  std::vector<std::deque<Buffered>> buffered_;  // by hart
+  std::vector<uint64_t> lines_;      // none: all
+  std::vector<uint32_t> under_way_;  // by packet: its place in `messages`
+  std::vector<std::deque<std::pair<uint64_t, Time>>> buffered_;    // by hart: pc, since
   tsl::robin_map<uint64_t, tsl::robin_map<Agent, State>> before_;  // by line: before the window
 };
 

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from uncore import engine
 from uncore.commands.options import note
+from uncore.engine import Told
 from uncore.engine.native.reordered import reordered
 from uncore.job import Job
 from uncore.result import Result
 
 
-def explain(jobs: Sequence[Job], results: Sequence[Result], wrong: Sequence[Job]) -> None:
+def explain(
+    jobs: Sequence[Job], results: Sequence[Result], wrong: Sequence[Job], told: Told
+) -> None:
     """For each thread count of each job, with the first seed that failed."""
     for job, result in zip(jobs, results, strict=True):
         if not any(core.order == "weak" for core in job.machine.each_core):
             continue
         for threads in job.threads:
             if seeds := sorted(_failing(job, result, wrong, threads)):
-                _explain(job.at(threads, seeds[0]), seeds)
+                _explain(job.at(threads, seeds[0]), seeds, told)
 
 
 def _failing(job: Job, result: Result, wrong: Sequence[Job], threads: int) -> Iterator[int]:
@@ -29,11 +33,11 @@ def _failing(job: Job, result: Result, wrong: Sequence[Job], threads: int) -> It
             yield one.seed
 
 
-def _explain(job: Job, seeds: Sequence[int]) -> None:
+def _explain(job: Job, seeds: Sequence[int], told: Told) -> None:
     listed = ", ".join(map(str, seeds))
     note(
         f"{job.machine.id} at {job.threads[0]} threads: fails with"
         f" seed{'s' * (len(seeds) > 1)} {listed}: rerun with --seed {seeds[0]} --repeat 1"
     )
-    if said := reordered(job):
+    if said := reordered(job, engine.watched(job, told)):
         note(said)

@@ -8,7 +8,7 @@ import msgspec
 from cyclopts import Parameter, validators
 
 from uncore.api import find_program
-from uncore.commands.options import Cores, Json, Set, With, note, workers
+from uncore.commands.options import ENGINES, Cores, Engines, Json, Set, With, note, workers
 from uncore.commands.status import FAILED, INTERRUPTED, OK
 from uncore.fences import asking, variants
 from uncore.fences.asked import remember
@@ -21,13 +21,13 @@ from uncore.report.progress import progress
 from uncore.report.table import print_json
 from uncore.words import pairs
 
+Harts = Annotated[str, Parameter(help="numbers of harts that take turns: 2,3,4..8")]
+
 
 def fences(
     workload: Annotated[str, Parameter(help="a name, or a .c file")],
     *machines: Annotated[str, Parameter(help="that take turns; none: ccx:2x4 mesh:3x3 bus:8")],
-    threads: Annotated[
-        str, Parameter(help="numbers of harts that take turns: 2,3,4..8")
-    ] = "2,3,4,8",
+    threads: Harts = "2,3,4,8",
     seeds: Annotated[
         int, Parameter(validator=validators.Number(gte=1), help="runs of each weakened program")
     ] = 200,
@@ -36,6 +36,7 @@ def fences(
     ] = False,
     set_: Set = [],  # noqa: B006
     with_: With = [],  # noqa: B006
+    engines: Engines = ENGINES,
     cores: Cores = 0,
     json: Json = False,
 ) -> int:
@@ -46,6 +47,7 @@ def fences(
         seeds,
         pairs("--set", set_),
         pairs("--with", with_),
+        engines.told(),
     )
     asked = asking.questions(source, not at_once)
     found = _ask(source, asked, trials, workers(cores))

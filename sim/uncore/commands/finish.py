@@ -47,9 +47,8 @@ def finish(
     resume: bool = False,
     drawn: Sequence[Sequence[Job]] = (),
 ) -> int:
-    check_endings(
-        {"--output": output, "--plot": chart.plot, "--log": log, "--report": chart.report}
-    )
+    files = {"--output": output, "--plot": chart.plot, "--log": log}
+    check_endings(files | {"--report": chart.report})
     charts.check(chart.wanted(), (job.document() for job in jobs if chart.plot))
     probes = frozenset(name for name, on in (("lines", lines), ("log", log)) if on)
     with saving() as hold:
@@ -72,7 +71,7 @@ def finish(
         for said in filter(None, map(hint, {job.program.path: job for job in jobs}.values())):
             note(said)
     if wrong or any(result.failed for result in results):
-        failing.explain(jobs, results, wrong)
+        failing.explain(jobs, results, wrong, told)
         return FAILED
     return _ended(results)
 

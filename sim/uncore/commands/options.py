@@ -1,6 +1,7 @@
 """Options that several commands share, each worded once, and what they mean.
 
 Threads ...            one option each
+Engines                how a run is executed: of every command that executes one
 Choices, Placed        what every command that simulates lets the user choose
 Seeded, Repeated       of commands for which it matters who comes first: they leave that to chance
 Several, Chart         of those that take several values of each, and draw what differs
@@ -19,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, make_dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_type_hints
 
 from cyclopts import Parameter, validators
 from msgspec import Struct
@@ -119,11 +120,6 @@ class _Choices:
         """Of a job: in lockstep if the user does not say otherwise."""
         return seeds("--seed", self.seed or "none", 1)
 
-    def told(self) -> dict[str, Any]:
-        """What is said of how engines are run."""
-        told = {name: value for name, value in asdict(self).items() if name in TOLD}
-        return {name: value for name, value in told.items() if value is not None}
-
     def job(
         self,
         machine: str,
@@ -158,13 +154,28 @@ _KINDS = (Limits, *map(engine.options, engine.OPTIONS))
 _OF_ENGINES = [told for kind in _KINDS for told in _declared(kind)]
 TOLD = frozenset(option for option, _, _ in _OF_ENGINES)
 
-_Engines: Any = make_dataclass("_Engines", _OF_ENGINES, bases=(_Choices,), frozen=True)
+_Declared: Any = make_dataclass("_Declared", _OF_ENGINES, frozen=True)
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Choices(_Engines if not TYPE_CHECKING else _Choices):  # type: ignore[misc]
-    """With the options of engines, as each declares them (`uncore.engine.OPTIONS`)."""
+class Engines(_Declared if not TYPE_CHECKING else object):  # type: ignore[misc]
+    """How engines are run, as each declares it (`uncore.engine.OPTIONS`), and limits: of every
+    command that executes a run, as new as it may be."""
+
+    def told(self) -> dict[str, Any]:
+        said = {name: getattr(self, name) for name in TOLD}
+        return {name: value for name, value in said.items() if value is not None}
+
+    def untold(self) -> Self:
+        """The same without."""
+        return replace(self, **dict.fromkeys(TOLD))
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Choices(Engines, _Choices):
+    """Both."""
 
 
 @Parameter(name="*")
@@ -308,6 +319,7 @@ class Whole:
 
 
 CHOICES, PLACED, SEEDED, REPEATED = Choices(), Placed(), Seeded(), Repeated()
+ENGINES = Engines()
 SEVERAL, CHART = Several(), Chart()
 WHAT_IF, WHOLE = WhatIf(), Whole()
 

@@ -11,10 +11,12 @@ from cyclopts import Parameter, validators
 
 from uncore.api import load_result, make_job, observe
 from uncore.commands.options import (
+    ENGINES,
     REPEATED,
     SEEDED,
     Cluster,
     Cores,
+    Engines,
     Json,
     Plot,
     Repeated,
@@ -30,7 +32,7 @@ from uncore.commands.options import (
 from uncore.commands.status import FAILED, INTERRUPTED, OK
 from uncore.compare import results as comparing
 from uncore.engine import Told
-from uncore.errors import UserError
+from uncore.errors import GuestError, UserError
 from uncore.execute import execute
 from uncore.pool import Workers
 from uncore.report import c2c, objects
@@ -60,10 +62,11 @@ def lines(
     format_: Annotated[
         Literal["table", "c2c"], Parameter(name="--format", help="c2c: the columns of perf c2c")
     ] = "table",
+    engines: Engines = ENGINES,
     json: Json = False,
 ) -> int:
     recorded = load_result(result)
-    observed = observe(recorded, threads, seed)
+    observed = observe(recorded, threads, seed, engines.told())
     if format_ == "c2c":
         c2c.show(recorded, observed, top, json)
     elif by == "address" and json:
@@ -144,19 +147,18 @@ def compare(
 ) -> int:
     check_endings({"--plot": plot, "--report": report})
     if words and all(_is_result(word) for word in words):
-        results = _saved(words, not set_ and not with_ and (threads, choices) == ("1", REPEATED))
+        usual = (threads, choices.untold()) == ("1", REPEATED)
+        results = _saved(words, usual and not (set_ or with_))
     else:
-        options = {
-            "parameters": pairs("--set", set_),
-            "overrides": pairs("--with", choices.numbers(with_)),
-        }
+        options = choices.policies()
+        options["parameters"] = pairs("--set", set_)
+        options["overrides"] = pairs("--with", choices.numbers(with_))
         with at_work(cores, cluster) as workers:
-            both: Any = {**options, **choices.policies()}
-            results = _run_both(words, threads, workers, choices.told(), **both)
+            results = _run_both(words, threads, workers, choices.told(), **options)
     if any(result.outcome.partial for result in results):
         return INTERRUPTED
     at = comparing.most_threads(results[0], results[1])
-    found = comparing.compare(results[0], results[1], _watched(results, at))
+    found = comparing.compare(results[0], results[1], _watched(results, at, choices.told()))
     if json:
         print_json(found)
     else:
@@ -169,7 +171,7 @@ def compare(
 
 def _saved(words: Sequence[str], alone: bool) -> list[Result]:
     if len(words) != 2 or not alone:
-        raise UserError("compare A.json B.json: two saved results, and no option of a run")
+        raise UserError("compare A.json B.json: two results; no option of a run but its limits")
     return [load_result(Path(word)) for word in words]
 
 
@@ -181,11 +183,11 @@ def _report(path: Path | None, found: comparing.Comparison) -> None:
         note(f"report: {path}")
 
 
-def _watched(results: Sequence[Result], threads: int) -> list[Observed]:
+def _watched(results: Sequence[Result], threads: int, told: Told) -> list[Observed]:
     """What the lines of each were waited for; nothing where that cannot be told."""
     try:
-        return [observe(result, threads) for result in results]
-    except UserError as error:
+        return [observe(result, threads, told=told) for result in results]
+    except (UserError, GuestError) as error:
         note(f"how long each line was waited for is not compared: {error}")
         return []
 

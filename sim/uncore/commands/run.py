@@ -33,6 +33,7 @@ from uncore.commands.options import (
 )
 from uncore.commands.status import FAILED, INTERRUPTED, OK
 from uncore.counterfactual import changed
+from uncore.engine import Told
 from uncore.engine.native.state import BEGIN
 from uncore.errors import UserError
 from uncore.execute import execute
@@ -83,25 +84,25 @@ def run(
     json: Json = False,
 ) -> int:
     shown: Any = {"json": json, "chart": chart, "output": output}
-    plain = not (with_ or lines or log or resume) and (choices, what_if) == (SEVERAL, WHAT_IF)
+    told, usual = choices.told(), (choices.untold(), what_if) == (SEVERAL, WHAT_IF)
+    plain = usual and not (with_ or lines or log or resume)
     alone = plain and threads == "1" and not words
     if whole.from_:
-        return _from(whole.from_, whole, alone and not again and not host, set_, **shown)
+        return _from(whole.from_, whole, alone and not (again or host), set_, told, **shown)
     if host:
-        _check_host(plain and not again)
-        return _measure(words, threads, set_, **shown)
+        return _measure(plain and not (again or told), words, threads, set_, **shown)
     if again:
         _check_again(again, alone and not set_ and not output and chart == CHART)
-        return _again(again, at_work(cores, cluster))
+        return _again(again, at_work(cores, cluster), told)
     jobs = choices.jobs(*machines_and_workloads("run", words), threads, set_, with_)
-    jobs = [changed(job, what_if.free, what_if.apart) for job in jobs]
+    jobs = [changed(job, what_if.free, what_if.apart, told) for job in jobs]
     _check_files(len(jobs), output, log, lines)
     if whole != WHOLE:
-        when, state = _saving(whole, len(jobs) == 1 and not (lines or log or resume))
-        return _told(save_run(jobs[0], when, state), **shown)
-    crew, drawn = at_work(cores, cluster), _drawn(words, jobs, 0 if log else samples)
-    more: Any = {"log": log, "lines": lines, "resume": resume, "told": choices.told()}
-    return finish(jobs, crew, drawn=drawn, **shown, **more)
+        saved = _saving(whole, jobs, lines or log or resume)
+        return _told(save_run(jobs[0], *saved, told), **shown)
+    more: Any = {**shown, "log": log, "lines": lines, "resume": resume, "told": told}
+    more["drawn"] = _drawn(words, jobs, 0 if log else samples)
+    return finish(jobs, at_work(cores, cluster), **more)
 
 
 def _drawn(words: Sequence[str], jobs: Sequence[Job], count: int) -> list[list[Job]]:
@@ -114,13 +115,15 @@ def _drawn(words: Sequence[str], jobs: Sequence[Job], count: int) -> list[list[J
     ]
 
 
-def _from(state: Path, whole: Whole, alone: bool, set_: Sequence[str], **shown: Any) -> int:
+def _from(
+    state: Path, whole: Whole, alone: bool, set_: Sequence[str], told: Told, **shown: Any
+) -> int:
     if not alone or whole != Whole(from_=state):
         raise UserError(
-            f"--from {state}: the file says what runs; only --set, --output, --plot and --json go"
-            " with it"
+            f"--from {state}: the file says what runs; only --set, --output, --plot, --json and"
+            " limits such as --max-time go with it"
         )
-    return _told(take_up(state, pairs("--set", set_)), **shown)
+    return _told(take_up(state, pairs("--set", set_), told), **shown)
 
 
 def _check_host(alone: bool) -> None:
@@ -132,12 +135,15 @@ def _check_host(alone: bool) -> None:
 
 def _check_again(again: Path, alone: bool) -> None:
     if not alone:
-        raise UserError(f"--again {again}: runs the job in that file; only --cores goes with it")
+        raise UserError(
+            f"--again {again}: runs the job in that file; only --cores and limits such as"
+            " --max-time go with it"
+        )
 
 
-def _saving(whole: Whole, one: bool) -> tuple[int | str, Path]:
+def _saving(whole: Whole, jobs: Sequence[Job], watched: object) -> tuple[int | str, Path]:
     """When, and into which file."""
-    if not (whole.save_at and whole.state and one):
+    if watched or len(jobs) > 1 or not (whole.save_at and whole.state):
         raise UserError(
             "--save-at WHEN --state FILE: both, of one run, without --lines, --log or --resume"
         )
@@ -153,6 +159,7 @@ def _check_files(jobs: int, output: Path | None, log: Path | None, lines: bool) 
 
 
 def _measure(
+    alone: bool,
     words: Sequence[str],
     threads: str,
     set_: Sequence[str],
@@ -161,6 +168,7 @@ def _measure(
     chart: Chart,
     output: Path | None,
 ) -> int:
+    _check_host(alone)
     if len(words) != 1:
         raise UserError("run --host needs one workload and no machine: uncore run --host lock/mcs")
     check_endings({"--output": output, "--plot": chart.plot})
@@ -180,15 +188,15 @@ def _told(result: Result, *, json: bool, chart: Chart, output: Path | None) -> i
     return FAILED if result.failed else OK
 
 
-def _again(path: Path, crew: AbstractContextManager[Workers]) -> int:
+def _again(path: Path, crew: AbstractContextManager[Workers], told: Told) -> int:
     with crew as workers:
-        return max(_once_more(one, workers) for one in load_all(path))
+        return max(_once_more(one, workers, told) for one in load_all(path))
 
 
-def _once_more(recorded: Result, workers: Workers) -> int:
+def _once_more(recorded: Result, workers: Workers, told: Told) -> int:
     job = job_again(recorded)
     points = [job.at(point.threads, point.seed) for point in recorded.points]
-    repeated = execute(points, workers)
+    repeated = execute(points, workers, told=told)
     if any(result.outcome.partial for result in repeated):
         return INTERRUPTED
     for before, result in zip(recorded.points, repeated, strict=True):

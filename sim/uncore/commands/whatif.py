@@ -53,8 +53,9 @@ def whatif(
     words = ["uncore", "run", machine, workload, "--threads", str(threads)]
     words += [word for value in set_ for word in ("--set", value)]
     words += [word for value in with_ for word in ("--with", value)]
+    again = [*words, *_said(choices)]
     with at_work(cores, cluster) as workers:
-        found = look(machine, job, [*words, *_said(choices)], workers, only)
+        found = look(machine, job, again, workers, only, choices.told())
     if json:
         print_json(found.to_rows())
     else:

@@ -129,8 +129,12 @@ def missing(name: str, told: Told = NOTHING) -> str:
 
 def run(job: Job, probes: Probes, tick: Tick = silent, told: Told = NOTHING) -> dict[str, Any]:
     """One point on the job's engine, which has been asked whether it is usable."""
-    watched = watch(take(Limits, told), job.program.name, tick)
-    return load(job.engine).run(job, probes, watched, **_given(job.engine, told))
+    return load(job.engine).run(job, probes, watched(job, told, tick), **_given(job.engine, told))
+
+
+def watched(job: Job, told: Told, tick: Tick = silent) -> Watch:
+    """Who listens to how far a run of the job is: until it is too far."""
+    return watch(take(Limits, told), job.program.name, tick)
 
 
 def export(job: Job, place: Path, told: Told = NOTHING) -> None:

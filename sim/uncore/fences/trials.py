@@ -17,6 +17,7 @@ import msgspec
 
 from uncore import engine
 from uncore.api import make_job
+from uncore.engine import Told
 from uncore.errors import GuestError
 from uncore.job import Job
 from uncore.program import Program
@@ -52,6 +53,7 @@ class Trials:
     seeds: int = 200
     parameters: Mapping[str, str] = field(default_factory=dict)
     overrides: Mapping[str, str] = field(default_factory=dict)
+    told: Told = field(default_factory=dict)
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -66,9 +68,10 @@ class Failure(msgspec.Struct, frozen=True):
 
 def first_failure(program: Program, trials: Trials) -> Failure | None:
     for machine, job in _runs(program, trials):
-        if why := _failure(job):
+        if why := _failure(job, trials.told):
             assert job.seed is not None
-            return Failure(machine, job.threads[0], job.seed, why, _command(machine, job))
+            command = _command(machine, job, trials.told)
+            return Failure(machine, job.threads[0], job.seed, why, command)
     return None
 
 
@@ -104,17 +107,18 @@ def _curve(
     )
 
 
-def _failure(job: Job) -> str:
+def _failure(job: Job, told: Told) -> str:
     try:
-        failures = engine.run(job, frozenset())["failures"]
+        failures = engine.run(job, frozenset(), told=told)["failures"]
     except GuestError as error:
         return str(error)
     return str(failures[0]) if failures else ""
 
 
-def _command(machine: str, job: Job) -> str:
+def _command(machine: str, job: Job, told: Told) -> str:
     words = ["uncore", "run", machine, str(job.program.path), "--threads", str(job.threads[0])]
     words += ["--seed", str(job.seed), "--repeat", "1", "--watchdog", WATCHDOG]
     for option, values in (("--with", job.overrides), ("--set", job.parameters)):
         words += [word for name, value in values for word in (option, f"{name}={value}")]
+    words += [f"--{name.replace('_', '-')}={value}" for name, value in told.items()]
     return shlex.join(words)

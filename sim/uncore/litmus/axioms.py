@@ -6,7 +6,7 @@ The RISC-V Instruction Set Manual, volume I, chapter "RVWMO" (and "Ztso"): an ex
 if there is one total order of all memory operations, the global memory order, that respects each
 hart's preserved program order and from which every load takes its value.  A litmus test is small,
 so all total orders are tried.  Rule numbers below are those of the manual's preserved program
-order; rules 11 to 13 (control and pipeline dependencies) need instructions no test here has.
+order.
 """
 
 from __future__ import annotations
@@ -87,18 +87,30 @@ def _operations(number: int, thread: tuple[Access, ...]) -> list[Operation]:
 
 
 def _preserved(operations: list[Operation], a: Operation, b: Operation, tso: bool) -> bool:
-    """Rules 1 and 4 to 10: what does not depend on who read from whom."""
+    """Rules 1, 4 to 11 and 13: what does not depend on who read from whom."""
     between = b.links[a.position :]
     adjacent = len(between) == 1
+    next_ = next(one for one in operations if _follows(one, a))
     return (
         (a.access.location == b.access.location and b.stores)  # 1
         or any(_fenced(link, a, b) for link in between)  # 4
         or a.acquire  # 5
         or b.release  # 6, and 7 where both are RCsc
         or (b.paired and adjacent)  # 8
-        or (adjacent and between[0] == "dep" and a.loads)  # 9, 10
+        or (adjacent and _depends(b, a))  # 9, 10
+        or (between[0] == "ctrl" and a.loads and b.stores)  # 11
+        or (_depends(next_, a) and not next_.stores and b.stores)  # 13: an address depends
         or (tso and (a.loads or b.stores))  # Ztso: loads acquire, stores release
     )
+
+
+def _follows(b: Operation, a: Operation) -> bool:
+    return (b.thread, b.position) == (a.thread, a.position + 1)
+
+
+def _depends(b: Operation, a: Operation) -> bool:
+    """A load's address, or a store's value, on what the operation before it returned."""
+    return _follows(b, a) and b.links[a.position] == "dep" and a.loads
 
 
 def _fenced(link: Link, a: Operation, b: Operation) -> bool:
@@ -154,21 +166,21 @@ def _sources(operations: list[Operation], order: tuple[int, ...]) -> dict[int, i
 def _forwards_rightly(
     operations: list[Operation], order: tuple[int, ...], source: dict[int, int | None]
 ) -> bool:
-    """Rules 2 and 3: what must be in program order because of who read from whom."""
+    """Rules 2, 3 and 12: what must be in program order because of who read from whom."""
     place = {op: when for when, op in enumerate(order)}
-    for b in source:
-        for a, first in enumerate(operations):
-            second = operations[b]
-            if (
-                first.thread != second.thread
-                or first.position >= second.position
-                or first.access.location != second.access.location
-                or place[a] < place[b]
-            ):
+    for b, store in source.items():
+        second = operations[b]
+        for a in range(b - second.position, b):
+            first = operations[a]
+            if store is not None and _depends(operations[store], first):  # 12
+                own = operations[store].thread == second.thread and store < b
+                if own and place[b] < place[a]:
+                    return False
+            if first.access.location != second.access.location or place[a] < place[b]:
                 continue
-            if first.atomic and source[b] == a:  # 3
+            if first.atomic and store == a:  # 3
                 return False
-            if first.loads and source[a] != source[b] and not _stored_between(operations, a, b):
+            if first.loads and source[a] != store and not _stored_between(operations, a, b):
                 return False  # 2
     return True
 

@@ -75,6 +75,9 @@ def _assembly(accesses: Sequence[Access]) -> Iterable[str]:
         if access.link.startswith("fence"):
             yield access.link
         before = f"%[r{loaded}]"
+        if access.link == "ctrl":
+            yield f"bnez {before}, 2f"
+            yield "2:"
         if access.store:
             yield from _store(access, before)
         else:

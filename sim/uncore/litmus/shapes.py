@@ -3,6 +3,8 @@
 Names and shapes are those of Alglave, Maranget and Tautschnig, "Herding cats" (2014), whose tests
 the RISC-V memory model was developed with.  A shape says who loads and stores what; a variant says
 how: with nothing between two accesses, with fences, by atomics with acquire and release, by LR/SC.
+PPO is their ppoaa and ppoca, by dependencies; SRR is S with a load between, for what depends on an
+address.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
 
-from uncore.litmus.events import Access, Link, Litmus, Style
+from uncore.litmus.events import DEPENDENCIES, Access, Link, Litmus, Style
 
 # Threads stand side by side; Wx1 stores 1 to x, Rx loads x.
 SHAPES = {
@@ -28,6 +30,8 @@ SHAPES = {
     "CoWW": "Wx1 Wx2 | Rx Rx",
     "CoWR": "Wx1 Rx | Wx2",
     "CoRW": "Rx Wx1 | Wx2",
+    "PPO": "Wx1 Wy1 | Ry Wz1 Rz Rx",
+    "SRR": "Wx1 Wy1 | Ry Rz Wx2",
 }
 
 Change = Callable[[int, Access], Access]  # of a thread's number and one of its accesses
@@ -57,7 +61,7 @@ def tests() -> list[Litmus]:
 
 def _variants(threads: int) -> Iterator[tuple[str, Change]]:
     yield "", lambda _, access: access
-    links: tuple[Link, ...] = ("fence rw,rw", "fence.tso", "fence w,w", "fence r,r", "dep")
+    links: tuple[Link, ...] = ("fence rw,rw", "fence.tso", "fence w,w", "fence r,r", *DEPENDENCIES)
     for link in links:
         yield link, _linked(link, set(range(threads)))
     # A fence in some threads only: the others may still do what it forbids.
@@ -66,11 +70,13 @@ def _variants(threads: int) -> Iterator[tuple[str, Change]]:
         if where:
             label = "+".join("fence" if has else "po" for has in chosen)
             yield label, _linked("fence rw,rw", where)
-            yield label.replace("po", "dep"), _mixed(where)
+            for link in DEPENDENCIES:
+                yield label.replace("po", link), _mixed(where, link)
     styles: tuple[Style, ...] = ("amo", "amo.aqrl", "lrsc")
     for style in styles:
         yield style, _styled(style, style)
     yield "amo.aq/rl", _styled("amo.aq", "amo.rl")
+    yield "y amo.aq/rl", _published
     yield "loads amo.aq", _styled("amo.aq", "plain")
     yield "stores amo.rl", _styled("plain", "amo.rl")
     yield "stores lrsc", _styled("plain", "lrsc")
@@ -80,17 +86,24 @@ def _linked(link: Link, where: set[int]) -> Change:
     return lambda number, access: replace(access, link=link) if number in where else access
 
 
-def _mixed(fenced: set[int]) -> Change:
-    return lambda number, access: replace(access, link="fence rw,rw" if number in fenced else "dep")
+def _mixed(fenced: set[int], other: Link) -> Change:
+    return lambda number, access: replace(access, link="fence rw,rw" if number in fenced else other)
 
 
 def _styled(load: Style, store: Style) -> Change:
     return lambda _, access: replace(access, style=store if access.store else load)
 
 
+def _published(_: int, access: Access) -> Access:
+    """All to y by acquire and release, as a flag that publishes the rest."""
+    if access.location != "y":
+        return access
+    return replace(access, style="amo.rl" if access.store else "amo.aq")
+
+
 def _first_unlinked(changed: list[Access], plain: tuple[Access, ...]) -> tuple[Access, ...]:
     """Links as they can be: none before the first access, dependencies only on loads."""
     links: list[Link] = ["po"]
     for before, access in zip(plain, changed[1:], strict=False):
-        links.append("po" if access.link == "dep" and before.store else access.link)
+        links.append("po" if access.link in DEPENDENCIES and before.store else access.link)
     return tuple(replace(a, link=link) for a, link in zip(changed, links, strict=True))

@@ -46,12 +46,16 @@ def run(job: Job, probes: Probes, tick: Watch = silent, **limits: Any) -> dict[s
     """One point; `limits` as in `start`."""
     engine = start(job, probes, **limits)
     try:
-        while engine.step(SLICE, SPAN):
-            tick(engine.operations, engine.now, engine.touched)
-        tick(engine.operations, engine.now, engine.touched)
+        to_its_end(engine, tick)
     except (KeyboardInterrupt, GuestError) as stopped:
         raise stopped from Unfinished(_published(job, engine))
     return outcome.point(job, engine) | {"observed": _observed(job, engine, probes)}
+
+
+def to_its_end(engine: Run, tick: Watch) -> None:
+    while engine.step(SLICE, SPAN):
+        tick(engine.operations, engine.now, engine.touched)
+    tick(engine.operations, engine.now, engine.touched)
 
 
 def _published(job: Job, engine: Run) -> dict[str, Any]:

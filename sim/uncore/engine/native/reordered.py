@@ -13,14 +13,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from uncore.engine import native
+from uncore.engine import native, silent
+from uncore.errors import GuestError
 from uncore.program.names import Names
 
 if TYPE_CHECKING:
+    from uncore.engine.limits import Watch
     from uncore.job import Job
 
 WORD = 8  # bytes
@@ -72,11 +75,11 @@ class Reordered:
         return self.second.number if hart == self.first.hart else self.others[1].number
 
 
-def reordered(job: Job) -> str | None:
-    """In words, with the source's lines."""
+def reordered(job: Job, tick: Watch = silent) -> str | None:
+    """In words, with the source's lines; of a run that is given up, until then."""
     engine = native.start(job, frozenset({"accesses"}))
-    while engine.step(native.SLICE):
-        pass
+    with suppress(GuestError):
+        native.to_its_end(engine, tick)
     harts = [
         [Seen(hart, *one) for one in accesses] for hart, accesses in enumerate(engine.accesses())
     ]

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from uncore import _native
-from uncore.engine import outcome
-from uncore.engine.native import SLICE, SPAN, told
+from uncore.engine import outcome, silent
+from uncore.engine.native import SLICE, to_its_end, told
 from uncore.errors import UserError
 from uncore.program import abi
 
 if TYPE_CHECKING:
+    from uncore.engine.limits import Watch
     from uncore.job import Job
 
 BEGIN = "begin"  # when the first hart begins what is measured
@@ -35,7 +36,9 @@ class State(msgspec.Struct, frozen=True):
     memory: bytes
 
 
-def saving(job: Job, when: int | str, keep: Callable[[State], None]) -> dict[str, Any]:
+def saving(
+    job: Job, when: int | str, keep: Callable[[State], None], tick: Watch = silent
+) -> dict[str, Any]:
     """`when`: simulated time in ps, or BEGIN."""
     arena = _native.Arena.make()
     if arena is None:
@@ -43,14 +46,15 @@ def saving(job: Job, when: int | str, keep: Callable[[State], None]) -> dict[str
     run = arena.start(job.machine, told(job))
     then = NEVER if isinstance(when, str) else when
     while _native.step_towards(run, then, when == BEGIN, SLICE):
-        pass
+        tick(run.operations, run.now, run.touched)
     if run.end != "running":
         raise UserError(f"--save-at: the run ended before, at {run.now / 1e6:g} us")
     keep(State(run.now, arena.place, arena.content()))
-    return _ended(job, run)
+    to_its_end(run, tick)
+    return outcome.point(job, run)
 
 
-def taken_up(state: State, job: Job) -> dict[str, Any]:
+def taken_up(state: State, job: Job, tick: Watch = silent) -> dict[str, Any]:
     arena = _native.Arena.again(*state.place, state.memory)
     if arena is None:
         raise UserError("--from: another saved run has its place in this process")
@@ -60,10 +64,5 @@ def taken_up(state: State, job: Job) -> dict[str, Any]:
         now = abi.pack(parameter.parse(value))
         if run.read(parameter.address, len(now)) != now:
             _native.change(run, parameter.address, now)
-    return _ended(job, run)
-
-
-def _ended(job: Job, run: _native.Run) -> dict[str, Any]:
-    while run.step(SLICE, SPAN):
-        pass
+    to_its_end(run, tick)
     return outcome.point(job, run)
