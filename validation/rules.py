@@ -29,9 +29,13 @@ class Citation(NamedTuple):
     numbers: tuple[str, ...]
 
 
+NATIVE_ONLY = "K"  # the sections that the reference engine refuses jobs of
+
+
 def rules() -> tuple[str, ...]:
-    """All numbers."""
-    return tuple(re.findall(rf"^ *\* \*\*({NUMBER})\.\*\*", PAGE.read_text(), re.MULTILINE))
+    """All numbers of what the reference engine does."""
+    found = re.findall(rf"^ *\* \*\*({NUMBER})\.\*\*", PAGE.read_text(), re.MULTILINE)
+    return tuple(number for number in found if number[0] not in NATIVE_ONLY)
 
 
 def parts(number: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 
 import msgspec
 
@@ -50,6 +50,9 @@ class Policies(TypedDict, total=False):
     engine: str
     watchdog: int
     seeds: tuple[int, ...]
+    arguments: tuple[str, ...]
+    files: tuple[tuple[str, bytes], ...]
+    system: Literal["machine", "free"]
 
 
 def run(
@@ -137,11 +140,22 @@ def make_job(
     return job
 
 
-def find_program(workload: str | Path | Program) -> Program:
-    """A shipped workload's name, an ELF file, or a C file (compiled once, and kept)."""
+def find_program(
+    workload: str | Path | Program, sources: tuple[Path, ...] = (), flags: tuple[str, ...] = ()
+) -> Program:
+    """A shipped workload's name, an ELF file, or a source file, which is compiled and kept.
+
+    `sources`, `flags`: what a program of Linux is compiled of beside, and the compiler's words.
+    """
     if isinstance(workload, Program):
         return workload
     path = Path(workload)
+    if path.suffix in program.LINUX_SUFFIXES and program.is_for_linux(path):
+        return program.compile_for_linux(path, sources, flags)
+    if sources or flags:
+        raise UserError(
+            f"{workload}: --source, --cflags and --include are for a source file with main()"
+        )
     if path.suffix == ".c":
         return program.compile(path)
     if path.suffix == ".elf" or path.is_file():

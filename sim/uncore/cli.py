@@ -46,7 +46,7 @@ def main(words: Sequence[str] | None = None) -> None:
     """Entry point: runs the command and exits with its status."""
     words = list(sys.argv[1:] if words is None else words)
     width.wide.set(WIDE in words)
-    words = [word for word in words if word != WIDE]
+    words = _arguments([word for word in words if word != WIDE])
     _speak()
     try:
         with interruptible():
@@ -68,6 +68,14 @@ def main(words: Sequence[str] | None = None) -> None:
         status = _say(f"{error.filename or 'standard output'}: {error.strerror}", MISTAKE)
         _drop_output()
     sys.exit(status if isinstance(status, int) else OK)
+
+
+def _arguments(words: list[str]) -> list[str]:
+    """Those behind -- are a program's, whatever they look like."""
+    if words[:1] not in (["run"], ["sweep"]) or "--" not in words:
+        return words
+    at = words.index("--")
+    return [*words[:at], *(f"--argument={word}" for word in words[at + 1 :])]
 
 
 def _refuse_halves(words: list[str]) -> None:

@@ -16,7 +16,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, get_type_hints
+from hashlib import sha256
+from typing import Annotated, Any, Literal, get_type_hints
 
 import msgspec
 from msgspec import Meta, UnsetType
@@ -61,6 +62,11 @@ class Job:
     free: tuple[Bytes, ...] = ()  # lines that cost nothing (docs/whatif.md)
     apart: tuple[tuple[Bytes, ...], ...] = ()  # each group on a line of its own (docs/whatif.md)
     since: Since | None = None  # of a run that was taken up with other parameters
+    # Of a program of Linux: its words and files ({threads}: as many as it runs on), and whether
+    # the system costs what the machine says.
+    arguments: tuple[str, ...] = ()
+    files: tuple[tuple[str, bytes], ...] = ()
+    system: Literal["machine", "free"] = "machine"
     seeds: tuple[Seed, ...] = ()  # of each point's repeats; none: one run, nothing left to chance
 
     def __post_init__(self) -> None:
@@ -76,6 +82,11 @@ class Job:
                 f"{without} has room for {most} threads; write at most {most}"
             )
         check_home(self.home, len(self.machine.memories))
+        if (self.arguments or self.files) and not self.program.linux:
+            raise UserError(
+                f"{self.program.name}: arguments and --files are for programs of Linux, which have"
+                " main(); a workload has --set NAME=VALUE"
+            )
         _check_slices(self.slices, max(len(one.slices) for one in self.machine.resolvers))
 
     @cached_property
@@ -114,15 +125,18 @@ class Job:
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         machine = dataclasses.replace(self.machine, numbers=())
         fields["machine"] = machine
+        fields["files"] = [(path, sha256(data).hexdigest()) for path, data in self.files]
         fields["program"] = {"name": self.program.name, "sha256": self.program.sha256}
         document: dict[str, Any] = msgspec.to_builtins(fields)
         if not self.machine.tables:  # a shipped protocol is said by its name
             del document["machine"]["tables"]
         if all(core.order == "tso" for core in self.machine.each_core):
             _drop_order(document["machine"])
-        for name in ("free", "apart", "since"):
+        for name in ("free", "apart", "since", "arguments", "files"):
             if not document[name]:
                 del document[name]
+        if not self.program.linux:
+            del document["system"], document["machine"]["os"]
         if not self.seeds:  # nothing is left to chance, however much could be
             del document["seeds"], document["machine"]["chance"]
         return document
@@ -135,6 +149,8 @@ class Job:
         needed = {f.name for f in dataclasses.fields(cls) if f.default is dataclasses.MISSING}
         for name in sorted(needed - document.keys() | document.keys() - types.keys()):
             raise UserError(f"job.{name}: " + ("missing" if name in needed else "no job has this"))
+        if "files" in document:
+            raise UserError("job.files: a result does not hold them; give the run's own command")
         for name in document.keys() - {"program"}:
             try:
                 values[name] = msgspec.convert(document[name], types[name])

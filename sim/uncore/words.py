@@ -73,7 +73,9 @@ def places(text: str) -> list[str]:
 
 def is_workload(word: str) -> bool:
     """Shipped workloads are `kind/name`; a machine's file ends in .toml."""
-    return word.endswith((".c", ".elf")) or ("/" in word and not word.endswith(".toml"))
+    return word.endswith((".c", ".cc", ".cpp", ".cxx", ".zig", ".elf")) or (
+        "/" in word and not word.endswith(".toml")
+    )
 
 
 def machines_and_workloads(command: str, words: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -43,6 +43,37 @@ nb::list harts(Engine& engine) {
   return all;
 }
 
+const char* word(Task::State state) {
+  constexpr const char* names[] = {"ready", "running", "sleeping", "dead"};
+  return names[static_cast<std::size_t>(state)];
+}
+
+// The program's threads, where it has a kernel.
+nb::list tasks(const Engine& engine) {
+  nb::list all;
+  if (!engine.kernel) return all;
+  for (const auto& task : engine.kernel->tasks()) {
+    const Registers registers = engine.kernel->registers_of(*task);
+    const Call* const call = call_of(task->call);
+    nb::dict one;
+    one["tid"] = task->tid;
+    one["state"] = word(task->state);
+    one["hart"] = task->hart;
+    one["pc"] = registers.pc;
+    one["ra"] = registers.x[1];
+    one["sp"] = registers.x[2];
+    one["fp"] = registers.x[8];
+    one["call"] = task->busy() && call ? call->name : "";
+    one["since"] = task->called;
+    one["waits_on"] = task->waits_on;
+    one["operations"] = task->operations;
+    one["began"] = task->began == kNever ? nb::none() : nb::object(nb::int_(task->began));
+    one["ended"] = task->ended;
+    all.append(one);
+  }
+  return all;
+}
+
 nb::dict counters(Engine& engine) {
   const Counters& c = engine.counters;
   nb::dict d;
@@ -137,6 +168,9 @@ void bind_engine(nb::module_& module) {
       .def_prop_ro(
           "touched", [](const Engine& e) { return e.memories.touched(); },
           "Bytes of memory read or written so far, in pages.")
+      .def_prop_ro("strace",
+                   [](const Engine& e) { return e.kernel ? e.kernel->strace : std::string(); })
+      .def("tasks", &tasks)
       .def_prop_ro("console", [](const Engine& e) { return e.services.console.text; })
       .def("read", &read, nb::arg("address"), nb::arg("size"),
            "Memory as the machine would read it, wherever the newest bytes are.")

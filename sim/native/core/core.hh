@@ -52,6 +52,8 @@ class Core {
   void unlock(Thread& thread, Time now);  // the LR's lock ends: SC, next atomic, trap
   void written(const Line& line, Time now, const Thread& by);
 
+  void end_run(Thread& thread, End::Cause cause, int code, std::string reason = {});
+
   class AtLine;  // the client's environment (core/at_line.hh)
 
  private:
@@ -110,8 +112,8 @@ class Core {
   void resume(Thread& thread, Pair value, Time now);
   void retry_stalled(uint64_t number, Time now);
 
-  void end_run(Thread& thread, End::Cause cause, int code, std::string reason = {});
   void run_thread(const Turns::Turn& turn);
+  void serve(Thread& thread);
   void stopped(Thread& thread, Stop stop);
 
   Time later(const Msg& request, Time leaves);

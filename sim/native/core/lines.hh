@@ -93,6 +93,8 @@ class Lines {
     Line* line = recent_[place(number)];
     return line && line->number == number ? line : nullptr;
   }
+  // Every access takes the core's slow path once more: its page may be gone.
+  void forget_recent() { recent_.fill(nullptr); }
   Line* find(uint64_t number) {
     if (Line* line = recent(number)) return line;
     const auto found = by_number_.find(number);

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/core.hh"
+#include "core/thread_port.hh"
 #include "guest/faults.hh"
 
 namespace uncore {
@@ -53,9 +53,29 @@ void Core::run_thread(const Turns::Turn& turn) {
     const Turns::As executing(turns, thread);
     return attempt(thread, thread.hart.clock);
   }
+  if (turn.thread->in_kernel) [[unlikely]]
+    return serve(*turn.thread);
   const auto [thread, why] = turns.execute(turn);
   if (why != Stop::horizon) [[unlikely]]
     stopped(*thread, why);
+}
+
+// A hart in the kernel, at an event (core/supervisor.hh).
+void Core::serve(Thread& thread) {
+  Hart<Thread>& hart = thread.hart;
+  if (hart.clock > around.queue.now()) return turns.shorten(hart.clock - 1);
+  const Turns::As executing(turns, thread);
+  const Thread::Mode mode = thread.mode;
+  if (const std::optional<Access> wanted = around.supervisor->proceed(thread)) {
+    Outcome out;
+    if (thread.issue(*wanted, out) == Answer::later) {
+      if (observed) observed->stands(thread.id, hart.clock);
+      thread.since = hart.clock;
+      return waits(thread, hart.clock, thread.index);
+    }
+    thread.kernel_read = out.value;
+  }
+  if (thread.mode != mode) turns.share_issue(hart.clock, thread.index);
 }
 
 void Core::stopped(Thread& thread, Stop stop) {
@@ -82,6 +102,7 @@ void Core::stopped(Thread& thread, Stop stop) {
         end_run(thread, End::Cause::exited, *code);
       break;
     case Stop::fatal:
+      if (around.supervisor) return around.supervisor->trapped(thread);
       end_run(thread, End::Cause::fatal, 0, without_handler(thread.id, hart.fatal));
       break;
     case Stop::overflow:

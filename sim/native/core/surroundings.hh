@@ -1,6 +1,7 @@
 // What a core needs of the machine around it.
 #pragma once
 
+#include "core/supervisor.hh"
 #include "fabric/network.hh"
 #include "interrupts/interrupts.hh"
 #include "kernel/end.hh"
@@ -29,6 +30,7 @@ struct CoreSurroundings {
   Attribution* attribution;  // null unless the job asks for it
   Trace* trace;              // the same; then there is an attribution
   Versions* versions;        // null unless a core is weakly ordered
+  Supervisor* supervisor;    // null where programs are bare metal
   Accesses* accesses;        // null unless the job asks for them
 };
 

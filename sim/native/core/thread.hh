@@ -35,6 +35,7 @@ class Thread : public IssuingPort<Thread> {
   bool restarts = false;           // it met the lock of another hart of the core
   bool interrupted = false;        // the trap it handles is an interrupt
   uint32_t asked = 0;              // the number of its far atomic under way, or kRegister
+  bool in_kernel = false;          // its supervisor says what it does next
   Time tries = 0;                  // when it is tried again, after a lock (C6); 0: see Mode
   uint64_t ran_at = 0;             // Turns::disturbances_ when it ran last
   std::unique_ptr<Weak> weak;      // null unless its core is weakly ordered
@@ -47,6 +48,7 @@ class Thread : public IssuingPort<Thread> {
   std::vector<uint64_t> watched;  // lines that it has read while it was `recording`
   Time delayed_until = 0;         // end of the delay it is in, or was in last
   Time late = 0;                  // where it begins what is measured (V3)
+  uint64_t kernel_read = 0;       // what its last access in the kernel read
 
   // The port (hart/port.hh), with what IssuingPort adds.
   bool hits(uint64_t address, unsigned size, Time& now, uint64_t& value);

@@ -80,17 +80,24 @@ inline void Thread::write_register(Register r, uint64_t value) {
 inline void Thread::say(char letter) { core.around.services.console.say(id, {&letter, 1}); }
 
 inline bool Thread::mapped(uint64_t address, unsigned size) const {
+  if (core.around.supervisor) return core.around.supervisor->mapped(address, size);
   return core.around.memory.mapped(address, size);
 }
 
 inline bool Thread::fetch(uint64_t address, uint32_t& word) {
-  return core.around.memory.fetch(address, word);
+  if (!core.around.supervisor) return core.around.memory.fetch(address, word);
+  if (!mapped(address, 2)) return false;
+  word = 0;
+  const std::size_t size = mapped(address + 2, 2) ? 4 : 2;
+  core.around.memory.read(address, size, reinterpret_cast<uint8_t*>(&word));
+  return true;
 }
 
 inline uint64_t Thread::cycle() { return hart.clock / std::max<Time>(1, core.spec.instruction); }
 
 inline void Thread::marker(unsigned code, uint64_t value) {
   if (late && begins(code)) hart.clock += std::exchange(late, 0);
+  if (core.around.supervisor) core.around.supervisor->marked(*this, code, value);
   if (core.observed) core.observed.marked(*this, code, value);
   const auto delay = core.around.services.mark(id, code, value, hart.clock);
   if (!delay) return;

@@ -58,7 +58,7 @@ Turns::Turn Turns::next() const {
 // Of two harts, the other one, where its turn is next.
 Thread* Turns::sibling(const Thread& thread) const {
   Thread* const other = threads_[1 - thread.index].get();
-  const bool goes_on = other->mode == Thread::Mode::running && !other->tries;
+  const bool goes_on = other->mode == Thread::Mode::running && !other->tries && !other->in_kernel;
   return goes_on && other->hart.clock <= horizon_ ? other : nullptr;
 }
 

@@ -75,7 +75,10 @@ void Core::waits(Thread& thread, Time now, uint32_t by) {
 // What a waiting hart waited for has come, at `now`.
 void Core::resume(Thread& thread, Pair value, Time now) {
   thread.hart.clock = std::max(thread.hart.clock, now);
-  thread.hart.resume(value.low, value.high);
+  if (thread.in_kernel)
+    thread.kernel_read = value.low;
+  else
+    thread.hart.resume(value.low, value.high);
   thread.mode = Thread::Mode::running;
   turns.share_issue(now, 0);
 }

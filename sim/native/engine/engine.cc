@@ -36,12 +36,14 @@ Engine::Engine(MachineSpec m, JobSpec j)
       functional(memories.size(), agents, protocol, job.moves,
                  {cores, threads, resolvers, network, memories}),
       services(agents.harts(), queue, functional),
+      kernel(make_kernel()),
       around_cores(surroundings()),
       code_(job.text_begin, job.text_size) {
   memories.load(job.segments);
   make_resolvers();
   make_cores();
   place_threads();
+  if (kernel) kernel->begin(threads);
   for (const auto& core : cores) core->start();
 }
 
@@ -61,7 +63,20 @@ CoreSurroundings Engine::surroundings() {
           .attribution = attribution.get(),
           .trace = trace.get(),
           .versions = versions.get(),
+          .supervisor = kernel.get(),
           .accesses = accesses.get()};
+}
+
+std::unique_ptr<Kernel> Engine::make_kernel() {
+  if (!job.process.present) return nullptr;
+  return std::make_unique<Kernel>(Kernel::Parts{.machine = machine,
+                                                .job = job,
+                                                .agents = agents,
+                                                .map = map,
+                                                .queue = queue,
+                                                .memory = functional,
+                                                .services = services,
+                                                .room = memories.size()});
 }
 
 void Engine::make_resolvers() {

@@ -16,6 +16,7 @@
 #include "fabric/network.hh"
 #include "interrupts/interrupts.hh"
 #include "kernel/end.hh"
+#include "linux/kernel.hh"
 #include "memory/memories.hh"
 #include "memory/versions.hh"
 #include "observe/accesses.hh"
@@ -59,10 +60,12 @@ class Engine {
   std::vector<std::unique_ptr<ResolverAgent>> resolvers;
   NewestBytes functional;
   Services services;
+  std::unique_ptr<Kernel> kernel;  // null where the program is bare metal
   const CoreSurroundings around_cores;
 
  private:
   CoreSurroundings surroundings();
+  std::unique_ptr<Kernel> make_kernel();
   void make_resolvers();
   void make_cores();
   void place_threads();

@@ -33,8 +33,7 @@ class NewestBytes : public FunctionalMemory {
         holders_(holders) {}
 
   void read(uint64_t address, std::size_t size, uint8_t* to) override;
-  // Within a line, in all its copies, as if it had always been so: whoever sleeps on it wakes.
-  void write(uint64_t address, std::size_t size, const uint8_t* from, Time now);
+  void write(uint64_t address, std::size_t size, const uint8_t* from, Time now) override;
 
  private:
   void read_unmoved(uint64_t address, std::size_t size, uint8_t* to);

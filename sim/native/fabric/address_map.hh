@@ -45,8 +45,15 @@ class AddressMap {
   bool free(uint64_t line) const { return !job_.free.empty() && is_free(line); }
   // Where the bytes at an address are kept (docs/whatif.md).
   uint64_t place(uint64_t address) const { return job_.moves.empty() ? address : moved(address); }
-  // Does the order in which cores miss on pages decide where they are?
-  bool first_touch() const { return job_.home.kind == HomeSpec::Kind::first_touch; }
+  // Does the order in which cores miss on pages decide where they are? Where there is a kernel, it
+  // has placed them before (place_page).
+  bool first_touch() const {
+    return job_.home.kind == HomeSpec::Kind::first_touch && !job_.process.present;
+  }
+  // A kernel gives a program the page of this line, which `core` has touched.
+  void place_page(uint64_t line, Agent core) {
+    if (job_.home.kind == HomeSpec::Kind::first_touch) home(line, core);
+  }
 
  private:
   // The same for slices on every host. 32 bits: a quicker division.

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "hart/port.hh"
+#include "kernel/time.hh"
 
 namespace uncore {
 
@@ -16,6 +17,8 @@ class FunctionalMemory {
   virtual ~FunctionalMemory() = default;
 
   virtual void read(uint64_t address, std::size_t size, uint8_t* to) = 0;
+  // Within a line, in all its copies, as if it had always been so: whoever sleeps on it wakes.
+  virtual void write(uint64_t address, std::size_t size, const uint8_t* from, Time now) = 0;
 
   // Is it all RAM?
   bool mapped(uint64_t address, unsigned size) const { return address - kRamBase + size <= size_; }

@@ -28,6 +28,9 @@ class Services {
   // A marker at a hart's clock. How long it delays the hart, if it does.
   std::optional<Time> mark(uint32_t hart, unsigned code, uint64_t value, Time clock);
 
+  // Its kernel has seen it at work.
+  void lives() { progress_ = queue_.now(); }
+
   Console console;
   uint64_t operations() const { return operations_; }
   bool begun() const { return begun_; }  // a hart has begun what is measured

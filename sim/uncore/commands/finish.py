@@ -19,6 +19,7 @@ from uncore.errors import GuestError
 from uncore.execute import execute
 from uncore.fences.asked import hint
 from uncore.job import Job
+from uncore.plain import plain
 from uncore.pool import Workers
 from uncore.report import chart as charts
 from uncore.report import curve
@@ -44,13 +45,14 @@ def finish(
     output: Path | None = None,
     lines: bool = False,
     log: Path | None = None,
+    calls: bool = False,
     resume: bool = False,
     drawn: Sequence[Sequence[Job]] = (),
 ) -> int:
     files = {"--output": output, "--plot": chart.plot, "--log": log}
     check_endings(files | {"--report": chart.report})
     charts.check(chart.wanted(), (job.document() for job in jobs if chart.plot))
-    probes = frozenset(name for name, on in (("lines", lines), ("log", log)) if on)
+    probes = _probes(lines=lines, log=log, calls=calls)
     with saving() as hold:
         others = [job for group in drawn for job in group]
         results, logs, wrong = _simulate([*jobs, *others], workers, probes, told, resume, hold)
@@ -58,6 +60,7 @@ def finish(
         samples = [[next(rest) for _ in group] for group in drawn]
         if output:
             save(Results(results), output)
+    _show_output([] if json else results)
     curve.show(results, json, samples)
     if len(jobs) == 1 and results[0].points and not json:
         moved.show(jobs[0].program, repeats(results[0])[-1].median)
@@ -67,9 +70,7 @@ def finish(
         _save_log(logs, log)
     draw(results, chart)
     _report(results, jobs, chart.report, told)
-    if not json:
-        for said in filter(None, map(hint, {job.program.path: job for job in jobs}.values())):
-            note(said)
+    _hint([] if json else jobs)
     if wrong or any(result.failed for result in results):
         failing.explain(jobs, results, wrong, told)
         return FAILED
@@ -82,6 +83,29 @@ def _report(results: Sequence[Result], jobs: Sequence[Job], path: Path | None, t
 
         document.of_run(path, results, jobs, command(), told)
         note(f"report: {path}")
+
+
+def _seen(job: Job, observed: dict[str, Any], logs: list[Log]) -> None:
+    logs.append((job, observed.get("log")))
+    if calls := observed.get("calls"):
+        note(calls.rstrip("\n"))
+
+
+def _hint(jobs: Sequence[Job]) -> None:
+    for said in filter(None, map(hint, {job.program.path: job for job in jobs}.values())):
+        note(said)
+
+
+def _probes(**wanted: object) -> Probes:
+    return frozenset(name for name, on in wanted.items() if on)
+
+
+def _show_output(results: Sequence[Result]) -> None:
+    """What programs of Linux have written; the same of several points once."""
+    points = [point for result in results for point in result.points]
+    texts = {point.output for point in points if isinstance(point.output, str)}
+    for text in sorted(texts):
+        print(plain(text), end="" if text.endswith("\n") or not text else "\n")
 
 
 def _ended(results: Sequence[Result]) -> int:
@@ -119,7 +143,7 @@ def _simulate(
             lambda job, error: wrong.append((job, error)),
             probes,
             tick=lambda operations, reached, under_way=1: advance.reached(reached, under_way),
-            seen=lambda job, observed: logs.append((job, observed.get("log"))),
+            seen=lambda job, observed: _seen(job, observed, logs),
             told=told,
             store=Store(),
             resume=resume,

@@ -32,6 +32,7 @@ from uncore.errors import UserError
 from uncore.job import Job
 from uncore.plain import plain
 from uncore.pool import Workers
+from uncore.program import Program, read_folder
 from uncore.report.wanted import Wanted, figure
 from uncore.words import axes, duration, pairs, places, seeds
 
@@ -245,7 +246,7 @@ class Several(Repeated):
     def jobs(
         self,
         machines: Sequence[str],
-        workloads: Sequence[str],
+        workloads: Sequence[str | Program],
         threads: str,
         set_: Sequence[str],
         with_: Sequence[str],
@@ -318,10 +319,47 @@ class Whole:
     ] = None
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class OnLinux:
+    """A program of Linux: how it is compiled, and what it finds."""
+
+    argument: Annotated[
+        list[str],
+        Parameter(negative="", help="a word for the program; those behind -- are, too"),
+    ] = field(default_factory=list)
+    files: Annotated[
+        Path | None, Parameter(help="folder that the program finds as /files, read-only")
+    ] = None
+    os: Annotated[
+        Literal["machine", "free"],
+        Parameter(help="what the system costs: what the machine says, or nothing"),
+    ] = "machine"
+    strace: Annotated[bool, Parameter(negative="", help="print the program's system calls")] = False
+    source: Annotated[
+        list[Path], Parameter(negative="", help="a further file of the program's, compiled with it")
+    ] = field(default_factory=list)
+    cflags: Annotated[str, Parameter(help="words for its compiler")] = ""
+    include: Annotated[list[Path], Parameter(negative="", help="folder of its headers")] = field(
+        default_factory=list
+    )
+
+    def of_job(self, job: Job) -> Job:
+        """The same with what it finds."""
+        if self == ON_LINUX:
+            return job
+        files = read_folder(self.files) if self.files else ()
+        return replace(job, arguments=tuple(self.argument), files=files, system=self.os)
+
+    def program(self, workload: str) -> Program:
+        flags = (*shlex.split(self.cflags), *(f"-I{folder.resolve()}" for folder in self.include))
+        return find_program(workload, tuple(self.source), flags)
+
+
 CHOICES, PLACED, SEEDED, REPEATED = Choices(), Placed(), Seeded(), Repeated()
 ENGINES = Engines()
 SEVERAL, CHART = Several(), Chart()
-WHAT_IF, WHOLE = WhatIf(), Whole()
+WHAT_IF, WHOLE, ON_LINUX = WhatIf(), Whole(), OnLinux()
 
 
 def workers(cores: int) -> int:

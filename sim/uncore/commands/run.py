@@ -13,6 +13,7 @@ from uncore.api import find_program, job_again
 from uncore.commands.finish import draw, finish
 from uncore.commands.options import (
     CHART,
+    ON_LINUX,
     SEVERAL,
     WHAT_IF,
     WHOLE,
@@ -20,6 +21,7 @@ from uncore.commands.options import (
     Cluster,
     Cores,
     Json,
+    OnLinux,
     Resume,
     Samples,
     Set,
@@ -81,6 +83,7 @@ def run(
     resume: Resume = False,
     samples: Samples = SAMPLES,
     whole: Whole = WHOLE,
+    on_linux: OnLinux = ON_LINUX,
     json: Json = False,
 ) -> int:
     shown: Any = {"json": json, "chart": chart, "output": output}
@@ -94,15 +97,27 @@ def run(
     if again:
         _check_again(again, alone and not set_ and not output and chart == CHART)
         return _again(again, at_work(cores, cluster), told)
-    jobs = choices.jobs(*machines_and_workloads("run", words), threads, set_, with_)
-    jobs = [changed(job, what_if.free, what_if.apart, told) for job in jobs]
+    jobs = _jobs(words, choices, on_linux, what_if, (threads, set_, with_))
     _check_files(len(jobs), output, log, lines)
     if whole != WHOLE:
         saved = _saving(whole, jobs, lines or log or resume)
         return _told(save_run(jobs[0], *saved, told), **shown)
     more: Any = {**shown, "log": log, "lines": lines, "resume": resume, "told": told}
-    more["drawn"] = _drawn(words, jobs, 0 if log else samples)
+    more |= {"calls": on_linux.strace, "drawn": _drawn(words, jobs, 0 if log else samples)}
     return finish(jobs, at_work(cores, cluster), **more)
+
+
+def _jobs(
+    words: Sequence[str],
+    choices: Several,
+    on_linux: OnLinux,
+    what_if: WhatIf,
+    numbers: tuple[str, Sequence[str], Sequence[str]],
+) -> list[Job]:
+    machines, workloads = machines_and_workloads("run", words)
+    programs = [on_linux.program(workload) for workload in workloads]
+    jobs = map(on_linux.of_job, choices.jobs(machines, programs, *numbers))
+    return [changed(job, what_if.free, what_if.apart, choices.told()) for job in jobs]
 
 
 def _drawn(words: Sequence[str], jobs: Sequence[Job], count: int) -> list[list[Job]]:

@@ -62,6 +62,7 @@ PROBES = {
     "lines": "what touched which line, and what it cost: the fields of result.Observed",
     "trace": "what happened, event by event: the tables of uncore.engine.native.trace",
     "traffic": "messages over links by level: those without a line, and those with one",
+    "calls": "the system calls of a program of Linux, a line each",
     "operations": "which lines operations shared: the fields of result.observed.Shared",
 }
 Probes = frozenset[str]

@@ -1,6 +1,7 @@
 """What a job means to an engine of ours: the guest's initial memory, and what is refused.
 
-Interface: `memory(job, can)`, `text(job)`; `elf(job, can)` for an engine that loads a file.
+Interface: `memory(job, can)`, `text(job)`, `refuse_what_is_missing(job, can)`; `elf(job, can)` for
+an engine that loads a file.
 Invariant: every engine of ours starts from the same bytes, so that a guest cannot tell which one
 runs it.
 """
@@ -42,7 +43,7 @@ def _near(job: Job) -> list[int]:
 
 
 def _boot(job: Job, can: Collection[str]) -> dict[str, object]:
-    _refuse_what_is_missing(job, can)
+    refuse_what_is_missing(job, can)
     return {
         "harts": job.threads[0],
         "nodes": len(job.machine.memories),
@@ -58,7 +59,10 @@ def text(job: Job) -> Segment:
     return next(segment for segment in job.program.segments if job.program.entry in segment)
 
 
-def _refuse_what_is_missing(job: Job, can: Collection[str]) -> None:
+def refuse_what_is_missing(job: Job, can: Collection[str]) -> None:
+    """A UserError for what the engine cannot do."""
+    if job.program.linux:
+        _refuse_for_linux(job, can)
     if any(core.far_atomics for core in job.machine.each_core) and "far" not in can:
         raise UserError(
             f"{job.machine.id}: core.atomics = far: {job.engine} has atomics in the core's cache"
@@ -78,7 +82,7 @@ def _refuse_what_is_missing(job: Job, can: Collection[str]) -> None:
             f"{job.machine.id}: protocol {job.machine.protocol}: {job.engine} has protocols of its"
             " own and reads no tables; write --engine native or reference, or a shipped protocol"
         )
-    if any(core.order == "weak" for core in job.machine.each_core) and "weak" not in can:
+    if _is_weak(job) and "weak" not in can:
         raise UserError(
             f"{job.machine.id}: core.order = weak: {job.engine} orders memory as its own cores do;"
             " write --order tso, or --engine native"
@@ -87,6 +91,27 @@ def _refuse_what_is_missing(job: Job, can: Collection[str]) -> None:
         raise UserError(
             f"{job.machine.id}: interrupt.multicast = yes: {job.engine} sends one interrupt at a"
             " time; write interrupt.multicast=no"
+        )
+
+
+def _is_weak(job: Job) -> bool:
+    return any(core.order == "weak" for core in job.machine.each_core)
+
+
+def _refuse_for_linux(job: Job, can: Collection[str]) -> None:
+    if "linux" not in can:
+        raise UserError(
+            f"{job.program.name}: a program of Linux: {job.engine} runs workloads on bare metal"
+            " only; write --engine native"
+        )
+    if job.apart:
+        raise UserError(
+            f"--apart: {job.program.name} is a program of Linux: nothing of it is moved"
+        )
+    if _is_weak(job):
+        raise UserError(
+            f"{job.program.name}: a program of Linux runs where memory is ordered totally; write"
+            " --order tso"
         )
 
 

@@ -7,14 +7,16 @@ has ended, native or reference.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from uncore.engine import tasks
 from uncore.errors import GuestError
 from uncore.program import readback
 from uncore.program.names import Names
 
 if TYPE_CHECKING:
     from uncore.job import Job
+    from uncore.program import Program
 
 SUSPECTS = ["stopped", "running", "waiting", "spinning", "idle"]  # whom to name first in a message
 MOST_SUSPECTS = 16
@@ -54,12 +56,9 @@ def point(job: Job, engine: Run) -> dict[str, Any]:
     if engine.end != "exited":
         raise GuestError(_why(job, engine))
     guest, harts = job.program, job.threads[0]
-    records = readback.records(guest, engine.read, harts)
-    known = readback.fields(records, readback.tables(guest, engine.read))
-    if engine.exit_code and not known["failures"]:
-        lines = dict.fromkeys(engine.console.split("\n"))  # several harts may say the same
-        said = readback.trap_from_text(guest, engine.console) or "\n".join(lines).strip()
-        raise GuestError(f"{guest.name} ended with status {engine.exit_code}: {said}")
+    known = (
+        tasks.fields(job, cast(tasks.Run, engine)) if guest.linux else _told(guest, engine, harts)
+    )
     counts = engine.counters()
     lines = counts["lines"][:MOST_LINES]
     names = Names.of(guest, engine.read, harts)
@@ -78,11 +77,24 @@ def point(job: Job, engine: Run) -> dict[str, Any]:
         "events": counts.get("events"),
         "absent": {},
     }
+    if guest.linux and point["latency"] is None:
+        point["latency"] = tasks.latency(point)
     if point["latency"] is None:
         point["absent"]["latency"] = "the workload marks no operations"
     if point["events"] is None:
         point["absent"]["events"] = "what one step is differs from engine to engine"
     return point
+
+
+def _told(guest: Program, engine: Run, harts: int) -> dict[str, Any]:
+    """What a workload leaves in its records, and its tables."""
+    records = readback.records(guest, engine.read, harts)
+    known = readback.fields(records, readback.tables(guest, engine.read))
+    if engine.exit_code and not known["failures"]:
+        lines = dict.fromkeys(engine.console.split("\n"))  # several harts may say the same
+        said = readback.trap_from_text(guest, engine.console) or "\n".join(lines).strip()
+        raise GuestError(f"{guest.name} ended with status {engine.exit_code}: {said}")
+    return known
 
 
 def percentiles(buckets: list[tuple[int, int]]) -> dict[str, int] | None:
@@ -151,13 +163,15 @@ def _why(job: Job, engine: Run) -> str:
     """The run ended badly: who was where, in the words of the source."""
     guest = job.program
     heads = {
-        "fatal": f"{guest.name}: {engine.reason}",
+        "fatal": f"{guest.name}: {tasks.worded(engine.reason)}",
         "stuck": f"{guest.name}: every hart waits and nothing is under way",
         "watchdog": f"{guest.name}: no operation in {job.watchdog / 10**9:g} simulated ms;"
         " --watchdog allows more",
         "protocol": f"protocol {job.machine.protocol}: {engine.reason}",
     }
     lines = [heads[engine.end]]
+    if guest.linux:
+        return "\n".join([*lines, *tasks.stacks(job, cast(tasks.Run, engine))])
     harts = sorted(enumerate(engine.harts()), key=lambda pair: SUSPECTS.index(pair[1]["mode"]))
     for number, hart in harts[:MOST_SUSPECTS]:
         where = guest.symbol_at(hart["pc"]) or "no symbol"

@@ -2,6 +2,8 @@
 
 find(name)   load(path)   compile(path)   shipped()     -> Program            shelf.py
 source_of(program)                              its C file                shelf.py
+compile_for_linux(path, sources, flags)         a program with main()     shelf.py
+read_folder(path)                               files that it finds       folder.py
 Program                                                 the value             program.py
 Parameter                                               its settings          parameter.py
 readback                                                records and tables    readback.py
@@ -11,13 +13,25 @@ abi                                                     uncore_abi.h          ab
 """
 
 from uncore.program import abi, build, readback
+from uncore.program.folder import read_folder
 from uncore.program.names import Names
 from uncore.program.parameter import Parameter
 from uncore.program.program import Program, Table
 from uncore.program.readback import Record
-from uncore.program.shelf import catalogue, compile, find, load, shipped, source_of
+from uncore.program.shelf import (
+    LINUX_SUFFIXES,
+    catalogue,
+    compile,
+    compile_for_linux,
+    find,
+    is_for_linux,
+    load,
+    shipped,
+    source_of,
+)
 
 __all__ = [
+    "LINUX_SUFFIXES",
     "Names",
     "Parameter",
     "Program",
@@ -27,8 +41,11 @@ __all__ = [
     "build",
     "catalogue",
     "compile",
+    "compile_for_linux",
     "find",
+    "is_for_linux",
     "load",
+    "read_folder",
     "readback",
     "shipped",
     "source_of",

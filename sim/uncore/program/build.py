@@ -26,7 +26,8 @@ from uncore import paths
 from uncore.errors import UserError
 from uncore.program import sources
 
-ZIG_CC = (sys.executable, "-P", "-m", "ziglang", "cc")
+ZIG = (sys.executable, "-P", "-m", "ziglang")
+ZIG_CC = (*ZIG, "cc")
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,11 @@ class Target:
     words: tuple[str, ...]
 
 
+# A program of Linux: musl's and libc++'s, linked in; frames that a message can follow.
+_LINUX = ("-target", "riscv64-linux-musl", "-mcpu=generic_rv64+m+a")
+LINUX = (*_LINUX, "-mabi=lp64", "-static", "-O2", "-g", "-fno-omit-frame-pointer",
+         "-fno-sanitize=undefined")  # fmt: skip
+LINUX_ZIG = (*_LINUX, "-OReleaseSafe", "-fno-strip")
 # The canonical guest: no compressed instructions, no compare-and-swap instruction, no sub-word
 # atomics, so that every engine runs the same bytes.
 TARGET = [
@@ -70,6 +76,7 @@ HOST = Target(
 # With the system's compiler, which has the sanitizer's library ready; it knows no fences.
 HOST_SANITIZED = Target(("cc",), "host", (*THREADS, "-fsanitize=thread", "-Wno-tsan"))
 
+FIRST_PATIENCE = 900  # seconds, where the C library may have to be compiled
 PATIENCE = 60  # seconds of one compilation; the slowest takes ten
 MEMORY = 8 << 30  # bytes
 
@@ -139,6 +146,27 @@ def build(
         unfinished.unlink(missing_ok=True)
 
 
+def build_for_linux(sources: list[Path], elf: Path, flags: Iterable[str]) -> None:
+    """A static program for riscv64-linux, of C, C++ or Zig files; headers may have changed, which
+    the compiler's own cache knows.  The first time it compiles its C library, too."""
+    elf.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = elf.with_name(f".{elf.name}.{os.getpid()}")
+    driver = "c++" if any(s.suffix in (".cc", ".cpp", ".cxx") for s in sources) else "cc"
+    driver_is_c = not any(source.suffix == ".zig" for source in sources)
+    if not driver_is_c:
+        words = [*ZIG, "build-exe", *LINUX_ZIG, *flags, f"-femit-bin={unfinished}"]
+    else:
+        words = [*ZIG, driver, *LINUX, *flags, "-o", str(unfinished)]
+    try:
+        include = f"-I{paths.WORKLOADS / 'include'}"
+        if driver_is_c:
+            words.append(f"-ffile-prefix-map={sources[0].parent}/=")
+        _compile(sources[0], [*words, include, *map(str, sources)], FIRST_PATIENCE)
+        unfinished.replace(elf)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
 def files(source: Path) -> list[Path]:
     """`source`, and every header that it includes and the compiler did not bring."""
     folder = f"-I{paths.WORKLOADS / 'include'}"
@@ -148,7 +176,7 @@ def files(source: Path) -> list[Path]:
     return [Path(word.replace("\\ ", " ")) for word in words]
 
 
-def _compile(source: Path, words: list[str]) -> str:
+def _compile(source: Path, words: list[str], patience: int = PATIENCE) -> str:
     """What the compiler prints; it calls others, so its group of processes ends with it."""
     sources.check(source, [paths.WORKLOADS / "include"])
     with subprocess.Popen(
@@ -161,13 +189,13 @@ def _compile(source: Path, words: list[str]) -> str:
         text=True,
         errors="replace",
         process_group=0,
-        preexec_fn=_limit,
+        preexec_fn=lambda: _limit(patience),
     ) as compiler:
         try:
-            printed, said = compiler.communicate(timeout=PATIENCE)
+            printed, said = compiler.communicate(timeout=patience)
         except subprocess.TimeoutExpired:
             raise UserError(
-                f"{source.name}: the compiler has not ended after {PATIENCE} s: does the file take"
+                f"{source.name}: the compiler has not ended after {patience} s: does the file take"
                 " in a device, or have the compiler compute for ever?"
             ) from None
         finally:
@@ -178,10 +206,10 @@ def _compile(source: Path, words: list[str]) -> str:
     return printed
 
 
-def _limit() -> None:
+def _limit(patience: int) -> None:
     """In the compiler's process: neither time nor memory of this computer without end."""
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE))
+    resource.setrlimit(resource.RLIMIT_CPU, (2 * patience, 2 * patience))
 
 
 def _environment() -> Mapping[str, str]:

@@ -26,9 +26,11 @@ _PHDR = struct.Struct("<IIQQQQQQ")  # type flags offset vaddr paddr filesz memsz
 _SHDR = struct.Struct("<IIQQQQIIQQ")  # name type flags addr offset size link info addralign entsize
 _SYM = struct.Struct("<IBBHQQ")  # name info other shndx value size
 _ENTRY = 24  # where e_entry stands
+_PT_INTERP = 3
 _PT_LOAD, _SHT_SYMTAB, _SHT_NOBITS, _SHN_UNDEF = 1, 2, 8, 0
 _NAMED = frozenset({0, 1, 2})  # STT_NOTYPE, STT_OBJECT, STT_FUNC
-_CLASS_64, _LITTLE_ENDIAN, _RISCV, _EXECUTABLE = 2, 1, 243, 2
+_CLASS_64, _LITTLE_ENDIAN, _RISCV, _EXECUTABLE, _SHARED = 2, 1, 243, 2, 3
+USER_END = 1 << 38  # of the addresses that a program of Linux has (Sv39)
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class Segment:
     size: int
     offset: int  # of `data` in the file
     data: bytes
+    rights: int = 7  # sum of 1 (read), 2 (write), 4 (execute)
 
     def __contains__(self, address: int) -> bool:
         return self.address <= address < self.address + self.size
@@ -61,6 +64,8 @@ class Elf:
     segments: tuple[Segment, ...]
     sections: dict[str, tuple[int, int]]  # the .uc.* ones: address, size
     symbols: tuple[Symbol, ...]  # by address
+    linux: bool  # it is a program of Linux, not one on bare metal
+    headers: tuple[int, int]  # its table of segments: where it is loaded, how many
 
     def bytes_at(self, address: int, size: int) -> bytes:
         """Initial memory; ValueError outside the image."""
@@ -91,9 +96,11 @@ def read(data: bytes, name: str) -> Elf:
     _check_header(data, name)
     try:
         elf = _decode(data)
+    except UserError as error:
+        raise UserError(f"{name}: {error}") from None
     except Exception as error:  # the decoder's errors are as many as the ways to spoil a file
         raise UserError(f"{name}: a damaged or truncated ELF file{_WRITE_INSTEAD}") from error
-    _check_ours(elf, name)
+    (_check_linux if elf.linux else _check_ours)(elf, name)
     return elf
 
 
@@ -133,6 +140,10 @@ def _check_header(data: bytes, name: str) -> None:
         refuse("an ELF file for another processor; expected 64-bit little-endian RISC-V")
     if data[4] != _CLASS_64:
         refuse("an ELF file for 32-bit RISC-V; expected 64-bit")
+    if kind == _SHARED:
+        refuse(
+            "a shared library, or a program that is loaded anywhere; link it with -static -no-pie"
+        )
     if kind != _EXECUTABLE:
         refuse("an ELF file that is not a program (an object or a library)")
 
@@ -140,10 +151,10 @@ def _check_header(data: bytes, name: str) -> None:
 def _decode(data: bytes) -> Elf:
     entry, *_ = header = _EHDR.unpack_from(data, _ENTRY)
     _, phoff, shoff, _, _, phsize, phnum, shsize, shnum, names = header
-    if (phsize, shsize) != (_PHDR.size, _SHDR.size):
+    if phsize != _PHDR.size or (shnum and shsize != _SHDR.size):
         raise ValueError("its tables are not of the 64-bit kind")
     heads = list(_SHDR.iter_unpack(_part(data, shoff, shnum * _SHDR.size)))
-    strings = _contents(data, heads[names])
+    strings = _contents(data, heads[names]) if heads else b""
     sections, symbols = {}, list[Symbol]()
     for head in heads:
         name, kind, _, address, _, size, link, *_ = head
@@ -152,8 +163,15 @@ def _decode(data: bytes) -> Elf:
         if kind == _SHT_SYMTAB:
             symbols += _symbols(_contents(data, head), _contents(data, heads[link]))
     symbols.sort(key=lambda symbol: (symbol.address, symbol.size, symbol.name))
-    segments = tuple(_segments(_part(data, phoff, phnum * _PHDR.size), data))
-    return Elf(entry, segments, sections, tuple(symbols))
+    table = _part(data, phoff, phnum * _PHDR.size)
+    segments = tuple(_segments(table, data))
+    if any(kind == _PT_INTERP for kind, *_ in _PHDR.iter_unpack(table)):
+        raise UserError("linked dynamically, and libraries are not loaded here; link with -static")
+    linux = ".uc.boot" not in sections and any(
+        s.address < abi.CONSTANTS["UC_RAM_BASE"] for s in segments
+    )
+    first = next((s.address - s.offset for s in segments if s.offset <= phoff), 0)
+    return Elf(entry, segments, sections, tuple(symbols), linux, (first + phoff, phnum))
 
 
 def _part(data: bytes, offset: int, size: int) -> bytes:
@@ -172,11 +190,12 @@ def _name(strings: bytes, at: int) -> str:
 
 
 def _segments(table: bytes, data: bytes) -> Iterator[Segment]:
-    for kind, _, offset, _, address, size, room, _ in _PHDR.iter_unpack(table):
+    for kind, flags, offset, _, address, size, room, _ in _PHDR.iter_unpack(table):
         if kind == _PT_LOAD:
             if size > room:
                 raise ValueError("a segment holds more than it loads")
-            yield Segment(address, room, offset, _part(data, offset, size))
+            rights = (flags >> 2 & 1) | flags & 2 | (flags & 1) << 2
+            yield Segment(address, room, offset, _part(data, offset, size), rights)
 
 
 def _symbols(table: bytes, strings: bytes) -> Iterator[Symbol]:
@@ -186,6 +205,17 @@ def _symbols(table: bytes, strings: bytes) -> Iterator[Symbol]:
             name = _name(strings, at)
             if name and not name.startswith((".", "$")):
                 yield Symbol(value, size, name)
+
+
+def _check_linux(elf: Elf, name: str) -> None:
+    for segment in elf.segments:
+        if not 0 < segment.address <= segment.address + segment.size <= USER_END - (1 << 36):
+            raise UserError(
+                f"{name}: loads {segment.size} bytes at {segment.address:#x}, which is not where"
+                " Linux puts a program; link it without a script of its own"
+            )
+    if not any(elf.entry in s and s.rights & 4 for s in elf.segments):
+        raise UserError(f"{name}: its entry {elf.entry:#x} is not in its code{_WRITE_INSTEAD}")
 
 
 def _check_ours(elf: Elf, name: str) -> None:

@@ -90,7 +90,7 @@ class Fields:
     def of(cls, program: Program, read: Read, harts: int) -> Fields:
         """Follows the program's pointers as they are now."""
         names = Names.of(program, read, harts)
-        heap = program.symbol("uc_stacks").address + harts * abi.CONSTANTS["UC_STACK_STRIDE"]
+        heap = program.heap(harts)
         variables = sorted(program.variables, key=lambda v: v[1].startswith("uc_"))
         known = [Object(a, a + kind.size, name, kind, False) for a, name, kind in variables]
         direct = _pointed(known, read, heap)

@@ -17,6 +17,15 @@ from uncore.program import abi
 from uncore.program.program import Program
 
 Place = tuple[int, int, str]  # first address, end, name
+# Of Linux: what it maps, the first thread's stack, and what is the kernel's (sim/native/linux).
+_KERNEL = 1 << 38
+SYSTEM: tuple[Place, ...] = (
+    (0x10_0000_0000, _KERNEL - (1 << 24), "mapped"),
+    (_KERNEL - (1 << 24), _KERNEL, "stack of the first thread"),
+    (_KERNEL, _KERNEL + (1 << 32), "kernel: queues of harts"),
+    (_KERNEL + (1 << 32), _KERNEL + (2 << 32), "kernel: buckets of futexes"),
+    (_KERNEL + (2 << 32), _KERNEL + (3 << 32), "kernel: lock of the address space"),
+)
 
 
 @dataclass(frozen=True)
@@ -29,6 +38,8 @@ class Names:
     @classmethod
     def of(cls, program: Program, read: Callable[[int, int], bytes], harts: int) -> Names:
         """Follows the program's pointers as they are now."""
+        if program.linux:
+            return cls(program, SYSTEM)
         stacks, stride = program.symbol("uc_stacks").address, abi.CONSTANTS["UC_STACK_STRIDE"]
         heap = stacks + harts * stride
         places = [(stacks + h * stride, stacks + (h + 1) * stride, h) for h in range(harts)]

@@ -59,8 +59,18 @@ class Program:
         return elf.read(self.data, str(self.path))
 
     @property
+    def linux(self) -> bool:
+        """Whether it runs in user mode, on a system; else it is alone on the machine."""
+        return self._elf.linux
+
+    @property
+    def headers(self) -> tuple[int, int]:
+        """Where its table of segments is loaded, and how many it has."""
+        return self._elf.headers
+
+    @property
     def entry(self) -> int:
-        """First pc of every hart."""
+        """First pc of every hart; of a program of Linux, of its first thread."""
         return self._elf.entry
 
     @property
@@ -177,6 +187,12 @@ class Program:
             parameter = self.parameter(name)
             image.append((parameter.address, abi.pack(parameter.parse(value))))
         return image
+
+    def heap(self, harts: int) -> int:
+        """Where what it allocates begins."""
+        if self.linux:
+            return max(segment.address + segment.size for segment in self.segments)
+        return self.symbol("uc_stacks").address + harts * abi.CONSTANTS["UC_STACK_STRIDE"]
 
     def _record(self, hart: int, field: str) -> int:
         index = abi.FIELDS["uc_record"].index(field)

@@ -7,6 +7,7 @@ source_of(program) -> the C file of one
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -71,6 +72,28 @@ def source_of(program: Program) -> Path:
     raise UserError(
         f"{program.path}: an ELF has only a guest's instructions, and this needs the C file"
     )
+
+
+LINUX_SUFFIXES = (".c", ".cc", ".cpp", ".cxx", ".zig")
+
+
+def is_for_linux(path: Path) -> bool:
+    """Whether a source file has a main() of its own; a workload has uc_main()."""
+    if path.suffix != ".c":
+        return True
+    text = _contents(path).decode(errors="replace")
+    return re.search(r"\bmain\s*\(", text) is not None and "uc_main" not in text
+
+
+def compile_for_linux(path: Path, sources: tuple[Path, ...], flags: tuple[str, ...]) -> Program:
+    """Compiles a program of Linux; anew where a file or a word is another."""
+    texts = [_contents(one) for one in (path, *sources)]
+    files = [one.resolve() for one in (path, *sources)]
+    said = "\0".join([*map(str, files), *flags]).encode()
+    place = hashlib.sha256(b"\0".join([said, *texts])).hexdigest()[:16]
+    elf = paths.CACHE / "programs" / place / f"{path.stem}.elf"
+    build.build_for_linux(files, elf, flags)
+    return Program(path.stem, path, _contents(elf))
 
 
 def compile(path: str | Path, defines: Iterable[str] = ()) -> Program:

@@ -99,6 +99,10 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     failures: Annotated[
         list[str], Meta(description="self-checks that failed; empty when all held")
     ] = []
+    output: Annotated[
+        str | UnsetType,
+        Meta(description="what a program of Linux has written, its end where that is long"),
+    ] = UNSET
     absent: Annotated[dict[str, str], Meta(description="why a field is None: field to reason")] = {}
 
     def __post_init__(self) -> None:

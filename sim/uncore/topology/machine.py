@@ -21,11 +21,22 @@ from itertools import accumulate
 
 from uncore.protocol.shapes import PROTOCOLS
 from uncore.topology.link import Link
-from uncore.topology.parts import Chance, Core, Interrupt, Kind, Memory, Resolver
+from uncore.topology.parts import Chance, Core, Interrupt, Kind, Memory, Resolver, System
 from uncore.topology.schema import Clock, Place, Some, Text, Word, field, part
 from uncore.topology.sound import refuse_unsound
 
-__all__ = ["Chance", "Core", "Interrupt", "Kind", "Link", "Machine", "Memory", "Number", "Resolver"]
+__all__ = [
+    "Chance",
+    "Core",
+    "Interrupt",
+    "Kind",
+    "Link",
+    "Machine",
+    "Memory",
+    "Number",
+    "Resolver",
+    "System",
+]
 
 
 @part
@@ -100,6 +111,10 @@ class Machine:
         "what is left to chance where a job has a seed", default=Chance(), native=False
     )
 
+    os: System = field(
+        "costs of an operating system, for programs that have one", default=System(), native=False
+    )
+
     def __post_init__(self) -> None:
         refuse_unsound(self)
 
@@ -164,6 +179,7 @@ PARTS: tuple[type, ...] = (
     Memory,
     Interrupt,
     Chance,
+    System,
     Number,
 )
 

@@ -231,6 +231,18 @@ class Chance:
 
 
 @part
+class System:
+    """What an operating system costs where a program runs on one."""
+
+    syscall: Ps = field("time of a system call beside what it does", "os.syscall", default=0)
+    switching: Ps = field("time to go from one thread to another", "os.switch", default=0)
+    fault: Ps = field("time until a page is there that is touched first", "os.fault", default=0)
+    quantum: SomePs = field(
+        "longest time of a thread while others wait for its hart", "os.quantum", default=10**9
+    )
+
+
+@part
 class Interrupt:
     """Costs of an inter-processor interrupt."""
 

@@ -22,7 +22,7 @@ from uncore.topology.document import Branch, Leaf, wrong
 from uncore.topology.fabric import Fabric
 from uncore.topology.joins import Join, Messages, read_join
 from uncore.topology.kinds import Levels, kind_names, read_levels, write_out
-from uncore.topology.machine import Chance, Interrupt, Kind, Machine, Memory
+from uncore.topology.machine import Chance, Interrupt, Kind, Machine, Memory, System
 from uncore.topology.ownership import Seats, read_resolvers, refuse_far_without_data
 from uncore.topology.protocols import read_protocol
 from uncore.topology.schema import LINE
@@ -63,6 +63,7 @@ def resolve(root: Branch, identifier: str, ledger: Ledger) -> Machine:
         memories=tuple(memories),
         interrupt=top.level("interrupt").part(Interrupt),
         chance=top.some("chance").part(Chance),
+        os=top.some("os").part(System),
         stops=tuple(plan.fabric.stops),
         links=tuple(plan.fabric.links),
         cpus=top.read("cpus", lambda text: check_cpus(text, sum(tree.threads))),
@@ -70,11 +71,11 @@ def resolve(root: Branch, identifier: str, ledger: Ledger) -> Machine:
         numbers=tuple(ledger.numbers.values()),
         kinds=tuple(Kind(kind, kinds[kind], core) for kind, core in costs.items() if kind),
     )
-    _refuse_no_lineage(top, tree)
     return _part(machine, top, tree)
 
 
 def _part(machine: Machine, top: Table, tree: Tree) -> Machine:
+    _refuse_no_lineage(top, tree)
     part = top.read("part", tree.part, None)
     return cut(machine, [core.index for core in part.cores()], part.path) if part else machine
 

@@ -13,13 +13,15 @@ from uncore import _native
 from uncore._native import Run
 from uncore.engine import Probes, boot, outcome, silent
 from uncore.engine.limits import Watch
-from uncore.engine.native import elsewhere, spec, trace
+from uncore.engine.native import elsewhere, process, spec, trace
 from uncore.errors import GuestError, Unfinished
 from uncore.program import abi, readback
 from uncore.protocol import tables
 
 if TYPE_CHECKING:
     from uncore.job import Job
+    from uncore.program.elf import Segment
+    from uncore.program.program import Image
 
 ABOUT = "our own: fast, exact, deterministic (C++)"
 GIVES = frozenset(
@@ -27,9 +29,9 @@ GIVES = frozenset(
     " resolvers instructions transactions events tables failures".split()
 )
 
-PROBES = frozenset({"log", "lines", "operations", "trace", "traffic"})
+PROBES = frozenset({"log", "lines", "operations", "trace", "traffic", "calls"})
 CAN = frozenset(
-    {"far", "multicast", "tables", "chance", "weak", "whatif"}
+    {"far", "multicast", "tables", "chance", "weak", "whatif", "linux"}
 )  # of what a job may ask for (boot.py)
 HARTS = NO_LIMIT = spec.NO_LIMIT
 NO_TRACE = spec.Trace(False, 0, NO_LIMIT, ())
@@ -60,6 +62,8 @@ def to_its_end(engine: Run, tick: Watch) -> None:
 
 def _published(job: Job, engine: Run) -> dict[str, Any]:
     """The tables as they are in the midst of a run."""
+    if job.program.linux:
+        return {}
     try:
         return readback.tables(job.program, engine.read)
     except GuestError:
@@ -86,8 +90,8 @@ def told(
     `sleep`, whether waiting harts are passed over.  Without `fences` a FENCE does nothing: a broken
     machine, for tests.  `trace` says what the probe of that name sees: all, if nothing is said.
     """
-    moves = elsewhere.moves(job)
-    memory, text = elsewhere.image(boot.memory(job, CAN), moves), boot.text(job)
+    (found, text), moves = _image(job), elsewhere.moves(job)
+    memory = elsewhere.image(found, moves)
     return spec.Job(
         protocol=tuple(tables.pack(tables.of(job.machine.protocol, job.machine.tables))),
         placement=job.harts[: job.threads[0]],
@@ -95,10 +99,10 @@ def told(
         entry=job.program.entry,
         text_begin=text.address,
         text_size=len(text.data),
-        stacks=job.program.symbol("uc_stacks").address,
+        stacks=0 if job.program.linux else job.program.symbol("uc_stacks").address,
         stack_stride=abi.CONSTANTS["UC_STACK_STRIDE"],
         stack_guard=abi.CONSTANTS["UC_STACK_GUARD"],
-        home=_home(job.home),
+        home=_home(job),
         slice=-1 if job.slices == "hash" else int(job.slices),
         free=tuple(spec.Span(address, size) for address, size in sorted(job.free)),
         moves=moves,
@@ -108,8 +112,19 @@ def told(
         lookahead=lookahead,
         sleep=sleep,
         fences=fences,
+        process=_process(job, probes),
         **_probes(probes, trace),
     )
+
+
+def _image(job: Job) -> tuple[Image, Segment]:
+    """The memory that the program finds, and where its code is."""
+    boot.refuse_what_is_missing(job, CAN)
+    return process.image(job) if job.program.linux else (boot.memory(job, CAN), boot.text(job))
+
+
+def _process(job: Job, probes: Probes) -> spec.Process:
+    return process.process(job, "calls" in probes) if job.program.linux else spec.Process(False)
 
 
 def _probes(probes: Probes, trace: spec.Trace) -> dict[str, Any]:
@@ -122,8 +137,11 @@ def _probes(probes: Probes, trace: spec.Trace) -> dict[str, Any]:
     }
 
 
-def _home(text: str) -> spec.Home:
-    """Of a pair, the first to touch a line is one of the two (boot.py)."""
+def _home(job: Job) -> spec.Home:
+    """Of a pair, the first to touch a line is one of the two (boot.py); so of a page of Linux."""
+    text = job.home
+    if job.program.linux and text == "addressed":
+        return spec.Home("first-touch", 0)
     if text.startswith("node"):
         return spec.Home("node", int(text.removeprefix("node")))
     return spec.Home("first-touch" if text == "pair" else text, 0)
@@ -138,6 +156,8 @@ def _observed(job: Job, engine: Run, probes: Probes) -> dict[str, Any]:
         observed["trace"] = trace.columns(job, engine)
     if "traffic" in probes:
         observed["traffic"] = outcome.traffic(job, engine)
+    if "calls" in probes:
+        observed["calls"] = engine.strace
     if not {"lines", "operations"} & probes:
         return observed
     from uncore.engine.native import attribution  # noqa: PLC0415 (slow to load)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from uncore.topology.parts import Chance
+from uncore.topology.parts import Chance, System
 from uncore.topology.schema import INT32, Count, Form, field, one_of, part
 
 NO_LIMIT = (1 << 64) - 1
@@ -65,6 +65,41 @@ class Trace:
 
 
 @part
+class Area:
+    """Memory that a process finds mapped."""
+
+    address: Address = field("address of its first byte, at a page")
+    size: Address = field("whole pages, in bytes")
+    rights: Count = field("sum of 1 (read), 2 (write), 4 (execute)")
+
+
+@part
+class File:
+    """A file that a process may read."""
+
+    path: bytes = field("path from the root")
+    data: bytes = field("what is in it")
+
+
+@part
+class Process:
+    """What a program on an operating system has, beside its memory."""
+
+    present: bool = field("false: the program is bare metal, and the rest says nothing")
+    costs: System = field("what the system costs", default=System())
+    free: bool = field("whether the system's own locks are left out too", default=False)
+    areas: tuple[Area, ...] = field("its memory when it begins", default=())
+    heap: Address = field("where its heap begins", default=0)
+    stack: Address = field("first stack pointer", default=0)
+    stack_size: Address = field("most bytes of that stack", default=0)
+    returns: Address = field("where a handler of signals returns to", default=0)
+    files: tuple[File, ...] = field("files", default=())
+    name: bytes = field("path of the program", default=b"")
+    nodes: tuple[Count, ...] = field("memory node of each hart", default=())
+    strace: bool = field("whether its calls are noted", default=False)
+
+
+@part
 class Job:
     """A program in its place."""
 
@@ -90,4 +125,5 @@ class Job:
     log: bool = field("whether the transaction log (L) is kept")
     accesses: bool = field("whether it is kept what harts of weakly ordered cores saw (H8)")
     trace: Trace = field("what is traced; there are a log and an attribution then")
+    process: Process = field("the program's process")
     lines: bool = field("whether every access is attributed to its line and instruction")

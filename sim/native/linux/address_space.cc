@@ -1,0 +1,92 @@
+#include "linux/address_space.hh"
+
+#include <algorithm>
+#include <vector>
+
+namespace uncore {
+
+std::optional<AddressSpace::Area> AddressSpace::area_at(uint64_t address) const {
+  auto after = areas_.upper_bound(address);
+  if (after == areas_.begin()) return std::nullopt;
+  const Area& area = std::prev(after)->second;
+  return address < area.end ? std::optional(area) : std::nullopt;
+}
+
+bool AddressSpace::is_free(uint64_t begin, uint64_t end) const {
+  if (area_at(begin)) return false;
+  const auto next = areas_.lower_bound(begin);
+  return next == areas_.end() || next->first >= end;
+}
+
+bool AddressSpace::is_mapped(uint64_t begin, uint64_t end) const {
+  while (begin < end) {
+    const auto area = area_at(begin);
+    if (!area) return false;
+    begin = area->end;
+  }
+  return true;
+}
+
+uint64_t AddressSpace::find_room(uint64_t size) {
+  for (uint64_t from : {next_, kFirst}) {
+    for (uint64_t begin = from; begin + size <= kEnd;) {
+      if (is_free(begin, begin + size)) {
+        next_ = begin + size;
+        return begin;
+      }
+      const auto area = area_at(begin);
+      begin = area ? area->end : areas_.lower_bound(begin)->second.end;
+    }
+  }
+  return 0;
+}
+
+// No area goes on over `at`.
+void AddressSpace::cut(uint64_t at) {
+  auto after = areas_.upper_bound(at);
+  if (after == areas_.begin()) return;
+  const auto before = std::prev(after);
+  if (before->first == at || before->second.end <= at) return;
+  areas_[at] = before->second;
+  before->second.end = at;
+}
+
+void AddressSpace::unmap(uint64_t begin, uint64_t end) {
+  cut(begin);
+  cut(end);
+  areas_.erase(areas_.lower_bound(begin), areas_.lower_bound(end));
+}
+
+void AddressSpace::map(uint64_t begin, uint64_t end, unsigned rights) {
+  unmap(begin, end);
+  areas_[begin] = {end, rights};
+}
+
+bool AddressSpace::allow(uint64_t begin, uint64_t end, unsigned rights) {
+  if (!is_mapped(begin, end)) return false;
+  cut(begin);
+  cut(end);
+  for (auto at = areas_.lower_bound(begin); at != areas_.end() && at->first < end; ++at)
+    at->second.rights = rights;
+  return true;
+}
+
+// In their order, whatever the tables'.
+void AddressSpace::each_touched(uint64_t begin, uint64_t end,
+                                const std::function<void(uint64_t)>& what) const {
+  std::vector<uint64_t> found;
+  const auto within = [&](uint64_t page) {
+    if (page * kPage - begin < end - begin) found.push_back(page * kPage);
+  };
+  if (end - begin < touched()) {
+    for (uint64_t page = begin / kPage; page < end / kPage; ++page)
+      if (pages_.contains(page) || hidden_.contains(page)) within(page);
+  } else {
+    std::ranges::for_each(pages_, within);
+    std::ranges::for_each(hidden_, within);
+  }
+  std::ranges::sort(found);
+  std::ranges::for_each(found, what);
+}
+
+}  // namespace uncore

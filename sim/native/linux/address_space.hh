@@ -1,0 +1,71 @@
+// The memory of a process: which addresses it has, and which pages of them it has touched.
+//
+// An address of the program is the address of its line: nothing is translated, and a page has its
+// node when it is first touched. So memory that is not touched costs nothing.
+//
+// Interface: take() a place; map(), unmap(), allow(); area_at(); present() pages, touch() one,
+// each_touched() of a span. Whoever unmaps a page sees to it that it is zero when it comes back.
+//
+// Invariant: areas are disjoint, and begin and end at pages; present pages lie in areas.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <unordered_set>
+
+namespace uncore {
+
+class AddressSpace {
+ public:
+  static constexpr uint64_t kPage = 4096;
+  static constexpr uint64_t kEnd = uint64_t{1} << 38;  // of Sv39's user half
+  static constexpr uint64_t kFirst = 0x10'0000'0000;   // where mmap looks for room
+  enum Right : unsigned { read = 1, write = 2, execute = 4 };
+
+  struct Area {
+    uint64_t end;
+    unsigned rights;
+  };
+
+  static uint64_t up(uint64_t address) { return (address + kPage - 1) & ~(kPage - 1); }
+  static uint64_t down(uint64_t address) { return address & ~(kPage - 1); }
+
+  // Room for `size` bytes, behind what was given last; 0: there is none.
+  uint64_t find_room(uint64_t size);
+  bool is_free(uint64_t begin, uint64_t end) const;
+  // In place of whatever was there.
+  void map(uint64_t begin, uint64_t end, unsigned rights);
+  void unmap(uint64_t begin, uint64_t end);
+  // False: not all of it is mapped.
+  bool allow(uint64_t begin, uint64_t end, unsigned rights);
+  bool is_mapped(uint64_t begin, uint64_t end) const;
+  std::optional<Area> area_at(uint64_t address) const;
+
+  bool present(uint64_t address) const { return pages_.contains(address / kPage); }
+  void touch(uint64_t address) {
+    hidden_.erase(address / kPage);
+    pages_.insert(address / kPage);
+  }
+  // It keeps what it holds, but is not present.
+  void hide(uint64_t address) {
+    pages_.erase(address / kPage);
+    hidden_.insert(address / kPage);
+  }
+  void forget(uint64_t address) {
+    pages_.erase(address / kPage);
+    hidden_.erase(address / kPage);
+  }
+  uint64_t touched() const { return (pages_.size() + hidden_.size()) * kPage; }
+  void each_touched(uint64_t begin, uint64_t end, const std::function<void(uint64_t)>& what) const;
+
+ private:
+  void cut(uint64_t at);
+
+  std::map<uint64_t, Area> areas_;               // by where they begin
+  std::unordered_set<uint64_t> pages_, hidden_;  // disjoint
+  uint64_t next_ = kFirst;
+};
+
+}  // namespace uncore

@@ -1,0 +1,152 @@
+// What a kernel does step by step, written as if it did it at once: coroutines.
+//
+//     Work futex_wake(Task& t) {
+//       co_await t.write(lock, 1);          an access, which takes its time
+//       co_await t.spend(200'000);          ps that pass
+//       co_return woken;                    what the program finds in a0
+//     }
+//
+// A Flow is what does such work: a task, or a hart that looks for one. It is resumed at an event,
+// and goes on to the next thing that takes time: its `wanted` access, or its `pause`.
+//
+// Invariant: a Work begins when somebody awaits it, or when its flow takes it up, and ends before
+// whoever awaits it goes on; frames are plain memory, so that a run can be saved in their midst.
+#pragma once
+
+#include <coroutine>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "core/access.hh"
+
+namespace uncore {
+
+class [[nodiscard]] Work {
+ public:
+  struct promise_type {
+    int64_t value = 0;
+    std::coroutine_handle<> caller;
+
+    Work get_return_object() {
+      return Work(std::coroutine_handle<promise_type>::from_promise(*this));
+    }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    struct Back {
+      bool await_ready() noexcept { return false; }
+      std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> h) noexcept {
+        const std::coroutine_handle<> caller = h.promise().caller;
+        return caller ? caller : std::noop_coroutine();
+      }
+      void await_resume() noexcept {}
+    };
+    Back final_suspend() noexcept { return {}; }
+    void return_value(int64_t v) { value = v; }
+    void unhandled_exception() { throw; }
+  };
+
+  Work(Work&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Work& operator=(Work&&) = delete;
+  ~Work() {
+    if (handle_) handle_.destroy();
+  }
+
+  bool await_ready() const { return false; }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) {
+    handle_.promise().caller = caller;
+    return handle_;
+  }
+  int64_t await_resume() const { return handle_.promise().value; }
+
+  std::coroutine_handle<> handle() const { return handle_; }
+  bool done() const { return handle_.done(); }
+
+ private:
+  explicit Work(std::coroutine_handle<promise_type> handle) : handle_(handle) {}
+
+  std::coroutine_handle<promise_type> handle_;
+};
+
+class Flow {
+ public:
+  // What it does, and what that waits for.
+  bool busy() const { return work_.has_value(); }
+  void take_up(Work work) {
+    work_.emplace(std::move(work));
+    at_ = work_->handle();
+  }
+  // As far as the next thing that takes time. False: the work is done.
+  bool proceed(uint64_t read) {
+    read_ = read;
+    wanted.reset();
+    pause = 0;
+    std::exchange(at_, nullptr).resume();
+    if (!work_->done()) return true;
+    work_.reset();
+    return false;
+  }
+
+  std::optional<Access> wanted;
+  Time pause = 0;
+
+  struct Accessed {
+    Flow& flow;
+    Access access;
+    bool await_ready() const { return false; }
+    void await_suspend(std::coroutine_handle<> at) {
+      flow.at_ = at;
+      flow.wanted = access;
+    }
+    uint64_t await_resume() const { return flow.read_; }
+  };
+  struct Spent {
+    Flow& flow;
+    Time time;
+    bool await_ready() const { return time == 0; }
+    void await_suspend(std::coroutine_handle<> at) {
+      flow.at_ = at;
+      flow.pause = time;
+    }
+    void await_resume() const {}
+  };
+  // It goes on when somebody else has it proceed.
+  struct Left {
+    Flow& flow;
+    bool await_ready() const { return false; }
+    void await_suspend(std::coroutine_handle<> at) { flow.at_ = at; }
+    void await_resume() const {}
+  };
+
+  using K = Access::Kind;
+  Accessed load(uint64_t address, unsigned size) {
+    return {*this, {.kind = K::load, .size = static_cast<uint8_t>(size), .address = address}};
+  }
+  Accessed store(uint64_t address, unsigned size, uint64_t value) {
+    return {
+        *this,
+        {.kind = K::store, .size = static_cast<uint8_t>(size), .address = address, .value = value}};
+  }
+  Accessed amo(Amo op, uint64_t address, unsigned size, uint64_t operand, uint64_t expected = 0) {
+    return {*this,
+            {.kind = K::amo,
+             .op = op,
+             .size = static_cast<uint8_t>(size),
+             .address = address,
+             .value = operand,
+             .expected = expected}};
+  }
+  Accessed fence() { return {*this, {.kind = K::fence}}; }
+  Accessed device(uint64_t address, uint64_t value) {
+    return {*this, {.kind = K::write, .size = 4, .address = address, .value = value}};
+  }
+  Spent spend(Time time) { return {*this, time}; }
+  Left leave() { return {*this}; }
+
+ private:
+  std::optional<Work> work_;
+  std::coroutine_handle<> at_;
+  uint64_t read_ = 0;
+};
+
+}  // namespace uncore

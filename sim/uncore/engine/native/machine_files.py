@@ -1,0 +1,75 @@
+"""The machine as Linux tells of it: /proc/cpuinfo, /sys/devices/system/cpu and node.
+
+A hart that the program may use is a CPU, numbered as the job places them: CPU k is the job's hart
+k.  So `nproc`, `sysconf`, hwloc and libnuma see the machine as it is for this run.
+
+Interface: `machine_files(job)`: from a path to what stands there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from uncore.topology.route import nearest_memories
+
+if TYPE_CHECKING:
+    from uncore.job import Job
+
+CPU, NODE = "/sys/devices/system/cpu", "/sys/devices/system/node"
+
+
+def machine_files(job: Job) -> dict[str, bytes]:
+    machine, harts = job.machine, job.harts[: job.threads[0]]
+    cores = [machine.core_of(hart) for hart in harts]
+    sockets = [machine.shape[core][0] if len(machine.shape[core]) > 1 else 0 for core in cores]
+    nodes = nearest_memories(machine, harts)
+    every = range(len(harts))
+    texts = {"/proc/cpuinfo": "".join(map(_cpuinfo, every)), "/proc/self/maps": ""}
+    texts["/proc/meminfo"] = f"MemTotal: {sum(m.size for m in machine.memories) >> 10} kB\n"
+    for name in ("online", "possible", "present"):
+        texts[f"{CPU}/{name}"] = _ranges(list(every))
+    for k in every:
+        about = {"core_id": cores[k], "physical_package_id": sockets[k]}
+        texts |= {f"{CPU}/cpu{k}/topology/{name}": f"{n}\n" for name, n in about.items()}
+        texts[f"{CPU}/cpu{k}/online"] = "1\n"
+        for name, of in (
+            ("core_siblings", sockets),
+            ("package_cpus", sockets),
+            ("core_cpus", cores),
+            ("thread_siblings", cores),
+        ):
+            alike = [other for other in every if of[other] == of[k]]
+            texts[f"{CPU}/cpu{k}/topology/{name}_list"] = _ranges(alike)
+            texts[f"{CPU}/cpu{k}/topology/{name}"] = _mask(alike, len(harts))
+    for name in ("online", "possible", "has_cpu", "has_memory"):
+        texts[f"{NODE}/{name}"] = _ranges(list(range(len(machine.memories))))
+    for node, memory in enumerate(machine.memories):
+        there = [k for k in every if nodes[k] == node]
+        texts[f"{NODE}/node{node}/cpulist"] = _ranges(there)
+        texts[f"{NODE}/node{node}/cpumap"] = _mask(there, len(harts))
+        texts[f"{NODE}/node{node}/meminfo"] = f"Node {node} MemTotal: {memory.size >> 10} kB\n"
+        distances = (10 if other == node else 20 for other in range(len(machine.memories)))
+        texts[f"{NODE}/node{node}/distance"] = " ".join(map(str, distances)) + "\n"
+    return {path: text.encode() for path, text in texts.items()}
+
+
+def _cpuinfo(k: int) -> str:
+    return f"processor\t: {k}\nhart\t\t: {k}\nisa\t\t: rv64imafdc\nmmu\t\t: sv39\n\n"
+
+
+def _ranges(numbers: list[int]) -> str:
+    """0-3,8"""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and parts[-1][-1] == number - 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ",".join(f"{p[0]}-{p[-1]}" if len(p) > 1 else f"{p[0]}" for p in parts) + "\n"
+
+
+def _mask(numbers: list[int], harts: int) -> str:
+    """Words of 32 bits, the highest first."""
+    bits = sum(1 << number for number in numbers)
+    words = [f"{bits >> 32 * word & 0xFFFFFFFF:08x}" for word in range(-(-harts // 32))]
+    return ",".join(reversed(words)) + "\n"

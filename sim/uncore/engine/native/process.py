@@ -1,0 +1,115 @@
+"""What a program of Linux finds when it begins: its stack, its memory, its files.
+
+Interface: `process(job, strace)` and `image(job)`, for the engine; `words(job)`, its argv.
+Invariant: all of it follows from the job.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+from uncore.engine.native import spec
+from uncore.engine.native.machine_files import machine_files
+from uncore.errors import UserError
+from uncore.program.elf import USER_END, Segment
+from uncore.topology.parts import System
+from uncore.topology.route import nearest_memories
+
+if TYPE_CHECKING:
+    from uncore.job import Job
+    from uncore.program.program import Image
+
+PAGE = 4096
+STACK_SIZE = 8 << 20  # as `ulimit -s` is usually
+STACK_TOP = USER_END - (1 << 20)
+RETURNS = USER_END - PAGE  # where handlers of signals return to: li a7, 139; ecall
+RETURN_CODE = struct.pack("<II", 0x08B00893, 0x00000073)
+ENVIRONMENT = ("PATH=/bin", "HOME=/files", "LANG=C")
+WHERE = "/files"  # --files DIR
+
+_AUXILIARY = {
+    "phdr": 3, "phent": 4, "phnum": 5, "pagesz": 6, "base": 7, "flags": 8, "entry": 9, "uid": 11,
+    "euid": 12, "gid": 13, "egid": 14, "hwcap": 16, "clktck": 17, "secure": 23, "random": 25,
+    "execfn": 31,
+}  # fmt: skip
+_USER = 1000
+_HWCAP = sum(1 << (ord(letter) - ord("A")) for letter in "IMAFDC")
+
+
+def process(job: Job, strace: bool) -> spec.Process:
+    """What the kernel is told of it."""
+    costs = System(quantum=job.machine.os.quantum) if job.system == "free" else job.machine.os
+    harts = job.harts[: job.threads[0]]
+    files = {f"{WHERE}/{path}": data for path, data in job.files} | machine_files(job)
+    return spec.Process(
+        present=True,
+        costs=costs,
+        free=job.system == "free",
+        areas=tuple(_areas(job)),
+        heap=_up(max(s.address + s.size for s in job.program.segments)) + PAGE,
+        stack=_stack(job)[0],
+        stack_size=STACK_SIZE,
+        returns=RETURNS,
+        files=tuple(spec.File(path.encode(), data) for path, data in sorted(files.items())),
+        name=_name(job).encode(),
+        nodes=tuple(nearest_memories(job.machine, harts)),
+        strace=strace,
+    )
+
+
+def image(job: Job) -> tuple[Image, Segment]:
+    """Its memory when it begins, as far as it is not zero; and where its code is."""
+    loaded = [(s.address, s.data) for s in job.program.segments if s.data]
+    found = [s for s in job.program.segments if s.rights & 4]
+    begin = min(s.address for s in found)
+    size = max(s.address + s.size for s in found) - begin
+    return [*loaded, _stack(job), (RETURNS, RETURN_CODE)], Segment(begin, size, 0, bytes(size))
+
+
+def _areas(job: Job) -> list[spec.Area]:
+    areas = [
+        spec.Area(_down(s.address), _up(s.address + s.size) - _down(s.address), s.rights)
+        for s in job.program.segments
+    ]
+    stack = spec.Area(STACK_TOP - STACK_SIZE, STACK_SIZE, 3)
+    return [*areas, stack, spec.Area(RETURNS, PAGE, 5)]
+
+
+def _up(address: int) -> int:
+    return -(-address // PAGE) * PAGE
+
+
+def _down(address: int) -> int:
+    return address // PAGE * PAGE
+
+
+def _name(job: Job) -> str:
+    return f"{WHERE}/{job.program.path.stem}"
+
+
+def words(job: Job) -> list[str]:
+    """The program's argv."""
+    threads = str(job.threads[0])
+    return [_name(job), *(word.replace("{threads}", threads) for word in job.arguments)]
+
+
+def _stack(job: Job) -> tuple[int, bytes]:
+    """Where it begins, and what is on it: argc, argv, envp, the auxiliary vector, the texts."""
+    texts = [text.encode() + b"\0" for text in (*words(job), *ENVIRONMENT)]
+    chance = bytes((job.seed or 0) * 0x9E3779B97F4A7C15 >> 8 * (i % 8) & 255 for i in range(16))
+    place = STACK_TOP - PAGE - sum(map(len, texts)) - len(chance)
+    at = [place + len(chance) + sum(map(len, texts[:i])) for i in range(len(texts))]
+    arguments, environment = at[: len(words(job))], at[len(words(job)) :]
+    headers, many = job.program.headers
+    vector = {"phdr": headers, "phent": 56, "phnum": many, "pagesz": PAGE, "base": 0, "flags": 0}
+    vector |= {"entry": job.program.entry, "hwcap": _HWCAP, "clktck": 100, "secure": 0}
+    vector |= dict.fromkeys(("uid", "euid", "gid", "egid"), _USER)
+    vector |= {"random": place, "execfn": at[0]}
+    pairs = [word for name, value in vector.items() for word in (_AUXILIARY[name], value)]
+    table = [len(arguments), *arguments, 0, *environment, 0, *pairs, 0, 0]
+    top = (place - 8 * len(table)) // 16 * 16
+    if top < STACK_TOP - STACK_SIZE // 4:
+        raise UserError("the program's arguments are longer than a quarter of its stack")
+    head = struct.pack(f"<{len(table)}Q", *table)
+    return top, head.ljust(place - top, b"\0") + chance + b"".join(texts)

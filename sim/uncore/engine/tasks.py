@@ -1,0 +1,119 @@
+"""What came of a program of Linux: its exit status, its output, its threads.
+
+Interface: `fields(job, run)`, of a Point; `latency(point)` where it marks no operations;
+`stacks(job, run)`: where each thread is, for a message.  A program without hints is one operation:
+it begins and ends with the process.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Protocol
+
+from uncore.program.syscalls import NAMES
+
+if TYPE_CHECKING:
+    from uncore.job import Job
+
+MOST_OUTPUT = 1 << 16  # letters kept in a result
+MOST_THREADS, MOST_FRAMES = 16, 12
+Task = dict[str, Any]
+
+
+class Run(Protocol):
+    """A run of a program of Linux, and what can be asked of it."""
+
+    @property
+    def exit_code(self) -> int: ...
+
+    @property
+    def console(self) -> str: ...
+
+    @property
+    def now(self) -> int: ...
+
+    def read(self, address: int, size: int) -> bytes:
+        """Memory as the machine would read it."""
+
+    def tasks(self) -> list[Task]:
+        """tid, state, hart, pc, ra, sp, fp, call, since, waits_on, operations, began, ended."""
+
+
+def fields(job: Job, run: Run) -> dict[str, Any]:
+    """Beside what the engine counts."""
+    marked = [task for task in run.tasks() if task["operations"]]
+    begins = [0 if task["began"] is None else task["began"] for task in marked]
+    spans = list(zip(begins, (task["ended"] for task in marked), strict=True))
+    begin, end = min(begins, default=0), max((end for _, end in spans), default=run.now)
+    return {
+        "threads": job.threads[0],
+        "ops": sum(task["operations"] for task in marked) or 1,
+        "elapsed_ps": end - begin,
+        "thread_ops": [task["operations"] for task in marked] or [1],
+        "thread_ps": [(a - begin, b - begin) for a, b in spans] or [(0, run.now)],
+        "tables": {},
+        "failures": [f"exit status {run.exit_code}"] if run.exit_code else [],
+        "output": run.console[-MOST_OUTPUT:],
+    }
+
+
+def latency(point: dict[str, Any]) -> dict[str, int] | None:
+    """That of its one operation."""
+    if point["ops"] > 1:
+        return None
+    return dict.fromkeys(("p50", "p90", "p99", "max"), point["elapsed_ps"])
+
+
+def worded(reason: str) -> str:
+    """The reason, with the name of the system call that is not there."""
+
+    def named(found: re.Match[str]) -> str:
+        return f"system call {found[1]} ({NAMES.get(int(found[1]), 'unknown')})"
+
+    return re.sub(r"system call (\d+)", named, reason)
+
+
+def stacks(job: Job, run: Run) -> list[str]:
+    """Each thread that has not ended, with the functions that it is in."""
+    alive = [task for task in run.tasks() if task["state"] != "dead"]
+    order = ("running", "sleeping", "ready")
+    lines = []
+    for task in sorted(alive, key=lambda task: order.index(task["state"]))[:MOST_THREADS]:
+        at = f" in {task['call']} since {task['since'] / 1e6:g} us" if task["call"] else ""
+        on = f", on {_object(job, task['waits_on'])}" if task["waits_on"] else ""
+        lines.append(f"  thread {task['tid']} {task['state']} on hart {task['hart']}{at}{on}")
+        lines += [f"    {_place(job, pc)}" for pc in _frames(job, run, task)]
+    if len(alive) > MOST_THREADS:
+        lines.append(f"  and {len(alive) - MOST_THREADS} more threads")
+    return lines
+
+
+def _object(job: Job, address: int) -> str:
+    return job.program.symbol_at(address) or f"{address:#x}"
+
+
+def _place(job: Job, pc: int) -> str:
+    name = job.program.symbol_at(pc) or "no symbol"
+    return f"{pc:#x} {name} ({job.program.source_line(pc) or 'no line known'})"
+
+
+def _frames(job: Job, run: Run, task: Task) -> list[int]:
+    """By frame pointers, where the program keeps them; what is no code ends the walk."""
+    found, frame = [task["pc"]], task["fp"]
+    if _is_code(job, task["ra"]):
+        found.append(task["ra"] - 4)
+    while len(found) < MOST_FRAMES and frame > task["sp"] and frame % 8 == 0:
+        words = run.read(frame - 16, 16)
+        before, back = (int.from_bytes(words[at : at + 8], "little") for at in (0, 8))
+        if not _is_code(job, back):
+            break
+        if back - 4 not in found:
+            found.append(back - 4)
+        if before <= frame:
+            break
+        frame = before
+    return found
+
+
+def _is_code(job: Job, address: int) -> bool:
+    return any(address in s and s.rights & 4 for s in job.program.segments)

@@ -1,0 +1,25 @@
+// What a program with main() tells of itself: where its operations are. On a machine of uncore's
+// these are hints that take one instruction; compiled for anything else they are nothing.
+//
+//     uncore_begin();                     what is measured begins, for this thread
+//     for (...) { work(); uncore_op(); }  an operation has been done
+//     uncore_end();                       it ends
+#ifndef UNCORE_HINTS_H
+#define UNCORE_HINTS_H
+
+#include "uncore_abi.h"
+
+#ifdef __riscv
+#define UNCORE_TEXT_(code) #code
+#define UNCORE_TEXT(code) UNCORE_TEXT_(code)
+// The HINT sltiu x0, x0, code: uc_mark() of uncore.h.
+#define UNCORE_HINT(code) __asm__ volatile("sltiu x0, x0, " UNCORE_TEXT(code)::: "memory")
+#else
+#define UNCORE_HINT(code) ((void)0)
+#endif
+
+#define uncore_begin() UNCORE_HINT(UC_MARK_ROI_ON)
+#define uncore_op() UNCORE_HINT(UC_MARK_OP)
+#define uncore_end() UNCORE_HINT(UC_MARK_ROI_OFF)
+
+#endif
