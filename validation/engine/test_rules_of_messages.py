@@ -259,6 +259,21 @@ def test_a_hart_takes_an_interrupt_at_an_instruction_boundary(into: int) -> None
     assert taken_at[1] == boundary + ENTRY + TO_THE_CLOCK
 
 
+def test_sending_and_taking_an_ipi_share_the_core_as_instructions_do() -> None:
+    """I2.1: at half speed, beside siblings that compute."""
+    ipi, slept = [Step(2000, Do.IPI, 2)], [Step(1000, Do.SLEEP)]
+    busy = [Step(at, Do.COMPUTE) for at in (1800, 2300, 2800)]
+    taken = {}
+    for share in (1000, 500):
+        machine = line(core={"smt_share": share}, threads_per_core=2)
+        plans = [ipi, busy, slept, busy]
+        spans, taken_at = results(machine, plans, placement="siblings")
+        taken[share] = taken_at[2] - spans[0][0].begin
+        assert spans[0][0].cost == (1 + SEND) * 1000 // share + 2 * (1000 // share - 1)
+    sent = 1 + 1  # instructions from the begin to the store
+    assert taken[500] - taken[1000] == sent + SEND + ENTRY + TO_THE_CLOCK
+
+
 def test_an_ipi_waits_for_the_store_buffer() -> None:
     """I1, H4: a store that misses, then the IPI: it leaves when the store is visible."""
     warm = Step(1000, Do.IPI, 0)  # what leads to this step is then in the cache

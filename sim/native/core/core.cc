@@ -50,7 +50,7 @@ bool Core::reach_register(Thread& thread, const Access& a, Time now, Outcome& ou
   const Register target = *around.interrupts.register_of(a.address);
   turns.shorten(thread.hart.clock);  // the message, or its answer, may be for this core
   if (a.kind == Access::Kind::write) {
-    out.cost = around.machine.interrupt.send;
+    out.cost = turns.shared(around.machine.interrupt.send);
     around.interrupts.send_write(target, a.value, thread.id, now + out.cost);
     return true;
   }

@@ -113,12 +113,12 @@ inline void Thread::trapped(uint64_t, bool interrupt) {
   reservation = kNoLine;
   core.unlock(*this, hart.clock);
   if (interrupt && weak) weak->interrupted(hart.clock);
-  if (interrupt) hart.clock += core.around.machine.interrupt.entry;
+  if (interrupt) hart.clock += core.turns.shared(core.around.machine.interrupt.entry);
 }
 
 inline void Thread::returned() {
   if (interrupted && core.observed) core.observed.is(*this, Trace::What::returns, hart.clock);
-  if (interrupted) hart.clock += core.around.machine.interrupt.exit;
+  if (interrupted) hart.clock += core.turns.shared(core.around.machine.interrupt.exit);
   interrupted = false;
 }
 

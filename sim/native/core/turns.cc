@@ -112,7 +112,7 @@ void Turns::share_issue(Time at, uint32_t by) {
   if (active == active_) return;
   active_ = active;
   disturb();  // a turn of a loop no longer takes what it took
-  const Time instruction = spec_.instruction * 1000 / (active > 1 ? spec_.smt_share : 1000);
+  const Time instruction = shared(spec_.instruction);
   for (const auto& t : threads_) {
     Hart<Thread>& hart = t->hart;
     if (t->mode == Thread::Mode::spinning) {

@@ -187,12 +187,15 @@ class Core:
 
     # ---- the issue width -------------------------------------------------------------------------
 
+    def shared(self, alone: int) -> int:
+        """H6.1, I2: how long takes what a hart alone would execute in this time."""
+        return alone * 1000 // self.costs.smt_share if self._executing > 1 else alone
+
     def share(self) -> None:
         """H6.1: what an instruction takes; how many harts execute may have changed."""
         executing = sum(hart.executes for hart in self.harts)
         if executing != self._executing:
             self._executing = executing
-            speed = self.costs.smt_share if executing > 1 else 1000
-            instruction = self.costs.instruction * 1000 // speed
+            instruction = self.shared(self.costs.instruction)
             for hart in self.harts:
                 hart.isa.set_cost(instruction, self.costs.mispredict, self.costs.pause)

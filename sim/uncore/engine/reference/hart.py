@@ -173,14 +173,14 @@ class Hart:
         if interrupt:
             if self.weak:
                 self.weak.interrupted()
-            self.isa.clock += self.system.machine.interrupt.entry
+            self.isa.clock += self.core.shared(self.system.machine.interrupt.entry)
         self.in_interrupt = interrupt
         locks.end_attempt(self)
 
     def leave_trap(self) -> None:
         """I2: and so does leaving it."""
         if self.in_interrupt:
-            self.isa.clock += self.system.machine.interrupt.exit
+            self.isa.clock += self.core.shared(self.system.machine.interrupt.exit)
         self.in_interrupt = False
 
     def leave_wfi(self) -> None:

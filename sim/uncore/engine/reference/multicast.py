@@ -64,7 +64,8 @@ class Send:
 
     def reach(self, user: Hart, access: Access) -> Done | None:
         """I5: an IPI to all of the set, as I1 says, and the set is empty then."""
-        system, send = user.system, user.system.machine.interrupt.send
+        system = user.system
+        send = user.core.shared(system.machine.interrupt.send)
         chosen = [h for h in system.harts if user.multicast[h.id // WORD] >> h.id % WORD & 1]
         user.multicast.clear()
         if chosen:
