@@ -55,10 +55,15 @@ typedef uint64_t uc_choice;    // position of the word in the unit "first|second
 #define UC_OPTION(type, variable, name, initial, unit, help) \
   UC_VALUE(uc_##type, #type, variable, #name, initial, unit, help)
 
+// Two names of one place: what sets it writes uc_value_..., and the workload reads a constant that
+// the compiler does not know. So a value is read once and kept in a register, as the constant that
+// it is in the code of which this is a model.
 #define UC_VALUE(type, written, variable, name, initial, unit, help)        \
-  type variable UC_SECTION("values") = (initial);                           \
+  type uc_value_##variable UC_SECTION("values") = (initial);                \
+  extern const type variable __attribute__((visibility("hidden")));         \
+  __asm__(".set " #variable ", uc_value_" #variable);                       \
   static const struct uc_param uc_param_##variable UC_SECTION("params") = { \
-      name, written, unit, help, (uint64_t*)&variable}
+      name, written, unit, help, (uint64_t*)&uc_value_##variable}
 
 // Compiled for each call by itself: with constants for options that nobody has set, beside the code
 // that reads them. So what nobody asks for takes no instruction.
@@ -170,6 +175,13 @@ UC_MACHINE void uc_progress(void);
     if (__builtin_expect(!(ok), 0)) uc_failed(__FILE__ ":" UC_TEXT(__LINE__) ": " why); \
   } while (0)
 void uc_failed(const char* why);
+
+// States in uc_setup what its parameters must satisfy; otherwise the program ends there, failed.
+#define uc_require(ok, why)                                         \
+  do {                                                              \
+    if (!(ok)) uc_refused(__FILE__ ":" UC_TEXT(__LINE__) ": " why); \
+  } while (0)
+_Noreturn void uc_refused(const char* why);
 
 // States that the program ends within ns: otherwise that is a failed check of the calling hart and
 // the end of the program. So a wait that never ends is noticed where no engine watches for it.

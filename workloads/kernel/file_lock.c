@@ -45,11 +45,8 @@ static struct file {
 }* file;
 
 void uc_setup(unsigned n) {
-  if (chains == 0 || chain_stride < sizeof(struct chain) || chain_stride % 8) {
-    uc_check(false, "a table has a chain or more, each a multiple of 8 bytes, at least 24");
-    chains = 1;
-    chain_stride = UC_BLOCK;
-  }
+  uc_require(chains && chain_stride >= sizeof(struct chain) && chain_stride % 8 == 0,
+             "a table has a chain or more, each a multiple of 8 bytes, at least 24");
   table = uc_alloc(chains * chain_stride, 0);
   file = uc_alloc(n * sizeof *file, 0);
 }

@@ -201,10 +201,7 @@ static void host_make(unsigned id) {
 }
 
 void uc_setup(unsigned n) {
-  if (connections == 0 || chain == 0) {
-    uc_check(false, "connections and chain must be 1 or more");
-    connections = chain = 1;
-  }
+  uc_require(connections && chain, "connections and chain must be 1 or more");
   table = uc_alloc(sizeof *table, 0);
   rw_init(&table->lock, n);
   chain_count = n * connections / chain + 1;

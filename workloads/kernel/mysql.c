@@ -82,10 +82,7 @@ static void serve(void* argument) {
 
 void uc_setup(unsigned n) {
   mtx_setup(n);
-  if (clients == 0 || calls == 0) {
-    uc_check(false, "there must be a client or more, and a call or more in a query");
-    clients = calls = 1;
-  }
+  uc_require(clients && calls, "there must be a client or more, and a call or more in a query");
   share = (ops * n + clients - 1) / clients;
   table = uc_alloc(sizeof *table, 0);
   for (uint64_t i = 0; i < clients; i++)

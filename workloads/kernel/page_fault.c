@@ -118,10 +118,7 @@ static void task_make(unsigned id) {
 }
 
 void uc_setup(unsigned n) {
-  if (pages == 0 || batch == 0) {
-    uc_check(false, "pages and batch must be 1 or more");
-    pages = batch = 1;
-  }
+  uc_require(pages && batch, "pages and batch must be 1 or more");
   lists = queues == PERCPU ? n : queues == NUMA ? uc_nodes() : 1;
   domains = uc_alloc(lists * sizeof *domains, 0);
   for (unsigned i = 0; i < lists; i++) list_make(&domains[i].free), list_make(&domains[i].active);

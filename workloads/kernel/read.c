@@ -62,11 +62,8 @@ static uint64_t content(unsigned id, uint64_t line) { return (uint64_t)id << 32 
 
 void uc_setup(unsigned n) {
   lines = bytes / LINE_BYTES;
-  if (lines == 0 || pool_stride < sizeof(struct spinlock) || pool_stride % 8) {
-    uc_check(false, "bytes must be 64 or more, pool_stride a multiple of 8, at least 8");
-    lines = 1;
-    pool = 0;
-  }
+  uc_require(lines && pool_stride >= sizeof(struct spinlock) && pool_stride % 8 == 0,
+             "bytes must be 64 or more, pool_stride a multiple of 8, at least 8");
   pool_locks = uc_alloc(pool * pool_stride + 1, 0);
   common = uc_alloc(sizeof *common, 0);
   files = uc_alloc(n * sizeof *files, 0);

@@ -64,10 +64,7 @@ static struct guarded* guarded_make(unsigned n, uint64_t found) {
 }
 
 void uc_setup(unsigned n) {
-  if (queues == 0) {
-    uc_check(false, "an interface has a queue or more");
-    queues = 1;
-  }
+  uc_require(queues, "an interface has a queue or more");
   connections = guarded_make(n, CONNECTION);
   addresses = guarded_make(n, ADDRESS);
   neighbours = guarded_make(n, NEIGHBOUR);

@@ -28,7 +28,7 @@ static char* block;
 static line_t* line_at(uint64_t index) { return (line_t*)(block + index * UC_BLOCK); }
 
 void uc_setup(unsigned n) {
-  if (lines == 0) lines = 1;
+  uc_require(lines, "lines must be 1 or more");
   block = uc_alloc(lines * rounds * UC_BLOCK, (unsigned)lines_node);
   uc_table_make(&load, n, n);
 }

@@ -54,13 +54,12 @@ void uc_setup(unsigned n) {
     flag = uc_alloc(sizeof(_Atomic uint32_t), (unsigned)flag_node);
   }
   uc_table_make(&handoff, n, n);
+  uc_require(warmup && samples, "warmup and samples must be 1 or more");
   if (samples > 1) {
     uc_table_make(&median, n, n);
     uc_table_make(&deviation, n, n);
     seen = uc_alloc(samples * sizeof *seen, (unsigned)flag_node);
   }
-  if (warmup == 0) warmup = 1;
-  if (samples == 0) samples = 1;
   pairs_sleep = rest == REST_SLEEP;
   pairs_setup(n);
 }

@@ -33,10 +33,7 @@ static struct mcs_node* nodes;            // one per hart
 static _Atomic uint64_t* fields[FIELDS];  // atomic, though a lock guards them, for guard=atomic
 
 void uc_setup(unsigned n) {
-  if (lines < 1 || lines > FIELDS) {
-    uc_check(false, "lines must be from 1 to 6");
-    lines = 1;
-  }
+  uc_require(lines >= 1 && lines <= FIELDS, "lines must be from 1 to 6");
   structure = uc_alloc(sizeof *structure, (unsigned)structure_node);
   nodes = uc_alloc(n * sizeof *nodes, (unsigned)structure_node);
   // Field k lies on line k * lines / FIELDS, behind those that are there already.

@@ -37,10 +37,7 @@ static struct element* place(char* base, uint64_t k, uint64_t slots) {
 
 void uc_setup(unsigned n) {
   (void)n;
-  if (elements < 2) {
-    uc_check(false, "a traversal needs at least two elements");
-    elements = 2;
-  }
+  uc_require(elements >= 2, "a traversal needs at least two elements");
   uint64_t slots = 2;
   while (slots < elements) slots *= 2;
   char* base = uc_alloc(slots * UC_BLOCK, (unsigned)elements_node);

@@ -27,15 +27,16 @@ static struct local {
   bool owns_global;   // the global lock came with the local one
   uint64_t handoffs;  // since the cohort took the global lock
 }* locals;
+static uint64_t members;  // harts of a cohort
 
 static void lock_setup(unsigned n) {
-  if (!cohort) cohort = n;
+  members = cohort ? cohort : n;
   global = uc_alloc(sizeof *global, (unsigned)lock_node);
-  locals = uc_alloc((n / cohort + 1) * sizeof *locals, (unsigned)lock_node);
+  locals = uc_alloc((n / members + 1) * sizeof *locals, (unsigned)lock_node);
 }
 
 static void lock_acquire(unsigned id) {
-  struct local* local = &locals[id / cohort];
+  struct local* local = &locals[id / members];
   ticket_acquire(&local->ticket);
   if (local->owns_global) return;
   ticket_acquire(&global->ticket);
@@ -44,7 +45,7 @@ static void lock_acquire(unsigned id) {
 }
 
 static void lock_release(unsigned id) {
-  struct local* local = &locals[id / cohort];
+  struct local* local = &locals[id / members];
   if (!ticket_contended(&local->ticket) || local->handoffs++ >= batch) {
     local->owns_global = false;
     ticket_release(&global->ticket);

@@ -32,13 +32,14 @@ static struct structure {
 static struct lock {
   UC_ALIGNED struct spinlock spinlock;
 }* locks;
+static uint64_t per_lock;  // structures
 
 void uc_setup(unsigned n) {
   (void)n;
-  if (!structures) structures = 1;
-  if (!granule || granule > structures) granule = structures;
+  uc_require(structures, "structures must be 1 or more");
+  per_lock = granule && granule < structures ? granule : structures;
   table = uc_alloc(structures * sizeof *table, 0);
-  locks = uc_alloc((structures / granule + 1) * sizeof *locks, 0);
+  locks = uc_alloc((structures / per_lock + 1) * sizeof *locks, 0);
 }
 
 // Knuth's linear congruential generator (MMIX); its upper bits are the random ones.
@@ -51,7 +52,7 @@ static uint64_t wanted(unsigned id, uint64_t dice) {
 
 static void operation(uint64_t index) {
   struct structure* structure = &table[index];
-  struct spinlock* lock = &locks[index / granule].spinlock;
+  struct spinlock* lock = &locks[index / per_lock].spinlock;
   uc_start();
   if (!UC_SABOTAGE) spin_lock(lock);
   uint64_t before = structure->operations;

@@ -61,7 +61,7 @@ static struct hart {
 static unsigned count;  // of harts; read-only
 
 static void count_setup(unsigned n) {
-  if (!slots) slots = 1;
+  uc_require(slots, "slots must be 1 or more");
   count = n;
   shared_object = uc_alloc(sizeof *shared_object, (unsigned)object_node);
   shared_object->references = n;

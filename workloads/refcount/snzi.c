@@ -117,8 +117,7 @@ static void arrive(uint64_t node) {
 static uint64_t leaf_of(unsigned id) { return inner + id / leaf; }
 
 static void count_setup(unsigned n) {
-  if (!leaf) leaf = 1;
-  if (fan_in < 2) fan_in = 2;
+  uc_require(leaf && fan_in >= 2, "leaf must be 1 or more, fan_in 2 or more");
   uint64_t leaves = (n + leaf - 1) / leaf;
   inner = (leaves - 1 + fan_in - 2) / (fan_in - 1);
   nodes = uc_alloc((inner + leaves) * sizeof *nodes, (unsigned)object_node);

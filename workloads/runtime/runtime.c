@@ -77,6 +77,11 @@ void uc_failed(const char* why) {
   UC_MARK(UC_MARK_CHECK_FAILED, why);
 }
 
+_Noreturn void uc_refused(const char* why) {
+  uc_failed(why);
+  uc_exit(UC_EXIT_CHECK_FAILED);
+}
+
 uint64_t uc_total_ops(unsigned n) {
   uint64_t sum = 0;
   for (unsigned i = 0; i < n; i++) sum += uc_record[i].record.ops;

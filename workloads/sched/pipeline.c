@@ -209,8 +209,7 @@ static void start(void (*body)(void*), uint64_t hart, unsigned n) {
 
 void uc_setup(unsigned n) {
   uc_sched_setup(n);
-  if (!window) uc_check(false, "window must be 1 or more");
-  if (!window) window = 1;
+  uc_require(window, "window must be 1 or more");
   protocol_queue = uc_alloc(sizeof *protocol_queue, 0);
   receive_buffer = uc_alloc(sizeof *receive_buffer, 0);
   send_buffer = uc_alloc(sizeof *send_buffer, 0);
