@@ -32,7 +32,7 @@ struct Packet {
   Time tail = 0;                   // of the slowest channel so far
   uint64_t place = 0, sender = 0;  // its keys among events of equal time
   Time retry = 0;                  // a deferred probe: when it asks again
-  bool looked_up = false;          // a request that has waited for a directory in memory
+  bool delayed = false;            // it has waited for a lookup or a turn at its resolver
 };
 
 using PacketId = uint32_t;
@@ -46,7 +46,7 @@ class Packets {
     free_.pop_back();
     Packet& p = (*this)[id];
     p.live = true;
-    p.looked_up = false;
+    p.delayed = false;
     return id;
   }
   void drop(PacketId id) {

@@ -42,9 +42,9 @@ void ResolverAgent::act_after(PacketId id, Time when) {
 
 void ResolverAgent::act(PacketId id, Time now) {
   Packet& packet = around_.network.packets[id];
-  if (spec_.lookup > 0 && must_look_up(packet)) {
-    packet.looked_up = true;
-    return act_after(id, now + spec_.lookup);
+  if (const Time more = delay(packet); more > 0) {
+    packet.delayed = true;
+    return act_after(id, now + more);
   }
   ResolverAt at(*this, now);
   const Msg& m = packet.message;
@@ -59,11 +59,26 @@ void ResolverAgent::act(PacketId id, Time now) {
   forget_if_blank(e);
 }
 
+// How much later than it came a message acts, once: a lookup (R9), or a turn (R5.3).
+Time ResolverAgent::delay(const Packet& packet) const {
+  if (packet.delayed) return 0;
+  if (packet.message.kind == Kind::Unblock)
+    return spec_.turn > 0 && awaited(packet) ? spec_.turn : 0;
+  return spec_.lookup > 0 && must_look_up(packet) ? spec_.lookup : 0;
+}
+
+// Does another request wait for what a message ends?
+bool ResolverAgent::awaited(const Packet& packet) const {
+  const auto found = entries_.find(packet.message.line);
+  return found != entries_.end() && !found->second->queue.empty() &&
+         !around_.map.free(packet.message.line);
+}
+
 // Who owns a line away from this node stands with the line in memory (R9); of a line with a
 // transaction under way, or with others waiting, it is known already.
 bool ResolverAgent::must_look_up(const Packet& packet) const {
   const Msg& m = packet.message;
-  if (packet.looked_up || !is_request(m.kind) || m.kind == Kind::Put) return false;
+  if (!is_request(m.kind) || m.kind == Kind::Put) return false;
   if (around_.map.free(m.line)) return false;
   const auto found = entries_.find(m.line);
   if (found == entries_.end()) return false;

@@ -78,6 +78,8 @@ class ResolverAgent {
 
   std::size_t slice(uint64_t line) const { return around_.map.slice(line, spec_.slices.size()); }
   void act_after(PacketId id, Time when);
+  Time delay(const Packet& packet) const;
+  bool awaited(const Packet& packet) const;
   bool must_look_up(const Packet& packet) const;
   PlacedEntry& entry(ResolverAt& at, uint64_t line);
   void forget_if_blank(PlacedEntry& e);

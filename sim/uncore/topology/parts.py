@@ -170,6 +170,11 @@ class Resolver:
         "LEVEL.resolver.lookup",
         default=0,
     )
+    turn: Ps = field(
+        "time from the completion of a transaction to the next one that waits for it",
+        "LEVEL.resolver.turn",
+        default=0,
+    )
     near: tuple[Place, ...] = field("children at its own node, whom it always knows", default=())
     forwarder: bool = field(
         "whether it makes a reader the forwarder (F), where the protocol has one",

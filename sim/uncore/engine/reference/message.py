@@ -47,7 +47,7 @@ class Message:
     data: bytes | None = None
     operation: Access | None = None  # of an Amo: what is to be done (C8)
     value: Value = 0  # of a Value: what it read
-    looked_up: bool = False  # a request that has waited for a directory in memory (R9)
+    delayed: bool = False  # it has waited for a lookup (R9) or a turn (R5.3)
     origin: int = NOBODY  # of data: the core, resolver or memory they were in
 
     @property

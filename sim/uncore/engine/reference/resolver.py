@@ -59,10 +59,9 @@ class Resolver:
 
     def act(self, message: Message) -> None:
         """R1: the line's entry learns of the message, and its process does what it can."""
-        if self.looks_up(message):
-            message.looked_up = True
-            later = self.clock.now + self.spec.lookup
-            return self.clock.call(later, message.rank, lambda: self.act(message))
+        if later := self.delay(message):
+            message.delayed = True
+            return self.clock.call(self.clock.now + later, message.rank, lambda: self.act(message))
         entry = self.lines.get(message.line) or Entry(self, message.line)
         if message.kind in REQUESTS:
             self.capacity.take_entry(entry)
@@ -80,6 +79,14 @@ class Resolver:
             self.clock.process(attend(entry))
         return entry.news.ring()
 
+    def delay(self, message: Message) -> int:
+        """R5.3, R9.2: how much later than it came a message acts, once."""
+        if message.delayed:
+            return 0
+        if message.kind == "Unblock":
+            return self.spec.turn if self.lines[message.line].queue else 0
+        return self.spec.lookup if self.looks_up(message) else 0
+
     def owner_is_in_memory(self, entry: Entry) -> bool:
         """R9.1: it is a child away from the root's node."""
         return entry.owner != NOBODY and entry.owner not in self.spec.near
@@ -87,7 +94,7 @@ class Resolver:
     def looks_up(self, message: Message) -> bool:
         """R9.2: must a request wait until the root has read who owns the line?"""
         asks = message.kind in REQUESTS and message.kind != "Put"
-        if not self.spec.lookup or not asks or message.looked_up:
+        if not self.spec.lookup or not asks:
             return False
         entry = self.lines.get(message.line)
         return entry is not None and self.owner_is_in_memory(entry) and not self.is_at_hand(entry)
