@@ -10,7 +10,7 @@ import dataclasses
 import pytest
 from validation.support.costs import ATOMIC, L2, LOAD, MEMORY, SERVICE, fetch
 from validation.support.line import HOME, KEPT, NS, A, B, H, line, way, wires
-from validation.support.plans import LEAD, Do, Span, Step, results, steps
+from validation.support.plans import LEAD, Do, Span, Step, at, results, steps
 from validation.support.runs import job
 
 from uncore.engine import native
@@ -60,6 +60,19 @@ def test_a_line_goes_from_owner_to_owner_as_reply_and_unblock_say(reply: str, un
     done = filled + ATOMIC  # C4: the atomic that waited for the line comes first
     probed = max(closed + way("snoop", H, B), done)
     assert second.begin + 1 + second.cost == probed + L2 + way("data", B, H) + ATOMIC
+
+
+@pytest.mark.parametrize("early", [30, 1, 0, -30])
+def test_a_completion_that_a_request_waits_for_acts_a_turn_later(early: int) -> None:
+    """R5.3: H's request acts so long before B's completion arrives, or not before it."""
+    turn, b_asks = 90, 2000 + LEAD
+    answered = arrival(b_asks, B) + SERVICE + way("snoop", H, A) + L2
+    completed = answered + way("data", A, B) + way("snoop", B, H)
+    asks = completed - early - SERVICE - arrival(0, H)
+    plans = [[Step(1000, Do.AMO)], [at(b_asks, Do.AMO)], [at(asks, Do.AMO)]]
+    span = steps(line(resolver={"turn": turn * NS}), plans)[2][0]
+    known = completed + turn if early > 0 else completed - early
+    assert asks + span.cost == known + way("snoop", H, B) + L2 + way("data", B, H) + ATOMIC
 
 
 def test_shared_grants_of_a_resolver_overlap() -> None:
@@ -260,7 +273,7 @@ def test_a_hart_takes_an_interrupt_at_an_instruction_boundary(into: int) -> None
 
 
 def test_sending_and_taking_an_ipi_share_the_core_as_instructions_do() -> None:
-    """I2.1: at half speed, beside siblings that compute."""
+    """I2: at half speed, beside siblings that compute."""
     ipi, slept = [Step(2000, Do.IPI, 2)], [Step(1000, Do.SLEEP)]
     busy = [Step(at, Do.COMPUTE) for at in (1800, 2300, 2800)]
     taken = {}

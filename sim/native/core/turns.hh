@@ -73,7 +73,7 @@ class Turns {
   void sent(Time when) { shorten(when + reach_ - 1); }
   // The hart may execute from its clock on: after the one that does, if they are siblings.
   void may_run(const Thread& thread);
-  // How long takes what a hart alone would execute in `alone` (rules H6.1 and I2).
+  // How long takes what a hart alone would execute in `alone` (rules H6.1, I2).
   Time shared(Time alone) const { return active_ > 1 ? alone * 1000 / spec_.smt_share : alone; }
   // The number of harts that execute may have changed at `at`, through thread `by`.
   void share_issue(Time at, uint32_t by);

@@ -188,7 +188,7 @@ class Core:
     # ---- the issue width -------------------------------------------------------------------------
 
     def shared(self, alone: int) -> int:
-        """H6.1, I2: how long takes what a hart alone would execute in this time."""
+        """H6.1: how long takes what a hart alone would execute in this time."""
         return alone * 1000 // self.costs.smt_share if self._executing > 1 else alone
 
     def share(self) -> None:
