@@ -154,9 +154,8 @@ uint64_t Arithmetic<F>::divide(uint64_t a, uint64_t b) {
   }
   if (F::is_infinite(b) || F::is_zero(a)) return rounded({negative});
   const Number x = scaled(number(a)), y = number(b);
-  const Wide quotient = x.magnitude / y.magnitude;
-  return rounded(
-      {negative, x.exponent - y.exponent, quotient, quotient * y.magnitude != x.magnitude});
+  const Wide whole = quotient(x.magnitude, y.magnitude);
+  return rounded({negative, x.exponent - y.exponent, whole, whole * y.magnitude != x.magnitude});
 }
 
 template <class F>
