@@ -59,7 +59,7 @@ Files::Open* Files::at(uint64_t descriptor) {
 }
 
 int64_t Files::open(Open what) {
-  auto place = std::ranges::find_if_not(descriptors_, &std::optional<Open>::has_value);
+  auto place = std::ranges::find_if(descriptors_, [](const auto& open) { return !open; });
   if (place == descriptors_.end()) {
     if (descriptors_.size() >= kMostOpen) return -1;
     place = descriptors_.insert(place, std::nullopt);
