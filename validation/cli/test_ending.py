@@ -146,3 +146,16 @@ def test_a_file_is_written_though_nobody_reads_what_is_printed(tmp_path: Path) -
     command = f"{sys.executable} -m uncore predict r2700x --output p.toml | true"
     subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True)
     assert "interval" in (tmp_path / "p.toml").read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_litmus_tests_leave_no_worker(tmp_path: Path, number: int) -> None:
+    words = "litmus SB --rounds 100000 --cores 2".split()
+    command = [sys.executable, "-m", "uncore", *words]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen(command, cwd=tmp_path, start_new_session=True, **quiet)
+    assert wait_until(lambda: len(children(process.pid)) == 2)
+    workers = children(process.pid)
+    process.send_signal(number)
+    assert wait_until(lambda: process.poll() is not None)
+    assert wait_until(lambda: not any(map(alive, workers)))

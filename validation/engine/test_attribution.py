@@ -129,6 +129,7 @@ def test_a_far_atomic_is_a_read_and_a_write_where_it_was_asked_for() -> None:
     (counter,) = [one for one in seen["lines"] if (0, 8, "*counter") in one["fields"]]
     adds = [use for use in counter["uses"] if use["written"] and use["reads"]]
     assert sum(use["reads"] for use in adds) == sum(use["writes"] for use in adds) == 4 * 20
+    assert sum(use["misses"] for use in adds) == 4 * 20
     listed = sum(use["waited_ps"] for one in seen["lines"] for use in one["uses"])
     assert listed + seen["others"]["waited_ps"] == seen["waited_ps"]
 

@@ -207,6 +207,19 @@ def test_a_message_arrives_when_its_slowest_channel_has_let_it_pass() -> None:
     assert spans[1][0].cost == probed + way("data", A, H) + way("data", H, B) + BUSY + ATOMIC
 
 
+def test_a_slow_channel_on_the_way_counts_though_the_last_is_fast() -> None:
+    """F3.3: the line from A comes to B by a slow channel and a fast one."""
+    links = tuple(
+        dataclasses.replace(link, data_busy=NS) if link.target == B else link
+        for link in wires(BUSY)
+        if {link.source, link.target} != {A, B}
+    )
+    spans = steps(line(links=links), [[Step(1000, Do.AMO)], [Step(2000, Do.AMO)]])
+    asked = L2 + way("control", B, H) + SHORT + SERVICE
+    probed = asked + way("snoop", H, A) + SHORT + L2
+    assert spans[1][0].cost == probed + way("data", A, H) + way("data", H, B) + BUSY + ATOMIC
+
+
 def test_a_head_waits_for_a_busy_channel() -> None:
     """F3: two harts at A miss a nanosecond apart; on the way there and back the second queues."""
     machine = line(links=wires(BUSY), threads_per_core=2)

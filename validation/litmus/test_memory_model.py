@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from uncore.litmus import axioms, run, shapes
-from uncore.litmus.events import Access, Litmus, Outcome, Style
+from uncore.litmus.events import Access, Link, Litmus, Outcome, Style
 
 TESTS = {test.name: test for test in shapes.tests()}
 ROUNDS = 12  # of each test on each machine: about 20,000 rounds in all
@@ -43,7 +43,7 @@ WEAK: dict[str, tuple[Outcome, bool, bool]] = {
     "PPO": ((1, 1, 0, 1, 1, 1), True, False),
     "PPO+fence+dep": ((1, 1, 0, 1, 1, 1), False, False),  # rule 12: ppoaa
     "PPO+fence+ctrl": ((1, 1, 0, 1, 1, 1), True, False),  # ppoca
-    "SRR+fence+dep": ((1, 0, 1, 1, 0), False, False),  # rule 13
+    "SRR+fence+dep": ((1, 0, 1, 1, 0), False, False),
     "SRR+fence+po": ((1, 0, 1, 1, 0), True, False),
 }
 
@@ -70,6 +70,17 @@ def test_a_load_is_not_given_early_what_an_atomic_is_to_write(
     )
     outcomes = axioms.allowed(Litmus("SB", "rfi", threads))
     assert ((1, 0, 1, 0, 1, 1) in outcomes) is forwarded
+
+
+@pytest.mark.parametrize(("link", "reordered"), [("dep", False), ("po", True)])
+def test_no_store_is_seen_before_an_address_ahead_of_it_is_known(
+    link: Link, reordered: bool
+) -> None:
+    """Rule 13 of RVWMO: the store depends on nothing, the load between on what was read first."""
+    writer = (Access(True, "x", 1), Access(True, "y", 1, link="fence rw,rw"))
+    reader = (Access(False, "y"), Access(False, "z", link=link), Access(True, "x", 2))
+    outcomes = axioms.allowed(Litmus("SRR", "address", (writer, reader)))
+    assert ((1, 0, 1, 1, 0) in outcomes) is reordered
 
 
 def test_total_store_order_allows_nothing_that_rvwmo_forbids() -> None:

@@ -12,11 +12,11 @@ harts draw) and by the setting (machine, protocol, placement).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from uncore import pool
 from uncore.api import make_job
 from uncore.engine import native
 from uncore.errors import GuestError, UserError, nearest
@@ -149,9 +149,11 @@ def _chosen(names: Sequence[str]) -> list[Litmus]:
     return [test for test in shapes.tests() if not names or test.shape in names]
 
 
-def _observations(tests: Sequence[Litmus], rounds: int, seed: int, order: Order, cores: int) -> Any:
-    arguments = [(tests, setting, rounds, seed + n, order) for n, setting in enumerate(SETTINGS)]
-    if cores == 1:
-        return (observe(*words) for words in arguments)
-    with ProcessPoolExecutor(cores) as pool:
-        return list(pool.map(observe, *zip(*arguments, strict=True)))
+def _observations(
+    tests: Sequence[Litmus], rounds: int, seed: int, order: Order, cores: int
+) -> Iterator[Seen]:
+    def on(machine: tuple[int, Setting]) -> Seen:
+        number, setting = machine
+        return observe(tests, setting, rounds, seed + number, order)
+
+    yield from pool.mapped(on, list(enumerate(SETTINGS)), cores)
