@@ -28,6 +28,7 @@ _SYM = struct.Struct("<IBBHQQ")  # name info other shndx value size
 _ENTRY = 24  # where e_entry stands
 _PT_INTERP = 3
 _PT_LOAD, _SHT_SYMTAB, _SHT_NOBITS, _SHN_UNDEF = 1, 2, 8, 0
+_MACROS = "uc_value_"  # a parameter has its own name, too (UC_VALUE of uncore.h)
 _NAMED = frozenset({0, 1, 2})  # STT_NOTYPE, STT_OBJECT, STT_FUNC
 _CLASS_64, _LITTLE_ENDIAN, _RISCV, _EXECUTABLE, _SHARED = 2, 1, 243, 2, 3
 USER_END = 1 << 38  # of the addresses that a program of Linux has (Sv39)
@@ -203,7 +204,7 @@ def _symbols(table: bytes, strings: bytes) -> Iterator[Symbol]:
     for at, info, _, section, value, size in _SYM.iter_unpack(table):
         if info & 15 in _NAMED and section != _SHN_UNDEF:
             name = _name(strings, at)
-            if name and not name.startswith((".", "$")):
+            if name and not name.startswith((".", "$", _MACROS)):
                 yield Symbol(value, size, name)
 
 
