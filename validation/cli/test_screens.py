@@ -64,10 +64,10 @@ from uncore import cli, engine
 
 found, run = {}, engine.run
 
-def once(job, *rest):
+def once(job, *rest, **more):
     key = (repr(job.document()), repr(rest[:1]))
     if key not in found:
-        found[key] = run(job, *rest)
+        found[key] = run(job, *rest, **more)
     return dict(found[key])
 
 engine.run = once
