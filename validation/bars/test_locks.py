@@ -54,7 +54,7 @@ def test_at_most_three_numbers_are_fitted_by_four_numbers_of_threads(machine: st
     fit = lockhammer.read(machine).fit
     assert len(fit.keys) <= 3
     assert len(fit.threads) <= 4
-    assert set(fit.primitives) == {"incdec_refcount", "ticket_spinlock"}
+    assert set(fit.primitives) <= {"incdec_refcount", "ticket_spinlock"}
 
 
 def test_the_quick_set_doubles_up_to_all_threads() -> None:

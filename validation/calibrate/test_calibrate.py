@@ -185,9 +185,9 @@ def test_the_file_loads_and_holds_what_was_fitted(tmp_path, capsys) -> None:
 
 def test_figures_of_a_busy_host_are_refused(tmp_path, capsys) -> None:
     """Others worked on it, so all pairs take as long again: the fit is good, the number absurd."""
-    matrix = made(tmp_path / "busy.csv", "i54590", {"core.atomic": 9.0}, "node0", "2")
+    matrix = made(tmp_path / "busy.csv", "i54590", {"socket.join.inject": 9.0}, "node0", "2")
     output = tmp_path / "busy.toml"
-    words = ["i54590", "--matrix", str(matrix), "-o", str(output), "--free", "core.atomic"]
+    words = ["i54590", "--matrix", str(matrix), "-o", str(output), "--free", "socket.join.inject"]
     assert calibrate(*words) == 1
     printed = capsys.readouterr()
     assert "times the number of i54590" in " ".join(printed.out.split())

@@ -42,6 +42,10 @@ def test_the_package_says_that_it_is_typed():
     assert Path(inspect.getfile(uncore)).with_name("py.typed").is_file()
 
 
+# In other words, or not at all: what a program of Linux is given is the command's alone.
+OTHERWISE = {"seeds", "watchdog", "arguments", "files", "system"}
+
+
 def test_options_are_those_of_a_job_and_have_its_defaults():
     policies = get_type_hints(api.Policies)
     fields = {f.name: f.default for f in dataclasses.fields(Job)}
@@ -49,7 +53,7 @@ def test_options_are_those_of_a_job_and_have_its_defaults():
     assert policies == {name: types[name] for name in policies}
     for function in (uncore.run, uncore.sweep):
         offered = inspect.signature(function).parameters
-        for name in policies.keys() - {"seeds", "watchdog"}:
+        for name in policies.keys() - OTHERWISE:
             assert offered[name].default == fields[name]
 
 

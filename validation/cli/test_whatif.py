@@ -38,7 +38,7 @@ def test_the_words_of_a_row_repeat_it(uncore):
 
 
 def test_a_number_of_the_machine_is_changed_both_ways(uncore):
-    rows = foretold(uncore, "bus:2", "lock/tas", "--threads", "2", "--only", "number")
+    rows = foretold(uncore, "bus:2", "lock/ticket", "--threads", "2", "--only", "number")
     ends = [row["throughput_change"] for row in rows if "system.join" in row["change"]]
     assert min(ends) < 0 < max(ends)
     assert rows == sorted(rows, key=lambda row: -row["throughput_change"])

@@ -102,7 +102,7 @@ def nothing(*_: Any) -> None:
 
 # What is broken: (where, which, by what, the job that shows it, a word of the rules then named).
 BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
-    "no hold": (Caches, "protected", zero, "ticket-ccx-16", "C2 to C6"),
+    "no hold": (Caches, "protected", zero, "refcount-ccx-2", "C2 to C6"),
     "no time on a channel": (Fabric, "slowest", zero, "random-bus:4-0-mesi", "F1 to F3"),
     "no J3": (join, "children_first", never, "random-ccx:2x3-0-mesi", "J3"),
     "no grants by age": (join, "young", never, "by-age-ticket", "J3"),

@@ -19,7 +19,7 @@ from uncore.job import Job
 RULES = sorted((Path(__file__).parent.parent / "engine").glob("test_rules_*.py"))
 
 
-def _run(job: Job, probes: Probes, **_: Any) -> dict[str, Any]:
+def _run(job: Job, probes: Probes, *_: Any, **__: Any) -> dict[str, Any]:
     """How far a core runs ahead, and whether it sleeps, is asked of the native engine alone."""
     return reference.run(job, probes)
 

@@ -62,7 +62,8 @@ int64_t Files::open(Open what) {
   auto place = std::ranges::find_if(descriptors_, [](const auto& open) { return !open; });
   if (place == descriptors_.end()) {
     if (descriptors_.size() >= kMostOpen) return -1;
-    place = descriptors_.insert(place, std::nullopt);
+    descriptors_.emplace_back();
+    place = descriptors_.end() - 1;
   }
   *place = std::move(what);
   return place - descriptors_.begin();
