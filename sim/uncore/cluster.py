@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from distributed import Client, KilledWorker, LocalCluster, as_completed, get_worker
+from distributed.comm import CommClosedError
 
 from uncore.engine import copy
 from uncore.errors import OutsideError, UserError
@@ -125,7 +126,7 @@ class Cluster:
                 f" died, the last one {error.last_worker.address}: perhaps of too little memory;"
                 " what is finished is kept: --resume"
             ) from None
-        except CancelledError:
+        except (CancelledError, CommClosedError):
             raise OutsideError(
                 f"--cluster {self._address}: the scheduler is gone; what is finished is kept:"
                 " --resume"
