@@ -39,7 +39,10 @@ MISTAKES = {
     "a parameter that does not exist": ((*RUN, "--set", "hodl=1ns"), "hold"),
     "an unknown kind of result file": ((*RUN, "--output", "r.xml"), ".json, .parquet"),
     "a result that is not there": (("run", "--again", "gone.json"), "gone.json"),
-    "other words beside --again": ((*RUN, "--again", "r.json"), "only --cores and limits such as --max-time go with it"),
+    "other words beside --again": (
+        (*RUN, "--again", "r.json"),
+        "only --cores and limits such as --max-time go with it",
+    ),
     "fewer than no cores": ((*RUN, "--cores=-1"), "--cores"),
     "a sample without pairs": (("matrix", "bus:4", "--sample", "1"), "two harts or more"),
     "no matrix in the folder": (("validate", "--matrices", "/"), "no file NAME.csv"),
