@@ -47,7 +47,7 @@ def with_one_killed(head, worker, wanted, **how):
 
 
 def test_a_worker_that_is_killed_loses_nothing(head, worker, tmp_path):
-    wanted = jobs(24, ops=6000)  # the longest speak
+    wanted = jobs(24, ops=12_000)  # the longest speak
     store = Store(tmp_path / "points")
     results, done, heard = with_one_killed(head, worker, wanted, store=store)
     assert len(done) == 24
