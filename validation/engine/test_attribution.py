@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import polars
 import pytest
-from validation.support.line import NS, line
+from validation.support.line import KEPT, NS, line
 from validation.support.plans import Do, Step, words
 from validation.support.runs import guest, job
 
 from uncore.engine import native
+from uncore.topology import Machine
 
 LINES = frozenset({"lines"})
+WEAK = line(core={"order": "weak"})
 JOBS = [
     ("bus:4", "random_sharing", 4, {}),
     ("epyc7601x2", "random_sharing", 8, {"placement": "siblings"}),
@@ -134,6 +135,15 @@ def test_a_far_atomic_is_a_read_and_a_write_where_it_was_asked_for() -> None:
     assert listed + seen["others"]["waited_ps"] == seen["waited_ps"]
 
 
+def test_a_far_atomic_whose_value_is_wanted_is_a_miss() -> None:
+    """C8: it was performed elsewhere, and the hart waited for what it read."""
+    far = line(core={"far_atomics": True}, resolver=KEPT)
+    ((reads, writes, misses, waited),), _ = measured(
+        far, [[Step(1000, Do.AMO, 0), Step(5000, Do.LOAD, 1)]]
+    )
+    assert (reads, writes, misses, waited > 0) == (1, 1, 1, True)
+
+
 # The line of place 0 is missing, that of place 1 is the hart's already: rows of both, by place, as
 # reads, writes, misses and ns waited.
 @pytest.mark.parametrize(
@@ -148,21 +158,23 @@ def test_a_store_of_a_weak_core_that_waits_has_misses_and_time_of_its_own(
 ) -> None:
     """H8.1, H8.3: what follows passes it."""
     plans = [[Step(1000, Do.AMO, 1), Step(5000, Do.STORE, 0), last]]
-    assert measured(plans) == rows
+    assert measured(WEAK, plans) == rows
 
 
 def test_a_weak_hart_waits_for_the_store_that_its_atomic_is_ordered_behind() -> None:
     """H8.3: not for the older one to another line, which leaves meanwhile."""
     plans = [[Step(1000, Do.STORE, 0), Step(1020, Do.STORE, 1), Step(1040, Do.AMO, 1)]]
-    older, line_of_both = measured(plans)
+    far_memory = {"latency": 300 * NS}  # so that both are in the buffer still
+    older, line_of_both = measured(line(core={"order": "weak"}, memory=far_memory), plans)
     assert older == [(0, 1, 1, 0)]
     assert sum(waited for *_, waited in line_of_both) > 0
 
 
-def measured(plans: list[list[Step]]) -> tuple[list[tuple[int, int, int, int]], ...]:
-    machine = line()
-    weak = dataclasses.replace(machine, core=dataclasses.replace(machine.core, order="weak"))
-    lines = native.run(job(weak, guest("plan"), 1, **words(plans)), LINES)["observed"]["lines"]
+def measured(
+    machine: Machine, plans: list[list[Step]]
+) -> tuple[list[tuple[int, int, int, int]], ...]:
+    """Of places 0 and 1, for each row: reads, writes, misses and ns waited."""
+    lines = native.run(job(machine, guest("plan"), 1, **words(plans)), LINES)["observed"]["lines"]
     named = {name: one["uses"] for one in lines["lines"] for _, _, name in one["fields"]}
     return tuple(
         sorted(

@@ -339,6 +339,12 @@ def test_a_timer_that_is_due_at_the_present_time_is_due() -> None:
     assert span.cost == 3  # three instructions more
 
 
+def test_a_timer_that_is_set_anew_is_due_then_only() -> None:
+    """I3: the hart sleeps past the time that it set first."""
+    (span,) = steps(line(), [[Step(1000, Do.DUE_LATER, 0)]])[0]
+    assert span.begin + 2 + span.cost == span.begin + 1 + 50
+
+
 def test_messages_about_registers_go_in_the_order_of_their_harts() -> None:
     """T2: two IPIs leave core B at one time; that to hart 0 takes the channel first, though hart 2,
     who sends the other one, executes first."""
