@@ -65,11 +65,16 @@ def test_a_store_stays_in_the_buffer_for_a_draw(seed: int) -> None:
     assert at_once < waited <= at_once + 1000
 
 
-def test_a_handler_sees_nothing_older_than_its_interrupt() -> None:
-    """H8.6: however far loads look back."""
+@pytest.mark.parametrize(
+    ("program", "rule"),
+    [
+        ("ipi_publishes", "H8.6: a handler sees nothing older than its interrupt"),
+        ("forwards", "H8.7: what a hart's own store answers is as new as what that store stores"),
+    ],
+)
+def test_a_load_sees_nothing_older_than_its_bound(program: str, rule: str) -> None:
+    """However far loads look back."""
     far = {"core.order": "weak", "chance.load": "10us"}
-    job = api.make_job(
-        "bus:2", guest("ipi_publishes"), (2,), overrides=far, seeds=tuple(range(1, 6))
-    )
+    job = api.make_job("bus:2", guest(program), (2,), overrides=far, seeds=tuple(range(1, 6)))
     (result,) = execute([job])
-    assert [point.failures for point in result.points] == [[]] * 5
+    assert [point.failures for point in result.points] == [[]] * 5, rule

@@ -88,7 +88,7 @@ template <class Port>
     const bool taken = condition;                                \
     const uint64_t target = pc + between(first, at) + u(in.imm); \
     Instruction* const to = taken ? code_.find(target) : next;   \
-    if (taken && !goes_on(in, to, target)) {                     \
+    if (taken && (alone || !goes_on(in, to, target))) {          \
       account(between(first, at), now, done);                    \
       return branch(in, true);                                   \
     }                                                            \
@@ -117,9 +117,9 @@ template <class Port>
 
 // What computes, accesses that hit and branches follow each other with place and time at hand, and
 // with one check of the horizon each: nothing else can concern the hart meanwhile. Whatever else
-// comes ends the line.
+// comes ends the line, and so does a taken branch that stands alone.
 template <class Port>
-[[gnu::always_inline]] inline bool Hart<Port>::straight(Instruction* at) {
+[[gnu::always_inline]] inline bool Hart<Port>::straight(Instruction* at, bool alone) {
   using namespace meaning;
   Instruction* first = at;
   const uint64_t each = cost.instruction, last = horizon;
@@ -179,7 +179,7 @@ template <class Port>
     const Instruction executed = outside_[0] = in;  // one at a time; it may forget its code
     const uint64_t retired = instructions;
     views.begins(executed, halfway());
-    const bool goes_on = straight(outside_);
+    const bool goes_on = straight(outside_, true);
     if (suspended_ && (!landing_.first || halfway())) views.suspends(executed);
     if (instructions != retired) views.ends(executed);
     if (!goes_on) return stop_;

@@ -148,9 +148,9 @@ class Hart {
     uint8_t size = 0;
   };
 
-  // Executes instructions that follow each other. True: the hart goes on at pc. False: run()
-  // returns stop_.
-  bool straight(Instruction* at);
+  // Executes instructions that follow each other, or the first one `alone`. True: the hart goes on
+  // at pc. False: run() returns stop_.
+  bool straight(Instruction* at, bool alone = false);
   template <class T>
   bool hits(const Instruction& in, uint64_t& now);
   template <class T>
