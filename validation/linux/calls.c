@@ -80,6 +80,39 @@ static int sleeps(void) {
   return now() - begin >= 3000000 ? 0 : 5;
 }
 
+// A thread that only waits for files is woken by time, and by the alarm.
+static volatile int handled;
+static void handler(int number) { handled = number; }
+static int alarms(void) {
+  const u64 action[4] = {(u64)handler, 0, 0, 0}, long_time[2] = {1, 0}, begin = now();
+  u64 every[4] = {0, 200, 0, 300}, left[4];  // us: the interval, the value
+  if (call(N_rt_sigaction, 14, action, 0, 8) != 0) return 1;
+  if (call(N_setitimer, 0, every, 0) != 0) return 2;
+  for (int i = 0; i < 2; ++i) {
+    if (call(N_ppoll, 0, 0, long_time, 0) != -4 || handled != 14) return 3;
+    handled = 0;
+  }
+  const u64 took = now() - begin;
+  if (took < 500000 || took > 600000) return 4;
+  every[1] = every[3] = 0;
+  if (call(N_setitimer, 0, every, left) != 0 || left[1] != 200 || left[3] > 200) return 5;
+  if (call(N_getitimer, 0, left) != 0 || left[1] || left[3]) return 6;
+  return call(N_setitimer, 2, every, 0) == -22 ? 0 : 7;
+}
+
+static int polls(void) {
+  struct {
+    int file;
+    short asked, found;
+  } files[3] = {{1, 5, 0}, {77, 1, 0}, {-1, 1, 9}};
+  const u64 a_while[2] = {0, 400000}, begin = now();
+  if (call(N_ppoll, files, 3, 0, 0) != 2) return 1;
+  if (files[0].found != 5 || files[1].found != 32 || files[2].found != 0) return 2;
+  if (now() - begin > 100000) return 3;
+  if (call(N_ppoll, files + 2, 1, a_while, 0) != 0 || now() - begin < 400000) return 4;
+  return 0;
+}
+
 static long sleep_on(long unused) {
   (void)unused;
   while (__atomic_load_n(&woken, __ATOMIC_ACQUIRE) == 0) call(N_futex, &woken, 0, 0, 0);
@@ -113,8 +146,6 @@ static int places(long harts) {
   return call(N_sched_setaffinity, 0, 8, &none) == -22 ? 0 : 5;
 }
 
-static volatile int handled;
-static void handler(int number) { handled = number; }
 static long waits_for_signal(long unused) {
   (void)unused;
   while (!handled) call(N_futex, &lock, 0, 0, 0);
@@ -188,6 +219,8 @@ int run(int words_count, char** words) {
   if (same(what, "spins")) return in_turn(n, spins);
   if (same(what, "requeued")) return requeued();
   if (same(what, "places")) return places(n);
+  if (same(what, "alarms")) return alarms();
+  if (same(what, "polls")) return polls();
   if (same(what, "signals")) return signals();
   if (same(what, "barriers")) return barriers();
   if (same(what, "file")) return prints_file(words[2]);

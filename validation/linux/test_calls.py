@@ -19,6 +19,8 @@ from uncore.program import read_folder
         ("sleeps",),
         ("requeued",),
         ("signals",),
+        ("alarms",),
+        ("polls",),
         ("barriers",),
         ("places", "4"),
         ("locked", "7"),

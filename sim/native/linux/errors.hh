@@ -32,6 +32,7 @@ enum Signal : unsigned {
   kBusError = 7,
   kKill = 9,
   kSegmentationViolation = 11,
+  kAlarm = 14,
   kChild = 17,
   kContinue = 18,
   kStop = 19,

@@ -107,13 +107,20 @@ class Kernel : public Supervisor {
   Work wake(Flow& by, uint32_t from, Task& task);  // by what happens on hart `from`
   Work sleep(Task& t, Time until);                 // until it is woken; 1: by its time
   Work yield(Task& t);
-  Work move(Task& by, Task& task);            // to a hart that it may run on
-  Work fence_all(Task& by);                   // harts that run the program
-  Work retire(Task& t);                       // for good
+  Work move(Task& by, Task& task);  // to a hart that it may run on
+  Work fence_all(Task& by);         // harts that run the program
+  Work retire(Task& t);             // for good
+  struct Alarm {
+    Time at = kNever, every = 0;
+    uint32_t hart = 0;  // whose timer it is on
+  };
+  Alarm alarm;  // of the process
+  void set_alarm(const Alarm& next);
   static constexpr uint64_t kEcallBytes = 4;  // a call is behind its instruction when it ends
 
   // Signals (signals.cc).
-  Work signal(Task& by, Task& to, unsigned number);
+  Work signal(Flow& by, uint32_t from, Task& to, unsigned number);  // by what happens on `from`
+  Work signal_process(Flow& by, uint32_t from, unsigned number);
   Work deliver(Task& t);
   struct Action {
     uint64_t handler = 0, flags = 0, mask = 0;
@@ -135,8 +142,10 @@ class Kernel : public Supervisor {
     uint32_t coming = 0;      // wake-ups under way to it
     Time slice_ends = kNever;
     std::vector<Task*> fences;                   // who waits until it has fenced
-    std::set<std::pair<Time, uint32_t>> alarms;  // of tasks that went to sleep here
+    std::set<std::pair<Time, uint32_t>> alarms;  // of tasks that went to sleep here, by tid
   };
+
+  static constexpr uint32_t kOfProcess = 0;  // the alarm that is no task's
 
   Cpu& hart_of(const Thread& thread) { return harts_[thread.id]; }
   Flow& flow_of(Cpu& h) { return h.current ? *h.current : h.flow; }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/thread_port.hh"
+#include "linux/errors.hh"
 #include "linux/kernel.hh"
 
 namespace uncore {
@@ -266,11 +267,25 @@ Work Kernel::idle_interrupt(Cpu& h, Fatal why) {
   co_return co_await dispatch(h);
 }
 
+void Kernel::set_alarm(const Alarm& next) {
+  harts_[alarm.hart].alarms.erase({alarm.at, kOfProcess});
+  alarm = next;
+  if (alarm.at != kNever) harts_[alarm.hart].alarms.insert({alarm.at, kOfProcess});
+  set_timer(harts_[alarm.hart]);
+}
+
 // Whoever slept as long as it wanted wakes.
 Work Kernel::expire(Flow& by, Cpu& h) {
   while (!h.alarms.empty() && h.alarms.begin()->first <= h.thread->hart.clock) {
-    Task& t = *tasks_[h.alarms.begin()->second - kFirstTid];
+    const uint32_t whose = h.alarms.begin()->second;
     h.alarms.erase(h.alarms.begin());
+    if (whose == kOfProcess) {
+      const Time next = alarm.every ? alarm.at + alarm.every : kNever;
+      set_alarm({next, alarm.every, h.thread->id});
+      co_await signal_process(by, h.thread->id, kAlarm);
+      continue;
+    }
+    Task& t = *tasks_[whose - kFirstTid];
     t.timed_out = true;
     co_await wake(by, h.thread->id, t);
   }

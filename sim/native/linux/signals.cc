@@ -51,15 +51,28 @@ Frame frame_of(Hart<Thread>& hart, unsigned number, uint64_t blocked) {
 
 }  // namespace
 
-Work Kernel::signal(Task& by, Task& to, unsigned number) {
+Work Kernel::signal(Flow& by, uint32_t from, Task& to, unsigned number) {
   if (number > 64) co_return kInvalid;
   if (number == 0) co_return 0;
   to.pending |= bit(number);
   if (&to == &by || !(to.pending & ~to.blocked)) co_return 0;
-  if (to.state == Task::State::sleeping) co_return co_await wake(by, by.hart, to);
+  if (to.state == Task::State::sleeping) co_return co_await wake(by, from, to);
   if (to.state == Task::State::running)  // it looks when it is interrupted
     co_await by.device(UC_CLINT_BASE + 4 * uint64_t{to.hart}, 1);
   co_return 0;
+}
+
+// To the first thread that does not block it, else the first.
+Work Kernel::signal_process(Flow& by, uint32_t from, unsigned number) {
+  Task* chosen = nullptr;
+  for (const auto& one : tasks_) {
+    if (one->state == Task::State::dead) continue;
+    if (!chosen) chosen = one.get();
+    if (number == 0 || number > 64 || (one->blocked & bit(number))) continue;
+    chosen = one.get();
+    break;
+  }
+  co_return co_await signal(by, from, *chosen, number);
 }
 
 // The lowest that is due: its handler is where the thread goes on.
@@ -170,29 +183,19 @@ Work sigaltstack(Kernel& k, Task& t) {
 Work tkill(Kernel& k, Task& t) {
   Task* const to = k.find(t.a[0]);
   if (!to) co_return kNoProcess;
-  co_return co_await k.signal(t, *to, static_cast<unsigned>(t.a[1]));
+  co_return co_await k.signal(t, t.hart, *to, static_cast<unsigned>(t.a[1]));
 }
 
 Work tgkill(Kernel& k, Task& t) {
   Task* const to = k.find(t.a[1]);
   if (!to || t.a[0] != k.tasks().front()->tid) co_return kNoProcess;
-  co_return co_await k.signal(t, *to, static_cast<unsigned>(t.a[2]));
+  co_return co_await k.signal(t, t.hart, *to, static_cast<unsigned>(t.a[2]));
 }
 
-// To the process: the first thread that does not block it, else the first.
 Work kill(Kernel& k, Task& t) {
-  const auto number = static_cast<unsigned>(t.a[1]);
   const uint64_t self = k.tasks().front()->tid;
   if (t.a[0] != self && t.a[0] != 0) co_return kNoProcess;
-  Task* chosen = nullptr;
-  for (const auto& one : k.tasks()) {
-    if (one->state == Task::State::dead) continue;
-    if (!chosen) chosen = one.get();
-    if (number == 0 || number > 64 || (one->blocked & bit(number))) continue;
-    chosen = one.get();
-    break;
-  }
-  co_return co_await k.signal(t, *chosen, number);
+  co_return co_await k.signal_process(t, t.hart, static_cast<unsigned>(t.a[1]));
 }
 
 }  // namespace calls

@@ -1,5 +1,6 @@
 // Calls about time, which is simulated time: the same for every clock, but that of day begins with
 // the year 2026.
+#include <algorithm>
 #include <array>
 
 #include "linux/calls.hh"
@@ -10,6 +11,8 @@ namespace {
 
 constexpr uint64_t kYear2026 = 1'767'225'600;  // seconds since 1970
 constexpr uint64_t kSecond = 1'000'000'000;    // ns
+constexpr uint64_t kMost = uint64_t{1} << 22;  // s; simulated time ends before
+constexpr uint64_t kReal = 0;                  // ITIMER_REAL
 constexpr uint64_t kAbsolute = 1;              // TIMER_ABSTIME
 
 constexpr bool is_of_day(uint64_t clock) {
@@ -42,7 +45,6 @@ Work read_time(Kernel& k, Task& t, uint64_t from, uint64_t clock, bool relative,
   const std::span<uint8_t> bytes(reinterpret_cast<uint8_t*>(time.data()), sizeof time);
   const int64_t failed = co_await k.copy_in(t, from, bytes);
   if (failed < 0) co_return failed;
-  constexpr uint64_t kMost = uint64_t{1} << 31;  // s; simulated time ends before
   if (time[1] >= kSecond || time[0] >= uint64_t{1} << 63) co_return kInvalid;
   if (!relative && is_of_day(clock)) time[0] = time[0] > kYear2026 ? time[0] - kYear2026 : 0;
   if (time[0] >= kMost) {
@@ -69,6 +71,35 @@ Work clock_getres(Kernel& k, Task& t) {
 Work gettimeofday(Kernel& k, Task& t) {
   if (t.a[0] == 0) co_return 0;
   co_return co_await put_time(k, t, nanoseconds(k, t, 0), t.a[0], 1000);
+}
+
+Work getitimer(Kernel& k, Task& t) {
+  if (t.a[0] != kReal) co_return kInvalid;
+  const Time now = k.now(t), left = k.alarm.at == kNever || k.alarm.at < now ? 0 : k.alarm.at - now;
+  const int64_t failed = co_await put_time(k, t, k.alarm.every / 1000, t.a[1], 1000);
+  if (failed < 0) co_return failed;
+  co_return co_await put_time(k, t, left / 1000, t.a[1] + 16, 1000);
+}
+
+// SIGALRM after `value`, then every `interval`.
+Work setitimer(Kernel& k, Task& t) {
+  if (t.a[0] != kReal) co_return kInvalid;
+  std::array<uint64_t, 4> asked{};  // the interval, the value: s and us of each
+  const std::span<uint8_t> bytes(reinterpret_cast<uint8_t*>(asked.data()), sizeof asked);
+  int64_t failed = t.a[1] ? co_await k.copy_in(t, t.a[1], bytes) : 0;
+  if (failed < 0) co_return failed;
+  if (asked[1] >= kSecond / 1000 || asked[3] >= kSecond / 1000) co_return kInvalid;
+  if (t.a[2]) {
+    t.a[1] = t.a[2];
+    failed = co_await getitimer(k, t);
+    if (failed < 0) co_return failed;
+  }
+  const auto ps = [](uint64_t s, uint64_t us) {
+    return static_cast<Time>((std::min(s, kMost) * (kSecond / 1000) + us) * 1'000'000);
+  };
+  const Time value = ps(asked[2], asked[3]);
+  k.set_alarm({value ? k.now(t) + value : kNever, ps(asked[0], asked[1]), t.hart});
+  co_return 0;
 }
 
 Work nanosleep(Kernel& k, Task& t) {

@@ -39,10 +39,10 @@ class Target:
     words: tuple[str, ...]
 
 
-# A program of Linux: musl's and libc++'s, linked in; frames that a message can follow.
-_LINUX = ("-target", "riscv64-linux-musl", "-mcpu=generic_rv64+m+a")
-LINUX = (*_LINUX, "-mabi=lp64", "-static", "-O2", "-g", "-fno-omit-frame-pointer",
-         "-fno-sanitize=undefined")  # fmt: skip
+# A program of Linux: for RV64GC, as the target is by default, with musl and libc++ linked in, and
+# frames that a message can follow.
+_LINUX = ("-target", "riscv64-linux-musl")
+LINUX = (*_LINUX, "-static", "-O2", "-g", "-fno-omit-frame-pointer", "-fno-sanitize=undefined")
 LINUX_ZIG = (*_LINUX, "-OReleaseSafe", "-fno-strip")
 # The canonical guest: no compressed instructions, no compare-and-swap instruction, no sub-word
 # atomics, so that every engine runs the same bytes.
