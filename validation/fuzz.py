@@ -37,6 +37,7 @@ from uncore.engine import native
 from uncore.errors import UncoreError, UserError
 from uncore.job import Job
 from uncore.program import build
+from uncore.recorded import job_again
 from uncore.result import Result, save
 
 SECONDS = 20  # of one input: longer is a hang
@@ -100,7 +101,7 @@ def result(data: bytes) -> None:
         data = msgspec.json.encode(msgspec.structs.replace(read, result_hash=read.computed_hash()))
     with _file(data, "x.json") as path:
         found = api.load_result(path)
-    _begin(api.job_again(found))
+    _begin(job_again(found))
 
 
 def topology_(data: bytes) -> None:

@@ -3,22 +3,18 @@
 Interface:
 
     run(machine, workload, threads=[1, 2, 4], hold="50ns") -> Result
-    repeats(result)               by thread count: the median run, the least and the most
     load_result(path) -> Result
     load_all(path) -> Results     of a file that may hold several
     make_job(...) -> Job          what run would execute; in lockstep, if no seeds are given
     usual_seeds(engine)           what run, and the command line, take if none are given
-    job_again(result) -> Job      the job a result came from
-    observe(result) -> Observed   what touched which line in it
+    executed(jobs, names, ...)    their results, with the intervals that machines leave open
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack
-
-import msgspec
 
 from uncore import engine, program, topology
 from uncore.engine import NOTHING as UNTOLD
@@ -29,11 +25,14 @@ from uncore.job import Job
 from uncore.placement import place, thread_counts
 from uncore.pool import Workers
 from uncore.program import Program
-from uncore.result import Observed, Point, Repeats, Result, Results, canonical, load, repeats
+from uncore.result import Result, Results, load
 from uncore.result import load_all as load_several
 from uncore.topology.machine import Machine
+from uncore.uncertain import SAMPLES, spread, within
 from uncore.words import duration
 
+System = Literal["machine", "free"]
+Folder = str | Path | Mapping[str, str | bytes]  # or names and contents
 Value = str | int | float | bool  # "50ns"
 NOTHING: Mapping[str, Any] = {}
 Counts = str | int | Iterable[int]  # "1,2,4..128", 4, [1, 2, 4]
@@ -52,7 +51,7 @@ class Policies(TypedDict, total=False):
     seeds: tuple[int, ...]
     arguments: tuple[str, ...]
     files: tuple[tuple[str, bytes], ...]
-    system: Literal["machine", "free"]
+    system: System
 
 
 def run(
@@ -69,6 +68,10 @@ def run(
     engine: str = "native",
     watchdog: str | int = "100ms",
     seeds: Iterable[int] | None = None,
+    arguments: Iterable[str] = (),
+    files: Folder = NOTHING,
+    system: System = "machine",
+    samples: int = SAMPLES,
     cores: Workers = 1,
     slow: bool = False,
     observed: bool = False,
@@ -77,24 +80,57 @@ def run(
 ) -> Result:
     """Runs a workload at each thread count, as often as there are seeds.
 
-    Keywords that are none of the options here are the workload's parameters, hold="50ns";
-    `parameters` takes them, too.  `overrides` are numbers of the machine, by the keys of `uncore
-    show --keys`.  `seeds`: (17, 18), or () for one run in lockstep.  `cores` is how many of the
-    host's may work, or a cluster (`uncore.cluster.connected`).  `observed` keeps what `uncore
-    lines` shows.  `told` says how engines are run: {"sst_threads": 4}.  Interrupted, it returns
-    what is finished, marked partial.
+    Keywords that are no option are the workload's parameters, hold="50ns"; `parameters` takes
+    them, too.  `overrides`: numbers of the machine, by the keys of `uncore show --keys`.  `seeds`:
+    (17, 18), or () for one run in lockstep.  Of a program of Linux, `arguments` are its words and
+    `files` what it finds as /files, a folder, or names and contents; a `system` that is free costs
+    nothing.  `samples`: machines drawn for `Result.intervals`, where numbers of the file have some.
+    `cores`: of this host, or a cluster (`uncore.cluster.connected`).  `observed` keeps what `uncore
+    lines` shows.  `told`: {"sst_threads": 4}.  Interrupted, it returns what is finished, partial.
     """
     values: Any = {"parameters": {**parameters, **named}, "overrides": overrides}
     policies: Any = {"placement": placement, "smt": smt, "home": home, "slices": slices}
-    waits = watchdog if isinstance(watchdog, int) else duration("watchdog", watchdog)
-    drawn = usual_seeds(engine) if seeds is None else tuple(seeds)
-    chosen: Any = {"engine": engine, "watchdog": waits, "seeds": drawn, "slow": slow}
-    job = make_job(machine, workload, threads, **values, **policies, **chosen)
+    policies |= common(watchdog, arguments, files, system) | {"engine": engine, "slow": slow}
+    policies["seeds"] = usual_seeds(engine) if seeds is None else tuple(seeds)
+    job = make_job(machine, workload, threads, **values, **policies)
+    return executed([job], [machine], cores, samples, observed=observed, told=told)[0]
+
+
+def common(
+    watchdog: str | int, arguments: Iterable[str], files: Folder, system: System
+) -> dict[str, Any]:
+    """Fields of a Job from what is no axis of a sweep."""
+    if isinstance(files, Mapping):
+        found = {name: one.encode() if isinstance(one, str) else one for name, one in files.items()}
+        held = tuple(sorted(found.items()))
+    else:
+        held = program.read_folder(Path(files))
+    return {
+        "watchdog": watchdog if isinstance(watchdog, int) else duration("watchdog", watchdog),
+        "arguments": tuple(arguments),
+        "files": held,
+        "system": system,
+    }
+
+
+def executed(
+    jobs: Sequence[Job],
+    machines: Sequence[str | Machine],
+    cores: Workers,
+    samples: int,
+    *,
+    observed: bool = False,
+    told: Told = UNTOLD,
+) -> list[Result]:
+    """Of what has any; `machines`: by what each job's was asked for."""
+    drawn = spread(machines, jobs, samples)
     probes = frozenset({"lines"} if observed else ())
-    result = execute([job], cores, probes=probes, told=told)[0]
-    if not result.points:
-        raise KeyboardInterrupt
-    return result
+    all_ = [*jobs, *(job for group in drawn for job in group)]
+    results = execute(all_, cores, probes=probes, told=told)
+    known = within(results[: len(jobs)], drawn, results[len(jobs) :])
+    if found := [one for one in known if one.points]:
+        return found
+    raise KeyboardInterrupt
 
 
 def usual_seeds(name: str, repeats: int = REPEATS) -> tuple[int, ...]:
@@ -171,78 +207,3 @@ def load_result(path: str | Path) -> Result:
 def load_all(path: str | Path) -> Results:
     """Reads the results of a file that may hold several: of a run of several machines, say."""
     return load_several(Path(path))
-
-
-class _Recorded(msgspec.Struct):
-    """A program in a job's document."""
-
-    name: str
-    sha256: str
-
-
-def job_again(result: Result) -> Job:
-    """The job of a result: its machine as recorded, its program found again and compared."""
-    try:
-        recorded = msgspec.convert(result.job.get("program"), _Recorded)
-    except msgspec.ValidationError as error:
-        raise UserError(f"job.program: {error}") from None
-    if result.job.get("engine") == "host":
-        raise UserError(
-            "this result was measured on hardware, which does not repeat itself; write"
-            f" uncore run --host {recorded.name} to measure again"
-        )
-    shipped = recorded.name in program.catalogue()
-    found = find_program(recorded.name if shipped else result.host.program)
-    if found.sha256 != recorded.sha256:
-        raise UserError(
-            f"{found.path}: the program is not the one of the result (SHA-256 {found.sha256[:12]},"
-            f" recorded {recorded.sha256[:12]}): the outcome cannot be reproduced from it"
-        )
-    job = Job.of(result.job, found)
-    if job.since:
-        raise UserError(
-            "this result went on from a saved run with other parameters: no job alone gives it;"
-            " write uncore run --from FILE"
-        )
-    return job
-
-
-def observe(
-    result: Result, threads: int | None = None, seed: int | None = None, told: Told = UNTOLD
-) -> Observed:
-    """What the probe `lines` sees of one point: of the last thread count if none is named, and of
-    its repeats the median if no seed is.
-
-    A result that was recorded without it is run again; as runs repeat, so must its outcome.
-    """
-    point = _chosen(repeats(result), threads, seed)
-    run = (point.threads, point.seed)
-    seen = [one for one in result.observed if (one.threads, one.seed) == run]
-    if seen and isinstance(seen[0].path_ps, int):
-        return seen[0]
-    again = execute([job_again(result).at(*run)], probes=frozenset({"lines"}), told=told)[0]
-    if not again.points:
-        raise KeyboardInterrupt
-    if canonical(again.points[0].as_kept_by(point)) != canonical(point):
-        raise UserError(
-            f"the point at {point.threads} threads{point.by_seed} comes out differently now (its"
-            f" result is of uncore {result.host.uncore}): what cost it its time then cannot be"
-            " told; run it anew"
-        )
-    return again.observed[0]
-
-
-def _chosen(all_: list[Repeats], threads: int | None, seed: int | None) -> Point:
-    if not all_:
-        raise UserError("the result has no finished point to look at; run its job again")
-    found = [same for same in all_ if threads in (None, same.threads)]
-    if not found:
-        counts = ", ".join(str(same.threads) for same in all_)
-        raise UserError(f"--threads {threads}: the result has {counts}")
-    if seed is None:
-        return found[-1].median
-    points = {point.seed: point for point in found[-1].points}
-    if seed not in points:
-        seeds = ", ".join(str(known) for known in points if isinstance(known, int)) or "none"
-        raise UserError(f"--seed {seed}: the result's are {seeds}")
-    return points[seed]

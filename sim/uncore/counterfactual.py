@@ -1,11 +1,13 @@
 """What if: one thing changed at a time, and what the whole run makes of it.
 
-    found = whatif(job, ...)       the run as it is, and a row for each change, best first
+    found = whatif(machine, workload, job)      the run as it is, and a row for each change, ranked
     changed(job, free, apart)      the job with lines that cost nothing, and fields apart, by name
     changes(job, observed)         what could be changed, each with the words of `uncore run`
 
 Nothing is estimated: each row is a run of its own, which its words repeat.  Lines that cost nothing
 and fields on lines of their own are the engine's (docs/whatif.md); all else are options of `run`.
+What can be done, to the program or to the machine, is ranked apart from bounds: what a line costs
+at most, which no program may be able to do without.
 """
 
 from __future__ import annotations
@@ -14,15 +16,15 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
-from uncore import topology
-from uncore.api import observe
+from uncore import repeating, topology
 from uncore.engine import NOTHING, Told
 from uncore.errors import UserError
 from uncore.execute import execute
 from uncore.job import Job
 from uncore.pool import Workers
+from uncore.recorded import observe
 from uncore.result import Observed, Point, Repeats, Result, repeats
 from uncore.result.frame import Framed
 from uncore.result.objects import alike, whole
@@ -30,6 +32,17 @@ from uncore.result.repeats import rate
 from uncore.result.sharing import costs
 from uncore.topology.load import stated
 
+Kind = Literal["layout", "home", "atomics", "distance", "number", "line"]
+Where = Literal["program", "machine", "bound"]
+WHERE: dict[Kind, Where] = {
+    "layout": "program",
+    "home": "program",
+    "atomics": "machine",
+    "distance": "machine",
+    "number": "machine",
+    "line": "bound",
+}
+JOIN = ".join."  # names the times of a distance
 SHARE = 0.2  # by which a number of the machine is changed
 MOST_OBJECTS = 6  # made free
 LEAST = 0.01  # of the critical path: what has less of it is not worth a run
@@ -40,10 +53,15 @@ QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(ps|ns|us|cy)(@\w+)?")
 class Change:
     """One thing that is otherwise."""
 
-    kind: str  # line, layout, number, home, atomics
+    kind: Kind
     what: str
     words: tuple[str, ...]  # behind those of the run as it is
     job: Job
+
+    @property
+    def where(self) -> Where:
+        """What somebody has to change; a line that costs nothing nobody can."""
+        return WHERE[self.kind]
 
 
 @dataclass(frozen=True)
@@ -60,6 +78,13 @@ class Effect:
     def point(self) -> Point:
         return self.runs.median
 
+    @property
+    def rank(self) -> tuple[bool, int, float]:
+        """What can be done before bounds; of each the gains, then what may be chance, then what
+        loses."""
+        surely = 1 if self.doubtful else 0 if self.throughput > 0 else 2
+        return self.change.where == "bound", surely, -self.throughput
+
 
 @dataclass(frozen=True, repr=False)
 class WhatIf(Framed):
@@ -67,7 +92,7 @@ class WhatIf(Framed):
 
     words: tuple[str, ...]  # uncore run MACHINE WORKLOAD ...
     result: Result
-    effects: tuple[Effect, ...]  # best first
+    effects: tuple[Effect, ...]  # by rank
 
     @property
     def base(self) -> Repeats:
@@ -79,6 +104,7 @@ class WhatIf(Framed):
     def to_rows(self) -> list[dict[str, Any]]:
         return [
             {
+                "where": one.change.where,
                 "kind": one.change.kind,
                 "change": one.change.what,
                 "throughput": one.point.throughput,
@@ -97,13 +123,13 @@ class WhatIf(Framed):
 
 def whatif(
     machine: str,
+    workload: str,
     job: Job,
-    words: Sequence[str],
     workers: Workers = 1,
-    only: Iterable[str] = (),
+    only: Iterable[Kind] = (),
     told: Told = NOTHING,
 ) -> WhatIf:
-    """`machine`: by the name that its keys are read from; `words`: those that repeat the job."""
+    """`machine`, `workload`: the names by which the job's were found."""
     if len(job.threads) != 1:
         raise UserError("whatif looks at one thread count; write --threads 64")
     result = execute([job], workers, told=told)[0]
@@ -120,7 +146,8 @@ def whatif(
     effects = [
         _effect(c, base, repeats(r)[0]) for c, r in zip(found, runs, strict=True) if r.points
     ]
-    return WhatIf(tuple(words), result, tuple(sorted(effects, key=lambda e: -e.throughput)))
+    again = repeating.words(machine, workload, job, told)
+    return WhatIf(again, result, tuple(sorted(effects, key=lambda one: one.rank)))
 
 
 def changed(job: Job, free: Sequence[str], apart: Sequence[str], told: Told = NOTHING) -> Job:
@@ -156,10 +183,10 @@ def _rates(runs: Repeats) -> list[float]:
 
 
 def changes(machine: str, job: Job, observed: Observed) -> Iterator[Change]:
-    """Lines, layouts, numbers of the machine, homes, atomics."""
+    """Lines, layouts, numbers of the machine and distances, atomics, homes."""
     yield from _lines(job, observed)
     yield from _layouts(job, observed)
-    yield from _numbers(machine, job)
+    yield from _times(_Machine(machine, job))
     yield from _homes(job)
 
 
@@ -196,36 +223,50 @@ def _layouts(job: Job, observed: Observed) -> Iterator[Change]:
             yield Change("layout", what, words, replace(job, apart=moved))
 
 
-def _numbers(machine: str, job: Job) -> Iterator[Change]:
-    """Times of the machine, a fifth less and a fifth more; atomics where they are not."""
-    settings = [f"{key}={value}" for key, value in job.overrides]
-    for key, (_, leaf) in stated(machine, settings).items():
-        text = "" if leaf is None else str(leaf.value)
+class _Machine:
+    """A job's machine, to be read again with other numbers."""
+
+    def __init__(self, name: str, job: Job) -> None:
+        self.name, self.job = name, job
+        self.settings = [f"{key}={value}" for key, value in job.overrides]
+        leaves = stated(name, self.settings).items()
+        self.stated = {key: "" if leaf is None else str(leaf.value) for key, (_, leaf) in leaves}
+
+    def changed(self, kind: Kind, what: str, **values: str) -> Iterator[Change]:
+        """Nothing where the machine cannot have them, or they change nothing."""
+        words = [f"{key}={value}" for key, value in values.items()]
+        try:
+            machine = topology.load(self.name, [*self.settings, *words])
+        except UserError:
+            return
+        if replace(machine, numbers=()) != replace(self.job.machine, numbers=()):
+            overrides = tuple(sorted({**dict(self.job.overrides), **values}.items()))
+            said = tuple(one for word in words for one in ("--with", word))
+            job = replace(self.job, machine=machine, overrides=overrides)
+            yield Change(kind, what, said, job)
+
+
+def _times(machine: _Machine) -> Iterator[Change]:
+    """A fifth less and a fifth more of each; of a distance, all a fifth less; atomics where they
+    are not."""
+    distances: dict[str, dict[str, str]] = {}
+    for key, text in machine.stated.items():
         match = QUANTITY.fullmatch(text)
         if match is None or float(match[1]) == 0 or key.startswith("chance."):
             continue
         for sign in (-1, 1):
             value = f"{float(match[1]) * (1 + sign * SHARE):.6g}{match[2]}{match[3] or ''}"
-            if changed := _with(machine, job, settings, key, value):
-                yield Change("number", f"{key} {text} -> {value}", *changed)
-    far = any(core.far_atomics for core in job.machine.each_core)
-    if changed := _with(machine, job, settings, "core.atomics", "near" if far else "far"):
-        yield Change("atomics", f"atomics {'near' if far else 'far'}", *changed)
-
-
-def _with(
-    machine: str, job: Job, settings: Sequence[str], key: str, value: str
-) -> tuple[tuple[str, ...], Job] | None:
-    """None where the machine cannot have it, or it changes nothing."""
-    word = f"{key}={value}"
-    try:
-        changed = topology.load(machine, [*settings, word])
-    except UserError:
-        return None
-    if replace(changed, numbers=()) == replace(job.machine, numbers=()):
-        return None
-    overrides = tuple(sorted({**dict(job.overrides), key: value}.items()))
-    return ("--with", word), replace(job, machine=changed, overrides=overrides)
+            yield from machine.changed("number", f"{key} {text} -> {value}", **{key: value})
+            level, join, _ = key.rpartition(JOIN)
+            if join and sign < 0:
+                distances.setdefault(level, {})[key] = value
+    for level, values in distances.items():
+        if len(values) > 1:  # one number alone has its row
+            what = f"all of {level}{JOIN}* {SHARE:.0%} nearer"
+            yield from machine.changed("distance", what, **values)
+    far = any(core.far_atomics for core in machine.job.machine.each_core)
+    other = "near" if far else "far"
+    yield from machine.changed("atomics", f"atomics {other}", **{"core.atomics": other})
 
 
 def _homes(job: Job) -> Iterator[Change]:

@@ -22,16 +22,27 @@ from typing import Any, TypeAlias, TypeVar
 from rich.text import Text
 
 from uncore import counterfactual, exploration, matrices, program, topology
-from uncore.api import NOTHING, Counts, Value, find_program, make_job, observe, usual_seeds
-from uncore.counterfactual import WhatIf
+from uncore.api import (
+    NOTHING,
+    Counts,
+    Folder,
+    System,
+    Value,
+    common,
+    executed,
+    find_program,
+    make_job,
+    usual_seeds,
+)
+from uncore.counterfactual import Kind, WhatIf
 from uncore.engine import NOTHING as UNTOLD
 from uncore.engine import Told
-from uncore.execute import execute
 from uncore.exploration import Exploration
 from uncore.exploration.plan import Plan
 from uncore.matrices import Matrix, Sample
 from uncore.pool import Workers
 from uncore.program import Program
+from uncore.recorded import observe
 from uncore.report import chart, curve, objects, workload
 from uncore.report import explore as fronts
 from uncore.report import plot as plots
@@ -41,7 +52,7 @@ from uncore.result import Result, Results, files
 from uncore.result.frame import Framed
 from uncore.store import Store
 from uncore.topology.machine import Machine
-from uncore.words import duration
+from uncore.uncertain import SAMPLES
 
 SHOWN, OBJECTS = 16, 8  # rows of what changes and of lines
 T = TypeVar("T")
@@ -63,27 +74,30 @@ def sweep(
     engine: Several[str] = "native",
     watchdog: str | int = "100ms",
     seeds: Iterable[int] | None = None,
+    arguments: Iterable[str] = (),
+    files: Folder = NOTHING,
+    system: System = "machine",
+    samples: int = SAMPLES,
     cores: Workers = 1,
     slow: bool = False,
+    observed: bool = False,
     told: Told = UNTOLD,
     **named: Several[Value],
 ) -> Results:
     """Runs all combinations of what is given as a list; options are those of `run`."""
     policies = {"placement": placement, "smt": smt, "home": home, "slices": slices}
-    waits = watchdog if isinstance(watchdog, int) else duration("watchdog", watchdog)
+    fixed = common(watchdog, arguments, files, system) | {"slow": slow}
     kept = None if seeds is None else tuple(seeds)
     axes = (_product({**policies, "engine": engine}), _product(overrides))
-    jobs = []
+    jobs, names = [], []
     for machine, what, chosen, numbers, values in product(
         _several(machines), _several(workloads), *axes, _product({**parameters, **named})
     ):
         drawn = usual_seeds(chosen["engine"]) if kept is None else kept
-        given: Any = {"parameters": values, "overrides": numbers, "seeds": drawn, "slow": slow}
-        jobs.append(make_job(machine, what, threads, watchdog=waits, **given, **chosen))
-    found = [result for result in execute(jobs, cores, told=told) if result.points]
-    if not found:
-        raise KeyboardInterrupt
-    return Results(found)
+        given: Any = {"parameters": values, "overrides": numbers, "seeds": drawn, **fixed}
+        jobs.append(make_job(machine, what, threads, **given, **chosen))
+        names.append(machine)
+    return Results(executed(jobs, names, cores, samples, observed=observed, told=told))
 
 
 def _several(value: Any) -> list[Any]:
@@ -144,31 +158,25 @@ def whatif(
     workload: str | Path,
     threads: int,
     *,
-    only: Iterable[str] = (),
+    only: Iterable[Kind] = (),
     parameters: Mapping[str, Value] = NOTHING,
     overrides: Mapping[str, Value] = NOTHING,
     placement: str = "compact",
+    smt: bool = True,
     home: str = "addressed",
+    slices: str = "hash",
     seeds: Iterable[int] | None = None,
     cores: Workers = 1,
     told: Told = UNTOLD,
     **named: Value,
 ) -> WhatIf:
-    """What each change of the program or the machine would be worth, best first (docs/whatif.md).
-
-    `only`: of these kinds: line, layout, number, home, atomics.
-    """
+    """What each change of the program or the machine would be worth, by rank (docs/whatif.md)."""
     values = {**parameters, **named}
     drawn = usual_seeds("native") if seeds is None else tuple(seeds)
     said: Any = {"parameters": values, "overrides": overrides, "seeds": drawn}
-    job = make_job(machine, workload, [threads], placement=placement, home=home, **said)
-    words = ["uncore", "run", machine, str(workload), "--threads", str(threads)]
-    words += [word for k, v in values.items() for word in ("--set", f"{k}={v}")]
-    words += [word for k, v in overrides.items() for word in ("--with", f"{k}={v}")]
-    words += ["--place", placement] * (placement != "compact")
-    words += ["--home", home] * (home != "addressed")
-    words += ["--seed", str(drawn[0]), "--repeat", str(len(drawn))] if drawn else ["--seed", "none"]
-    return counterfactual.whatif(machine, job, words, cores, only, told)
+    said |= {"placement": placement, "smt": smt, "home": home, "slices": slices}
+    job = make_job(machine, workload, [threads], **said)
+    return counterfactual.whatif(machine, str(workload), job, cores, only, told)
 
 
 def explore(file: str | Path, *, cores: Workers = 1, resume: bool = False) -> Exploration:

@@ -2,7 +2,8 @@
 
     uncertain(machine)              its numbers that have an interval; one that --with sets has none
     samples(name, job, count)       the job on so many machines; `name`: what the machine is read by
-    span(values)                    between which four of five of them are
+    spread(name, jobs, count)       the same of each job; none where its machine is known
+    within(results, samples)        results with what came of those: between which throughputs
 
 An interval holds the true number in four of five cases (docs/prediction.md): as far as its ends are
 from the median, a logarithm is drawn from a normal distribution.  The machines are a Latin
@@ -20,9 +21,12 @@ from math import exp, log
 from random import Random
 from statistics import NormalDist
 
+import msgspec
+
 from uncore import topology
 from uncore.errors import UserError
 from uncore.job import Job
+from uncore.result.schema import Interval, Result
 from uncore.topology.machine import Machine, Number
 from uncore.topology.units import NUMBER
 
@@ -48,7 +52,34 @@ def samples(name: str, job: Job, count: int) -> list[Job]:
     return found
 
 
-def span(values: Iterable[float]) -> tuple[float, float]:
+def spread(names: Sequence[str | Machine], jobs: Sequence[Job], count: int) -> list[list[Job]]:
+    """A name for each job; a machine without one is taken as it is."""
+    return [
+        samples(name, job, count) if isinstance(name, str) and uncertain(job.machine) else []
+        for name, job in zip(names, jobs, strict=True)
+    ]
+
+
+def within(
+    results: Sequence[Result], groups: Sequence[Sequence[Job]], drawn: Sequence[Result]
+) -> list[Result]:
+    """`drawn`: what came of the groups, one after another."""
+    rest = iter(drawn)
+    return [
+        _with_intervals(result, [next(rest) for _ in group])
+        for result, group in zip(results, groups, strict=True)
+    ]
+
+
+def _with_intervals(result: Result, drawn: Sequence[Result]) -> Result:
+    rates: dict[int, list[int]] = {}
+    for point in (point for one in drawn for point in one.points):
+        rates.setdefault(point.threads, []).append(point.throughput or 0)
+    found = [Interval(n, len(many), *span(many)) for n, many in rates.items()]
+    return msgspec.structs.replace(result, intervals=found) if found else result
+
+
+def span(values: Iterable[int]) -> tuple[int, int]:
     """Without a tenth of them at either end."""
     ordered = sorted(values)
     beyond = int(len(ordered) * OUTSIDE)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from uncore import api
-from uncore.result import load
+from uncore.recorded import observe
+from uncore.result import load, repeats
 
 FALSE_SHARING = ("layout/false_sharing", "--threads", "4", "--set", "ops=500")
 
@@ -68,7 +68,7 @@ def test_the_sums_over_lines_equal_the_result(uncore, workload):
     watched = saved(uncore, *words, "--lines")
     assert watched.result_hash == plain.result_hash and not plain.observed
     for point, observed in zip(watched.points, watched.observed, strict=True):
-        assert observed == api.observe(plain, point.threads, point.seed)
+        assert observed == observe(plain, point.threads, point.seed)
         assert observed.transfers == point.transfers
         assert observed.total("invalidations") == point.invalidations
         assert observed.total("waited_ps") == observed.waited_ps > 0
@@ -138,7 +138,7 @@ def test_shared_lines_have_the_columns_of_perf(uncore):
     words = ("counter/atomic", "--place", "0,1,64,65", "--threads", "4", "--set", "ops=1000")
     result = saved(uncore, "epyc7601x2", *words)
     rows = json.loads(uncore("lines", "r.json", "--format", "c2c", "--json").out)
-    moved = api.repeats(result)[0].median.transfers
+    moved = repeats(result)[0].median.transfers
     assert rows[0]["Hitm Total"] == rows[0]["LclHitm"] + rows[0]["RmtHitm"]
     assert rows[0]["RmtHitm"] > 0.8 * moved["system"]
     shown = uncore("lines", "r.json", "--format", "c2c").out

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib.util
 import inspect
 import subprocess
 import sys
 from pathlib import Path
-from typing import get_type_hints
 
 import polars
 import pytest
@@ -16,7 +14,6 @@ import pytest
 import uncore
 from uncore import api
 from uncore.errors import UserError
-from uncore.job import Job
 
 TINY = {"machine": "ccx:2x2", "workload": "lock/ticket", "threads": [1, 2], "ops": 20}
 
@@ -42,19 +39,69 @@ def test_the_package_says_that_it_is_typed():
     assert Path(inspect.getfile(uncore)).with_name("py.typed").is_file()
 
 
-# In other words, or not at all: what a program of Linux is given is the command's alone.
-OTHERWISE = {"seeds", "watchdog", "arguments", "files", "system"}
+@pytest.mark.parametrize("function", [uncore.run, uncore.sweep])
+def test_what_decides_a_job_can_be_said(function):
+    assert api.Policies.__annotations__.keys() <= inspect.signature(function).parameters.keys()
 
 
-def test_options_are_those_of_a_job_and_have_its_defaults():
-    policies = get_type_hints(api.Policies)
-    fields = {f.name: f.default for f in dataclasses.fields(Job)}
-    types = get_type_hints(Job)
-    assert policies == {name: types[name] for name in policies}
-    for function in (uncore.run, uncore.sweep):
-        offered = inspect.signature(function).parameters
-        for name in policies.keys() - OTHERWISE:
-            assert offered[name].default == fields[name]
+def test_what_is_not_said_is_as_a_job_has_it():
+    said = uncore.run(**TINY, seeds=()).job
+    assert (
+        said
+        == api.make_job(
+            **{k: TINY[k] for k in TINY if k != "ops"}, parameters={"ops": 20}
+        ).document()
+    )
+    (swept,) = uncore.sweep(
+        **{f"{k}s" if k in ("machine", "workload") else k: v for k, v in TINY.items()}, seeds=()
+    )
+    assert swept.job == said
+
+
+PRINTS = """
+#include <stdio.h>
+int main(int words, char **word) {
+  char text[9] = "";
+  FILE *file = fopen("/files/a.txt", "r");
+  if (file)
+    fgets(text, sizeof text, file);
+  printf("%s %s", word[words - 1], text);
+}
+"""
+
+
+def test_a_program_of_linux_is_given_words_and_files(tmp_path):
+    (tmp_path / "prints.c").write_text(PRINTS)
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files/a.txt").write_text("held")
+    given = {"arguments": ["-t", "{threads}"], "seeds": (), "threads": [2]}
+    program = tmp_path / "prints.c"
+    dear = uncore.run("bus:2", program, **given, files=tmp_path / "files")
+    free = uncore.run("bus:2", program, **given, files={"a.txt": "held"}, system="free")
+    assert [one.points[0].output for one in (dear, free)] == ["2 held"] * 2
+    assert free.points[0].elapsed_ps < dear.points[0].elapsed_ps
+
+
+def test_a_machine_known_within_intervals_says_between_which_throughputs(tmp_path):
+    (tmp_path / "m.toml").write_text(UNCERTAIN)
+    words = {**TINY, "machine": str(tmp_path / "m.toml"), "seeds": (1,)}
+    known = uncore.run(**words)
+    assert [(one.threads, one.samples) for one in known.intervals] == [(1, 10), (2, 10)]
+    for row in known.to_rows():
+        assert row["throughput_low"] < row["throughput"] < row["throughput_high"]
+    assert not uncore.run(**words, samples=0).intervals
+    assert "4 of 5 machines" in known._repr_html_()
+    uncore.save(known, tmp_path / "r.json")
+    assert uncore.load(tmp_path / "r.json").intervals == known.intervals
+
+
+UNCERTAIN = """
+extends = "bus"
+name = "guessed"
+tree = "core:2 thread:1"
+[core]
+atomic = { value = "20cy", interval = ["10cy", "40cy"], source = "predicted: a" }
+"""
 
 
 def test_a_parameter_is_a_keyword(result):

@@ -58,6 +58,27 @@ def test_a_change_that_a_repeat_shows_without_it_is_marked(uncore):
     assert "+-" in printed
 
 
+def test_what_can_be_done_stands_before_bounds_and_what_is_sure_before_chance(uncore):
+    words = ("mesh:2x2", "lock/ticket", "--threads", "4", "--set", "ops=20")
+    rows = json.loads(uncore("whatif", *words, "--json").out)
+    ranks = [(r["where"] == "bound", surely(r), -r["throughput_change"]) for r in rows]
+    assert ranks == sorted(ranks)
+    assert {r["kind"] for r in rows if r["where"] == "bound"} == {"line"}
+    (nearer,) = [r for r in rows if r["kind"] == "distance"]
+    said = [word for word in shlex.split(nearer["words"]) if word != "--with"]
+    assert said == [
+        *("system.join.inject=6.4ns", "system.join.eject=6.4ns", "system.join.latency=1.6cy")
+    ]
+    printed = uncore("whatif", *words).out
+    done, _, bounds = printed.partition("Bounds:")
+    assert "costs nothing" not in done and "costs nothing" in bounds
+    assert "one in 20" in printed
+
+
+def surely(row):
+    return 1 if row["doubtful"] else 0 if row["throughput_change"] > 0 else 2
+
+
 def test_a_result_with_a_free_line_is_reproduced(uncore):
     words = (*SHARED, "--repeat", "1", "--free", "count", "--apart", "*limit")
     assert uncore("run", *words, "--output", "r.json").status == 0

@@ -38,7 +38,7 @@ def test_report_of_a_run_has_every_part(page):
 def test_source_lines_of_a_report_add_up_to_what_was_waited(page):
     """Nearly all: of lines that cost next to nothing the page says nothing."""
     place, result = page
-    from uncore.api import observe
+    from uncore.recorded import observe
     from uncore.result import repeats
 
     point = repeats(result)[-1].median

@@ -63,6 +63,7 @@ COMMANDS: Commands = {
         "The lines a run waited for: what they hold, who took them, and what they cost.",
         "uncore.report.objects:COLUMNS",
         "uncore.report.costs:COLUMNS",
+        "uncore.report.c2c:COLUMNS",
     ),
     "conflicts": (
         f"{_HERE}.results:conflicts",

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from uncore import engine
-from uncore.commands.options import PLACED, Json, Placed, Set, Threads, With, note
+from uncore.commands.options import PLACED, Json, Placed, Threads, note
 from uncore.commands.status import FAILED, OK
 from uncore.compare import agreement
 from uncore.compare import crosscheck as crossing
@@ -50,11 +50,9 @@ def export(
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"], help="the folder; it must be new")],
     threads: Annotated[str, Parameter(help="how many: one number, or max")] = "max",
-    set_: Set = [],  # noqa: B006
-    with_: With = [],  # noqa: B006
     choices: Placed = PLACED,
 ) -> int:
-    job = choices.job(machine, workload, threads, set_, with_)
+    job = choices.job(machine, workload, threads)
     if len(job.threads) != 1:
         raise UserError(f"--threads {threads}: one folder is one run; write one number")
     if output.exists():
@@ -76,12 +74,10 @@ def crosscheck(
         ),
     ] = "",
     threads: Threads = "2",
-    set_: Set = [],  # noqa: B006
-    with_: With = [],  # noqa: B006
     choices: Placed = PLACED,
     json: Json = False,
 ) -> int:
-    job, told = choices.job(machine, workload, threads, set_, with_), choices.told()
+    job, told = choices.job(machine, workload, threads), choices.told()
     found_here = (name for name in DEFAULT if not engine.missing(name, told))
     names = [name.strip() for name in engines.split(",")] if engines else list(found_here)
     if len(names) < 2 or len(set(names)) < len(names):
@@ -100,13 +96,11 @@ def diff_engines(
     workload: str,
     *,
     threads: Threads = "1",
-    set_: Set = [],  # noqa: B006
-    with_: With = [],  # noqa: B006
     choices: Placed = PLACED,
     against: Annotated[str, Parameter(help="the engine to compare --engine with")] = "reference",
     json: Json = False,
 ) -> int:
-    job = choices.job(machine, workload, threads, set_, with_)
+    job = choices.job(machine, workload, threads)
     if not choices.slow:
         engine.refuse_slow(replace(job, engine=against))
     engines = (job.engine, against)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from uncore.commands.options import Cluster, Cores, Json, Plot, Resume, at_work, note
+from uncore.commands.options import CREW, Crew, Json, Plot, Resume, note
 from uncore.commands.status import INTERRUPTED, OK
 from uncore.exploration import explore as look
 from uncore.exploration.plan import Plan
@@ -30,14 +30,13 @@ def explore(
         Path | None, Parameter(help="save the runs behind the front (.json, .parquet)")
     ] = None,
     resume: Resume = False,
-    cores: Cores = 0,
-    cluster: Cluster = "",
+    crew: Crew = CREW,
     plot: Plot = None,
     json: Json = False,
 ) -> int:
     check_endings({"--output": output, "--plot": plot})
     plan = Plan.read(file)
-    with at_work(cores, cluster) as workers, progress(plan.designs, "exploring", "designs") as more:
+    with crew.at_work() as workers, progress(plan.designs, "exploring", "designs") as more:
         found = look(plan, workers, store=Store(), resume=resume, done=more)
     if json:
         print_json(found.to_rows())

@@ -30,6 +30,7 @@ from uncore.result import Result, Results, repeats, save
 from uncore.result.schema import by_seed
 from uncore.signals import saving
 from uncore.store import Store
+from uncore.uncertain import within
 from uncore.words import check_endings
 
 Log = tuple[Job, Any]  # of one point, columns
@@ -47,7 +48,7 @@ def finish(
     log: Path | None = None,
     calls: bool = False,
     resume: bool = False,
-    drawn: Sequence[Sequence[Job]] = (),
+    drawn: Sequence[Sequence[Job]],
 ) -> int:
     files = {"--output": output, "--plot": chart.plot, "--log": log}
     check_endings(files | {"--report": chart.report})
@@ -56,12 +57,11 @@ def finish(
     with saving() as hold:
         others = [job for group in drawn for job in group]
         results, logs, wrong = _simulate([*jobs, *others], workers, probes, told, resume, hold)
-        results, rest = results[: len(jobs)], iter(results[len(jobs) :])
-        samples = [[next(rest) for _ in group] for group in drawn]
+        results = within(results[: len(jobs)], drawn, results[len(jobs) :])
         if output:
             save(Results(results), output)
     _show_output([] if json else results)
-    curve.show(results, json, samples)
+    curve.show(results, json)
     if len(jobs) == 1 and results[0].points and not json:
         moved.show(jobs[0].program, repeats(results[0])[-1].median)
     if output:

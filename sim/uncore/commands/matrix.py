@@ -13,11 +13,10 @@ from uncore.commands.options import (
     CHOICES,
     Choices,
     Cluster,
+    Crew,
     Json,
     Plot,
     Resume,
-    With,
-    at_work,
     note,
 )
 from uncore.commands.status import FAILED, INTERRUPTED, OK
@@ -40,7 +39,6 @@ def matrix(
     *,
     ipi: Annotated[bool, Parameter(negative="", help="interrupts instead of a line")] = False,
     sample: Sample = "",
-    with_: With = [],  # noqa: B006
     choices: Choices = CHOICES,
     csv: Annotated[Path | None, Parameter(help="write the matrix, in ns")] = None,
     plot: Plot = None,
@@ -49,11 +47,11 @@ def matrix(
     json: Json = False,
 ) -> int:
     check_endings({"--csv": csv, "--plot": plot})
-    with at_work(1, cluster) as workers:
+    with Crew(1, cluster).at_work() as workers:
         measured = measurement.measure(
             machine,
             ipi=ipi,
-            overrides=pairs("--with", choices.numbers(with_)),
+            overrides=pairs("--with", choices.numbers()),
             only=_sample(sample) if sample else None,
             told=choices.told(),
             store=Store(),

@@ -9,23 +9,20 @@ from typing import Annotated, Any, Literal
 import msgspec
 from cyclopts import Parameter, validators
 
-from uncore.api import load_result, make_job, observe
+from uncore.api import load_result
 from uncore.commands.options import (
+    CREW,
     ENGINES,
     REPEATED,
     SEEDED,
-    Cluster,
-    Cores,
+    Crew,
     Engines,
     Json,
     Plot,
     Repeated,
     Report,
     Seeded,
-    Set,
     Threads,
-    With,
-    at_work,
     command,
     note,
 )
@@ -34,7 +31,8 @@ from uncore.compare import results as comparing
 from uncore.engine import Told
 from uncore.errors import GuestError, UserError
 from uncore.execute import execute
-from uncore.pool import Workers
+from uncore.job import Job
+from uncore.recorded import observe
 from uncore.report import c2c, objects
 from uncore.report import compare as compare_report
 from uncore.report import conflicts as conflicts_report
@@ -47,7 +45,7 @@ from uncore.result.conflicts import pairs as pairs_of
 from uncore.result.observed import Shared
 from uncore.result.scaling import analyse
 from uncore.result.sharing import costs as costs_of
-from uncore.words import check_endings, is_workload, pairs
+from uncore.words import check_endings, is_workload
 
 
 def lines(
@@ -85,13 +83,11 @@ def conflicts(
     *,
     machine: Annotated[str, Parameter(help="where to run it")] = "ccx:2x4",
     threads: Annotated[int, Parameter(validator=validators.Number(gte=2))] = 4,
-    set_: Set = [],  # noqa: B006
-    with_: With = [],  # noqa: B006
     choices: Seeded = SEEDED,
     json: Json = False,
 ) -> int:
 
-    job = choices.job(machine, workload, (threads,), set_, with_)
+    job = choices.job(machine, workload, (threads,))
     seen: list[Any] = []
     result = execute(
         [job],
@@ -136,25 +132,19 @@ def compare(
         ),
     ],
     threads: Threads = "1",
-    set_: Set = [],  # noqa: B006
-    with_: With = [],  # noqa: B006
     choices: Repeated = REPEATED,
-    cores: Cores = 0,
-    cluster: Cluster = "",
+    crew: Crew = CREW,
     plot: Plot = None,
     report: Report = None,
     json: Json = False,
 ) -> int:
     check_endings({"--plot": plot, "--report": report})
     if words and all(_is_result(word) for word in words):
-        usual = (threads, choices.untold()) == ("1", REPEATED)
-        results = _saved(words, usual and not (set_ or with_))
+        results = _saved(words, (threads, choices.untold()) == ("1", REPEATED))
     else:
-        options = choices.policies()
-        options["parameters"] = pairs("--set", set_)
-        options["overrides"] = pairs("--with", choices.numbers(with_))
-        with at_work(cores, cluster) as workers:
-            results = _run_both(words, threads, workers, choices.told(), **options)
+        jobs = _both(words, threads, choices)
+        with crew.at_work() as workers:
+            results = execute(jobs, workers, told=choices.told())
     if any(result.outcome.partial for result in results):
         return INTERRUPTED
     at = comparing.most_threads(results[0], results[1])
@@ -196,9 +186,7 @@ def _is_result(word: str) -> bool:
     return word.endswith((".json", ".parquet"))
 
 
-def _run_both(
-    words: Sequence[str], threads: str, workers: Workers, told: Told, **options: Any
-) -> list[Result]:
+def _both(words: Sequence[str], threads: str, choices: Repeated) -> list[Job]:
     workloads = [word for word in words if is_workload(word)]
     machines = [word for word in words if not is_workload(word)]
     if sorted((len(machines), len(workloads))) != [1, 2]:
@@ -206,5 +194,4 @@ def _run_both(
             f"compare needs a machine and two workloads, or two machines and a workload; it got"
             f" {len(machines)} and {len(workloads)}: uncore compare epyc7601x2 lock/ticket lock/mcs"
         )
-    jobs = [make_job(m, w, threads, **options) for m in machines for w in workloads]
-    return execute(jobs, workers, told=told)
+    return [choices.job(m, w, threads) for m in machines for w in workloads]

@@ -4,35 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from uncore.api import find_program, job_again
+from uncore.api import find_program
 from uncore.commands.finish import draw, finish
 from uncore.commands.options import (
     CHART,
-    ON_LINUX,
+    CREW,
     SEVERAL,
-    WHAT_IF,
-    WHOLE,
     Chart,
-    Cluster,
-    Cores,
+    Crew,
     Json,
-    OnLinux,
     Resume,
     Samples,
-    Set,
     Several,
     Threads,
-    WhatIf,
-    Whole,
-    With,
-    at_work,
     note,
 )
+from uncore.commands.options.of_run import ON_LINUX, WHAT_IF, WHOLE, OnLinux, WhatIf, Whole
 from uncore.commands.status import FAILED, INTERRUPTED, OK
 from uncore.counterfactual import changed
 from uncore.engine import Told
@@ -43,12 +36,12 @@ from uncore.host import pinned
 from uncore.job import Job
 from uncore.placement import thread_counts
 from uncore.pool import Workers
+from uncore.recorded import job_again
 from uncore.report import curve
 from uncore.result import Result, canonical, load_all, save
 from uncore.saved import save as save_run
 from uncore.saved import take_up
-from uncore.uncertain import SAMPLES, uncertain
-from uncore.uncertain import samples as samples_of
+from uncore.uncertain import SAMPLES, spread
 from uncore.words import check_endings, duration, machines_and_workloads, pairs
 
 Words = Annotated[
@@ -68,11 +61,8 @@ Host = Annotated[
 def run(
     *words: Words,
     threads: Threads = "1",
-    set_: Set = [],  # noqa: B006
-    with_: With = [],  # noqa: B006
     choices: Several = SEVERAL,
-    cores: Cores = 0,
-    cluster: Cluster = "",
+    crew: Crew = CREW,
     chart: Chart = CHART,
     output: Output = None,
     again: Again = None,
@@ -87,8 +77,9 @@ def run(
     json: Json = False,
 ) -> int:
     shown: Any = {"json": json, "chart": chart, "output": output}
-    told, usual = choices.told(), (choices.untold(), what_if) == (SEVERAL, WHAT_IF)
-    plain = usual and not (with_ or lines or log or resume)
+    told, set_ = choices.told(), choices.set_
+    usual = (replace(choices.untold(), set_=[]), what_if) == (SEVERAL, WHAT_IF)
+    plain = usual and not (lines or log or resume)
     alone = plain and threads == "1" and not words
     if whole.from_:
         return _from(whole.from_, whole, alone and not (again or host), set_, told, **shown)
@@ -96,27 +87,27 @@ def run(
         return _measure(plain and not (again or told), words, threads, set_, **shown)
     if again:
         _check_again(again, alone and not set_ and not output and chart == CHART)
-        return _again(again, at_work(cores, cluster), told)
-    jobs = _jobs(words, choices, on_linux, what_if, (threads, set_, with_))
+        return _again(again, crew.at_work(), told)
+    jobs = _jobs(words, threads, choices, on_linux, what_if)
     _check_files(len(jobs), output, log, lines)
     if whole != WHOLE:
         saved = _saving(whole, jobs, lines or log or resume)
         return _told(save_run(jobs[0], *saved, told), **shown)
     more: Any = {**shown, "log": log, "lines": lines, "resume": resume, "told": told}
     more |= {"calls": on_linux.strace, "drawn": _drawn(words, jobs, 0 if log else samples)}
-    return finish(jobs, at_work(cores, cluster), **more)
+    return finish(jobs, crew.at_work(), **more)
 
 
 def _jobs(
     words: Sequence[str],
+    threads: str,
     choices: Several,
     on_linux: OnLinux,
     what_if: WhatIf,
-    numbers: tuple[str, Sequence[str], Sequence[str]],
 ) -> list[Job]:
     machines, workloads = machines_and_workloads("run", words)
     programs = [on_linux.program(workload) for workload in workloads]
-    jobs = map(on_linux.of_job, choices.jobs(machines, programs, *numbers))
+    jobs = map(on_linux.of_job, choices.jobs(machines, programs, threads))
     return [changed(job, what_if.free, what_if.apart, choices.told()) for job in jobs]
 
 
@@ -124,10 +115,7 @@ def _drawn(words: Sequence[str], jobs: Sequence[Job], count: int) -> list[list[J
     """For each job what tells how uncertain its machine is; jobs are in the machines' order."""
     machines, _ = machines_and_workloads("run", words)
     names = [name for name in machines for _ in range(len(jobs) // len(machines))]
-    return [
-        samples_of(name, job, count) if uncertain(job.machine) else []
-        for name, job in zip(names, jobs, strict=True)
-    ]
+    return spread(names, jobs, count)
 
 
 def _from(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter, validators
 
-from uncore.commands.options import SEEDED, Json, Seeded, Set, With, note
+from uncore.commands.options import SEEDED, Json, Seeded, note
 from uncore.commands.status import OK
 from uncore.commands.window import LOOKED, Looked
 from uncore.report import traced
@@ -24,13 +24,11 @@ def trace(
         Path, Parameter(help="a table of events (.parquet), or a trace for Perfetto (.pftrace)")
     ],
     looked: Looked = LOOKED,
-    set_: Set = [],  # noqa: B006
-    with_: With = [],  # noqa: B006
     choices: Seeded = SEEDED,
     json: Json = False,
 ) -> int:
     check_endings({"--output": output}, {"--output": (".parquet", ".pftrace")})
-    job = choices.job(machine, workload, (threads,), set_, with_)
+    job = choices.job(machine, workload, (threads,))
     found = record(next(job.points()), looked.wanted(threads), choices.told())
     save(found, output)
     traced.show(found, json)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter, validators
 
-from uncore.commands.options import SEEDED, Seeded, Set, With, command, note
+from uncore.commands.options import SEEDED, Seeded, command, note
 from uncore.commands.status import OK
 from uncore.commands.window import LOOKED, Looked
 from uncore.errors import UserError
@@ -26,12 +26,10 @@ def watch(
     threads: Annotated[int, Parameter(validator=validators.Number(gte=1), help="how many")] = 1,
     output: Annotated[Path, Parameter(help="the page (.html)")],
     looked: Looked = LOOKED,
-    set_: Set = [],  # noqa: B006
-    with_: With = [],  # noqa: B006
     choices: Seeded = SEEDED,
 ) -> int:
     check_endings({"--output": output}, {"--output": (".html",)})
-    job = choices.job(machine, workload, (threads,), set_, with_)
+    job = choices.job(machine, workload, (threads,))
     window = looked.wanted(threads)
     if not (looked.window or looked.around):
         window = replace(window, around=MEASURED)

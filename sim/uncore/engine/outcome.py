@@ -23,8 +23,8 @@ MOST_SUSPECTS = 16
 MOST_LINES = 64  # hottest lines kept in a result
 
 
-class Run(Protocol):
-    """A run, and what can be asked of it."""
+class Run(tasks.Run, Protocol):
+    """The same of an engine of ours, and what it counts."""
 
     @property
     def end(self) -> str:
@@ -32,18 +32,6 @@ class Run(Protocol):
 
     @property
     def reason(self) -> str: ...
-
-    @property
-    def exit_code(self) -> int: ...
-
-    @property
-    def console(self) -> str: ...
-
-    @property
-    def now(self) -> int: ...
-
-    def read(self, address: int, size: int) -> bytes:
-        """Memory as the machine would read it."""
 
     def harts(self) -> list[dict[str, Any]]:
         """pc, clock, instructions, mode, and the address it waits for."""
@@ -57,7 +45,9 @@ def point(job: Job, engine: Run) -> dict[str, Any]:
         raise GuestError(_why(job, engine))
     guest, harts = job.program, job.threads[0]
     known = (
-        tasks.fields(job, cast(tasks.Run, engine)) if guest.linux else _told(guest, engine, harts)
+        tasks.fields(job, cast(tasks.OfLinux, engine))
+        if guest.linux
+        else _told(guest, engine, harts)
     )
     counts = engine.counters()
     lines = counts["lines"][:MOST_LINES]
@@ -171,7 +161,7 @@ def _why(job: Job, engine: Run) -> str:
     }
     lines = [heads[engine.end]]
     if guest.linux:
-        return "\n".join([*lines, *tasks.stacks(job, cast(tasks.Run, engine))])
+        return "\n".join([*lines, *tasks.stacks(job, cast(tasks.OfLinux, engine))])
     harts = sorted(enumerate(engine.harts()), key=lambda pair: SUSPECTS.index(pair[1]["mode"]))
     for number, hart in harts[:MOST_SUSPECTS]:
         where = guest.symbol_at(hart["pc"]) or "no symbol"

@@ -21,7 +21,7 @@ Task = dict[str, Any]
 
 
 class Run(Protocol):
-    """A run of a program of Linux, and what can be asked of it."""
+    """What is asked of a run, whatever its program."""
 
     @property
     def exit_code(self) -> int: ...
@@ -35,11 +35,15 @@ class Run(Protocol):
     def read(self, address: int, size: int) -> bytes:
         """Memory as the machine would read it."""
 
+
+class OfLinux(Run, Protocol):
+    """The same of a program of Linux."""
+
     def tasks(self) -> list[Task]:
         """tid, state, hart, pc, ra, sp, fp, call, since, waits_on, operations, began, ended."""
 
 
-def fields(job: Job, run: Run) -> dict[str, Any]:
+def fields(job: Job, run: OfLinux) -> dict[str, Any]:
     """Beside what the engine counts."""
     marked = [task for task in run.tasks() if task["operations"]]
     begins = [0 if task["began"] is None else task["began"] for task in marked]
@@ -73,7 +77,7 @@ def worded(reason: str) -> str:
     return re.sub(r"system call (\d+)", named, reason)
 
 
-def stacks(job: Job, run: Run) -> list[str]:
+def stacks(job: Job, run: OfLinux) -> list[str]:
     """Each thread that has not ended, with the functions that it is in."""
     alive = [task for task in run.tasks() if task["state"] != "dead"]
     order = ("running", "sleeping", "ready")

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from uncore import repeating
 from uncore.api import find_program, make_job
 from uncore.errors import UserError, nearest
 from uncore.exploration import document
@@ -120,20 +121,15 @@ class Plan:
         machine = self.machine.text(known)
         numbers = {key: one.text(known) for key, one in self.numbers.items()}
         numbers |= {key: value for key, value in design.items() if _of_machine(key)}
-        options = {key: value for key, value in design.items() if key in OPTIONS}
-        policies: Any = {OPTIONS[key]: value for key, value in options.items()}
+        policies: Any = {OPTIONS[k]: value for k, value in design.items() if k in OPTIONS}
         policies["seeds"] = tuple(range(said.seed, said.seed + said.repeat))
         first: Job | None = None
         for name, run in self.runs.items():
             if first is None:
                 first = make_job(machine, run.program, [run.threads], overrides=numbers, **policies)
-            values = run.values(design, known)
-            job = replace(first, program=run.program, threads=(run.threads,)).given(values)
-            words = ["uncore", "run", machine, run.workload, "--threads", str(run.threads)]
-            words += [w for key, v in options.items() for w in (f"--{key}", v)]
-            words += [w for key, v in numbers.items() for w in ("--with", f"{key}={v}")]
-            words += [w for key, v in values.items() for w in ("--set", f"{key}={v}")]
-            yield name, job, (*words, "--seed", str(said.seed), "--repeat", str(said.repeat))
+            job = replace(first, program=run.program, threads=(run.threads,))
+            job = job.given(run.values(design, known))
+            yield name, job, repeating.words(machine, run.workload, job)
 
     def _refuse_idle(self) -> None:
         """A choice that decides nothing is a slip of the pen."""

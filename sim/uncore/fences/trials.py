@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from uncore import engine
+from uncore import engine, repeating
 from uncore.api import make_job
 from uncore.engine import Told
 from uncore.errors import GuestError
@@ -70,7 +70,7 @@ def first_failure(program: Program, trials: Trials) -> Failure | None:
     for machine, job in _runs(program, trials):
         if why := _failure(job, trials.told):
             assert job.seed is not None
-            command = _command(machine, job, trials.told)
+            command = shlex.join(repeating.words(machine, str(program.path), job, trials.told))
             return Failure(machine, job.threads[0], job.seed, why, command)
     return None
 
@@ -113,12 +113,3 @@ def _failure(job: Job, told: Told) -> str:
     except GuestError as error:
         return str(error)
     return str(failures[0]) if failures else ""
-
-
-def _command(machine: str, job: Job, told: Told) -> str:
-    words = ["uncore", "run", machine, str(job.program.path), "--threads", str(job.threads[0])]
-    words += ["--seed", str(job.seed), "--repeat", "1", "--watchdog", WATCHDOG]
-    for option, values in (("--with", job.overrides), ("--set", job.parameters)):
-        words += [word for name, value in values for word in (option, f"{name}={value}")]
-    words += [f"--{name.replace('_', '-')}={value}" for name, value in told.items()]
-    return shlex.join(words)

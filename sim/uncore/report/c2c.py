@@ -58,24 +58,29 @@ def _row(line: Line, nodes: list[int]) -> Row:
     }
 
 
-def _count(head: str, key: str) -> Column:
-    return Column(head, key, units.count)
+def _count(head: str, key: str, about: str) -> Column:
+    return Column(head, key, units.count, about=f"c2c: {about}")
 
 
 COLUMNS: list[Any] = [
-    Column("Index", "Index"),
-    Column("Address", "Address", left=True),
-    Column("Tot Hitm", "Tot Hitm", lambda ppm: f"{ppm / 10_000:.2f}%"),
-    _count("Load Hitm Total", "Hitm Total"),
-    _count("LclHitm", "LclHitm"),
-    _count("RmtHitm", "RmtHitm"),
-    _count("Total records", "Total records"),
-    _count("Total Loads", "Total Loads"),
-    _count("Total Stores", "Total Stores"),
-    _count("Stores L1Hit", "L1Hit"),
-    _count("Stores L1Miss", "L1Miss"),
-    _count("Core Load Hit L1", "L1"),
-    _count("LLC Load Hit LclHit", "LclHit"),
-    _count("Load Dram", "Dram"),
-    Column("Symbol", "Symbol", left=True),
+    Column("Index", "Index", about="c2c: by Hitm, most first"),
+    Column("Address", "Address", left=True, about="c2c: of the line"),
+    Column(
+        "Tot Hitm",
+        "Tot Hitm",
+        lambda ppm: f"{ppm / 10_000:.2f}%",
+        about="c2c: its part of all lines that came from another core's cache",
+    ),
+    _count("Load Hitm Total", "Hitm Total", "fetched from another core's cache, by stores too"),
+    _count("LclHitm", "LclHitm", "of these, from a core with the same nearest memory"),
+    _count("RmtHitm", "RmtHitm", "from another"),
+    _count("Total records", "Total records", "reads and writes; perf samples them, here are all"),
+    _count("Total Loads", "Total Loads", "reads, atomics among them"),
+    _count("Total Stores", "Total Stores", "writes, atomics among them"),
+    _count("Stores L1Hit", "L1Hit", "writes that found the line in the core's caches"),
+    _count("Stores L1Miss", "L1Miss", "writes that had to fetch it"),
+    _count("Core Load Hit L1", "L1", "reads that found it in the core's caches"),
+    _count("LLC Load Hit LclHit", "LclHit", "fetched from the data of a level"),
+    _count("Load Dram", "Dram", "fetched from memory"),
+    Column("Symbol", "Symbol", left=True, about="c2c: variables and fields on the line"),
 ]

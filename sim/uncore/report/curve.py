@@ -8,29 +8,20 @@ what its option is called.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import repeat
-from typing import Any
 
 from uncore.report import units
 from uncore.report.spread import figure, say_seeds, throughput
 from uncore.report.table import Column, Row, emit, say
 from uncore.result import Result, to_medians
-from uncore.uncertain import span
 
 JOB = ("machine", "workload", "placement", "home", "engine")
 TRANSFERS = "transfers."
 SEEN = 0.005  # lines per operation: fewer would be written 0.00
 
 
-def show(
-    results: Sequence[Result], as_json: bool, samples: Sequence[Sequence[Result]] = ()
-) -> None:
-    """One table of all thread counts; what is the same for all of them stands in the title.
-
-    `samples`: for each result, those of machines that may be meant (uncertain.py).
-    """
-    paired = zip(results, samples or repeat(()), strict=False)
-    rows = [row | _span(row, others) for one, others in paired for row in to_medians([one])]
+def show(results: Sequence[Result], as_json: bool) -> None:
+    """One table of all thread counts; what is the same for all of them stands in the title."""
+    rows = to_medians(results)
     heads = list(dict.fromkeys(k for row in rows for k in row if names(k)))
     same = [k for k in heads if len({row.get(k) for row in rows}) == 1]
     varying = [Column(head(k), k, left=True, key=True) for k in heads if k not in same]
@@ -47,14 +38,6 @@ def show(
             _remarks(result)
     if len(results) == 1 and not as_json:
         say(f"result {results[0].result_hash[:16]}", "dim")
-
-
-def _span(row: Row, samples: Sequence[Result]) -> dict[str, Any]:
-    points = [point for one in samples for point in one.points if point.threads == row["threads"]]
-    if not points:
-        return {}
-    low, high = span(point.throughput or 0 for point in points)
-    return {"samples": len(points), "throughput_low": low, "throughput_high": high}
 
 
 def _remarks(result: Result) -> None:

@@ -1,12 +1,15 @@
-"""`uncore whatif`: what each change is worth, best first, and a picture of the machine's numbers.
+"""`uncore whatif`: what each change is worth, and a picture of the machine's numbers.
 
-Interface: `show(found)` prints, `panel(found)` draws; `job(found)`, what was run.
+Interface: `show(found, top)` prints, `panel(found)` draws; `job(found)`, what was run;
+`halves(rows)`, the rows of what can be done, and bounds, each with their title.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator, Sequence
+from math import comb
 
 from uncore.counterfactual import WhatIf
 from uncore.report import plot as plots
@@ -14,24 +17,49 @@ from uncore.report import units
 from uncore.report.spread import throughput
 from uncore.report.table import Column, Row, emit, say
 
+DONE = "What can be done, to the program or to the machine"
+BOUNDS = "Bounds: what nobody had to wait for, which few programs can do without"
+SURE = 5  # repeats of which few deceive
 TORNADO = 12  # numbers that are drawn, those that matter most
 
 
 def show(found: WhatIf, top: int) -> None:
-    """As many changes as asked for from either end, then the runs that repeat them."""
-    rows = found.to_rows()
-    shown = rows if len(rows) <= top else [*rows[: top - top // 4], *rows[len(rows) - top // 4 :]]
-    more = f", {len(shown)} of {len(rows)} changes" if len(shown) < len(rows) else ""
+    """As many changes as asked for from either end, bounds, then the runs that repeat them."""
     base, (least, most) = found.base.median, found.base.ends
     apart = None if least is None or most is None else most - least
-    title = f"{job(found)}: {units.rate(base.throughput, apart)}"
     p99 = f", p99 {units.duration(base.latency.p99)}" if base.latency else ""
-    emit(shown, False, COLUMNS, f"{title}{p99}{more}")
-    if any(row["doubtful"] for row in shown):
-        say("~: chance alone may have done it, some repeats are as without the change\n", "dim")
+    say(f"{job(found)}: {units.rate(base.throughput, apart)}{p99}\n", "bold")
+    shown: list[Row] = []
+    for title, rows in halves(found.to_rows()):
+        ends = rows if len(rows) <= top else [*rows[: top - top // 4], *rows[-(top // 4) :]]
+        more = f", {len(ends)} of {len(rows)}" if len(ends) < len(rows) else ""
+        numbered = [{"rank": n, **row} for n, row in enumerate(ends, len(shown) + 1)]
+        emit(numbered, False, COLUMNS, f"{title}{more}")
+        shown += numbered
+    say(f"{of_chance(found)}\n", "dim")
     say(f"{shlex.join(found.words)}, and for each row:\n")
-    for number, row in enumerate(shown, 1):
-        print(f"{number:3}  {row['words']}")  # one line each, to be copied
+    for row in shown:
+        print(f"{row['rank']:3}  {row['words']}")  # one line each, to be copied
+
+
+def of_chance(found: WhatIf) -> str:
+    """How far a rank can be trusted: how often repeats of a change that does nothing are all
+    quicker than those without."""
+    repeats = len(found.base.points)
+    if repeats == 1:
+        return "one run of each: --repeat 5 tells what may be chance"
+    told = "~: may be chance, some repeat is as without the change"
+    if repeats < SURE:
+        told += f"; of the others one in {comb(2 * repeats, repeats)} that do nothing would seem to"
+        told += f" gain; --repeat {SURE}: one in {comb(2 * SURE, SURE)}"
+    return told
+
+
+def halves(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
+    """Of those that there are."""
+    for title, bound in ((DONE, False), (BOUNDS, True)):
+        if chosen := [row for row in rows if (row["where"] == "bound") == bound]:
+            yield title, chosen
 
 
 def job(found: WhatIf) -> str:
@@ -47,6 +75,13 @@ def _throughput(row: Row) -> str:
 
 
 COLUMNS = [
+    Column("", "rank", key=True),
+    Column(
+        "in",
+        lambda row: None if row["where"] == "bound" else row["where"],
+        left=True,
+        about="what has to be changed, the program or the machine",
+    ),
     Column("change", "change", left=True, about="the one thing that is otherwise"),
     Column(
         "throughput",

@@ -15,7 +15,7 @@ from msgspec import Meta, Struct
 from uncore.result import frame, observed, schema
 
 PARTS = (
-    *(schema.Result, schema.Outcome, schema.Point, schema.Latency, schema.Host),
+    *(schema.Result, schema.Outcome, schema.Point, schema.Latency, schema.Interval, schema.Host),
     *(observed.Observed, observed.Line, observed.Object, observed.Use, observed.Others),
 )
 

@@ -34,10 +34,13 @@ class Tabled(Protocol):
     @property
     def result_hash(self) -> str: ...
 
+    def uncertain(self, threads: int) -> dict[str, int]: ...
+
 
 def to_row(result: Tabled, point: Any) -> dict[str, Any]:
     """One point of a result."""
-    return job_columns(result.job) | point_columns(point) | {"result_hash": result.result_hash}
+    known = point_columns(point) | {"result_hash": result.result_hash}
+    return job_columns(result.job) | known | result.uncertain(point.threads)
 
 
 def to_rows(results: Iterable[Tabled]) -> list[dict[str, Any]]:

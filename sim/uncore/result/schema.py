@@ -172,6 +172,23 @@ class Host(Struct, frozen=True, kw_only=True):
     ] = 0
 
 
+class Interval(Struct, frozen=True):
+    """What a machine leaves open whose numbers have intervals (docs/cli.md)."""
+
+    threads: Annotated[int, Meta(description="thread count")]
+    samples: Annotated[int, Meta(description="machines drawn from the numbers' intervals")]
+    low: Annotated[int, Meta(description="one in ten of them has less throughput")]
+    high: Annotated[int, Meta(description="one in ten has more")]
+
+    def columns(self) -> dict[str, int]:
+        """Of a row."""
+        return {
+            "samples": self.samples,
+            "throughput_low": self.low,
+            "throughput_high": self.high,
+        }
+
+
 class Result(Framed, Struct, frozen=True, kw_only=True):
     """One job and what came of it."""
 
@@ -188,6 +205,13 @@ class Result(Framed, Struct, frozen=True, kw_only=True):
     observed: Annotated[
         list[Observed],
         Meta(description="what the probe `lines` saw of each point; empty where it was not used"),
+    ] = []
+    intervals: Annotated[
+        list[Interval],
+        Meta(
+            description="where numbers of the machine have intervals: between which throughputs the"
+            " machines are that may be meant"
+        ),
     ] = []
     result_hash: Annotated[
         str, Meta(description="SHA-256 of the canonical JSON of job and outcome")
@@ -208,6 +232,10 @@ class Result(Framed, Struct, frozen=True, kw_only=True):
     def point(self, threads: int, seed: int | UnsetType) -> Point:
         """One that is there."""
         return next(p for p in self.points if (p.threads, p.seed) == (threads, seed))
+
+    def uncertain(self, threads: int) -> dict[str, int]:
+        """Columns of the interval of a thread count, if it has one."""
+        return next((one.columns() for one in self.intervals if one.threads == threads), {})
 
     @property
     def failed(self) -> bool:

@@ -30,14 +30,15 @@ def of_whatif(path: Path, found: WhatIf, command: str) -> None:
     rows = found.to_rows()
     panel = whatif.panel(found)
     drawn = figure([panel]) if isinstance(panel, Bars) and panel.values else ""
-    runs = [{"number": n, "run": row["run"]} for n, row in enumerate(rows, 1)]
-    columns = [Column("", "number", str), Column("command", "run", left=True)]
+    ranked = [{"rank": n, **row} for n, row in enumerate(rows, 1)]
+    columns = [Column("", "rank", str), Column("command", "run", left=True)]
     sections = [
         Section("What each number of the machine does", drawn, "A fifth less and a fifth more."),
-        Section(
-            "Changes, best first", table(rows, whatif.COLUMNS), "~: chance alone may have done it."
+        *(
+            Section(title, table(some, whatif.COLUMNS), whatif.of_chance(found))
+            for title, some in whatif.halves(ranked)
         ),
-        Section("The run of each change", table(runs, columns)),
+        Section("The run of each change", table(ranked, columns)),
         again(command),
     ]
     write(

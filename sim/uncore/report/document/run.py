@@ -11,10 +11,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from uncore.api import observe
 from uncore.engine import NOTHING, Told
 from uncore.errors import UserError
 from uncore.job import Job
+from uncore.recorded import observe
 from uncore.report import chart, curve, objects
 from uncore.report.document.machine import takings, traffic
 from uncore.report.document.page import Section, figure, table, write

@@ -1,0 +1,81 @@
+"""Options of `run` alone: a run that is changed or saved, a program of Linux."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from uncore.api import find_program
+from uncore.job import Job
+from uncore.program import Program, read_folder
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class WhatIf:
+    """What the program would cost otherwise."""
+
+    free: Annotated[
+        list[str], Parameter(negative="", help="objects of `uncore lines` whose lines cost nothing")
+    ] = field(default_factory=list)
+    apart: Annotated[
+        list[str], Parameter(negative="", help="fields, A,B, that get lines of their own")
+    ] = field(default_factory=list)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Whole:
+    """A run that is saved whole, or one that was."""
+
+    save_at: Annotated[
+        str | None, Parameter(help="save the run itself when it is there: begin, or a time: 20us")
+    ] = None
+    state: Annotated[Path | None, Parameter(help="file of --save-at")] = None
+    from_: Annotated[
+        Path | None, Parameter(name="--from", help="go on with a saved run; --set changes it")
+    ] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class OnLinux:
+    """A program of Linux: how it is compiled, and what it finds."""
+
+    argument: Annotated[
+        list[str],
+        Parameter(negative="", help="a word for the program; those behind -- are, too"),
+    ] = field(default_factory=list)
+    files: Annotated[
+        Path | None, Parameter(help="folder that the program finds as /files, read-only")
+    ] = None
+    os: Annotated[
+        Literal["machine", "free"],
+        Parameter(help="what the system costs: what the machine says, or nothing"),
+    ] = "machine"
+    strace: Annotated[bool, Parameter(negative="", help="print the program's system calls")] = False
+    source: Annotated[
+        list[Path], Parameter(negative="", help="a further file of the program's, compiled with it")
+    ] = field(default_factory=list)
+    cflags: Annotated[str, Parameter(help="words for its compiler")] = ""
+    include: Annotated[list[Path], Parameter(negative="", help="folder of its headers")] = field(
+        default_factory=list
+    )
+
+    def of_job(self, job: Job) -> Job:
+        """The same with what it finds."""
+        if self == ON_LINUX:
+            return job
+        files = read_folder(self.files) if self.files else ()
+        return replace(job, arguments=tuple(self.argument), files=files, system=self.os)
+
+    def program(self, workload: str) -> Program:
+        flags = (*shlex.split(self.cflags), *(f"-I{folder.resolve()}" for folder in self.include))
+        return find_program(workload, tuple(self.source), flags)
+
+
+WHAT_IF, WHOLE, ON_LINUX = WhatIf(), Whole(), OnLinux()
