@@ -21,8 +21,9 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parent.parent
 VARIANT = "native-sanitize"  # where SConstruct puts it
 SUITES = """
-    engine isa litmus differential deviations protocol determinism
-    guest/test_bad_programs.py cli/test_edited_results.py cli/test_corpus.py
+    engine isa litmus deviations protocol determinism differential/native_alone.py
+    differential/test_differences_are_found.py guest/test_bad_programs.py
+    cli/test_edited_results.py cli/test_corpus.py
 """.split()
 QUICK = ["-m", "not long and not bulk"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -35,23 +36,39 @@ def job(name, seeds=(1,), **parameters):
     return make_job(machine, workload, threads, seeds=seeds, parameters=parameters, **policies)
 
 
-TAKE_UP = (
-    "import sys, pathlib; from uncore.saved import take_up;"
-    " print(take_up(pathlib.Path(sys.argv[1]), {}).result_hash)"
-)
+TAKE_UP = """
+import sys, pathlib
+from uncore.saved import take_up
+for line in sys.stdin:
+    print(take_up(pathlib.Path(line.strip()), {}).result_hash, flush=True)
+"""
 
 
-def elsewhere(state: Path) -> str:
+@pytest.fixture(scope="module")
+def elsewhere() -> Iterator[Callable[[Path], str]]:
     """The hash of what comes of it in a process that never began it: nothing of the run's memory
     is there but what was saved."""
-    done = subprocess.run([sys.executable, "-c", TAKE_UP, state], capture_output=True, check=True)
-    return done.stdout.decode().strip()
+    with subprocess.Popen(
+        [sys.executable, "-c", TAKE_UP],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        bufsize=1,
+    ) as other:
+        assert other.stdin and other.stdout
+        given, said = other.stdin, other.stdout
+
+        def ask(state: Path) -> str:
+            given.write(f"{state}\n")
+            return said.readline().strip()
+
+        yield ask
 
 
 @pytest.mark.parametrize("seeds", [(), (3,)], ids=["lockstep", "seed"])
 @pytest.mark.parametrize("when", ["begin", 3_000_000])
 @pytest.mark.parametrize("name", RUNS)
-def test_saved_and_taken_up_ends_as_run_through(tmp_path, name, when, seeds):
+def test_saved_and_taken_up_ends_as_run_through(tmp_path, elsewhere, name, when, seeds):
     through = execute([job(name, seeds)])[0]
     saved = save(job(name, seeds), when, tmp_path / "state")
     assert saved.result_hash == through.result_hash
