@@ -68,6 +68,13 @@ def test_no_core_runs_past_a_timer_of_its_harts(machine: str) -> None:
     every_way_alike(job(machine, guest("operations"), 6, placement="siblings", ops=24))
 
 
+@pytest.mark.parametrize("seed", [3, 4])
+def test_what_weak_cores_see_does_not_show_how_they_were_executed(seed: int) -> None:
+    """What depends on what (H8.7) is followed through branches, one at a time or as many."""
+    far = {"core.order": "weak", "chance.load": "10us"}
+    every_way_alike(job("bus:2", guest("forwards"), 2, overrides=far, seeds=(seed,)))
+
+
 def every_way_alike(made: Job) -> None:
     outcome = native.run(made, frozenset())
     for way, limits in WAYS.items():
