@@ -37,7 +37,7 @@ def run(name: str, command: Sequence[str]) -> bool:
 
 def style() -> list[bool]:
     """Format, lint, types and import contracts of Python; format of C++."""
-    python = ["sim", "validation", "benchmarks", "hatch_build.py", "SConstruct"]
+    python = ["sim", "validation", "benchmarks", "docs/site", "hatch_build.py", "SConstruct"]
     python += ["sim/native/SConscript", "sim/sst/SConscript", "workloads/SConscript"]
     native = [
         str(path)

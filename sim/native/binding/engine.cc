@@ -2,6 +2,8 @@
 #include "engine/engine.hh"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -10,6 +12,7 @@
 
 #include "binding/observe.hh"
 #include "binding/read_spec.hh"
+#include "engine/counted.hh"
 #include "kernel/arena.hh"
 
 namespace nb = nanobind;
@@ -74,38 +77,9 @@ nb::list tasks(const Engine& engine) {
   return all;
 }
 
-nb::dict counters(Engine& engine) {
-  const Counters& c = engine.counters;
+nb::dict counters(const Engine& engine) {
   nb::dict d;
-  d["events"] = c.events;
-  d["transactions"] = c.transactions;
-  d["invalidations"] = c.invalidations;
-  d["between"] = c.transfers_between;
-  d["stored"] = c.transfers_stored;
-  d["memory"] = c.transfers_memory;
-  std::vector<std::pair<uint64_t, uint64_t>> lines(c.transfers_by_line.begin(),
-                                                   c.transfers_by_line.end());
-  std::sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) {
-    return a.second != b.second ? a.second > b.second : a.first < b.first;
-  });
-  nb::list by_line;
-  for (const auto& [line, count] : lines) by_line.append(nb::make_tuple(line << kLineShift, count));
-  d["lines"] = by_line;
-  nb::list resolvers;
-  for (const auto& r : engine.resolvers)
-    resolvers.append(*std::max_element(r->busy.begin(), r->busy.end()));
-  d["resolver_busy"] = resolvers;
-  nb::list channels, taken;
-  for (const Channel& ch : engine.fabric.channels) {
-    channels.append(ch.used);
-    taken.append(nb::make_tuple(ch.taken[0], ch.taken[1], ch.taken[2]));
-  }
-  d["channel_busy"] = channels;
-  d["channel_taken"] = taken;
-  nb::list latencies;
-  engine.services.latencies().each(
-      [&](Time latency, uint64_t count) { latencies.append(nb::make_tuple(latency, count)); });
-  d["latencies"] = latencies;
+  each_count(engine, [&](const char* name, const auto& value) { d[name] = nb::cast(value); });
   return d;
 }
 

@@ -244,7 +244,7 @@ class Program:
 
     def source_line(self, pc: int) -> str | None:
         """`lock/ticket.c:26` of the instruction at pc, if the debug information knows it."""
-        return lines.find(self._lines, pc)
+        return lines.find(self.line_table, pc)
 
     @cached_property
     def variables(self) -> list[tuple[int, str, types.Type]]:
@@ -252,5 +252,6 @@ class Program:
         return types.variables(self.data)
 
     @cached_property
-    def _lines(self) -> lines.Table:
+    def line_table(self) -> lines.Table:
+        """First pc and place of each piece of a source line, by pc."""
         return lines.line_table(self.data)

@@ -1,6 +1,7 @@
 """What the probe `trace` saw, in words: tables of columns, by kind of event.
 
     columns(job, run) -> {"messages": {...}, ...}
+    words(protocol)         which columns are words, and which
 
 Numbers of states, events, messages and accesses become the names that tables and rules have for
 them; the transaction log comes with them as "transactions".
@@ -8,6 +9,7 @@ them; the transaction log comes with them as "transactions".
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from uncore import _native
@@ -27,19 +29,28 @@ HARTS = (
 
 
 def columns(job: Job, run: Run) -> dict[str, dict[str, Any]]:
-    names = _native.protocol_names()
-    states = list(tables.of(job.machine.protocol, job.machine.tables).client.rows)
-    events = [*names["client_events"], *(f"Data{state}" for state in states)]
     traced: dict[str, dict[str, Any]] = run.trace()
-    words = {
+    for table, named in words(tables.of(job.machine.protocol, job.machine.tables)).items():
+        for column, of in named.items():
+            if table in traced:
+                traced[table][column] = [of[number] for number in traced[table][column].tolist()]
+    return traced
+
+
+def words(protocol: tables.Tables) -> dict[str, dict[str, Sequence[str]]]:
+    """Of each table the columns that hold numbers of words, and the words."""
+    names, states = _native.protocol_names(), list(protocol.client.rows)
+    return {
         "messages": {"kind": [*names["messages"], *REGISTERS], "right": ["", *states[1:]]},
-        "states": {"before": states, "event": events, "after": states},
+        "states": {
+            "before": states,
+            "event": [*names["client_events"], *(f"Data{state}" for state in states)],
+            "after": states,
+        },
         "held": {"state": states},
         "turns": {"children": names["children"]},
         "accesses": {"kind": ACCESSES},
         "harts": {"what": HARTS},
+        # I: nothing was granted
+        "transactions": {"op": names["requests"], "right": ["", *states[1:]]},
     }
-    for table, named in words.items():
-        for column, of in named.items():
-            traced[table][column] = [of[number] for number in traced[table][column].tolist()]
-    return traced

@@ -1,6 +1,7 @@
 """What the stepper's page knows of a traced run, as plain values.
 
     document(trace, command) -> dict
+    drawing(machine), sources(program, texts)       two parts of it, which hang on no run
 
 Rows are lists, whose columns stand in COLUMNS, because a page holds many thousands; texts that
 recur (source lines, objects) are numbers of a list.  Times are ps from the window's start.
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from uncore.errors import UserError
+from uncore.program import Program
 from uncore.program.shelf import source_of
 from uncore.protocol import tables as protocols
 from uncore.topology.layout import layout
@@ -62,7 +64,7 @@ def document(trace: Trace, command: str) -> dict[str, Any]:
         "command": command,
         "protocol": machine.protocol,
         "until": _until(trace) - trace.window.start,
-        "machine": _machine(trace, machine),
+        "machine": drawing(machine),
         "lines": [[line, trace.name(line), _slices(places, machine, line)] for line in trace.lines],
         "harts": [[hart, machine.core_of(at)] for hart, at in enumerate(_placed(trace))],
         "operations": [
@@ -74,7 +76,7 @@ def document(trace: Trace, command: str) -> dict[str, Any]:
         "tables": tables,
         "rows": _cells(trace),
         "texts": texts.found,
-        "sources": _sources(trace, texts.found),
+        "sources": sources(job.program, texts.found),
     }
 
 
@@ -132,7 +134,7 @@ def _placed(trace: Trace) -> Sequence[int]:
     return trace.job.harts[: trace.job.threads[0]]
 
 
-def _machine(trace: Trace, machine: Machine) -> dict[str, Any]:
+def drawing(machine: Machine) -> dict[str, Any]:
     """As it is drawn: stops and frames by their places, wires once for both directions."""
     box = layout(machine)
     wires = {tuple(sorted((link.source, link.target))): link.level for link in machine.links}
@@ -160,10 +162,10 @@ def _cells(trace: Trace) -> dict[str, dict[str, str]]:
     }
 
 
-def _sources(trace: Trace, texts: Iterable[str]) -> dict[str, str]:
+def sources(program: Program, texts: Iterable[str]) -> dict[str, str]:
     """The text of each source line that is named, where its file can be read."""
     try:
-        source = source_of(trace.job.program)
+        source = source_of(program)
     except UserError:  # an ELF alone does not have it
         return {}
     found: dict[str, str] = {}

@@ -1,0 +1,128 @@
+// What is asked: the form's words as a job, its machine and its program.
+const $ = id => document.getElementById(id);
+const D = JSON.parse($('data').textContent);
+const letters = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));
+async function unpacked(text) {
+  const stream = new Blob([letters(text)]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return new Response(stream).arrayBuffer();
+}
+const unpackedValue = async text => JSON.parse(new TextDecoder().decode(await unpacked(text)));
+const NANO = { ps: 0.001, ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
+const BOOL = { true: 1, yes: 1, on: 1, false: 0, no: 0, off: 0 };
+let machine, program;
+
+// uncore.placement.thread_counts
+function threadCounts(text, room) {
+  const counts = [], number = word => {
+    const n = word === 'max' ? room : Number(word);
+    if (!Number.isInteger(n) || n < 1) throw new Error(`threads ${text}: '${word}' is not a number of threads; write 1,2,4..${room}`);
+    return n;
+  };
+  for (const item of text.split(',')) {
+    const [first, last] = item.trim().split('..');
+    const high = number(last === undefined ? first : last);
+    for (let low = number(first); low < high; low *= 2) counts.push(low);
+    counts.push(high);
+  }
+  const most = Math.max(...counts);
+  if (most > room) throw new Error(`threads ${most}: this machine has room for ${room}; write at most ${room}`);
+  return [...new Set(counts)];
+}
+
+// uncore.program.parameter: the number, and its canonical text
+function parameterOf(p, written) {
+  const wrong = expected => new Error(`parameter ${p.name}=${written}: expected ${expected}`);
+  if (p.type === 'choice') {
+    const n = p.unit.split('|').indexOf(written);
+    if (n < 0) throw wrong(`one of ${p.unit.split('|').join(', ')}`);
+    return [n, written];
+  }
+  if (p.type === 'bool') {
+    if (!(written in BOOL)) throw wrong('true or false');
+    return [BOOL[written], BOOL[written] ? 'true' : 'false'];
+  }
+  if (p.type === 'duration') {
+    const found = /^([0-9]+(?:\.[0-9]+)?) ?(ps|ns|us|ms|s)$/.exec(written === '0' ? '0ns' : written);
+    const n = found && Number((Number(found[1]) * NANO[found[2]]).toFixed(6));
+    if (!found || !Number.isSafeInteger(n)) throw wrong('a time in whole nanoseconds with its unit, such as 50ns or 1.5us');
+    return [n, `${n}ns`];
+  }
+  const n = /^[+-]?[0-9]+$/.test(written) ? Number(written) : NaN;
+  if (!Number.isSafeInteger(n) || (p.type === 'u64' && n < 0)) throw wrong(`a whole number${p.unit ? ` of ${p.unit}` : ''}, such as 100`);
+  return [n, String(n)];
+}
+
+function asked() {
+  const parameters = [];
+  for (const input of $('parameters').querySelectorAll('[name]')) {
+    const p = program.params.find(one => one.name === input.name), written = input.value.trim();
+    if (written !== p.default) parameters.push([p.name, ...parameterOf(p, written)]);
+  }
+  const placement = $('placement').value;
+  return {
+    machine, program, placement, parameters,
+    threads: threadCounts($('threads').value, machine.harts[placement].length),
+    seeds: $('seeds').value ? $('seeds').value.split(',').map(Number) : [],
+  };
+}
+
+// The words of a shell that do the same; edited numbers have none.
+function commandOf(verb, job, threads) {
+  const set = job.parameters.map(([name, , text]) => ` --set ${name}=${text}`).join('');
+  const place = job.placement === 'compact' ? '' : ` --place ${job.placement}`;
+  const { seeds } = job, many = verb === 'run' ? (seeds.length ? ` --seed ${seeds[0]} --repeat ${seeds.length}` : ' --seed none') : '';
+  const edited = numbersEdited() ? '  (with numbers edited here)' : '';
+  return `uncore ${verb} ${machine.id} ${program.name} --threads ${threads}${set}${place}${many}${edited}`;
+}
+
+// ---- numbers of the machine: one input a number, for all parts of a kind
+function groupsOf(resolved) {
+  const groups = [['core', [resolved.core], 'Core']];
+  for (const kind of resolved.kinds) groups.push([`cores ${kind.name}`, [kind.core], 'Core']);
+  const by = (rows, key) => [...new Set(rows.map(row => row[key]))].map(value => [value, rows.filter(row => row[key] === value)]);
+  for (const [level, rows] of by(resolved.resolvers, 'level')) groups.push([`resolver of each ${level}`, rows, 'Resolver']);
+  for (const [level, links] of by(resolved.links, 'level'))
+    by(links, 'data').forEach(([ps, rows]) => groups.push([`links of ${level} that take ${ps / 1000} ns`, rows, 'Link']));
+  groups.push(['memory', resolved.memories, 'Memory'], ['interrupts', [resolved.interrupt], 'Interrupt']);
+  return groups;
+}
+const shippedNumber = value => value / 1000;
+function drawNumbers() {
+  $('numbers').replaceChildren();
+  for (const [head, rows, kind] of groupsOf(machine.resolved)) {
+    const title = document.createElement('h3');
+    title.textContent = head;
+    $('numbers').append(title);
+    for (const [name, about, low, high] of D.numbers[kind]) {
+      const label = document.createElement('label'), input = document.createElement('input'), said = document.createElement('span');
+      said.textContent = about;
+      Object.assign(input, { type: 'number', step: 'any', min: low / 1000, max: high / 1000, value: shippedNumber(rows[0][name]) });
+      input.addEventListener('change', () => {
+        const ps = Math.round(Number(input.value) * 1000);
+        if (!input.value || ps < low || ps > high) { input.value = shippedNumber(rows[0][name]); return tell(`${about}: expected ${low / 1000} to ${high / 1000} ns`, true); }
+        for (const row of rows) row[name] = ps;
+        said.className = 'changed';
+        edited = true;
+      });
+      label.append(said, input);
+      $('numbers').append(label);
+    }
+  }
+}
+let edited = false;
+const numbersEdited = () => edited;
+
+function drawParameters() {
+  $('parameters').replaceChildren();
+  for (const p of program.params) {
+    const label = document.createElement('label'), said = document.createElement('span');
+    const choices = p.type === 'choice' ? p.unit.split('|') : p.type === 'bool' ? ['true', 'false'] : null;
+    const input = document.createElement(choices ? 'select' : 'input');
+    if (choices) for (const choice of choices) input.append(new Option(choice));
+    input.name = p.name;
+    input.value = p.default;
+    said.textContent = `${p.name}: ${p.help}`;
+    label.append(said, input);
+    $('parameters').append(label);
+  }
+}

@@ -1,0 +1,65 @@
+// The native engine, compiled to WebAssembly (sim/native/web): one run at a time.
+//
+//   const engine = await Engine.of(bytes)
+//   engine.start(machine, job); while (engine.step()) ...; engine.outcome()
+//   engine.read(address, size)      memory after the run, as bytes
+//   engine.trace()                  what the job's probe `trace` saw
+const EVENTS = 200000, SPAN = 1e8; // between two looks at how far it is: events, ps
+
+class Engine {
+  static async of(bytes) {
+    const nothing = () => 8; // no file is open here
+    const wasi = { fd_close: nothing, fd_seek: nothing, fd_write: nothing };
+    const { instance } = await WebAssembly.instantiate(bytes, { wasi_snapshot_preview1: wasi });
+    instance.exports._initialize();
+    return new Engine(instance.exports);
+  }
+  constructor(exports) {
+    this.wasm = exports;
+    this.shapes = this.said(exports.uncore_shapes());
+  }
+  said(at) {
+    const memory = new Uint8Array(this.wasm.memory.buffer);
+    return JSON.parse(new TextDecoder().decode(memory.subarray(at, memory.indexOf(0, at))));
+  }
+  start(machine, job) {
+    [[machine, this.shapes.machine], [job, this.shapes.job]].forEach(([value, shape], which) => {
+      const words = wordsOf(value, shape, []);
+      const at = this.wasm.uncore_room(which, words.length);
+      new BigUint64Array(this.wasm.memory.buffer, at, words.length).set(words);
+    });
+    this.wasm.uncore_start();
+  }
+  step() { return this.wasm.uncore_step(EVENTS, SPAN) !== 0; }
+  operations() { return this.wasm.uncore_operations(); }
+  outcome() { return this.said(this.wasm.uncore_outcome()); }
+  trace() { return this.said(this.wasm.uncore_trace()); }
+  read(address, size) {
+    const at = this.wasm.uncore_memory(address, size);
+    return new Uint8Array(this.wasm.memory.buffer, at, size).slice();
+  }
+}
+
+// As web/words.hh reads it. Numbers beyond 53 bits are texts.
+function wordsOf(value, shape, words, name = 'spec') {
+  if (value === undefined || value === null) throw new Error(`${name}: missing`);
+  if (shape === 'number') words.push(BigInt.asUintN(64, BigInt(value)));
+  else if (shape === 'bytes') packBytes(value, words);
+  else if (Array.isArray(shape)) {
+    words.push(BigInt(value.length));
+    for (const one of value) wordsOf(one, shape[0], words, name);
+  } else if (Array.isArray(shape.words)) words.push(BigInt(position(shape.words, value, name)));
+  else for (const key in shape) wordsOf(value[key], shape[key], words, key);
+  return words;
+}
+function position(known, word, name) {
+  const at = known.indexOf(word);
+  if (at < 0) throw new Error(`${name}: ${word}: no such word`);
+  return at;
+}
+function packBytes(bytes, words) {
+  words.push(BigInt(bytes.length));
+  const whole = new Uint8Array(Math.ceil(bytes.length / 8) * 8);
+  whole.set(bytes);
+  for (const word of new BigUint64Array(whole.buffer)) words.push(word);
+}

@@ -1,0 +1,81 @@
+// A job, as uncore.job and uncore.engine.native say it: what is asked, as the document whose hash a
+// result has, and as what the engine is told. `K` is what all jobs share (playground.py).
+//
+//   asked = { machine, program, threads, placement, parameters: [[name, number, text]], seeds }
+const word = number => {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt.asUintN(64, BigInt(number)), true);
+  return bytes;
+};
+const joined = parts => Uint8Array.from(parts.flatMap(part => [...part]));
+const symbol = (program, name) => program.symbols.find(([of]) => of === name)[1];
+
+// uncore.Job.document
+function documentOf(K, asked) {
+  const machine = structuredClone(asked.machine.resolved);
+  if (!machine.tables.length) delete machine.tables;
+  const costs = [machine.core, ...machine.kinds.map(kind => kind.core)];
+  if (costs.every(core => core.order === 'tso')) {
+    for (const core of costs) delete core.order;
+    delete machine.chance.load;
+    delete machine.chance.store;
+  }
+  delete machine.os;
+  const parameters = asked.parameters.map(([name, , text]) => [name, text]).sort();
+  const program = { name: asked.program.name, sha256: asked.program.sha256 };
+  const { threads, placement, seeds } = asked;
+  const found = { ...K.job, machine, program, threads, placement, parameters };
+  if (seeds.length) found.seeds = seeds;
+  else delete machine.chance;
+  return found;
+}
+
+// uncore.topology.machine: what follows from the numbers.
+function machineSpec(machine) {
+  const costs = new Map(machine.kinds.flatMap(kind => kind.cores.map(core => [core, kind.core])));
+  const cores = machine.core_stops.map((_, core) => core);
+  const many = core => machine.threads.length ? machine.threads[core] : machine.threads_per_core;
+  return {
+    ...machine,
+    stop_count: machine.stops.length,
+    each_core: cores.map(core => costs.get(core) || machine.core),
+    hart_cores: cores.flatMap(core => new Array(many(core)).fill(core)),
+  };
+}
+
+// uncore.engine.native.told
+function jobSpec(K, asked, threads, seed, trace) {
+  const { machine, program } = asked, resolved = machine.resolved;
+  const [text] = program.segments.filter(s => s[0] <= program.entry && program.entry < s[0] + s[1].length);
+  return {
+    ...K.spec,
+    protocol: K.protocols[resolved.protocol].packed,
+    placement: machine.harts[asked.placement].slice(0, threads),
+    segments: memoryOf(K, asked, threads),
+    entry: program.entry,
+    text_begin: text[0],
+    text_size: text[1].length,
+    stacks: symbol(program, 'uc_stacks'),
+    seed: seed ?? 0,
+    chance: seed === null ? K.spec.chance : resolved.chance,
+    ...(trace && { trace: { ...K.spec.trace, on: true, ...trace }, log: true, lines: true }),
+  };
+}
+
+// Program.patched: the ELF's segments, then what differs.
+function memoryOf(K, asked, threads) {
+  const { machine, program } = asked, { resolved } = machine, [memory] = resolved.memories;
+  const boot = { harts: threads, nodes: resolved.memories.length, node_size: memory.size,
+    timebase_hz: K.timebase, clock: K.constants.UC_CLOCK_TIME, report: 0,
+    multicast: Number(resolved.interrupt.multicast) };
+  const cores = machineSpec(resolved).hart_cores, record = symbol(program, 'uc_record');
+  const node = K.fields.uc_record.indexOf('node') * 8;
+  const magic = new TextEncoder().encode(K.magic);
+  const image = [...program.segments,
+    [program.boot, joined([magic, ...K.fields.uc_boot.slice(1).map(name => word(boot[name]))])]];
+  machine.harts[asked.placement].slice(0, threads).forEach((hart, n) =>
+    image.push([record + n * K.constants.UC_BLOCK + node, word(machine.near[cores[hart]])]));
+  for (const [name, number] of asked.parameters)
+    image.push([program.params.find(p => p.name === name).address, word(number)]);
+  return image.map(([address, data]) => ({ address, data }));
+}

@@ -1,0 +1,164 @@
+// What the probes of a run saw, by columns: of each kind of row, the name and the value of every
+// column. Python's arrays and a page's JSON are made from it.
+//
+// Interface: each_column(rows, put) calls put(name, field) of each column of a vector's rows; a
+// field that is Wide has 64 bits and no sign, every other one is a number of 63.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "observe/attribution.hh"
+#include "observe/log.hh"
+#include "observe/trace.hh"
+
+namespace uncore {
+
+struct Wide {
+  uint64_t bits;
+  explicit operator uint64_t() const { return bits; }
+};
+
+template <class Put>
+void each_column(const std::vector<Use>&, Put put) {
+  put("line", [](const Use& u) { return u.line << kLineShift; });
+  put("pc", [](const Use& u) { return u.pc; });
+  put("hart", [](const Use& u) { return u.hart; });
+  put("kind", [](const Use& u) { return u.kind; });
+  put("reads", [](const Use& u) { return u.reads; });
+  put("writes", [](const Use& u) { return u.writes; });
+  put("misses", [](const Use& u) { return u.misses; });
+  put("needless", [](const Use& u) { return u.needless; });
+  put("waited_ps", [](const Use& u) { return u.waited; });
+  put("critical_ps", [](const Use& u) { return u.critical; });
+  put("needless_ps", [](const Use& u) { return u.needlessly; });
+  put("read", [](const Use& u) { return Wide{u.read}; });
+  put("written", [](const Use& u) { return Wide{u.written}; });
+}
+
+template <class Put>
+void each_column(const std::vector<Attribution::Passed>&, Put put) {
+  put("line", [](const Attribution::Passed& p) { return p.line << kLineShift; });
+  put("source", [](const Attribution::Passed& p) { return p.from; });
+  put("target", [](const Attribution::Passed& p) { return p.to; });
+  put("times", [](const Attribution::Passed& p) { return p.times; });
+}
+
+template <class Put>
+void each_column(const std::vector<Trace::Sent>&, Put put) {
+  put("kind", [](const Trace::Sent& m) { return m.kind; });
+  put("sender", [](const Trace::Sent& m) { return m.header.from; });
+  put("receiver", [](const Trace::Sent& m) { return m.header.to; });
+  put("line", [](const Trace::Sent& m) { return m.header.line << kLineShift; });
+  put("number", [](const Trace::Sent& m) { return m.header.id; });
+  put("requester", [](const Trace::Sent& m) { return m.header.requester; });
+  put("right", [](const Trace::Sent& m) { return m.header.right; });
+  put("flags", [](const Trace::Sent& m) { return m.header.flags; });
+  put("carries", [](const Trace::Sent& m) { return m.header.carries; });
+  put("contended", [](const Trace::Sent& m) { return m.header.contended; });
+  put("hart", [](const Trace::Sent& m) { return static_cast<int32_t>(m.hart); });
+  put("sent", [](const Trace::Sent& m) { return m.sent; });
+  put("arrived", [](const Trace::Sent& m) { return m.arrived; });
+  put("acts", [](const Trace::Sent& m) { return m.acts; });
+}
+
+template <class Put>
+void each_column(const std::vector<Trace::Crossing>&, Put put) {
+  put("message", [](const Trace::Crossing& c) { return c.message; });
+  put("link", [](const Trace::Crossing& c) { return c.link; });
+  put("head", [](const Trace::Crossing& c) { return c.head; });
+  put("start", [](const Trace::Crossing& c) { return c.start; });
+}
+
+template <class Put>
+void each_column(const std::vector<Trace::Change>&, Put put) {
+  put("at", [](const Trace::Change& c) { return c.at; });
+  put("agent", [](const Trace::Change& c) { return c.agent; });
+  put("line", [](const Trace::Change& c) { return c.line << kLineShift; });
+  put("before", [](const Trace::Change& c) { return c.before; });
+  put("event", [](const Trace::Change& c) { return c.event; });
+  put("after", [](const Trace::Change& c) { return c.after; });
+}
+
+template <class Put>
+void each_column(const std::vector<Trace::Held>&, Put put) {
+  put("agent", [](const Trace::Held& h) { return h.agent; });
+  put("line", [](const Trace::Held& h) { return h.line << kLineShift; });
+  put("state", [](const Trace::Held& h) { return h.state; });
+}
+
+template <class Put>
+void each_column(const std::vector<Trace::Hold>&, Put put) {
+  put("agent", [](const Trace::Hold& h) { return h.agent; });
+  put("line", [](const Trace::Hold& h) { return h.line << kLineShift; });
+  put("at", [](const Trace::Hold& h) { return h.from; });
+  put("until", [](const Trace::Hold& h) { return h.until; });
+}
+
+template <class Put>
+void each_column(const std::vector<Trace::Turn>&, Put put) {
+  put("at", [](const Trace::Turn& t) { return t.at; });
+  put("resolver", [](const Trace::Turn& t) { return t.resolver; });
+  put("line", [](const Trace::Turn& t) { return t.line << kLineShift; });
+  put("requester", [](const Trace::Turn& t) { return t.requester; });
+  put("number", [](const Trace::Turn& t) { return t.number; });
+  put("children", [](const Trace::Turn& t) { return t.children; });
+  put("owner", [](const Trace::Turn& t) { return t.owner; });
+  put("sharers", [](const Trace::Turn& t) { return t.sharers; });
+}
+
+template <class Put>
+void each_column(const std::vector<Trace::Access>&, Put put) {
+  put("hart", [](const Trace::Access& a) { return a.hart; });
+  put("agent", [](const Trace::Access& a) { return a.core; });
+  put("pc", [](const Trace::Access& a) { return a.pc; });
+  put("address", [](const Trace::Access& a) { return a.address; });
+  put("size", [](const Trace::Access& a) { return a.size; });
+  put("kind", [](const Trace::Access& a) { return a.kind; });
+  put("issued", [](const Trace::Access& a) { return a.issued; });
+  put("at", [](const Trace::Access& a) { return a.at; });
+  put("found", [](const Trace::Access& a) { return Wide{a.found}; });
+  put("left", [](const Trace::Access& a) { return Wide{a.left}; });
+}
+
+template <class Put>
+void each_column(const std::vector<Trace::Event>&, Put put) {
+  put("at", [](const Trace::Event& e) { return e.at; });
+  put("hart", [](const Trace::Event& e) { return e.hart; });
+  put("what", [](const Trace::Event& e) { return e.what; });
+  put("pc", [](const Trace::Event& e) { return e.pc; });
+  put("value", [](const Trace::Event& e) { return Wide{e.value}; });
+}
+
+template <class Put>
+void each_column(const std::vector<Transaction>&, Put put) {
+  put("requester", [](const Transaction& t) { return t.name.requester; });
+  put("number", [](const Transaction& t) { return t.name.number; });
+  put("resolver", [](const Transaction& t) { return t.resolver; });
+  put("line", [](const Transaction& t) { return t.line << kLineShift; });
+  put("op", [](const Transaction& t) { return request_of(t.op); });
+  put("owner", [](const Transaction& t) { return t.owner; });
+  put("source", [](const Transaction& t) { return t.source; });
+  put("right", [](const Transaction& t) { return t.right; });
+  put("probes", [](const Transaction& t) { return t.probes; });
+  put("request", [](const Transaction& t) { return t.request; });
+  put("open", [](const Transaction& t) { return t.open; });
+  put("probe", [](const Transaction& t) { return t.probe; });
+  put("data", [](const Transaction& t) { return t.data; });
+  put("close", [](const Transaction& t) { return t.close; });
+}
+
+// The tables of a trace, by name.
+template <class Put>
+void each_table(const Trace& trace, Put put) {
+  put("messages", trace.messages);
+  put("crossings", trace.crossings);
+  put("states", trace.changes);
+  put("held", trace.held());
+  put("holds", trace.all_holds);
+  put("turns", trace.turns);
+  put("accesses", trace.accesses);
+  put("harts", trace.events);
+}
+
+}  // namespace uncore

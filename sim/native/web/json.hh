@@ -1,0 +1,104 @@
+// JSON, written: numbers, texts, lists of them, and objects by their fields.
+//
+// Interface: Json out; out.object([&](auto put) { put("name", value); });  out.text
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "observe/columns.hh"
+
+namespace uncore {
+
+class Json {
+ public:
+  std::string text;
+
+  template <std::integral T>
+  void value(T number) {
+    text += std::to_string(number);
+  }
+  // A number of JavaScript has 53 bits.
+  void value(Wide number) {
+    char digits[24];
+    std::snprintf(digits, sizeof digits, "\"%llx\"", static_cast<unsigned long long>(number.bits));
+    text += digits;
+  }
+  void value(std::string_view said) {
+    text += '"';
+    for (const char c : said) {
+      if (c == '"' || c == '\\') text += '\\';
+      if (static_cast<unsigned char>(c) >= 0x20) {
+        text += c;
+      } else {
+        char code[8];
+        std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
+        text += code;
+      }
+    }
+    text += '"';
+  }
+  void value(const char* said) { value(std::string_view(said)); }
+  template <class A, class B>
+  void value(const std::pair<A, B>& both) {
+    list([&](auto put) { put(both.first), put(both.second); });
+  }
+  template <class T, std::size_t n>
+  void value(const std::array<T, n>& all) {
+    list([&](auto put) {
+      for (const T& one : all) put(one);
+    });
+  }
+  template <class T>
+  void value(const std::vector<T>& all) {
+    list([&](auto put) {
+      for (const T& one : all) put(one);
+    });
+  }
+
+  template <class Fill>
+  void list(Fill fill) {
+    within('[', ']', [&](auto next) {
+      fill([&](const auto& one) {
+        next();
+        value(one);
+      });
+    });
+  }
+  // put(name, value), or put(name, f), where f writes the value.
+  template <class Fill>
+  void object(Fill fill) {
+    within('{', '}', [&](auto next) {
+      fill([&](const char* name, const auto& one) {
+        next();
+        value(name);
+        text += ':';
+        if constexpr (std::is_invocable_v<decltype(one)>)
+          one();
+        else
+          value(one);
+      });
+    });
+  }
+
+ private:
+  template <class Inside>
+  void within(char begin, char end, Inside inside) {
+    text += begin;
+    bool first = true;
+    inside([&] {
+      if (!first) text += ',';
+      first = false;
+    });
+    text += end;
+  }
+};
+
+}  // namespace uncore

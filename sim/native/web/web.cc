@@ -1,0 +1,120 @@
+// The engine for a page: functions over linear memory, one run at a time (docs/design.md, In the
+// browser). Specs come in as words (web/words.hh), all that is told goes out as JSON.
+//
+// Interface, in the order of its use: uncore_shapes; uncore_room, uncore_start; uncore_step until
+// it is 0; uncore_outcome, uncore_memory, uncore_trace. A text ends with a zero. Whatever the
+// engine throws ends the module (web/ending.cc).
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+#include "engine/counted.hh"
+#include "engine/engine.hh"
+#include "observe/columns.hh"
+#include "web/json.hh"
+#include "web/words.hh"
+
+#define FOR_PAGE(name) extern "C" __attribute__((export_name(#name)))
+
+namespace uncore {
+namespace {
+
+std::optional<Engine> run;
+std::vector<uint64_t> room[2];  // for a machine, and for a job
+Json told;
+std::vector<uint8_t> bytes;
+
+constexpr const char* kEnds[] = {"running", "exited", "fatal", "stuck", "watchdog", "protocol"};
+
+template <class Row>
+void columns(const std::vector<Row>& rows) {
+  told.object([&](auto put) {
+    each_column(rows, [&](const char* name, auto field) {
+      put(name, [&] {
+        told.list([&](auto one) {
+          for (const Row& row : rows) {
+            const auto value = field(row);
+            if constexpr (std::is_same_v<std::remove_cv_t<decltype(value)>, Wide>)
+              one(value);
+            else
+              one(static_cast<int64_t>(value));  // kNever is -1
+          }
+        });
+      });
+    });
+  });
+}
+
+uint64_t instructions() {
+  uint64_t sum = 0;
+  for (const Thread* thread : run->threads) sum += thread->hart.instructions;
+  return sum;
+}
+
+const char* say() { return told.text.c_str(); }
+
+}  // namespace
+
+// {"machine": shape, "job": shape}
+FOR_PAGE(uncore_shapes) const char* uncore_shapes() {
+  told = {};
+  told.object([](auto put) {
+    put("machine", [] { shape(told, MachineSpec{}); });
+    put("job", [] { shape(told, JobSpec{}); });
+  });
+  return say();
+}
+
+// Where so many words are written: of the machine (0), of the job (1).
+FOR_PAGE(uncore_room) uint64_t* uncore_room(uint32_t which, uint32_t words) {
+  room[which].assign(words, 0);
+  return room[which].data();
+}
+
+FOR_PAGE(uncore_start) void uncore_start() {
+  run.reset();
+  run.emplace(from_words<MachineSpec>(room[0].data()), from_words<JobSpec>(room[1].data()));
+}
+
+// At most that many events, and about that many ps; 0 when the run has ended.
+FOR_PAGE(uncore_step) int uncore_step(uint32_t events, double span) {
+  return run->step(events, static_cast<Time>(span));
+}
+
+FOR_PAGE(uncore_operations) double uncore_operations() {
+  return static_cast<double>(run->services.operations());
+}
+
+FOR_PAGE(uncore_outcome) const char* uncore_outcome() {
+  told = {};
+  told.object([](auto put) {
+    put("end", kEnds[static_cast<std::size_t>(run->end.cause())]);
+    put("exit_code", run->end.code());
+    put("reason", run->end.reason());
+    put("console", run->services.console.text);
+    put("now", run->queue.now());
+    put("instructions", instructions());
+    each_count(*run, put);
+  });
+  return say();
+}
+
+// The newest bytes there, wherever a cache holds them.
+FOR_PAGE(uncore_memory) const uint8_t* uncore_memory(double address, uint32_t size) {
+  bytes.assign(size, 0);
+  run->functional.read(static_cast<uint64_t>(address), size, bytes.data());
+  return bytes.data();
+}
+
+// The tables of a trace, and the transaction log.
+FOR_PAGE(uncore_trace) const char* uncore_trace() {
+  told = {};
+  told.object([](auto put) {
+    each_table(*run->trace,
+               [&](const char* name, const auto& rows) { put(name, [&] { columns(rows); }); });
+    put("transactions", [] { columns(run->log->records()); });
+  });
+  return say();
+}
+
+}  // namespace uncore

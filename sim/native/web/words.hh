@@ -1,0 +1,81 @@
+// A spec from words of 64 bits, in the order of each_field, and what that order is.
+//
+// Interface: from_words<MachineSpec>(words); shape<MachineSpec>(json) describes it to who writes
+// the words: a list's length comes first, bytes are packed eight to a word, a word of a fixed set
+// is its position.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+#include "spec/spec.hh"
+#include "web/json.hh"
+
+namespace uncore {
+
+class Words {
+ public:
+  explicit Words(const uint64_t* first) : next_(first) {}
+
+  template <class T>
+  void fill(T& value) {
+    if constexpr (std::is_enum_v<T> || std::is_arithmetic_v<T>)
+      value = static_cast<T>(*next_++);
+    else
+      each_field(value, [this](const char*, auto& member) { fill(member); });
+  }
+  void fill(std::vector<uint8_t>& bytes) {
+    bytes.resize(static_cast<std::size_t>(*next_++));
+    if (!bytes.empty()) std::memcpy(bytes.data(), next_, bytes.size());
+    next_ += (bytes.size() + 7) / 8;
+  }
+  template <class T>
+  void fill(std::vector<T>& values) {
+    values.resize(static_cast<std::size_t>(*next_++));
+    for (T& one : values) fill(one);
+  }
+
+ private:
+  const uint64_t* next_;
+};
+
+template <class T>
+T from_words(const uint64_t* first) {
+  T value{};
+  Words(first).fill(value);
+  return value;
+}
+
+template <class T>
+void shape(Json& out, const T&);
+
+inline void shape(Json& out, const std::vector<uint8_t>&) { out.value("bytes"); }
+
+template <class T>
+void shape(Json& out, const std::vector<T>&) {
+  out.text += '[';
+  shape(out, T{});
+  out.text += ']';
+}
+
+template <class T>
+void shape(Json& out, const T&) {
+  if constexpr (std::is_enum_v<T>) {
+    out.object([](auto put) {
+      constexpr auto known = words(T{});
+      put("words", std::vector<std::string_view>(known.begin(), known.end()));
+    });
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    out.value("number");
+  } else {
+    T value{};
+    out.object([&](auto put) {
+      each_field(value,
+                 [&](const char* name, auto& member) { put(name, [&] { shape(out, member); }); });
+    });
+  }
+}
+
+}  // namespace uncore

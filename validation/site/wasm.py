@@ -1,0 +1,48 @@
+"""The engine as WebAssembly, for tests: built once, and asked by the playground's own scripts.
+
+answer(job, watch=(threads, seed))     what node.js says of the job: points, hash, trace, seconds
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import pytest
+from docs.site import playground
+
+TOP = Path(__file__).resolve().parents[2]
+WASM = TOP / "build/native-web/engine.wasm"
+
+
+@cache
+def built() -> Path:
+    pytest.importorskip("SCons")
+    command = [sys.executable, "-m", "SCons", "-Q", "-s", "-j2", "--web", "native"]
+    subprocess.run(command, cwd=TOP, check=True)
+    return WASM
+
+
+def answer(job, watch=None):
+    if not shutil.which("node"):
+        pytest.skip("no Node.js here: apt-get install nodejs")
+    resolved = playground.of_machine(job.machine)
+    parameters = [[n, job.program.parameter(n).parse(text), text] for n, text in job.parameters]
+    asked = {"threads": job.threads, "placement": job.placement, "seeds": job.seeds}
+    question = {
+        "shared": playground.shared(),
+        "machine": resolved,
+        "workload": playground.workload(job.program.name),
+        "asked": asked | {"parameters": parameters},
+        "watch": watch,
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "asked.json"
+        file.write_text(json.dumps(question))
+        command = ["node", playground.HERE / "node.js", built(), file]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
