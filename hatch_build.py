@@ -19,6 +19,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 CARRIED = {
     "topologies": "uncore/data/topologies",
     "workloads": "uncore/data/workloads",
+    "docs/lessons": "uncore/data/lessons",
     "build/workloads": "uncore/data/guests",
     "sim/gem5": "uncore/data/gem5",
     "sim/sst/configuration.py": "uncore/data/sst/configuration.py",

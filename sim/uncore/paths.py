@@ -19,6 +19,7 @@ CHECKOUT = PACKAGE.parents[1] if (PACKAGE.parents[1] / "SConstruct").is_file() e
 TOPOLOGIES = CHECKOUT / "topologies" if CHECKOUT else PACKAGE / "data/topologies"
 WORKLOADS = CHECKOUT / "workloads" if CHECKOUT else PACKAGE / "data/workloads"
 GUESTS = CHECKOUT / "build/workloads" if CHECKOUT else PACKAGE / "data/guests"
+LESSONS = CHECKOUT / "docs/lessons" if CHECKOUT else PACKAGE / "data/lessons"
 SST = CHECKOUT / "sim/sst" if CHECKOUT else PACKAGE / "data/sst"
 GEM5 = CHECKOUT / "sim/gem5" if CHECKOUT else PACKAGE / "data/gem5"
 SST_ELEMENT = CHECKOUT / "build/sst" if CHECKOUT else PACKAGE / "data/sst"

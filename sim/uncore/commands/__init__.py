@@ -90,6 +90,11 @@ COMMANDS: Commands = {
         f"{_HERE}.explore:explore",
         "Search machines: choices, objectives and bounds in a file; the best compromises.",
     ),
+    "lesson": (
+        f"{_HERE}.lesson:lesson",
+        "Lessons: lists them, makes one's page, checks one's exercise.",
+        "uncore.commands.lesson:COLUMNS",
+    ),
     "check": (
         f"{_HERE}.check:check",
         "Walk the protocol's tables exhaustively and at random; exit status 1 on a violation.",
