@@ -2,6 +2,7 @@
 
     found = whatif(machine, workload, job)      the run as it is, and a row for each change, ranked
     changed(job, free, apart)      the job with lines that cost nothing, and fields apart, by name
+    overlap(a, b)                  whether chance alone may tell two runs apart
     changes(job, observed)         what could be changed, each with the words of `uncore run`
 
 Nothing is estimated: each row is a run of its own, which its words repeat.  Lines that cost nothing
@@ -169,10 +170,10 @@ def _effect(change: Change, base: Repeats, runs: Repeats) -> Effect:
     before, after, p99 = base.median, runs.median, None
     if before.latency and after.latency and before.latency.p99:
         p99 = after.latency.p99 / before.latency.p99 - 1
-    return Effect(change, runs, rate(after) / rate(before) - 1, p99, _overlap(base, runs))
+    return Effect(change, runs, rate(after) / rate(before) - 1, p99, overlap(base, runs))
 
 
-def _overlap(*several: Repeats) -> bool:
+def overlap(*several: Repeats) -> bool:
     """Whether chance alone could make one look like the other; unknown of one run each."""
     lows, highs = zip(*((rates[0], rates[-1]) for rates in map(_rates, several)), strict=True)
     return min(len(one.points) for one in several) > 1 and max(lows) <= min(highs)

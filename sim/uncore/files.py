@@ -20,6 +20,8 @@ from uncore.plain import plain
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+
 
 def write_whole(path: Path, content: str | bytes) -> None:
     """Writes a file that is there whole or not at all, whatever stood there before.
@@ -46,10 +48,15 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 def write_figure(path: Path, figure: Figure, dpi: int = 130) -> None:
+    """The same picture has the same bytes: neither a date nor names drawn at random."""
+    from matplotlib import rc_context  # noqa: PLC0415 (slow to load)
+
+    ending = path.suffix.removeprefix(".")
     drawn = io.BytesIO()
     _speak_plainly(figure)
     try:
-        figure.savefig(drawn, format=path.suffix.removeprefix("."), dpi=dpi)
+        with rc_context({"svg.hashsalt": "uncore"}):
+            figure.savefig(drawn, format=ending, dpi=dpi, metadata=UNDATED.get(ending))
     except ValueError as error:
         raise UserError(f"{path}: cannot draw the picture: {error}") from None
     write_whole(path, drawn.getvalue())

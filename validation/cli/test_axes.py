@@ -176,6 +176,12 @@ def test_every_kind_of_picture_is_drawn(
     assert path.stat().st_size > 10_000
 
 
+def test_the_same_picture_has_the_same_bytes(swept: Results, tmp_path: Path) -> None:
+    for ending in ("svg", "pdf"):
+        once, again = (picture(tmp_path / f"{n}.{ending}", *panels(swept)) for n in "ab")
+        assert once.read_bytes() == again.read_bytes()
+
+
 def test_panels_of_a_facet_have_one_scale(swept: Results) -> None:
     found = panels(swept, Wanted(y=("throughput", "p99"), facet="hold"))
     for name in ("million operations per second", "latency of 99 % of operations at most, us"):
