@@ -52,7 +52,6 @@ class Do(IntEnum):
     STORE_FENCE_RR = 31  # fence r, r
     PIECE_OTHER_LOAD = 32  # a byte, a double word in the next place, the first place's double word
     DUE_NOW = 33  # the timer of hart `place`, its own, set to the present time; then wfi
-    DUE_LATER = 37  # the same, set to 20 ns hence, then to 50; then wfi
     STORE_FENCE_WW = 36  # fence w, w
     ATTEMPT_STORE = 35  # an LR, 20 nops, a store to its line, and its SC
     END = 34  # of the run by a trap without a handler; at another place than 0 a mere store

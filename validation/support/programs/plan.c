@@ -156,13 +156,6 @@ __attribute__((noinline)) static struct span device_step(uint64_t when, uint64_t
       STEP("csrr t0, time\n\taddi t0, t0, 2\n\tsd t0, 0(%3)\n\twfi");
       __asm__ volatile("csrc mie, %0\n\tcsrsi mstatus, 8" ::"r"(128));
       break;
-    case 37:  // set one's own timer to soon, then to later, and sleep until it is due
-      __asm__ volatile("csrci mstatus, 8\n\tcsrs mie, %0" ::"r"(128));
-      STEP(
-          "csrr t0, time\n\taddi t0, t0, 20\n\tsd t0, 0(%3)\n\t"
-          "addi t0, t0, 30\n\tsd t0, 0(%3)\n\twfi");
-      __asm__ volatile("csrc mie, %0\n\tcsrsi mstatus, 8" ::"r"(128));
-      break;
     default:
       return atomic_step(when, what, at);
   }
@@ -236,8 +229,7 @@ static struct span step(uint64_t when, uint64_t what, char* at) {
 
 static char* place(uint64_t what, uint64_t number) {
   if (what == 14 || what == 19 || what == 20) return (char*)(UC_CLINT_BASE + 4 * number);
-  if (what == 21 || what == 33 || what == 37)
-    return (char*)(UC_CLINT_BASE + UC_CLINT_MTIMECMP + 8 * number);
+  if (what == 21 || what == 33) return (char*)(UC_CLINT_BASE + UC_CLINT_MTIMECMP + 8 * number);
   if (what == 23) {
     *(volatile uint64_t*)UC_MULTICAST_BASE = number;
     return (char*)(UC_MULTICAST_BASE + UC_MULTICAST_SEND);
