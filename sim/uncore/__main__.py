@@ -4,11 +4,15 @@ Until the command listens, Ctrl-C ends the process as it ends any other: loading
 takes longer than a hand needs to change its mind, and has nothing to say of itself.
 """
 
+import gc
 import signal
+
+LOADED = 100_000  # objects of a start: looking for garbage among them takes a twentieth of it
 
 
 def main() -> None:
     listens = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    gc.set_threshold(LOADED)
     from uncore import cli  # noqa: PLC0415 (what takes so long)
 
     signal.signal(signal.SIGINT, listens)

@@ -14,18 +14,18 @@ Invariant: no worker outlives its parent, and none dies before it.
 
 from __future__ import annotations
 
-import ctypes
-import multiprocessing
 import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from uncore.signals import ENDING, held_back
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -66,6 +66,8 @@ def mapped(work: Callable[[Item], Answer], items: Sequence[Item], cores: int) ->
 
 
 def finished(work: Callable[[Item], Answer], items: Sequence[Item], cores: int) -> Iterator[Answer]:
+    from concurrent.futures import as_completed  # noqa: PLC0415 (slow to load)
+
     with _workers(min(cores, len(items)), partial(_done, work, items)) as executor:
         with held_back():
             futures = [executor.submit(_numbered, number) for number in range(len(items))]
@@ -87,6 +89,9 @@ def _numbered(number: int) -> Any:
 @contextmanager
 def _workers(cores: int, work: Callable[[int], Any]) -> Iterator[ProcessPoolExecutor]:
     """Whatever ends their use early ends them."""
+    import multiprocessing  # noqa: PLC0415 (slow to load)
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 (slow to load)
+
     context = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(cores, context, _begin, (os.getpid(), work)) as executor:
         try:
@@ -106,6 +111,8 @@ def _begin(parent: int, work: Callable[[int], Any]) -> None:
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     if sys.platform == "linux":
+        import ctypes  # noqa: PLC0415 (slow to load)
+
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:  # it died before we asked to be told
             os._exit(1)

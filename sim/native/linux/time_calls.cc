@@ -9,11 +9,11 @@
 namespace uncore::calls {
 namespace {
 
-constexpr uint64_t kYear2026 = 1'767'225'600;  // seconds since 1970
-constexpr uint64_t kSecond = 1'000'000'000;    // ns
-constexpr uint64_t kMost = uint64_t{1} << 22;  // s; simulated time ends before
-constexpr uint64_t kReal = 0;                  // ITIMER_REAL
-constexpr uint64_t kAbsolute = 1;              // TIMER_ABSTIME
+constexpr uint64_t kYear2026 = 1'767'225'600;     // seconds since 1970
+constexpr uint64_t kSecond = 1'000'000'000;       // ns
+constexpr uint64_t kLongest = uint64_t{1} << 22;  // s; simulated time ends before
+constexpr uint64_t kReal = 0;                     // ITIMER_REAL
+constexpr uint64_t kAbsolute = 1;                 // TIMER_ABSTIME
 
 constexpr bool is_of_day(uint64_t clock) {
   return clock == 0 || clock == 5 || clock == 8 || clock == 11;  // REALTIME..., ALARM, TAI
@@ -47,7 +47,7 @@ Work read_time(Kernel& k, Task& t, uint64_t from, uint64_t clock, bool relative,
   if (failed < 0) co_return failed;
   if (time[1] >= kSecond || time[0] >= uint64_t{1} << 63) co_return kInvalid;
   if (!relative && is_of_day(clock)) time[0] = time[0] > kYear2026 ? time[0] - kYear2026 : 0;
-  if (time[0] >= kMost) {
+  if (time[0] >= kLongest) {
     then = kNever;
     co_return 0;
   }
@@ -95,7 +95,7 @@ Work setitimer(Kernel& k, Task& t) {
     if (failed < 0) co_return failed;
   }
   const auto ps = [](uint64_t s, uint64_t us) {
-    return static_cast<Time>((std::min(s, kMost) * (kSecond / 1000) + us) * 1'000'000);
+    return static_cast<Time>((std::min(s, kLongest) * (kSecond / 1000) + us) * 1'000'000);
   };
   const Time value = ps(asked[2], asked[3]);
   k.set_alarm({value ? k.now(t) + value : kNever, ps(asked[0], asked[1]), t.hart});

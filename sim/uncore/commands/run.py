@@ -27,7 +27,6 @@ from uncore.commands.options import (
 )
 from uncore.commands.options.of_run import ON_LINUX, WHAT_IF, WHOLE, OnLinux, WhatIf, Whole
 from uncore.commands.status import FAILED, INTERRUPTED, OK
-from uncore.counterfactual import changed
 from uncore.engine import Told
 from uncore.engine.native.state import BEGIN
 from uncore.errors import UserError
@@ -108,6 +107,10 @@ def _jobs(
     machines, workloads = machines_and_workloads("run", words)
     programs = [on_linux.program(workload) for workload in workloads]
     jobs = map(on_linux.of_job, choices.jobs(machines, programs, threads))
+    if not (what_if.free or what_if.apart):
+        return [*jobs]
+    from uncore.counterfactual import changed  # noqa: PLC0415 (slow to load)
+
     return [changed(job, what_if.free, what_if.apart, choices.told()) for job in jobs]
 
 

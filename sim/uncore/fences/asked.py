@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from uncore import paths
-from uncore.fences import orders, variants
-from uncore.fences.variants import Source
 from uncore.job import Job
+
+if TYPE_CHECKING:
+    from uncore.fences.variants import Source
 
 
 def remember(source: Source) -> None:
@@ -29,6 +31,8 @@ def hint(job: Job) -> str:
     ours = path.resolve().is_relative_to(paths.WORKLOADS)
     if path.suffix != ".c" or ours or any(core.order != "tso" for core in job.machine.each_core):
         return ""
+    from uncore.fences import orders, variants  # noqa: PLC0415 (slow to load)
+
     source = variants.read(path)
     if not any(map(orders.relaxed, source.own)) or _mark(source).exists():
         return ""
