@@ -25,7 +25,8 @@ def browser():
 
 
 @contextmanager
-def opened(path, address="", width=1280, height=800, dark=False):
+def opened(path, address="", width=1280, height=800, dark=False, site=None):
+    """`site`: a folder whose files the page may ask for, where it is one of several."""
     heard = []
     view = {"width": width, "height": height}
     scheme = "dark" if dark else "light"
@@ -37,7 +38,7 @@ def opened(path, address="", width=1280, height=800, dark=False):
     heard = [one for one in heard if not one.startswith(f"request: {path.as_uri()}")]
     try:
         yield page
-        own = ("request: blob:",)  # what the page has made itself
+        own = ("request: blob:", f"request: {(site or path).as_uri()}")  # blob: made by itself
         assert [h for h in heard if path.as_uri() not in h and not h.startswith(own)] == []
     finally:
         page.close()
@@ -46,5 +47,6 @@ def opened(path, address="", width=1280, height=800, dark=False):
 def faults(page):
     """What axe finds that is serious or worse, as lines."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    found = axe.run(page).response["violations"]
+    quiet = {"preload": False}  # which would ask for the page's own styles
+    found = axe.run(page, options=quiet).response["violations"]
     return [f"{v['id']}: {v['help']}" for v in found if v["impact"] in ("serious", "critical")]

@@ -1,5 +1,6 @@
 """A report is one page with all that a result says, which asks nobody for anything."""
 
+import html
 import re
 
 import pytest
@@ -9,7 +10,13 @@ from validation.trace.test_trace import job
 from uncore.api import make_job
 from uncore.compare import results as comparing
 from uncore.execute import execute
+from uncore.exploration import explore
+from uncore.exploration.plan import Plan
 from uncore.report import document
+from uncore.report import explore as shown
+from uncore.report.table import Column
+from uncore_lab.validate.page import report
+from uncore_lab.validate.section import Section
 
 HEADS = (
     "What came of it", "Where lines came from", "The machine, and traffic",
@@ -62,3 +69,34 @@ def test_reports_of_comparisons_and_what_ifs_are_pages(tmp_path):
     found = comparing.compare(*execute([ticket, mcs]))
     document.of_comparison(tmp_path / "c.html", found, "uncore compare")
     assert "<h2>Both, and their ratio</h2>" in (tmp_path / "c.html").read_text()
+
+
+EXPLORED = """
+machine = "ccx:{4/cores}x{cores}"
+threads = 4
+repeat = 1
+maximise = ["mcs.throughput"]
+minimise = ["ccx"]
+[choices]
+cores = [1, 2, 4]
+[runs]
+mcs = { workload = "lock/mcs", set = { ops = "4" } }
+"""
+
+
+def test_report_of_an_exploration_has_the_front_and_its_runs(tmp_path):
+    (tmp_path / "e.toml").write_text(EXPLORED)
+    found = explore(Plan.read(tmp_path / "e.toml"))
+    document.of_exploration(tmp_path / "e.html", found, "uncore explore <e.toml>")
+    text = (tmp_path / "e.html").read_text()
+    assert all(words in html.unescape(text) for _, words in shown.commands(found))
+    assert "3 designs tried" in text and "&lt;e.toml&gt;" in text and "<svg" in text
+
+
+def test_report_of_a_validation_has_what_is_past_its_bound(tmp_path):
+    column = Column("machine", "machine", left=True)
+    rows = [{"machine": "<bus>"}]
+    section = Section("x", "Locks", "How near.", [column], rows, broken=["bus: 30 %"], notes=["n"])
+    report(tmp_path / "v.html", [section], "uncore validate")
+    text = (tmp_path / "v.html").read_text()
+    assert "&lt;bus&gt;" in text and "Past its bound: bus: 30 %" in text

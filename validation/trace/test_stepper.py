@@ -212,6 +212,18 @@ def test_scrubbing_goes_to_a_time(page):
         assert shown.locator("#log li[aria-current]").count() == 1
 
 
+def test_machine_is_cropped_to_the_part_at_work(tmp_path):
+    made = record(job("ccx:8x8", threads=2, ops=2), Window(around="measured"))
+    (tmp_path / "w.html").write_text(page_of(made, ""))
+    with opened(tmp_path / "w.html") as shown:
+        width = "Number(document.getElementById('machine').getAttribute('viewBox').split(' ')[2])"
+        part = shown.evaluate(width)
+        shown.keyboard.press("c")
+        assert part < 0.6 * shown.evaluate(width)
+        shown.keyboard.press("c")
+        assert shown.evaluate(width) == part
+
+
 def test_log_says_it_in_words(page):
     with opened(page) as shown:
         shown.keyboard.press("End")

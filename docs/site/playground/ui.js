@@ -1,5 +1,5 @@
 // The page: a worker runs what is asked; curves, figures and the stepper show what came of it.
-const COLOURS = ['#0867a8', '#b8410a', '#00775a', '#a4477c', '#8f5c00', '#57606a'];
+const COLOURS = [0, 1, 2, 3, 4, 5].map(n => `var(--c${n})`); // of the style, dark and light
 const DASHES = ['', '9 4', '3 3', '12 3 3 3', '6 2', '1 3'];
 const SVG = 'http://www.w3.org/2000/svg';
 const runs = []; // { name, job, points }, the newest last
@@ -92,9 +92,9 @@ function drawCurves() {
 function drawCurve(svg, rows, n, x, y) {
   if (!rows.length) return;
   const stroke = COLOURS[n], path = pick => rows.map(p => `${x(p.threads)},${y(pick(p))}`);
-  make('polygon', { class: 'band', fill: stroke, points: [...path(p => p.most), ...path(p => p.least).reverse()].join(' ') }, svg);
-  make('polyline', { class: 'line', stroke, 'stroke-dasharray': DASHES[n], points: path(p => rate(p.median)).join(' ') }, svg);
-  for (const p of rows) make('title', {}, make('circle', { cx: x(p.threads), cy: y(rate(p.median)), r: 4, fill: stroke }, svg), `${p.threads} threads: ${rate(p.median).toPrecision(4)} M/s`);
+  make('polygon', { class: 'band', style: `fill: ${stroke}`, points: [...path(p => p.most), ...path(p => p.least).reverse()].join(' ') }, svg);
+  make('polyline', { class: 'line', style: `stroke: ${stroke}`, 'stroke-dasharray': DASHES[n], points: path(p => rate(p.median)).join(' ') }, svg);
+  for (const p of rows) make('title', {}, make('circle', { cx: x(p.threads), cy: y(rate(p.median)), r: 4, style: `fill: ${stroke}` }, svg), `${p.threads} threads: ${rate(p.median).toPrecision(4)} M/s`);
   const item = document.createElement('li'), mark = document.createElement('span');
   mark.style.background = stroke;
   item.append(mark, runs[n].name);
@@ -110,7 +110,7 @@ function drawPoints(one) {
     const ns = key => latency ? (latency[key] / 1000).toFixed(0) : '-';
     for (const text of [threads, rate(median).toPrecision(4), ns('p50'), ns('p99'), ops ? (fetched / ops).toFixed(2) : '-', from, '']) row.insertCell().textContent = text;
     const button = document.createElement('button');
-    Object.assign(button, { type: 'button', textContent: `${threads} threads`, disabled: $('run').disabled });
+    Object.assign(button, { type: 'button', textContent: `${threads} thread${threads > 1 ? 's' : ''}`, disabled: $('run').disabled });
     button.addEventListener('click', () => watch(one, threads, median.seed ?? null));
     row.lastChild.append(button);
     $('points').append(row);

@@ -7,11 +7,12 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from uncore.commands.options import CREW, Crew, Json, Plot, Resume, note
+from uncore.commands.options import CREW, Crew, Json, Plot, Report, Resume, command, note
 from uncore.commands.status import INTERRUPTED, OK
 from uncore.exploration import explore as look
 from uncore.exploration.plan import Plan
-from uncore.report import explore as report
+from uncore.report import document
+from uncore.report import explore as shown
 from uncore.report.plot import picture
 from uncore.report.progress import progress
 from uncore.report.table import print_json
@@ -32,23 +33,27 @@ def explore(
     resume: Resume = False,
     crew: Crew = CREW,
     plot: Plot = None,
+    report: Report = None,
     json: Json = False,
 ) -> int:
-    check_endings({"--output": output, "--plot": plot})
+    check_endings({"--output": output, "--plot": plot, "--report": report})
     plan = Plan.read(file)
     with crew.at_work() as workers, progress(plan.designs, "exploring", "designs") as more:
         found = look(plan, workers, store=Store(), resume=resume, done=more)
     if json:
         print_json(found.to_rows())
     else:
-        report.show(found)
+        shown.show(found)
     if runs and not json:
-        report.runs(found)
+        shown.runs(found)
     if output and found.front:
         save(found.results, output)
         note(f"result: {output}")
     if plot and found.front:
-        note(f"picture: {picture(plot, *report.panels(found))}")
+        note(f"picture: {picture(plot, *shown.panels(found))}")
+    if report and found.front:
+        document.of_exploration(report, found, command())
+        note(f"report: {report}")
     if found.interrupted:
         note("interrupted: the same command with --resume goes on from here")
         return INTERRUPTED

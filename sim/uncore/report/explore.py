@@ -1,7 +1,7 @@
 """`uncore explore`: the front as a table, the runs behind it, and a picture of each two objectives.
 
 Interface: `show(found)` prints, `runs(found)` too; `panels(found)` draws, coloured by the file's
-first choice.
+first choice.  `front_of`, `counted` and `commands` are what is printed, for a page.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itertools import combinations
 
 from uncore.exploration import Exploration, Tried
 from uncore.report import plot as plots
-from uncore.report.table import Column, emit, say
+from uncore.report.table import Column, Row, emit, say
 
 UNITS = {
     "throughput": "M/s",
@@ -21,12 +21,18 @@ UNITS = {
 
 
 def show(found: Exploration) -> None:
+    rows, columns = front_of(found)
+    emit(rows, False, columns, found.plan.title)
+    say(counted(found))
+
+
+def front_of(found: Exploration) -> tuple[list[Row], list[Column]]:
     """What was chosen, and what came of it in each objective and each bounded formula."""
     plan, front = found.plan, found.front
     goals = [one.formula for one in plan.objectives]
     bounds = [one.less if one.less.names else one.more for one in plan.constraints]
     formulas = {one.words: one for one in (*goals, *bounds)}
-    rows = [
+    rows: list[Row] = [
         {
             "design": one.number,
             **one.design,
@@ -37,11 +43,10 @@ def show(found: Exploration) -> None:
     columns = [Column("design", "design", key=True)]
     columns += [Column(_head(choice.name), choice.name, left=True) for choice in plan.choices]
     columns += [Column(_with_unit(words), words, "{:.4g}".format) for words in formulas]
-    emit(rows, False, columns, plan.title)
-    say(_counted(found))
+    return rows, columns
 
 
-def _counted(found: Exploration) -> str:
+def counted(found: Exploration) -> str:
     tried = found.tried
     allowed = sum(one.allowed for one in tried)
     refused = [one.refused for one in tried if one.refused]
@@ -54,9 +59,12 @@ def _counted(found: Exploration) -> str:
 
 def runs(found: Exploration) -> None:
     """The commands that repeat the runs behind the front: one line each, to be copied."""
-    for one in found.front:
-        for words in one.words.values():
-            print(f"{one.number:4}  {shlex.join(words)}")
+    for number, words in commands(found):
+        print(f"{number:4}  {words}")
+
+
+def commands(found: Exploration) -> list[tuple[int, str]]:
+    return [(one.number, shlex.join(words)) for one in found.front for words in one.words.values()]
 
 
 def _head(name: str) -> str:

@@ -7,10 +7,10 @@ from typing import Annotated
 
 from cyclopts import Parameter, validators
 
-from uncore.commands.options import Cores, Json, With, workers
+from uncore.commands.options import Cores, Json, Report, With, command, note, workers
 from uncore.commands.status import OK
 from uncore.report.table import emit
-from uncore.words import pairs
+from uncore.words import check_endings, pairs
 from uncore_lab import validate as validation
 from uncore_lab.validate import ktr as traces
 from uncore_lab.validate.section import Request
@@ -29,19 +29,27 @@ def validate(
         bool, Parameter(negative="", help="with --only locks: every number of threads measured")
     ] = False,
     page: Annotated[Path | None, Parameter(help="write docs/validation.md into this file")] = None,
+    report: Report = None,
     cores: Cores = 0,
     json: Json = False,
 ) -> int:
+    check_endings({"--report": report})
     request = Request(
         machines,
         matrices,
         matrix,
         home,
         workers(cores),
-        pictures=page is not None,
+        pictures=bool(page or report),
         every=every,
     )
-    return int(validation.main(request, only=only, everything=all_, page_path=page, json=json))
+    sent = (report, command()) if report else None
+    status = validation.main(
+        request, only=only, everything=all_, page_path=page, report=sent, json=json
+    )
+    if report:
+        note(f"report: {report}")
+    return int(status)
 
 
 def ktr(

@@ -1,6 +1,7 @@
 """Simulated against measured: what `uncore validate` prints, and whether the bounds hold.
 
     main(request, only=..., everything=..., page=..., json=...) -> 0, or 1 past a bound
+                                             `report`: a file, and the words that write it again
 
 The files:
 
@@ -63,6 +64,7 @@ def main(
     only: str = "",
     everything: bool = False,
     page_path: Path | None = None,
+    report: tuple[Path, str] | None = None,
     json: bool = False,
 ) -> int:
     names = _chosen(only, everything)
@@ -77,6 +79,8 @@ def main(
         show(section)
     if page_path:
         page.write(page_path, sections)
+    if report:
+        page.report(report[0], sections, report[1])
     past = [message for section in sections for message in section.broken]
     for message in past:
         print(f"uncore: past its bound: {message}", file=sys.stderr)

@@ -1,16 +1,18 @@
-"""docs/validation.md: every experiment's table, notes and pictures.
+"""docs/validation.md: every experiment's table, notes and pictures; or one HTML page to send.
 
 Interface: `write(path, sections)`, pictures in a folder of its name beside the page; and
-`markdown(section)`, a section's table.
+`markdown(section)`, a section's table.  `report(path, sections, command)`: all in one file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 
 from uncore.errors import UserError
 from uncore.report import plot
+from uncore.report.document import page as document
 from uncore.report.table import cells
 from uncore_lab.validate.section import Picture, Section
 
@@ -42,6 +44,25 @@ def _section(section: Section, folder: Path) -> str:
         parts += [*(f"* {note}" for note in section.notes), ""]
     parts += [_picture(picture, folder) for picture in section.pictures]
     return "\n".join(parts)
+
+
+def report(path: Path, sections: Sequence[Section], command: str) -> None:
+    shown = [
+        document.Section(s.title, document.table(s.rows, s.columns) + _beneath(s), s.prose)
+        for s in sections
+    ]
+    again = document.Section("How to repeat it", f"<pre>{escape(command)}</pre>")
+    document.write(path, "Validation", "Simulated against measured.", [*shown, again])
+
+
+def _beneath(section: Section) -> str:
+    said = [f"Past its bound: {message}" for message in section.broken] + [*section.notes]
+    notes = "".join(f"<li>{escape(note)}</li>" for note in said)
+    pictures = [
+        f"<h3>{escape(picture.caption)}</h3>{document.figure(picture.panels)}"
+        for picture in section.pictures
+    ]
+    return (f"<ul>{notes}</ul>" if notes else "") + "".join(pictures)
 
 
 def markdown(section: Section) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import escape
 
 from uncore.job import Job
@@ -16,20 +16,36 @@ UNIT = 80.0  # of the drawing, one stop
 SAID, MANY = 5000, 100  # millionths from which a wire says how busy it is; wires, where none does
 CORE = 0.8 * UNIT
 WIDEST = 14.0  # a link that is busy all the time
+# Of a picture that stands alone; in a report document.css says it.
+STYLE = (
+    "svg{background:#fff;font-family:sans-serif}text{fill:#57606a;font-size:15px}"
+    ".frame{fill:none;stroke:#d5d3cb}.wire{stroke:#57606a;stroke-opacity:.4}"
+    ".core{fill:#eef3fa;stroke:#57606a}.hub{fill:#57606a}"
+    ".label{fill:#1c2128;text-anchor:middle;font-size:22px}"
+)
 
 
 def traffic(job: Job, point: Point) -> str:
     """A link is as wide as it is busy; the harts of the run stand on filled cores."""
-    machine, box = job.machine, layout(job.machine)
-    busy = _busy(machine, point)
-    used = {machine.core_of(hart) for hart in job.harts[: point.threads]}
+    used = {job.machine.core_of(hart) for hart in job.harts[: point.threads]}
+    said = f"{job.machine.name}: links by the part of the time in which they are busy"
+    return _drawn(job.machine, _busy(job.machine, dict(point.links or [])), used, said)
+
+
+def topology_of(machine: Machine) -> str:
+    """Nothing runs."""
+    return _drawn(machine, _busy(machine, {}), set(), f"{machine.name}: cores, stops and links")
+
+
+def _drawn(machine: Machine, busy: dict[frozenset[int], int], used: set[int], said: str) -> str:
+    box = layout(machine)
     parts = [*_frames(box), *_wires(machine, box, busy), *_stops(machine, box, used)]
     view = (-0.3, 0.3, box.width + 0.6, box.height - 0.1)
     return _figure(
         "".join(parts),
         class_="machine",
         role="img",
-        aria_label=f"{machine.name}: links by the part of the time in which they are busy",
+        aria_label=said,
         viewBox=" ".join(f"{v * UNIT:.0f}" for v in view),
         width=min(1160, round((box.width + 0.6) * UNIT)),
     )
@@ -56,9 +72,8 @@ def _title(text: str) -> str:
     return _node("title", escape(text))
 
 
-def _busy(machine: Machine, point: Point) -> dict[frozenset[int], int]:
+def _busy(machine: Machine, known: Mapping[str, int]) -> dict[frozenset[int], int]:
     """Millionths of the time, of the wires' busier direction."""
-    known = dict(point.links or [])
     names: dict[int, str] = {}
     for link in machine.links:
         if link.channel >= 0:

@@ -1,4 +1,5 @@
-"""The reports of a comparison and of what-ifs: what they print and draw, and how to repeat them."""
+"""The reports of a comparison, of what-ifs and of an exploration: what they print and draw, and how
+to repeat them."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ from pathlib import Path
 
 from uncore.compare.results import Comparison
 from uncore.counterfactual import WhatIf
-from uncore.report import compare, whatif
+from uncore.exploration import Exploration
+from uncore.report import compare, explore, whatif
 from uncore.report.document.page import Section, figure, table, write
 from uncore.report.panels import Bars
 from uncore.report.table import Column
@@ -47,6 +49,24 @@ def of_whatif(path: Path, found: WhatIf, command: str) -> None:
         "Every row is an exact run with one change.",
         sections,
     )
+
+
+def of_exploration(path: Path, found: Exploration, command: str) -> None:
+    rows, columns = explore.front_of(found)
+    drawn = figure(explore.panels(found)) if found.front else ""
+    runs = [{"design": str(n), "run": run} for n, run in explore.commands(found)]
+    named = [Column("design", "design", left=True), Column("command", "run", left=True)]
+    about = "Filled: on the front. Hollow: allowed. Grey: past a bound."
+    sections = [
+        Section("Designs on the front", table(rows, columns), explore.counted(found)),
+        Section("All designs", drawn, about),
+        Section("The runs behind the front", table(runs, named)),
+        again(command),
+    ]
+    objectives = "; ".join(
+        f"{'most' if one.most else 'least'} {one.words}" for one in found.plan.objectives
+    )
+    write(path, f"Explored: {found.plan.title}", objectives, sections)
 
 
 def again(command: str) -> Section:

@@ -35,10 +35,24 @@ function room(stop) {
 const drawn = { agents: new Map(), wires: new Map() };
 const usedCores = new Set(D.harts.map(([, core]) => core));
 
+// The part of the drawing where harts run and messages go; the whole, where that is about as large.
+const WHOLE = [-0.35, 0.2, D.machine.size[0] + 0.7, D.machine.size[1] - 0.3];
+const AT_WORK = partAtWork();
+const hasPart = AT_WORK[2] * AT_WORK[3] < 0.8 * WHOLE[2] * WHOLE[3];
+let cropped = hasPart;
+function partAtWork() {
+  const stops = new Set(D.harts.map(([, core]) => D.machine.cores[core]));
+  for (const [way] of D.ways) for (const stop of way) stops.add(stop);
+  const ends = i => { const at = [...stops].map(stop => D.machine.stops[stop][i]); return [Math.min(...at) - 1.1, Math.max(...at) + 1.1]; };
+  const [[x1, x2], [y1, y2]] = [ends(0), ends(1)], [x, y, width, height] = WHOLE;
+  const left = Math.max(x, x1), top = Math.max(y, y1);
+  return [left, top, Math.min(x + width, x2) - left, Math.min(y + height, y2) - top];
+}
+
 function drawMachine() {
-  const svg = document.getElementById('machine'), [width, height] = D.machine.size;
-  stretch = Math.min(2.2, Math.max(1, svg.clientWidth / Math.max(1, svg.clientHeight) * height / (width + 0.7)));
-  svg.setAttribute('viewBox', `${across(-0.35)} ${0.2 * UNIT} ${across(width + 0.7)} ${(height - 0.3) * UNIT}`);
+  const svg = document.getElementById('machine'), [x, y, width, height] = cropped ? AT_WORK : WHOLE;
+  stretch = Math.min(2.2, Math.max(1, svg.clientWidth / Math.max(1, svg.clientHeight) * height / width));
+  svg.setAttribute('viewBox', `${across(x)} ${y * UNIT} ${across(width)} ${height * UNIT}`);
   svg.replaceChildren();
   drawn.agents.clear();
   drawn.wires.clear();

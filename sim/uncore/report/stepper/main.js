@@ -95,12 +95,20 @@ function help() {
   $('keys').setAttribute('aria-expanded', String(!hidden));
 }
 
+function crop() {
+  if (!hasPart) return;
+  cropped = !cropped;
+  $('crop').setAttribute('aria-pressed', String(!cropped));
+  drawMachine();
+  show();
+}
+
 const KEYS = {
   ArrowRight: () => step('message', 1), ArrowLeft: () => step('message', -1),
   t: () => step('transaction', 1), T: () => step('transaction', -1),
   o: () => step('operation', 1), O: () => step('operation', -1),
   ' ': play, Home: () => go(0), End: () => go(D.until),
-  l: () => turnLine(1), L: () => turnLine(-1), d: toggle, '?': help,
+  l: () => turnLine(1), L: () => turnLine(-1), c: crop, d: toggle, '?': help,
 };
 document.addEventListener('keydown', event => {
   const inside = event.target.tagName, key = event.key;
@@ -132,6 +140,8 @@ for (const unit of ['operation', 'transaction', 'message']) {
 $('play').addEventListener('click', play);
 $('theme').addEventListener('click', toggle);
 $('keys').addEventListener('click', help);
+$('crop').hidden = !hasPart;
+$('crop').addEventListener('click', crop);
 addEventListener('beforeprint', () => theme(false)); // paper is white
 addEventListener('hashchange', fromAddress);
 addEventListener('resize', () => { drawMachine(); show(); });

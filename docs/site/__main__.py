@@ -1,0 +1,79 @@
+"""Builds the site: python -m docs.site, or scripts/site, which brings what it needs.
+
+    build/site-pages/    laid out here: the tree's Markdown where it stands, so that links hold,
+                         with lessons, machines and the playground
+    build/site/          what MkDocs makes of it: open index.html, or serve the folder
+
+Nothing of it is committed, and no page asks anybody for anything.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from docs.site import gallery, playground
+
+from uncore import lessons
+
+HERE = Path(__file__).resolve().parent
+TOP = HERE.parents[1]
+PAGES, SITE = TOP / "build/site-pages", TOP / "build/site"
+WASM = TOP / "build/native-web/engine.wasm"
+FIRST = ("README.md", "CHANGELOG.md", "topologies/README.md", "workloads/README.md")
+LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
+PLAY = """# In the browser
+
+[Open the playground](play.html){ .md-button .md-button--primary }
+
+The native engine, compiled to WebAssembly, with every shipped machine and workload: choose, run,
+see the curve, step through a run, change the machine's numbers, and see again. It needs no
+installation and no server; what it computes has the hashes of `uncore run`.
+"""
+
+
+def main() -> None:
+    shutil.rmtree(PAGES, ignore_errors=True)
+    manual()
+    gallery.write(PAGES / "machines")
+    for name in lessons.names():
+        lessons.write(PAGES / f"docs/lessons/{name}.html", name)
+    (PAGES / "playground.md").write_text(PLAY)
+    shutil.copy(HERE / "alone.css", PAGES)
+    words = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--clean", "-f"]
+    quiet = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    subprocess.run([*words, HERE / "mkdocs.yml"], check=True, env=quiet)
+    # Behind MkDocs, because the page of that name is the manual's.
+    (SITE / "play.html").write_text(playground.page(WASM.read_bytes()))
+    print(f"site: {SITE / 'index.html'}")
+
+
+def manual() -> None:
+    """The tree's Markdown, and whatever it links to."""
+    waiting = [TOP / name for name in FIRST] + sorted((TOP / "docs").glob("*.md"))
+    waiting += [TOP / "docs/lessons/README.md"]
+    done: set[Path] = set()
+    while waiting:
+        source = waiting.pop()
+        if source in done or not source.is_file():
+            continue
+        done.add(source)
+        target = PAGES / source.relative_to(TOP)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.suffix != ".md":
+            shutil.copyfile(source, target)
+            continue
+        text = source.read_text()
+        if source.parent.name == "lessons":  # whose pages are made
+            text = re.sub(r"\]\((\w+)\.md\)", r"](\1.html)", text)
+        target.write_text(text)
+        linked = [(source.parent / link).resolve() for link in LINK.findall(text)]
+        waiting += [one for one in linked if TOP in one.parents]
+
+
+if __name__ == "__main__":
+    main()
