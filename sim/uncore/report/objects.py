@@ -85,8 +85,8 @@ def show(found: Lines, top: int) -> None:
     emit(rows[:top], False, COLUMNS, f"{title}\n{more}")
     for fields, lines in _shared_without_need(found.observed).items():
         where = f"{lines} lines" if lines > 1 else "one line"
-        advice = f"shared without need, on {where}: {fields}; --by address says by whom"
-        say(advice)
+        whom = "--by address says by whom, uncore whatif what a line of its own is worth"
+        say(f"shared without need, on {where}: {fields}; {whom}")
 
 
 def panel(found: Lines) -> plots.Panel:
