@@ -186,7 +186,7 @@ def find_program(
     if isinstance(workload, Program):
         return workload
     path = Path(workload)
-    if path.suffix in program.LINUX_SUFFIXES and program.is_for_linux(path):
+    if path.suffix in program.LINUX_SUFFIXES and program.is_for_linux(path, bool(sources or flags)):
         return program.compile_for_linux(path, sources, flags)
     if sources or flags:
         raise UserError(

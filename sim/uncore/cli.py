@@ -39,6 +39,7 @@ This page is written by `python -m uncore.cli`; [cli.md](cli.md) says what they 
 """
 WIDE = "--wide"  # of every command
 COMPLETION = "--install-completion"
+PROGRAMS = frozenset({"run", "sweep", "compare", "whatif"})  # commands that run some
 HELP = frozenset({"--help", "-h"})
 
 
@@ -72,7 +73,7 @@ def main(words: Sequence[str] | None = None) -> None:
 
 def _arguments(words: list[str]) -> list[str]:
     """Those behind -- are a program's, whatever they look like."""
-    if words[:1] not in (["run"], ["sweep"]) or "--" not in words:
+    if not PROGRAMS.issuperset(words[:1]) or "--" not in words:
         return words
     at = words.index("--")
     return [*words[:at], *(f"--argument={word}" for word in words[at + 1 :])]

@@ -124,13 +124,13 @@ class WhatIf(Framed):
 
 def whatif(
     machine: str,
-    workload: str,
+    workload: Sequence[str],
     job: Job,
     workers: Workers = 1,
     only: Iterable[Kind] = (),
     told: Told = NOTHING,
 ) -> WhatIf:
-    """`machine`, `workload`: the names by which the job's were found."""
+    """`machine`, `workload`: the words by which the job's were found."""
     if len(job.threads) != 1:
         raise UserError("whatif looks at one thread count; write --threads 64")
     result = execute([job], workers, told=told)[0]
@@ -147,7 +147,7 @@ def whatif(
     effects = [
         _effect(c, base, repeats(r)[0]) for c, r in zip(found, runs, strict=True) if r.points
     ]
-    again = repeating.words(machine, workload, job, told)
+    again = (*repeating.words(machine, workload[0], job, told), *workload[1:])
     return WhatIf(again, result, tuple(sorted(effects, key=lambda one: one.rank)))
 
 
@@ -186,7 +186,8 @@ def _rates(runs: Repeats) -> list[float]:
 def changes(machine: str, job: Job, observed: Observed) -> Iterator[Change]:
     """Lines, layouts, numbers of the machine and distances, atomics, homes."""
     yield from _lines(job, observed)
-    yield from _layouts(job, observed)
+    if not job.program.linux:  # of its memory nothing is moved
+        yield from _layouts(job, observed)
     yield from _times(_Machine(machine, job))
     yield from _homes(job)
 

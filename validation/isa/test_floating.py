@@ -42,12 +42,12 @@ class Variant(NamedTuple):
         """Another one than the instruction's own."""
         return (MODES.index(self.mode) + self.own) % len(MODES)
 
-    def program(self) -> str:
+    def program(self, count: int = ROWS) -> str:
         """Of each row: the result and the flags."""
         save = "sd x5" if OPERATIONS[self.name].kinds[0] == "x" else "fsd f5"
         return f"""
             la x20, rows
-            li x21, {ROWS}
+            li x21, {count}
         1:  {"; ".join(f"ld x{n + 6}, {8 * n}(x20); fld f{n + 6}, {8 * n}(x20)" for n in range(3))}
             li x22, {self.frm << FRM}
             csrw fcsr, x22

@@ -196,6 +196,15 @@ static int writes_nowhere(void) {
   return 0;
 }
 
+static int uses_vectors(void) {
+  __asm__ volatile(".word 0x0d007057");  // vsetvli x0, x0, e32, m1
+  return 0;
+}
+
+static int never_ends(void) {
+  for (;;) __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED);
+}
+
 static int allocates(void) {
   for (;;) {
     char* const some = (char*)call(N_mmap, 0, 1 << 20, 3, 0x22, -1, 0);
@@ -226,6 +235,8 @@ int run(int words_count, char** words) {
   if (same(what, "file")) return prints_file(words[2]);
   if (same(what, "deadlock")) return deadlock();
   if (same(what, "nowhere")) return writes_nowhere();
+  if (same(what, "vectors")) return uses_vectors();
+  if (same(what, "forever")) return never_ends();
   if (same(what, "allocates")) return allocates();
   return 100;
 }

@@ -44,6 +44,8 @@ Engine::Engine(MachineSpec m, JobSpec j)
   make_cores();
   place_threads();
   if (kernel) kernel->begin(threads);
+  if (attribution && job.process.unmarked)
+    for (const Thread* thread : threads) attribution->marked(thread->id, UC_MARK_ROI_ON, 0, 0);
   for (const auto& core : cores) core->start();
 }
 

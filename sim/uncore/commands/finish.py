@@ -92,7 +92,8 @@ def _seen(job: Job, observed: dict[str, Any], logs: list[Log]) -> None:
 
 
 def _hint(jobs: Sequence[Job]) -> None:
-    for said in filter(None, map(hint, {job.program.path: job for job in jobs}.values())):
+    asked = {job.program.path: job for job in jobs if not job.program.linux}
+    for said in filter(None, map(hint, asked.values())):
         note(said)
 
 

@@ -13,11 +13,13 @@ from uncore.api import load_result
 from uncore.commands.options import (
     CREW,
     ENGINES,
+    ON_LINUX,
     REPEATED,
     SEEDED,
     Crew,
     Engines,
     Json,
+    OnLinux,
     Plot,
     Repeated,
     Report,
@@ -136,13 +138,14 @@ def compare(
     crew: Crew = CREW,
     plot: Plot = None,
     report: Report = None,
+    on_linux: OnLinux = ON_LINUX,
     json: Json = False,
 ) -> int:
     check_endings({"--plot": plot, "--report": report})
     if words and all(_is_result(word) for word in words):
         results = _saved(words, (threads, choices.untold()) == ("1", REPEATED))
     else:
-        jobs = _both(words, threads, choices)
+        jobs = _both(words, threads, choices, on_linux)
         with crew.at_work() as workers:
             results = execute(jobs, workers, told=choices.told())
     if any(result.outcome.partial for result in results):
@@ -186,7 +189,9 @@ def _is_result(word: str) -> bool:
     return word.endswith((".json", ".parquet"))
 
 
-def _both(words: Sequence[str], threads: str, choices: Repeated) -> list[Job]:
+def _both(
+    words: Sequence[str], threads: str, choices: Repeated, on_linux: OnLinux
+) -> list[Job]:
     workloads = [word for word in words if is_workload(word)]
     machines = [word for word in words if not is_workload(word)]
     if sorted((len(machines), len(workloads))) != [1, 2]:
@@ -194,4 +199,5 @@ def _both(words: Sequence[str], threads: str, choices: Repeated) -> list[Job]:
             f"compare needs a machine and two workloads, or two machines and a workload; it got"
             f" {len(machines)} and {len(workloads)}: uncore compare epyc7601x2 lock/ticket lock/mcs"
         )
-    return [choices.job(m, w, threads) for m in machines for w in workloads]
+    programs = [on_linux.program(workload) for workload in workloads]
+    return [on_linux.of_job(choices.job(m, p, threads)) for m in machines for p in programs]

@@ -8,9 +8,11 @@ from cyclopts import Parameter, validators
 
 from uncore.commands.options import (
     CREW,
+    ON_LINUX,
     REPEATED,
     Crew,
     Json,
+    OnLinux,
     Plot,
     Repeated,
     Report,
@@ -37,12 +39,14 @@ def whatif(
     crew: Crew = CREW,
     plot: Plot = None,
     report: Report = None,
+    on_linux: OnLinux = ON_LINUX,
     json: Json = False,
 ) -> int:
     check_endings({"--plot": plot, "--report": report})
-    job = choices.job(machine, workload, (threads,))
+    program = on_linux.program(workload)
+    job = on_linux.of_job(choices.job(machine, program, (threads,)))
     with crew.at_work() as workers:
-        found = look(machine, workload, job, workers, only, choices.told())
+        found = look(machine, (workload, *on_linux.words()), job, workers, only, choices.told())
     if json:
         print_json(found.to_rows())
     else:

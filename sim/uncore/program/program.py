@@ -26,6 +26,7 @@ from uncore.program.parameter import TYPES, Parameter
 T = TypeVar("T")
 Image = list[tuple[int, bytes]]
 NOTHING: Mapping[str, object] = {}
+_HINT = 0x3013  # sltiu x0, x0, 0
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,12 @@ class Program:
     def linux(self) -> bool:
         """Whether it runs in user mode, on a system; else it is alone on the machine."""
         return self._elf.linux
+
+    @cached_property
+    def marked(self) -> bool:
+        """Whether code of Linux says where what is measured begins (uncore_hints.h)."""
+        hint = (_HINT | abi.CONSTANTS["UC_MARK_ROI_ON"] << 20).to_bytes(4, "little")
+        return any(hint in segment.data for segment in self.segments if segment.rights & 4)
 
     @property
     def headers(self) -> tuple[int, int]:

@@ -77,12 +77,13 @@ def source_of(program: Program) -> Path:
 LINUX_SUFFIXES = (".c", ".cc", ".cpp", ".cxx", ".zig")
 
 
-def is_for_linux(path: Path) -> bool:
-    """Whether a source file has a main() of its own; a workload has uc_main()."""
+def is_for_linux(path: Path, more: bool = False) -> bool:
+    """Whether a source file has a main(), perhaps in a header, if it is compiled with `more`; a
+    workload has uc_main()."""
     if path.suffix != ".c":
         return True
     text = _contents(path).decode(errors="replace")
-    return re.search(r"\bmain\s*\(", text) is not None and "uc_main" not in text
+    return "uc_main" not in text and (more or re.search(r"\bmain\s*\(", text) is not None)
 
 
 def compile_for_linux(path: Path, sources: tuple[Path, ...], flags: tuple[str, ...]) -> Program:

@@ -101,7 +101,7 @@ class Placed(Choices, _OfWorkload):
         Parameter(name="--place", help="compact, scatter, siblings, or harts such as 0-3,8"),
     ] = "compact"
 
-    def job(self, machine: str, workload: str, threads: str | Iterable[int]) -> Job:
+    def job(self, machine: str, workload: str | Program, threads: str | Iterable[int]) -> Job:
         """The job of a command that asks for one."""
         return make_job(
             machine,

@@ -51,7 +51,13 @@ def run(job: Job, probes: Probes, tick: Watch = silent, **limits: Any) -> dict[s
         to_its_end(engine, tick)
     except (KeyboardInterrupt, GuestError) as stopped:
         raise stopped from Unfinished(_published(job, engine))
-    return outcome.point(job, engine) | {"observed": _observed(job, engine, probes)}
+    try:
+        found = outcome.point(job, engine)
+    except GuestError as failed:
+        if "calls" in probes:
+            raise GuestError(f"{failed}\n{engine.strace}".rstrip()) from None
+        raise
+    return found | {"observed": _observed(job, engine, probes)}
 
 
 def to_its_end(engine: Run, tick: Watch) -> None:

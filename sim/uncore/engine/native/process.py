@@ -55,6 +55,7 @@ def process(job: Job, strace: bool) -> spec.Process:
         name=_name(job).encode(),
         nodes=tuple(nearest_memories(job.machine, harts)),
         strace=strace,
+        unmarked=not job.program.marked,
     )
 
 

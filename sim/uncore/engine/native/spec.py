@@ -97,6 +97,7 @@ class Process:
     name: bytes = field("path of the program", default=b"")
     nodes: tuple[Count, ...] = field("memory node of each hart", default=())
     strace: bool = field("whether its calls are noted", default=False)
+    unmarked: bool = field("no thread says where what is measured begins: all is", default=False)
 
 
 @part
