@@ -124,13 +124,15 @@ class WhatIf(Framed):
 
 def whatif(
     machine: str,
-    workload: Sequence[str],
+    workload: str,
     job: Job,
     workers: Workers = 1,
     only: Iterable[Kind] = (),
     told: Told = NOTHING,
+    built: Sequence[str] = (),
 ) -> WhatIf:
-    """`machine`, `workload`: the words by which the job's were found."""
+    """`machine`, `workload`: the names by which the job's were found; `built`: further words,
+    that say how the program was made."""
     if len(job.threads) != 1:
         raise UserError("whatif looks at one thread count; write --threads 64")
     result = execute([job], workers, told=told)[0]
@@ -147,7 +149,7 @@ def whatif(
     effects = [
         _effect(c, base, repeats(r)[0]) for c, r in zip(found, runs, strict=True) if r.points
     ]
-    again = (*repeating.words(machine, workload[0], job, told), *workload[1:])
+    again = (*repeating.words(machine, workload, job, told), *built)
     return WhatIf(again, result, tuple(sorted(effects, key=lambda one: one.rank)))
 
 

@@ -13,13 +13,11 @@ from uncore.api import load_result
 from uncore.commands.options import (
     CREW,
     ENGINES,
-    ON_LINUX,
     REPEATED,
     SEEDED,
     Crew,
     Engines,
     Json,
-    OnLinux,
     Plot,
     Repeated,
     Report,
@@ -28,6 +26,7 @@ from uncore.commands.options import (
     command,
     note,
 )
+from uncore.commands.options.of_run import ON_LINUX, OnLinux
 from uncore.commands.status import FAILED, INTERRUPTED, OK
 from uncore.compare import results as comparing
 from uncore.engine import Told
@@ -189,9 +188,7 @@ def _is_result(word: str) -> bool:
     return word.endswith((".json", ".parquet"))
 
 
-def _both(
-    words: Sequence[str], threads: str, choices: Repeated, on_linux: OnLinux
-) -> list[Job]:
+def _both(words: Sequence[str], threads: str, choices: Repeated, on_linux: OnLinux) -> list[Job]:
     workloads = [word for word in words if is_workload(word)]
     machines = [word for word in words if not is_workload(word)]
     if sorted((len(machines), len(workloads))) != [1, 2]:

@@ -8,17 +8,16 @@ from cyclopts import Parameter, validators
 
 from uncore.commands.options import (
     CREW,
-    ON_LINUX,
     REPEATED,
     Crew,
     Json,
-    OnLinux,
     Plot,
     Repeated,
     Report,
     command,
     note,
 )
+from uncore.commands.options.of_run import ON_LINUX, OnLinux
 from uncore.commands.status import OK
 from uncore.counterfactual import Kind
 from uncore.counterfactual import whatif as look
@@ -46,7 +45,8 @@ def whatif(
     program = on_linux.program(workload)
     job = on_linux.of_job(choices.job(machine, program, (threads,)))
     with crew.at_work() as workers:
-        found = look(machine, (workload, *on_linux.words()), job, workers, only, choices.told())
+        built = on_linux.built()
+        found = look(machine, workload, job, workers, only, choices.told(), built)
     if json:
         print_json(found.to_rows())
     else:

@@ -73,14 +73,12 @@ class OnLinux:
         files = read_folder(self.files) if self.files else ()
         return replace(job, arguments=tuple(self.argument), files=files, system=self.os)
 
-    def words(self) -> list[str]:
-        """Those of the command line that say it again, but for what does not change a run."""
-        said = [f"--argument={word}" for word in self.argument]
-        said += [f"--source={path}" for path in self.source]
+    def built(self) -> list[str]:
+        """The words that say how the program was made, and what is in its folder: no job's."""
+        said = [f"--source={path}" for path in self.source]
         said += [f"--include={path}" for path in self.include]
         said += [f"--cflags={self.cflags}"] if self.cflags else []
-        said += [f"--files={self.files}"] if self.files else []
-        return said + ([f"--os={self.os}"] if self.os != "machine" else [])
+        return said + ([f"--files={self.files}"] if self.files else [])
 
     def program(self, workload: str) -> Program:
         flags = (*shlex.split(self.cflags), *(f"-I{folder.resolve()}" for folder in self.include))
