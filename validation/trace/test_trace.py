@@ -9,8 +9,9 @@ from msgspec import convert
 
 from uncore import engine
 from uncore.api import make_job
-from uncore.engine import native
+from uncore.engine import native, silent
 from uncore.engine.outcome import percentiles
+from uncore.program import abi
 from uncore.protocol.shapes import PROTOCOLS
 from uncore.result import canonical
 from uncore.result.schema import Point
@@ -203,3 +204,31 @@ def slices(packets, category):
                 found.append(packet.timestamp - begun)
     assert not any(open_.values())
     return found
+
+
+P99 = """
+with marks as (
+  select hart, time, value // 72057594037927936 as code from events
+  where "table" = 'harts' and what = 'marks'),
+ends as (
+  select code, time - lag(time) over (partition by hart order by time) as took from marks
+  where code in ({codes}))
+select quantile_disc(took, 0.99) as p99, count(*) as many from ends where code = {op}
+"""
+
+
+def test_sql_over_128_harts_gives_the_messages_and_the_p99_of_the_result(tmp_path):
+    trace = record(job("epyc7601x2", "lock/mcs", 128, ops=2), Window())
+    (tmp_path / "t.parquet").write_bytes(files.table(trace))
+    sql = polars.SQLContext(events=polars.read_parquet(tmp_path / "t.parquet"), eager=True)
+    counts = dict(sql.execute('select "table", count(*) from events group by "table"').iter_rows())
+    run = native.start(trace.job)
+    native.to_its_end(run, silent)
+    assert counts["messages"] == run.work()["messages"]
+    assert counts["transactions"] == trace.point["transactions"]
+    op = abi.CONSTANTS["UC_MARK_OP"]
+    codes = [op, *(abi.CONSTANTS[f"UC_MARK_{name}"] for name in ("START", "ROI_ON", "ROI_OFF"))]
+    words = P99.format(op=op, codes=", ".join(map(str, codes)))
+    p99, many = sql.execute(words).row(0)
+    assert many == trace.point["ops"]
+    assert trace.point["latency"]["p99"] <= p99 < trace.point["latency"]["p99"] * (1 + 1 / 32)
