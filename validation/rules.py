@@ -29,7 +29,7 @@ class Citation(NamedTuple):
     numbers: tuple[str, ...]
 
 
-NATIVE_ONLY = "K"  # the sections that the reference engine refuses jobs of
+NATIVE_ONLY = "KP"  # the sections that the reference engine refuses jobs of
 
 
 def rules() -> tuple[str, ...]:

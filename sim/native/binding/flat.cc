@@ -54,7 +54,7 @@ nb::bytes read(FlatMachine& machine, uint64_t address, uint64_t size) {
 
 FlatMachine* make(const Segments& segments, uint64_t entry, unsigned harts, uint64_t ram_size,
                   uint64_t quantum, const std::string& answers, bool spin, uint64_t mispredict,
-                  uint64_t pause, uint64_t warming) {
+                  uint64_t pause, uint64_t warming, uint32_t tlb) {
   auto machine = std::make_unique<FlatMachine>(harts, ram_size, entry, quantum, answer(answers));
   for (const auto& [address, data] : segments) write(*machine, address, data);
   for (unsigned id = 0; id < harts; ++id) {
@@ -62,6 +62,7 @@ FlatMachine* make(const Segments& segments, uint64_t entry, unsigned harts, uint
     machine->hart(id).spin_enabled = spin;
   }
   machine->warming = warming;
+  if (tlb) machine->supervise(tlb);
   return machine.release();
 }
 
@@ -141,7 +142,7 @@ void bind_flat(nb::module_& module) {
   machine
       .def(nb::new_(&make), "segments"_a, "entry"_a, "harts"_a = 1, "ram_size"_a = 1 << 20,
            "quantum"_a = 1, "answers"_a = "now", "spin"_a = true, "mispredict"_a = 0, "pause"_a = 1,
-           "warming"_a = 0)
+           "warming"_a = 0, "tlb"_a = 0)
       .def(
           "run", [](FlatMachine& m, uint64_t ticks) { return name(m.run(ticks)); }, "ticks"_a,
           "Runs all harts: 'exit', 'fatal', 'idle' (all asleep for good) or 'time'.")

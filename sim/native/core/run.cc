@@ -127,7 +127,9 @@ void Core::interrupt(const Interrupts::Pending& pending, Time now) {
   if (thread.mode == Thread::Mode::spinning) turns.wake(thread, now);
   if (observed && pending.level)
     observed.is(thread, Trace::What::interrupted, now, static_cast<uint64_t>(pending.bit));
-  thread.hart.interrupt(pending.bit, pending.level);
+  // Where there is a firmware, it hands each interrupt of the machine on to supervisor mode.
+  const unsigned bit = around.job.boot.present ? pending.bit - 2 : pending.bit;
+  thread.hart.interrupt(bit, pending.level);
   // A delay ends early; the guest's loop then delays for the rest.
   if (thread.mode == Thread::Mode::running && !thread.tries &&
       thread.hart.clock == thread.delayed_until && thread.hart.clock > now &&

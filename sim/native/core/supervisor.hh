@@ -1,4 +1,5 @@
-// Who answers the traps of harts that run a program in user mode: a kernel, seen from the core.
+// Who answers the traps of harts that run a program in user mode: a kernel, seen from the core. Or
+// those of harts that run a kernel: its firmware.
 //
 // Such a hart has no trap handler. What it cannot do itself (a system call, a fault, an interrupt)
 // stops it, and from then on it is *in the kernel*: whenever it has its turn it asks what it does

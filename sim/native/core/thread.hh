@@ -60,6 +60,8 @@ class Thread : public IssuingPort<Thread> {
   bool fetch(uint64_t address, uint32_t& word);
   uint64_t time() { return hart.clock / 1000; }  // the time base of the native engine is 1 GHz
   uint64_t cycle();
+  void set_timer(uint64_t when) { write_register({Register::Kind::mtimecmp, id}, when); }
+  uint64_t timer() { return read_register({Register::Kind::mtimecmp, id}); }
   void marker(unsigned code, uint64_t value);
   void gave_up();
   void trapped(uint64_t cause, bool interrupt);
@@ -68,6 +70,7 @@ class Thread : public IssuingPort<Thread> {
   // The registers it finds (guest/registers.hh).
   std::optional<Register> register_of(uint64_t address) const;
   void say(char letter);
+  uint8_t hear(uint32_t of_uart);
   bool at_hand(Register r) const;
   uint64_t read_register(Register r);
   void write_register(Register r, uint64_t value);

@@ -63,7 +63,8 @@ inline Answer Thread::mmio(uint64_t address, unsigned, bool write, uint64_t& val
 }
 
 inline std::optional<Register> Thread::register_of(uint64_t address) const {
-  return core.around.interrupts.register_of(address);
+  const auto found = core.around.interrupts.register_of(address);
+  return found && found->kind == Register::Kind::order ? std::nullopt : found;
 }
 
 inline bool Thread::at_hand(Register r) const {
@@ -78,6 +79,13 @@ inline void Thread::write_register(Register r, uint64_t value) {
 }
 
 inline void Thread::say(char letter) { core.around.services.console.say(id, {&letter, 1}); }
+
+// A receiver's buffer, and whether there is something in it.
+inline uint8_t Thread::hear(uint32_t of_uart) {
+  Console& console = core.around.services.console;
+  if (of_uart == 0) return console.hear();
+  return of_uart == UC_UART_LINE_STATUS && console.is_typed();
+}
 
 inline bool Thread::mapped(uint64_t address, unsigned size) const {
   if (core.around.supervisor) return core.around.supervisor->mapped(address, size);

@@ -37,6 +37,7 @@ Engine::Engine(MachineSpec m, JobSpec j)
                  {cores, threads, resolvers, network, memories}),
       services(agents.harts(), queue, functional),
       kernel(make_kernel()),
+      firmware(make_firmware()),
       around_cores(surroundings()),
       code_(job.text_begin, job.text_size) {
   memories.load(job.segments);
@@ -46,6 +47,7 @@ Engine::Engine(MachineSpec m, JobSpec j)
   if (kernel) kernel->begin(threads);
   if (attribution && job.process.unmarked)
     for (const Thread* thread : threads) attribution->marked(thread->id, UC_MARK_ROI_ON, 0, 0);
+  if (firmware) firmware->begin(threads);
   for (const auto& core : cores) core->start();
 }
 
@@ -65,7 +67,7 @@ CoreSurroundings Engine::surroundings() {
           .attribution = attribution.get(),
           .trace = trace.get(),
           .versions = versions.get(),
-          .supervisor = kernel.get(),
+          .supervisor = kernel ? static_cast<Supervisor*>(kernel.get()) : firmware.get(),
           .accesses = accesses.get()};
 }
 
@@ -79,6 +81,12 @@ std::unique_ptr<Kernel> Engine::make_kernel() {
                                                 .memory = functional,
                                                 .services = services,
                                                 .room = memories.size()});
+}
+
+std::unique_ptr<Firmware> Engine::make_firmware() {
+  if (!job.boot.present) return nullptr;
+  return std::make_unique<Firmware>(
+      Firmware::Parts{.job = job, .memory = functional, .services = services});
 }
 
 void Engine::make_resolvers() {
@@ -201,6 +209,8 @@ void Engine::take_up(const Interrupts::Effect& effect, Time now) {
   } else if (const auto* answer = std::get_if<Interrupts::Answer>(&effect)) {
     Thread& thread = *threads[answer->hart];
     thread.core.answered(thread, {answer->value, 0}, now);
+  } else if (const auto* order = std::get_if<Interrupts::Order>(&effect)) {
+    firmware->ordered(*threads[order->by], *threads[order->hart], now);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "core/core.hh"
 #include "engine/newest_bytes.hh"
 #include "fabric/network.hh"
+#include "firmware/firmware.hh"
 #include "interrupts/interrupts.hh"
 #include "kernel/end.hh"
 #include "linux/kernel.hh"
@@ -60,12 +61,14 @@ class Engine {
   std::vector<std::unique_ptr<ResolverAgent>> resolvers;
   NewestBytes functional;
   Services services;
-  std::unique_ptr<Kernel> kernel;  // null where the program is bare metal
+  std::unique_ptr<Kernel> kernel;      // null unless the program is one of Linux
+  std::unique_ptr<Firmware> firmware;  // null unless the program is a kernel itself
   const CoreSurroundings around_cores;
 
  private:
   CoreSurroundings surroundings();
   std::unique_ptr<Kernel> make_kernel();
+  std::unique_ptr<Firmware> make_firmware();
   void make_resolvers();
   void make_cores();
   void place_threads();

@@ -102,6 +102,11 @@ class FlatMachine {
     }
   }
 
+  // Gives all harts supervisor mode, with a TLB of so many entries.
+  void supervise(uint32_t tlb_entries) {
+    for (const auto& port : ports_) port->hart.supervise(tlb_entries);
+  }
+
   // Runs all harts, turn by turn, for `ticks` or until the guest ends.
   End run(uint64_t ticks);
   // One instruction (or one trap) of one hart. False: it is asleep, or the guest has ended.

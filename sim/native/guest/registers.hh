@@ -1,9 +1,12 @@
 // The registers that a hart finds below RAM, and where they are: as on QEMU's `virt` machine.
 //
 // MSIP[h] (bit 0: a software interrupt is pending) and mtimecmp[h] are hart h's part of the CLINT
-// (clint.hh); mtime is everybody's. Of a UART there is the transmitter, and a line status that says
-// it is empty. A machine with multicast has two registers more, each hart its own: a set of harts,
-// and one whose store interrupts all of them (rule I5).
+// (clint.hh); mtime is everybody's. Of a UART there is the transmitter, a line status that says it
+// is empty, and where something is typed the receiver. A machine with multicast has two registers
+// more, each hart its own: a set of harts, and one whose store interrupts all of them (rule I5).
+//
+// Behind all that there are registers that only the firmware knows (firmware/firmware.hh): whoever
+// reads one has its hart do what it was ordered to.
 //
 // Interface: register_at() tells what stands at an address, access_device() performs an access.
 #pragma once
@@ -16,8 +19,10 @@
 
 namespace uncore {
 
+inline constexpr uint64_t kOrders = 0x02100000;
+
 struct Register {
-  enum class Kind : uint8_t { msip, mtimecmp, mtime, uart, set, send };
+  enum class Kind : uint8_t { msip, mtimecmp, mtime, uart, set, send, order };
   Kind kind = Kind::msip;
   uint32_t index = 0;  // msip, mtimecmp: the hart; set: the word; uart: the byte
 
@@ -47,7 +52,8 @@ constexpr std::optional<Register> register_at(uint64_t address, uint64_t harts, 
   return std::nullopt;
 }
 
-// What `env` offers: register_of(address); time(); say(letter); at_hand(register): it stands where
+// What `env` offers: register_of(address); time(); say(letter); hear(register), where it is heard
+// what is typed; at_hand(register): it stands where
 // the hart is; read_register(register), write_register(register, value): one at hand;
 // far_register(register, address, write, value): by a message.
 template <class Env>
@@ -59,6 +65,9 @@ Answer access_device(Env& env, uint64_t address, bool write, uint64_t& value) {
   } else if (r->kind == Register::Kind::uart) {
     if (write && r->index == 0) env.say(static_cast<char>(value));
     if (!write) value = r->index == UC_UART_LINE_STATUS ? UC_UART_TRANSMITTER_EMPTY : 0;
+    if constexpr (requires { env.hear(r->index); }) {
+      if (!write) value |= env.hear(r->index);
+    }
   } else if (!env.at_hand(*r) || r->interrupts(write, value)) {
     return env.far_register(*r, address, write, value);
   } else if (write) {

@@ -9,11 +9,16 @@ namespace uncore {
 
 // A load that its port answers at once, where it has such; `now` takes what the port adds.
 template <class Port>
-template <class T>
+template <class T, bool translated>
 [[gnu::always_inline]] inline bool Hart<Port>::hits(const Instruction& in, uint64_t& now) {
   if constexpr (requires(Port& p, uint64_t& v) { p.hits(v, 1u, v, v); }) {
-    const uint64_t address = x[in.rs1] + static_cast<uint64_t>(in.imm);
+    uint64_t address = x[in.rs1] + static_cast<uint64_t>(in.imm);
     uint64_t value;
+    if constexpr (translated) {
+      const auto& page = mmu_->load(address);
+      if (page.key != mmu_->key(address)) return false;
+      address += page.offset;
+    }
     if (address % sizeof(T) != 0 || !port_.hits(address, sizeof(T), now, value)) return false;
     x[in.rd] = sign_extend(value, std::is_signed_v<T> ? sizeof(T) : 8);
     return true;
@@ -23,11 +28,16 @@ template <class T>
 
 // The same of a store.
 template <class Port>
-template <class T>
+template <class T, bool translated>
 [[gnu::always_inline]] inline bool Hart<Port>::stores(const Instruction& in, uint64_t now) {
   if constexpr (requires(Port& p, uint64_t v) { p.stores(v, 1u, v, v); }) {
-    const uint64_t address = x[in.rs1] + static_cast<uint64_t>(in.imm);
+    uint64_t address = x[in.rs1] + static_cast<uint64_t>(in.imm);
     if (address % sizeof(T) != 0) return false;
+    if constexpr (translated) {
+      const auto& page = mmu_->store(address);
+      if (page.key != mmu_->key(address)) return false;
+      address += page.offset;
+    }
     if (!port_.stores(address, sizeof(T), static_cast<T>(x[in.rs2]), now)) return false;
     spin_.effect();
     return true;
@@ -39,51 +49,73 @@ template <class Port>
 template <class T>
 bool Hart<Port>::load(const Instruction& in, uint64_t box) {
   constexpr unsigned size = sizeof(T);
-  const uint64_t address = x[in.rs1] + static_cast<uint64_t>(in.imm);
+  const uint64_t asked = x[in.rs1] + static_cast<uint64_t>(in.imm);
   const Landing to{in.rd, kSink, std::is_signed_v<T> ? size : 8, in.length, 0, box};
+  uint64_t address = asked;
+  if (mmu_) [[unlikely]]
+    if (const auto ends = translate(address, Right::read)) return *ends;
   if (address % size != 0 && is_apart(address, size)) [[unlikely]]
-    return load_halves(address, size, to);
+    return load_halves(asked, size, to);
   uint64_t value = 0;
   Answer answer;
   if (address >= ram) [[likely]] {
-    if (!port_.mapped(address, size)) return trap(kLoadFault, address);
+    if (!port_.mapped(address, size)) return trap(kLoadFault, asked);
     answer = port_.load(address, size, value);
   } else {
     spin_.effect();
     answer = port_.mmio(address, size, false, value);
   }
-  return finish(answer, to, kLoadFault, address, value);
+  return finish(answer, to, kLoadFault, asked, value);
 }
 
 template <class Port>
 template <class T>
 bool Hart<Port>::store(const Instruction& in) {
   constexpr unsigned size = sizeof(T);
-  const uint64_t address = x[in.rs1] + static_cast<uint64_t>(in.imm);
+  const uint64_t asked = x[in.rs1] + static_cast<uint64_t>(in.imm);
   spin_.effect();
   uint64_t value = static_cast<T>(x[in.rs2]);
+  uint64_t address = asked;
+  if (mmu_) [[unlikely]]
+    if (const auto ends = translate(address, Right::write)) return *ends;
   if (address % size != 0 && is_apart(address, size)) [[unlikely]]
-    return store_halves(address, size, value, in.length);
+    return store_halves(asked, size, value, in.length);
   Answer answer;
   if (address >= ram) [[likely]] {
-    if (!port_.mapped(address, size)) return trap(kStoreFault, address);
+    if (!port_.mapped(address, size)) return trap(kStoreFault, asked);
     answer = port_.store(address, size, value);
   } else {
     answer = port_.mmio(address, size, true, value);
   }
-  return finish(answer, {kSink, kSink, 8, in.length}, kStoreFault, address, 0);
+  return finish(answer, {kSink, kSink, 8, in.length}, kStoreFault, asked, 0);
 }
 
 // ---- an access that crosses a line: two, the lower one first, each executed for itself
 
+// Where the present one of the two is; both must be allowed before the first is made.
+template <class Port>
+std::optional<bool> Hart<Port>::reach_halves(uint64_t address, unsigned size, Right right,
+                                             uint64_t& part) {
+  const unsigned first = first_half(address), rest = size - first;
+  uint64_t low = address, high = address + first;
+  if (mmu_) {
+    if (const auto ends = translate(low, right)) return ends;
+    if (const auto ends = translate(high, right)) return ends;
+  }
+  const bool write = right == Right::write;
+  if (low < ram || high < ram) return trap(write ? kStoreMisaligned : kLoadMisaligned, address);
+  if (!port_.mapped(low, first) || !port_.mapped(high, rest))
+    return trap(write ? kStoreFault : kLoadFault, address);
+  part = halfway() ? high : low;
+  return std::nullopt;
+}
+
 template <class Port>
 bool Hart<Port>::load_halves(uint64_t address, unsigned size, Landing to) {
-  if (address < ram) return trap(kLoadMisaligned, address);  // of a device
-  if (!port_.mapped(address, size)) return trap(kLoadFault, address);
+  uint64_t part = 0, value = 0;
+  if (const auto ends = reach_halves(address, size, Right::read, part)) return *ends;
   to.first = first_half(address);
-  const unsigned done = half_.size;
-  uint64_t value = 0;
-  const Answer answer = port_.load(address + done, done ? size - done : to.first, value);
+  const Answer answer = port_.load(part, halfway() ? size - to.first : to.first, value);
   if (answer != Answer::now) return finish(answer, to, kLoadFault, address, 0);
   land_half(to, value);
   return true;
@@ -91,12 +123,12 @@ bool Hart<Port>::load_halves(uint64_t address, unsigned size, Landing to) {
 
 template <class Port>
 bool Hart<Port>::store_halves(uint64_t address, unsigned size, uint64_t value, uint8_t length) {
-  if (address < ram) return trap(kStoreMisaligned, address);
-  if (!port_.mapped(address, size)) return trap(kStoreFault, address);
+  uint64_t at = 0;
+  if (const auto ends = reach_halves(address, size, Right::write, at)) return *ends;
   Landing to{kSink, kSink, 8, length};
   to.first = first_half(address);
   const unsigned done = half_.size, part = done ? size - done : to.first;
-  const Answer answer = port_.store(address + done, part, zero_extend(value >> 8 * done, part));
+  const Answer answer = port_.store(at, part, zero_extend(value >> 8 * done, part));
   if (answer != Answer::now) return finish(answer, to, kStoreFault, address, 0);
   land_half(to, 0);
   return true;
@@ -116,20 +148,23 @@ void Hart<Port>::land_half(Landing to, uint64_t value) {
 
 // ---- atomics
 
-// Atomics work on RAM only. 0, or the cause of the trap they raise instead.
+// Atomics work on RAM only. The address it has there, or how the instruction ends without.
 template <class Port>
-uint64_t Hart<Port>::refused(uint64_t address, unsigned size, Cause misaligned, Cause fault) const {
-  if (address % size != 0) return misaligned;
-  if (address < ram || !port_.mapped(address, size)) return fault;
-  return 0;
+std::optional<bool> Hart<Port>::reach_atomic(uint64_t& address, unsigned size, Right right) {
+  const uint64_t asked = address;
+  const bool write = right == Right::write;
+  if (address % size != 0) return trap(write ? kStoreMisaligned : kLoadMisaligned, asked);
+  if (mmu_) [[unlikely]]
+    if (const auto ends = translate(address, right)) return ends;
+  if (address >= ram && port_.mapped(address, size)) [[likely]]
+    return std::nullopt;
+  return trap(write ? kStoreFault : kLoadFault, asked);
 }
 
 template <class Port>
 bool Hart<Port>::atomic(const Instruction& in) {
-  const uint64_t address = x[in.rs1];
-  if (const uint64_t cause = refused(address, in.size, kStoreMisaligned, kStoreFault)) {
-    return trap(cause, address);
-  }
+  uint64_t address = x[in.rs1];
+  if (const auto ends = reach_atomic(address, in.size, Right::write)) return *ends;
   spin_.effect();
   uint64_t old = 0;
   const unsigned order = static_cast<unsigned>(in.imm) | (in.rd == kSink ? kUnused : 0);
@@ -140,10 +175,8 @@ bool Hart<Port>::atomic(const Instruction& in) {
 // amocas.q. A pair that starts at x0 reads as zero, and is not written.
 template <class Port>
 bool Hart<Port>::atomic_pair(const Instruction& in) {
-  const uint64_t address = x[in.rs1];
-  if (const uint64_t cause = refused(address, 16, kStoreMisaligned, kStoreFault)) {
-    return trap(cause, address);
-  }
+  uint64_t address = x[in.rs1];
+  if (const auto ends = reach_atomic(address, 16, Right::write)) return *ends;
   spin_.effect();
   const auto pair = [this](unsigned r) {
     return r == 0 || r == kSink ? Pair{0, 0} : Pair{x[r], x[r + 1]};
@@ -157,10 +190,8 @@ bool Hart<Port>::atomic_pair(const Instruction& in) {
 
 template <class Port>
 bool Hart<Port>::load_reserved(const Instruction& in) {
-  const uint64_t address = x[in.rs1];
-  if (const uint64_t cause = refused(address, in.size, kLoadMisaligned, kLoadFault)) {
-    return trap(cause, address);
-  }
+  uint64_t address = x[in.rs1];
+  if (const auto ends = reach_atomic(address, in.size, Right::read)) return *ends;
   spin_.effect();
   attempting_ = true;
   uint64_t value = 0;
@@ -170,10 +201,8 @@ bool Hart<Port>::load_reserved(const Instruction& in) {
 
 template <class Port>
 bool Hart<Port>::store_conditional(const Instruction& in) {
-  const uint64_t address = x[in.rs1];
-  if (const uint64_t cause = refused(address, in.size, kStoreMisaligned, kStoreFault)) {
-    return trap(cause, address);
-  }
+  uint64_t address = x[in.rs1];
+  if (const auto ends = reach_atomic(address, in.size, Right::write)) return *ends;
   spin_.effect();
   attempting_ = false;
   uint64_t failed = 1;
@@ -216,6 +245,11 @@ void Hart<Port>::land(Landing to, uint64_t value, uint64_t high) {
 template <class Port>
 void Hart<Port>::resume(uint64_t value, uint64_t high) {
   suspended_ = false;
+  if (mmu_ && std::exchange(mmu_->walk.waits, false)) {
+    mmu_->walk.value = value;
+    mmu_->walk.answered = mmu_->walk.active;
+    return;
+  }
   if (landing_.first) [[unlikely]]
     return land_half(landing_, value);
   land(landing_, value, high);

@@ -14,6 +14,7 @@
 #include <memory>
 #include <new>
 
+#include "hart/code_pages.hh"
 #include "hart/instruction.hh"
 
 namespace uncore {
@@ -24,6 +25,8 @@ class Code {
     table_.reset(static_cast<Instruction*>(zeroed(size_ / 2 + kBehind, sizeof(Instruction))));
     if (!table_) throw std::bad_alloc();
   }
+
+  CodePages pages;  // of harts that translate addresses
 
   // calloc, not new: large zeroed blocks come from the system untouched. Whoever keeps the memory
   // of a run together has others.

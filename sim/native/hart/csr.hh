@@ -1,5 +1,6 @@
 // The control and status registers of a hart with machine and user mode, the mode it is in, and the
-// trap rules that live in them.
+// trap rules that live in them. Those of supervisor mode stand in supervised.hh, and are there if
+// the hart is `supervised`.
 //
 // Interface: permits(), read() and write() by CSR number; enter() and leave() a trap; wakes() and
 // interruptible(). The counters (cycle, time, instret) belong to Hart and its port, not here.
@@ -8,6 +9,8 @@
 #pragma once
 
 #include <cstdint>
+
+#include "hart/supervised.hh"
 
 namespace uncore {
 
@@ -20,7 +23,11 @@ enum Cause : uint64_t {
   kStoreMisaligned = 6,
   kStoreFault = 7,
   kUserEcall = 8,
+  kSupervisorEcall = 9,
   kMachineEcall = 11,
+  kFetchPageFault = 12,
+  kLoadPageFault = 13,
+  kStorePageFault = 15,
 };
 inline constexpr uint64_t kInterruptBit = uint64_t{1} << 63;
 
@@ -29,6 +36,11 @@ struct CsrNumber {
     fflags = 0x001,
     frm = 0x002,
     fcsr = 0x003,
+    sstatus = 0x100,
+    sie = 0x104,
+    sip = 0x144,
+    stimecmp = 0x14D,
+    satp = 0x180,
     mstatus = 0x300,
     misa = 0x301,
     mie = 0x304,
@@ -76,9 +88,9 @@ constexpr uint64_t extensions(const char* letters) {
 }
 
 // As the manual numbers them.
-enum class Mode : uint8_t { user = 0, machine = 3 };
+enum class Mode : uint8_t { user = 0, supervisor = 1, machine = 3 };
 
-struct Csr {
+struct Csr : Supervised {
   Mode mode = Mode::machine;
   uint64_t mhartid = 0, mtvec = 0, mscratch = 0, mepc = 0, mcause = 0, mtval = 0;
   uint64_t mie = 0, mip = 0;
@@ -90,10 +102,25 @@ struct Csr {
   static constexpr uint64_t kInterrupts = 1 << 3 | 1 << 7 | 1 << 11;  // MSI, MTI, MEI
 
   bool wakes() const { return (mip & mie) != 0; }
-  bool interruptible() const { return (status_mie || in_user_mode()) && wakes(); }
+  bool interruptible() const { return takeable() != 0; }
   bool in_user_mode() const { return mode == Mode::user; }
-  uint64_t ecall() const { return in_user_mode() ? kUserEcall : kMachineEcall; }
-  bool may_wait() const { return !in_user_mode() || !status_tw; }
+  uint64_t ecall() const { return kUserEcall + static_cast<uint64_t>(mode); }
+  // Only what waits in the background may be told to.
+  bool may_wait() const {
+    return mode == Mode::machine || !(status_tw || (supervised && in_user_mode()));
+  }
+
+  // Pending, enabled, and not kept out by the mode that would be interrupted.
+  uint64_t takeable() const {
+    const uint64_t pending = mip & mie;
+    const bool machine = status_mie || mode != Mode::machine;
+    const bool supervisor = in_user_mode() || (status_sie && mode == Mode::supervisor);
+    return (machine ? pending & ~mideleg : 0) | (supervisor ? pending & mideleg : 0);
+  }
+  // Is a trap taken in supervisor mode?
+  bool delegates(uint64_t cause, bool interrupt) const {
+    return mode != Mode::machine && ((interrupt ? mideleg : medeleg) >> cause & 1);
+  }
 
   bool has_floats() const { return status_fs != 0; }
   void change_floats() { status_fs = kDirty; }
@@ -106,27 +133,38 @@ struct Csr {
   bool permits(unsigned number) const {
     if (CsrNumber::lowest_mode(number) > static_cast<unsigned>(mode)) return false;
     if (number <= CsrNumber::fcsr) return has_floats();
-    const bool counter = number >= CsrNumber::cycle && number <= CsrNumber::hpmcounter31;
-    return !counter || !in_user_mode() || (mcounteren >> (number - CsrNumber::cycle) & 1);
+    if (number == CsrNumber::satp && status_tvm && mode == Mode::supervisor) return false;
+    if (number < CsrNumber::cycle || number > CsrNumber::hpmcounter31) return true;
+    const uint64_t allowed = (mode == Mode::machine ? ~uint64_t{0} : mcounteren) &
+                             (supervised && in_user_mode() ? scounteren : ~uint64_t{0});
+    return allowed >> (number - CsrNumber::cycle) & 1;
   }
 
-  // The pending enabled interrupt to take: external before software before timer.
+  // The interrupt to take: the machine's first, of each external before software before timer.
   unsigned highest() const {
-    for (const unsigned bit : {11u, 3u, 7u}) {
-      if (mip & mie & 1u << bit) return bit;
+    const uint64_t all = takeable();
+    for (const unsigned bit : {11u, 3u, 7u, 9u, 1u, 5u}) {
+      if (all & 1u << bit) return bit;
     }
     return 0;
   }
 
   // Where a trap goes: vectored mode applies to interrupts only.
   uint64_t handler(uint64_t cause, bool interrupt) const {
-    const uint64_t base = mtvec & ~uint64_t{3};
-    return interrupt && (mtvec & 1) ? base + 4 * cause : base;
+    const uint64_t vector = delegates(cause, interrupt) ? stvec : mtvec;
+    const uint64_t base = vector & ~uint64_t{3};
+    return interrupt && (vector & 1) ? base + 4 * cause : base;
   }
 
   void enter(uint64_t pc, uint64_t cause, uint64_t tval, bool interrupt) {
+    const uint64_t why = interrupt ? cause | kInterruptBit : cause;
+    if (delegates(cause, interrupt)) {
+      Supervised::enter(pc, why, tval, in_user_mode());
+      mode = Mode::supervisor;
+      return;
+    }
     mepc = pc;
-    mcause = interrupt ? cause | kInterruptBit : cause;
+    mcause = why;
     mtval = tval;
     status_mpie = status_mie;
     status_mie = false;
@@ -141,6 +179,18 @@ struct Csr {
     status_mpp = Mode::user;  // the least privileged one
     status_mprv &= mode == Mode::machine;
     return mepc;
+  }
+  uint64_t leave_supervisor() {
+    mode = Supervised::leave() ? Mode::user : Mode::supervisor;
+    status_mprv = false;
+    return sepc;
+  }
+  // May it sret, and order translations?
+  bool may_return() const {
+    return supervised && !in_user_mode() && !(status_tsr && mode == Mode::supervisor);
+  }
+  bool may_order() const {
+    return supervised && !in_user_mode() && !(status_tvm && mode == Mode::supervisor);
   }
 
   // False: there is no such CSR.
@@ -159,9 +209,19 @@ struct Csr {
         value = status();
         return true;
       case CsrNumber::misa:
-        value = kMisa;
+        value = kMisa | (supervised ? extensions("S") : 0);
         return true;
+      case CsrNumber::sstatus:
+        value = status() & kSeen;
+        return supervised;
+      case CsrNumber::sie:
+        value = mie & mideleg;
+        return supervised;
+      case CsrNumber::sip:
+        value = mip & mideleg;
+        return supervised;
     }
+    if (supervised && Supervised::read(number, value)) return true;
     const uint64_t* const found = plain(number);
     value = found ? *found : 0;
     return found || zero(number);
@@ -180,8 +240,17 @@ struct Csr {
         write_status(value);
         return true;
       case CsrNumber::mie:
-        mie = value & kInterrupts;
+        mie = value & interrupts();
         return true;
+      case CsrNumber::sstatus:
+        write_status((status() & ~kSeen) | (value & kSeen));
+        return supervised;
+      case CsrNumber::sie:
+        mie = (mie & ~mideleg) | (value & mideleg & interrupts());
+        return supervised;
+      case CsrNumber::sip:
+        write_pending(value, mideleg & kOwnPending);
+        return supervised;
       case CsrNumber::mtvec:
         if ((value & 3) < 2) mtvec = value;  // the other modes are reserved: keep what was there
         return true;
@@ -201,16 +270,24 @@ struct Csr {
         mtval = value;
         return true;
       case CsrNumber::misa:
-      case CsrNumber::mip:
-        return true;  // all bits we have are wired to devices
+        return true;
+      case CsrNumber::mip:  // the machine's own bits are wired to devices
+        write_pending(value, supervised ? kSupervisorInterrupts : 0);
+        return true;
       default:
-        return zero(number);
+        return (supervised && Supervised::write(number, value)) || zero(number);
     }
   }
 
  private:
   static constexpr uint64_t kMisa = uint64_t{2} << 62 | extensions("ACDFIMU");
 
+  uint64_t interrupts() const { return kInterrupts | (supervised ? kSupervisorInterrupts : 0); }
+  void write_pending(uint64_t value, uint64_t own) { mip = (mip & ~own) | (value & own); }
+
+  static constexpr uint64_t kOwnPending = 1 << 1;  // a supervisor's own software interrupt
+  // Of mstatus, what sstatus shows: SIE, SPIE, SPP, FS, SUM, MXR, UXL, SD.
+  static constexpr uint64_t kSeen = uint64_t{1} << 63 | uint64_t{3} << 32 | 0xC6122;
   static constexpr uint8_t kDirty = 3;        // of FS
   static constexpr unsigned kRoundingAt = 5;  // in fcsr
 
@@ -247,11 +324,12 @@ struct Csr {
     }
   }
 
-  // MPRV is kept, and means nothing: there is neither translation nor protection of memory.
+  // MPRV is kept, and means nothing: machine mode has physical addresses, and memory no protection.
   uint64_t status() const {
     constexpr uint64_t kUserLength = 2;  // UXL: 64 bits
-    return uint64_t{status_fs == kDirty} << 63 | uint64_t{status_fs} << 13 | kUserLength << 32 |
-           uint64_t{status_tw} << 21 | uint64_t{status_mprv} << 17 |
+    const uint64_t supervisor = supervised ? status_bits() : 0;
+    return supervisor | uint64_t{status_fs == kDirty} << 63 | uint64_t{status_fs} << 13 |
+           kUserLength << 32 | uint64_t{status_tw} << 21 | uint64_t{status_mprv} << 17 |
            static_cast<uint64_t>(status_mpp) << 11 | uint64_t{status_mpie} << 7 |
            uint64_t{status_mie} << 3;
   }
@@ -260,7 +338,9 @@ struct Csr {
     status_mie = value >> 3 & 1;
     status_mpie = value >> 7 & 1;
     const auto mpp = static_cast<Mode>(value >> 11 & 3);
-    if (mpp == Mode::user || mpp == Mode::machine) status_mpp = mpp;
+    if (mpp == Mode::user || mpp == Mode::machine || (supervised && mpp == Mode::supervisor))
+      status_mpp = mpp;
+    if (supervised) write_status_bits(value);
     status_mprv = value >> 17 & 1;
     status_tw = value >> 21 & 1;
     status_fs = value >> 13 & 3;

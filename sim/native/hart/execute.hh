@@ -65,12 +65,14 @@ template <class Port>
   if (waiting_ && !wakes()) return Stop::wfi;
   waiting_ = false;
   if (!undisturbed) spin_.disturb();
+  if (mmu_) [[unlikely]]
+    return run_translated();
   for (;;) {
     if (clock > horizon) return Stop::horizon;
     if (attention_ && !interrupted()) [[unlikely]]
       return stop_;
     Instruction* in = code_.find(pc);
-    if (!straight(in ? in : outside())) return stop_;
+    if (!straight<false>(in ? in : outside())) return stop_;
   }
 }
 
@@ -82,29 +84,29 @@ template <class Port>
     x[in.rd] = value;                                                   \
     break;                                                              \
   }
-#define BRANCH(name, match, mask, condition)                     \
-  case Op::name: {                                               \
-    const uint64_t a = x[in.rs1], b = x[in.rs2];                 \
-    const bool taken = condition;                                \
-    const uint64_t target = pc + between(first, at) + u(in.imm); \
-    Instruction* const to = taken ? code_.find(target) : next;   \
-    if (taken && (alone || !goes_on(in, to, target))) {          \
-      account(between(first, at), now, done);                    \
-      return branch(in, true);                                   \
-    }                                                            \
-    now += predict(in, pc + between(first, at), taken);          \
-    if (taken) next = first = to, pc = target;                   \
-    break;                                                       \
+#define BRANCH(name, match, mask, condition)                         \
+  case Op::name: {                                                   \
+    const uint64_t a = x[in.rs1], b = x[in.rs2];                     \
+    const bool taken = condition;                                    \
+    const uint64_t target = pc + between(first, at) + u(in.imm);     \
+    Instruction* const to = taken ? find<translated>(target) : next; \
+    if (taken && (alone || !goes_on(in, to, target))) {              \
+      account(between(first, at), now, done);                        \
+      return branch(in, true);                                       \
+    }                                                                \
+    now += predict(in, pc + between(first, at), taken);              \
+    if (taken) next = first = to, pc = target;                       \
+    break;                                                           \
   }
-#define LOAD(name, match, mask, type)       \
-  case Op::name:                            \
-    if (hits<type>(in, now)) break;         \
-    account(between(first, at), now, done); \
+#define LOAD(name, match, mask, type)           \
+  case Op::name:                                \
+    if (hits<type, translated>(in, now)) break; \
+    account(between(first, at), now, done);     \
     return load<type>(in);
-#define STORE(name, match, mask, type)      \
-  case Op::name:                            \
-    if (stores<type>(in, now)) break;       \
-    account(between(first, at), now, done); \
+#define STORE(name, match, mask, type)            \
+  case Op::name:                                  \
+    if (stores<type, translated>(in, now)) break; \
+    account(between(first, at), now, done);       \
     return store<type>(in);
 #define AMO(name, funct5, operation)
 #define CALL(name, match, mask, format, call)      \
@@ -119,6 +121,7 @@ template <class Port>
 // with one check of the horizon each: nothing else can concern the hart meanwhile. Whatever else
 // comes ends the line, and so does a taken branch that stands alone.
 template <class Port>
+template <bool translated>
 [[gnu::always_inline]] inline bool Hart<Port>::straight(Instruction* at, bool alone) {
   using namespace meaning;
   Instruction* first = at;
@@ -130,7 +133,7 @@ template <class Port>
     switch (in.op) {
       case Op::undecoded:  // where the line begins it is decoded, and executed in the next turn
         account(between(first, at), now, done);
-        return at != first || decode_at(pc, in) || trap(kFetchFault, pc);
+        return at != first || translated || decode_at(pc, in) || trap(kFetchFault, pc);
       case Op::illegal:
         account(between(first, at), now, done);
         return illegal();
@@ -152,6 +155,13 @@ template <class Port>
       return stop(Stop::horizon);
     }
   }
+}
+
+template <class Port>
+template <bool translated>
+[[gnu::always_inline]] inline Instruction* Hart<Port>::find(uint64_t at) const {
+  if constexpr (translated) return mmu_->find(at);
+  return code_.find(at);
 }
 
 // Code outside the decoded range stands alone.
@@ -179,7 +189,7 @@ template <class Port>
     const Instruction executed = outside_[0] = in;  // one at a time; it may forget its code
     const uint64_t retired = instructions;
     views.begins(executed, halfway());
-    const bool goes_on = straight(outside_, true);
+    const bool goes_on = straight<false>(outside_, true);
     if (suspended_ && (!landing_.first || halfway())) views.suspends(executed);
     if (instructions != retired) views.ends(executed);
     if (!goes_on) return stop_;
@@ -215,6 +225,7 @@ bool Hart<Port>::fence_i(const Instruction& in) {
   spin_.effect();
   retire(in.length, cost.instruction);
   code_.drop();
+  if (mmu_) forget_code();
   port_.fence_i();
   return true;
 }

@@ -31,6 +31,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 
 #include "hart/code.hh"
 #include "hart/csr.hh"
@@ -41,6 +43,7 @@
 #include "hart/predictor.hh"
 #include "hart/spin.hh"
 #include "hart/views.hh"
+#include "mmu/mmu.hh"
 
 namespace uncore {
 
@@ -114,8 +117,14 @@ class Hart {
   // The mode in which it goes on.
   void set_mode(Mode mode) {
     csr_.mode = mode;
-    attention_ = interruptible();
+    changed();
   }
+  // Gives it supervisor mode and translation (translate.hh). Before it runs.
+  void supervise(uint32_t tlb_entries);
+  Mode mode() const { return csr_.mode; }
+  // What sfence.vma and fence.i do, by another hart's order.
+  void flush(std::optional<uint64_t> address, std::optional<uint16_t> asid);
+  void forget_code();
 
   // What it read while it waited has changed: look for a waiting loop anew.
   void woken() { spin_.effect(); }
@@ -150,10 +159,13 @@ class Hart {
 
   // Executes instructions that follow each other, or the first one `alone`. True: the hart goes on
   // at pc. False: run() returns stop_.
+  template <bool translated>
   bool straight(Instruction* at, bool alone = false);
-  template <class T>
+  template <bool translated>
+  Instruction* find(uint64_t at) const;
+  template <class T, bool translated>
   bool hits(const Instruction& in, uint64_t& now);
-  template <class T>
+  template <class T, bool translated>
   bool stores(const Instruction& in, uint64_t now);
   void account(uint64_t bytes, uint64_t now, uint64_t done) {
     pc += bytes;
@@ -180,6 +192,7 @@ class Hart {
   }
   bool load_halves(uint64_t address, unsigned size, Landing to);
   bool store_halves(uint64_t address, unsigned size, uint64_t value, uint8_t length);
+  std::optional<bool> reach_halves(uint64_t address, unsigned size, Right right, uint64_t& part);
   void land_half(Landing to, uint64_t value);
   bool atomic(const Instruction& in);
   bool atomic_pair(const Instruction& in);
@@ -211,7 +224,20 @@ class Hart {
   void land(Landing to, uint64_t value, uint64_t high);
   Instruction* outside();
   bool decode_at(uint64_t address, Instruction& in);
-  uint64_t refused(uint64_t address, unsigned size, Cause misaligned, Cause fault) const;
+  std::optional<bool> reach_atomic(uint64_t& address, unsigned size, Right right);
+  // --- translation ---
+  void changed();
+  Stop run_translated();
+  std::optional<bool> translate(uint64_t& address, Right right);
+  std::optional<bool> walk(uint64_t address, Right right, View view);
+  std::optional<bool> step(Walk& walk, uint64_t address);
+  std::optional<uint64_t> follow(Walk& walk, View view);
+  Instruction* fetched();
+  Instruction* decode_here(Instruction& in);
+  bool sret();
+  bool order_translations(const Instruction& in);
+  bool set_timer(uint64_t when);
+  bool get_timer(uint64_t& when);
   uint64_t source(unsigned r) const { return r == kSink ? 0 : x[r]; }
   SpinDetector::Meter meter() const { return {clock, instructions, branches, mispredicts, pauses}; }
   void retire(unsigned length, uint64_t duration) {
@@ -238,6 +264,8 @@ class Hart {
   Csr csr_;
   Predictor predictor_;
   SpinDetector spin_;
+  std::unique_ptr<Mmu<Instruction>> mmu_;  // null: it has neither supervisor mode nor translation
+  bool goes_on_ = true;                    // after a fetch that ended in a trap?
 };
 
 }  // namespace uncore
@@ -245,4 +273,5 @@ class Hart {
 #include "hart/accesses.hh"    // IWYU pragma: export
 #include "hart/execute.hh"     // IWYU pragma: export
 #include "hart/float_unit.hh"  // IWYU pragma: export
+#include "hart/translate.hh"   // IWYU pragma: export
 #include "hart/trap.hh"        // IWYU pragma: export

@@ -36,6 +36,8 @@ bool Hart<Port>::read_csr(unsigned number, uint64_t& value) {
     case CsrNumber::time:
       value = port_.time();
       return true;
+    case CsrNumber::stimecmp:
+      return get_timer(value);
     default:
       return csr_.read(number, value);
   }
@@ -47,10 +49,13 @@ bool Hart<Port>::write_csr(unsigned number, uint64_t value) {
     cycle_offset_ = value - port_.cycle();
   } else if (number == CsrNumber::minstret) {
     instret_offset_ = value - instructions;
+  } else if (number == CsrNumber::stimecmp) {
+    return set_timer(value);
   } else if (!csr_.write(number, value)) {
     return false;
   }
-  attention_ = interruptible();
+  if (number == CsrNumber::satp && mmu_) mmu_->forget();
+  changed();
   return true;
 }
 
@@ -60,8 +65,11 @@ bool Hart<Port>::write_csr(unsigned number, uint64_t value) {
 template <class Port>
 bool Hart<Port>::trap(uint64_t cause, uint64_t tval, bool interrupt) {
   const uint64_t handler = csr_.handler(cause, interrupt);
-  const bool endless = !interrupt && (pc == handler || (cause == kFetchFault && handling_));
-  if (handler < kRamBase || !port_.mapped(handler, 4) || endless) {
+  const bool delegated = csr_.delegates(cause, interrupt);
+  const bool again = cause == kFetchFault && handling_ && !delegated;
+  const bool endless = !interrupt && (pc == handler || again);
+  const bool there = delegated ? handler != 0 : handler >= kRamBase && port_.mapped(handler, 4);
+  if (!there || endless) {
     fatal = {interrupt ? cause | kInterruptBit : cause, tval, pc};
     return stop(Stop::fatal);
   }
@@ -69,7 +77,8 @@ bool Hart<Port>::trap(uint64_t cause, uint64_t tval, bool interrupt) {
   csr_.enter(pc, cause, tval, interrupt);
   pc = handler;
   handling_ = true;
-  attention_ = false;
+  changed();
+  if (mmu_) mmu_->walk.active = false;
   port_.trapped(cause, interrupt);
   if (!interrupt) clock += cost.instruction;
   return true;
@@ -77,12 +86,12 @@ bool Hart<Port>::trap(uint64_t cause, uint64_t tval, bool interrupt) {
 
 template <class Port>
 bool Hart<Port>::mret() {
-  if (csr_.in_user_mode()) return illegal();
+  if (csr_.mode != Mode::machine) return illegal();
   spin_.effect();
   retire(0, cost.instruction);
   pc = csr_.leave();
   handling_ = false;
-  attention_ = interruptible();
+  changed();
   port_.returned();
   return true;
 }
@@ -113,7 +122,7 @@ bool Hart<Port>::wfi() {
 template <class Port>
 bool Hart<Port>::illegal() {
   uint32_t word = 0;
-  port_.fetch(pc, word);
+  port_.fetch(mmu_ ? mmu_->window.address + pc % kPageBytes : pc, word);
   return trap(kIllegalInstruction, (word & 3) == 3 ? word : word & 0xffff);
 }
 
@@ -122,13 +131,32 @@ template <class Port>
 bool Hart<Port>::ebreak(const Instruction& in) {
   constexpr uint32_t kBefore = 0x01f01013, kAfter = 0x40705013;  // slli, srai of x0
   uint32_t before = 0, after = 0;
-  if (in.length == 4 && port_.fetch(pc - 4, before) && before == kBefore &&
+  const bool bare = !mmu_ || csr_.mode == Mode::machine;
+  if (bare && in.length == 4 && port_.fetch(pc - 4, before) && before == kBefore &&
       port_.fetch(pc + 4, after) && after == kAfter) {
     spin_.effect();
     retire(in.length, cost.instruction);
     return stop(Stop::semihost);
   }
-  return trap(kBreakpoint, 0);
+  return trap(kBreakpoint, mmu_ ? pc : 0);
+}
+
+// ---- the supervisor's timer (Sstc), where the port has one
+
+template <class Port>
+bool Hart<Port>::set_timer(uint64_t when) {
+  if constexpr (requires(Port& p) { p.set_timer(when); }) {
+    if (csr_.supervised) return port_.set_timer(when), true;
+  }
+  return false;
+}
+
+template <class Port>
+bool Hart<Port>::get_timer(uint64_t& when) {
+  if constexpr (requires(Port& p) { when = p.timer(); }) {
+    if (csr_.supervised) return when = port_.timer(), true;
+  }
+  return false;
 }
 
 }  // namespace uncore

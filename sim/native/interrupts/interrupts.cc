@@ -82,8 +82,10 @@ Interrupts::Effect Interrupts::arrived(PacketId id, Time now) {
   network_.packets.drop(id);
   if (p.device == Device::value) return Answer{p.reader, p.value};
   if (p.device == Device::write) return *write(p.target, p.value, p.reader, now);
-  network_.send_register(Device::value, p.target, read(p.target, p.reader), p.message.to,
-                         agents_.core_of(p.reader), p.reader, now);
+  const bool orders = p.target.kind == Register::Kind::order;
+  network_.send_register(Device::value, p.target, orders ? 0 : read(p.target, p.reader),
+                         p.message.to, agents_.core_of(p.reader), p.reader, now);
+  if (orders) return Order{p.target.index, p.reader};
   return {};
 }
 

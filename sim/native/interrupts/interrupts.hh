@@ -44,9 +44,15 @@ class Interrupts {
     uint32_t hart;
     uint64_t value;
   };
-  using Effect = std::variant<std::monostate, Pending, Answer>;
+  // What a hart has been ordered to do, and by which.
+  struct Order {
+    uint32_t hart, by;
+  };
+  using Effect = std::variant<std::monostate, Pending, Answer, Order>;
 
   std::optional<Register> register_of(uint64_t address) const {
+    if (address - kOrders < 4 * uint64_t{agents_.harts()})
+      return Register{Register::Kind::order, static_cast<uint32_t>((address - kOrders) / 4)};
     return register_at(address, agents_.harts(), multicast_);
   }
   // Does it stand at this core?

@@ -140,6 +140,10 @@ class Flow {
   Accessed device(uint64_t address, uint64_t value) {
     return {*this, {.kind = K::write, .size = 4, .address = address, .value = value}};
   }
+  // Of another core: what it answers.
+  Accessed ask(uint64_t address) {
+    return {*this, {.kind = K::read, .size = 4, .address = address}};
+  }
   Spent spend(Time time) { return {*this, time}; }
   Left leave() { return {*this}; }
 

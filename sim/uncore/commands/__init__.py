@@ -40,6 +40,10 @@ COMMANDS: Commands = {
         "uncore.report.curve:COLUMNS",
         "uncore.report.lines:COLUMNS",
     ),
+    "boot": (
+        f"{_HERE}.boot:boot",
+        "An operating system's kernel on a machine: its console, until it powers off.",
+    ),
     "trace": (
         f"{_HERE}.trace:trace",
         "What happened in a run, event by event: a table of it, or a trace for Perfetto.",

@@ -101,6 +101,16 @@ class Process:
 
 
 @part
+class Boot:
+    """What an operating system's kernel in supervisor mode finds, beside its memory."""
+
+    present: bool = field("false: the program is no such kernel, and the rest says nothing")
+    tree: Address = field("address of its device tree", default=0)
+    tlb: Count = field("entries of each hart's TLB for pages of 4 KiB", default=0)
+    input: bytes = field("what is typed at its console", default=b"")
+
+
+@part
 class Job:
     """A program in its place."""
 
@@ -128,3 +138,4 @@ class Job:
     trace: Trace = field("what is traced; there are a log and an attribution then")
     process: Process = field("the program's process")
     lines: bool = field("whether every access is attributed to its line and instruction")
+    boot: Boot = field("the program's firmware", default=Boot(False))

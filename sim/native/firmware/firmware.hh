@@ -1,0 +1,74 @@
+// The machine's firmware: what an operating system's kernel in supervisor mode asks for by `ecall`,
+// as the RISC-V Supervisor Binary Interface (SBI) 2.0 says (section S of docs/model.md).
+//
+// No instruction of it is executed: the harts are never in machine mode. A call takes the time of
+// what it does to other harts, by messages, and of one instruction.
+//
+// Interface: a Supervisor (core/supervisor.hh); begin() starts the first hart; ordered(), when
+// another hart's order to forget translations or code has arrived.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/core.hh"
+#include "core/supervisor.hh"
+#include "linux/work.hh"
+
+namespace uncore {
+
+class Firmware : public Supervisor {
+ public:
+  struct Parts {
+    const JobSpec& job;
+    FunctionalMemory& memory;
+    Services& services;
+  };
+  explicit Firmware(const Parts& parts) : parts_(parts) {}
+
+  void begin(const std::vector<Thread*>& threads);
+
+  void trapped(Thread& thread) override;
+  std::optional<Access> proceed(Thread& thread) override;
+  bool mapped(uint64_t address, unsigned size) const override {
+    return parts_.memory.mapped(address, size);
+  }
+  void marked(Thread&, unsigned, uint64_t) override {}
+  void ordered(Thread& by, Thread& thread, Time now);
+
+ private:
+  // What a hart orders others to forget: code, or translations of addresses.
+  struct Order {
+    bool code = false;
+    uint64_t start = 0, size = 0;
+    std::optional<uint16_t> asid;
+  };
+  enum class State : uint8_t { started, stopped, starting };
+  struct Cpu {
+    Thread* thread = nullptr;
+    Flow flow;
+    State state = State::stopped;
+    uint64_t entry = 0, opaque = 0;
+    Order order;
+  };
+  struct Answer {
+    int64_t error = 0;
+    uint64_t value = 0;
+  };
+
+  void start(Cpu& cpu);
+  void stop(Cpu& cpu);
+  void give_up(Thread& thread, std::string why);
+  Work call(Cpu& cpu);
+  Work send(Cpu& cpu, Answer& to);
+  Work order(Cpu& cpu, uint64_t function, Answer& to);
+  Work manage(Cpu& cpu, uint64_t function, Answer& to);
+  Answer base(uint64_t function, uint64_t asked) const;
+  Answer console(Cpu& cpu, uint64_t function);
+  std::vector<uint32_t> harts(const uint64_t* x) const;
+
+  const Parts parts_;
+  std::vector<Cpu> cpus_;
+};
+
+}  // namespace uncore

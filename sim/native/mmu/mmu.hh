@@ -1,0 +1,122 @@
+// A hart's memory management unit, as plain data: its TLB, the walk under way, and what the
+// interpreter looks at first.
+//
+// Whoever executes looks into `loads`, `stores` or `window` with one comparison: a page's number
+// and the mode that asks are one key. What is there says what the TLB says, or less:
+// costs and outcomes follow from the TLB alone.
+//
+// Interface: key() of an address; keep() what the TLB has answered; flush(). The walk itself is the
+// hart's (hart/translate.hh), for it accesses memory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "mmu/page_table.hh"
+#include "mmu/tlb.hh"
+
+namespace uncore {
+
+// A walk: where it is, and what its last access has answered.
+struct Walk {
+  bool active = false;
+  bool waits = false;     // its access has been answered `later`,
+  bool answered = false;  // and since with `value`
+  bool updates = false;   // it writes the entry it has found back, touched
+  Right right = Right::read;
+  unsigned level = 0;
+  uint64_t address = 0, table = 0, value = 0;
+  Pte found;
+};
+
+template <class Instruction>
+class Mmu {
+ public:
+  explicit Mmu(uint32_t entries) : tlb(entries) { forget(); }
+
+  // A page that a mode may access: what to add to its addresses.
+  struct Quick {
+    uint64_t key, offset;
+  };
+  // A page of code: its instructions, and where it is.
+  struct Window {
+    uint64_t key = kNone;
+    Instruction* page = nullptr;
+    uint64_t address = 0;
+  };
+
+  Tlb tlb;
+  Walk walk;
+  Window window;
+
+  // Modes, SUM and MXR stand above the 52 bits of a page's number.
+  void ask_as(unsigned mode, bool sum, bool mxr) {
+    code_context_ = uint64_t{mode} << 52;
+    context_ = code_context_ | (uint64_t{sum} << 2 | uint64_t{mxr} << 3) << 52;
+  }
+  uint64_t key(uint64_t address) const { return address >> kPageShift | context_; }
+  uint64_t code_key(uint64_t pc) const { return pc >> kPageShift | code_context_; }
+
+  const Quick& load(uint64_t address) const { return loads_[place(address)]; }
+  const Quick& store(uint64_t address) const { return stores_[place(address)]; }
+  // The instruction at an address of the present page, or null.
+  Instruction* find(uint64_t pc) const {
+    return code_key(pc) == window.key ? &window.page[pc % kPageBytes / 2] : nullptr;
+  }
+  // Another page where it was lately. False: it has to be translated.
+  bool look(uint64_t pc) {
+    const Window& known = windows_[place(pc)];
+    if (known.key != code_key(pc)) return false;
+    window = known;
+    return true;
+  }
+
+  void keep(uint64_t address, uint64_t physical, Right right) {
+    auto& of = right == Right::write ? stores_ : loads_;
+    of[place(address)] = {key(address), physical - address};
+  }
+  void keep(uint64_t pc, Instruction* page, uint64_t physical) {
+    window = windows_[place(pc)] = {code_key(pc), page, physical & ~(kPageBytes - 1)};
+  }
+
+  void insert(uint64_t address, unsigned size, Pte pte, uint16_t asid) {
+    const bool all = tlb.insert(address, size, pte, asid);
+    if (all) return forget();
+    forget(address);
+    forget(tlb.gone());
+  }
+  void flush(std::optional<uint64_t> address, std::optional<uint16_t> asid) {
+    tlb.flush(address, asid);
+    walk.active = false;
+    forget();
+  }
+  // What the interpreter looks at first: of all pages, of one, or of code.
+  void forget() {
+    loads_.fill({kNone, 0});
+    stores_.fill({kNone, 0});
+    forget_code();
+  }
+  void forget_code() {
+    windows_.fill({});
+    window = {};
+  }
+
+ private:
+  static constexpr uint64_t kNone = ~uint64_t{0};
+  static constexpr std::size_t kPlaces = 64;
+  static std::size_t place(uint64_t address) {
+    const uint64_t page = address >> kPageShift;
+    return (page ^ page >> 6) % kPlaces;
+  }
+  void forget(uint64_t address) {
+    loads_[place(address)].key = stores_[place(address)].key = kNone;
+    windows_[place(address)].key = window.key = kNone;
+  }
+
+  uint64_t context_ = 0, code_context_ = 0;
+  std::array<Quick, kPlaces> loads_, stores_;
+  std::array<Window, kPlaces> windows_;
+};
+
+}  // namespace uncore

@@ -1,0 +1,68 @@
+// What is in a page table: Sv39 and Sv48, as the RISC-V privileged manual lays them out.
+//
+// Interface: Pte, one entry; Satp, where the root is and in how many levels; Right, what an access
+// wants; View, as whom it asks.
+#pragma once
+
+#include <cstdint>
+
+namespace uncore {
+
+inline constexpr unsigned kPageShift = 12, kIndexBits = 9;
+inline constexpr uint64_t kPageBytes = uint64_t{1} << kPageShift;
+
+enum class Right : uint8_t { read, write, execute };
+
+// As whom an access asks: user or supervisor, with sstatus.SUM and MXR.
+struct View {
+  bool user = false, sum = false, mxr = false;
+};
+
+struct Pte {
+  enum : uint64_t { valid = 1, read = 2, write = 4, execute = 8, user = 16, global = 32 };
+  enum : uint64_t { accessed = 64, dirty = 128 };
+  uint64_t bits = 0;
+
+  bool has(uint64_t flags) const { return (bits & flags) == flags; }
+  bool leaf() const { return bits & (read | execute); }
+  // Bits 54 to 60 are reserved, 63 is Svnapot; 61 and 62 (Svpbmt) say how memory is cached, which
+  // is all the same here.
+  bool sound() const {
+    constexpr uint64_t kReserved = uint64_t{0x7f} << 54 | uint64_t{1} << 63;
+    return has(valid) && !(bits & kReserved) && (has(read) || !has(write));
+  }
+  uint64_t address() const { return (bits >> 10 & ((uint64_t{1} << 44) - 1)) << kPageShift; }
+  bool allows(Right right, View view) const {
+    if (has(user) ? !view.user && (right == Right::execute || !view.sum) : view.user) return false;
+    if (right == Right::write) return has(write);
+    if (right == Right::execute) return has(execute);
+    return has(read) || (view.mxr && has(execute));
+  }
+  // With what an access leaves in it.
+  Pte touched(Right right) const { const uint64_t written = right == Right::write ? +dirty : 0;
+    return {bits | accessed | written}; }
+};
+
+// Bytes that an entry of a level maps; level 0 is the last.
+constexpr unsigned shift_of(unsigned level) { return kPageShift + kIndexBits * level; }
+
+struct Satp {
+  uint64_t bits = 0;
+
+  // 0: addresses are physical.
+  unsigned levels() const { return levels_of(bits >> 60); }
+  uint64_t root() const { return (bits & ((uint64_t{1} << 44) - 1)) << kPageShift; }
+  uint16_t asid() const { return static_cast<uint16_t>(bits >> 44); }
+  // Has this mode a meaning? A write of any other changes nothing.
+  bool legal() const { return bits >> 60 == 0 || levels() > 0; }
+  // Are the bits above those that are translated copies of the highest of these?
+  bool canonical(uint64_t address) const {
+    const unsigned above = 64 - shift_of(levels());
+    return static_cast<uint64_t>(static_cast<int64_t>(address << above) >> above) == address;
+  }
+
+ private:
+  static unsigned levels_of(uint64_t mode) { return mode == 8 ? 3 : mode == 9 ? 4 : 0; }
+};
+
+}  // namespace uncore

@@ -1,0 +1,105 @@
+"""A kernel's run: where its parts are in memory, and what the engine is told of it.
+
+kernel at the beginning of RAM, device tree behind it, initial RAM disk behind that
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from uncore._native import Run
+from uncore.engine.native import NO_TRACE, spec
+from uncore.errors import UserError
+from uncore.protocol import tables
+from uncore.system.images import Kernel
+from uncore.system.tree import RAM, Told, tree
+from uncore.topology.machine import Chance, Machine
+
+CONSOLE = "earlycon=sbi console=ttyS0 panic=-1"
+LARGE = 2 << 20  # a page of the kernel's own map
+# Of a hart, for pages of 4 KiB: the second level of Skylake (Intel 64 and IA-32 Architectures
+# Optimization Reference Manual, 2.6.4).
+TLB = 1536
+
+
+@dataclass(frozen=True)
+class Boot:
+    """All that decides the run."""
+
+    machine: Machine
+    harts: tuple[int, ...]  # of the machine, by their number in the kernel's eyes
+    kernel: Kernel
+    initrd: bytes = b""
+    append: str = ""
+    memory: int = 512 << 20  # bytes, dealt out evenly to the machine's nodes
+    typed: bytes = b""  # at the console
+
+
+def start(boot: Boot, lookahead: int = spec.NO_LIMIT, sleep: bool = True) -> Run:
+    """The run, before its first instruction."""
+    if any(core.order == "weak" for core in boot.machine.each_core):
+        raise UserError(
+            f"{boot.machine.id}: core.order = weak: a kernel runs where memory is ordered totally;"
+            " write --with core.order=tso"
+        )
+    entry = RAM + boot.kernel.offset
+    behind = _up(entry + boot.kernel.size)
+    archive = behind + LARGE
+    nodes = _memory(boot)
+    if archive + len(boot.initrd) > nodes[0][0] + nodes[0][1]:
+        raise UserError(
+            f"--memory: kernel and initrd take {archive + len(boot.initrd) - RAM >> 20} MiB, and"
+            f" node 0 has {nodes[0][1] >> 20} MiB; write --memory with more"
+        )
+    place = (archive, archive + len(boot.initrd)) if boot.initrd else None
+    told = Told(f"{CONSOLE} {boot.append}".strip(), nodes, place)
+    found = [(entry, boot.kernel.data), (behind, tree(boot.machine, boot.harts, told))]
+    if boot.initrd:
+        found.append((archive, boot.initrd))
+    return Run(boot.machine, _job(boot, found, (entry, behind), lookahead, sleep))
+
+
+def _job(
+    boot: Boot, found: list[tuple[int, bytes]], where: tuple[int, int], lookahead: int, sleep: bool
+) -> spec.Job:
+    return spec.Job(
+        protocol=tuple(tables.pack(tables.of(boot.machine.protocol, boot.machine.tables))),
+        placement=boot.harts,
+        segments=tuple(spec.Segment(address, data) for address, data in found),
+        entry=where[0],
+        text_begin=0,
+        text_size=0,
+        stacks=0,
+        stack_stride=0,
+        stack_guard=0,
+        home=spec.Home("addressed", 0),
+        slice=-1,
+        free=(),
+        moves=(),
+        watchdog=0,
+        seed=0,
+        chance=Chance(0, 0, 0, 0, 0),
+        lookahead=lookahead,
+        sleep=sleep,
+        fences=True,
+        log=False,
+        accesses=False,
+        trace=NO_TRACE,
+        process=spec.Process(False),
+        boot=spec.Boot(True, where[1], TLB, boot.typed),
+        lines=False,
+    )
+
+
+def _memory(boot: Boot) -> tuple[tuple[int, int], ...]:
+    """Of each node what the kernel may use: its address, and how many bytes."""
+    each = boot.memory // len(boot.machine.memories) // LARGE * LARGE
+    found, address = [], RAM
+    for node in boot.machine.memories:
+        found.append((address, min(each, node.size)))
+        address += node.size
+    return tuple(found)
+
+
+def _up(address: int) -> int:
+    return -(-address // LARGE) * LARGE

@@ -1,0 +1,66 @@
+"""A device tree as the bytes that a kernel reads (Devicetree Specification 0.4, chapter 5).
+
+A node is a dict: a dict in it is a node, a text or a list of texts, a number or a list of numbers
+(32 bits each) and bytes are properties.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+
+Value = str | int | bytes | Sequence[str] | Sequence[int]
+Tree = Mapping[str, "Value | Tree"]
+
+_MAGIC, _VERSION, _COMPATIBLE = 0xD00DFEED, 17, 16
+_BEGIN, _END, _PROPERTY, _LAST = 1, 2, 3, 9
+_HEAD = 40
+
+
+def flat(tree: Tree, hart: int) -> bytes:
+    """`hart`: the one that reads it first."""
+    names: dict[str, int] = {}
+    body = _node("", tree, names) + _word(_LAST)
+    strings = b"".join(name.encode() + b"\0" for name in names)
+    reserved = bytes(16)
+    at = _HEAD + len(reserved)
+    size = at + len(body) + len(strings)
+    head = (_MAGIC, size, at, at + len(body), _HEAD, _VERSION, _COMPATIBLE, hart, len(strings))
+    return struct.pack(">10I", *head, len(body)) + reserved + body + strings
+
+
+def long(number: int) -> list[int]:
+    """A number of 64 bits, as two."""
+    return [number >> 32, number & 0xFFFFFFFF]
+
+
+def _node(name: str, tree: Tree, names: dict[str, int]) -> bytes:
+    parts = [_word(_BEGIN), _padded(name.encode() + b"\0")]
+    for key, value in tree.items():
+        if not isinstance(value, Mapping):
+            parts.append(_property(key, _bytes(value), names))
+    for key, value in tree.items():
+        if isinstance(value, Mapping):
+            parts.append(_node(key, value, names))
+    return b"".join([*parts, _word(_END)])
+
+
+def _property(name: str, value: bytes, names: dict[str, int]) -> bytes:
+    at = names.setdefault(name, sum(len(known) + 1 for known in names))
+    return struct.pack(">3I", _PROPERTY, len(value), at) + _padded(value)
+
+
+def _bytes(value: Value) -> bytes:
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, str | int):
+        return value.encode() + b"\0" if isinstance(value, str) else _word(value)
+    return b"".join(map(_bytes, value))
+
+
+def _word(number: int) -> bytes:
+    return struct.pack(">I", number)
+
+
+def _padded(value: bytes) -> bytes:
+    return value + bytes(-len(value) % 4)

@@ -1,0 +1,274 @@
+"""Supervisor mode: are translations, page faults, delegation and fences those of the manual?"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+from validation.isa import guest
+
+ROOT, MIDDLE, LAST, OTHER = (0x80040000 + 0x1000 * i for i in range(4))
+DATA, NEXT = 0x80050000, 0x80070000  # where the pages that are mapped at PAGE, PAGE + 4096 are
+PAGE = 0x40000000
+V, R, W, X, U, G, A, D = (1 << i for i in range(8))
+READY = V | R | W | X | A | D
+SV39, SV48 = 8 << 60, 9 << 60
+ANSWERS = ("now", "later", "retry")
+
+# Traps of machine mode end the run; s2 to s4 tell cause, pc and value, s5 which mode took it.
+TRAPS = """
+.balign 4
+machine_trap:
+    csrr s2, mcause
+    csrr s3, mepc
+    csrr s4, mtval
+    li s5, 3
+    exit 0
+.balign 4
+supervisor_trap:
+    csrr s2, scause
+    csrr s3, sepc
+    csrr s4, stval
+    li s5, 1
+    ecall
+"""
+# To supervisor mode with translation on; s6 is PAGE.
+ENTER = """
+    la t0, machine_trap
+    csrw mtvec, t0
+    la t0, supervisor_trap
+    csrw stvec, t0
+    li t0, {delegated:#x}
+    csrw medeleg, t0
+    li t0, {satp:#x}
+    csrw satp, t0
+    li s6, {page:#x}
+    li t0, {status:#x}
+    csrs mstatus, t0
+    la t0, inside
+    csrw mepc, t0
+    mret
+inside:
+"""
+OUT = "\n ebreak\n"  # to machine mode: never delegated here
+
+
+def entry(address: int, flags: int) -> int:
+    return address >> 12 << 10 | flags
+
+
+def tables(page: int = READY, following: int = READY, identity: int = READY) -> dict[int, int]:
+    """Code where it is, by a page of 1 GiB, and two pages of 4 KiB."""
+    return {
+        ROOT + 8 * 2: entry(0x80000000, identity),
+        ROOT + 8 * 1: entry(MIDDLE, V),
+        MIDDLE: entry(LAST, V),
+        LAST: entry(DATA, page),
+        LAST + 8: entry(NEXT, following),
+    }
+
+
+def run(
+    text: str,
+    folder: Path,
+    entries: dict[int, int],
+    *,
+    satp: int = SV39 | ROOT >> 12,
+    status: int = 1 << 11,
+    delegated: int = 0,
+    **options: Any,
+) -> Any:
+    enter = ENTER.format(satp=satp, page=PAGE, status=status, delegated=delegated)
+    machine = guest.machine(enter + text + OUT + TRAPS, folder, tlb=64, **options)
+    for address, value in entries.items():
+        machine.write(address, struct.pack("<Q", value))
+    machine.write(DATA, struct.pack("<Q", 0x1111))
+    machine.write(NEXT, struct.pack("<Q", 0x2222))
+    end = machine.run(10_000)
+    assert end == "exit", (end, machine.fatal(), hex(machine.pc()))
+    return machine
+
+
+def trapped(machine: Any) -> tuple[int, int, int]:
+    """Cause, value, and the mode that took it."""
+    x = machine.registers()
+    return x[18], x[20], x[21]
+
+
+def word(machine: Any, address: int) -> int:
+    return int(struct.unpack("<Q", machine.read(address, 8))[0])
+
+
+@pytest.mark.parametrize("answers", ANSWERS)
+def test_access_finds_the_page_and_marks_its_entry(tmp_path: Path, answers: str) -> None:
+    fresh = V | R | W
+    machine = run(
+        "ld s7, (s6)\n li t0, 0x4001\n add t0, t0, s6\n sd s7, -1(t0)\n",
+        tmp_path,
+        tables(fresh, fresh) | {LAST + 32: entry(NEXT, fresh)},
+        answers=answers,
+    )
+    assert machine.registers()[23] == 0x1111
+    assert word(machine, NEXT) == 0x1111
+    assert word(machine, LAST) == entry(DATA, fresh | A)
+    assert word(machine, LAST + 8) == entry(NEXT, fresh)
+    assert word(machine, LAST + 32) == entry(NEXT, fresh | A | D)
+
+
+def test_four_levels(tmp_path: Path) -> None:
+    top = {OTHER: entry(ROOT, V)}
+    machine = run("ld s7, (s6)\n", tmp_path, tables() | top, satp=SV48 | OTHER >> 12)
+    assert machine.registers()[23] == 0x1111
+
+
+LOAD, STORE, JUMP = "ld s7, (s6)\n", "sd s7, (s6)\n", "jr s6\n"
+ADD = "amoadd.d s7, s7, (s6)\n"
+RESERVE = "lr.d s7, (s6)\n"
+
+
+@pytest.mark.parametrize(
+    ("flags", "line", "cause"),
+    [
+        (0, LOAD, 13),
+        (0, STORE, 15),
+        (0, JUMP, 12),
+        (0, ADD, 15),
+        (0, RESERVE, 13),
+        (V | W | A | D, LOAD, 13),
+        (V | R | A | D, STORE, 15),
+        (V | R | A | D, ADD, 15),
+        (V | R | W | A | D, JUMP, 12),
+        (READY | U, LOAD, 13),
+        (READY | U, JUMP, 12),
+        (V | X | A, LOAD, 13),
+        (READY | 1 << 54, LOAD, 13),
+        (V | A | D, LOAD, 13),
+    ],
+)
+def test_page_fault(tmp_path: Path, flags: int, line: str, cause: int) -> None:
+    machine = run(line, tmp_path, tables(flags))
+    assert trapped(machine) == (cause, PAGE, 3)
+
+
+@pytest.mark.parametrize("bit", [18, 19])
+def test_status_opens_pages(tmp_path: Path, bit: int) -> None:
+    """SUM those of a user, MXR those of code."""
+    flags = {18: READY | U, 19: V | X | A}[bit]
+    machine = run(LOAD, tmp_path, tables(flags), status=1 << 11 | 1 << bit)
+    assert machine.registers()[23] == 0x1111
+
+
+def test_fault_is_delegated_and_returns(tmp_path: Path) -> None:
+    machine = run(LOAD, tmp_path, tables(0), delegated=1 << 13)
+    x = machine.registers()
+    assert (x[18], x[5 + 16]) == (9, 3)  # the handler's own ecall came last, to the machine
+    assert machine.csr(0, 0x142) == 13
+    assert machine.csr(0, 0x143) == PAGE
+
+
+@pytest.mark.parametrize(("user", "cause"), [(True, 8), (False, 9)])
+def test_call_tells_its_mode(tmp_path: Path, user: bool, cause: int) -> None:
+    text = "la t0, there\n csrw sepc, t0\n li t0, 0x100\n"
+    text += ("csrc" if user else "csrs") + " sstatus, t0\n sret\n there: ecall\n"
+    machine = run(text, tmp_path, tables(identity=READY | (U if user else 0)), satp=0)
+    assert trapped(machine)[0] == cause
+
+
+def test_user_cannot_touch_a_supervisors_page(tmp_path: Path) -> None:
+    text = "la t0, there\n csrw sepc, t0\n li t0, 0x100\n csrc sstatus, t0\n sret\n"
+    machine = run(text + "there: ld s7, (s6)\n", tmp_path, tables())
+    assert trapped(machine)[0] == 12  # not even the code
+
+
+CHANGE = f"""
+    ld s7, (s6)
+    li t0, {LAST:#x}
+    li t1, {entry(NEXT, READY):#x}
+    sd t1, (t0)
+    ld s8, (s6)
+    {{fence}}
+    ld s9, (s6)
+"""
+
+
+@pytest.mark.parametrize("answers", ANSWERS)
+@pytest.mark.parametrize(
+    "fence", ["sfence.vma", "sfence.vma s6", "sfence.vma s6, zero", "sfence.vma zero, zero"]
+)
+def test_fence_forgets(tmp_path: Path, fence: str, answers: str) -> None:
+    x = run(CHANGE.format(fence=fence), tmp_path, tables(), answers=answers).registers()
+    assert (x[23], x[24], x[25]) == (0x1111, 0x1111, 0x2222)
+
+
+def test_fence_of_another_page_or_space_leaves_it(tmp_path: Path) -> None:
+    fence = "li t2, 0x1000\n add t2, t2, s6\n sfence.vma t2\n li t2, 5\n sfence.vma zero, t2"
+    assert run(CHANGE.format(fence=fence), tmp_path, tables()).registers()[25] == 0x1111
+
+
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_address_spaces(tmp_path: Path, everywhere: bool) -> None:
+    """A page is found again in its own, and a global one in all."""
+    other = f"li t1, {SV39 | 7 << 44 | ROOT >> 12:#x}\n csrw satp, t1"
+    flags = READY | (G if everywhere else 0)
+    x = run(CHANGE.format(fence=other), tmp_path, tables(flags)).registers()
+    assert x[25] == (0x1111 if everywhere else 0x2222)
+
+
+@pytest.mark.parametrize("answers", ANSWERS)
+def test_access_across_pages_that_lie_apart(tmp_path: Path, answers: str) -> None:
+    text = "li t0, 0xffc\n add t0, t0, s6\n li s7, 0x1122334455667788\n sd s7, (t0)\n ld s8, (t0)\n"
+    machine = run(text, tmp_path, tables(), answers=answers)
+    assert machine.registers()[24] == 0x1122334455667788
+    assert machine.read(DATA + 0xFFC, 4) == bytes.fromhex("88776655")
+    assert machine.read(NEXT, 4) == bytes.fromhex("44332211")
+
+
+def test_first_half_is_not_stored_where_the_second_faults(tmp_path: Path) -> None:
+    text = "li t0, 0xffc\n add t0, t0, s6\n li s7, -1\n sd s7, (t0)\n"
+    machine = run(text, tmp_path, tables(following=0))
+    assert trapped(machine)[0] == 15
+    assert machine.read(DATA + 0xFFC, 4) == bytes(4)
+
+
+@pytest.mark.parametrize("answers", ANSWERS)
+def test_instruction_across_pages_that_lie_apart(tmp_path: Path, answers: str) -> None:
+    """li s7, 77 as four bytes, then an ebreak."""
+    text = f"""
+        li t0, {DATA + 0xFFE:#x}
+        li t1, 0x0b93
+        sh t1, (t0)
+        li t0, {NEXT:#x}
+        li t1, 0x00100073
+        slli t1, t1, 16
+        li t2, 0x04d0
+        or t1, t1, t2
+        sd t1, (t0)
+        fence.i
+        li t0, 0xffe
+        add t0, t0, s6
+        jr t0
+    """
+    machine = run(text, tmp_path, tables(), answers=answers, ram_size=1 << 20)
+    assert machine.registers()[23] == 77
+    assert trapped(machine)[0] == 3
+
+
+def test_large_page_must_be_aligned(tmp_path: Path) -> None:
+    machine = run(LOAD, tmp_path, tables() | {MIDDLE: entry(DATA, READY)})
+    assert trapped(machine)[0] == 13
+
+
+def test_illegal_mode_of_satp_changes_nothing(tmp_path: Path) -> None:
+    text = "csrr s7, satp\n li t0, 5\n slli t0, t0, 60\n csrw satp, t0\n csrr s8, satp\n"
+    x = run(text, tmp_path, tables()).registers()
+    assert x[23] == x[24] == SV39 | ROOT >> 12
+
+
+@pytest.mark.parametrize("line", ["sret", "sfence.vma", "csrr t0, satp", "csrr t0, stvec"])
+def test_hart_without_supervisor_mode_has_none_of_it(tmp_path: Path, line: str) -> None:
+    setup = "la t0, machine_trap\n csrw mtvec, t0\n"
+    machine = guest.machine(setup + line + OUT + TRAPS, tmp_path)
+    assert machine.run(1000) == "exit"
+    assert machine.registers()[18] == 2
