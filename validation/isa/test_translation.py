@@ -45,6 +45,8 @@ ENTER = """
     li t0, {satp:#x}
     csrw satp, t0
     li s6, {page:#x}
+    li t0, 0x1800
+    csrc mstatus, t0
     li t0, {status:#x}
     csrs mstatus, t0
     la t0, inside

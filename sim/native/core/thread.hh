@@ -71,6 +71,7 @@ class Thread : public IssuingPort<Thread> {
   std::optional<Register> register_of(uint64_t address) const;
   void say(char letter);
   uint8_t hear(uint32_t of_uart);
+  void listen(bool on);
   bool at_hand(Register r) const;
   uint64_t read_register(Register r);
   void write_register(Register r, uint64_t value);

@@ -87,6 +87,8 @@ inline uint8_t Thread::hear(uint32_t of_uart) {
   return of_uart == UC_UART_LINE_STATUS && console.is_typed();
 }
 
+inline void Thread::listen(bool on) { core.around.services.console.listens = on; }
+
 inline bool Thread::mapped(uint64_t address, unsigned size) const {
   if (core.around.supervisor) return core.around.supervisor->mapped(address, size);
   return core.around.memory.mapped(address, size);

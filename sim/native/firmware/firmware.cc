@@ -28,6 +28,7 @@ constexpr uint64_t order_of(uint32_t hart) { return kOrders + 4 * uint64_t{hart}
 void Firmware::begin(const std::vector<Thread*>& threads) {
   cpus_ = std::vector<Cpu>(threads.size());
   parts_.services.console.letter_by_letter = true;
+  parts_.services.console.listens = false;
   parts_.services.console.typed = parts_.job.boot.input;
   for (Thread* const thread : threads) {
     Hart<Thread>& hart = thread->hart;

@@ -31,11 +31,12 @@ class Console {
     for (auto& [hart, line] : lines_) text += std::exchange(line, {});
   }
 
-  bool is_typed() const { return heard_ < typed.size(); }
+  bool is_typed() const { return listens && heard_ < typed.size(); }
   uint8_t hear() { return is_typed() ? typed[heard_++] : 0; }
 
   std::string text;
   bool letter_by_letter = false;
+  bool listens = true;  // what is typed waits until somebody does
   std::vector<uint8_t> typed;
 
  private:

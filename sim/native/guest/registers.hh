@@ -20,6 +20,7 @@
 namespace uncore {
 
 inline constexpr uint64_t kOrders = 0x02100000;
+inline constexpr uint32_t kReceives = 1;  // of a UART: what interrupts it is to raise
 
 struct Register {
   enum class Kind : uint8_t { msip, mtimecmp, mtime, uart, set, send, order };
@@ -52,8 +53,8 @@ constexpr std::optional<Register> register_at(uint64_t address, uint64_t harts, 
   return std::nullopt;
 }
 
-// What `env` offers: register_of(address); time(); say(letter); hear(register), where it is heard
-// what is typed; at_hand(register): it stands where
+// What `env` offers: register_of(address); time(); say(letter); hear(register) and listen(), where
+// it is heard what is typed; at_hand(register): it stands where
 // the hart is; read_register(register), write_register(register, value): one at hand;
 // far_register(register, address, write, value): by a message.
 template <class Env>
@@ -66,6 +67,7 @@ Answer access_device(Env& env, uint64_t address, bool write, uint64_t& value) {
     if (write && r->index == 0) env.say(static_cast<char>(value));
     if (!write) value = r->index == UC_UART_LINE_STATUS ? UC_UART_TRANSMITTER_EMPTY : 0;
     if constexpr (requires { env.hear(r->index); }) {
+      if (write && r->index == kReceives) env.listen(value & 1);
       if (!write) value |= env.hear(r->index);
     }
   } else if (!env.at_hand(*r) || r->interrupts(write, value)) {

@@ -211,17 +211,8 @@ struct Csr : Supervised {
       case CsrNumber::misa:
         value = kMisa | (supervised ? extensions("S") : 0);
         return true;
-      case CsrNumber::sstatus:
-        value = status() & kSeen;
-        return supervised;
-      case CsrNumber::sie:
-        value = mie & mideleg;
-        return supervised;
-      case CsrNumber::sip:
-        value = mip & mideleg;
-        return supervised;
     }
-    if (supervised && Supervised::read(number, value)) return true;
+    if (supervised && (read_view(number, value) || Supervised::read(number, value))) return true;
     const uint64_t* const found = plain(number);
     value = found ? *found : 0;
     return found || zero(number);
@@ -242,15 +233,6 @@ struct Csr : Supervised {
       case CsrNumber::mie:
         mie = value & interrupts();
         return true;
-      case CsrNumber::sstatus:
-        write_status((status() & ~kSeen) | (value & kSeen));
-        return supervised;
-      case CsrNumber::sie:
-        mie = (mie & ~mideleg) | (value & mideleg & interrupts());
-        return supervised;
-      case CsrNumber::sip:
-        write_pending(value, mideleg & kOwnPending);
-        return supervised;
       case CsrNumber::mtvec:
         if ((value & 3) < 2) mtvec = value;  // the other modes are reserved: keep what was there
         return true;
@@ -275,7 +257,9 @@ struct Csr : Supervised {
         write_pending(value, supervised ? kSupervisorInterrupts : 0);
         return true;
       default:
-        return (supervised && Supervised::write(number, value)) || zero(number);
+        if (supervised && (write_view(number, value) || Supervised::write(number, value)))
+          return true;
+        return zero(number);
     }
   }
 
@@ -284,6 +268,38 @@ struct Csr : Supervised {
 
   uint64_t interrupts() const { return kInterrupts | (supervised ? kSupervisorInterrupts : 0); }
   void write_pending(uint64_t value, uint64_t own) { mip = (mip & ~own) | (value & own); }
+
+  // What a supervisor sees of the machine's registers.
+  bool read_view(unsigned number, uint64_t& value) const {
+    switch (number) {
+      case CsrNumber::sstatus:
+        value = status() & kSeen;
+        return true;
+      case CsrNumber::sie:
+        value = mie & mideleg;
+        return true;
+      case CsrNumber::sip:
+        value = mip & mideleg;
+        return true;
+      default:
+        return false;
+    }
+  }
+  bool write_view(unsigned number, uint64_t value) {
+    switch (number) {
+      case CsrNumber::sstatus:
+        write_status((status() & ~kSeen) | (value & kSeen));
+        return true;
+      case CsrNumber::sie:
+        mie = (mie & ~mideleg) | (value & mideleg & interrupts());
+        return true;
+      case CsrNumber::sip:
+        write_pending(value, mideleg & kOwnPending);
+        return true;
+      default:
+        return false;
+    }
+  }
 
   static constexpr uint64_t kOwnPending = 1 << 1;  // a supervisor's own software interrupt
   // Of mstatus, what sstatus shows: SIE, SPIE, SPP, FS, SUM, MXR, UXL, SD.

@@ -87,8 +87,9 @@ class Mmu {
     forget(tlb.gone());
   }
   void flush(std::optional<uint64_t> address, std::optional<uint16_t> asid) {
-    tlb.flush(address, asid);
+    const bool large = tlb.flush(address, asid);
     walk.active = false;
+    if (address && !large) return forget(*address);
     forget();
   }
   // What the interpreter looks at first: of all pages, of one, or of code.
@@ -104,10 +105,10 @@ class Mmu {
 
  private:
   static constexpr uint64_t kNone = ~uint64_t{0};
-  static constexpr std::size_t kPlaces = 64;
+  static constexpr std::size_t kPlaces = 256;
   static std::size_t place(uint64_t address) {
     const uint64_t page = address >> kPageShift;
-    return (page ^ page >> 6) % kPlaces;
+    return (page ^ page >> 8) % kPlaces;
   }
   void forget(uint64_t address) {
     loads_[place(address)].key = stores_[place(address)].key = kNone;

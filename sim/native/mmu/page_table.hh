@@ -39,8 +39,10 @@ struct Pte {
     return has(read) || (view.mxr && has(execute));
   }
   // With what an access leaves in it.
-  Pte touched(Right right) const { const uint64_t written = right == Right::write ? +dirty : 0;
-    return {bits | accessed | written}; }
+  Pte touched(Right right) const {
+    const uint64_t written = right == Right::write ? +dirty : 0;
+    return {bits | accessed | written};
+  }
 };
 
 // Bytes that an entry of a level maps; level 0 is the last.

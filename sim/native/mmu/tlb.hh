@@ -67,11 +67,16 @@ class Tlb {
   // The address whose entry made room last.
   uint64_t gone() const { return gone_; }
 
-  void flush(std::optional<uint64_t> address, std::optional<uint16_t> asid) {
+  // True: an entry for a larger page than the smallest had to go.
+  bool flush(std::optional<uint64_t> address, std::optional<uint16_t> asid) {
+    bool large = false;
     for (unsigned size = 0; size < kSizes; ++size) {
       const auto drop = [&](Entry& e) {
         const bool other = asid && (e.pte.has(Pte::global) || e.asid != *asid);
-        if (!other && (!address || e.page == *address >> shift_of(size))) e = {};
+        if (e.page == Entry{}.page || other) return;
+        if (address && e.page != *address >> shift_of(size)) return;
+        e = {};
+        large |= size > 0;
       };
       if (address) {
         std::ranges::for_each(sets_[size][(*address >> shift_of(size)) % sets_[size].size()].ways,
@@ -80,6 +85,7 @@ class Tlb {
         for (Set& s : sets_[size]) std::ranges::for_each(s.ways, drop);
       }
     }
+    return large;
   }
 
  private:

@@ -34,6 +34,7 @@ Most = Annotated[
 
 EVENTS, SPAN = 200_000, 10**9
 PANIC = "Kernel panic"
+GOODBYE = "sleep 1; poweroff -f"  # when the console has said all
 PATIENCE = 5  # seconds between two words about progress
 
 
@@ -61,7 +62,7 @@ def boot(
             initrd=system.initrd(initrd) if initrd else b"",
             append=append,
             memory=_size(memory),
-            typed=f"{typed}\npoweroff -f\n".encode() if typed else b"",
+            typed=f"{typed}\n{GOODBYE}\n".encode() if typed else b"",
         )
     )
     console = _watch(engine, most)
