@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import struct
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from validation.isa import guest
 
 ROOT, MIDDLE, LAST, OTHER = (0x80040000 + 0x1000 * i for i in range(4))
+SETUP = 0x80048000  # medeleg, satp, what is set in mstatus
 DATA, NEXT = 0x80050000, 0x80070000  # where the pages that are mapped at PAGE, PAGE + 4096 are
 PAGE = 0x40000000
 V, R, W, X, U, G, A, D = (1 << i for i in range(8))
@@ -40,15 +43,16 @@ ENTER = """
     csrw mtvec, t0
     la t0, supervisor_trap
     csrw stvec, t0
-    li t0, {delegated:#x}
-    csrw medeleg, t0
-    li t0, {satp:#x}
-    csrw satp, t0
-    li s6, {page:#x}
     li t0, 0x1800
     csrc mstatus, t0
-    li t0, {status:#x}
-    csrs mstatus, t0
+    li t0, {setup:#x}
+    ld t1, 0(t0)
+    csrw medeleg, t1
+    ld t1, 8(t0)
+    csrw satp, t1
+    ld t1, 16(t0)
+    csrs mstatus, t1
+    li s6, {page:#x}
     la t0, inside
     csrw mepc, t0
     mret
@@ -72,22 +76,26 @@ def tables(page: int = READY, following: int = READY, identity: int = READY) -> 
     }
 
 
+@cache
+def image(text: str) -> guest.Image:
+    enter = ENTER.format(setup=SETUP, page=PAGE)
+    with TemporaryDirectory() as folder:
+        return guest.assemble(enter + text + OUT + TRAPS, Path(folder))
+
+
 def run(
     text: str,
-    folder: Path,
     entries: dict[int, int],
     *,
     satp: int = SV39 | ROOT >> 12,
-    status: int = 1 << 11,
+    status: int = 0,
     delegated: int = 0,
-    **options: Any,
+    answers: str = "now",
 ) -> Any:
-    enter = ENTER.format(satp=satp, page=PAGE, status=status, delegated=delegated)
-    machine = guest.machine(enter + text + OUT + TRAPS, folder, tlb=64, **options)
-    for address, value in entries.items():
+    machine = guest.boot(image(text), tlb=64, answers=answers)
+    setup = {SETUP: delegated, SETUP + 8: satp, SETUP + 16: status | 1 << 11}
+    for address, value in (entries | setup | {DATA: 0x1111, NEXT: 0x2222}).items():
         machine.write(address, struct.pack("<Q", value))
-    machine.write(DATA, struct.pack("<Q", 0x1111))
-    machine.write(NEXT, struct.pack("<Q", 0x2222))
     end = machine.run(10_000)
     assert end == "exit", (end, machine.fatal(), hex(machine.pc()))
     return machine
@@ -104,11 +112,10 @@ def word(machine: Any, address: int) -> int:
 
 
 @pytest.mark.parametrize("answers", ANSWERS)
-def test_access_finds_the_page_and_marks_its_entry(tmp_path: Path, answers: str) -> None:
+def test_access_finds_the_page_and_marks_its_entry(answers: str) -> None:
     fresh = V | R | W
     machine = run(
         "ld s7, (s6)\n li t0, 0x4001\n add t0, t0, s6\n sd s7, -1(t0)\n",
-        tmp_path,
         tables(fresh, fresh) | {LAST + 32: entry(NEXT, fresh)},
         answers=answers,
     )
@@ -119,9 +126,9 @@ def test_access_finds_the_page_and_marks_its_entry(tmp_path: Path, answers: str)
     assert word(machine, LAST + 32) == entry(NEXT, fresh | A | D)
 
 
-def test_four_levels(tmp_path: Path) -> None:
+def test_four_levels() -> None:
     top = {OTHER: entry(ROOT, V)}
-    machine = run("ld s7, (s6)\n", tmp_path, tables() | top, satp=SV48 | OTHER >> 12)
+    machine = run("ld s7, (s6)\n", tables() | top, satp=SV48 | OTHER >> 12)
     assert machine.registers()[23] == 0x1111
 
 
@@ -149,21 +156,21 @@ RESERVE = "lr.d s7, (s6)\n"
         (V | A | D, LOAD, 13),
     ],
 )
-def test_page_fault(tmp_path: Path, flags: int, line: str, cause: int) -> None:
-    machine = run(line, tmp_path, tables(flags))
+def test_page_fault(flags: int, line: str, cause: int) -> None:
+    machine = run(line, tables(flags))
     assert trapped(machine) == (cause, PAGE, 3)
 
 
 @pytest.mark.parametrize("bit", [18, 19])
-def test_status_opens_pages(tmp_path: Path, bit: int) -> None:
+def test_status_opens_pages(bit: int) -> None:
     """SUM those of a user, MXR those of code."""
     flags = {18: READY | U, 19: V | X | A}[bit]
-    machine = run(LOAD, tmp_path, tables(flags), status=1 << 11 | 1 << bit)
+    machine = run(LOAD, tables(flags), status=1 << bit)
     assert machine.registers()[23] == 0x1111
 
 
-def test_fault_is_delegated_and_returns(tmp_path: Path) -> None:
-    machine = run(LOAD, tmp_path, tables(0), delegated=1 << 13)
+def test_fault_is_delegated_and_returns() -> None:
+    machine = run(LOAD, tables(0), delegated=1 << 13)
     x = machine.registers()
     assert (x[18], x[5 + 16]) == (9, 3)  # the handler's own ecall came last, to the machine
     assert machine.csr(0, 0x142) == 13
@@ -171,16 +178,16 @@ def test_fault_is_delegated_and_returns(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("user", "cause"), [(True, 8), (False, 9)])
-def test_call_tells_its_mode(tmp_path: Path, user: bool, cause: int) -> None:
+def test_call_tells_its_mode(user: bool, cause: int) -> None:
     text = "la t0, there\n csrw sepc, t0\n li t0, 0x100\n"
     text += ("csrc" if user else "csrs") + " sstatus, t0\n sret\n there: ecall\n"
-    machine = run(text, tmp_path, tables(identity=READY | (U if user else 0)), satp=0)
+    machine = run(text, tables(identity=READY | (U if user else 0)), satp=0)
     assert trapped(machine)[0] == cause
 
 
-def test_user_cannot_touch_a_supervisors_page(tmp_path: Path) -> None:
+def test_user_cannot_touch_a_supervisors_page() -> None:
     text = "la t0, there\n csrw sepc, t0\n li t0, 0x100\n csrc sstatus, t0\n sret\n"
-    machine = run(text + "there: ld s7, (s6)\n", tmp_path, tables())
+    machine = run(text + "there: ld s7, (s6)\n", tables())
     assert trapped(machine)[0] == 12  # not even the code
 
 
@@ -199,43 +206,43 @@ CHANGE = f"""
 @pytest.mark.parametrize(
     "fence", ["sfence.vma", "sfence.vma s6", "sfence.vma s6, zero", "sfence.vma zero, zero"]
 )
-def test_fence_forgets(tmp_path: Path, fence: str, answers: str) -> None:
-    x = run(CHANGE.format(fence=fence), tmp_path, tables(), answers=answers).registers()
+def test_fence_forgets(fence: str, answers: str) -> None:
+    x = run(CHANGE.format(fence=fence), tables(), answers=answers).registers()
     assert (x[23], x[24], x[25]) == (0x1111, 0x1111, 0x2222)
 
 
-def test_fence_of_another_page_or_space_leaves_it(tmp_path: Path) -> None:
+def test_fence_of_another_page_or_space_leaves_it() -> None:
     fence = "li t2, 0x1000\n add t2, t2, s6\n sfence.vma t2\n li t2, 5\n sfence.vma zero, t2"
-    assert run(CHANGE.format(fence=fence), tmp_path, tables()).registers()[25] == 0x1111
+    assert run(CHANGE.format(fence=fence), tables()).registers()[25] == 0x1111
 
 
 @pytest.mark.parametrize("everywhere", [True, False])
-def test_address_spaces(tmp_path: Path, everywhere: bool) -> None:
+def test_address_spaces(everywhere: bool) -> None:
     """A page is found again in its own, and a global one in all."""
     other = f"li t1, {SV39 | 7 << 44 | ROOT >> 12:#x}\n csrw satp, t1"
     flags = READY | (G if everywhere else 0)
-    x = run(CHANGE.format(fence=other), tmp_path, tables(flags)).registers()
+    x = run(CHANGE.format(fence=other), tables(flags)).registers()
     assert x[25] == (0x1111 if everywhere else 0x2222)
 
 
 @pytest.mark.parametrize("answers", ANSWERS)
-def test_access_across_pages_that_lie_apart(tmp_path: Path, answers: str) -> None:
+def test_access_across_pages_that_lie_apart(answers: str) -> None:
     text = "li t0, 0xffc\n add t0, t0, s6\n li s7, 0x1122334455667788\n sd s7, (t0)\n ld s8, (t0)\n"
-    machine = run(text, tmp_path, tables(), answers=answers)
+    machine = run(text, tables(), answers=answers)
     assert machine.registers()[24] == 0x1122334455667788
     assert machine.read(DATA + 0xFFC, 4) == bytes.fromhex("88776655")
     assert machine.read(NEXT, 4) == bytes.fromhex("44332211")
 
 
-def test_first_half_is_not_stored_where_the_second_faults(tmp_path: Path) -> None:
+def test_first_half_is_not_stored_where_the_second_faults() -> None:
     text = "li t0, 0xffc\n add t0, t0, s6\n li s7, -1\n sd s7, (t0)\n"
-    machine = run(text, tmp_path, tables(following=0))
+    machine = run(text, tables(following=0))
     assert trapped(machine)[0] == 15
     assert machine.read(DATA + 0xFFC, 4) == bytes(4)
 
 
 @pytest.mark.parametrize("answers", ANSWERS)
-def test_instruction_across_pages_that_lie_apart(tmp_path: Path, answers: str) -> None:
+def test_instruction_across_pages_that_lie_apart(answers: str) -> None:
     """li s7, 77 as four bytes, then an ebreak."""
     text = f"""
         li t0, {DATA + 0xFFE:#x}
@@ -252,19 +259,19 @@ def test_instruction_across_pages_that_lie_apart(tmp_path: Path, answers: str) -
         add t0, t0, s6
         jr t0
     """
-    machine = run(text, tmp_path, tables(), answers=answers, ram_size=1 << 20)
+    machine = run(text, tables(), answers=answers)
     assert machine.registers()[23] == 77
     assert trapped(machine)[0] == 3
 
 
-def test_large_page_must_be_aligned(tmp_path: Path) -> None:
-    machine = run(LOAD, tmp_path, tables() | {MIDDLE: entry(DATA, READY)})
+def test_large_page_must_be_aligned() -> None:
+    machine = run(LOAD, tables() | {MIDDLE: entry(DATA, READY)})
     assert trapped(machine)[0] == 13
 
 
-def test_illegal_mode_of_satp_changes_nothing(tmp_path: Path) -> None:
+def test_illegal_mode_of_satp_changes_nothing() -> None:
     text = "csrr s7, satp\n li t0, 5\n slli t0, t0, 60\n csrw satp, t0\n csrr s8, satp\n"
-    x = run(text, tmp_path, tables()).registers()
+    x = run(text, tables()).registers()
     assert x[23] == x[24] == SV39 | ROOT >> 12
 
 

@@ -1,7 +1,7 @@
 """The machine as its device tree tells of it: harts, caches and who shares them, memory nodes.
 
-Harts are numbered as the job places them. A cluster of the tree is the machine's level inside a
-socket that is nearest to its cores; a memory node stands where the machine has one.
+Harts are numbered as they are placed. A cluster is the innermost part that a core is in.
+Distances of memory nodes are those of reads on an empty fabric, in tenths of a local one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from uncore.engine.boot import TIMEBASE
 from uncore.program.abi import CONSTANTS
 from uncore.system.flat import Tree, flat, long
-from uncore.topology.route import nearest_memories
+from uncore.topology.route import Routes, nearest_memories
 
 if TYPE_CHECKING:
     from uncore.topology.machine import Core, Machine
@@ -24,8 +24,8 @@ EXTENSIONS = (
     "zihintpause", "sstc", "svadu",
 )  # fmt: skip
 LINE = 64
-_NEAR, _FAR = 10, 20  # distances of memory nodes, as firmware states them where it says no more
-_CONTROLLERS, _CACHES, _CPUS = 0x1000, 0x2000, 0x3000  # handles
+_NEAR, _FARTHEST = 10, 254  # distances of memory nodes, by convention (ACPI 6.5, 5.2.17)
+_CONTROLLERS, _CACHES, _SHARED, _CPUS = 0x1000, 0x2000, 0x3000, 0x4000  # handles
 
 
 @dataclass(frozen=True)
@@ -68,19 +68,39 @@ def tree(machine: Machine, harts: tuple[int, ...], told: Told) -> bytes:
             "numa-node-id": node,
         }
     if len(told.memory) > 1:
-        root["distance-map"] = _distances(len(told.memory))
+        root["distance-map"] = _distances(machine)
     return flat(root, 0)  # type: ignore[arg-type]
 
 
-def _distances(nodes: int) -> Tree:
-    every = range(nodes)
-    matrix = [w for a in every for b in every for w in (a, b, _NEAR if a == b else _FAR)]
+def _distances(machine: Machine) -> Tree:
+    routes, memories = Routes(machine), machine.memories
+
+    def read(a: int, b: int) -> int:
+        there, back = memories[a].stop, memories[b].stop
+        ways = routes.message("control", there, back) + routes.message("data", back, there)
+        return ways + memories[b].latency
+
+    def distance(a: int, b: int) -> int:
+        scaled = round(_NEAR * read(a, b) / max(1, read(a, a)))
+        return _NEAR if a == b else min(max(scaled, _NEAR + 1), _FARTHEST)
+
+    every = range(len(memories))
+    matrix = [word for a in every for b in every for word in (a, b, distance(a, b))]
     return {"compatible": "numa-distance-map-v1", "distance-matrix": matrix}
 
 
 def _cpus(machine: Machine, harts: tuple[int, ...]) -> Tree:
     nodes = nearest_memories(machine, harts)
     cores = [machine.core_of(hart) for hart in harts]
+    shared = {
+        core: number
+        for number, one in enumerate(machine.resolvers)
+        for core in one.children
+        if one.data_sets and core in cores
+    }
+    above = {core: _SHARED + number for core, number in shared.items()}
+    own = [core for core in dict.fromkeys(cores) if machine.each_core[core].l2_sets]
+    beside = above | {core: _CACHES + core for core in own}
     cpus: dict[str, object] = {
         "#address-cells": 1,
         "#size-cells": 0,
@@ -88,15 +108,19 @@ def _cpus(machine: Machine, harts: tuple[int, ...]) -> Tree:
         "cpu-map": _map(machine, cores),
     }
     for number, core in enumerate(cores):
-        cpus[f"cpu@{number:x}"] = _cpu(machine.each_core[core], number, core, nodes[number])
-    for core in dict.fromkeys(cores):
-        if machine.each_core[core].l2_sets:
-            cpus[f"l2-cache{core}"] = _l2(machine.each_core[core], core)
+        cpu = _cpu(machine.each_core[core], number, nodes[number], beside.get(core))
+        cpus[f"cpu@{number:x}"] = cpu
+    for core in own:
+        costs = machine.each_core[core]
+        l2 = _cache(2, costs.l2_sets, costs.l2_ways, _CACHES + core, above.get(core))
+        cpus[f"l2-cache{core}"] = l2
+    for number in dict.fromkeys(shared.values()):
+        data = machine.resolvers[number]
+        cpus[f"l3-cache{number}"] = _cache(3, data.data_sets, data.data_ways, _SHARED + number)
     return cpus  # type: ignore[return-value]
 
 
-def _cpu(costs: Core, number: int, core: int, node: int) -> Tree:
-    beside = {"next-level-cache": _CACHES + core} if costs.l2_sets else {}
+def _cpu(costs: Core, number: int, node: int, beside: int | None) -> Tree:
     return {
         "device_type": "cpu",
         "reg": number,
@@ -111,7 +135,7 @@ def _cpu(costs: Core, number: int, core: int, node: int) -> Tree:
         "d-cache-size": costs.l1_sets * costs.l1_ways * LINE,
         "d-cache-sets": costs.l1_sets,
         "d-cache-block-size": LINE,
-        **beside,
+        **_next(beside),
         "interrupt-controller": {
             "#interrupt-cells": 1,
             "interrupt-controller": b"",
@@ -121,15 +145,20 @@ def _cpu(costs: Core, number: int, core: int, node: int) -> Tree:
     }
 
 
-def _l2(costs: Core, core: int) -> Tree:
+def _next(cache: int | None) -> Tree:
+    return {} if cache is None else {"next-level-cache": cache}
+
+
+def _cache(level: int, sets: int, ways: int, handle: int, above: int | None = None) -> Tree:
     return {
         "compatible": "cache",
         "cache-unified": b"",
-        "cache-level": 2,
-        "cache-size": costs.l2_sets * costs.l2_ways * LINE,
-        "cache-sets": costs.l2_sets,
+        "cache-level": level,
+        "cache-size": sets * ways * LINE,
+        "cache-sets": sets,
         "cache-block-size": LINE,
-        "phandle": _CACHES + core,
+        "phandle": handle,
+        **_next(above),
     }
 
 

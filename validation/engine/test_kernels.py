@@ -1,0 +1,234 @@
+"""Kernels in supervisor mode on a machine: does the firmware do what they ask for (rules P)?"""
+
+from __future__ import annotations
+
+import struct
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from validation.isa import guest
+
+from uncore import system
+from uncore.errors import UserError
+from uncore.placement import place
+from uncore.system.images import Kernel
+from uncore.topology import load
+
+ROOT, MIDDLE, LAST = 0x80040000, 0x80041000, 0x80042000
+OLD, NEW = 0x80050000, 0x80060000
+WORDS = 0x80070000  # each on a line of its own
+READY = 0xCF  # valid, read, write, execute, accessed, dirty
+
+
+def entry(address: int, flags: int) -> int:
+    return address >> 12 << 10 | flags
+
+
+CALLS = """
+.macro call extension, function
+    li a7, \\extension
+    li a6, \\function
+    ecall
+.endm
+.macro say text
+    la a1, 1f
+    li a0, 2f - 1f
+    li a2, 0
+    call 0x4442434E, 0
+    j 2f
+1:  .ascii "\\text"
+2:  .balign 4
+.endm
+.macro set number, value
+    li t0, WORDS + 64 * \\number
+    li t1, \\value
+    fence rw, rw
+    sd t1, (t0)
+.endm
+.macro await number, value
+    li t0, WORDS + 64 * \\number
+    li t1, \\value
+9:  ld t2, (t0)
+    bne t2, t1, 9b
+    fence rw, rw
+.endm
+.macro off code
+    li a0, 0
+    li a1, \\code
+    call 0x53525354, 0
+.endm
+"""
+
+# Hart 1 reads a page; hart 0 moves it and has hart 1 forget where it was.
+SHOOTDOWN = f"""
+    mv s0, a1
+    li a0, 1
+    la a1, other
+    li a2, 42
+    call 0x48534D, 0
+    mv s1, a0
+    await 0, 1
+    li t0, {LAST:#x}
+    li t1, {entry(NEW, READY):#x}
+    sd t1, (t0)
+    fence rw, rw
+    set 1, 1
+    await 0, 2
+    li a0, 2
+    li a1, 0
+    li a2, 0x40000000
+    li a3, 4096
+    call 0x52464E43, 1
+    set 1, 2
+    await 0, 3
+    li t0, WORDS
+    ld s2, 256(t0)
+    ld s3, 320(t0)
+    ld s4, 384(t0)
+    lwu s5, (s0)
+    say "done"
+    off 0
+other:
+    li t0, {8 << 60 | ROOT >> 12:#x}
+    csrw satp, t0
+    li s6, 0x40000000
+    ld s7, (s6)
+    mv s10, a1
+    set 0, 1
+    await 1, 1
+    ld s8, (s6)
+    set 0, 2
+    await 1, 2
+    ld s9, (s6)
+    li t0, WORDS
+    sd s7, 256(t0)
+    sd s8, 320(t0)
+    sd s9, 384(t0)
+    set 0, 3
+1:  wfi
+    j 1b
+"""
+TABLES = {
+    ROOT + 8 * 2: entry(0x80000000, READY),
+    ROOT + 8: entry(MIDDLE, 1),
+    MIDDLE: entry(LAST, 1),
+    LAST: entry(OLD, READY),
+    OLD: 0x1111,
+    NEW: 0x2222,
+}
+
+# Each wakes the other out of its sleep, and a timer the first.
+INTERRUPTS = """
+    la t0, taken
+    csrw stvec, t0
+    li t0, 0x22
+    csrw sie, t0
+    csrsi sstatus, 2
+    li a0, 1
+    la a1, other
+    li a2, 0
+    call 0x48534D, 0
+1:  wfi
+    beqz s1, 1b
+    rdtime s4
+    li t0, 5000
+    add t0, t0, s4
+    csrw 0x14D, t0
+1:  wfi
+    beqz s2, 1b
+    rdtime s5
+    off 0
+other:
+    li a0, 1
+    li a1, 0
+    call 0x735049, 0
+1:  wfi
+    j 1b
+.balign 4
+taken:
+    csrr s3, scause
+    andi s3, s3, 0xff
+    li t5, 5
+    beq s3, t5, 2f
+    csrci sip, 2
+    addi s1, s1, 1
+    sret
+2:  li t5, -1
+    csrw 0x14D, t5
+    addi s2, s2, 1
+    sret
+"""
+
+
+@cache
+def kernel(text: str) -> Kernel:
+    with TemporaryDirectory() as folder:
+        image = guest.assemble(f".set WORDS, {WORDS:#x}\n{CALLS}{text}", Path(folder))
+    return Kernel(image.text, 0, 2 << 20)
+
+
+def boot(text: str, machine: str = "ccx:1x2", **more: Any) -> system.Boot:
+    found = load(machine)
+    return system.Boot(found, place(found, "compact"), kernel(text), memory=16 << 20, **more)
+
+
+def run(text: str, memory: dict[int, int] | None = None, **more: Any) -> Any:
+    """`memory`: doublewords that the kernel finds in its image."""
+    asked = boot(text)
+    data = bytearray(asked.kernel.data.ljust(1 << 20, b"\0"))
+    for address, value in (memory or {}).items():
+        struct.pack_into("<Q", data, address - 0x80000000, value)
+    whole = Kernel(bytes(data), 0, asked.kernel.size)
+    engine = system.start(system.Boot(asked.machine, asked.harts, whole, memory=16 << 20), **more)
+    for _ in range(1000):
+        if not engine.step(10_000, 10**9):
+            return engine
+    raise AssertionError(engine.harts())
+
+
+WAYS = ({}, {"lookahead": 0}, {"sleep": False})
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_remote_fence_has_a_hart_forget_a_translation(way: dict[str, Any]) -> None:
+    engine = run(SHOOTDOWN, TABLES, **way)
+    assert (engine.end, engine.exit_code, engine.console) == ("exited", 0, "done")
+    found = struct.unpack("<Q56xQ56xQ", engine.read(WORDS + 256, 136))
+    assert found == (0x1111, 0x1111, 0x2222)
+
+
+def test_outcome_does_not_show_how_it_was_executed() -> None:
+    ends = [run(SHOOTDOWN, TABLES, **way) for way in WAYS]
+    told = [[(h["clock"], h["instructions"]) for h in engine.harts()] for engine in ends]
+    assert told[0] == told[1] == told[2]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_interrupts_wake_kernels(way: dict[str, Any]) -> None:
+    engine = run(INTERRUPTS, **way)
+    assert (engine.end, engine.exit_code) == ("exited", 0)
+
+
+def test_exit_tells_why_the_kernel_went_down() -> None:
+    assert run("    off 1\n").exit_code == 1
+
+
+def test_trap_of_a_kernel_without_handler_ends_the_run() -> None:
+    engine = run("    li t0, 0\n    ld t0, (t0)\n")
+    assert engine.end == "fatal"
+    assert "hart 0 trapped without a handler, cause 5" in engine.reason
+
+
+def test_initrd_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(UserError, match="--memory"):
+        system.start(boot("    off 0\n", initrd=bytes(16 << 20)))
+
+
+def test_weakly_ordered_machine_is_refused() -> None:
+    asked = boot("    off 0\n")
+    weak = load("ccx:1x2", ["core.order=weak"])
+    with pytest.raises(UserError, match=r"core\.order=tso"):
+        system.start(system.Boot(weak, asked.harts, asked.kernel))
