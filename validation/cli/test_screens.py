@@ -26,7 +26,7 @@ from uncore.paths import CHECKOUT
 
 WIDTHS = (80, 100, 140)
 UNTRIED = {  # no tables, or those of another command
-    *("sweep", "demo", "export", "measure", "calibrate", "trace", "watch", "explore"),
+    *("sweep", "demo", "export", "measure", "calibrate", "trace", "watch", "explore", "boot"),
 }
 TIMED = ("check", "crosscheck")  # say how long they took, which is not the same again
 SMALL = "--threads 1,2,4 --set ops=20 --cores 1"
