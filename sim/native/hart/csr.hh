@@ -239,17 +239,13 @@ struct Csr : Supervised {
       case CsrNumber::mcounteren:
         mcounteren = static_cast<uint32_t>(value);
         return true;
-      case CsrNumber::mscratch:
-        mscratch = value;
-        return true;
       case CsrNumber::mepc:
         mepc = value & ~uint64_t{1};
         return true;
+      case CsrNumber::mscratch:
       case CsrNumber::mcause:
-        mcause = value;
-        return true;
       case CsrNumber::mtval:
-        mtval = value;
+        *const_cast<uint64_t*>(plain(number)) = value;
         return true;
       case CsrNumber::misa:
         return true;
