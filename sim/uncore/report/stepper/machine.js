@@ -43,7 +43,7 @@ let cropped = hasPart;
 function partAtWork() {
   const stops = new Set(D.harts.map(([, core]) => D.machine.cores[core]));
   for (const [way] of D.ways) for (const stop of way) stops.add(stop);
-  const ends = i => { const at = [...stops].map(stop => D.machine.stops[stop][i]); return [Math.min(...at) - 1.1, Math.max(...at) + 1.1]; };
+  const ends = i => { const at = [...stops].map(stop => D.machine.stops[stop][i]); return [Math.min(...at) - 1.6, Math.max(...at) + 1.6]; };
   const [[x1, x2], [y1, y2]] = [ends(0), ends(1)], [x, y, width, height] = WHOLE;
   const left = Math.max(x, x1), top = Math.max(y, y1);
   return [left, top, Math.min(x + width, x2) - left, Math.min(y + height, y2) - top];
