@@ -32,6 +32,7 @@ TIMED = ("check", "crosscheck")  # say how long they took, which is not the same
 SMALL = "--threads 1,2,4 --set ops=20 --cores 1"
 COMMANDS = f"""
 list
+lesson
 engines
 show epyc7601x2
 show epyc7601x2 --keys

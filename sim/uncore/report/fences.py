@@ -27,7 +27,7 @@ def show(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
         if row["failure"]:
             to = f", {row['weakened']}" if row["weakened"] else ""
             why = row["failure"]["why"].splitlines()[0]
-            print(f"{row['place']}{to}: {why}\n  {row['failure']['repeat']}")
+            say(f"{row['place']}{to}: {why}\n  {row['failure']['repeat']}")
     if same := [row["place"] for row in rows if row["verdict"] == SAME]:
         say(f"weakened without any change of the instructions: {', '.join(same)}")
 
