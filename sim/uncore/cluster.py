@@ -100,18 +100,21 @@ class Cluster:
             )
             for number, item in enumerate(items)
         ]
-        under_way: dict[str, tuple[int, int]] = {}
+        future_of = {future.key: future for future in futures}
+        under_way: dict[str, int] = {}
 
         def hear(event: tuple[float, tuple[str, int, int]]) -> None:
             key, operations, reached = event[1]
-            under_way[key] = operations, reached
-            heard(sum(ops for ops, _ in under_way.values()), reached, len(under_way))
+            under_way[key] = operations
+            # An answer may overtake its own last ticks.
+            for ended in [other for other in under_way if future_of[other].done()]:
+                del under_way[ended]
+            heard(sum(under_way.values()), reached, len(under_way))
 
         self._client.subscribe_topic(run, hear)
         try:
             for future in as_completed(futures, loop=self._client.loop):
                 yield self._result(future)
-                under_way.pop(future.key, None)
         finally:
             if self._client.status == "running":  # the scheduler is there
                 self._client.unsubscribe_topic(run)
