@@ -41,7 +41,7 @@ def main() -> None:
     manual()
     gallery.write(PAGES / "machines")
     for name in lessons.names():
-        lessons.write(PAGES / f"docs/lessons/{name}.html", name)
+        lessons.write(PAGES / f"docs/lessons/{name}.html", name, home="index.html")
     (PAGES / "playground.md").write_text(PLAY)
     shutil.copy(HERE / "alone.css", PAGES)
     words = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--clean", "-f"]

@@ -15,7 +15,6 @@ import base64
 import dataclasses
 import gzip
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +29,9 @@ from uncore.program import abi, shelf
 from uncore.program.types import Array, Pointer, Struct, Type
 from uncore.protocol import tables
 from uncore.protocol.shapes import PROTOCOLS
+from uncore.report import standalone
 from uncore.report.stepper import data as stepper
-from uncore.report.stepper.page import HERE as STEPPER
-from uncore.report.stepper.page import SCRIPTS as STEPPING
+from uncore.report.stepper.page import empty
 from uncore.topology.link import Link
 from uncore.topology.load import shipped
 from uncore.topology.machine import Machine
@@ -46,6 +45,7 @@ PAGE = ("asked.js", "run.js", "ui.js")
 SHAPES = ("bus:8", "ring:16", "mesh:4x4", "mesh:8x8", "ccx:2x4", "ccx:4x8", "ccx:8x8")
 EXACT = 1 << 53  # larger numbers are texts in a page
 PLACEMENTS = ("compact", "scatter")
+ALLOWED = "; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; worker-src blob:; frame-src blob:"
 
 
 def shared() -> dict[str, Any]:
@@ -174,7 +174,6 @@ def machines() -> list[str]:
 
 def page(wasm: bytes) -> str:
     known = {name: of_machine(topology.load(name)) for name in machines()}
-    script = "\n".join((STEPPER / name).read_text() for name in STEPPING)
     data = {
         "shared": shared(),
         "numbers": numbers(),
@@ -183,20 +182,13 @@ def page(wasm: bytes) -> str:
             for name, one in known.items()
         },
         "workloads": {name: packed(workload(name)) for name in shelf.catalogue()},
-        "stepper": {
-            "page": (STEPPER / "stepper.html").read_text(),
-            "style": (STEPPER / "stepper.css").read_text(),
-            "script": f"'use strict';\n(() => {{\n{script}}})();\n",
-        },
+        "stepper": empty(),
         "wasm": base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode(),
     }
-    parts = {
-        "STYLE": _text("playground.css"),
-        "ENGINE": "\n".join(map(_text, (*ENGINE, "worker.js"))),
-        "SCRIPT": f"'use strict';\n{''.join(map(_text, PAGE))}",
-        "DATA": json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c"),
-    }
-    return re.sub("@([A-Z]+)@", lambda place: parts[place[1]], _text("playground.html"))
+    engine = "\n".join(map(_text, (*ENGINE, "worker.js")))
+    body = standalone.filled(_text("playground.html"), ENGINE=engine, DATA=standalone.data(data))
+    script = "".join(map(_text, PAGE))
+    return standalone.page("uncore in the browser", body, _text("playground.css"), script, ALLOWED)
 
 
 def _text(name: str) -> str:

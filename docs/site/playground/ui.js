@@ -128,8 +128,8 @@ function watch(one, threads, seed) {
     if (wrong) return tell(wrong, true);
     const many = trace.tables.messages.length;
     if (many > MOST) return tell(`${many} messages are too many for a page, which holds ${MOST}: set ops lower`, true);
-    const parts = { TITLE: escaped(trace.title), STYLE: D.stepper.style, SCRIPT: D.stepper.script, DATA: JSON.stringify(trace).replaceAll('<', '\\u003c') };
-    const page = D.stepper.page.replace(/@([A-Z]+)@/g, (_, name) => parts[name]);
+    const parts = { TITLE: escaped(trace.title), DATA: JSON.stringify(trace).replaceAll('<', '\\u003c') };
+    const page = D.stepper.replace(/@([A-Z]+)@/g, (place, name) => parts[name] ?? place);
     const url = URL.createObjectURL(new Blob([page], { type: 'text/html' }));
     $('stepping').hidden = false;
     $('stepper').src = $('alone').href = url;
@@ -155,13 +155,7 @@ async function chooseWorkload() {
   $('summary').textContent = program.summary;
   drawParameters();
 }
-function theme(dark) {
-  document.documentElement.classList.toggle('dark', dark);
-  $('theme').textContent = dark ? 'light' : 'dark';
-}
-
 async function begin() {
-  theme(matchMedia('(prefers-color-scheme: dark)').matches);
   for (const [id, [name, , harts]] of Object.entries(D.machines)) $('machine').append(new Option(`${id}: ${name}, ${harts} harts`, id));
   for (const name in D.workloads) $('workload').append(new Option(name));
   const said = new URLSearchParams(location.hash.slice(1));
@@ -176,6 +170,5 @@ $('workload').addEventListener('change', chooseWorkload);
 $('restore').addEventListener('click', chooseMachine);
 $('asked').addEventListener('submit', event => { event.preventDefault(); start(); });
 $('stop').addEventListener('click', stop);
-$('theme').addEventListener('click', () => theme(!document.documentElement.classList.contains('dark')));
 begin();
 window.playground = { runs };

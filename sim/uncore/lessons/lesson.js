@@ -1,4 +1,3 @@
-'use strict';
 // Predictions are compared, steppers unpacked.
 for (const form of document.querySelectorAll('.predict')) form.addEventListener('submit', event => {
   event.preventDefault();
@@ -23,9 +22,3 @@ for (const part of document.querySelectorAll('.watch')) part.querySelector('butt
   alone.hidden = false;
   part.append(frame);
 });
-const theme = dark => {
-  document.documentElement.classList.toggle('dark', dark);
-  document.getElementById('theme').textContent = dark ? 'light' : 'dark';
-};
-document.getElementById('theme').addEventListener('click', () => theme(!document.documentElement.classList.contains('dark')));
-theme(matchMedia('(prefers-color-scheme: dark)').matches);

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import gzip
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -26,6 +25,7 @@ from uncore.files import write_whole
 from uncore.lessons.figures import figures, job
 from uncore.lessons.moment import at
 from uncore.lessons.text import Exercise, Lesson, Predict, Run, Watch, read
+from uncore.report import standalone
 from uncore.report.stepper.page import page as stepper
 from uncore.trace import MEASURED, Window, record
 
@@ -33,19 +33,25 @@ HERE = Path(__file__).parent
 COLUMNS = "100"
 
 
-def write(path: Path, name: str) -> None:
+def write(path: Path, name: str, home: str = "") -> None:
+    """`home`: the page of all lessons, where this one stands among them."""
     lesson = read(name)
     with tempfile.TemporaryDirectory() as folder:  # in which its commands find each other's files
         body = "\n".join(shown(part, lesson, Path(folder)) for part in lesson.parts)
-    parts = {
-        "TITLE": escape(lesson.title),
-        "STYLE": (HERE / "lesson.css").read_text(),
-        "SCRIPT": (HERE / "lesson.js").read_text(),
-        "BODY": body,
-        "AGAIN": escape(f"uncore lesson page {name} --output {path.name}"),
-    }
-    empty = (HERE / "lesson.html").read_text()
-    write_whole(path, re.sub("@([A-Z]+)@", lambda place: parts[place[1]], empty))
+    title, (frame, style, script) = escape(lesson.title), map(_text, ("html", "css", "js"))
+    text = standalone.filled(
+        frame,
+        TITLE=title,
+        HOME=f'<a href="{escape(home)}">all lessons</a>' if home else "",
+        BODY=body,
+        AGAIN=escape(f"uncore lesson page {name} --output {path.name}"),
+    )
+    frames = f"{standalone.SCRIPTS}; frame-src blob:"
+    write_whole(path, standalone.page(title, text, style, script, frames))
+
+
+def _text(kind: str) -> str:
+    return (HERE / f"lesson.{kind}").read_text()
 
 
 def _prose(text: str) -> str:
@@ -69,17 +75,10 @@ def _(part: Run, lesson: Lesson, folder: Path) -> str:
     )
     if done.returncode:
         raise UserError(f"docs/lessons/{lesson.name}.md: {part.command}: {done.stderr.strip()}")
-    picture = _svg(drawn.read_text()) if part.picture else ""
+    picture = standalone.drawn(drawn.read_text(), "curves") if part.picture else ""
     output = f"$ {part.command}\n{done.stdout.strip()}"
     label = f'tabindex="0" role="region" aria-label="{escape(part.command)}"'
     return f"{picture}<pre {label}>{escape(output)}</pre>"
-
-    return os.environ | {"COLUMNS": COLUMNS}
-
-
-def _svg(text: str) -> str:
-    drawn = text[text.index("<svg") :].replace("<svg", '<svg role="img" aria-label="curves"', 1)
-    return f'<figure class="drawn">{drawn}</figure>'
 
 
 @shown.register

@@ -37,6 +37,7 @@ BESIDE = 2.8  # inches for them
 ROW = 3  # panels side by side; more stand in rows
 READ = 150  # cells of a grid: in no more their values can be read
 DARK = 0.6  # of the scale
+ON_LIGHT = "#111111"  # where a page may be dark: black becomes its own ink (standalone.css)
 DECADES = 4  # of a logarithmic axis: on more of them only powers of ten are written
 STYLE: Any = {
     "font.size": 9.5,
@@ -137,7 +138,7 @@ def _write_values(panel: Grid, axes: Axes) -> None:
     for y, row in enumerate(panel.values):
         for x, value in enumerate(row):
             if value is not None:
-                colour = "white" if value < low + DARK * (high - low) else "black"
+                colour = "white" if value < low + DARK * (high - low) else ON_LIGHT
                 axes.text(x, y, f"{value:.3g}", ha="center", va="center", color=colour)
 
 

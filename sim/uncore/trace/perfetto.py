@@ -126,16 +126,19 @@ class _Writer:
     def _state(self, key: tuple[int, int], until: int, since: int, state: str) -> None:
         if state != "I" and until > since:
             line, agent = key
-            name = self.recorded.name(line)
-            track = self.track("lines", name, agent_name(self.machine, agent))
+            track = self.track("lines", self._line(line), agent_name(self.machine, agent))
             self.slice("state", since, until, track, state)
+
+    def _line(self, line: int) -> str:
+        """Lines of one object share its name, but no track."""
+        return f"{self.recorded.name(line)} {line:#x}"
 
     def resolvers(self) -> None:
         for row in self.rows("transactions"):
             if row["open"] == NOT:
                 continue
-            resolver, line = agent_name(self.machine, row["resolver"]), row["line"]
-            track = self.track("resolvers", resolver, self.recorded.name(line))
+            resolver = agent_name(self.machine, row["resolver"])
+            track = self.track("resolvers", resolver, self._line(row["line"]))
             name = f"{row['op']} of {agent_name(self.machine, row['requester'])}"
             said = {key: row[key] for key in ("owner", "source", "right", "probes", "number")}
             self.slice("transaction", row["open"], row["close"], track, name, **said)

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from uncore.files import write_whole
+from uncore.report import standalone
 from uncore.report.plot import Panel, picture
 from uncore.report.table import Column, Row, cells
 
 STYLE = Path(__file__).with_name("document.css")
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 class Section(NamedTuple):
@@ -27,18 +27,12 @@ def write(path: Path, title: str, about: str, sections: Iterable[Section]) -> No
     shown = [section for section in sections if section.body]
     links = " ".join(f'<a href="#{_place(one.head)}">{escape(one.head)}</a>' for one in shown)
     parts = "\n".join(_section(one) for one in shown)
-    text = f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<title>{escape(title)}</title><style>
-{STYLE.read_text()}</style></head><body>
-<header><h1>{escape(title)}</h1><p>{escape(about)}</p><nav aria-label="parts">{links}</nav></header>
+    body = f"""<header><h1>{escape(title)}</h1><p>{escape(about)}</p>
+<nav aria-label="parts">{links}</nav></header>
 <main>
 {parts}
-</main></body></html>
-"""
-    write_whole(path, text)
+</main>"""
+    write_whole(path, standalone.page(escape(title), body, STYLE.read_text()))
 
 
 def _place(head: str) -> str:
@@ -85,6 +79,4 @@ def figure(panels: Sequence[Panel]) -> str:
         return ""
     with tempfile.TemporaryDirectory() as folder:
         drawn = picture(Path(folder) / "panels.svg", *panels).read_text()
-    names = escape("; ".join(panel.title for panel in panels))
-    svg = drawn[drawn.index("<svg") :].replace("<svg", f'<svg role="img" aria-label="{names}"', 1)
-    return f'<figure class="drawn">{svg}</figure>'
+    return standalone.drawn(drawn, "; ".join(panel.title for panel in panels))

@@ -84,12 +84,6 @@ function tick(at) {
   requestAnimationFrame(tick);
 }
 
-// ---- dark and light
-function theme(dark) {
-  document.documentElement.classList.toggle('dark', dark);
-  $('theme').textContent = dark ? 'light' : 'dark';
-}
-const toggle = () => theme(!document.documentElement.classList.contains('dark'));
 function help() {
   const hidden = $('help').toggleAttribute('hidden');
   $('keys').setAttribute('aria-expanded', String(!hidden));
@@ -108,7 +102,7 @@ const KEYS = {
   t: () => step('transaction', 1), T: () => step('transaction', -1),
   o: () => step('operation', 1), O: () => step('operation', -1),
   ' ': play, Home: () => go(0), End: () => go(D.until),
-  l: () => turnLine(1), L: () => turnLine(-1), c: crop, d: toggle, '?': help,
+  l: () => turnLine(1), L: () => turnLine(-1), c: crop, d: () => theme(!isDark()), '?': help,
 };
 document.addEventListener('keydown', event => {
   const inside = event.target.tagName, key = event.key;
@@ -138,14 +132,12 @@ for (const unit of ['operation', 'transaction', 'message']) {
   $(`${unit}-back`).addEventListener('click', () => step(unit, -1));
 }
 $('play').addEventListener('click', play);
-$('theme').addEventListener('click', toggle);
 $('keys').addEventListener('click', help);
 $('crop').hidden = !hasPart;
 $('crop').addEventListener('click', crop);
 addEventListener('beforeprint', () => theme(false)); // paper is white
 addEventListener('hashchange', fromAddress);
 addEventListener('resize', () => { drawMachine(); show(); });
-theme(matchMedia('(prefers-color-scheme: dark)').matches);
 drawMachine();
 drawLegend();
 drawHarts();

@@ -1,16 +1,17 @@
-"""Puts the stepper's page together: one file, which asks nobody for anything.
+"""Puts the stepper's page together.
 
-The page's policy forbids every request, so that a mistake here is an error there and no leak.
+page(trace, command) -> str
+empty() -> str               with the places TITLE and DATA left, which a playground fills
 """
 
 from __future__ import annotations
 
 import html
-import json
-import re
 from pathlib import Path
 
 from uncore.files import write_whole
+from uncore.report import standalone
+from uncore.report.standalone import data, filled
 from uncore.report.stepper.data import document
 from uncore.trace import Trace
 
@@ -23,13 +24,11 @@ def write(path: Path, trace: Trace, command: str) -> None:
 
 
 def page(trace: Trace, command: str) -> str:
-    data = document(trace, command)
+    known = document(trace, command)
+    return filled(empty(), TITLE=html.escape(known["title"]), DATA=data(known))
+
+
+def empty() -> str:
     script = "\n".join((HERE / name).read_text() for name in SCRIPTS)
-    parts = {
-        "TITLE": html.escape(data["title"]),
-        "STYLE": (HERE / "stepper.css").read_text(),
-        "SCRIPT": f"'use strict';\n(() => {{\n{script}}})();\n",
-        "DATA": json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c"),
-    }
-    empty = (HERE / "stepper.html").read_text()
-    return re.sub("@([A-Z]+)@", lambda place: parts[place[1]], empty)
+    body, style = ((HERE / f"stepper.{kind}").read_text() for kind in ("html", "css"))
+    return standalone.page("@TITLE@", body, style, script)
