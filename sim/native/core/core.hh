@@ -49,7 +49,10 @@ class Core {
   // What the port's slow path needs. True: performed; false: it stays pending.
   bool perform(Thread& thread, const Access& access, Time now, Outcome& outcome);
   void answered(Thread& thread, Pair value, Time now);
-  void unlock(Thread& thread, Time now);  // the LR's lock ends: SC, next atomic, trap
+  void unlock(Thread& thread, Time now) {  // the LR's lock ends: SC, next atomic, trap
+    if (thread.locked != Thread::kNoLine) [[unlikely]]
+      end_lock(thread, now);
+  }
   void written(const Line& line, Time now, const Thread& by);
 
   void end_run(Thread& thread, End::Cause cause, int code, std::string reason = {});
@@ -79,6 +82,7 @@ class Core {
   void lock(Thread& thread, Line& line, Time now, Time until);
   void reserve(Thread& thread, Line& line, Time now, Time cost);
   void end_attempt(Thread& thread, Time now);
+  void end_lock(Thread& thread, Time now);
   uint32_t ask_far(const Access& a, Time now);
   void answered(const Msg& m, Time now);
   void probe(PacketId id, Line* line, Time now);

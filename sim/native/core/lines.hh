@@ -77,16 +77,37 @@ class LineSet {
   uint32_t size_ = 0;
 };
 
+// A cache's sets, made when touched; what happens to a line finds its set once.
+template <Line* Line::* Next>
+class LineSets {
+ public:
+  explicit LineSets(uint32_t sets) : count_(sets) {}
+
+  LineSet<Next>& of(uint64_t number) {
+    if (number != last_) {
+      last_ = number;
+      of_last_ = &sets_[number % count_];
+    }
+    return *of_last_;
+  }
+
+ private:
+  uint32_t count_;
+  uint64_t last_ = ~uint64_t{0};
+  LineSet<Next>* of_last_ = nullptr;  // stays where it is until another is looked for
+  LineMap<LineSet<Next>> sets_;
+};
+
 class Lines {
  public:
   // `fast`: recent() knows lines; without, every access takes the core's slow path.
   Lines(uint32_t l1_sets, uint32_t l1_ways, uint32_t l2_sets, uint32_t l2_ways, bool fast)
-      : l1_sets_(l1_sets),
-        l1_ways_(l1_ways),
+      : l1_ways_(l1_ways),
         // Without an L2 the L1 is all there is.
-        l2_sets_(l2_sets ? l2_sets : l1_sets),
         l2_ways_(l2_sets ? l2_ways : l1_ways),
-        fast_(fast) {}
+        fast_(fast),
+        l1_(l1_sets),
+        l2_(l2_sets ? l2_sets : l1_sets) {}
 
   // The line if it is in the L1 and was used lately: the path of nearly every access.
   Line* recent(uint64_t number) const {
@@ -123,24 +144,24 @@ class Lines {
   // Gives the line a way of its L2 set; `victim` must have made room.
   void enter_l2(Line& line) {
     line.resident = true;
-    l2_[line.number % l2_sets_].add(line);
+    l2_.of(line.number).add(line);
   }
   // The resident line that must go before `number` can come; null: there is room. `may_go` tells
   // lines that cannot be evicted now; if none can, the set overflows for a while.
   template <class MayGo>
   Line* victim(uint64_t number, MayGo may_go) {
-    const auto& set = l2_[number % l2_sets_];
+    const auto& set = l2_.of(number);
     return set.size() < l2_ways_ ? nullptr : set.first(may_go, before);
   }
   // The line that must leave the L1 before `number` can enter; null: there is room.
   Line* displaced(uint64_t number) {
-    const auto& set = l1_[number % l1_sets_];
+    const auto& set = l1_.of(number);
     if (set.size() < l1_ways_) return nullptr;
     return set.first([](const Line&) { return true; }, before);
   }
   // Does a sleeping hart read lines of the sets where `number` belongs?
   bool watched(uint64_t number) {
-    return watched_ > 0 && (l1_[number % l1_sets_].watched() || l2_[number % l2_sets_].watched());
+    return watched_ > 0 && (l1_.of(number).watched() || l2_.of(number).watched());
   }
   void watch(uint64_t number) {
     ++find(number)->watchers;
@@ -154,7 +175,7 @@ class Lines {
   void leave(Line& line) {
     leave_l1(line);
     if (!line.resident) return;
-    l2_[line.number % l2_sets_].remove(line);
+    l2_.of(line.number).remove(line);
     line.resident = false;
   }
   void erase(Line& line) {
@@ -164,14 +185,14 @@ class Lines {
   }
   // `displaced` must have made room.
   void enter_l1(Line& line) {
-    if (!line.in_l1) l1_[line.number % l1_sets_].add(line);
+    if (!line.in_l1) l1_.of(line.number).add(line);
     line.in_l1 = true;
     if (fast_) recent_[place(line.number)] = &line;
   }
   void leave_l1(Line& line) {
     if (recent_[place(line.number)] == &line) recent_[place(line.number)] = nullptr;
     if (!line.in_l1) return;
-    l1_[line.number % l1_sets_].remove(line);
+    l1_.of(line.number).remove(line);
     line.in_l1 = false;
   }
 
@@ -185,13 +206,13 @@ class Lines {
     return a.used != b.used ? a.used < b.used : a.use < b.use;
   }
 
-  uint32_t l1_sets_, l1_ways_, l2_sets_, l2_ways_;
+  uint32_t l1_ways_, l2_ways_;
   bool fast_;
   uint32_t watched_ = 0;  // the sum of the lines' watchers
   uint64_t clock_ = 0;
   LineMap<Line*> by_number_;
-  LineMap<LineSet<&Line::l1_next>> l1_;  // sets, made when touched
-  LineMap<LineSet<&Line::l2_next>> l2_;
+  LineSets<&Line::l1_next> l1_;
+  LineSets<&Line::l2_next> l2_;
   std::vector<Line*> free_;
   std::array<Line*, kRecent> recent_{};
   std::deque<Line> pool_;

@@ -60,8 +60,7 @@ void Core::end_attempt(Thread& thread, Time now) {
 }
 
 // Probes and harts that the LR kept off may ask again.
-void Core::unlock(Thread& thread, Time now) {
-  if (thread.locked == Thread::kNoLine) return;
+void Core::end_lock(Thread& thread, Time now) {
   const uint64_t number = thread.locked;
   thread.locked = Thread::kNoLine;
   Line* line = lines.find(number);

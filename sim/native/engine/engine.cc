@@ -125,7 +125,7 @@ void Engine::place_threads() {
   }
 }
 
-inline void Engine::arrive(PacketId id, Time now) {
+[[gnu::always_inline]] inline void Engine::arrive(PacketId id, Time now) {
   const Message<Bytes>& m = network.packets[id].message;
   const Agent to = m.to;
   if (log) [[unlikely]]
@@ -143,14 +143,11 @@ void Engine::note_arrived(PacketId id, Time now) {
   if (trace) trace->arrived(id, now);
 }
 
-inline void Engine::dispatch(Action action, uint32_t argument, Time now) {
+[[gnu::always_inline]] inline void Engine::dispatch(Action action, uint32_t argument, Time now) {
+  if (action == Action::hop) return network.cross(argument, now);
+  // How often a core is called depends on its slices.
+  ++(action == Action::run ? counters.runs : counters.events);
   switch (action) {
-    case Action::hop: {
-      const uint64_t crossed = network.cross(argument, now);
-      counters.crossings += crossed;
-      counters.events += crossed - 1;
-      return;
-    }
     case Action::arrive:
       return arrive(argument, now);
     case Action::reach:
@@ -173,19 +170,19 @@ inline void Engine::dispatch(Action action, uint32_t argument, Time now) {
       return cores[agents.core_of(argument)]->leave(*threads[argument], now);
     case Action::end:
       return end_run(now);
+    case Action::hop:
+    case Action::nothing:
+      return;
   }
 }
 
-inline void Engine::next_event() {
-  if (queue.empty()) return give_up(End::Cause::stuck);
-  const Event& next = queue.pop();
-  const Action action = next.action;
-  const uint32_t argument = next.argument;
-  if (job.watchdog && queue.now() > services.progress() + job.watchdog)
+[[gnu::always_inline]] inline void Engine::next_event() {
+  const EventQueue::Next next = queue.pop();
+  if (next.action == Action::nothing) [[unlikely]]
+    return give_up(End::Cause::stuck);
+  if (job.watchdog && queue.now() > services.progress() + job.watchdog) [[unlikely]]
     return give_up(End::Cause::watchdog);
-  // How often a core is called depends on its slices.
-  ++(action == Action::run ? counters.runs : counters.events);
-  dispatch(action, argument, queue.now());
+  dispatch(next.action, next.argument, queue.now());
 }
 
 bool Engine::step(uint64_t events, Time span) {

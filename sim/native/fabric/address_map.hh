@@ -17,7 +17,14 @@ namespace uncore {
 class AddressMap {
  public:
   AddressMap(const MachineSpec& machine, const JobSpec& job, const Agents& agents, Fabric& fabric)
-      : machine_(machine), job_(job), agents_(agents), fabric_(fabric) {}
+      : machine_(machine),
+        job_(job),
+        agents_(agents),
+        fabric_(fabric),
+        some_free_(!job.free.empty()),
+        stops_(agents.all()) {
+    for (Agent a = 0; a < static_cast<Agent>(stops_.size()); ++a) stops_[a] = only_stop(a);
+  }
 
   std::size_t slice(uint64_t line, std::size_t slices) const {
     if (slices == 1) return 0;
@@ -25,8 +32,7 @@ class AddressMap {
     return mix(line) % static_cast<uint32_t>(slices);
   }
   int32_t stop(Agent a, uint64_t line) const {
-    if (agents_.is_core(a)) return machine_.core_stops[a];
-    if (agents_.is_memory(a)) return machine_.memories[agents_.memory_number(a)].stop;
+    if (const int32_t only = stops_[a]; only != kSliced) return only;
     const auto& slices = machine_.resolvers[agents_.resolver_number(a)].slices;
     return slices[slice(line, slices.size())];
   }
@@ -42,7 +48,7 @@ class AddressMap {
     return agents_.memory(fixed >= 0 ? static_cast<uint32_t>(fixed) : home(line, kNobody));
   }
   // Is the line one that costs nothing (docs/whatif.md)?
-  bool free(uint64_t line) const { return !job_.free.empty() && is_free(line); }
+  bool free(uint64_t line) const { return some_free_ && is_free(line); }
   // Where the bytes at an address are kept (docs/whatif.md).
   uint64_t place(uint64_t address) const { return job_.moves.empty() ? address : moved(address); }
   // Does the order in which cores miss on pages decide where they are? Where there is a kernel, it
@@ -56,6 +62,15 @@ class AddressMap {
   }
 
  private:
+  static constexpr int32_t kSliced = -1;
+
+  // Where an agent stands whatever the line is.
+  int32_t only_stop(Agent a) const {
+    if (agents_.is_core(a)) return machine_.core_stops[a];
+    if (agents_.is_memory(a)) return machine_.memories[agents_.memory_number(a)].stop;
+    const auto& slices = machine_.resolvers[agents_.resolver_number(a)].slices;
+    return slices.size() == 1 ? slices[0] : kSliced;
+  }
   // The same for slices on every host. 32 bits: a quicker division.
   static uint32_t mix(uint64_t line) {
     return static_cast<uint32_t>((line * 0x9E3779B97F4A7C15u) >> 32);
@@ -70,6 +85,8 @@ class AddressMap {
   const JobSpec& job_;
   const Agents& agents_;
   Fabric& fabric_;
+  const bool some_free_;
+  std::vector<int32_t> stops_;                    // by agent
   std::unordered_map<uint64_t, uint32_t> pages_;  // first touch: home by page
 };
 

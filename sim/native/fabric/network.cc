@@ -14,8 +14,7 @@ Size size_of(const Message<Bytes>& m) {
 
 }  // namespace
 
-inline void Network::go(PacketId id, Time head) {
-  Packet& p = packets[id];
+inline void Network::go(PacketId id, const Packet& p, Time head) {
   const Time reach = (*p.leg)[p.size].reach;
   if (p.leg->next) return queue_.push(head + reach, p.place, p.sender, Action::hop, id);
   Time whole = head + reach + p.tail;
@@ -24,10 +23,10 @@ inline void Network::go(PacketId id, Time head) {
   queue_.push(whole, p.place, p.sender, device ? Action::reach : Action::arrive, id);
 }
 
-inline void Network::travel(PacketId id, Time head) {
-  if (!packets[id].others.empty()) [[unlikely]]
+inline void Network::travel(PacketId id, Packet& p, Time head) {
+  if (p.forks()) [[unlikely]]
     return fork(id, head);
-  go(id, head);
+  go(id, p, head);
 }
 
 void Network::send(const Message<Bytes>& m, Time when, Agent origin) {
@@ -48,7 +47,7 @@ void Network::send(const Message<Bytes>& m, Time when, Agent origin) {
     note_sent(id, when);
   if (places_.free(m.line)) [[unlikely]]
     return queue_.push(when + 1, p.place, p.sender, Action::arrive, id);
-  travel(id, when);
+  go(id, p, when);
 }
 
 void Network::note_sent(PacketId id, Time when) {
@@ -84,28 +83,24 @@ void Network::send_register(Device device, Register target, uint64_t value, Agen
   expect(to);
   if (trace_) [[unlikely]]
     trace_sent(id, when);
-  travel(id, when);
+  go(id, p, when);
 }
 
-uint64_t Network::cross(PacketId id, Time now) {
+void Network::cross(PacketId id, Time now) {
   Packet& p = packets[id];
-  for (uint64_t crossed = 1;; ++crossed) {
-    const Time start = take_channel(id, now);
+  for (;;) {
+    const Time start = take_channel(id, p, now);
     const Leg& leg = *p.leg;
-    if (!leg.next || !p.others.empty()) {
-      travel(id, start);
-      return crossed;
-    }
+    if (!leg.next || p.forks()) return travel(id, p, start);
     now = start + leg[p.size].reach;
-    if (queue_.pass_to(now, p.place, p.sender)) continue;
-    queue_.push(now, p.place, p.sender, Action::hop, id);
-    return crossed;
+    if (!queue_.pass_to(now, p.place, p.sender))
+      return queue_.push(now, p.place, p.sender, Action::hop, id);
   }
 }
 
 // When the head goes on.
-inline Time Network::take_channel(PacketId id, Time now) {
-  Packet& p = packets[id];
+inline Time Network::take_channel(PacketId id, Packet& p, Time now) {
+  ++crossings;
   const Leg& leg = *p.leg;
   const Time busy = leg[p.size].busy;
   Channel& channel = fabric_.channels[leg.channel];
@@ -161,7 +156,7 @@ void Network::fork(PacketId id, Time head) {
     p.place = place_of_register(p.message.to, first);
     if (trace_) [[unlikely]]
       trace_sent(branch, head);
-    go(branch, head);
+    go(branch, p, head);
   }
 }
 

@@ -45,8 +45,10 @@ class Network {
   void send_many(std::vector<uint32_t> harts, Agent from, Time when);
   // Is the line one that costs nothing (docs/whatif.md)?
   bool free(uint64_t line) const { return places_.free(line); }
-  // The message meets a channel, and further ones as long as nothing else happens before: how many.
-  uint64_t cross(PacketId id, Time now);
+  // The message meets a channel, and further ones as long as nothing else happens before.
+  void cross(PacketId id, Time now);
+
+  uint64_t crossings = 0;  // of channels
 
   // All that have been sent.
   uint64_t messages() const {
@@ -62,9 +64,10 @@ class Network {
   void arrived(Agent core) { --traffic_[core].in_flight; }
 
  private:
-  void travel(PacketId id, Time head);  // towards the next channel, or to its destination
-  void go(PacketId id, Time head);
-  Time take_channel(PacketId id, Time now);
+  // Towards the next channel, or to its destination.
+  void travel(PacketId id, Packet& p, Time head);
+  void go(PacketId id, const Packet& p, Time head);
+  Time take_channel(PacketId id, Packet& p, Time now);
   void note_sent(PacketId id, Time when);
   void trace_sent(PacketId id, Time when);
   void fork(PacketId id, Time head);

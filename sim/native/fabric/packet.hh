@@ -17,22 +17,25 @@ namespace uncore {
 // What a packet that is no coherence message is about: a register of a hart.
 enum class Device : uint8_t { none, write, read, value };
 
-struct Packet {
-  Message<Bytes> message;
-  bool live = false;
-  Device device = Device::none;
-  Register target{};             // the register of a device packet
-  uint32_t reader = 0;           // read and value: the hart that waits
-  uint64_t value = 0;            // write and value
-  std::vector<uint32_t> others;  // harts beyond the target's that share its way so far (rule I5)
-  Agent origin = kNobody;        // who last held the data, for the statistics
-  Size size = Size::control;
-  int32_t crossed = Leg::kNone;    // the link with a channel that it passed last
+// In one line of the host what every channel needs, then the message, then what few have.
+struct alignas(64) Packet {
   const Leg* leg = nullptr;        // on which it is
   Time tail = 0;                   // of the slowest channel so far
   uint64_t place = 0, sender = 0;  // its keys among events of equal time
   Time retry = 0;                  // a deferred probe: when it asks again
-  bool delayed = false;            // it has waited for a lookup or a turn at its resolver
+  int32_t crossed = Leg::kNone;    // the link with a channel that it passed last
+  Agent origin = kNobody;          // who last held the data, for the statistics
+  Size size = Size::control;
+  Device device = Device::none;
+  bool live = false;
+  bool delayed = false;  // it has waited for a lookup or a turn at its resolver
+  Message<Bytes> message;
+  Register target{};             // the register of a device packet
+  uint32_t reader = 0;           // read and value: the hart that waits
+  uint64_t value = 0;            // write and value
+  std::vector<uint32_t> others;  // harts beyond the target's that share its way so far (rule I5)
+
+  bool forks() const { return device != Device::none && !others.empty(); }
 };
 
 using PacketId = uint32_t;

@@ -7,8 +7,8 @@
 // Interface: push, pop, now, next_time; schedule, for the execution of cores, which is kept apart
 // (kernel/runs.hh); pass_to, for who would be next anyway. A four-ary heap of 32-byte values behind
 // a few that are *near*, in order: a contended run has two to seven events pending, and what an
-// event sets in motion is often next itself, so that few ever meet the heap. Nothing is allocated
-// per event once the heap has grown.
+// event sets in motion is often next itself, so that few ever meet the heap, and what does is not
+// inlined where events are pushed. Nothing is allocated per event once the heap has grown.
 #pragma once
 
 #include <algorithm>
@@ -24,15 +24,16 @@ namespace uncore {
 
 // What happens at an event (rule T1); its argument is a packet, a core or a hart.
 enum class Action : uint32_t {
-  hop,     // a message meets a channel
-  arrive,  // it reaches an agent,
-  reach,   // or the register of a hart
-  act,     // it has been served by a slice
-  retry,   // a deferred probe asks again
-  run,     // a core executes
-  expire,  // a hart's timer
-  leave,   // the time of a store in its buffer is over
-  end,     // of the run
+  hop,      // a message meets a channel
+  arrive,   // it reaches an agent,
+  reach,    // or the register of a hart
+  act,      // it has been served by a slice
+  retry,    // a deferred probe asks again
+  run,      // a core executes
+  expire,   // a hart's timer
+  leave,    // the time of a store in its buffer is over
+  end,      // of the run
+  nothing,  // is left
 };
 
 struct Event {
@@ -59,24 +60,26 @@ constexpr uint64_t event_sender(uint64_t sender, uint64_t count) {
   return sender << 44 | (count & ((uint64_t{1} << 44) - 1));
 }
 
-// Invariant: the near events are in order, the next one last; no event in the heap is before any.
+// Invariant: the near events are in order, the next one last, and behind them stands one that never
+// comes; no event in the heap is before any of them; where there is one in the heap, one is near.
 class EventQueue {
  public:
   explicit EventQueue(std::size_t cores) : runs_(cores) {}
 
-  bool empty() const { return next_time() == kNever; }
-  Time next_time() const { return std::min(next_message(), next_run()); }
-  Time next_run() const { return runs_.next_time(); }  // of a core
-  Time next_message() const {                          // of anything else
-    if (near_count_ > 0) return near_[near_count_ - 1].time;
-    return heap_.empty() ? kNever : heap_[0].time;
-  }
-  // The next event is the present one from now on. It stays readable until the next push().
-  const Event& pop() {
-    if (near_count_ == 0 && !heap_.empty()) [[unlikely]]
+  Time next_run() const { return runs_.next_time(); }            // of a core
+  Time next_message() const { return near_[near_count_].time; }  // of anything else
+  // The next event is the present one from now on: what happens, and to whom.
+  struct Next {
+    Action action;
+    uint32_t argument;
+  };
+  [[gnu::always_inline]] Next pop() {
+    const Event& first = near_[near_count_];
+    if (runs_.next_time() <= first.time && run_is_before(first)) return take_run();
+    now_ = first.time;
+    const Next next{first.action, first.argument};
+    if (--near_count_ == 0 && far_ != kNever) [[unlikely]]
       refill();
-    const Event& next = runs_first() ? take_run() : near_[--near_count_];
-    now_ = next.time;
     return next;
   }
   // The time of the present event: that which pop() gave last, or pass_to() made it.
@@ -88,23 +91,15 @@ class EventQueue {
 
   // In registers, not by reference: a value read as it is being written stalls the processor.
   void push(Time time, uint64_t place, uint64_t sender, Action action, uint32_t argument) {
-    const Event event{time, place, sender, action, argument};
-    if (near_count_ == kNear) [[unlikely]]
-      spill();
-    if (!heap_.empty() && !(event < heap_[0])) return raise(event);
-    std::size_t at = near_count_++;
-    for (; at > 0 && near_[at - 1] < event; --at) near_[at] = near_[at - 1];
-    near_[at] = event;
+    if (near_count_ == kNear || time >= far_) [[unlikely]]
+      return push_far(time, place, sender, action, argument);
+    insert({time, place, sender, action, argument});
   }
   // Instead of push(), by the present event as the last that it does: an event that would be next
   // is the present one at once. False: another comes first.
   bool pass_to(Time time, uint64_t place, uint64_t sender) {
-    const Event event{time, place, sender, Action::hop, 0};
-    bool next = time < runs_.next_time();
-    if (near_count_ > 0)
-      next = next && event < near_[near_count_ - 1];
-    else
-      next = next && (heap_.empty() || event < heap_[0]);
+    const bool next =
+        time < runs_.next_time() && Event{time, place, sender, Action::hop, 0} < near_[near_count_];
     if (next) now_ = time;
     return next;
   }
@@ -112,24 +107,39 @@ class EventQueue {
  private:
   static constexpr std::size_t kArity = 4, kNear = 16;
 
-  // Is a core's execution before the first of the near events?
-  bool runs_first() const {
-    const Time run = runs_.next_time();
-    if (near_count_ == 0) return true;
-    const Event& message = near_[near_count_ - 1];
-    return run != message.time ? run < message.time
-                               : event_place(runs_.next(), kCoreClass, 0) < message.place;
+  // Of a core's execution that is not later.
+  bool run_is_before(const Event& message) const {
+    return runs_.next_time() < message.time ||
+           event_place(runs_.next(), kCoreClass, 0) < message.place;
   }
-  const Event& take_run() {
+  Next take_run() {
+    if (runs_.next_time() == kNever) [[unlikely]]
+      return {Action::nothing, 0};
+    now_ = runs_.next_time();
     const uint32_t core = runs_.next();
-    run_ = {runs_.next_time(), event_place(core, kCoreClass, 0), 0, Action::run, core};
     runs_.set(core, kNever);
-    return run_;
+    return {Action::run, core};
   }
 
+  // Among the near ones, of which there are not too many.
+  void insert(const Event& event) {
+    std::size_t at = ++near_count_;
+    for (; near_[at - 1] < event; --at) near_[at] = near_[at - 1];
+    near_[at] = event;
+  }
+  // Where the near ones are full, or it comes with the heap or later.
+  [[gnu::noinline]] void push_far(Time time, uint64_t place, uint64_t sender, Action action,
+                                  uint32_t argument) {
+    const Event event{time, place, sender, action, argument};
+    if (near_count_ == kNear) spill();
+    if (heap_.empty() || event < heap_[0])
+      insert(event);
+    else
+      raise(event);
+  }
   // The later half of the near events goes into the heap.
-  [[gnu::noinline]] void spill() {
-    for (std::size_t i = 0; i < kNear / 2; ++i) {
+  void spill() {
+    for (std::size_t i = 1; i <= kNear / 2; ++i) {
       raise(near_[i]);
       near_[i] = near_[i + kNear / 2];
     }
@@ -139,10 +149,11 @@ class EventQueue {
   // What is next in the heap comes near.
   [[gnu::noinline]] void refill() {
     near_count_ = std::min(heap_.size(), kNear / 2);
-    for (std::size_t at = near_count_; at > 0; --at) near_[at - 1] = take();
+    for (std::size_t at = near_count_; at > 0; --at) near_[at] = take();
+    far_ = heap_.empty() ? kNever : heap_[0].time;
   }
   // The first of the heap.
-  [[gnu::noinline]] Event take() {
+  Event take() {
     const Event first = heap_[0], last = heap_.back();
     heap_.pop_back();
     if (!heap_.empty()) sink(last);
@@ -150,7 +161,7 @@ class EventQueue {
   }
 
   // A new event, from the bottom up.
-  [[gnu::noinline]] void raise(const Event& event) {
+  void raise(const Event& event) {
     std::size_t hole = heap_.size();
     heap_.push_back(event);
     while (hole > 0) {
@@ -160,6 +171,7 @@ class EventQueue {
       hole = parent;
     }
     heap_[hole] = event;
+    far_ = heap_[0].time;
   }
 
   // An event in the place of the first, from the top down.
@@ -178,10 +190,10 @@ class EventQueue {
   }
 
   Runs runs_;
-  Event run_{};  // the run that is the present event
-  std::array<Event, kNear> near_{};
-  std::size_t near_count_ = 0;
   Time now_ = 0;
+  Time far_ = kNever;  // when the first of the heap comes
+  std::size_t near_count_ = 0;
+  std::array<Event, kNear + 1> near_{{{kNever, ~uint64_t{0}, ~uint64_t{0}, Action::nothing, 0}}};
   std::vector<Event> heap_;
 };
 

@@ -30,6 +30,7 @@ class Runs {
   // kNever: it does not.
   void set(uint32_t core, Time when) {
     std::size_t node = first_ + core;
+    if (earliest_[node] == when) return;
     earliest_[node] = when;
     while (node > 1) {
       const Time least = std::min(earliest_[node], earliest_[node ^ 1]);

@@ -13,8 +13,8 @@ class Counters {
  public:
   Counters(const MachineSpec& machine, const Agents& agents);
 
-  uint64_t events = 0, transactions = 0;
-  uint64_t crossings = 0;                   // of channels
+  uint64_t events = 0;  // beside crossings of channels
+  uint64_t transactions = 0;
   uint64_t runs = 0;                        // of cores: depends on how far they run ahead
   uint64_t invalidations = 0;               // copies taken away by ProbeM or Inv
   std::vector<uint64_t> transfers_between;  // fills from another core, by depth of the common level

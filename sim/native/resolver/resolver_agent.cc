@@ -60,7 +60,7 @@ void ResolverAgent::act(PacketId id, Time now) {
 }
 
 // How much later than it came a message acts, once: a lookup (R9), or a turn (R5.3).
-Time ResolverAgent::delay(const Packet& packet) const {
+Time ResolverAgent::delay(const Packet& packet) {
   if (packet.delayed) return 0;
   if (packet.message.kind == Kind::Unblock)
     return spec_.turn > 0 && awaited(packet) ? spec_.turn : 0;
@@ -68,23 +68,20 @@ Time ResolverAgent::delay(const Packet& packet) const {
 }
 
 // Does another request wait for what a message ends?
-bool ResolverAgent::awaited(const Packet& packet) const {
-  const auto found = entries_.find(packet.message.line);
-  return found != entries_.end() && !found->second->queue.empty() &&
-         !around_.map.free(packet.message.line);
+bool ResolverAgent::awaited(const Packet& packet) {
+  const PlacedEntry* e = known(packet.message.line);
+  return e && !e->queue.empty() && !around_.map.free(e->line);
 }
 
 // Who owns a line away from this node stands with the line in memory (R9); of a line with a
 // transaction under way, or with others waiting, it is known already.
-bool ResolverAgent::must_look_up(const Packet& packet) const {
+bool ResolverAgent::must_look_up(const Packet& packet) {
   const Msg& m = packet.message;
   if (!is_request(m.kind) || m.kind == Kind::Put) return false;
   if (around_.map.free(m.line)) return false;
-  const auto found = entries_.find(m.line);
-  if (found == entries_.end()) return false;
-  const PlacedEntry& e = *found->second;
-  if (e.owner == kNobody || e.busy() || !e.queue.empty()) return false;
-  return std::ranges::find(spec_.near, spec_.children[e.owner]) == spec_.near.end();
+  const PlacedEntry* e = known(m.line);
+  if (!e || e->owner == kNobody || e->busy() || !e->queue.empty()) return false;
+  return std::ranges::find(spec_.near, spec_.children[e->owner]) == spec_.near.end();
 }
 
 // Whose data a message brings for the transaction under way (L4).
@@ -97,13 +94,17 @@ void ResolverAgent::log_received(const PlacedEntry& e, PacketId id, Time now) {
 
 // --- entries ----------------------------------------------------------------------------------
 
+ResolverAgent::PlacedEntry* ResolverAgent::known(uint64_t line) {
+  if (last_ && last_->line == line) return last_;
+  const auto found = entries_.find(line);
+  return found == entries_.end() ? nullptr : last_ = found->second.get();
+}
+
 ResolverAgent::PlacedEntry& ResolverAgent::entry(ResolverAt& at, uint64_t line) {
-  std::unique_ptr<PlacedEntry>& e = entries_[line];
-  if (!e) {
-    e = std::make_unique<PlacedEntry>(at, line);
-    Resolver<ResolverAt>::init(at, *e);
-  }
-  return *e;
+  if (PlacedEntry* e = known(line)) return *e;
+  last_ = (entries_[line] = std::make_unique<PlacedEntry>(at, line)).get();
+  Resolver<ResolverAt>::init(at, *last_);
+  return *last_;
 }
 
 void ResolverAgent::forget_if_blank(PlacedEntry& e) {
@@ -112,6 +113,7 @@ void ResolverAgent::forget_if_blank(PlacedEntry& e) {
   if (spec_.entries == 0 && entries_.size() < kFew) return;
   if (!e.blank(policy_.root)) return;
   if (e.in_tags) std::erase(tags(e.line), &e);
+  if (last_ == &e) last_ = nullptr;
   entries_.erase(e.line);
 }
 

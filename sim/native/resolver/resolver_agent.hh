@@ -78,9 +78,10 @@ class ResolverAgent {
 
   std::size_t slice(uint64_t line) const { return around_.map.slice(line, spec_.slices.size()); }
   void act_after(PacketId id, Time when);
-  Time delay(const Packet& packet) const;
-  bool awaited(const Packet& packet) const;
-  bool must_look_up(const Packet& packet) const;
+  Time delay(const Packet& packet);
+  bool awaited(const Packet& packet);
+  bool must_look_up(const Packet& packet);
+  PlacedEntry* known(uint64_t line);  // or null
   PlacedEntry& entry(ResolverAt& at, uint64_t line);
   void forget_if_blank(PlacedEntry& e);
   void log_received(const PlacedEntry& e, PacketId id, Time now);
@@ -98,7 +99,8 @@ class ResolverAgent {
   Policy policy_;
   std::vector<Time> free_;  // by slice
   LineMap<std::unique_ptr<PlacedEntry>> entries_;
-  LineMap<Set> store_, tags_;  // sets, made when touched
+  PlacedEntry* last_ = nullptr;  // that was asked for: a transaction asks several times
+  LineMap<Set> store_, tags_;    // sets, made when touched
   uint32_t requests_ = 0;
   uint64_t clock_ = 0;
 };

@@ -25,7 +25,7 @@ bool ResolverAt::contended(const E& e) const {
 
 // Who had the data that are sent for a line: whoever sent those in hand, else this level.
 Agent ResolverAt::origin_of(uint64_t line) const {
-  const PlacedEntry& e = *agent_.entries_.at(line);
+  const PlacedEntry& e = *agent_.known(line);
   return e.carried ? e.origin : agent_.self_;
 }
 
@@ -153,7 +153,7 @@ void ResolverAt::log_sent(const Msg& m) {
   Log& log = *agent_.around_.log;
   if (m.kind == Kind::Grant) log.supplied({m.to, m.id}, kNobody);
   if (!is_probe(m.kind)) return;
-  const E& e = *agent_.entries_.find(m.line)->second;
+  const E& e = *agent_.known(m.line);
   if (!e.answers_above()) log.probed(name_of(e.request), now_);
 }
 

@@ -14,14 +14,4 @@ std::optional<int> Services::call(uint32_t hart, uint64_t* x) {
   return static_cast<int>(*call.exit_code);
 }
 
-std::optional<Time> Services::mark(uint32_t hart, unsigned code, uint64_t value, Time clock) {
-  const Marked marked = of_hart_[hart].mark(code, value, clock);
-  if (marked.operations) progress_ = queue_.now();
-  operations_ += marked.operations;
-  begun_ |= begins(code);
-  if (marked.latency) latencies_.add(*marked.latency, marked.operations);
-  if (!marked.delay) return std::nullopt;
-  return *marked.delay * 1000;  // ns
-}
-
 }  // namespace uncore
