@@ -115,6 +115,26 @@ bool step(Engine& engine, uint64_t events, Time span) {
   return engine.step(events, span);
 }
 
+// Whatever bytes a guest has written.
+nb::object console(const Engine& engine) {
+  const std::string& text = engine.services.console.text;
+  const auto size = static_cast<Py_ssize_t>(text.size());
+  return nb::steal(PyUnicode_DecodeUTF8(text.data(), size, "replace"));
+}
+
+void type(Engine& engine, const std::string& text, Time when) {
+  const Arena::In in(&engine);
+  engine.type(text, when);
+}
+
+// Does a kernel wait for what is typed, and for nothing else?
+bool listens(const Engine& engine) {
+  const Console& console = engine.services.console;
+  return console.listens && !console.is_typed() &&
+         std::ranges::all_of(engine.threads,
+                             [](const Thread* t) { return t->mode == Thread::Mode::idle; });
+}
+
 nb::bytes read(Engine& engine, uint64_t address, std::size_t size) {
   std::vector<uint8_t> bytes(size);
   engine.functional.read(address, size, bytes.data());
@@ -145,7 +165,10 @@ void bind_engine(nb::module_& module) {
       .def_prop_ro("strace",
                    [](const Engine& e) { return e.kernel ? e.kernel->strace : std::string(); })
       .def("tasks", &tasks)
-      .def_prop_ro("console", [](const Engine& e) { return e.services.console.text; })
+      .def_prop_ro("listens", &listens, "Does a kernel wait for what is typed, asleep?")
+      .def("type", &type, nb::arg("text"), nb::arg("when"),
+           "At a kernel's console, at a time to come.")
+      .def_prop_ro("console", &console)
       .def("read", &read, nb::arg("address"), nb::arg("size"),
            "Memory as the machine would read it, wherever the newest bytes are.")
       .def("latency", &latency, nb::arg("kind"), nb::arg("source"), nb::arg("target"),

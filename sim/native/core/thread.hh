@@ -62,6 +62,8 @@ class Thread : public IssuingPort<Thread> {
   uint64_t cycle();
   void set_timer(uint64_t when) { write_register({Register::Kind::mtimecmp, id}, when); }
   uint64_t timer() { return read_register({Register::Kind::mtimecmp, id}); }
+  bool get_external(unsigned csr, uint64_t& value);
+  bool set_external(unsigned csr, uint64_t value);
   void marker(unsigned code, uint64_t value);
   void gave_up();
   void trapped(uint64_t cause, bool interrupt);
@@ -70,8 +72,6 @@ class Thread : public IssuingPort<Thread> {
   // The registers it finds (guest/registers.hh).
   std::optional<Register> register_of(uint64_t address) const;
   void say(char letter);
-  uint8_t hear(uint32_t of_uart);
-  void listen(bool on);
   bool at_hand(Register r) const;
   uint64_t read_register(Register r);
   void write_register(Register r, uint64_t value);

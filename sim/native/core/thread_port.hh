@@ -71,23 +71,27 @@ inline bool Thread::at_hand(Register r) const {
   return core.around.interrupts.at_hand(r, core.agent);
 }
 
-inline uint64_t Thread::read_register(Register r) { return core.around.interrupts.read(r, id); }
+inline uint64_t Thread::read_register(Register r) {
+  return core.around.interrupts.read(r, id, hart.clock);
+}
 
 inline void Thread::write_register(Register r, uint64_t value) {
   if (const auto pending = core.around.interrupts.write(r, value, id, hart.clock))
-    core.interrupt(*pending, hart.clock);
+    return core.interrupt(*pending, hart.clock);
+  if (r.interrupts_others()) core.turns.shorten(hart.clock);  // by a message, maybe to this core
 }
 
 inline void Thread::say(char letter) { core.around.services.console.say(id, {&letter, 1}); }
 
-// A receiver's buffer, and whether there is something in it.
-inline uint8_t Thread::hear(uint32_t of_uart) {
-  Console& console = core.around.services.console;
-  if (of_uart == 0) return console.hear();
-  return of_uart == UC_UART_LINE_STATUS && console.is_typed();
+inline bool Thread::get_external(unsigned csr, uint64_t& value) {
+  return core.around.interrupts.get_external(id, csr, value);
 }
 
-inline void Thread::listen(bool on) { core.around.services.console.listens = on; }
+inline bool Thread::set_external(unsigned csr, uint64_t value) {
+  const auto pending = core.around.interrupts.set_external(id, csr, value);
+  if (pending) core.interrupt(*pending, hart.clock);
+  return pending.has_value();
+}
 
 inline bool Thread::mapped(uint64_t address, unsigned size) const {
   if (core.around.supervisor) return core.around.supervisor->mapped(address, size);

@@ -32,10 +32,10 @@ Engine::Engine(MachineSpec m, JobSpec j)
       map(machine, job, agents, fabric),
       network(agents, map, fabric, queue, machine.interrupt.accept, log.get(), trace.get()),
       memories(machine, agents, network),
-      interrupts(agents, network, queue, machine.interrupt.multicast),
       functional(memories.size(), agents, protocol, job.moves,
                  {cores, threads, resolvers, network, memories}),
       services(agents.harts(), queue, functional),
+      interrupts(agents, network, queue, machine.interrupt.multicast, job.boot, services.console),
       kernel(make_kernel()),
       firmware(make_firmware()),
       around_cores(surroundings()),
@@ -179,7 +179,7 @@ void Engine::note_arrived(PacketId id, Time now) {
 [[gnu::always_inline]] inline void Engine::next_event() {
   const EventQueue::Next next = queue.pop();
   if (next.action == Action::nothing) [[unlikely]]
-    return give_up(End::Cause::stuck);
+    return stand_still();
   if (job.watchdog && queue.now() > services.progress() + job.watchdog) [[unlikely]]
     return give_up(End::Cause::watchdog);
   dispatch(next.action, next.argument, queue.now());
@@ -195,6 +195,17 @@ bool Engine::step(uint64_t events, Time span) {
   if (!end.has_come()) return true;
   services.console.end();
   return false;
+}
+
+void Engine::type(const std::string& text, Time when) {
+  std::vector<uint8_t>& typed = services.console.typed;
+  typed.insert(typed.end(), text.begin(), text.end());
+  interrupts.typed(when);
+}
+
+// For ever, unless a kernel waits for what somebody types.
+void Engine::stand_still() {
+  if (!firmware || !services.console.listens) give_up(End::Cause::stuck);
 }
 
 void Engine::give_up(End::Cause cause) { end.stop(cause, stuck_report(threads, resolvers)); }

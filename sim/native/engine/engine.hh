@@ -38,6 +38,9 @@ class Engine {
   // the run has ended.
   bool step(uint64_t events, Time span);
 
+  // Types at a kernel's console, at a time to come.
+  void type(const std::string& text, Time when);
+
   // The parts, each made of those before it.
   const MachineSpec machine;
   const JobSpec job;
@@ -55,12 +58,12 @@ class Engine {
   AddressMap map;
   Network network;
   Memories memories;
-  Interrupts interrupts;
   std::vector<std::unique_ptr<Core>> cores;
   std::vector<Thread*> threads;  // by the number of the job's thread
   std::vector<std::unique_ptr<ResolverAgent>> resolvers;
   NewestBytes functional;
   Services services;
+  Interrupts interrupts;
   std::unique_ptr<Kernel> kernel;      // null unless the program is one of Linux
   std::unique_ptr<Firmware> firmware;  // null unless the program is a kernel itself
   const CoreSurroundings around_cores;
@@ -78,6 +81,7 @@ class Engine {
   void note_arrived(PacketId id, Time now);
   void take_up(const Interrupts::Effect& effect, Time now);
   void end_run(Time now);
+  void stand_still();
   void give_up(End::Cause cause);
 
   Code code_;

@@ -78,7 +78,7 @@ void Network::send_register(Device device, Register target, uint64_t value, Agen
   p.reader = reader;
   p.leg = fabric_.route(places_.stop(from, 0), places_.stop(to, 0));
   p.tail = 0;
-  p.place = place_of_register(to, target.index);
+  p.place = place_of_register(to, target.hart());
   p.sender = event_sender(static_cast<uint64_t>(from), next_sent(from));
   expect(to);
   if (trace_) [[unlikely]]

@@ -29,7 +29,6 @@ void Firmware::begin(const std::vector<Thread*>& threads) {
   cpus_ = std::vector<Cpu>(threads.size());
   parts_.services.console.letter_by_letter = true;
   parts_.services.console.listens = false;
-  parts_.services.console.typed = parts_.job.boot.input;
   for (Thread* const thread : threads) {
     Hart<Thread>& hart = thread->hart;
     hart.supervise(parts_.job.boot.tlb);
@@ -123,16 +122,22 @@ void Firmware::ordered(Thread& by, Thread& thread, Time now) {
 
 namespace {
 
-enum Extension : uint64_t {
-  kBase = 0x10,
-  kTime = 0x54494D45,
-  kIpi = 0x735049,
-  kFence = 0x52464E43,
-  kHarts = 0x48534D,
-  kReset = 0x53525354,
-  kConsole = 0x4442434E,
-};
-constexpr uint64_t kExtensions[] = {kBase, kTime, kIpi, kFence, kHarts, kReset, kConsole};
+// Of each: what it is called here, and its number.
+#define EXTENSIONS(X)   \
+  X(kBase, 0x10)        \
+  X(kTime, 0x54494D45)  \
+  X(kIpi, 0x735049)     \
+  X(kFence, 0x52464E43) \
+  X(kHarts, 0x48534D)   \
+  X(kReset, 0x53525354) \
+  X(kConsole, 0x4442434E)
+#define NAMED(name, number) name = (number),
+#define NUMBER(name, number) name,
+enum Extension : uint64_t { EXTENSIONS(NAMED) };
+constexpr uint64_t kExtensions[] = {EXTENSIONS(NUMBER)};
+#undef NUMBER
+#undef NAMED
+#undef EXTENSIONS
 
 constexpr int64_t kNotSupported = -2, kInvalid = -3, kBadAddress = -5, kAlready = -6;
 

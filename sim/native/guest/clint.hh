@@ -11,7 +11,7 @@
 
 namespace uncore {
 
-inline constexpr unsigned kSoftware = 3, kTimer = 7;  // bits of mip
+inline constexpr unsigned kSoftware = 3, kTimer = 7, kExternal = 11;  // bits of mip
 
 class Clint {
  public:

@@ -1,9 +1,10 @@
 // The registers that a hart finds below RAM, and where they are: as on QEMU's `virt` machine.
 //
 // MSIP[h] (bit 0: a software interrupt is pending) and mtimecmp[h] are hart h's part of the CLINT
-// (clint.hh); mtime is everybody's. Of a UART there is the transmitter, a line status that says it
-// is empty, and where something is typed the receiver. A machine with multicast has two registers
-// more, each hart its own: a set of harts, and one whose store interrupts all of them (rule I5).
+// (clint.hh); mtime is everybody's. Of a UART there is the transmitter, and a line status that says
+// it is empty. A machine with multicast has two registers more, each hart its own: a set of harts,
+// and one whose store interrupts all of them (rule I5). Kernels find a whole UART instead, an
+// APLIC, and the interrupt files of an IMSIC (uart.hh, aplic.hh, imsic.hh).
 //
 // Behind all that there are registers that only the firmware knows (firmware/firmware.hh): whoever
 // reads one has its hart do what it was ordered to.
@@ -20,16 +21,23 @@
 namespace uncore {
 
 inline constexpr uint64_t kOrders = 0x02100000;
-inline constexpr uint32_t kReceives = 1;  // of a UART: what interrupts it is to raise
 
 struct Register {
-  enum class Kind : uint8_t { msip, mtimecmp, mtime, uart, set, send, order };
+  enum class Kind : uint8_t { msip, mtimecmp, mtime, uart, set, send, order, file, aplic, serial };
   Kind kind = Kind::msip;
-  uint32_t index = 0;  // msip, mtimecmp: the hart; set: the word; uart: the byte
+  uint32_t index = 0;  // msip, mtimecmp, file: the hart; set: the word; of others: the byte
 
+  // At whose core it stands.
+  constexpr uint32_t hart() const {
+    return kind == Kind::aplic || kind == Kind::serial ? 0 : index;
+  }
+
+  // May an access to it at hand send one?
+  constexpr bool interrupts_others() const { return kind == Kind::aplic || kind == Kind::serial; }
   // Does this access interrupt somebody? Then it is a message, even to one's own core (rule I1).
   constexpr bool interrupts(bool write, uint64_t value) const {
-    return write && (kind == Kind::send || (kind == Kind::msip && (value & 1)));
+    return write &&
+           (kind == Kind::send || kind == Kind::file || (kind == Kind::msip && (value & 1)));
   }
 };
 
@@ -53,8 +61,7 @@ constexpr std::optional<Register> register_at(uint64_t address, uint64_t harts, 
   return std::nullopt;
 }
 
-// What `env` offers: register_of(address); time(); say(letter); hear(register) and listen(), where
-// it is heard what is typed; at_hand(register): it stands where
+// What `env` offers: register_of(address); time(); say(letter); at_hand(register): it stands where
 // the hart is; read_register(register), write_register(register, value): one at hand;
 // far_register(register, address, write, value): by a message.
 template <class Env>
@@ -66,10 +73,6 @@ Answer access_device(Env& env, uint64_t address, bool write, uint64_t& value) {
   } else if (r->kind == Register::Kind::uart) {
     if (write && r->index == 0) env.say(static_cast<char>(value));
     if (!write) value = r->index == UC_UART_LINE_STATUS ? UC_UART_TRANSMITTER_EMPTY : 0;
-    if constexpr (requires { env.hear(r->index); }) {
-      if (write && r->index == kReceives) env.listen(value & 1);
-      if (!write) value |= env.hear(r->index);
-    }
   } else if (!env.at_hand(*r) || r->interrupts(write, value)) {
     return env.far_register(*r, address, write, value);
   } else if (write) {

@@ -40,6 +40,9 @@ struct CsrNumber {
     sie = 0x104,
     sip = 0x144,
     stimecmp = 0x14D,
+    siselect = 0x150,
+    sireg = 0x151,
+    stopei = 0x15C,
     satp = 0x180,
     mstatus = 0x300,
     misa = 0x301,
@@ -68,6 +71,7 @@ struct CsrNumber {
     instret = 0xC02,
     hpmcounter3 = 0xC03,
     hpmcounter31 = 0xC1F,
+    stopi = 0xDB0,
     mvendorid = 0xF11,
     marchid = 0xF12,
     mimpid = 0xF13,
@@ -145,6 +149,15 @@ struct Csr : Supervised {
     const uint64_t all = takeable();
     for (const unsigned bit : {11u, 3u, 7u, 9u, 1u, 5u}) {
       if (all & 1u << bit) return bit;
+    }
+    return 0;
+  }
+
+  // The supervisor's, as stopi has it: its number, and that all are of one priority.
+  uint64_t top() const {
+    const uint64_t all = mip & mie & mideleg;
+    for (const unsigned bit : {9u, 1u, 5u}) {
+      if (all & 1u << bit) return bit << 16 | 1;
     }
     return 0;
   }

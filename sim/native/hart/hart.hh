@@ -238,6 +238,8 @@ class Hart {
   bool order_translations(const Instruction& in);
   bool set_timer(uint64_t when);
   bool get_timer(uint64_t& when);
+  bool get_external(unsigned number, uint64_t& value);
+  bool set_external(unsigned number, uint64_t value);
   uint64_t source(unsigned r) const { return r == kSink ? 0 : x[r]; }
   SpinDetector::Meter meter() const { return {clock, instructions, branches, mispredicts, pauses}; }
   void retire(unsigned length, uint64_t duration) {

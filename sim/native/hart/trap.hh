@@ -39,7 +39,7 @@ bool Hart<Port>::read_csr(unsigned number, uint64_t& value) {
     case CsrNumber::stimecmp:
       return get_timer(value);
     default:
-      return csr_.read(number, value);
+      return csr_.read(number, value) || get_external(number, value);
   }
 }
 
@@ -51,7 +51,7 @@ bool Hart<Port>::write_csr(unsigned number, uint64_t value) {
     instret_offset_ = value - instructions;
   } else if (number == CsrNumber::stimecmp) {
     return set_timer(value);
-  } else if (!csr_.write(number, value)) {
+  } else if (!csr_.write(number, value) && !set_external(number, value)) {
     return false;
   }
   if (number == CsrNumber::satp && mmu_) mmu_->forget();
@@ -156,6 +156,25 @@ bool Hart<Port>::get_timer(uint64_t& when) {
   if constexpr (requires(Port& p) { when = p.timer(); }) {
     if (csr_.supervised) return when = port_.timer(), true;
   }
+  return false;
+}
+
+// ---- the supervisor's external interrupts (Ssaia), where the port has them
+
+template <class Port>
+bool Hart<Port>::get_external(unsigned number, uint64_t& value) {
+  if constexpr (requires(Port& p) { p.get_external(number, value); }) {
+    if (!csr_.supervised) return false;
+    if (number == CsrNumber::stopi) return value = csr_.top(), true;
+    return port_.get_external(number, value);
+  }
+  return false;
+}
+
+template <class Port>
+bool Hart<Port>::set_external(unsigned number, uint64_t value) {
+  if constexpr (requires(Port& p) { p.set_external(number, value); })
+    return csr_.supervised && port_.set_external(number, value);
   return false;
 }
 

@@ -6,15 +6,47 @@ namespace uncore {
 namespace {
 
 constexpr Time kTick = 1000;  // of mtime, which counts nanoseconds
+constexpr uint64_t kFileBytes = 0x1000, kAplicBytes = 0x4000;
 
 }  // namespace
 
 // --- at the core where it stands (rule I4) ------------------------------------------------------
 
-uint64_t Interrupts::read(Register r, uint32_t hart) const {
-  if (r.kind == Register::Kind::send) return 0;
-  if (r.kind != Register::Kind::set) return clints_[r.index].read(r.kind);
-  return r.index < sets_[hart].size() ? sets_[hart][r.index] : 0;
+std::optional<Register> Interrupts::register_of(uint64_t address) const {
+  using K = Register::Kind;
+  if (!boot_.present) return register_at(address, agents_.harts(), multicast_);
+  const struct {
+    K kind;
+    uint64_t base, each, count;
+  } map[] = {
+      {K::order, kOrders, 4, agents_.harts()},
+      {K::file, boot_.files, kFileBytes, agents_.harts()},
+      {K::aplic, boot_.aplic, 1, kAplicBytes},
+      {K::serial, UC_UART_BASE, 1, 8},
+  };
+  for (const auto& [kind, base, each, count] : map)
+    if (address - base < each * count)
+      return Register{kind, static_cast<uint32_t>((address - base) / each)};
+  return register_at(address, agents_.harts(), multicast_);
+}
+
+uint64_t Interrupts::read(Register r, uint32_t hart, Time now) {
+  switch (r.kind) {
+    case Register::Kind::send:
+    case Register::Kind::file:
+      return 0;
+    case Register::Kind::set:
+      return r.index < sets_[hart].size() ? sets_[hart][r.index] : 0;
+    case Register::Kind::aplic:
+      return aplic_.read(r.index);
+    case Register::Kind::serial: {
+      const uint64_t found = uart_.read(r.index);
+      wire(now);
+      return found;
+    }
+    default:
+      return clints_[r.index].read(r.kind);
+  }
 }
 
 std::optional<Interrupts::Pending> Interrupts::write(Register r, uint64_t value, uint32_t hart,
@@ -23,6 +55,15 @@ std::optional<Interrupts::Pending> Interrupts::write(Register r, uint64_t value,
     sets_[hart].resize((agents_.harts() + 63) / 64);
     sets_[hart][r.index] = value;
     return std::nullopt;
+  }
+  if (r.kind == Register::Kind::aplic) return send(aplic_.write(r.index, value), now), std::nullopt;
+  if (r.kind == Register::Kind::serial) {
+    uart_.write(r.index, static_cast<uint8_t>(value));
+    return wire(now), std::nullopt;
+  }
+  if (r.kind == Register::Kind::file) {
+    files_[r.index].deliver(value);
+    return external(r.index);
   }
   const Clint::Change change = clints_[r.index].write(r.kind, value, now / kTick);
   Pending pending{r.index, change.bit, change.level};
@@ -54,16 +95,37 @@ Interrupts::Effect Interrupts::expired(uint32_t hart, Time now) {
   return Pending{hart, kTimer, true};
 }
 
+// --- a kernel's devices (rule P7) ----------------------------------------------------------------
+
+bool Interrupts::get_external(uint32_t hart, unsigned csr, uint64_t& value) const {
+  return !files_.empty() && files_[hart].read(csr, value);
+}
+
+std::optional<Interrupts::Pending> Interrupts::set_external(uint32_t hart, unsigned csr,
+                                                            uint64_t value) {
+  if (files_.empty() || !files_[hart].write(csr, value)) return std::nullopt;
+  return external(hart);
+}
+
+void Interrupts::wire(Time now) { send(aplic_.wire(uart_.level()), now); }
+
+// To a hart's file, from where the devices stand.
+void Interrupts::send(const std::optional<Aplic::Msi>& msi, Time now) {
+  if (!msi || msi->hart >= agents_.harts()) return;
+  network_.send_register(Device::write, {Register::Kind::file, msi->hart}, msi->identity,
+                         agents_.core_of(0), agents_.core_of(msi->hart), 0, now);
+}
+
 // --- by messages (rules I1, I4 and I5) ----------------------------------------------------------
 
 void Interrupts::send_write(Register r, uint64_t value, uint32_t hart, Time when) {
   if (r.kind == Register::Kind::send) return send_many(hart, when);
-  network_.send_register(Device::write, r, value, agents_.core_of(hart), agents_.core_of(r.index),
+  network_.send_register(Device::write, r, value, agents_.core_of(hart), agents_.core_of(r.hart()),
                          hart, when);
 }
 
 void Interrupts::send_read(Register r, uint32_t hart, Time when) {
-  network_.send_register(Device::read, r, 0, agents_.core_of(hart), agents_.core_of(r.index), hart,
+  network_.send_register(Device::read, r, 0, agents_.core_of(hart), agents_.core_of(r.hart()), hart,
                          when);
 }
 
@@ -81,9 +143,12 @@ Interrupts::Effect Interrupts::arrived(PacketId id, Time now) {
   network_.arrived(p.message.to);
   network_.packets.drop(id);
   if (p.device == Device::value) return Answer{p.reader, p.value};
-  if (p.device == Device::write) return *write(p.target, p.value, p.reader, now);
+  if (p.device == Device::write) {
+    const auto pending = write(p.target, p.value, p.reader, now);
+    return pending ? Effect{*pending} : Effect{};
+  }
   const bool orders = p.target.kind == Register::Kind::order;
-  network_.send_register(Device::value, p.target, orders ? 0 : read(p.target, p.reader),
+  network_.send_register(Device::value, p.target, orders ? 0 : read(p.target, p.reader, now),
                          p.message.to, agents_.core_of(p.reader), p.reader, now);
   if (orders) return Order{p.target.index, p.reader};
   return {};

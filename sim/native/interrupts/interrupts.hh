@@ -5,7 +5,8 @@
 //
 // Interface: register_of() an address; read() and write() where it stands, send_write() and
 // send_read() from another core; arrived() and expired() at their events. No core is called from
-// here: what happens to a hart is returned.
+// here: what happens to a hart is returned. Where a kernel runs, its devices are here, too (rule
+// P7): they stand at the core of hart 0, and an interrupt of theirs leaves from there.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,11 @@
 #include <vector>
 
 #include "fabric/network.hh"
+#include "guest/aplic.hh"
 #include "guest/clint.hh"
+#include "guest/imsic.hh"
 #include "guest/registers.hh"
+#include "guest/uart.hh"
 #include "kernel/queue.hh"
 #include "spec/agents.hh"
 
@@ -23,11 +27,15 @@ namespace uncore {
 
 class Interrupts {
  public:
-  Interrupts(const Agents& agents, Network& network, EventQueue& queue, bool multicast)
+  Interrupts(const Agents& agents, Network& network, EventQueue& queue, bool multicast,
+             const BootSpec& boot, Console& console)
       : agents_(agents),
         network_(network),
         queue_(queue),
         multicast_(multicast),
+        boot_(boot),
+        uart_(console),
+        files_(boot.present ? agents.harts() : 0),
         clints_(agents.harts()),
         due_(agents.harts(), kNever),
         sets_(agents.harts()) {}
@@ -50,20 +58,22 @@ class Interrupts {
   };
   using Effect = std::variant<std::monostate, Pending, Answer, Order>;
 
-  std::optional<Register> register_of(uint64_t address) const {
-    if (address - kOrders < 4 * uint64_t{agents_.harts()})
-      return Register{Register::Kind::order, static_cast<uint32_t>((address - kOrders) / 4)};
-    return register_at(address, agents_.harts(), multicast_);
-  }
+  std::optional<Register> register_of(uint64_t address) const;
   // Does it stand at this core?
   bool at_hand(Register r, Agent core) const {
     return r.kind == Register::Kind::set || r.kind == Register::Kind::send ||
-           agents_.core_of(r.index) == core;
+           agents_.core_of(r.hart()) == core;
   }
 
   // By a hart at whose core it stands.
-  uint64_t read(Register r, uint32_t hart) const;
+  uint64_t read(Register r, uint32_t hart, Time now);
   std::optional<Pending> write(Register r, uint64_t value, uint32_t hart, Time now);
+
+  // A hart's CSRs of its interrupt file. False, none: there is no such one.
+  bool get_external(uint32_t hart, unsigned csr, uint64_t& value) const;
+  std::optional<Pending> set_external(uint32_t hart, unsigned csr, uint64_t value);
+  // Something has been typed.
+  void typed(Time now) { wire(now); }
 
   // By a hart from whose core a message leaves at `when`.
   void send_write(Register r, uint64_t value, uint32_t hart, Time when);
@@ -78,6 +88,9 @@ class Interrupts {
 
  private:
   void send_many(uint32_t hart, Time when);
+  void wire(Time now);
+  void send(const std::optional<Aplic::Msi>& msi, Time now);
+  Pending external(uint32_t hart) const { return {hart, kExternal, files_[hart].level()}; }
   void set_due(uint32_t hart, Time when);
   Time set_alarm(uint32_t hart, uint64_t mtime);
 
@@ -85,6 +98,10 @@ class Interrupts {
   Network& network_;
   EventQueue& queue_;
   const bool multicast_;
+  const BootSpec& boot_;
+  Aplic aplic_;
+  Uart uart_;
+  std::vector<Imsic> files_;                 // by hart, where a kernel runs
   std::vector<Clint> clints_;                // by hart
   std::vector<Time> due_;                    // by hart
   uint32_t timers_ = 0;                      // that will be due

@@ -2,123 +2,129 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from uncore import system
-from uncore._native import Run
-from uncore.commands.options import With, note
-from uncore.commands.status import FAILED, OK
+from uncore.commands.options import Json, With, note
+from uncore.commands.options.of_boot import BOOTED, KEPT, Booted, Kept
+from uncore.commands.status import OK
 from uncore.errors import GuestError, UserError
-from uncore.placement import place
+from uncore.report.table import print_json
 from uncore.topology import load
-from uncore.topology.units import UnitError, size
 
 MachineName = Annotated[str, Parameter(help="the machine (a name, a shape or a .toml file)")]
-KernelFile = Annotated[Path, Parameter(help="Linux's Image for 64-bit RISC-V")]
-InitrdFile = Annotated[Path | None, Parameter(help="archive of the files that it begins with")]
-Harts = Annotated[int, Parameter(help="harts that it runs on; 0: all of the machine")]
-Placed = Annotated[str, Parameter(name="--place", help="which harts those are, as of run")]
-Append = Annotated[str, Parameter(help="words for the end of the kernel's command line")]
-Typed = Annotated[
-    str, Parameter(name="--run", help="command that a shell is given; behind it, it powers off")
+Command = Annotated[
+    str,
+    Parameter(
+        name="--run", help="command that its shell is given, once it waits; then it powers off"
+    ),
 ]
-Memory = Annotated[str, Parameter(help="what the kernel may use, shared out to the nodes")]
 Most = Annotated[
     int, Parameter(help="millions of instructions after which it is given up; 0: none")
 ]
-
-EVENTS, SPAN = 200_000, 10**9
 PANIC = "Kernel panic"
-GOODBYE = "sleep 1; poweroff -f"  # when the console has said all
 PATIENCE = 5  # seconds between two words about progress
+GOODBYE = "echo uncore: status $?; poweroff -f\n"
+STATUS = re.compile(r"^uncore: status (\d+)\s*$", re.MULTILINE)
 
 
 def boot(
-    machine: MachineName,
+    machine: MachineName = "",
     /,
     *,
-    kernel: KernelFile,
-    initrd: InitrdFile = None,
-    harts: Harts = 1,
-    placement: Placed = "compact",
-    append: Append = "",
-    typed: Typed = "",
-    memory: Memory = "512MiB",
+    booted: Booted = BOOTED,
+    command: Command = "",
+    kept: Kept = KEPT,
     most: Most = 0,
     with_: With = [],  # noqa: B006
+    json: Json = False,
 ) -> int:
-    found = load(machine, with_)
-    used = _harts(place(found, placement), harts, system.most_harts(kernel))
-    engine = system.start(
-        system.Boot(
-            machine=found,
-            harts=used,
-            kernel=system.kernel(kernel),
-            initrd=system.initrd(initrd) if initrd else b"",
-            append=append,
-            memory=_size(memory),
-            typed=f"{typed}\n{GOODBYE}\n".encode() if typed else b"",
-        )
-    )
-    console = _watch(engine, most)
-    return _ended(engine, console)
+    begun = _begun(machine, with_, booted, kept)
+    session = system.Session(begun.run, waits=kept.from_ is not None)
+    state = kept.state
+    for waits in _watched(session, most, not json):
+        if waits and state:
+            system.save(begun, state)
+            note(f"saved in {state}")
+            state = None
+        if waits and not _type(session, command):
+            break
+    return _ended(session, command, json)
 
 
-def _harts(room: tuple[int, ...], asked: int, most: int) -> tuple[int, ...]:
-    wanted = asked or len(room)
-    if not 0 < wanted <= len(room):
-        raise UserError(f"--harts {asked}: the machine has {len(room)}; write 1 to {len(room)}")
-    if wanted > most:
-        raise UserError(
-            f"--harts {wanted}: the kernel was built for {most} (CONFIG_NR_CPUS); write --harts"
-            f" {most} or less, or build it for more"
-        )
-    return room[:wanted]
+def _begun(machine: str, with_: list[str], booted: Booted, kept: Kept) -> system.Begun:
+    if kept.from_ is None:
+        if not machine:
+            raise UserError("boot: nothing to start; write a machine and --kernel, or --from")
+        return system.begin(booted.on(load(machine, with_)), kept.state is not None)
+    if machine or with_ or kept.state or booted != BOOTED:
+        raise UserError("--from: the machine and its kernel are the saved run's; write --run")
+    return system.take_up(kept.from_)
 
 
-def _size(text: str) -> int:
-    try:
-        return size(text)
-    except UnitError as error:
-        raise UserError(f"--memory {text}: {error}") from None
+def _type(session: system.Session, command: str) -> bool:
+    """What its user says next; False: nothing."""
+    said = f"{command}\n{GOODBYE}" if command else sys.stdin.readline()
+    if said:
+        session.type(said)
+    return bool(said)
 
 
-def _watch(engine: Run, most: int) -> str:
-    """Runs it to its end; shows its console as it grows, and how far it is where nothing comes."""
-    shown, spoken = 0, time.monotonic()
-    going = True
-    while going:
-        going = engine.step(EVENTS, SPAN)
-        text = str(engine.console)
-        done = sum(hart["instructions"] for hart in engine.harts())
-        if len(text) > shown:
-            sys.stdout.write(text[shown:])
-            sys.stdout.flush()
-            shown, spoken = len(text), time.monotonic()
+def _watched(session: system.Session, most: int, shown: bool) -> Iterator[bool]:
+    """Runs it to its end; says whether its shell waits, shows its console as it grows, and how far
+    it is where nothing comes."""
+    said, spoken = len(session.console), time.monotonic()
+    yield session.waits
+    while session.goes_on():
+        if len(session.console) > said:
+            said, spoken = _show(session, said, shown), time.monotonic()
         elif time.monotonic() - spoken > PATIENCE:
             spoken = time.monotonic()
-            note(f"{done / 1e6:.0f} M instructions, {engine.now / 1e9:.1f} ms")
-        if most and done > most * 10**6:
+            note(f"{session.instructions / 1e6:.0f} M instructions, {session.run.now / 1e9:.1f} ms")
+        if most and session.instructions > most * 10**6:
             raise GuestError(
-                f"given up after {done / 1e6:.0f} M instructions; write --most with more"
+                f"given up after {session.instructions / 1e6:.0f} M instructions; write --most"
+                " with more"
             )
-    if not text.endswith("\n"):
+        yield session.waits
+    _show(session, said, shown)
+
+
+def _show(session: system.Session, said: int, shown: bool) -> int:
+    if shown:
+        sys.stdout.write(session.console[said:])
+        sys.stdout.flush()
+    return len(session.console)
+
+
+def _ended(session: system.Session, command: str, json: bool) -> int:
+    outcome = session.outcome()
+    if json:
+        print_json(outcome)
+    elif not session.console.endswith("\n"):
         print()
-    note(f"{done / 1e6:.1f} M instructions in {engine.now / 1e9:.3f} ms of simulated time")
-    return text
+    note(
+        f"{outcome['instructions'] / 1e6:.1f} M instructions in {outcome['time'] / 1e9:.3f} ms of"
+        f" simulated time, result {outcome['hash'][:16]}"
+    )
+    if PANIC in session.console:
+        raise GuestError("the kernel gave up: " + _line(session.console, PANIC))
+    if session.run.end not in ("exited", "running"):
+        raise GuestError(f"the kernel stopped ({session.run.end}): {session.run.reason}")
+    if session.run.exit_code:
+        raise GuestError("the kernel said that it went down for a failure")
+    status = STATUS.findall(session.console)
+    if command and status and status[-1] != "0":
+        raise GuestError(f"--run {command}: ended with status {status[-1]}")
+    return OK
 
 
-def _ended(engine: Run, console: str) -> int:
-    if PANIC in console:
-        line = next(line for line in console.splitlines() if PANIC in line)
-        raise GuestError(
-            f"the kernel gave up: {line.partition(PANIC)[1]}{line.partition(PANIC)[2]}"
-        )
-    if engine.end == "exited":
-        return FAILED if engine.exit_code else OK
-    raise GuestError(f"the kernel stopped ({engine.end}): {engine.reason}")
+def _line(console: str, word: str) -> str:
+    found = next(line for line in console.splitlines() if word in line)
+    return found[found.index(word) :]

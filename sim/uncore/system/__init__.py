@@ -1,9 +1,24 @@
 """An operating system's kernel on a machine: what it finds, and how it runs.
 
-Interface: `Boot`, all that decides a run; `start(boot)`, the run; `kernel(path)`, `initrd(path)`.
+Interface: `Boot`, all that decides a run; `start(boot)`, the run, and `Session`, who sits at it;
+`begin`, `save`, `take_up`, where it is to be saved; `kernel(path)`, `built_for(path)`,
+`initrd(path, folder)`, what it is made of.
 """
 
 from uncore.system.boot import Boot, start
-from uncore.system.images import initrd, kernel, most_harts
+from uncore.system.images import built_for, initrd, kernel
+from uncore.system.saved import Begun, begin, save, take_up
+from uncore.system.session import Session
 
-__all__ = ["Boot", "initrd", "kernel", "most_harts", "start"]
+__all__ = [
+    "Begun",
+    "Boot",
+    "Session",
+    "begin",
+    "built_for",
+    "initrd",
+    "kernel",
+    "save",
+    "start",
+    "take_up",
+]

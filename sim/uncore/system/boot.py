@@ -12,7 +12,7 @@ from uncore.engine.native import NO_TRACE, spec
 from uncore.errors import UserError
 from uncore.protocol import tables
 from uncore.system.images import Kernel
-from uncore.system.tree import RAM, Told, tree
+from uncore.system.tree import APLIC, FILES, RAM, Memory, Told, tree
 from uncore.topology.machine import Chance, Machine
 
 CONSOLE = "earlycon=sbi console=ttyS0 panic=-1"
@@ -32,11 +32,18 @@ class Boot:
     initrd: bytes = b""
     append: str = ""
     memory: int = 512 << 20  # bytes, dealt out evenly to the machine's nodes
-    typed: bytes = b""  # at the console
+    nodes: int = 0  # that the kernel is told of, neighbours as one; 0: the machine's
 
 
 def start(boot: Boot, lookahead: int = spec.NO_LIMIT, sleep: bool = True) -> Run:
     """The run, before its first instruction."""
+    return Run(*parts(boot, lookahead, sleep))
+
+
+def parts(
+    boot: Boot, lookahead: int = spec.NO_LIMIT, sleep: bool = True
+) -> tuple[Machine, spec.Job]:
+    """What the run is made of."""
     if any(core.order == "weak" for core in boot.machine.each_core):
         raise UserError(
             f"{boot.machine.id}: core.order = weak: a kernel runs where memory is ordered totally;"
@@ -46,17 +53,17 @@ def start(boot: Boot, lookahead: int = spec.NO_LIMIT, sleep: bool = True) -> Run
     behind = _up(entry + boot.kernel.size)
     archive = behind + LARGE
     nodes = _memory(boot)
-    if archive + len(boot.initrd) > nodes[0][0] + nodes[0][1]:
+    if archive + len(boot.initrd) > nodes[0].address + nodes[0].size:
         raise UserError(
             f"--memory: kernel and initrd take {archive + len(boot.initrd) - RAM >> 20} MiB, and"
-            f" node 0 has {nodes[0][1] >> 20} MiB; write --memory with more"
+            f" node 0 has {nodes[0].size >> 20} MiB; write --memory with more"
         )
     place = (archive, archive + len(boot.initrd)) if boot.initrd else None
     told = Told(f"{CONSOLE} {boot.append}".strip(), nodes, place)
     found = [(entry, boot.kernel.data), (behind, tree(boot.machine, boot.harts, told))]
     if boot.initrd:
         found.append((archive, boot.initrd))
-    return Run(boot.machine, _job(boot, found, (entry, behind), lookahead, sleep))
+    return boot.machine, _job(boot, found, (entry, behind), lookahead, sleep)
 
 
 def _job(
@@ -86,17 +93,19 @@ def _job(
         accesses=False,
         trace=NO_TRACE,
         process=spec.Process(False),
-        boot=spec.Boot(True, where[1], TLB, boot.typed),
+        boot=spec.Boot(True, where[1], TLB, FILES, APLIC),
         lines=False,
     )
 
 
-def _memory(boot: Boot) -> tuple[tuple[int, int], ...]:
-    """Of each node what the kernel may use: its address, and how many bytes."""
-    each = boot.memory // len(boot.machine.memories) // LARGE * LARGE
+def _memory(boot: Boot) -> tuple[Memory, ...]:
+    """Of each of the machine's nodes what the kernel may use, and as which of its own."""
+    every = len(boot.machine.memories)
+    each = boot.memory // every // LARGE * LARGE
     found, address = [], RAM
-    for node in boot.machine.memories:
-        found.append((address, min(each, node.size)))
+    for number, node in enumerate(boot.machine.memories):
+        told = number * (boot.nodes or every) // every
+        found.append(Memory(address, min(each, node.size), told))
         address += node.size
     return tuple(found)
 

@@ -1,6 +1,7 @@
 """The files that a user brings: a kernel's image, and the archive it begins with.
 
-Interface: `kernel(path)`, `initrd(path)`: their bytes, or a UserError that says what they are.
+Interface: `kernel(path)`, `initrd(path, files)`: their bytes, or a UserError that says what they
+are; `built_for(path)`: for how much the kernel was built.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from uncore.errors import UserError
+from uncore.system.archive import beside
 
 _MAGIC = b"RSC\x05"
+ANY = 1 << 20
 _AT, _HEAD = 56, 64  # Documentation/arch/riscv/boot-image-header.rst
 _OTHERS = {
     b"\x7fELF": "an ELF file: the kernel's Image is wanted (arch/riscv/boot/Image)",
@@ -39,6 +42,14 @@ class Kernel:
     size: int  # with what it clears behind its data
 
 
+@dataclass(frozen=True)
+class Most:
+    """What it can use."""
+
+    harts: int = ANY
+    nodes: int = ANY
+
+
 def kernel(path: Path) -> Kernel:
     data = _read(path, "--kernel")
     if data[_AT : _AT + 4] != _MAGIC:
@@ -47,23 +58,28 @@ def kernel(path: Path) -> Kernel:
     return Kernel(data, offset, max(size, len(data)))
 
 
-def most_harts(path: Path) -> int:
-    """For how many it was built, as the configuration beside it says, if there is one."""
-    beside = path.with_name(path.name.replace("vmlinux", "config").replace("vmlinuz", "config"))
-    if beside == path or not beside.is_file():
-        return 1 << 20
-    found = re.search(r"^CONFIG_NR_CPUS=(\d+)$", beside.read_text(errors="replace"), re.MULTILINE)
-    return int(found[1]) if found else 1 << 20
+def built_for(path: Path) -> Most:
+    """As the configuration beside it says, if there is one."""
+    said = path.with_name(path.name.replace("vmlinux", "config").replace("vmlinuz", "config"))
+    if said == path or not said.is_file():
+        return Most()
+    text = said.read_text(errors="replace")
+
+    def number(name: str, otherwise: int) -> int:
+        found = re.search(rf"^CONFIG_{name}=(\d+)$", text, re.MULTILINE)
+        return int(found[1]) if found else otherwise
+
+    return Most(number("NR_CPUS", ANY), 1 << number("NODES_SHIFT", 0) if "NUMA=y" in text else ANY)
 
 
-def initrd(path: Path) -> bytes:
+def initrd(path: Path, files: Path | None = None) -> bytes:
     data = _read(path, "--initrd")
     if not data.startswith(_ARCHIVES):
         raise UserError(
             f"--initrd {path}: neither a cpio archive nor a compressed one; write"
             " find . | cpio -o -H newc | gzip"
         )
-    return data
+    return beside(data, files) if files else data
 
 
 def _what(data: bytes) -> str:

@@ -7,7 +7,7 @@ Distances of memory nodes are those of reads on an empty fabric, in tenths of a 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uncore.engine.boot import TIMEBASE
 from uncore.program.abi import CONSTANTS
@@ -18,14 +18,24 @@ if TYPE_CHECKING:
     from uncore.topology.machine import Core, Machine
 
 RAM = 0x80000000
-UART = CONSTANTS["UC_UART_BASE"]  # polled: it has no interrupt
+UART = CONSTANTS["UC_UART_BASE"]
+FILES, APLIC = 0x28000000, 0x0D000000  # interrupt files, and their sender, as on QEMU's `virt`
 EXTENSIONS = (
     "i", "m", "a", "f", "d", "c", "zba", "zbb", "zbs", "zicntr", "zicsr", "zifencei",
-    "zihintpause", "sstc", "svadu",
+    "zihintpause", "ssaia", "sstc", "svadu",
 )  # fmt: skip
 LINE = 64
 _NEAR, _FARTHEST = 10, 254  # distances of memory nodes, by convention (ACPI 6.5, 5.2.17)
 _CONTROLLERS, _CACHES, _SHARED, _CPUS = 0x1000, 0x2000, 0x3000, 0x4000  # handles
+_FILES, _APLIC = 0x5000, 0x5001
+_EXTERNAL, _HIGH = 9, 4  # a hart's interrupt; how a wire is, while it interrupts
+_IDENTITIES = 63
+
+
+class Memory(NamedTuple):
+    address: int
+    size: int
+    node: int  # in the kernel's eyes
 
 
 @dataclass(frozen=True)
@@ -33,7 +43,7 @@ class Told:
     """What a kernel is told beside the machine."""
 
     arguments: str
-    memory: tuple[tuple[int, int], ...]  # of each node: address, bytes
+    memory: tuple[Memory, ...]
     initrd: tuple[int, int] | None  # its first byte, and the one behind the last
 
 
@@ -48,31 +58,61 @@ def tree(machine: Machine, harts: tuple[int, ...], told: Told) -> bytes:
         "compatible": "uncore",
         "model": f"uncore,{machine.id}",
         "chosen": chosen,
-        "cpus": _cpus(machine, harts),
+        "cpus": _cpus(machine, harts, told),
         "soc": {
             "#address-cells": 2,
             "#size-cells": 2,
             "compatible": "simple-bus",
             "ranges": b"",
-            f"serial@{UART:x}": {
-                "compatible": "ns16550a",
-                "reg": [*long(UART), *long(8)],
-                "clock-frequency": 3_686_400,
-            },
+            **_devices(len(harts)),
         },
     }
-    for node, (address, size) in enumerate(told.memory):
+    for address, size, node in told.memory:
         root[f"memory@{address:x}"] = {
             "device_type": "memory",
             "reg": [*long(address), *long(size)],
             "numa-node-id": node,
         }
-    if len(told.memory) > 1:
-        root["distance-map"] = _distances(machine)
+    if told.memory[-1].node:
+        root["distance-map"] = _distances(machine, told)
     return flat(root, 0)  # type: ignore[arg-type]
 
 
-def _distances(machine: Machine) -> Tree:
+def _devices(harts: int) -> dict[str, Tree]:
+    return {
+        f"serial@{UART:x}": {
+            "compatible": "ns16550a",
+            "reg": [*long(UART), *long(8)],
+            "clock-frequency": 3_686_400,
+            "interrupts-extended": [_APLIC, 1, _HIGH],
+        },
+        f"interrupt-controller@{APLIC:x}": {
+            "compatible": "riscv,aplic",
+            "reg": [*long(APLIC), *long(0x4000)],
+            "interrupt-controller": b"",
+            "#interrupt-cells": 2,
+            "msi-parent": _FILES,
+            "riscv,num-sources": 1,
+            "phandle": _APLIC,
+        },
+        f"interrupt-controller@{FILES:x}": {
+            "compatible": "riscv,imsics",
+            "reg": [*long(FILES), *long(harts << 12)],
+            "interrupt-controller": b"",
+            "#interrupt-cells": 0,
+            "msi-controller": b"",
+            "#msi-cells": 0,
+            "interrupts-extended": [
+                word for hart in range(harts) for word in (_CONTROLLERS + hart, _EXTERNAL)
+            ],
+            "riscv,num-ids": _IDENTITIES,
+            "phandle": _FILES,
+        },
+    }
+
+
+def _distances(machine: Machine, told: Told) -> Tree:
+    """Of two that the kernel is told of, the mean over the machine's nodes in them."""
     routes, memories = Routes(machine), machine.memories
 
     def read(a: int, b: int) -> int:
@@ -80,17 +120,21 @@ def _distances(machine: Machine) -> Tree:
         ways = routes.message("control", there, back) + routes.message("data", back, there)
         return ways + memories[b].latency
 
-    def distance(a: int, b: int) -> int:
-        scaled = round(_NEAR * read(a, b) / max(1, read(a, a)))
-        return _NEAR if a == b else min(max(scaled, _NEAR + 1), _FARTHEST)
+    def within(node: int) -> list[int]:
+        return [number for number, memory in enumerate(told.memory) if memory.node == node]
 
-    every = range(len(memories))
+    def distance(a: int, b: int) -> int:
+        pairs = [(one, other) for one in within(a) for other in within(b)]
+        ratio = sum(read(*pair) / max(1, read(pair[0], pair[0])) for pair in pairs) / len(pairs)
+        return _NEAR if a == b else min(max(round(_NEAR * ratio), _NEAR + 1), _FARTHEST)
+
+    every = range(told.memory[-1].node + 1)
     matrix = [word for a in every for b in every for word in (a, b, distance(a, b))]
     return {"compatible": "numa-distance-map-v1", "distance-matrix": matrix}
 
 
-def _cpus(machine: Machine, harts: tuple[int, ...]) -> Tree:
-    nodes = nearest_memories(machine, harts)
+def _cpus(machine: Machine, harts: tuple[int, ...], told: Told) -> Tree:
+    nodes = [told.memory[node].node for node in nearest_memories(machine, harts)]
     cores = [machine.core_of(hart) for hart in harts]
     shared = {
         core: number

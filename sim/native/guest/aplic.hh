@@ -1,0 +1,115 @@
+// An APLIC: it makes messages to interrupt files of a wire that a device raises (RISC-V Advanced
+// Interrupt Architecture 1.0, chapter 4; delivery by messages only).
+//
+// Interface: read(), write() a register; wire() has another level. What they return is the message
+// that is sent then.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace uncore {
+
+class Aplic {
+ public:
+  struct Msi {
+    uint32_t hart;
+    uint64_t identity;
+  };
+
+  uint64_t read(uint32_t offset) const {
+    switch (offset) {
+      case kDomain:
+        return uint64_t{0x80} << 24 | uint64_t{on_} << 8 | kByMessages;
+      case kSource:
+        return mode_;
+      case kSetPending:
+        return uint64_t{pending_} << 1;
+      case kClearPending:
+        return uint64_t{rectified()} << 1;
+      case kEnable:
+        return uint64_t{enabled_} << 1;
+      case kTarget:
+        return target_;
+      default:
+        return 0;
+    }
+  }
+
+  std::optional<Msi> write(uint32_t offset, uint64_t value) {
+    const bool all = value >> 1 & 1, number = value == 1;  // of its one source
+    switch (offset) {
+      case kDomain:
+        on_ = value >> 8 & 1;
+        break;
+      case kSource:
+        mode_ = value & 7;
+        if (!mode_) pending_ = enabled_ = false;
+        break;
+      case kTarget:
+        target_ = static_cast<uint32_t>(value);
+        break;
+      case kSetPending:
+      case kSetPendingNumber:
+      case kSetPendingLittle:
+        if (offset == kSetPending ? all : number) pending_ |= mode_ && (!by_level() || rectified());
+        break;
+      case kClearPending:
+      case kClearPendingNumber:
+        pending_ &= !(offset == kClearPending ? all : number);
+        break;
+      case kEnable:
+      case kEnableNumber:
+        enabled_ |= mode_ && (offset == kEnable ? all : number);
+        break;
+      case kDisable:
+      case kDisableNumber:
+        enabled_ &= !(offset == kDisable ? all : number);
+        break;
+    }
+    return send();
+  }
+
+  std::optional<Msi> wire(bool level) {
+    const bool before = rectified();
+    wire_ = level;
+    if (rectified() && !before) pending_ = true;
+    if (by_level() && !rectified()) pending_ = false;
+    return send();
+  }
+
+ private:
+  enum : uint32_t {
+    kDomain = 0,
+    kSource = 4,
+    kSetPending = 0x1C00,
+    kSetPendingNumber = 0x1CDC,
+    kClearPending = 0x1D00,
+    kClearPendingNumber = 0x1DDC,
+    kEnable = 0x1E00,
+    kEnableNumber = 0x1EDC,
+    kDisable = 0x1F00,
+    kDisableNumber = 0x1FDC,
+    kSetPendingLittle = 0x2000,
+    kTarget = 0x3004,
+  };
+  static constexpr uint64_t kByMessages = 1 << 2;
+  static constexpr uint64_t kRises = 4, kFalls = 5, kHigh = 6, kLow = 7;  // modes of a source
+
+  bool by_level() const { return mode_ == kHigh || mode_ == kLow; }
+  bool rectified() const {
+    if (mode_ == kHigh || mode_ == kRises) return wire_;
+    return (mode_ == kLow || mode_ == kFalls) && !wire_;
+  }
+  std::optional<Msi> send() {
+    if (!(on_ && pending_ && enabled_)) return std::nullopt;
+    pending_ = false;
+    return Msi{target_ >> 18, target_ & 0x7FF};
+  }
+
+  bool on_ = false, wire_ = false, pending_ = false, enabled_ = false;
+  uint64_t mode_ = 0;
+  uint32_t target_ = 0;
+};
+
+}  // namespace uncore

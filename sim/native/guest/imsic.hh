@@ -1,0 +1,60 @@
+// A hart's interrupt file of an IMSIC, at supervisor level: which messages have come for it, and
+// which it takes (RISC-V Advanced Interrupt Architecture 1.0, chapter 3).
+//
+// Interface: deliver() a message; read() and write() by CSR (siselect, sireg, stopei); level():
+// does it interrupt its hart?
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "hart/csr.hh"
+
+namespace uncore {
+
+class Imsic {
+ public:
+  void deliver(uint64_t identity) {
+    if (identity < 64) pending_ |= uint64_t{1} << identity & kIdentities;
+  }
+  bool level() const { return delivers_ && top(); }
+
+  // False: there is no such CSR.
+  bool read(unsigned csr, uint64_t& value) const {
+    if (csr == CsrNumber::stopei) return value = top() << 16 | top(), true;
+    if (csr == CsrNumber::siselect) return value = select_, true;
+    if (csr != CsrNumber::sireg) return false;
+    value = select_ == kDelivery    ? delivers_
+            : select_ == kThreshold ? threshold_
+            : select_ == kPending   ? pending_
+            : select_ == kEnabled   ? enabled_
+                                    : 0;
+    return true;
+  }
+  bool write(unsigned csr, uint64_t value) {
+    if (csr == CsrNumber::stopei) return pending_ &= ~(uint64_t{1} << top()), true;
+    if (csr == CsrNumber::siselect) return select_ = value, true;
+    if (csr != CsrNumber::sireg) return false;
+    if (select_ == kDelivery) delivers_ = value & 1;
+    if (select_ == kThreshold) threshold_ = value & 63;
+    if (select_ == kPending) pending_ = value & kIdentities;
+    if (select_ == kEnabled) enabled_ = value & kIdentities;
+    return true;
+  }
+
+ private:
+  static constexpr uint64_t kIdentities = ~uint64_t{1};  // 1 to 63: the least that there may be
+  enum : uint64_t { kDelivery = 0x70, kThreshold = 0x72, kPending = 0x80, kEnabled = 0xC0 };
+
+  // The identity to take, the lowest first; 0: none.
+  uint64_t top() const {
+    const uint64_t below = threshold_ ? (uint64_t{1} << threshold_) - 1 : ~uint64_t{0};
+    const uint64_t ready = pending_ & enabled_ & below;
+    return ready ? static_cast<uint64_t>(std::countr_zero(ready)) : 0;
+  }
+
+  bool delivers_ = false;
+  uint64_t threshold_ = 0, pending_ = 0, enabled_ = 0, select_ = 0;
+};
+
+}  // namespace uncore

@@ -1,0 +1,70 @@
+// A UART, as National's 16550 is: a console, and a wire that interrupts. It sends in no time.
+//
+// Interface: read(), write() a register; level() of its wire.
+#pragma once
+
+#include <cstdint>
+
+#include "guest/console.hh"
+#include "uncore_abi.h"
+
+namespace uncore {
+
+class Uart {
+ public:
+  explicit Uart(Console& console) : console_(console) {}
+
+  bool level() const { return cause() != kNothing; }
+
+  uint64_t read(uint32_t number) {
+    switch (number) {
+      case kData:
+        return divides() ? 0 : console_.hear();
+      case kEnable:
+        return divides() ? 0 : enabled_;
+      case kCause: {
+        const uint8_t why = cause();
+        if (why == kSent) sent_ = false;
+        return why | (queues_ ? kQueues : 0);
+      }
+      case UC_UART_LINE_STATUS:
+        return UC_UART_TRANSMITTER_EMPTY | uint64_t{console_.is_typed()};
+      default:
+        return plain_[number];
+    }
+  }
+
+  void write(uint32_t number, uint8_t value) {
+    if (number == kData && !divides()) {
+      console_.say(0, {reinterpret_cast<const char*>(&value), 1});
+      sent_ = true;
+    } else if (number == kEnable && !divides()) {
+      sent_ |= value & ~enabled_ & kTransmits;
+      enabled_ = value & (kReceives | kTransmits);
+      console_.listens = enabled_ & kReceives;
+    } else if (number == kCause) {
+      queues_ = value & 1;
+    } else if (number == kLine || number == kModem || number == kScratch) {
+      plain_[number] = value;
+    }
+  }
+
+ private:
+  enum : uint32_t { kData = 0, kEnable = 1, kCause = 2, kLine = 3, kModem = 4, kScratch = 7 };
+  static constexpr uint8_t kReceives = 1, kTransmits = 2;        // of kEnable
+  static constexpr uint8_t kNothing = 1, kSent = 2, kTyped = 4;  // of kCause
+  static constexpr uint8_t kQueues = 0xC0;
+
+  bool divides() const { return plain_[kLine] & 0x80; }  // the first two set its speed
+  uint8_t cause() const {
+    if (enabled_ & kReceives && console_.is_typed()) return kTyped;
+    return enabled_ & kTransmits && sent_ ? kSent : kNothing;
+  }
+
+  Console& console_;
+  bool sent_ = false, queues_ = false;
+  uint8_t enabled_ = 0;
+  uint8_t plain_[8] = {};  // what is kept, and says nothing
+};
+
+}  // namespace uncore

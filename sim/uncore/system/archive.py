@@ -1,0 +1,62 @@
+"""A folder of the user's as a kernel unpacks it: a cpio archive behind the initial RAM disk.
+
+Interface: `beside(initrd, folder)`: the initial RAM disk, and the folder's content in /files.
+Invariant: equal contents, rights and names give equal bytes; times and owners are left out.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from uncore.errors import UserError
+
+PLACE = "files"
+_WORD = 4  # archives begin at words; bytes of 0 between them say nothing
+_END = "TRAILER!!!"
+
+
+def beside(initrd: bytes, folder: Path) -> bytes:
+    if not folder.is_dir():
+        raise UserError(f"--files {folder}: not a folder; name one whose content is wanted")
+    try:
+        return _padded(initrd) + b"".join(_entries(folder))
+    except OSError as error:
+        raise UserError(f"--files {error.filename}: {error.strerror}") from None
+
+
+def _entries(folder: Path) -> Iterator[bytes]:
+    yield _entry(1, PLACE, stat.S_IFDIR | 0o755, b"")
+    for number, path in enumerate(sorted(folder.rglob("*")), start=2):
+        name = f"{PLACE}/{path.relative_to(folder)}"
+        mode = path.lstat().st_mode
+        yield _entry(number, name, mode, _content(path, mode))
+    yield _entry(0, _END, 0, b"")
+
+
+def _content(path: Path, mode: int) -> bytes:
+    if stat.S_ISLNK(mode):
+        return os.fsencode(os.readlink(path))
+    if stat.S_ISDIR(mode):
+        return b""
+    if stat.S_ISREG(mode):
+        return path.read_bytes()
+    raise UserError(f"--files {path}: neither a file, a folder nor a link; take it away")
+
+
+def _entry(number: int, name: str, mode: int, data: bytes) -> bytes:
+    """As Linux's Documentation/driver-api/early-userspace/buffer-format.rst says."""
+    named = os.fsencode(name) + b"\0"
+    owner, group, links, time, device = 0, 0, 1, 0, 0
+    fields = (
+        number, mode, owner, group, links, time, len(data), device, device, device, device,
+        len(named), 0,
+    )  # fmt: skip
+    head = b"070701" + b"".join(b"%08x" % field for field in fields)
+    return _padded(head + named) + _padded(data)
+
+
+def _padded(data: bytes) -> bytes:
+    return data + bytes(-len(data) % _WORD)
