@@ -1,7 +1,7 @@
 """The playground's page, which needs no Python: machines resolved, workloads as memory and names.
 
     shared() -> dict            what all jobs share: constants, protocols, the job they vary
-    of_machine(found) -> dict   its numbers, its harts in order of use, its drawing
+    of_machine(found) -> dict   its numbers, what follows from its tree, its drawing
     workload("lock/ticket")     its segments, parameters, symbols, types, source lines
     page(wasm) -> str           the whole page, which asks nobody for anything
 
@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from uncore import topology
-from uncore.engine import boot
+from uncore.engine import boot, outcome
 from uncore.engine.native import told, trace
 from uncore.job import Job
 from uncore.placement import place
@@ -95,7 +95,10 @@ def of_machine(found: Machine) -> dict[str, Any]:
     return {
         "resolved": exact(msgspec.to_builtins(whole)),
         "harts": {policy: place(found, policy) for policy in PLACEMENTS},
+        "cores": found.hart_cores,
         "near": nearest_memories(found, firsts),
+        "channels": outcome.channels(found),
+        "origins": outcome.origins(found),
         "drawing": stepper.drawing(found),
     }
 

@@ -4,6 +4,7 @@
 //   engine.start(machine, job); while (engine.step()) ...; engine.outcome()
 //   engine.read(address, size)      memory after the run, as bytes
 //   engine.trace()                  what the job's probe `trace` saw
+//   engine.stop(agent, line), engine.link(stop, target)      where an agent is met; a route's next link
 const EVENTS = 200000, SPAN = 1e8; // between two looks at how far it is: events, ps
 
 class Engine {
@@ -34,6 +35,8 @@ class Engine {
   operations() { return this.wasm.uncore_operations(); }
   outcome() { return this.said(this.wasm.uncore_outcome()); }
   trace() { return this.said(this.wasm.uncore_trace()); }
+  stop(agent, line) { return this.wasm.uncore_stop(agent, line); }
+  link(stop, target) { return this.wasm.uncore_link(stop, target); }
   read(address, size) {
     const at = this.wasm.uncore_memory(address, size);
     return new Uint8Array(this.wasm.memory.buffer, at, size).slice();

@@ -30,16 +30,14 @@ function documentOf(K, asked) {
   return found;
 }
 
-// uncore.topology.machine: what follows from the numbers.
-function machineSpec(machine) {
-  const costs = new Map(machine.kinds.flatMap(kind => kind.cores.map(core => [core, kind.core])));
-  const cores = machine.core_stops.map((_, core) => core);
-  const many = core => machine.threads.length ? machine.threads[core] : machine.threads_per_core;
+// uncore.topology.machine: what follows from numbers that may have been edited.
+function machineSpec({ resolved, cores }) {
+  const costs = new Map(resolved.kinds.flatMap(kind => kind.cores.map(core => [core, kind.core])));
   return {
-    ...machine,
-    stop_count: machine.stops.length,
-    each_core: cores.map(core => costs.get(core) || machine.core),
-    hart_cores: cores.flatMap(core => new Array(many(core)).fill(core)),
+    ...resolved,
+    stop_count: resolved.stops.length,
+    each_core: resolved.core_stops.map((_, core) => costs.get(core) || resolved.core),
+    hart_cores: cores,
   };
 }
 
@@ -68,13 +66,13 @@ function memoryOf(K, asked, threads) {
   const boot = { harts: threads, nodes: resolved.memories.length, node_size: memory.size,
     timebase_hz: K.timebase, clock: K.constants.UC_CLOCK_TIME, report: 0,
     multicast: Number(resolved.interrupt.multicast) };
-  const cores = machineSpec(resolved).hart_cores, record = symbol(program, 'uc_record');
+  const record = symbol(program, 'uc_record');
   const node = K.fields.uc_record.indexOf('node') * 8;
   const magic = new TextEncoder().encode(K.magic);
   const image = [...program.segments,
     [program.boot, joined([magic, ...K.fields.uc_boot.slice(1).map(name => word(boot[name]))])]];
   machine.harts[asked.placement].slice(0, threads).forEach((hart, n) =>
-    image.push([record + n * K.constants.UC_BLOCK + node, word(machine.near[cores[hart]])]));
+    image.push([record + n * K.constants.UC_BLOCK + node, word(machine.near[machine.cores[hart]])]));
   for (const [name, number] of asked.parameters)
     image.push([program.params.find(p => p.name === name).address, word(number)]);
   return image.map(([address, data]) => ({ address, data }));

@@ -23,10 +23,10 @@ function pointOf(K, asked, threads, seed, engine) {
     thread_ops: records.map(r => r.ops),
     thread_ps: records.map(r => [(r.begin - begin) * 1000, (r.end - begin) * 1000]),
     latency,
-    transfers: transfersOf(machine, counts),
+    transfers: transfersOf(asked.machine.origins, counts),
     lines, names: lines.map(([address]) => [address, names.at(address)]),
     invalidations: counts.invalidations,
-    links: busy(channelsOf(machine), counts.channel_busy, counts.now),
+    links: busy(asked.machine.channels, counts.channel_busy, counts.now),
     resolvers: busy(machine.resolvers.map(r => r.name), counts.resolver_busy, counts.now),
     instructions: counts.instructions, transactions: counts.transactions, events: counts.events,
     tables: tablesOf(K, program, memory), failures,
@@ -78,21 +78,14 @@ function percentiles(buckets) {
   return { p50: at(50), p90: at(90), p99: at(99), max: buckets[buckets.length - 1][0] };
 }
 
-function transfersOf(machine, counts) {
-  const levels = ['system', ...machine.levels.filter(level => level !== 'thread')], found = {};
-  const add = (name, many) => { if (many) found[name] = (found[name] || 0) + many; };
-  counts.between.forEach((many, i) => add(levels[levels.length - counts.between.length + i], many));
-  counts.stored.forEach((many, i) => add(`${machine.resolvers[i].level} data`, many));
+function transfersOf([between, stored], counts) {
+  const found = {}, add = (name, many) => { if (many) found[name] = (found[name] || 0) + many; };
+  counts.between.forEach((many, i) => add(between[between.length - counts.between.length + i], many));
+  counts.stored.forEach((many, i) => add(stored[i], many));
   add('memory', counts.memory);
   return found;
 }
 
-function channelsOf(machine) {
-  const names = new Map();
-  for (const link of machine.links)
-    if (link.channel >= 0 && !names.has(link.channel)) names.set(link.channel, `${machine.stops[link.source]}>${machine.stops[link.target]}`);
-  return [...names].sort((a, b) => a[0] - b[0]).map(([, name]) => name);
-}
 function busy(names, used, elapsed) {
   const share = ps => Number(BigInt(ps) * 1000000n / BigInt(Math.max(elapsed, 1)));
   const order = (a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1);

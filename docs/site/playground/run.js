@@ -6,7 +6,7 @@ function* each({ threads, seeds }) {
 }
 
 function runPoint(K, asked, threads, seed, engine, heard = () => {}) {
-  engine.start(machineSpec(asked.machine.resolved), jobSpec(K, asked, threads, seed));
+  engine.start(machineSpec(asked.machine), jobSpec(K, asked, threads, seed));
   while (engine.step()) heard(engine.operations());
   return pointOf(K, asked, threads, seed, engine);
 }

@@ -3,7 +3,6 @@
 //   traceOf(K, asked, threads, seed, engine, command)     runs the job twice: to find where what is
 //                                                         measured begins, then traced from there
 const NOT = -1, LINE = 64;
-const GOLDEN = 0x9E3779B97F4A7C15n;
 const SNOOPS = ['ProbeS', 'ProbeM', 'Inv', 'Answer', 'Unblock'];
 const WHEN = { messages: 'sent', transactions: 'request', states: 'at', holds: 'at', turns: 'at', accesses: 'at', harts: 'at' };
 
@@ -18,20 +17,19 @@ function traceOf(K, asked, threads, seed, engine, command) {
   for (const a of tables.accesses) { a.object = named.part(a.address); a.line = a.address - a.address % LINE; }
   for (const row of [...tables.accesses, ...tables.harts]) row.source = named.source(row.pc);
   tables.transactions = tables.transactions.filter(x => x.close >= begun);
-  const cores = machine.core_stops.length, places = placesOf(machine, drawing);
+  const cores = machine.core_stops.length;
   const lines = linesOf(tables.messages), used = usedOf(tables.accesses);
   const nameOf = line => (used.get(line) || []).slice(0, 3).join(', ') || fields.at(line);
   const rows = name => tables[name].filter(row => name !== 'harts' || row.what !== 'marks')
     .map(row => K.columns[name].map(column => said(K, texts, begun, column, row[column])));
   const found = Object.fromEntries(Object.keys(K.columns).map(name => [name, rows(name)]));
-  const core = machineSpec(machine).hart_cores;
   return {
     title: `${program.name} on ${machine.name}`, about: aboutOf(asked, threads, seed), command,
     protocol: machine.protocol, until: untilOf(tables, begun) - begun, machine: drawing,
-    lines: lines.map(line => [line, nameOf(line), machine.resolvers.map((_, n) => places.stop(cores + n, line))]),
-    harts: machineHarts(asked, threads).map((at, hart) => [hart, core[at]]),
+    lines: lines.map(line => [line, nameOf(line), machine.resolvers.map((_, n) => engine.stop(cores + n, line / LINE))]),
+    harts: machineHarts(asked, threads).map((at, hart) => [hart, asked.machine.cores[at]]),
     operations: operationsOf(K, tables.harts).map(([hart, from, to]) => [hart, from - begun, to - begun]),
-    ways: tables.messages.map(m => places.way(m, begun)),
+    ways: waysOf(machine, tables.messages, begun, engine),
     columns: K.columns, tables: found, rows: K.protocols[machine.protocol].rows,
     texts: texts.found, sources: sourcesOf(program, texts.found),
   };
@@ -41,7 +39,7 @@ const machineHarts = (asked, threads) => asked.machine.harts[asked.placement].sl
 
 // One traced run, its columns as rows, numbers as the names that tables and rules have for them.
 function traced(K, asked, threads, seed, engine, window) {
-  engine.start(machineSpec(asked.machine.resolved), jobSpec(K, asked, threads, seed, window));
+  engine.start(machineSpec(asked.machine), jobSpec(K, asked, threads, seed, window));
   while (engine.step());
   const columns = engine.trace(), words = K.protocols[asked.machine.resolved.protocol].words;
   const found = {};
@@ -124,53 +122,24 @@ function linksOf(messages, crossings) {
 }
 
 // ---- where messages are (uncore.trace.places)
-function placesOf(machine, drawing) {
-  const cores = machine.core_stops.length, routes = routesOf(machine), ways = new Map();
-  const stop = (agent, line) => {
-    const resolver = agent - cores;
-    if (resolver < 0) return machine.core_stops[agent];
-    if (resolver >= machine.resolvers.length) return machine.memories[resolver - machine.resolvers.length].stop;
-    const { slices } = machine.resolvers[resolver];
-    return slices[Number(((BigInt(line / LINE) * GOLDEN & (1n << 64n) - 1n) >> 32n) % BigInt(slices.length))];
-  };
+function waysOf({ links }, messages, start, engine) {
+  const known = new Map();
   const path = (source, target) => {
     const key = `${source} ${target}`;
-    if (!ways.has(key)) ways.set(key, routes(source, target));
-    return ways.get(key);
+    if (!known.has(key)) {
+      const found = [];
+      for (let at = source; at !== target; at = links[found[found.length - 1]].target) found.push(engine.link(at, target));
+      known.set(key, found);
+    }
+    return known.get(key);
   };
-  const way = (m, start) => {
+  return messages.map(m => {
     const size = m.carries ? 'data' : SNOOPS.includes(m.kind) ? 'snoop' : 'control';
-    const stops = [stop(m.sender, m.line)], times = [m.sent - start];
-    for (const number of path(stops[0], stop(m.receiver, m.line))) {
-      const link = machine.links[number];
-      stops.push(link.target);
-      times.push(times[times.length - 1] + (m.links.get(number) || 0) + link[size]);
+    const stops = [engine.stop(m.sender, m.line / LINE)], times = [m.sent - start];
+    for (const number of path(stops[0], engine.stop(m.receiver, m.line / LINE))) {
+      stops.push(links[number].target);
+      times.push(times[times.length - 1] + (m.links.get(number) || 0) + links[number][size]);
     }
     return [stops, times];
-  };
-  return { stop, way };
-}
-
-// Paths of least control latency; among equal ones each stop takes its lowest-numbered link.
-function routesOf({ links, stops }) {
-  const into = stops.map(() => []), out = stops.map(() => []), known = new Map();
-  links.forEach((link, n) => { into[link.target].push(n); out[link.source].push(n); });
-  const distances = target => {
-    const best = new Array(stops.length).fill(Infinity), waiting = [target];
-    for (best[target] = 0; waiting.length;) {
-      const stop = waiting.shift();
-      for (const n of into[stop]) {
-        const through = best[stop] + links[n].control;
-        if (through < best[links[n].source]) { best[links[n].source] = through; waiting.push(links[n].source); }
-      }
-    }
-    return best;
-  };
-  return (source, target) => {
-    if (!known.has(target)) known.set(target, distances(target));
-    const best = known.get(target), path = [];
-    for (let at = source; at !== target; at = links[path[path.length - 1]].target)
-      path.push(out[at].find(n => best[at] === links[n].control + best[links[n].target]));
-    return path;
-  };
+  });
 }

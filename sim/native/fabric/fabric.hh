@@ -56,6 +56,8 @@ class Fabric {
     const std::vector<const Leg*>& known = known_[source];
     return !known.empty() && known[target] ? known[target] : learn(source, target);
   }
+  // Its first link.
+  int32_t next(int32_t stop, int32_t target);
   // The leg that follows on a link with a channel.
   const Leg* beyond(int32_t link, int32_t target);
   // Latency of a message alone on its way.
@@ -68,7 +70,6 @@ class Fabric {
  private:
   template <class Weight, class Enough>
   std::vector<Time> distances(int32_t target, Weight weight, Enough enough) const;
-  int32_t next(int32_t stop, int32_t target);          // link of the route
   const std::vector<int32_t>& toward(int32_t target);  // the same, of every stop
   const Leg* learn(int32_t source, int32_t target);
   const Leg* make(int32_t stop, int32_t target, const Costs& behind);

@@ -2,8 +2,8 @@
 // browser). Specs come in as words (web/words.hh), all that is told goes out as JSON.
 //
 // Interface, in the order of its use: uncore_shapes; uncore_room, uncore_start; uncore_step until
-// it is 0; uncore_outcome, uncore_memory, uncore_trace. A text ends with a zero. Whatever the
-// engine throws ends the module (web/ending.cc).
+// it is 0; uncore_outcome, uncore_memory, uncore_trace, uncore_stop, uncore_link. A text ends with
+// a zero. Whatever the engine throws ends the module (web/ending.cc).
 #include <optional>
 #include <type_traits>
 #include <vector>
@@ -115,6 +115,16 @@ FOR_PAGE(uncore_trace) const char* uncore_trace() {
     put("transactions", [] { columns(run->log->records()); });
   });
   return say();
+}
+
+// Where an agent is met about a line.
+FOR_PAGE(uncore_stop) int32_t uncore_stop(uint32_t agent, double line) {
+  return run->map.stop(agent, static_cast<uint64_t>(line));
+}
+
+// The link that a message to `target` takes from a stop.
+FOR_PAGE(uncore_link) int32_t uncore_link(int32_t stop, int32_t target) {
+  return run->fabric.next(stop, target);
 }
 
 }  // namespace uncore

@@ -17,6 +17,7 @@ from uncore.program.names import Names
 if TYPE_CHECKING:
     from uncore.job import Job
     from uncore.program import Program
+    from uncore.topology.machine import Machine
 
 SUSPECTS = ["stopped", "running", "waiting", "spinning", "idle"]  # whom to name first in a message
 MOST_SUSPECTS = 16
@@ -58,7 +59,7 @@ def point(job: Job, engine: Run) -> dict[str, Any]:
         "lines": lines,
         "names": [(address, names.at(address)) for address, _ in lines],
         "invalidations": counts["invalidations"],
-        "links": _busy(_channels(job), counts["channel_busy"], engine.now),
+        "links": _busy(channels(job.machine), counts["channel_busy"], engine.now),
         "resolvers": _busy(
             [r.name for r in job.machine.resolvers], counts["resolver_busy"], engine.now
         ),
@@ -111,14 +112,20 @@ def percentiles(buckets: list[tuple[int, int]]) -> dict[str, int] | None:
 
 def _transfers(job: Job, counts: dict[str, Any]) -> dict[str, int]:
     """Fills by where they came from: the common level, a level's data, or memory."""
-    levels = ("system", *(level for level in job.machine.levels if level != "thread"))
+    between, stored = origins(job.machine)
     out: Counter[str] = Counter()
-    for level, count in zip(levels[-len(counts["between"]) :], counts["between"], strict=True):
+    for level, count in zip(between[-len(counts["between"]) :], counts["between"], strict=True):
         out[level] += count
-    for resolver, count in zip(job.machine.resolvers, counts["stored"], strict=True):
-        out[f"{resolver.level} data"] += count
+    for resolver, count in zip(stored, counts["stored"], strict=True):
+        out[resolver] += count
     out["memory"] += counts["memory"]
     return {name: count for name, count in out.items() if count}
+
+
+def origins(machine: Machine) -> tuple[list[str], list[str]]:
+    """What fills from between the children of a level are called; and of each resolver's data."""
+    between = ["system", *(level for level in machine.levels if level != "thread")]
+    return between, [f"{resolver.level} data" for resolver in machine.resolvers]
 
 
 def traffic(job: Job, run: Run) -> dict[str, list[int]]:
@@ -132,11 +139,11 @@ def traffic(job: Job, run: Run) -> dict[str, list[int]]:
     return found
 
 
-def _channels(job: Job) -> list[str]:
+def channels(machine: Machine) -> list[str]:
     """A name per channel: its first link's ends."""
-    stops = job.machine.stops
+    stops = machine.stops
     names: dict[int, str] = {}
-    for link in job.machine.links:
+    for link in machine.links:
         if link.channel >= 0:
             names.setdefault(link.channel, f"{stops[link.source]}>{stops[link.target]}")
     return [names[channel] for channel in sorted(names)]
