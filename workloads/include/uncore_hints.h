@@ -1,5 +1,6 @@
 // What a program with main() tells of itself: where its operations are. On a machine of uncore's
-// these are hints that take one instruction; compiled for anything else they are nothing.
+// these are hints that take one instruction; compiled for anything else they are nothing, but for
+// `uncore run --host`, which has them counted (runtime/counted).
 //
 //     uncore_begin();                     what is measured begins, for this thread
 //     for (...) { work(); uncore_op(); }  an operation has been done
@@ -9,6 +10,25 @@
 
 #include "uncore_abi.h"
 
+#ifdef UNCORE_COUNTED
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern __thread unsigned long* uncore_operations;
+void uncore_thread_begins(void);
+void uncore_thread_ends(void);
+#ifdef __cplusplus
+}
+#endif
+#define uncore_begin() uncore_thread_begins()
+#define uncore_op() (uncore_operations ? (void)++*uncore_operations : uncore_first_operation())
+#define uncore_end() uncore_thread_ends()
+
+static inline __attribute__((unused)) void uncore_first_operation(void) {
+  uncore_thread_begins();
+  ++*uncore_operations;
+}
+#else
 #ifdef __riscv
 #define UNCORE_TEXT_(code) #code
 #define UNCORE_TEXT(code) UNCORE_TEXT_(code)
@@ -21,5 +41,6 @@
 #define uncore_begin() UNCORE_HINT(UC_MARK_ROI_ON)
 #define uncore_op() UNCORE_HINT(UC_MARK_OP)
 #define uncore_end() UNCORE_HINT(UC_MARK_ROI_OFF)
+#endif
 
 #endif

@@ -60,7 +60,7 @@ def finish(
         results = within(results[: len(jobs)], drawn, results[len(jobs) :])
         if output:
             save(Results(results), output)
-    _show_output([] if json else results)
+    show_output([] if json else results)
     curve.show(results, json)
     if len(jobs) == 1 and results[0].points and not json:
         moved.show(jobs[0].program, repeats(results[0])[-1].median)
@@ -101,7 +101,7 @@ def _probes(**wanted: object) -> Probes:
     return frozenset(name for name, on in wanted.items() if on)
 
 
-def _show_output(results: Sequence[Result]) -> None:
+def show_output(results: Sequence[Result]) -> None:
     """What programs of Linux have written; the same of several points once."""
     points = [point for result in results for point in result.points]
     texts = {point.output for point in points if isinstance(point.output, str)}

@@ -10,8 +10,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from uncore.api import find_program
-from uncore.commands.finish import draw, finish
+from uncore.commands.finish import draw, finish, show_output
 from uncore.commands.options import (
     CHART,
     CREW,
@@ -32,6 +31,7 @@ from uncore.engine.native.state import BEGIN
 from uncore.errors import UserError
 from uncore.execute import execute
 from uncore.host import pinned
+from uncore.host.program import measure
 from uncore.job import Job
 from uncore.placement import thread_counts
 from uncore.pool import Workers
@@ -83,7 +83,9 @@ def run(
     if whole.from_:
         return _from(whole.from_, whole, alone and not (again or host), set_, told, **shown)
     if host:
-        return _measure(plain and not (again or told), words, threads, set_, **shown)
+        _check_host(plain and not (again or told) and whole == WHOLE)
+        check_endings({"--output": output, "--plot": chart.plot})
+        return _told(_measured(words, threads, set_, on_linux), **shown)
     if again:
         _check_again(again, alone and not set_ and not output and chart == CHART)
         return _again(again, crew.at_work(), told)
@@ -164,29 +166,24 @@ def _check_files(jobs: int, output: Path | None, log: Path | None, lines: bool) 
         raise UserError("--lines: where to? write --output FILE.json too")
 
 
-def _measure(
-    alone: bool,
-    words: Sequence[str],
-    threads: str,
-    set_: Sequence[str],
-    *,
-    json: bool,
-    chart: Chart,
-    output: Path | None,
-) -> int:
-    _check_host(alone)
+def _measured(words: Sequence[str], threads: str, set_: Sequence[str], on_linux: OnLinux) -> Result:
     if len(words) != 1:
         raise UserError("run --host needs one workload and no machine: uncore run --host lock/mcs")
-    check_endings({"--output": output, "--plot": chart.plot})
     counts = thread_counts(threads, len(pinned.processors()))
-    result = pinned.measure(find_program(words[0]), counts, pairs("--set", set_))
-    return _told(result, json=json, chart=chart, output=output)
+    sources, values = on_linux.sources(words[0]), pairs("--set", set_)
+    if not sources:
+        on_linux.check_unused(words[0])
+        return pinned.measure(on_linux.program(words[0]), counts, values)
+    if values:
+        raise UserError("--set: a program with main() has no parameters; its words stand behind --")
+    return measure(sources, counts, on_linux.argument)
 
 
 def _told(result: Result, *, json: bool, chart: Chart, output: Path | None) -> int:
     check_endings({"--output": output, "--plot": chart.plot})
     if output:  # before anything is printed: who reads it may have seen enough
         save(result, output)
+    show_output([] if json else [result])
     curve.show([result], json)
     if output:
         note(f"result: {output}")

@@ -52,11 +52,7 @@ def measure(
     """Runs the workload on as many threads, at each count; they must not outnumber the CPUs."""
     if what := missing():
         raise UserError(f"--host: {what}")
-    cpus = processors()
-    if max(threads) > len(cpus):
-        raise UserError(
-            f"--threads {max(threads)}: this process may use {len(cpus)} CPUs; write at most that"
-        )
+    cpus = room_for(threads)
     values = workload.canonical(parameters or {})
     started = datetime.now(UTC).isoformat(timespec="seconds")
     source = source_of(workload)
@@ -66,23 +62,41 @@ def measure(
         begin = time.perf_counter()
         points.append(msgspec.convert(run(binary, workload, cpus[:count], values), Point))
         seconds.append(round(time.perf_counter() - begin, 3))
-    job = {
-        "machine": {"id": "host", "name": processor(), "cpus": cpus},
-        "program": {"name": workload.name, "sha256": workload.sha256},
-        "threads": list(threads),
-        "placement": "compact",
-        "smt": True,
-        "home": "addressed",
-        "slices": "hash",
-        "parameters": sorted(values.items()),
-        "overrides": [],
-        "engine": "host",
-    }
+    job = described(workload.name, workload.sha256, cpus, threads)
+    job["parameters"] = sorted(values.items())
     return Result(
         job=msgspec.to_builtins(job),
         outcome=Outcome(points=points),
         host=host_part(ABOUT, started, seconds, source),
     )
+
+
+def room_for(threads: Sequence[int]) -> list[int]:
+    """The CPUs, which must be as many as the threads."""
+    cpus = processors()
+    if max(threads) > len(cpus):
+        raise UserError(
+            f"--threads {max(threads)}: this process may use {len(cpus)} CPUs; write at most that"
+        )
+    return cpus
+
+
+def described(
+    name: str, sha256: str, cpus: Sequence[int], threads: Sequence[int]
+) -> dict[str, Any]:
+    """What was asked, in the words of a simulated job."""
+    return {
+        "machine": {"id": "host", "name": processor(), "cpus": [*cpus]},
+        "program": {"name": name, "sha256": sha256},
+        "threads": [*threads],
+        "placement": "compact",
+        "smt": True,
+        "home": "addressed",
+        "slices": "hash",
+        "parameters": [],
+        "overrides": [],
+        "engine": "host",
+    }
 
 
 def processors() -> list[int]:

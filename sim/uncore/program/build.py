@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import platform
 import re
 import resource
 import signal
@@ -40,10 +41,11 @@ class Target:
 
 
 # A program of Linux: for RV64GC, as the target is by default, with musl and libc++ linked in, and
-# frames that a message can follow.
-_LINUX = ("-target", "riscv64-linux-musl")
-LINUX = (*_LINUX, "-static", "-O2", "-g", "-fno-omit-frame-pointer", "-fno-sanitize=undefined")
-LINUX_ZIG = (*_LINUX, "-OReleaseSafe", "-fno-strip")
+# frames that a message can follow; or the same for this computer.
+ON_MACHINES = "riscv64-linux-musl"
+HERE = f"{platform.machine()}-linux-musl"
+LINUX = ("-static", "-O2", "-g", "-fno-omit-frame-pointer", "-fno-sanitize=undefined")
+LINUX_ZIG = ("-OReleaseSafe", "-fno-strip")
 # The canonical guest: no compressed instructions, no compare-and-swap instruction, no sub-word
 # atomics, so that every engine runs the same bytes.
 TARGET = [
@@ -146,9 +148,11 @@ def build(
         unfinished.unlink(missing_ok=True)
 
 
-def build_for_linux(sources: list[Path], elf: Path, flags: Iterable[str]) -> None:
-    """A static program for riscv64-linux, of C, C++ or Zig files; headers may have changed, which
-    the compiler's own cache knows.  The first time it compiles its C library, too."""
+def build_for_linux(
+    sources: list[Path], elf: Path, flags: Iterable[str], target: str = ON_MACHINES
+) -> None:
+    """A static program for Linux, of C, C++ or Zig files; headers may have changed, which the
+    compiler's own cache knows.  The first time it compiles its C library, too."""
     elf.parent.mkdir(parents=True, exist_ok=True)
     unfinished = elf.with_name(f".{elf.name}.{os.getpid()}")
     driver = "c++" if any(s.suffix in (".cc", ".cpp", ".cxx") for s in sources) else "cc"
@@ -158,11 +162,24 @@ def build_for_linux(sources: list[Path], elf: Path, flags: Iterable[str]) -> Non
     else:
         words = [*ZIG, driver, *LINUX, *flags, "-o", str(unfinished)]
     try:
+        words += ["-target", target]
         include = f"-I{paths.WORKLOADS / 'include'}"
         if driver_is_c:
             words.append(f"-ffile-prefix-map={sources[0].parent}/=")
         _compile(sources[0], [*words, include, *map(str, sources)], FIRST_PATIENCE)
         unfinished.replace(elf)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def build_object(source: Path, made: Path) -> None:
+    """One of our files for this computer, to be linked with somebody's."""
+    made.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = made.with_name(f".{os.getpid()}.{made.name}")
+    try:
+        words = [*ZIG_CC, "-target", HERE, *LANGUAGE, "-c", str(source), "-o", str(unfinished)]
+        _compile(source, words, FIRST_PATIENCE)
+        unfinished.replace(made)
     finally:
         unfinished.unlink(missing_ok=True)
 

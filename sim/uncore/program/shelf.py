@@ -69,6 +69,11 @@ def source_of(program: Program) -> Path:
     for source in (ours, program.path):
         if source.suffix == ".c" and source.is_file():
             return source
+    if program.linux:
+        raise UserError(
+            f"{program.path}: an ELF for RISC-V, which this computer does not run; give --host the"
+            " program's source files"
+        )
     raise UserError(
         f"{program.path}: an ELF has only a guest's instructions, and this needs the C file"
     )
@@ -86,14 +91,21 @@ def is_for_linux(path: Path, more: bool = False) -> bool:
     return "uc_main" not in text and (more or re.search(r"\bmain\s*\(", text) is not None)
 
 
-def compile_for_linux(path: Path, sources: tuple[Path, ...], flags: tuple[str, ...]) -> Program:
-    """Compiles a program of Linux; anew where a file or a word is another."""
+def elf_of(
+    path: Path, sources: tuple[Path, ...], flags: tuple[str, ...], target: str = build.ON_MACHINES
+) -> Path:
+    """Where the program of these files is kept: another place where a file or a word is another."""
     texts = [_contents(one) for one in (path, *sources)]
     files = [one.resolve() for one in (path, *sources)]
-    said = "\0".join([*map(str, files), *flags]).encode()
+    said = "\0".join([target, *map(str, files), *flags]).encode()
     place = hashlib.sha256(b"\0".join([said, *texts])).hexdigest()[:16]
-    elf = paths.CACHE / "programs" / place / f"{path.stem}.elf"
-    build.build_for_linux(files, elf, flags)
+    return paths.CACHE / "programs" / place / f"{path.stem}.elf"
+
+
+def compile_for_linux(path: Path, sources: tuple[Path, ...], flags: tuple[str, ...]) -> Program:
+    """Compiles a program of Linux; anew where a file or a word is another."""
+    elf = elf_of(path, sources, flags)
+    build.build_for_linux([one.resolve() for one in (path, *sources)], elf, flags)
     return Program(path.stem, path, _contents(elf))
 
 

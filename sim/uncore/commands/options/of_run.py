@@ -10,8 +10,10 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from uncore.api import find_program
+from uncore.errors import UserError
+from uncore.host.program import Sources
 from uncore.job import Job
-from uncore.program import Program, read_folder
+from uncore.program import LINUX_SUFFIXES, Program, is_for_linux, read_folder
 
 
 @Parameter(name="*")
@@ -80,9 +82,32 @@ class OnLinux:
         said += [f"--cflags={self.cflags}"] if self.cflags else []
         return said + ([f"--files={self.files}"] if self.files else [])
 
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """All words for its compiler."""
+        return (*shlex.split(self.cflags), *(f"-I{folder.resolve()}" for folder in self.include))
+
     def program(self, workload: str) -> Program:
-        flags = (*shlex.split(self.cflags), *(f"-I{folder.resolve()}" for folder in self.include))
-        return find_program(workload, tuple(self.source), flags)
+        return find_program(workload, tuple(self.source), self.flags)
+
+    def check_unused(self, workload: str) -> None:
+        if replace(self, source=[], include=[], cflags="") != ON_LINUX:
+            raise UserError(
+                f"{workload}: words behind --, --files, --os and --strace are for programs"
+            )
+
+    def sources(self, workload: str) -> Sources | None:
+        """What it is compiled of, to run on this computer; None of a workload."""
+        path = Path(workload)
+        more = bool(self.source or self.flags)
+        if path.suffix not in LINUX_SUFFIXES or not is_for_linux(path, more):
+            return None
+        if self.files or self.os != "machine" or self.strace:
+            raise UserError(
+                "--host: a program has the files and the system of this computer: without --files,"
+                " --os and --strace"
+            )
+        return Sources(path, tuple(self.source), self.flags)
 
 
 WHAT_IF, WHOLE, ON_LINUX = WhatIf(), Whole(), OnLinux()

@@ -1,0 +1,123 @@
+"""A program with main() on this computer: the same sources, compiled for its processors.
+
+    measure(sources, threads, words) -> Result    at each thread count, one after the other
+
+What pinned.py is for workloads: N threads get the first N processors of this computer, and the
+result has the schema of a simulated one.  The C library is the same; its operations are counted by
+workloads/runtime/counted, and a program without marks is one operation.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from uncore import paths
+from uncore.engine import tasks
+from uncore.execute import host_part
+from uncore.host import pinned
+from uncore.program import build, elf_of
+from uncore.result.schema import Outcome, Point, Result
+
+ABOUT = "this computer: the same program, compiled for it"
+COUNTED = paths.WORKLOADS / "runtime/counted/hints.c"
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What a program is compiled of: the file given, others, the compiler's words."""
+
+    main: Path
+    others: tuple[Path, ...] = ()
+    flags: tuple[str, ...] = ()
+
+
+def measure(sources: Sources, threads: Sequence[int], words: Sequence[str] = ()) -> Result:
+    """Runs the program on as many processors, at each count; there must be as many."""
+    cpus = pinned.room_for(threads)
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    binary = compile(sources)
+    points, seconds = [], []
+    for count in threads:
+        begin = time.perf_counter()
+        told = [word.replace("{threads}", str(count)) for word in words]
+        points.append(msgspec.convert(run(binary, cpus[:count], told), Point))
+        seconds.append(round(time.perf_counter() - begin, 3))
+    sha256 = hashlib.sha256(binary.read_bytes()).hexdigest()
+    job = pinned.described(sources.main.stem, sha256, cpus, threads)
+    return Result(
+        job=job | {"arguments": [*words]},
+        outcome=Outcome(points=points),
+        host=host_part(ABOUT, started, seconds, sources.main),
+    )
+
+
+def compile(sources: Sources) -> Path:
+    """The program for this computer, kept where those for machines are."""
+    counter = paths.CACHE / "host/counted.o"
+    build.build_object(COUNTED, counter)
+    flags = ("-DUNCORE_COUNTED", *sources.flags)
+    binary = elf_of(sources.main, sources.others, flags, build.HERE)
+    files = [file.resolve() for file in (sources.main, *sources.others)]
+    build.build_for_linux([*files, counter], binary, flags, build.HERE)
+    return binary
+
+
+def run(binary: Path, cpus: Sequence[int], words: Sequence[str]) -> dict[str, Any]:
+    """The fields of one Point, of as many threads as there are processors."""
+    with tempfile.TemporaryFile() as told:
+        begin = time.perf_counter()
+        running = subprocess.Popen(
+            [str(binary), *words],
+            env={**os.environ, "UNCORE_TOLD": str(told.fileno())},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            pass_fds=(told.fileno(),),
+            preexec_fn=lambda: os.sched_setaffinity(0, cpus),
+        )
+        with running:
+            try:
+                printed, _ = running.communicate()
+            except BaseException:
+                running.kill()
+                raise
+        whole = round((time.perf_counter() - begin) * 1e9)
+        told.seek(0)
+        counted = [[*map(int, line.split())] for line in told]
+    known = {"threads": len(cpus), "output": printed.decode(errors="replace")[-tasks.MOST_OUTPUT :]}
+    return known | _times(counted or [[whole]]) | _judged(running.returncode)
+
+
+def _times(counted: Sequence[Sequence[int]]) -> dict[str, Any]:
+    """Of what was told: the whole time, then each thread's operations, first and last moment."""
+    (whole,), *threads = counted
+    threads = threads or [[1, 0, whole]]
+    begin = min(began for _, began, _ in threads)
+    spans = [((began - begin) * 1000, (ended - begin) * 1000) for _, began, ended in threads]
+    return {
+        "ops": sum(operations for operations, *_ in threads),
+        "elapsed_ps": max(ended for _, ended in spans),
+        "thread_ops": [operations for operations, *_ in threads],
+        "thread_ps": spans,
+    }
+
+
+def _judged(status: int) -> dict[str, Any]:
+    """A signal's number is told as shells and simulated programs tell it."""
+    status = status if status >= 0 else 128 - status
+    optional = [f.name for f in msgspec.structs.fields(Point) if f.default is None]
+    return {
+        "failures": [f"exit status {status}"] if status else [],
+        "absent": dict.fromkeys(optional, pinned.HARDWARE) | {"latency": pinned.CLOCK},
+    }
