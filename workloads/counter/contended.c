@@ -6,24 +6,36 @@
 // value that it found, which the next one expects. How many harts wait for the line decides the
 // rate of both; how long a core keeps it, whether an attempt ever finds what it expects.
 //
+// The same benchmarks put the counter behind a lock: then it is a plain count on a line of its own,
+// and whoever waits reads without pause. `spin` tests until the lock looks free and exchanges then;
+// `ticket` has both of its words on one line.
+//
 // counter/atomic and counter/cas do the same with a clock and a marker around each operation, which
 // is right to ask for latencies, and hides what a line can bear.
 //
 // Check: the counter ends at the number of increments.
 #include "loop.h"
+#include "spinlock.h"
+#include "ticket.h"
 #include "uncore.h"
 
-UC_WORKLOAD("One shared counter, incremented by every hart without pause, by add or by retry");
-enum { BY_ADD, BY_CAS };
-UC_PARAM(choice, by, BY_ADD, "add|cas", "one fetch-and-add, or compare-and-swap until it succeeds");
+UC_WORKLOAD("One shared counter, incremented by every hart without pause: by add, retry or lock");
+enum { BY_ADD, BY_CAS, BY_SPIN, BY_TICKET };
+UC_PARAM(choice, by, BY_ADD, "add|cas|spin|ticket",
+         "one fetch-and-add; compare-and-swap until it succeeds; behind a lock of that kind");
 UC_PARAM(u64, batch, 25, "operations", "increments between two looks at the clock");
 UC_PARAM(u64, counter_node, 0, "node", "memory node of the counter's line");
 
 static _Atomic uint64_t* counter;
+static struct {
+  UC_ALIGNED struct spinlock spin;
+  UC_ALIGNED struct ticket_lock ticket;
+}* locks;
 
 void uc_setup(unsigned n) {
   (void)n;
   counter = uc_alloc(sizeof *counter, (unsigned)counter_node);
+  locks = uc_alloc(sizeof *locks, (unsigned)counter_node);
   atomic_store_explicit(counter, 0, memory_order_relaxed);  // a single hart has the line
 }
 
@@ -37,6 +49,32 @@ static void compare_and_swap(uint64_t times) {
     while (!atomic_compare_exchange_strong_explicit(counter, &seen, seen + 1, memory_order_relaxed,
                                                     memory_order_relaxed)) {
     }
+  }
+}
+
+// For the holder of a lock.
+static inline void count(void) {
+  uint64_t seen = atomic_load_explicit(counter, memory_order_relaxed);
+  atomic_store_explicit(counter, seen + 1, memory_order_relaxed);
+}
+
+static void spin(uint64_t times) {
+  for (; times; times--) {
+    do
+      while (spin_taken(&locks->spin)) continue;
+    while (!spin_trylock(&locks->spin));
+    count();
+    spin_unlock(&locks->spin);
+  }
+}
+
+static void ticket(uint64_t times) {
+  struct ticket_lock* lock = &locks->ticket;
+  for (; times; times--) {
+    uint32_t mine = atomic_fetch_add_explicit(&lock->next, 1, memory_order_relaxed);
+    while (atomic_load_explicit(&lock->served, memory_order_acquire) != mine) continue;
+    count();
+    ticket_release(lock);
   }
 }
 
@@ -56,8 +94,12 @@ void uc_main(unsigned id, unsigned n) {
       lose(batch);
     else if (by == BY_ADD)
       add(batch);
-    else
+    else if (by == BY_CAS)
       compare_and_swap(batch);
+    else if (by == BY_SPIN)
+      spin(batch);
+    else
+      ticket(batch);
     uc_ops(batch);
   }
   loop_end();
