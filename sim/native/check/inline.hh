@@ -20,6 +20,10 @@ class Few {
     at_[static_cast<std::size_t>(size_++)] = item;
   }
   void pop() { remove(0); }
+  void pop(T& to) {
+    to = front();
+    pop();
+  }
   // Keeps the order of the others.
   void remove(int index) {
     for (int i = index + 1; i < size_; ++i) (*this)[i - 1] = (*this)[i];

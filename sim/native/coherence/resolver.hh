@@ -128,8 +128,7 @@ class Resolver {
       if (e.busy() || e.queue.empty()) return;
       const bool overlaps = e.queue.front().kind == Kind::GetS && !env.policy().snoop;
       if (e.open_reads > 0 && !overlaps) return;
-      e.request = e.queue.front();
-      e.queue.pop();
+      e.queue.pop(e.request);
       e.carried = false;
       if (e.probed) ++e.served;
       happen(env, e, turn(env, e));

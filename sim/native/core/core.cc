@@ -60,7 +60,8 @@ bool Core::reach_register(Thread& thread, const Access& a, Time now, Outcome& ou
 }
 
 // At once, or into the store buffer.
-bool Core::store(Thread& thread, const Access& a, Time now, Outcome& out) {
+[[gnu::always_inline]] inline bool Core::store(Thread& thread, const Access& a, Time now,
+                                               Outcome& out) {
   const bool first = thread.buffer.empty();
   if (first) {
     Time lookup = 0;
@@ -86,7 +87,8 @@ bool Core::load(Thread& thread, const Access& a, Time now, Outcome& out) {
 }
 
 // Locked meanwhile; where its line's data are, if the core has not got it alone (rule C8).
-bool Core::begin_atomic(Thread& thread, const Access& a, Time now, Outcome& out) {
+[[gnu::always_inline]] inline bool Core::begin_atomic(Thread& thread, const Access& a, Time now,
+                                                      Outcome& out) {
   if (!may_begin(thread, a.line(), now)) return false;
   out.cost = spec.atomic;
   if (!a.operates() || !spec.far_atomics || !goes_far(a.line()))
@@ -105,7 +107,8 @@ bool Core::fail(Thread& thread, const Access& a, Time now, Outcome& out) {
   return true;
 }
 
-bool Core::in_cache(Thread& thread, const Access& a, Time now, Outcome& out) {
+[[gnu::always_inline]] inline bool Core::in_cache(Thread& thread, const Access& a, Time now,
+                                                  Outcome& out) {
   Time lookup = 0;
   Line* line = ready(thread, a.line(), wish_of(a, spec), now, lookup);
   const bool restarts = std::exchange(thread.restarts, false);
@@ -119,7 +122,8 @@ bool Core::in_cache(Thread& thread, const Access& a, Time now, Outcome& out) {
 }
 
 // The access itself, to a line with the right that it needs.
-void Core::apply(Thread& thread, const Access& a, Line& line, Time now, Outcome& out) {
+[[gnu::always_inline]] inline void Core::apply(Thread& thread, const Access& a, Line& line,
+                                               Time now, Outcome& out) {
   if (observed) observed.access(thread, a, now, &line.data);
   if (a.kind == Access::Kind::load && thread.recording) thread.watch(a.line());
   if (a.writes()) written(line, now, thread);

@@ -25,22 +25,23 @@
 
 namespace uncore {
 
-struct Line {
+// What every access needs is in one line of the host, and its bytes are.
+struct alignas(64) Line {
   uint64_t number = 0;
   Copy copy;
-  bool resident = false;  // occupies a way of the L2
-  bool in_l1 = false;
-  uint32_t stalled = 0;   // probes waiting for this line
-  uint32_t watchers = 0;  // sleeping harts that read it (core/run.cc)
+  Contended contended;    // rule C9
   Time held_until = 0;    // an exclusively won line stays until then
   Time locked_until = 0;  // an atomic is under way on it
-  Time won = 0;           // when it was
-  bool guarded = false;   // that began then: probes wait for it
-  Contended contended;    // rule C9
   Time used = 0;          // last, for LRU,
   uint64_t use = 0;       // by whom (0: a message, else a hart), and its place in our order
+  uint16_t watchers = 0;  // sleeping harts that read it (core/run.cc)
+  uint16_t stalled = 0;   // probes waiting for this line
+  bool resident = false;  // occupies a way of the L2
+  bool in_l1 = false;
+  bool guarded = false;  // the atomic began when it was won: probes wait for it
+  alignas(64) Bytes data;
+  Time won = 0;                                 // when it was
   Line *l1_next = nullptr, *l2_next = nullptr;  // of its sets
-  Bytes data;
 };
 
 // The lines of a set of a cache, in no order: a chain through the lines, by the member `Next`.

@@ -19,7 +19,7 @@ class Observed {
   Observed(Attribution* by, Trace* trace, Agent core, const Protocol& protocol)
       : by_(by), trace_(trace), core_(core), protocol_(protocol) {}
 
-  explicit operator bool() const { return by_ != nullptr; }
+  explicit operator bool() const { return __builtin_expect(by_ != nullptr, false); }
   Attribution* operator->() const { return by_; }
 
   // An access is performed, the oldest store but so many leaves the buffer; `data`: of the line as

@@ -41,10 +41,10 @@ class Thread : public IssuingPort<Thread> {
   std::unique_ptr<Weak> weak;      // null unless its core is weakly ordered
   uint64_t reservation = kNoLine;  // of the last LR
   uint64_t locked = kNoLine;       // the line that its LR has locked
-  Hart<Thread> hart;
-  Time since = 0;  // when the pending access was issued
-  Access pending;  // what the hart waits for
+  Time since = 0;                  // when the pending access was issued
+  Access pending;                  // what the hart waits for
   StoreBuffer buffer;
+  Hart<Thread> hart;
   std::vector<uint64_t> watched;  // lines that it has read while it was `recording`
   Time delayed_until = 0;         // end of the delay it is in, or was in last
   Time late = 0;                  // where it begins what is measured (V3)

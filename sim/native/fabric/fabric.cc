@@ -111,8 +111,8 @@ const Leg* Fabric::beyond(int32_t link, int32_t target) {
 }
 
 const Leg* Fabric::learn(int32_t source, int32_t target) {
-  std::vector<const Leg*>& known = known_[source];
-  if (known.empty()) known.assign(leaving_.size(), nullptr);
+  std::unique_ptr<const Leg*[]>& known = known_[source];
+  if (!known) known = std::make_unique<const Leg*[]>(leaving_.size());
   return known[target] = make(source, target, {});
 }
 

@@ -1,7 +1,9 @@
 // Requests that wait for a line, in the order in which they arrived.
+//
+// A ring: a thousand waiting requests are more than the host's first cache, so they stay where they
+// are, and of each only what is meant is touched (Message::assign).
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -10,32 +12,41 @@ namespace uncore {
 template <class Request>
 class WaitingQueue {
  public:
-  bool empty() const { return first_ == waiting_.size(); }
-  std::size_t size() const { return waiting_.size() - first_; }
-  const Request& front() const { return waiting_[first_]; }
+  bool empty() const { return size_ == 0; }
+  std::size_t size() const { return size_; }
+  const Request& front() const { return ring_[first_]; }
   template <class F>
   bool any(F f) const {
-    return std::any_of(waiting_.begin() + static_cast<std::ptrdiff_t>(first_), waiting_.end(), f);
+    for (std::size_t i = 0; i < size_; ++i)
+      if (f(ring_[place(i)])) return true;
+    return false;
   }
   template <class F>
   void each(F f) {
-    std::for_each(waiting_.begin() + static_cast<std::ptrdiff_t>(first_), waiting_.end(), f);
+    for (std::size_t i = 0; i < size_; ++i) f(ring_[place(i)]);
   }
-  void push(const Request& request) { waiting_.push_back(request); }
-  void pop() {
-    if (++first_ == waiting_.size())
-      waiting_.clear(), first_ = 0;
-    else if (first_ >= 64)
-      drop_passed();
+  void push(const Request& request) {
+    if (size_ == ring_.size()) grow();
+    ring_[place(size_++)].assign(request);
+  }
+  // The first one leaves.
+  void pop(Request& to) {
+    to.assign(front());
+    first_ = place(1);
+    --size_;
   }
 
  private:
-  void drop_passed() {
-    waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(first_));
+  std::size_t place(std::size_t behind) const { return (first_ + behind) & (ring_.size() - 1); }
+  [[gnu::noinline]] void grow() {
+    std::vector<Request> larger(ring_.empty() ? 4 : 2 * ring_.size());
+    for (std::size_t i = 0; i < size_; ++i) larger[i].assign(ring_[place(i)]);
+    ring_.swap(larger);
     first_ = 0;
   }
-  std::vector<Request> waiting_;
-  std::size_t first_ = 0;
+
+  std::vector<Request> ring_;  // a power of two, or none
+  std::size_t first_ = 0, size_ = 0;
 };
 
 }  // namespace uncore
