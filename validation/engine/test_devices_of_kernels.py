@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from validation.engine.test_kernels import WAYS, boot
 
@@ -93,6 +94,8 @@ begin:
     j 2b
 3:  wfi
     beqz s9, 3b
+    la t3, taken
+    lw t3, (t3)
     li t0, 0x10000000
     sb s11, (t0)
     lbu t1, (t0)
@@ -156,3 +159,39 @@ def test_kernel_finds_a_folder_behind_its_disk(tmp_path: Path) -> None:
     assert sizes == [0, 0, 5, 7, 0]
     names = [b"files", b"files/bin", b"files/bin/run", b"files/link", b"TRAILER!!!"]
     assert all(name + b"\0" in found for name in names)
+
+
+def test_where_a_kernel_waits_is_told_by_its_symbols(tmp_path: Path) -> None:
+    places = {name: (1 << 63) + at for name, at in (("first", 0), ("second", 64))}
+    text = "".join(f"{at:016x} t {name}\n" for name, at in places.items())
+    (tmp_path / "kallsyms").write_text(f"{text}0000000000000000 D data\n")
+    symbols = system.Symbols.read(tmp_path / "kallsyms")
+    there = -(1 << 63)  # columns are signed
+    columns = {
+        "pc": [there + 4, there + 64, 0x1000, there + 72],
+        "line": [0x100, 0x140, 0x180, 0x1C0],
+        "kind": [-1, -1, -1, -2],
+        "waited_ps": [50, 100, 50, 1000],
+        "misses": [1, 2, 3, 4],
+    }
+    rows = system.costs({"uses": {k: np.array(v) for k, v in columns.items()}}, symbols)
+    told = [(row["symbol"], row["waited_ps"], row["misses"], row["worst"]) for row in rows]
+    assert told == [
+        ("second", 100, 2, "0x140"), ("(programs)", 50, 3, "0x180"), ("first", 50, 1, "0x100"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("whom", [0, 1])
+def test_attribution_changes_nothing_and_counts_what_comes_after(whom: int) -> None:
+    text = f".set WHOM, {whom}\n{HEARS}"
+    plain = ended(system.start(boot(text)), "ab")
+    session = system.Session(system.start(boot(text)))
+    while not session.waits:
+        assert session.goes_on()
+    session.run.observe()
+    session.type("ab")
+    while session.goes_on():
+        pass
+    assert session.outcome() == plain.outcome()
+    assert sum(session.run.messages) == 1
+    assert session.run.lines()["uses"]["waited_ps"].sum() > 0

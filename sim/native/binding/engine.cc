@@ -127,6 +127,11 @@ void type(Engine& engine, const std::string& text, Time when) {
   engine.type(text, when);
 }
 
+void observe(Engine& engine) {
+  const Arena::In in(&engine);
+  engine.observe();
+}
+
 // Does a kernel wait for what is typed, and for nothing else?
 bool listens(const Engine& engine) {
   const Console& console = engine.services.console;
@@ -165,6 +170,8 @@ void bind_engine(nb::module_& module) {
       .def_prop_ro("strace",
                    [](const Engine& e) { return e.kernel ? e.kernel->strace : std::string(); })
       .def("tasks", &tasks)
+      .def("observe", &observe, "From now on every access is attributed: see lines().")
+      .def_prop_ro("messages", [](const Engine& e) { return e.interrupts.messages(); })
       .def_prop_ro("listens", &listens, "Does a kernel wait for what is typed, asleep?")
       .def("type", &type, nb::arg("text"), nb::arg("when"),
            "At a kernel's console, at a time to come.")

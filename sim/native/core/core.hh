@@ -34,7 +34,7 @@ class Core {
   const CoreSpec& spec;
   std::vector<std::unique_ptr<Thread>> threads;
   Lines lines;
-  const Observed observed;
+  Observed observed;
   Turns turns;
 
   void add_thread(Code& code, uint32_t id);

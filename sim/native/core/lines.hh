@@ -117,6 +117,8 @@ class Lines {
   }
   // Every access takes the core's slow path once more: its page may be gone.
   void forget_recent() { recent_.fill(nullptr); }
+  // And always from now on.
+  void slow() { fast_ = false, forget_recent(); }
   Line* find(uint64_t number) {
     if (Line* line = recent(number)) return line;
     const auto found = by_number_.find(number);

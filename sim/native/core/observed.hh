@@ -21,6 +21,8 @@ class Observed {
 
   explicit operator bool() const { return __builtin_expect(by_ != nullptr, false); }
   Attribution* operator->() const { return by_; }
+  // From now on, where it was told nothing yet.
+  void begin(Attribution* by) { by_ = by; }
 
   // An access is performed, the oldest store but so many leaves the buffer; `data`: of the line as
   // it finds it, null where that is elsewhere.
@@ -49,7 +51,7 @@ class Observed {
  private:
   void waited(const Thread& thread, Time now) const;
 
-  Attribution* const by_;
+  Attribution* by_;
   Trace* const trace_;  // null unless the job asks for it
   const Agent core_;
   const Protocol& protocol_;

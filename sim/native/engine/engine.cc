@@ -203,6 +203,20 @@ void Engine::type(const std::string& text, Time when) {
   interrupts.typed(when);
 }
 
+void Engine::observe() {
+  attribution = std::make_unique<Attribution>(threads.size());
+  around_cores.attribution = attribution.get();
+  for (const auto& core : cores) {
+    core->observed.begin(attribution.get());
+    core->lines.slow();
+  }
+  for (const Thread* thread : threads) {
+    attribution->marked(thread->id, UC_MARK_ROI_ON, 0, queue.now());
+    thread->buffer.each([&](const Store&) { attribution->buffered(thread->id, 0, queue.now()); });
+    if (thread->mode == Thread::Mode::waiting) attribution->stands(thread->id, queue.now());
+  }
+}
+
 // For ever, unless a kernel waits for what somebody types.
 void Engine::stand_still() {
   if (!firmware || !services.console.listens) give_up(End::Cause::stuck);

@@ -41,16 +41,19 @@ class Engine {
   // Types at a kernel's console, at a time to come.
   void type(const std::string& text, Time when);
 
+  // From now on every access is attributed, which changes nothing that happens.
+  void observe();
+
   // The parts, each made of those before it.
   const MachineSpec machine;
   const JobSpec job;
   const Agents agents;
   const Protocol protocol;
-  const std::unique_ptr<Log> log;                  // null unless the job asks for it
-  const std::unique_ptr<Attribution> attribution;  // the same
-  const std::unique_ptr<Trace> trace;              // the same; then there are both
-  const std::unique_ptr<Versions> versions;        // null unless a core is weakly ordered
-  const std::unique_ptr<Accesses> accesses;        // null unless the job asks for them
+  const std::unique_ptr<Log> log;            // null unless the job asks for it
+  std::unique_ptr<Attribution> attribution;  // the same, or until observe()
+  const std::unique_ptr<Trace> trace;        // the same; then there are both
+  const std::unique_ptr<Versions> versions;  // null unless a core is weakly ordered
+  const std::unique_ptr<Accesses> accesses;  // null unless the job asks for them
   Counters counters;
   EventQueue queue;
   End end;
@@ -66,7 +69,7 @@ class Engine {
   Interrupts interrupts;
   std::unique_ptr<Kernel> kernel;      // null unless the program is one of Linux
   std::unique_ptr<Firmware> firmware;  // null unless the program is a kernel itself
-  const CoreSurroundings around_cores;
+  CoreSurroundings around_cores;
 
  private:
   CoreSurroundings surroundings();

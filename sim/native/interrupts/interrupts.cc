@@ -63,6 +63,7 @@ std::optional<Interrupts::Pending> Interrupts::write(Register r, uint64_t value,
   }
   if (r.kind == Register::Kind::file) {
     files_[r.index].deliver(value);
+    ++messages_[r.index];
     return external(r.index);
   }
   const Clint::Change change = clints_[r.index].write(r.kind, value, now / kTick);

@@ -6,6 +6,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -15,6 +16,7 @@ from uncore.commands.options import Json, With, note
 from uncore.commands.options.of_boot import BOOTED, KEPT, Booted, Kept
 from uncore.commands.status import OK
 from uncore.errors import GuestError, UserError
+from uncore.report import symbols as report
 from uncore.report.table import print_json
 from uncore.topology import load
 
@@ -27,6 +29,12 @@ Command = Annotated[
 ]
 Most = Annotated[
     int, Parameter(help="millions of instructions after which it is given up; 0: none")
+]
+SymbolFile = Annotated[
+    Path | None,
+    Parameter(
+        help="where the kernel waited for --run, by its symbols (/proc/kallsyms) in this file"
+    ),
 ]
 PANIC = "Kernel panic"
 PATIENCE = 5  # seconds between two words about progress
@@ -41,10 +49,12 @@ def boot(
     booted: Booted = BOOTED,
     command: Command = "",
     kept: Kept = KEPT,
+    symbols: SymbolFile = None,
     most: Most = 0,
     with_: With = [],  # noqa: B006
     json: Json = False,
 ) -> int:
+    known = system.Symbols.read(symbols) if symbols else None
     begun = _begun(machine, with_, booted, kept)
     session = system.Session(begun.run, waits=kept.from_ is not None)
     state = kept.state
@@ -53,9 +63,11 @@ def boot(
             system.save(begun, state)
             note(f"saved in {state}")
             state = None
+        if waits and known and not session.run.lines():
+            session.run.observe()
         if waits and not _type(session, command):
             break
-    return _ended(session, command, json)
+    return _ended(session, command, json, known)
 
 
 def _begun(machine: str, with_: list[str], booted: Booted, kept: Kept) -> system.Begun:
@@ -103,16 +115,20 @@ def _show(session: system.Session, said: int, shown: bool) -> int:
     return len(session.console)
 
 
-def _ended(session: system.Session, command: str, json: bool) -> int:
+def _ended(session: system.Session, command: str, json: bool, known: system.Symbols | None) -> int:
     outcome = session.outcome()
+    found = session.run.lines()
+    costs = system.costs(found, known) if known and found else []
     if json:
-        print_json(outcome)
+        print_json(outcome | ({"symbols": costs} if known else {}))
     elif not session.console.endswith("\n"):
         print()
     note(
         f"{outcome['instructions'] / 1e6:.1f} M instructions in {outcome['time'] / 1e9:.3f} ms of"
         f" simulated time, result {outcome['hash'][:16]}"
     )
+    if costs and not json:
+        report.show(costs)
     if PANIC in session.console:
         raise GuestError("the kernel gave up: " + _line(session.console, PANIC))
     if session.run.end not in ("exited", "running"):

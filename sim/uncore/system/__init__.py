@@ -9,13 +9,16 @@ from uncore.system.boot import Boot, start
 from uncore.system.images import built_for, initrd, kernel
 from uncore.system.saved import Begun, begin, save, take_up
 from uncore.system.session import Session
+from uncore.system.symbols import Symbols, costs
 
 __all__ = [
     "Begun",
     "Boot",
     "Session",
+    "Symbols",
     "begin",
     "built_for",
+    "costs",
     "initrd",
     "kernel",
     "save",

@@ -67,6 +67,7 @@ class Session:
             "instructions": self.instructions,
             "harts": [{name: hart[name] for name in ("clock", "instructions")} for hart in harts],
             "counters": {name: counters[name] for name in ("events", "transactions")},
+            "interrupts": self.run.messages,
             "console": self.console,
         }
         return found | {"hash": hashlib.sha256(canonical(found)).hexdigest()}

@@ -7,6 +7,7 @@ Distances of memory nodes are those of reads on an empty fabric, in tenths of a 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha512
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uncore.engine.boot import TIMEBASE
@@ -25,6 +26,8 @@ EXTENSIONS = (
     "zihintpause", "ssaia", "sstc", "svadu",
 )  # fmt: skip
 LINE = 64
+# Without it Linux's random numbers are not ready, and each system call draws one under one lock.
+SEED = sha512(b"uncore").digest()
 _NEAR, _FARTHEST = 10, 254  # distances of memory nodes, by convention (ACPI 6.5, 5.2.17)
 _CONTROLLERS, _CACHES, _SHARED, _CPUS = 0x1000, 0x2000, 0x3000, 0x4000  # handles
 _FILES, _APLIC = 0x5000, 0x5001
@@ -48,7 +51,11 @@ class Told:
 
 
 def tree(machine: Machine, harts: tuple[int, ...], told: Told) -> bytes:
-    chosen: dict[str, object] = {"bootargs": told.arguments, "stdout-path": f"/soc/serial@{UART:x}"}
+    chosen: dict[str, object] = {
+        "bootargs": told.arguments,
+        "stdout-path": f"/soc/serial@{UART:x}",
+        "rng-seed": SEED,
+    }
     if told.initrd:
         first, last = told.initrd
         chosen |= {"linux,initrd-start": long(first), "linux,initrd-end": long(last)}

@@ -1,0 +1,29 @@
+"""Where a kernel waits, function by function.
+
+Interface: `show(rows)`: of the rows of `uncore.system.symbols.costs`, the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from uncore.report import units
+from uncore.report.table import Column, emit
+
+SHOWN = 20
+
+COLUMNS = [
+    Column("symbol", "symbol", left=True, about="the kernel's function; programs are one row"),
+    Column("waited", "waited_ps", units.duration, about="what harts waited in it, added up"),
+    Column("share", "share", units.percent, about="of all that was waited"),
+    Column("misses", "misses", units.count, about="accesses whose line was not there"),
+    Column("lines", "lines", units.count, about="that it touched"),
+    Column("worst line", "worst", left=True, about="physical address of what it waited for most"),
+    Column("of it", "of_it", units.percent, about="the worst line's share"),
+]
+
+
+def show(rows: Sequence[Mapping[str, Any]]) -> None:
+    more = f", {SHOWN} of {len(rows)}" if len(rows) > SHOWN else ""
+    emit(list(rows[:SHOWN]), False, COLUMNS, f"where the kernel waited{more}")
