@@ -1,19 +1,28 @@
-"""Runs the native engine without the package: `alone.py MODULE GIVEN`, see counts.py.
+"""Runs the native engine without the package: `alone.py MODULE GIVEN...`, see counts.py.
 
-Nothing else is imported, so that what an instruction counter sees is the engine.
+Nothing else is imported, so that what an instruction counter sees is the engine.  Each run is a
+copy of this process, whose number it prints: all begin alike, and the module is loaded once.
 """
 
 import importlib.util
+import os
 import pickle
 import sys
 
-path, given = sys.argv[1:]
+path, *all_given = sys.argv[1:]
 spec = importlib.util.spec_from_file_location("_native", path)
 assert spec and spec.loader
 native = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(native)
-with open(given, "rb") as file:
-    run = native.Run(*pickle.load(file))
-run.step(1 << 60)
-if run.end != "exited" or run.exit_code:
-    sys.exit(f"{run.end}: {run.reason}")
+for given in all_given:
+    if copy := os.fork():
+        print(copy, flush=True)
+        if os.waitpid(copy, 0)[1]:
+            sys.exit(1)
+        continue
+    with open(given, "rb") as file:
+        run = native.Run(*pickle.load(file))
+    run.step(1 << 60)
+    if run.end != "exited" or run.exit_code:
+        sys.exit(f"{given}: {run.end}: {run.reason}")
+    break

@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -109,26 +109,32 @@ def can_count_instructions() -> bool:
     return bool(shutil.which("valgrind")) and any(BUILD.glob("native-clang/_native*.so"))
 
 
-def instructions(row: Row, times: float, build: str = "native-clang") -> float:
-    """Of the host, each time."""
+def instructions(times: Mapping[Row, float], build: str = "native-clang") -> dict[Row, float]:
+    """Of the host, each time, by row: how often there was one is known."""
     module = next((BUILD / build).glob("_native*.so"))
-    short, long = (collected(job(row, length), module) for length in (row.short, row.long))
-    return round((long - short) / times, 2)
+    both = collected([job(row, n) for row in times for n in (row.short, row.long)], module)
+    return {
+        row: round((both[2 * i + 1] - both[2 * i]) / n, 2)
+        for i, (row, n) in enumerate(times.items())
+    }
 
 
-def collected(asked: Job, module: Path) -> int:
-    """What one run executes in the engine, in a process of its own."""
+def collected(asked: Sequence[Job], module: Path) -> list[int]:
+    """What each run executes in the engine, in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        given = Path(folder, "given")
-        given.write_bytes(pickle.dumps(arguments(asked)))
-        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out"]
+        given = [Path(folder, f"given{i}") for i, _ in enumerate(asked)]
+        for file, one in zip(given, asked, strict=True):
+            file.write_bytes(pickle.dumps(arguments(one)))
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/%p"]
         command += ["--toggle-collect=uncore::Engine::step*"]
-        command += [sys.executable, "-I", "-S", str(ALONE), str(module), str(given)]
+        command += [sys.executable, "-I", "-S", str(ALONE), str(module), *map(str, given)]
         environment = {"PYTHONHASHSEED": "0", "PATH": os.environ["PATH"]}
         ran = subprocess.run(command, capture_output=True, text=True, env=environment)
-    if ran.returncode:
-        sys.exit(why(asked, module, ran.stderr.strip() or ran.stdout.strip()))
-    return int(ran.stderr.split("Collected : ")[1].split()[0])
+        runs = [Path(folder, process) for process in ran.stdout.split()]
+        if ran.returncode:
+            failed = asked[max(0, len(runs) - 1)]
+            sys.exit(why(failed, module, ran.stderr.strip() or ran.stdout.strip()))
+        return [int(run.read_text().split("totals: ")[1]) for run in runs]
 
 
 def why(asked: Job, module: Path, said: str) -> str:
@@ -214,11 +220,13 @@ def main() -> int:
     parser.add_argument("--renew", action="store_true", help="keep what is counted now")
     asked = parser.parse_args()
     can = asked.build != "native-clang" or can_count_instructions()
+    chosen = {row: counted(row) for row in ROWS if asked.only in row.name}
+    times = {row: found["times"] for row, found in chosen.items()}
+    executed = instructions(times, asked.build) if can else {}
     rows, found_worse = [], []
-    for row in (row for row in ROWS if asked.only in row.name):
-        found: dict[str, Any] = {"row": row.name, "per": row.per, **counted(row)}
-        if can:
-            found["instructions"] = instructions(row, found["times"], asked.build)
+    for row, counts in chosen.items():
+        found: dict[str, Any] = {"row": row.name, "per": row.per, **counts}
+        found |= {"instructions": executed[row]} if can else {}
         found_worse += worse(row, found)
         rows.append(found | {"kept": kept().get(row.name, {}).get("instructions")})
     emit(rows, False, COLUMNS)

@@ -33,6 +33,5 @@ def test_a_module_that_valgrind_cannot_execute_is_told_with_how_to_build_another
 def test_executes_no_more_instructions_than_are_kept() -> None:
     """As the pinned clang compiles the engine: elsewhere it would be another program."""
     clang.build()
-    found = {row: counts.counted(row)["times"] for row in counts.ROWS}
-    executed = {row: counts.instructions(row, times) for row, times in found.items()}
+    executed = counts.instructions({row: counts.counted(row)["times"] for row in counts.ROWS})
     assert not [w for row, n in executed.items() for w in counts.worse(row, {"instructions": n})]
