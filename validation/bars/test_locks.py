@@ -29,7 +29,7 @@ def curve(spots: list[Spot], simulated: list[float]) -> list[Point]:
 @pytest.mark.parametrize("machine", MACHINES)
 def test_every_curve_has_a_time_for_each_hart(machine: str) -> None:
     measured, harts = lockhammer.read(machine), topology.load(machine).harts
-    for primitive in [lockhammer.HARNESS, *lockhammer.PRIMITIVES]:
+    for primitive in [lockhammer.HARNESS, *lockhammer.PRIMITIVES, lockhammer.SLEEPING]:
         for hold, think in lockhammer.SETTINGS:
             curve = measured.ns[primitive][f"{hold}-{think}"]
             assert len(curve.median) == len(curve.p20) == len(curve.p80) == harts

@@ -2,17 +2,22 @@
 
     python outcomes.py [CORES [probes]]      with `probes`, every one the engine has
 
-The jobs: every kind of interconnect, two sockets, siblings, small caches, interrupts.
+The jobs: every kind of interconnect, two sockets, siblings, small caches, interrupts; programs of
+Linux with threads that sleep, and with every instruction of floating point.
 """
 
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
+
+from validation.linux import floating, programs
 
 import uncore
 from uncore.api import make_job
 from uncore.engine import native
 from uncore.execute import execute
+from uncore.job import Job
 
 SMALL = {"core.l1": "128B 1-way 4cy", "core.l2": "512B 2-way 14cy"}
 JOBS = [
@@ -29,6 +34,13 @@ JOBS = [
     ("epyc7601x2", "lock/mcs", {"ops": 20}, {}, {"seeds": (1, 2)}),
     ("graviton2", "counter/atomic", {"ops": 20}, {}, {"seeds": (1, 2)}),
 ]
+FLOATING = len(floating.PROGRAMS)
+
+
+def of_linux() -> list[Job]:
+    threads = [programs.job("locked", "6", harts=n, seeds=(1, 2)) for n in (1, 4, 8)]
+    alone = replace(programs.job(harts=1), program=floating.program())
+    return [*threads, *(replace(alone, arguments=(str(n),)) for n in range(FLOATING))]
 
 
 def main(cores: int, probes: frozenset[str]) -> None:
@@ -36,8 +48,9 @@ def main(cores: int, probes: frozenset[str]) -> None:
         make_job(machine, workload, [1, 3, 8], parameters=values, overrides=changes, **policies)
         for machine, workload, values, changes, policies in JOBS
     ]
+    jobs += of_linux()
     for job, result in zip(jobs, execute(jobs, cores, probes=probes), strict=True):
-        print(job.machine.id, job.program.name, result.result_hash)
+        print(job.machine.id, job.program.name, *job.arguments, result.result_hash)
     print(uncore.__file__, file=sys.stderr)
 
 

@@ -205,6 +205,20 @@ static int never_ends(void) {
   for (;;) __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED);
 }
 
+// Sleepers, on one stack that none of them leaves, until there may be no more.
+static long crowds(void) {
+  const u64 flags = 0x100 | 0x200 | 0x400 | 0x800 | 0x10000;
+  threads[0].run = sleep_on;
+  for (long others = 0;; ++others) {
+    const long got = start_thread(flags, threads[0].stack + sizeof threads[0].stack, 0, threads);
+    if (got > 0) continue;
+    say_number(1 + others);
+    return got == -11 ? 0 : 1;
+  }
+}
+
+static int forks(void) { return (int)call(N_clone, 17, 0); }
+
 static int allocates(void) {
   for (;;) {
     char* const some = (char*)call(N_mmap, 0, 1 << 20, 3, 0x22, -1, 0);
@@ -237,6 +251,8 @@ int run(int words_count, char** words) {
   if (same(what, "nowhere")) return writes_nowhere();
   if (same(what, "vectors")) return uses_vectors();
   if (same(what, "forever")) return never_ends();
+  if (same(what, "crowds")) return (int)crowds();
+  if (same(what, "forks")) return forks();
   if (same(what, "allocates")) return allocates();
   return 100;
 }

@@ -63,6 +63,17 @@ def test_more_threads_than_the_machine_has_harts() -> None:
         job("words", harts=9)
 
 
+def test_threads_without_end_are_refused_as_by_linux() -> None:
+    """At /proc/sys/kernel/pid_max as it usually is: EAGAIN, and the program goes on."""
+    point = ran("crowds", harts=4)
+    assert (point.output, point.failures) == ("32768\n", [])
+
+
+def test_another_process() -> None:
+    with pytest.raises(GuestError, match=r"it starts another process .* there is one only"):
+        ran("forks")
+
+
 def test_a_source_that_does_not_compile(tmp_path: Path) -> None:
     (tmp_path / "lock.c").write_text("int main(void) { return nothing; }\n")
     with pytest.raises(UserError, match=r"lock.c: does not compile:\n(.*\n)*.*lock.c:1:.*nothing"):
@@ -73,3 +84,10 @@ def test_a_source_of_which_a_part_is_missing(tmp_path: Path) -> None:
     (tmp_path / "lock.c").write_text("int main(void) { return 0; }\n")
     with pytest.raises(UserError, match=r"other.c: cannot be read"):
         compile_for_linux(tmp_path / "lock.c", (tmp_path / "other.c",), ())
+
+
+def test_a_header_that_is_missing_is_not_taken_for_a_c_library(tmp_path: Path) -> None:
+    (tmp_path / "lock.c").write_text("#include <other.h>\nint main(void) { return 0; }\n")
+    with pytest.raises(UserError, match=r"'other.h' file not found") as told:
+        compile_for_linux(tmp_path / "lock.c", (), BARE)
+    assert "There is no C library" not in str(told.value)

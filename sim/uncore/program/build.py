@@ -219,7 +219,8 @@ def _compile(source: Path, words: list[str], patience: int = PATIENCE) -> str:
             if compiler.poll() is None:
                 os.killpg(compiler.pid, signal.SIGKILL)
     if compiler.returncode:
-        raise UserError(f"{source.name}: does not compile:\n{_message(said)}")
+        bare = TARGET[1] in words
+        raise UserError(f"{source.name}: does not compile:\n{_message(said, bare)}")
     return printed
 
 
@@ -235,9 +236,9 @@ def _environment() -> Mapping[str, str]:
     return {name: word for name, word in os.environ.items() if name != "LD_PRELOAD"} | caches
 
 
-def _message(stderr: str) -> str:
+def _message(stderr: str, bare: bool) -> str:
     """What the compiler said, without the remarks of its driver."""
     said = stderr.strip() or "the compiler gave no reason"
-    if re.search(r"fatal error: '[\w/]+\.h' file not found", said):
+    if bare and re.search(r"fatal error: '[\w/]+\.h' file not found", said):
         said += "\nThere is no C library: a workload has uncore.h, and what stands beside it."
     return said

@@ -128,7 +128,7 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         they hardly worked together: a thread that begins late, or is left alone by those that have
         finished, has the rate of less contention, which says nothing of how it was served.
         """
-        if self.threads < 2 or not self.ops or not isinstance(self.thread_ps, list):
+        if len(self.thread_ops) < 2 or not self.ops or not isinstance(self.thread_ps, list):
             return None
         times = [end - begin for begin, end in self.thread_ps]
         together = min(end for _, end in self.thread_ps) - max(begin for begin, _ in self.thread_ps)

@@ -28,7 +28,7 @@ from uncore_lab.fitting import solve as least
 from uncore_lab.fitting.numbers import Free, free, highest, settings, stepped
 from uncore_lab.upkeep.numbers import amount, put
 from uncore_lab.validate import lockhammer
-from uncore_lab.validate.lockhammer import PRIMITIVES, SEEDS, Spot
+from uncore_lab.validate.lockhammer import PRIMITIVES, SEEDS, SLEEPING, Spot
 from uncore_lab.validate.locks import Point, measure
 
 Overrides = dict[str, str]
@@ -41,7 +41,7 @@ SCAN = np.log([1, 0.5, 0.7, 0.85, 1.2, 1.4, 2])
 def show(machine: str, words: argparse.Namespace) -> None:
     most = lockhammer.read(machine).most
     counts = [n for n in thread_counts(words.threads, most) if n <= most]
-    for primitive in named(words.primitive, PRIMITIVES):
+    for primitive in named(words.primitive, (*PRIMITIVES, SLEEPING)):
         spots = [Spot(machine, primitive, words.hold, words.think, n) for n in counts]
         points = measure(spots, words.cores, given(words), words.ops, seeds(words))
         print(f"{machine} {primitive:16}", "  ".join(map(_cell, points)), flush=True)

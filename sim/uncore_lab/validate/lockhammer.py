@@ -22,13 +22,15 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
-from uncore.api import make_job
+from uncore import paths
+from uncore.api import find_program, make_job
 from uncore.errors import UserError
 from uncore.job import Job
+from uncore.program import Program
 from uncore.result import Result
 from uncore_lab.figures import LOCKS
 
@@ -51,7 +53,10 @@ PRIMITIVES: dict[str, tuple[str, Mapping[str, str], bool]] = {
     "event_mutex": ("lock/event_mutex", ALONE | EVENT, True),
 }
 WORKLOADS = PRIMITIVES | {HARNESS: ("lock/empty", NOTHING, False)}
-LEFT_OUT = "jvm_objectmonitor"  # its waiters sleep: there is no operating system here
+# A program of Linux, for its waiters sleep; no bar counts its points.  Whole runs as of EVENT where
+# threads do nothing else, which is all that is shown, for others take minutes; a tenth there.
+SLEEPING, MONITOR = "jvm_objectmonitor", paths.WORKLOADS / "programs/lock/objectmonitor.c"
+SLEEPING_OPS, SLEEPING_FEW = 5000, 500
 BARE = "0-0"
 SETTINGS = ((0, 0), (200, 1000), (1000, 0), (1000, 5000))  # hold and think, ns
 
@@ -144,8 +149,12 @@ class Spot:
         return self.bare and bool(fit.keys) and chosen
 
     @property
+    def sleeping(self) -> bool:
+        return self.primitive == SLEEPING
+
+    @property
     def excludes(self) -> bool:
-        return WORKLOADS[self.primitive][2]
+        return self.sleeping or WORKLOADS[self.primitive][2]
 
     @property
     def setting(self) -> str:
@@ -184,17 +193,23 @@ class Spot:
         ops: int = 0,
         seeds: tuple[int, ...] = SEEDS,
     ) -> Job:
+        common: Any = {"placement": read(self.machine).placement, "seeds": seeds}
+        common["overrides"] = BARRIER | dict(overrides)
+        if self.sleeping:
+            each = ops or (SLEEPING_OPS if self.bare else SLEEPING_FEW)
+            times = (self.times[name].removesuffix("ns") for name in ("hold", "think"))
+            common["arguments"] = ("{threads}", str(each), *times)
+            return make_job(self.machine, _monitor(), [self.threads], **common)
         workload, parameters, _ = WORKLOADS[self.primitive]
         each = ops or max(FEW, OPS // self.threads)
-        return make_job(
-            self.machine,
-            workload,
-            [self.threads],
-            parameters={"ops": str(each), **self.times, **parameters},
-            overrides=BARRIER | dict(overrides),
-            placement=read(self.machine).placement,
-            seeds=seeds,
-        )
+        common["parameters"] = {"ops": str(each), **self.times, **parameters}
+        return make_job(self.machine, workload, [self.threads], **common)
+
+
+@cache
+def _monitor() -> Program:
+    """Compiled when it is first needed."""
+    return find_program(MONITOR)
 
 
 def simulated(result: Result) -> Ns:
@@ -210,8 +225,8 @@ def carried() -> list[str]:
 def spots(machine: str, threads: Sequence[int]) -> list[Spot]:
     return [
         Spot(machine, primitive, hold, think, n)
-        for primitive in PRIMITIVES
-        for hold, think in SETTINGS
+        for primitive in (*PRIMITIVES, SLEEPING)
+        for hold, think in (SETTINGS if primitive != SLEEPING else SETTINGS[:1])
         for n in threads
     ]
 

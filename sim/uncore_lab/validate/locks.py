@@ -23,7 +23,7 @@ from uncore.report.plot import MEASURED, Panel
 from uncore.report.table import Column, Row
 from uncore_lab.validate import lockhammer
 from uncore_lab.validate.bar import Bar, past
-from uncore_lab.validate.lockhammer import LEFT_OUT, NOTHING, SEEDS, SETTINGS, Ns, Spot
+from uncore_lab.validate.lockhammer import NOTHING, SEEDS, SETTINGS, SLEEPING, Ns, Spot
 from uncore_lab.validate.section import Picture, Request, Section
 
 NEAR = 35.0  # per cent: what counts as near
@@ -46,8 +46,8 @@ PROSE = (
     " (the primitive `empty`); elsewhere the loops that stand for hold and think last as long as"
     " `empty` shows that they did. Errors at think 0 are of what is left without the hold, if"
     f" holding excludes others. `near`: points within {NEAR:g} %; `knee`: the least number of"
-    f" threads with nine tenths of the best throughput, simulated / measured. {LEFT_OUT} is left"
-    " out: its waiters sleep, and there is no operating system here."
+    f" threads with nine tenths of the best throughput, simulated / measured. {SLEEPING} is a"
+    " program of Linux (workloads/programs), for its waiters sleep; no bar counts it."
 )
 
 
@@ -93,7 +93,8 @@ def run(request: Request) -> Section:
     names = request.chosen(lockhammer.carried(), "no locks were measured on")
     wanted = [spot for name in names for spot in lockhammer.spots(name, _threads(name, request))]
     points = measure(wanted, request.cores)
-    found = list(_values(points))
+    spun = [point for point in points if not point.spot.sleeping]
+    found = list(_values(spun))
     return Section(
         name="locks",
         title="Locks: what n threads get, simulated against measured",
@@ -102,7 +103,7 @@ def run(request: Request) -> Section:
         rows=[_row(curve) for curve in _curves(points)],
         broken=past(found),
         notes=[*(bar.told(value) for bar, value in found), *_fits(names), *_misses(points)],
-        pictures=[_picture(points, setting) for setting in SETTINGS] if request.pictures else (),
+        pictures=[_picture(spun, setting) for setting in SETTINGS] if request.pictures else (),
     )
 
 
