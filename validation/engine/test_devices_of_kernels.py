@@ -10,8 +10,10 @@ import pytest
 from validation.engine.test_kernels import WAYS, boot
 
 from uncore import system
+from uncore.placement import place
 from uncore.system import archive
-from uncore.system.tree import APLIC, FILES
+from uncore.system.tree import APLIC, FILES, cpu_map
+from uncore.topology import load
 
 MAGIC = b"070701"
 
@@ -195,3 +197,11 @@ def test_attribution_changes_nothing_and_counts_what_comes_after(whom: int) -> N
     assert session.outcome() == plain.outcome()
     assert sum(session.run.messages) == 1
     assert session.run.lines()["uses"]["waited_ps"].sum() > 0
+
+
+def test_kernel_is_told_of_each_socket() -> None:
+    for name, sockets, clusters in (("epyc7601x2", 2, 8), ("ccx:4x4", 1, 4)):
+        machine = load(name)
+        cores = [machine.core_of(hart) for hart in place(machine, "compact", smt=False)]
+        told = cpu_map(machine, cores)
+        assert [len(part) for part in told.values()] == [clusters] * sockets

@@ -156,7 +156,7 @@ def _cpus(machine: Machine, harts: tuple[int, ...], told: Told) -> Tree:
         "#address-cells": 1,
         "#size-cells": 0,
         "timebase-frequency": TIMEBASE,
-        "cpu-map": _map(machine, cores),
+        "cpu-map": cpu_map(machine, cores),
     }
     for number, core in enumerate(cores):
         cpu = _cpu(machine.each_core[core], number, nodes[number], beside.get(core))
@@ -213,9 +213,10 @@ def _cache(level: int, sets: int, ways: int, handle: int, above: int | None = No
     }
 
 
-def _map(machine: Machine, cores: list[int]) -> Tree:
+def cpu_map(machine: Machine, cores: list[int]) -> Tree:
     """Sockets, clusters, cores and their threads, each numbered from 0 within what it is in."""
     sockets: Any = {}
+    depth = machine.levels.index("socket") + 1 if "socket" in machine.levels else 1
     names: dict[tuple[str, object], int] = {}
 
     def name(kind: str, within: object, key: object) -> str:
@@ -224,8 +225,8 @@ def _map(machine: Machine, cores: list[int]) -> Tree:
 
     for number, core in enumerate(cores):
         ancestors = machine.shape[core][:-1]
-        socket = name("socket", "", ancestors[:1])
-        cluster = name("cluster", ancestors[:1], ancestors)
+        socket = name("socket", "", ancestors[:depth])
+        cluster = name("cluster", ancestors[:depth], ancestors)
         place = name("core", ancestors, core)
         threads = sockets.setdefault(socket, {}).setdefault(cluster, {}).setdefault(place, {})
         threads[f"thread{len(threads)}"] = {"cpu": _CPUS + number}
