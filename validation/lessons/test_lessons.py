@@ -82,6 +82,9 @@ def test_prediction_is_compared_and_then_explained(page, dark):
         shown.keyboard.type("1000")
         shown.keyboard.press("Enter")
         assert "times too high" in form.locator("[role=status]").text_content()
+        form.locator("input").fill("0.001")
+        shown.keyboard.press("Enter")
+        assert "times too low" in form.locator("[role=status]").text_content()
         form.locator("input").fill(form.get_attribute("data-answer"))
         shown.keyboard.press("Enter")
         assert form.locator("[role=status]").text_content() == "Near enough."

@@ -42,6 +42,7 @@ def agrees(made, start, until):
     sent = {}
     for message in table["messages"]:
         message["kind"] = texts[message["kind"]]
+        assert message["acts"] == NOT or message["acts"] >= message["arrived"]
         sent.setdefault((message["line"], message["number"]), []).append(message)
     log = engine.run(made, frozenset({"log"}))["observed"]["log"]
     names = list(log)
