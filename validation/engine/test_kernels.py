@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -170,14 +171,19 @@ def kernel(text: str) -> Kernel:
     return Kernel(image.text, 0, 2 << 20)
 
 
-def boot(text: str, machine: str = "ccx:1x2", **more: Any) -> system.Boot:
-    found = load(machine)
+def boot(text: str, settings: Sequence[str] = (), **more: Any) -> system.Boot:
+    found = load("ccx:1x2", settings)
     return system.Boot(found, place(found, "compact"), kernel(text), memory=16 << 20, **more)
 
 
-def run(text: str, memory: dict[int, int] | None = None, **more: Any) -> Any:
+def run(
+    text: str,
+    memory: dict[int, int] | None = None,
+    settings: Sequence[str] = (),
+    **more: Any,
+) -> Any:
     """`memory`: doublewords that the kernel finds in its image."""
-    asked = boot(text)
+    asked = boot(text, settings)
     data = bytearray(asked.kernel.data.ljust(1 << 20, b"\0"))
     for address, value in (memory or {}).items():
         struct.pack_into("<Q", data, address - 0x80000000, value)
@@ -210,6 +216,45 @@ def test_outcome_does_not_show_how_it_was_executed() -> None:
 def test_interrupts_wake_kernels(way: dict[str, Any]) -> None:
     engine = run(INTERRUPTS, **way)
     assert (engine.end, engine.exit_code) == ("exited", 0)
+
+
+PAGES, TURNS = 32, 20
+READS = f"""
+    li t0, {8 << 60 | ROOT >> 12:#x}
+    csrw satp, t0
+    li s0, {TURNS}
+1:  li s1, 0x40000000
+    li s2, {PAGES}
+2:  ld s3, (s1)
+    li t0, 4096 + 64
+    add s1, s1, t0
+    addi s2, s2, -1
+    bnez s2, 2b
+    addi s0, s0, -1
+    bnez s0, 1b
+    off 0
+"""
+
+
+def time_with(**tlb: str) -> int:
+    """Of a kernel that reads a word of each page, turn by turn."""
+    pages = {LAST + 8 * n: entry(OLD + 4096 * n, READY) for n in range(PAGES)}
+    tables = {ROOT + 8 * 2: entry(0x80000000, READY), ROOT + 8: entry(MIDDLE, 1)}
+    sizes = [f"core.tlb.{name}={value}" for name, value in tlb.items()]
+    engine = run(READS, {**tables, MIDDLE: entry(LAST, 1), **pages}, sizes)
+    assert engine.exit_code == 0
+    return int(engine.harts()[0]["clock"])
+
+
+def test_a_translation_that_only_the_second_level_has_takes_its_latency() -> None:
+    alone = time_with(latency="10ns")
+    assert time_with(first="16", latency="10ns") - alone == PAGES * (TURNS - 1) * 10_000
+
+
+def test_a_translation_that_no_level_has_takes_a_walk() -> None:
+    alone, walks = time_with(), PAGES * (TURNS - 1)
+    hit = load("ccx:1x2").core.l1_hit
+    assert time_with(first="16", second="16") - alone >= walks * 3 * hit
 
 
 def test_exit_tells_why_the_kernel_went_down() -> None:

@@ -31,7 +31,8 @@ void Firmware::begin(const std::vector<Thread*>& threads) {
   parts_.services.console.listens = false;
   for (Thread* const thread : threads) {
     Hart<Thread>& hart = thread->hart;
-    hart.supervise(parts_.job.boot.tlb);
+    const CoreSpec& core = thread->core.spec;
+    hart.supervise({core.tlb_first, core.tlb_second, core.tlb_latency});
     hart.write_csr(kMedeleg, kTraps);
     hart.write_csr(kMideleg, kInterrupts);
     hart.write_csr(kMcounteren, 7);

@@ -120,7 +120,7 @@ class Hart {
     changed();
   }
   // Gives it supervisor mode and translation (translate.hh). Before it runs.
-  void supervise(uint32_t tlb_entries);
+  void supervise(TlbSpec tlb);
   Mode mode() const { return csr_.mode; }
   // What sfence.vma and fence.i do, by another hart's order.
   void flush(std::optional<uint64_t> address, std::optional<uint16_t> asid);

@@ -9,9 +9,9 @@
 namespace uncore {
 
 template <class Port>
-void Hart<Port>::supervise(uint32_t tlb_entries) {
+void Hart<Port>::supervise(TlbSpec tlb) {
   csr_.supervised = true;
-  mmu_ = std::make_unique<Mmu<Instruction>>(tlb_entries);
+  mmu_ = std::make_unique<Mmu<Instruction>>(tlb);
   changed();
 }
 
@@ -51,11 +51,20 @@ template <class Port>
   if (csr_.mode != Mode::machine && csr_.satp.levels() > 0) {
     if (!csr_.satp.canonical(asked)) return trap(page_fault(right), asked);
     const View view{csr_.in_user_mode(), csr_.status_sum, csr_.status_mxr};
-    Tlb::Found found = mmu_->tlb.find(asked, csr_.satp.asid());
-    const auto will_do = [&](Pte pte) { return pte.bits == pte.touched(right).bits; };
-    if (!found.entry || (found.entry->pte.allows(right, view) && !will_do(found.entry->pte))) {
-      if (const auto ends = walk(asked, right, view)) return ends;
+    const auto decides = [&](Tlb::Found in) {
+      return in.entry && (!in.entry->pte.allows(right, view) ||
+                          in.entry->pte.bits == in.entry->pte.touched(right).bits);
+    };
+    Tlb::Found found = mmu_->find(asked, csr_.satp.asid(), right);
+    if (!decides(found)) {
       found = mmu_->tlb.find(asked, csr_.satp.asid());
+      if (decides(found)) {
+        if (right != Right::execute) clock += mmu_->latency;
+      } else {
+        if (const auto ends = walk(asked, right, view)) return ends;
+        found = mmu_->tlb.find(asked, csr_.satp.asid());
+      }
+      if (right != Right::execute) mmu_->promote(asked, found);
     }
     if (!found.entry->pte.allows(right, view)) return trap(page_fault(right), asked);
     address = found.address;

@@ -1,12 +1,13 @@
-// A hart's memory management unit, as plain data: its TLB, the walk under way, and what the
+// A hart's memory management unit, as plain data: its TLBs, the walk under way, and what the
 // interpreter looks at first.
 //
 // Whoever executes looks into `loads`, `stores` or `window` with one comparison: a page's number
-// and the mode that asks are one key. What is there says what the TLB says, or less:
-// costs and outcomes follow from the TLB alone.
+// and the mode that asks are one key. What is there of data says what the first level says, of code
+// what the second does, or less: costs and outcomes follow from the TLBs alone.
 //
-// Interface: key() of an address; keep() what the TLB has answered; flush(). The walk itself is the
-// hart's (hart/translate.hh), for it accesses memory.
+// Interface: key() of an address; insert() what a walk has found; promote() what is used; keep()
+// what the TLBs have answered; flush(). The walk itself is the hart's (hart/translate.hh), for it
+// accesses memory.
 #pragma once
 
 #include <array>
@@ -33,7 +34,9 @@ struct Walk {
 template <class Instruction>
 class Mmu {
  public:
-  explicit Mmu(uint32_t entries) : tlb(entries) { forget(); }
+  explicit Mmu(TlbSpec spec) : latency(spec.latency), first(spec.first), tlb(spec.second) {
+    forget();
+  }
 
   // A page that a mode may access: what to add to its addresses.
   struct Quick {
@@ -46,7 +49,8 @@ class Mmu {
     uint64_t address = 0;
   };
 
-  Tlb tlb;
+  const uint64_t latency;
+  Tlb first, tlb;  // of data; of all
   Walk walk;
   Window window;
 
@@ -72,6 +76,10 @@ class Mmu {
     return true;
   }
 
+  // What the level says that is asked first; the second has no latency for code.
+  Tlb::Found find(uint64_t address, uint16_t asid, Right right) const {
+    return (right == Right::execute ? tlb : first).find(address, asid);
+  }
   void keep(uint64_t address, uint64_t physical, Right right) {
     auto& of = right == Right::write ? stores_ : loads_;
     of[place(address)] = {key(address), physical - address};
@@ -82,20 +90,27 @@ class Mmu {
 
   void insert(uint64_t address, unsigned size, Pte pte, uint16_t asid) {
     const bool all = tlb.insert(address, size, pte, asid);
-    if (all) return forget();
-    forget(address);
-    forget(tlb.gone());
+    if (all) return forget_code();
+    forget_code(address);
+    forget_code(tlb.gone());
+  }
+  // What the second level has goes into the first, too.
+  void promote(uint64_t address, Tlb::Found found) {
+    const bool all = first.insert(address, found.size, found.entry->pte, found.entry->asid);
+    if (all) return forget_data();
+    forget_data(address);
+    forget_data(first.gone());
   }
   void flush(std::optional<uint64_t> address, std::optional<uint16_t> asid) {
-    const bool large = tlb.flush(address, asid);
+    const bool small = !first.flush(address, asid) & !tlb.flush(address, asid);
     walk.active = false;
-    if (address && !large) return forget(*address);
-    forget();
+    if (!address || !small) return forget();
+    forget_data(*address);
+    forget_code(*address);
   }
   // What the interpreter looks at first: of all pages, of one, or of code.
   void forget() {
-    loads_.fill({kNone, 0});
-    stores_.fill({kNone, 0});
+    forget_data();
     forget_code();
   }
   void forget_code() {
@@ -110,10 +125,14 @@ class Mmu {
     const uint64_t page = address >> kPageShift;
     return (page ^ page >> 8) % kPlaces;
   }
-  void forget(uint64_t address) {
-    loads_[place(address)].key = stores_[place(address)].key = kNone;
-    windows_[place(address)].key = window.key = kNone;
+  void forget_data() {
+    loads_.fill({kNone, 0});
+    stores_.fill({kNone, 0});
   }
+  void forget_data(uint64_t address) {
+    loads_[place(address)].key = stores_[place(address)].key = kNone;
+  }
+  void forget_code(uint64_t address) { windows_[place(address)].key = window.key = kNone; }
 
   uint64_t context_ = 0, code_context_ = 0;
   std::array<Quick, kPlaces> loads_, stores_;

@@ -17,6 +17,12 @@
 
 namespace uncore {
 
+// Of two levels; times in the unit of Hart::clock.
+struct TlbSpec {
+  uint32_t first, second;  // entries for pages of 4 KiB
+  uint64_t latency;        // of a translation that only the second has
+};
+
 class Tlb {
  public:
   static constexpr unsigned kSizes = 4;  // 4 KiB, 2 MiB, 1 GiB, 512 GiB

@@ -17,9 +17,6 @@ from uncore.topology.machine import Chance, Machine
 
 CONSOLE = "earlycon=sbi console=ttyS0 panic=-1"
 LARGE = 2 << 20  # a page of the kernel's own map
-# Of a hart, for pages of 4 KiB: the second level of Skylake (Intel 64 and IA-32 Architectures
-# Optimization Reference Manual, 2.6.4).
-TLB = 1536
 
 
 @dataclass(frozen=True)
@@ -93,7 +90,7 @@ def _job(
         accesses=False,
         trace=NO_TRACE,
         process=spec.Process(False),
-        boot=spec.Boot(True, where[1], TLB, FILES, APLIC),
+        boot=spec.Boot(True, where[1], FILES, APLIC),
         lines=False,
     )
 

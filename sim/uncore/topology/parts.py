@@ -41,6 +41,7 @@ MOST_WAYS = 1 << 20
 Grants = Annotated[int, Meta(ge=0, le=MOST_GRANTS)]
 Stores = Annotated[int, Meta(ge=0, le=4096)]
 Ways = Annotated[int, Meta(ge=1, le=MOST_WAYS)]
+Entries = Annotated[int, Meta(ge=4, le=1 << 16)]
 Knows = Annotated[str, one_of(KNOWS)]
 Reply = Annotated[str, one_of(REPLIES)]
 Unblock = Annotated[str, one_of(UNBLOCKS)]
@@ -92,6 +93,17 @@ class Core:
         "order in which its accesses may be seen: total store order, or as weak as RVWMO allows",
         "core.order",
         default="tso",
+    )
+    tlb_first: Entries = field(
+        "entries of a hart's first-level TLB for data, for pages of 4 KiB",
+        "core.tlb.first",
+        default=64,
+    )
+    tlb_second: Entries = field(
+        "entries of a hart's second-level TLB, for pages of 4 KiB", "core.tlb.second", default=1536
+    )
+    tlb_latency: Ps = field(
+        "time of a translation that only the second level has", "core.tlb.latency", default=2500
     )
 
 

@@ -209,6 +209,8 @@ class Table:
         if inner:
             table = self.table(inner)
             if table is None:
+                if field.own and not field.own.required:
+                    return field.default
                 raise self.absent(inner)
             return table._own(field, last)
         declared = self.declared(key)

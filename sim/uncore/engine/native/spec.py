@@ -106,7 +106,6 @@ class Boot:
 
     present: bool = field("false: the program is no such kernel, and the rest says nothing")
     tree: Address = field("address of its device tree", default=0)
-    tlb: Count = field("entries of each hart's TLB for pages of 4 KiB", default=0)
     files: Address = field("address of the harts' interrupt files, a page each", default=0)
     aplic: Address = field("address of the interrupt controller of devices", default=0)
 
