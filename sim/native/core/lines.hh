@@ -64,7 +64,7 @@ class LineSet {
   Line* first(MayGo may_go, Before before) const {
     Line* least = nullptr;
     for (Line* line = first_; line; line = line->*Next)
-      if (may_go(*line) && (!least || before(*line, *least))) least = line;
+      if ((!least || before(*line, *least)) && may_go(*line)) least = line;
     return least;
   }
   bool watched() const {
