@@ -14,9 +14,10 @@ from uncore.exploration import explore
 from uncore.exploration.plan import Plan
 from uncore.report import document
 from uncore.report import explore as shown
+from uncore.report.plot import heat_map
 from uncore.report.table import Column
 from uncore_lab.validate.page import report
-from uncore_lab.validate.section import Section
+from uncore_lab.validate.section import Picture, Section
 
 HEADS = (
     "What came of it", "Where lines came from", "The machine, and traffic",
@@ -100,3 +101,11 @@ def test_report_of_a_validation_has_what_is_past_its_bound(tmp_path):
     report(tmp_path / "v.html", [section], "uncore validate")
     text = (tmp_path / "v.html").read_text()
     assert "&lt;bus&gt;" in text and "Past its bound: bus: 30 %" in text
+
+
+def test_heat_map_of_a_report_is_shown(tmp_path):
+    drawn = Picture("x", "x", [heat_map([[0, 1], [1, 0]], {}, "x", "ns")])
+    section = Section("x", "Handoffs", "How near.", [], [], pictures=[drawn])
+    report(tmp_path / "v.html", [section], "uncore validate")
+    with opened(tmp_path / "v.html") as shown:  # what the policy forbids is a complaint
+        assert shown.locator("figure image").count() > 0
