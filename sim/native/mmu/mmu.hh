@@ -102,9 +102,10 @@ class Mmu {
     forget_data(first.gone());
   }
   void flush(std::optional<uint64_t> address, std::optional<uint16_t> asid) {
-    const bool small = !first.flush(address, asid) & !tlb.flush(address, asid);
+    const bool large_in_first = first.flush(address, asid);
+    const bool large = tlb.flush(address, asid) || large_in_first;
     walk.active = false;
-    if (!address || !small) return forget();
+    if (!address || large) return forget();
     forget_data(*address);
     forget_code(*address);
   }
