@@ -19,7 +19,7 @@
 #include "ticket.h"
 #include "uncore.h"
 
-UC_WORKLOAD("One shared counter, incremented by every hart without pause: by add, retry or lock");
+UC_WORKLOAD("One shared counter, incremented by every hart: by add, by retry, behind a lock");
 enum { BY_ADD, BY_CAS, BY_SPIN, BY_TICKET };
 UC_PARAM(choice, by, BY_ADD, "add|cas|spin|ticket",
          "one fetch-and-add; compare-and-swap until it succeeds; behind a lock of that kind");
