@@ -103,7 +103,7 @@ def _(panel: HeatMap, axes: Axes) -> None:
     ]
     low, high = panel.span or (None, None)
     colours = "RdBu_r" if panel.signed else "viridis"
-    image = axes.imshow(shown, cmap=colours, interpolation="nearest", vmin=low, vmax=high)
+    image = axes.imshow(shown, cmap=colours, interpolation="none", vmin=low, vmax=high)
     for depth, starts in enumerate(panel.boundaries.values()):
         for start in starts[1:]:
             for line in (axes.axhline, axes.axvline):
