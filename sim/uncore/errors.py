@@ -31,14 +31,27 @@ class UserError(UncoreError):
 class GuestError(UncoreError):
     """The simulated program went wrong; the text names hart, pc, symbol and source line."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """From a worker's process it brings its cause, what the run has published."""
+        return _caused, (type(self), self.args, self.__cause__)
+
+
+def _caused(kind: type[GuestError], words: tuple[Any, ...], cause: BaseException | None) -> Any:
+    error = kind(*words)
+    error.__cause__ = cause
+    return error
+
 
 class Unfinished(Exception):
     """What a run that was stopped has published so far, by the names of its tables: the cause of
     the GuestError or KeyboardInterrupt that stopped it."""
 
     def __init__(self, tables: Mapping[str, Any]) -> None:
-        super().__init__("stopped before its end")
+        super().__init__(tables)
         self.tables = tables
+
+    def __str__(self) -> str:
+        return "stopped before its end"
 
     @classmethod
     def of(cls, stopped: BaseException) -> Mapping[str, Any]:

@@ -123,6 +123,7 @@ def matrix(
     engine: str = "native",
     seeds: Iterable[int] = (),
     slow: bool = False,
+    cores: Workers = 1,
     told: Told = UNTOLD,
 ) -> Matrix:
     """What a line, or with `ipi` an interrupt, takes between all pairs of harts.
@@ -140,6 +141,7 @@ def matrix(
         engine=engine,
         seeds=tuple(seeds),
         slow=slow,
+        workers=cores,
         told=told,
     )
 

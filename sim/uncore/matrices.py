@@ -1,6 +1,8 @@
-"""The core-to-core matrix: one guest run measures every pair of harts.
+"""The core-to-core matrix: guest runs measure every pair of harts.
 
 Interface: `measure(machine, ipi, ...)` -> Matrix; `show`, `write_csv`, `panel` are its reports.
+The pairs of up to 64 harts are one run, those of more are several, which many cores share: each
+begins on a machine at rest, so the figures do not depend on who runs them.
 The latency of a pair is one way: half a round trip of the CAS ping-pong, or the time from sending
 an interprocessor interrupt to its handler.  Row = from, column = to: the
 harts in tree order, without SMT the first hart of each core; or a sample of them, whose pairs are
@@ -32,15 +34,17 @@ from uncore.report import plot
 from uncore.report.progress import progress
 from uncore.report.table import Column, emit
 from uncore.report.units import EMPTY
-from uncore.result import Result
+from uncore.result import Point, Result
 from uncore.result.frame import Framed
 from uncore.store import Store
 from uncore.topology.machine import Machine
 
+Table = Sequence[Sequence[int]]
 Sample = tuple[int, int]  # how many harts, and which draw of so many
 
 LINE, IPI = "one-way latency", "one-way IPI latency"
 UNLIMITED = {"max_time": "none"}  # it ends, but of many harts late
+PAIRS_OF_A_RUN = 2016  # those of 64 harts
 WORKLOADS = {False: "latency/pingpong", True: "ipi/pingpong"}
 
 
@@ -52,11 +56,16 @@ class Matrix(Framed):
     harts: tuple[int, ...]  # of the rows and columns, in tree order
     what: str
     ns: list[list[float]]
-    result: Result
+    results: list[Result]  # of its runs
     stopped: BaseException | None = None  # what ended it early
 
     def __repr__(self) -> str:
         return f"<{self.what} on {self.machine.id}, {len(self.harts)} harts>"
+
+    @property
+    def failed(self) -> bool:
+        """A check of the guest did not hold."""
+        return any(result.failed for result in self.results)
 
     def to_rows(self) -> list[dict[str, Any]]:
         """One row per pair of harts."""
@@ -118,49 +127,77 @@ def measure(
         job = replace(job, threads=(len(players),), placement=",".join(map(str, players)))
     if not slow:
         refuse_slow(job)
-    result, stopped = _play(job, told, store, resume, workers)
-    tables = Unfinished.of(stopped) if stopped else result.points[0].tables
-    ns = _latencies(next(iter(tables.values()), []))
+    played = _play(_parts(job), told, store, resume, workers)
+    ns = _latencies(played.tables)
+    stopped = played.ends[0] if played.ends else None
     if stopped and not measured_pairs(ns):
         raise stopped
     if not ns:
         raise UserError(f"{WORKLOADS[ipi]} published no table on engine '{job.engine}'")
-    return Matrix(job.machine, job.harts, IPI if ipi else LINE, ns, result, stopped)
+    what = IPI if ipi else LINE
+    return Matrix(job.machine, job.harts, what, ns, played.results, stopped)
+
+
+def _parts(job: Job) -> list[Job]:
+    harts = job.threads[0]
+    parts = max(1, round(harts * (harts - 1) / 2 / PAIRS_OF_A_RUN))
+    if parts == 1:
+        return [job]
+    return [job.given({"parts": parts, "part": part}) for part in range(parts)]
+
+
+@dataclass(frozen=True)
+class _Played:
+    results: list[Result]
+    ends: list[BaseException]  # of the runs that ended early
+
+    @property
+    def tables(self) -> list[Table]:
+        """What each run has published, those that ended early too."""
+        points = [point for result in self.results for point in result.points]
+        published = [point.tables for point in points] + [Unfinished.of(end) for end in self.ends]
+        return [next(iter(tables.values())) for tables in published if tables]
 
 
 def _play(
-    job: Job, told: Told, store: Store | None, resume: bool, workers: Workers
-) -> tuple[Result, BaseException | None]:
-    """And what stopped it early."""
-    rounds = job.program.parameter("rounds").default
-    harts = job.threads[0]
+    jobs: Sequence[Job], told: Told, store: Store | None, resume: bool, workers: Workers
+) -> _Played:
+    rounds = jobs[0].program.parameter("rounds").default
+    harts = jobs[0].threads[0]
     ends: list[BaseException] = []
     with progress(harts * (harts - 1) * rounds, "measuring", "round trips") as advance:
-        seen = 0
+        played = seen = 0
+
+        def done(job: Job, point: Point) -> None:
+            nonlocal played
+            played += point.ops
+            tick(0, 0)
 
         def tick(operations: int, reached: int, under_way: int = 1) -> None:
             nonlocal seen
-            advance(operations - seen)
-            seen = operations
+            advance(max(0, played + operations - seen))
+            seen = max(seen, played + operations)
 
-        result = execute(
-            [job],
+        results = execute(
+            jobs,
             workers,
+            done,
+            lambda _, error: ends.append(error),
             tick=tick,
             told={**UNLIMITED, **told},
-            wrong=lambda _, error: ends.append(error),
             interrupted=ends.append,
             store=store,
             resume=resume,
-        )[0]
-    return result, None if result.points else ends[0]
+        )
+    return _Played(results, ends)
 
 
-def _latencies(table: Sequence[Sequence[int]]) -> list[list[float]]:
-    """In ns, of ps; 0 has not been measured."""
+def _latencies(tables: Sequence[Table]) -> list[list[float]]:
+    """In ns, of ps: 0 has not been measured, and a pair is played in one of the runs."""
+    rows = [[max(cells) for cells in zip(*row, strict=True)] for row in zip(*tables, strict=True)]
     return [
         [value / 1000 if value or a == b else math.nan for b, value in enumerate(row)]
-        for a, row in enumerate(table)
+        for a, row in enumerate(rows)
     ]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from uncore import matrices as matrix
 from uncore.api import make_job, usual_seeds
-from uncore.commands.options import Plot
+from uncore.commands.options import Plot, workers
 from uncore.commands.status import FAILED, INTERRUPTED, OK
 from uncore.execute import execute
 from uncore.paths import CHECKOUT
@@ -31,12 +31,13 @@ def demo(*, plot: Plot = None) -> int:
     path = plot or (CHECKOUT / "build" if CHECKOUT else Path()) / "uncore-demo.png"
     jobs = [make_job(MACHINE, lock, THREADS, seeds=usual_seeds("native")) for lock in LOCKS]
     total = 2 + sum(len(list(job.points())) for job in jobs)
+    cores = workers(0)
     with progress(total, "simulating 2x EPYC 7601", "runs") as advance:
         machines = []
         for name in (MACHINE, MEASURED):
-            machines.append(matrix.measure(name, ipi=False, overrides={}, smt=True))
+            machines.append(matrix.measure(name, ipi=False, overrides={}, smt=True, workers=cores))
             advance(1)
-        results = execute(jobs, 1, lambda job, point: advance(1))
+        results = execute(jobs, cores, lambda job, point: advance(1))
     for pairs in machines:
         matrix.show(pairs, as_json=False)
     curve.show(results, as_json=False)
@@ -45,5 +46,5 @@ def demo(*, plot: Plot = None) -> int:
     say(f"picture: {picture(path, *panels)}")
     if any(result.outcome.partial for result in results):
         return INTERRUPTED
-    failed = any(one.failed for one in [*(pairs.result for pairs in machines), *results])
+    failed = any(one.failed for one in machines) or any(one.failed for one in results)
     return FAILED if failed else OK

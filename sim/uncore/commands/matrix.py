@@ -11,8 +11,8 @@ from cyclopts import Parameter
 from uncore import matrices as measurement
 from uncore.commands.options import (
     CHOICES,
+    CREW,
     Choices,
-    Cluster,
     Crew,
     Json,
     Plot,
@@ -43,11 +43,11 @@ def matrix(
     csv: Annotated[Path | None, Parameter(help="write the matrix, in ns")] = None,
     plot: Plot = None,
     resume: Resume = False,
-    cluster: Cluster = "",
+    crew: Crew = CREW,
     json: Json = False,
 ) -> int:
     check_endings({"--csv": csv, "--plot": plot})
-    with Crew(1, cluster).at_work() as workers:
+    with crew.at_work() as workers:
         measured = measurement.measure(
             machine,
             ipi=ipi,
@@ -74,7 +74,7 @@ def matrix(
 def _status(measured: measurement.Matrix) -> int:
     """What was measured, perhaps not all, has been shown and written."""
     if not measured.stopped:
-        return FAILED if measured.result.failed else OK
+        return FAILED if measured.failed else OK
     harts = len(measured.harts)
     pairs = f"{measurement.measured_pairs(measured.ns)} of {harts * (harts - 1)} pairs measured"
     if isinstance(measured.stopped, GuestError):
