@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
+import resource
+import signal
 import struct
 from pathlib import Path
 
 import pytest
 from validation.isa import guest
+
+from uncore import _native
 
 IMAGE = struct.pack("<8sQQ32s", b"", 0, 1 << 20, b"") + b"RSC\x05" + bytes(8)
 FILES = {
@@ -44,6 +49,10 @@ MISTAKES = {
     "more harts than the machine": (("--kernel", "Image", "--harts", "9"), "write 1 to 4"),
     "more than it was built for": (("--kernel", "vmlinux-64", "--harts", "3"), "CONFIG_NR_CPUS"),
     "no size": (("--kernel", "Image", "--memory", "much"), "--memory much"),
+    "saved at no time": (("--kernel", "Image", "--state", "s", "--save-at", "900"), "like 900M"),
+    "saved nowhere": (("--kernel", "Image", "--save-at", "1us"), "write --state FILE too"),
+    "no symbols": (("--kernel", "Image", "--symbols", "text"), "--symbols text: no symbols of"),
+    "symbols nowhere": (("--kernel", "Image", "--symbols", "none"), "--symbols none: No such"),
     "too little": (("--kernel", "Image", "--memory", "2MiB"), "write --memory with more"),
 }
 
@@ -77,10 +86,13 @@ def test_more_nodes_than_the_kernel_was_built_for_are_told_of_as_fewer(uncore):
 
 
 @pytest.mark.usefixtures("files")
-def test_what_is_no_saved_boot_is_refused(uncore):
-    for name, expected in (("text", "not a saved boot"), ("none", "No such file")):
-        told = uncore("boot", "--from", name)
-        assert (told.status, expected in told.err) == (2, True)
+@pytest.mark.parametrize(
+    "name, expected",
+    [("text", "not a saved run"), ("empty", "not a saved run"), ("none", "No such file")],
+)
+def test_what_is_no_saved_boot_is_refused(uncore, name, expected):
+    told = uncore("boot", "--from", name)
+    assert (told.status, expected in told.err) == (2, True)
 
 
 # A header of Linux, and a kernel that says TEXT and goes down for the reason CODE.
@@ -131,3 +143,84 @@ def test_outcome_as_json_has_the_same_hash_twice(uncore, tmp_path):
     found = json.loads(once.out)
     assert (found["console"], found["end"]) == ("ready\n", "exited")
     assert again.out == once.out
+
+
+# Is busy for sixteen million instructions before it says so.
+BUSY = GUEST.replace(
+    "1:  la a1", "1:  li t0, 1 << 23\n4:  addi t0, t0, -1\n    bnez t0, 4b\n    la a1"
+)
+needs_room = pytest.mark.skipif(
+    _native.Arena.make() is None, reason="sanitizers keep their own memory"
+)
+
+
+@pytest.fixture
+def busy(tmp_path: Path, uncore) -> None:
+    source = BUSY.replace("TEXT", "ready").replace("CODE", "0")
+    Path("Image").write_bytes(guest.assemble(source, tmp_path).text)
+
+
+@needs_room
+@pytest.mark.usefixtures("busy")
+@pytest.mark.parametrize("when, far", [("1ms", "1.0 ms"), ("7M", "2.0 ms")])
+def test_boot_saved_on_its_way_ends_as_the_one_that_was_not(uncore, when, far):
+    through = uncore("boot", "ccx:1x1", "--kernel", "Image", "--json")
+    saved = uncore(*"boot ccx:1x1 --kernel Image --json --state it --save-at".split(), when)
+    assert re.search(f"saved in it, at .* M instructions, {far}", saved.err)
+    again = uncore("boot", "--from", "it", "--json")
+    assert (saved.out, again.out) == (through.out, through.out)
+
+
+@needs_room
+@pytest.mark.usefixtures("busy")
+def test_boot_that_ends_before_it_is_to_be_saved_says_so(uncore):
+    for when in ("begin", "1s", "900M"):
+        told = uncore(*"boot ccx:1x1 --kernel Image --state it --save-at".split(), when)
+        assert (told.status, told.out) == (2, "ready\n")
+        assert f"--save-at {when}: the run ended before, at 17 M instructions" in told.err
+        assert not Path("it").exists()
+
+
+@needs_room
+@pytest.mark.usefixtures("busy")
+def test_saved_boot_that_is_cut_short_or_anothers_is_refused(uncore, monkeypatch):
+    assert uncore(*"boot ccx:1x1 --kernel Image --state it --save-at 1us".split()).status == 0
+    told = uncore("run", "--from", "it")
+    assert (told.status, "write uncore boot --from it" in told.err) == (2, True)
+    whole = Path("it").read_bytes()
+    for size in (10, len(whole) // 2, len(whole) - 20):
+        Path("cut").write_bytes(whole[:size])
+        told = uncore("boot", "--from", "cut")
+        assert (told.status, "not a saved run, or a damaged one" in told.err) == (2, True)
+    monkeypatch.setattr("uncore.engine.copy.content", lambda: "another")
+    told = uncore("boot", "--from", "it")
+    assert (told.status, "another copy of uncore" in told.err) == (2, True)
+
+
+@needs_room
+@pytest.mark.usefixtures("busy")
+def test_full_disk_while_a_boot_is_saved_is_a_message_and_the_console_is_kept(uncore):
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        told = uncore(*"boot ccx:1x1 --kernel Image --state it --save-at 1us".split())
+    finally:
+        signal.signal(signal.SIGXFSZ, before)
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert (told.status, told.out) == (2, "ready\n")
+    assert "it: cannot write it" in told.err
+    assert not Path("it").exists()
+
+
+@pytest.mark.usefixtures("busy")
+def test_boot_given_up_keeps_its_console(uncore):
+    told = uncore(*"boot ccx:1x1 --kernel Image --most 1".split())
+    assert told.status == 1
+    assert "given up after" in told.err
+
+
+@pytest.mark.usefixtures("busy")
+def test_summary_counts_interrupts_by_kind(uncore):
+    told = uncore("boot", "ccx:1x1", "--kernel", "Image")
+    assert "0 IPIs, 0 interrupts of devices, 0 of timers" in told.err

@@ -77,6 +77,19 @@ nb::list tasks(const Engine& engine) {
   return all;
 }
 
+// By hart, by kind. Another's message counts when it arrives: a kernel may find several behind one.
+nb::list interrupts(const Engine& engine) {
+  nb::list all;
+  for (const Thread* thread : engine.threads) {
+    nb::dict one;
+    one["ipi"] = engine.interrupts.sent(thread->id) + thread->by_software;
+    one["device"] = engine.interrupts.taken(thread->id);
+    one["timer"] = thread->by_timer;
+    all.append(one);
+  }
+  return all;
+}
+
 nb::dict counters(const Engine& engine) {
   nb::dict d;
   each_count(engine, [&](const char* name, const auto& value) { d[name] = nb::cast(value); });
@@ -132,11 +145,14 @@ void observe(Engine& engine) {
   engine.observe();
 }
 
-// Does a kernel wait for what is typed, and for nothing else?
+// Has a kernel heard all that was typed, and would it hear more?
 bool listens(const Engine& engine) {
   const Console& console = engine.services.console;
-  return console.listens && !console.is_typed() &&
-         std::ranges::all_of(engine.threads,
+  return console.listens && !console.is_typed();
+}
+
+bool sleeps(const Engine& engine) {
+  return std::ranges::all_of(engine.threads,
                              [](const Thread* t) { return t->mode == Thread::Mode::idle; });
 }
 
@@ -171,10 +187,10 @@ void bind_engine(nb::module_& module) {
                    [](const Engine& e) { return e.kernel ? e.kernel->strace : std::string(); })
       .def("tasks", &tasks)
       .def("observe", &observe, "From now on every access is attributed: see lines().")
-      .def_prop_ro("messages", [](const Engine& e) { return e.interrupts.messages(); })
-      .def_prop_ro("listens", &listens, "Does a kernel wait for what is typed, asleep?")
-      .def("type", &type, nb::arg("text"), nb::arg("when"),
-           "At a kernel's console, at a time to come.")
+      .def("interrupts", &interrupts, "By hart: ipi, device, timer.")
+      .def_prop_ro("listens", &listens, "Does a kernel wait for what is typed?")
+      .def_prop_ro("sleeps", &sleeps, "Do all harts, until an interrupt?")
+      .def("type", &type, nb::arg("text"), nb::arg("when"), "At a console, at a time to come.")
       .def_prop_ro("console", &console)
       .def("read", &read, nb::arg("address"), nb::arg("size"),
            "Memory as the machine would read it, wherever the newest bytes are.")

@@ -49,6 +49,8 @@ class Thread : public IssuingPort<Thread> {
   Time delayed_until = 0;         // end of the delay it is in, or was in last
   Time late = 0;                  // where it begins what is measured (V3)
   uint64_t kernel_read = 0;       // what its last access in the kernel read
+  uint64_t by_software = 0;       // interrupts that it has taken
+  uint64_t by_timer = 0;
 
   // The port (hart/port.hh), with what IssuingPort adds.
   bool hits(uint64_t address, unsigned size, Time& now, uint64_t& value);

@@ -121,8 +121,11 @@ inline void Thread::marker(unsigned code, uint64_t value) {
 
 inline void Thread::gave_up() { core.unlock(*this, hart.clock); }
 
-inline void Thread::trapped(uint64_t, bool interrupt) {
+inline void Thread::trapped(uint64_t cause, bool interrupt) {
   interrupted = interrupt;
+  const uint64_t why = cause | 2;  // the machine's and the supervisor's
+  by_software += interrupt && why == kSoftware;
+  by_timer += interrupt && why == kTimer;
   if (interrupt && core.observed) core.observed.is(*this, Trace::What::traps, hart.clock);
   reservation = kNoLine;
   core.unlock(*this, hart.clock);

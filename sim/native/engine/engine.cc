@@ -211,7 +211,6 @@ void Engine::observe() {
     core->lines.slow();
   }
   for (const Thread* thread : threads) {
-    attribution->marked(thread->id, UC_MARK_ROI_ON, 0, queue.now());
     thread->buffer.each([&](const Store&) { attribution->buffered(thread->id, 0, queue.now()); });
     if (thread->mode == Thread::Mode::waiting) attribution->stands(thread->id, queue.now());
   }

@@ -2,7 +2,7 @@
 // which it takes (RISC-V Advanced Interrupt Architecture 1.0, chapter 3).
 //
 // Interface: deliver() a message; read() and write() by CSR (siselect, sireg, stopei); level():
-// does it interrupt its hart?
+// does it interrupt its hart? taken(): how many messages of devices it has taken.
 #pragma once
 
 #include <bit>
@@ -14,9 +14,13 @@ namespace uncore {
 
 class Imsic {
  public:
-  void deliver(uint64_t identity) {
-    if (identity < 64) pending_ |= uint64_t{1} << identity & kIdentities;
+  void deliver(uint64_t identity, bool by_device) {
+    if (identity >= 64) return;
+    const uint64_t bit = uint64_t{1} << identity & kIdentities;
+    pending_ |= bit;
+    by_device_ = by_device ? by_device_ | bit : by_device_ & ~bit;
   }
+  uint64_t taken() const { return taken_; }
   bool level() const { return delivers_ && top(); }
 
   // False: there is no such CSR.
@@ -32,7 +36,7 @@ class Imsic {
     return true;
   }
   bool write(unsigned csr, uint64_t value) {
-    if (csr == CsrNumber::stopei) return pending_ &= ~(uint64_t{1} << top()), true;
+    if (csr == CsrNumber::stopei) return take(uint64_t{1} << top()), true;
     if (csr == CsrNumber::siselect) return select_ = value, true;
     if (csr != CsrNumber::sireg) return false;
     if (select_ == kDelivery) delivers_ = value & 1;
@@ -46,6 +50,10 @@ class Imsic {
   static constexpr uint64_t kIdentities = ~uint64_t{1};  // 1 to 63: the least that there may be
   enum : uint64_t { kDelivery = 0x70, kThreshold = 0x72, kPending = 0x80, kEnabled = 0xC0 };
 
+  void take(uint64_t bit) {
+    taken_ += (pending_ & by_device_ & bit) != 0;
+    pending_ &= ~bit;
+  }
   // The identity to take, the lowest first; 0: none.
   uint64_t top() const {
     const uint64_t below = threshold_ ? (uint64_t{1} << threshold_) - 1 : ~uint64_t{0};
@@ -55,6 +63,7 @@ class Imsic {
 
   bool delivers_ = false;
   uint64_t threshold_ = 0, pending_ = 0, enabled_ = 0, select_ = 0;
+  uint64_t by_device_ = 0, taken_ = 0;
 };
 
 }  // namespace uncore

@@ -7,6 +7,7 @@ namespace {
 
 constexpr Time kTick = 1000;  // of mtime, which counts nanoseconds
 constexpr uint64_t kFileBytes = 0x1000, kAplicBytes = 0x4000;
+constexpr uint32_t kDevices = ~uint32_t{0};  // in the place of a hart that writes
 
 }  // namespace
 
@@ -62,8 +63,8 @@ std::optional<Interrupts::Pending> Interrupts::write(Register r, uint64_t value,
     return wire(now), std::nullopt;
   }
   if (r.kind == Register::Kind::file) {
-    files_[r.index].deliver(value);
-    ++messages_[r.index];
+    files_[r.index].deliver(value, hart == kDevices);
+    sent_[r.index] += hart != kDevices;
     return external(r.index);
   }
   const Clint::Change change = clints_[r.index].write(r.kind, value, now / kTick);
@@ -114,7 +115,7 @@ void Interrupts::wire(Time now) { send(aplic_.wire(uart_.level()), now); }
 void Interrupts::send(const std::optional<Aplic::Msi>& msi, Time now) {
   if (!msi || msi->hart >= agents_.harts()) return;
   network_.send_register(Device::write, {Register::Kind::file, msi->hart}, msi->identity,
-                         agents_.core_of(0), agents_.core_of(msi->hart), 0, now);
+                         agents_.core_of(0), agents_.core_of(msi->hart), kDevices, now);
 }
 
 // --- by messages (rules I1, I4 and I5) ----------------------------------------------------------

@@ -36,7 +36,7 @@ class Interrupts {
         boot_(boot),
         uart_(console),
         files_(boot.present ? agents.harts() : 0),
-        messages_(files_.size()),
+        sent_(files_.size()),
         clints_(agents.harts()),
         due_(agents.harts(), kNever),
         sets_(agents.harts()) {}
@@ -73,8 +73,9 @@ class Interrupts {
   // A hart's CSRs of its interrupt file. False, none: there is no such one.
   bool get_external(uint32_t hart, unsigned csr, uint64_t& value) const;
   std::optional<Pending> set_external(uint32_t hart, unsigned csr, uint64_t value);
-  // By hart: interrupts that have come to its file.
-  const std::vector<uint64_t>& messages() const { return messages_; }
+  // What other harts have sent to a hart's file, and what it has taken from devices.
+  uint64_t sent(uint32_t hart) const { return hart < sent_.size() ? sent_[hart] : 0; }
+  uint64_t taken(uint32_t hart) const { return hart < files_.size() ? files_[hart].taken() : 0; }
   // Something has been typed.
   void typed(Time now) { wire(now); }
 
@@ -105,7 +106,7 @@ class Interrupts {
   Aplic aplic_;
   Uart uart_;
   std::vector<Imsic> files_;  // by hart, where a kernel runs
-  std::vector<uint64_t> messages_;
+  std::vector<uint64_t> sent_;
   std::vector<Clint> clints_;                // by hart
   std::vector<Time> due_;                    // by hart
   uint32_t timers_ = 0;                      // that will be due

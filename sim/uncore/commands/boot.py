@@ -13,8 +13,9 @@ from cyclopts import Parameter
 
 from uncore import system
 from uncore.commands.options import Json, With, note
-from uncore.commands.options.of_boot import BOOTED, KEPT, Booted, Kept
-from uncore.commands.status import OK
+from uncore.commands.options.of_boot import BOOTED, Booted, Moment
+from uncore.commands.options.whole import WHOLE, Whole
+from uncore.commands.status import MISTAKE, OK
 from uncore.errors import GuestError, UserError
 from uncore.report import symbols as report
 from uncore.report.table import print_json
@@ -30,10 +31,12 @@ Command = Annotated[
 Most = Annotated[
     int, Parameter(help="millions of instructions after which it is given up; 0: none")
 ]
-SymbolFile = Annotated[
-    Path | None,
+SymbolFiles = Annotated[
+    list[Path],
     Parameter(
-        help="where the kernel waited for --run, by its symbols (/proc/kallsyms) in this file"
+        negative="",
+        help="where the kernel waited for --run, by the symbols in this file: /proc/kallsyms,"
+        " System.map, vmlinux as an ELF; again: a program's ELF",
     ),
 ]
 PANIC = "Kernel panic"
@@ -48,64 +51,96 @@ def boot(
     *,
     booted: Booted = BOOTED,
     command: Command = "",
-    kept: Kept = KEPT,
-    symbols: SymbolFile = None,
+    whole: Whole = WHOLE,
+    symbols: SymbolFiles = [],  # noqa: B006
     most: Most = 0,
     with_: With = [],  # noqa: B006
     json: Json = False,
 ) -> int:
     known = system.Symbols.read(symbols) if symbols else None
-    begun = _begun(machine, with_, booted, kept)
-    session = system.Session(begun.run, waits=kept.from_ is not None)
-    state = kept.state
-    for waits in _watched(session, most, not json):
-        if waits and state:
-            system.save(begun, state)
-            note(f"saved in {state}")
-            state = None
-        if waits and known and not session.run.lines():
-            session.run.observe()
-        if waits and not _type(session, command):
-            break
-    return _ended(session, command, json, known)
+    moment = Moment.of(whole.save_at)
+    begun = _begun(machine, with_, booted, whole)
+    session = system.Session(begun.run, begun.still)
+    user = _User(command, known is not None)
+    state, status = whole.state, OK
+    try:
+        for waits in _watched(session, most, not json, moment.time if state else None):
+            if state and moment.is_there(session):
+                status = _saved(begun, session, state)
+                state = None
+            if waits and not user.types(session):
+                break
+    except KeyboardInterrupt:
+        note(f"stopped at {_far(session)}")
+        raise
+    _end(session, command, json, known)
+    if state:
+        raise UserError(f"--save-at {whole.save_at}: the run ended before, at {_far(session)}")
+    return status
 
 
-def _begun(machine: str, with_: list[str], booted: Booted, kept: Kept) -> system.Begun:
-    if kept.from_ is None:
+def _saved(begun: system.Begun, session: system.Session, path: Path) -> int:
+    """A full disk is no reason to lose the run."""
+    try:
+        system.save(begun, session, path)
+    except UserError as error:
+        note(f"{error}; the run goes on")
+        return MISTAKE
+    note(f"saved in {path}, at {_far(session)}")
+    return OK
+
+
+def _begun(machine: str, with_: list[str], booted: Booted, whole: Whole) -> system.Begun:
+    if not whole.state and whole.save_at != WHOLE.save_at:
+        raise UserError("--save-at: into which file? write --state FILE too")
+    if whole.from_ is None:
         if not machine:
             raise UserError("boot: nothing to start; write a machine and --kernel, or --from")
-        return system.begin(booted.on(load(machine, with_)), kept.state is not None)
-    if machine or with_ or kept.state or booted != BOOTED:
+        return system.begin(booted.on(load(machine, with_)), whole.state is not None)
+    if machine or with_ or booted != BOOTED:
         raise UserError("--from: the machine and its kernel are the saved run's; write --run")
-    return system.take_up(kept.from_)
+    return system.take_up(whole.from_)
 
 
-def _type(session: system.Session, command: str) -> bool:
-    """What its user says next; False: nothing."""
-    said = f"{command}\n{GOODBYE}" if command else sys.stdin.readline()
-    if said:
-        session.type(said)
-    return bool(said)
+class _User:
+    """Types --run, or what standard input says, line by line."""
+
+    def __init__(self, command: str, watches: bool) -> None:
+        self._command, self._watches = command, watches
+        self._typed = False
+
+    def types(self, session: system.Session) -> bool:
+        """False: nothing more."""
+        if self._command and self._typed:
+            return True  # what it runs has a line that has not ended, too
+        said = f"{self._command}\n{GOODBYE}" if self._command else sys.stdin.readline()
+        if said:
+            if self._watches and not self._typed:
+                session.run.observe()
+            session.type(said)
+            self._typed = True
+        return bool(said)
 
 
-def _watched(session: system.Session, most: int, shown: bool) -> Iterator[bool]:
+def _watched(session: system.Session, most: int, shown: bool, until: int | None) -> Iterator[bool]:
     """Runs it to its end; says whether its shell waits, shows its console as it grows, and how far
     it is where nothing comes."""
     said, spoken = len(session.console), time.monotonic()
     yield session.waits
-    while session.goes_on():
+    while session.goes_on(until if until and until > session.run.now else None):
         if len(session.console) > said:
             said, spoken = _show(session, said, shown), time.monotonic()
         elif time.monotonic() - spoken > PATIENCE:
             spoken = time.monotonic()
-            note(f"{session.instructions / 1e6:.0f} M instructions, {session.run.now / 1e9:.1f} ms")
+            note(_far(session))
         if most and session.instructions > most * 10**6:
-            raise GuestError(
-                f"given up after {session.instructions / 1e6:.0f} M instructions; write --most"
-                " with more"
-            )
+            raise GuestError(f"given up after {_far(session)}; write --most with more")
         yield session.waits
     _show(session, said, shown)
+
+
+def _far(session: system.Session) -> str:
+    return f"{session.instructions / 1e6:.0f} M instructions, {session.run.now / 1e9:.1f} ms"
 
 
 def _show(session: system.Session, said: int, shown: bool) -> int:
@@ -115,7 +150,7 @@ def _show(session: system.Session, said: int, shown: bool) -> int:
     return len(session.console)
 
 
-def _ended(session: system.Session, command: str, json: bool, known: system.Symbols | None) -> int:
+def _end(session: system.Session, command: str, json: bool, known: system.Symbols | None) -> None:
     outcome = session.outcome()
     found = session.run.lines()
     costs = system.costs(found, known) if known and found else []
@@ -123,6 +158,12 @@ def _ended(session: system.Session, command: str, json: bool, known: system.Symb
         print_json(outcome | ({"symbols": costs} if known else {}))
     elif not session.console.endswith("\n"):
         print()
+    kinds = (("ipi", "IPIs"), ("device", "interrupts of devices"), ("timer", "of timers"))
+    note(
+        ", ".join(
+            f"{sum(one[kind] for one in outcome['interrupts'])} {name}" for kind, name in kinds
+        )
+    )
     note(
         f"{outcome['instructions'] / 1e6:.1f} M instructions in {outcome['time'] / 1e9:.3f} ms of"
         f" simulated time, result {outcome['hash'][:16]}"
@@ -138,7 +179,6 @@ def _ended(session: system.Session, command: str, json: bool, known: system.Symb
     status = STATUS.findall(session.console)
     if command and status and status[-1] != "0":
         raise GuestError(f"--run {command}: ended with status {status[-1]}")
-    return OK
 
 
 def _line(console: str, word: str) -> str:

@@ -24,10 +24,10 @@ from uncore.commands.options import (
     Threads,
     note,
 )
-from uncore.commands.options.of_run import ON_LINUX, WHAT_IF, WHOLE, OnLinux, WhatIf, Whole
+from uncore.commands.options.of_run import ON_LINUX, WHAT_IF, OnLinux, WhatIf
+from uncore.commands.options.whole import BEGIN, WHOLE, Whole
 from uncore.commands.status import FAILED, INTERRUPTED, OK
 from uncore.engine import Told
-from uncore.engine.native.state import BEGIN
 from uncore.errors import UserError
 from uncore.execute import execute
 from uncore.host import pinned
@@ -151,9 +151,10 @@ def _check_again(again: Path, alone: bool) -> None:
 
 def _saving(whole: Whole, jobs: Sequence[Job], watched: object) -> tuple[int | str, Path]:
     """When, and into which file."""
-    if watched or len(jobs) > 1 or not (whole.save_at and whole.state):
+    if watched or len(jobs) > 1 or not whole.state:
         raise UserError(
-            "--save-at WHEN --state FILE: both, of one run, without --lines, --log or --resume"
+            "--state FILE, and --save-at WHEN with it: of one run, without --lines, --log or"
+            " --resume"
         )
     at = whole.save_at
     return at if at == BEGIN else duration("--save-at", at), whole.state

@@ -8,13 +8,14 @@ Interface: `Boot`, all that decides a run; `start(boot)`, the run, and `Session`
 from uncore.system.boot import Boot, start
 from uncore.system.images import built_for, initrd, kernel
 from uncore.system.saved import Begun, begin, save, take_up
-from uncore.system.session import Session
+from uncore.system.session import Session, Stillness
 from uncore.system.symbols import Symbols, costs
 
 __all__ = [
     "Begun",
     "Boot",
     "Session",
+    "Stillness",
     "Symbols",
     "begin",
     "built_for",

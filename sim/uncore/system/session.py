@@ -2,11 +2,12 @@
 
     session = Session(run)
     while session.goes_on():       as far as there is something to say
-        if session.waits:          its shell does, asleep
+        if session.waits:          its shell does
             session.type("ls\n")
 
-It waits when all harts sleep behind a line that has not ended, twice within two milliseconds of
-simulated time. So what is typed is typed at a time that follows from the run alone.
+It waits when a line that has not ended stands unchanged from one millisecond of simulated time to
+another: twice with all harts asleep, or twenty times with some awake, as where something runs
+behind the prompt.  So what is typed is typed at a time that follows from the run alone.
 """
 
 from __future__ import annotations
@@ -14,49 +15,64 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
+import msgspec
+
 from uncore._native import Run
 from uncore.result import canonical
 
 EVENTS, LOOK = 200_000, 10**9  # at most; ps from one look to the next
-PATIENCE = 2  # looks
+PATIENCE = 20  # looks with harts awake
+ASLEEP = 10  # as many is one with all asleep
+
+
+class Stillness(msgspec.Struct, frozen=True):
+    """What a session has seen at its last look."""
+
+    looks: int = 0  # that saw the same
+    said: int = 0  # letters of the console
 
 
 class Session:
-    def __init__(self, run: Run, waits: bool = False) -> None:
-        """`waits`: its shell does already."""
+    def __init__(self, run: Run, still: Stillness | None = None) -> None:
+        """`still`: as the one found it that began it."""
         self.run = run
         self.console = str(run.console)
-        self._quiet = PATIENCE if waits else 0
+        self.still = still or Stillness()
 
     @property
     def waits(self) -> bool:
-        return self._quiet >= PATIENCE
+        return self.still.looks >= PATIENCE
 
     @property
     def instructions(self) -> int:
         return sum(hart["instructions"] for hart in self.run.harts())
 
     def type(self, text: str) -> None:
-        self.run.type(text, self._look())
-        self._quiet = 0
+        self.run.type(text, self._next_look())
+        self.still = Stillness(0, len(self.console))
 
-    def goes_on(self) -> bool:
-        """To the next look, or as far as a fraction of a second goes. False: it has ended."""
-        since = self.run.now
-        then = self._look()
-        going: bool = self.run.step(EVENTS, then - self.run.now)
-        before, self.console = self.console, str(self.run.console)
-        if self.console != before:
-            self._quiet = 0
-        elif self.run.now > then or self.run.now == since:
-            prompts = self.run.listens and not self.console.endswith("\n")
-            self._quiet = self._quiet + 1 if prompts else 0
+    def goes_on(self, until: int | None = None) -> bool:
+        """To the next look, to a time to come, or as far as a fraction of a second goes.
+        False: it has ended."""
+        since, look = self.run.now, self._next_look()
+        then = look if until is None else min(look, until)
+        going: bool = self.run.step(EVENTS, then - since)
+        self.console = str(self.run.console)
+        if self.run.now > look or self.run.now == since:
+            self._look()
         return going
 
-    def _look(self) -> int:
-        """When the next one is: it does not depend on how far cores run ahead."""
+    def _next_look(self) -> int:
+        """It does not depend on how far cores run ahead."""
         now: int = self.run.now
         return (now // LOOK + 1) * LOOK
+
+    def _look(self) -> None:
+        said, looks = len(self.console), 0
+        prompts = self.run.listens and not self.console.endswith("\n")
+        if prompts and said == self.still.said:
+            looks = self.still.looks + (ASLEEP if self.run.sleeps else 1)
+        self.still = Stillness(looks, said)
 
     def outcome(self) -> dict[str, Any]:
         harts, counters = self.run.harts(), self.run.counters()
@@ -67,7 +83,7 @@ class Session:
             "instructions": self.instructions,
             "harts": [{name: hart[name] for name in ("clock", "instructions")} for hart in harts],
             "counters": {name: counters[name] for name in ("events", "transactions")},
-            "interrupts": self.run.messages,
+            "interrupts": self.run.interrupts(),
             "console": self.console,
         }
         return found | {"hash": hashlib.sha256(canonical(found)).hexdigest()}

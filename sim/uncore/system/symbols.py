@@ -1,15 +1,17 @@
 """Where a kernel waits: what is attributed to its instructions, by the symbols that they are in.
 
-Interface: `Symbols.read(path)`, a System.map or /proc/kallsyms; `costs(lines, symbols)`, a row for
-each function. Where programs mark operations (uncore_begin, uncore_end), only these count.
+Interface: `Symbols.read(paths)`: a System.map or /proc/kallsyms, a vmlinux that is an ELF, ELFs of
+programs; `costs(lines, symbols)`, a row for each function.  Where a program marks what is measured
+(uncore_begin, uncore_end), only what harts do in between counts.
 """
 
 from __future__ import annotations
 
+import io
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,48 +20,77 @@ from uncore.errors import UserError
 
 KERNEL = 1 << 63  # its half of the addresses
 PROGRAMS = "(programs)"
+OUTSIDE = -2  # the kind of what is neither in an operation nor between two
 # Those with a $ say what follows: code or data.
 _LINE = re.compile(r"([0-9a-f]{16}) [tTwW] ([^\s$]+)\s*$", re.MULTILINE)
+Found = tuple[int, int, str]  # address, size (0: up to the next one), name
 
 
 @dataclass(frozen=True)
 class Symbols:
-    addresses: list[int]
-    names: list[str]
+    each: list[Found]
 
     @classmethod
-    def read(cls, path: Path) -> Symbols:
-        try:
-            text = path.read_text(errors="replace")
-        except OSError as error:
-            raise UserError(
-                f"--symbols {path}: {error.strerror}; name a file that can be read"
-            ) from None
-        found = sorted((int(at, 16), name) for at, name in _LINE.findall(text))
-        known = [(at, name) for at, name in found if at >= KERNEL]
-        if not known:
-            raise UserError(
-                f"--symbols {path}: no symbols of a kernel in it; write what `cat /proc/kallsyms`"
-                " says in it, or its System.map"
-            )
-        return cls([at for at, _ in known], [name for _, name in known])
+    def read(cls, paths: Sequence[Path]) -> Symbols:
+        return cls(sorted({one for path in paths for one in _read(path)}))
 
     def at(self, pc: int) -> str:
-        if pc < KERNEL:
-            return PROGRAMS
-        place = bisect_right(self.addresses, pc) - 1
-        return self.names[place] if place >= 0 else f"{pc:#x}"
+        place = bisect_right(self.each, pc, key=lambda one: one[0]) - 1
+        if place >= 0:
+            address, size, name = self.each[place]
+            if pc < address + size or (not size and (address >= KERNEL) == (pc >= KERNEL)):
+                return name
+        return f"{pc:#x}" if pc >= KERNEL else PROGRAMS
+
+
+def _read(path: Path) -> list[Found]:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UserError(
+            f"--symbols {path}: {error.strerror}; name a file that can be read"
+        ) from None
+    found = list(_of_elf(path, data) if data.startswith(b"\x7fELF") else _of_text(data))
+    if not found:
+        raise UserError(
+            f"--symbols {path}: no symbols of code in it; write a file of what `cat /proc/kallsyms`"
+            " says as root, a System.map, or an ELF that is not stripped"
+        )
+    return found
+
+
+def _of_text(data: bytes) -> Iterator[Found]:
+    """The kernel's own, without those of modules."""
+    for at, name in _LINE.findall(data.decode(errors="replace")):
+        if int(at, 16) >= KERNEL:
+            yield int(at, 16), 0, name
+
+
+def _of_elf(path: Path, data: bytes) -> Iterator[Found]:
+    # Slow to load, and a guest's reader (program/elf.py) takes no kernels.
+    from elftools.common.exceptions import ELFError  # noqa: PLC0415
+    from elftools.elf.elffile import ELFFile  # noqa: PLC0415
+
+    try:
+        table: Any = ELFFile(io.BytesIO(data)).get_section_by_name(".symtab")
+        for one in table.iter_symbols() if table else ():
+            if one["st_info"]["type"] == "STT_FUNC" and one["st_value"]:
+                yield one["st_value"], one["st_size"], one.name
+    except (ELFError, ValueError, TypeError, AttributeError, UnicodeError):
+        raise UserError(
+            f"--symbols {path}: a damaged or truncated ELF file; copy it again"
+        ) from None
 
 
 def costs(lines: Mapping[str, Any], symbols: Symbols) -> list[dict[str, Any]]:
     uses = lines["uses"]
     columns = (uses[name].tolist() for name in ("pc", "line", "kind", "waited_ps", "misses"))
     used = list(zip(*columns, strict=True))
-    least = 0 if any(kind >= 0 for _, _, kind, _, _ in used) else -1
+    marked = any(kind > OUTSIDE for _, _, kind, _, _ in used)
     total: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     by_line: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
     for pc, line, kind, waited, misses in used:
-        if kind >= least:
+        if kind > OUTSIDE or not marked:
             name = symbols.at(pc % (1 << 64))  # columns are signed
             total[name][0] += waited
             total[name][1] += misses

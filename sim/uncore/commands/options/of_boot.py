@@ -1,7 +1,8 @@
-"""Options of `boot`: what is booted, and how it is saved or taken up."""
+"""Options of `boot`: what is booted, and the moment at which it is saved."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -9,10 +10,12 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from uncore import system
+from uncore.commands.options.whole import BEGIN
 from uncore.errors import UserError
 from uncore.placement import place
 from uncore.topology.machine import Machine
 from uncore.topology.units import UnitError, size
+from uncore.words import duration
 
 
 @Parameter(name="*")
@@ -53,18 +56,36 @@ class Booted:
         )
 
 
-@Parameter(name="*")
+BOOTED = Booted()
+
+
 @dataclass(frozen=True)
-class Kept:
-    """A boot that is saved, or one that was."""
+class Moment:
+    """When a boot is saved."""
 
-    state: Annotated[
-        Path | None, Parameter(help="save the run in this file once its shell waits")
-    ] = None
-    from_: Annotated[Path | None, Parameter(name="--from", help="go on with a saved boot")] = None
+    time: int | None = None  # ps
+    instructions: int | None = None
 
+    @classmethod
+    def of(cls, text: str) -> Moment:
+        if text == BEGIN:
+            return cls()
+        if millions := re.fullmatch(r"([0-9]{1,9})M", text):
+            return cls(instructions=int(millions[1]) * 10**6)
+        try:
+            return cls(time=duration("--save-at", text))
+        except UserError:
+            raise UserError(
+                f"--save-at {text}: expected begin, a time above zero, like 100ms, or millions of"
+                " instructions, like 900M"
+            ) from None
 
-BOOTED, KEPT = Booted(), Kept()
+    def is_there(self, session: system.Session) -> bool:
+        if self.time is not None:
+            return bool(session.run.now >= self.time)
+        if self.instructions is not None:
+            return session.instructions >= self.instructions
+        return session.waits
 
 
 def _harts(room: tuple[int, ...], asked: int, most: int) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Options of `run` alone: a run that is changed or saved, a program of Linux."""
+"""Options of `run` alone: a run that is changed, a program of Linux."""
 
 from __future__ import annotations
 
@@ -27,20 +27,6 @@ class WhatIf:
     apart: Annotated[
         list[str], Parameter(negative="", help="fields, A,B, that get lines of their own")
     ] = field(default_factory=list)
-
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class Whole:
-    """A run that is saved whole, or one that was."""
-
-    save_at: Annotated[
-        str | None, Parameter(help="save the run itself when it is there: begin, or a time: 20us")
-    ] = None
-    state: Annotated[Path | None, Parameter(help="file of --save-at")] = None
-    from_: Annotated[
-        Path | None, Parameter(name="--from", help="go on with a saved run; --set changes it")
-    ] = None
 
 
 @Parameter(name="*")
@@ -110,4 +96,4 @@ class OnLinux:
         return Sources(path, tuple(self.source), self.flags)
 
 
-WHAT_IF, WHOLE, ON_LINUX = WhatIf(), Whole(), OnLinux()
+WHAT_IF, ON_LINUX = WhatIf(), OnLinux()

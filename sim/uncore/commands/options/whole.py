@@ -1,0 +1,32 @@
+"""Options of `run` and `boot`: a run that is saved whole, or one that was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+BEGIN = "begin"
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Whole:
+    """A run that is saved whole, or one that was."""
+
+    state: Annotated[Path | None, Parameter(help="save the run itself in this file, and go on")] = (
+        None
+    )
+    save_at: Annotated[
+        str,
+        Parameter(
+            help="when --state does: begin, as what is measured does, or a kernel's shell waits; or"
+            " at a time, 20us; boot: or after so many instructions, 900M"
+        ),
+    ] = BEGIN
+    from_: Annotated[Path | None, Parameter(name="--from", help="go on with a saved run")] = None
+
+
+WHOLE = Whole()
