@@ -7,6 +7,8 @@ import re
 import resource
 import signal
 import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,7 @@ FILES = {
     "elf": b"\x7fELF" + bytes(100),
     "gzip": b"\x1f\x8b" + bytes(100),
     "arm": bytes(56) + b"ARMd" + bytes(100),
+    "unpacks": b"MZ\0\0zimg" + bytes(100),
     "x86": bytes(0x202) + b"HdrS" + bytes(100),
     "text": b"hello",
     "empty": b"",
@@ -38,9 +41,10 @@ MISTAKES = {
     ),
     "both": (("--kernel", "Image", "--from", "elf"), "are the saved run's"),
     "no image": (("--kernel", "none"), "No such file"),
-    "not an Image": (("--kernel", "elf"), "the kernel's Image is wanted"),
+    "not an Image": (("--kernel", "elf"), "Image is wanted"),
     "compressed": (("--kernel", "gzip"), "gunzip"),
     "for Arm": (("--kernel", "arm"), "a kernel for Arm"),
+    "unpacks itself": (("--kernel", "unpacks"), "an EFI program that unpacks itself"),
     "for x86": (("--kernel", "x86"), "a kernel for x86"),
     "neither": (("--kernel", "text"), "no Linux kernel for 64-bit RISC-V"),
     "nothing in it": (("--kernel", "empty"), "no Linux kernel for 64-bit RISC-V"),
@@ -136,6 +140,14 @@ def test_end_of_a_kernel_is_the_status(uncore, tmp_path, text, code, status, sai
     assert "result " in told.err
 
 
+def test_kernel_that_uses_fewer_harts_than_there_are_is_told_of(uncore, tmp_path):
+    source = GUEST.replace("TEXT", "smp: Brought up 1 node, 2 CPUs").replace("CODE", "0")
+    Path("Image").write_bytes(guest.assemble(source, tmp_path).text)
+    for harts, said in (("2", False), ("4", True)):
+        told = uncore("boot", "ccx:1x4", "--kernel", "Image", "--harts", harts)
+        assert (told.status, "the kernel uses 2 of 4 harts" in told.err) == (0, said)
+
+
 def test_outcome_as_json_has_the_same_hash_twice(uncore, tmp_path):
     source = GUEST.replace("TEXT", "ready").replace("CODE", "0")
     Path("Image").write_bytes(guest.assemble(source, tmp_path).text)
@@ -224,3 +236,20 @@ def test_boot_given_up_keeps_its_console(uncore):
 def test_summary_counts_interrupts_by_kind(uncore):
     told = uncore("boot", "ccx:1x1", "--kernel", "Image")
     assert "0 IPIs, 0 interrupts of devices, 0 of timers" in told.err
+
+
+def test_ctrl_c_keeps_the_console_and_says_how_far_it_was(tmp_path: Path) -> None:
+    endless = (
+        BUSY.replace("TEXT", "here")
+        .replace("CODE", "0")
+        .replace("    li a0, 0\n", "7:  addi t1, t1, 1\n    j 7b\n", 1)
+    )
+    (tmp_path / "Image").write_bytes(guest.assemble(endless, tmp_path).text)
+    words = [sys.executable, "-m", "uncore", "boot", "ccx:1x1", "--kernel", "Image"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(words, cwd=tmp_path, **pipes) as run:
+        assert run.stdout.readline() == "here\n"  # as soon as it is said, in a pipe, too
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+    assert (run.returncode, out) == (130, "")
+    assert re.search(r"interrupted at \d+ M instructions, [\d.]+ ms", err)

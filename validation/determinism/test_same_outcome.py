@@ -43,6 +43,27 @@ def usual() -> list[str]:
     return outcomes()[0]
 
 
+KERNEL = """
+from validation.engine.test_devices_of_kernels import ended
+from validation.engine.test_kernels import boot
+from validation.engine.test_watched_kernels import COUNTED
+from uncore import system
+print(ended(system.start(boot(COUNTED))).outcome()["hash"])
+"""
+
+
+def kernels_outcome(**environment: str) -> str:
+    """Of one in supervisor mode, on two harts that interrupt each other."""
+    run = subprocess.run(
+        [sys.executable, "-c", KERNEL],
+        env=os.environ | environment | {"PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
 def test_twice() -> None:
     assert outcomes()[0] == usual()
 
@@ -76,6 +97,7 @@ def test_built_by_another_compiler() -> None:
     """Clang and its C++ library instead of GCC and its own."""
     clang.build()
     assert outcomes(UNCORE_NATIVE="native-clang")[0] == usual()
+    assert kernels_outcome(UNCORE_NATIVE="native-clang") == kernels_outcome()
 
 
 @pytest.mark.bulk

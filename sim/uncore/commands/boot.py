@@ -42,6 +42,7 @@ SymbolFiles = Annotated[
 PANIC = "Kernel panic"
 PATIENCE = 5  # seconds between two words about progress
 GOODBYE = "echo uncore: status $?; poweroff -f\n"
+UP = re.compile(r"smp: Brought up \d+ nodes?, (\d+) CPUs?")
 STATUS = re.compile(r"^uncore: status (\d+)\s*$", re.MULTILINE)
 
 
@@ -71,7 +72,7 @@ def boot(
             if waits and not user.types(session):
                 break
     except KeyboardInterrupt:
-        note(f"stopped at {_far(session)}")
+        note(f"interrupted at {_far(session)}")
         raise
     _end(session, command, json, known)
     if state:
@@ -168,6 +169,9 @@ def _end(session: system.Session, command: str, json: bool, known: system.Symbol
         f"{outcome['instructions'] / 1e6:.1f} M instructions in {outcome['time'] / 1e9:.3f} ms of"
         f" simulated time, result {outcome['hash'][:16]}"
     )
+    up, harts = UP.search(session.console), len(outcome["harts"])
+    if up and int(up[1]) < harts:
+        note(f"the kernel uses {up[1]} of {harts} harts: it was built for fewer, or told so")
     if costs and not json:
         report.show(costs)
     if PANIC in session.console:

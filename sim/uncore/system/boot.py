@@ -49,7 +49,7 @@ def parts(
     entry = RAM + boot.kernel.offset
     behind = _up(entry + boot.kernel.size)
     archive = behind + LARGE
-    nodes = _memory(boot)
+    nodes = placed(boot)
     if archive + len(boot.initrd) > nodes[0].address + nodes[0].size:
         raise UserError(
             f"--memory: kernel and initrd take {archive + len(boot.initrd) - RAM >> 20} MiB, and"
@@ -95,7 +95,7 @@ def _job(
     )
 
 
-def _memory(boot: Boot) -> tuple[Memory, ...]:
+def placed(boot: Boot) -> tuple[Memory, ...]:
     """Of each of the machine's nodes what the kernel may use, and as which of its own."""
     every = len(boot.machine.memories)
     each = boot.memory // every // LARGE * LARGE

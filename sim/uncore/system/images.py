@@ -18,7 +18,7 @@ _MAGIC = b"RSC\x05"
 ANY = 1 << 20
 _AT, _HEAD = 56, 64  # Documentation/arch/riscv/boot-image-header.rst
 _OTHERS = {
-    b"\x7fELF": "an ELF file: the kernel's Image is wanted (arch/riscv/boot/Image)",
+    b"\x7fELF": "an ELF file: a kernel's Image is wanted (arch/riscv/boot/Image), no firmware",
     b"\x1f\x8b": "compressed by gzip: write gunzip -c FILE > Image",
     b"BZh": "compressed by bzip2: write bunzip2 -c FILE > Image",
     b"\xfd7zX": "compressed by xz: write xz -dc FILE > Image",
@@ -86,6 +86,8 @@ def _what(data: bytes) -> str:
     for start, about in _OTHERS.items():
         if data.startswith(start):
             return about
+    if data[4:8] == b"zimg":
+        return "an EFI program that unpacks itself: its Image is wanted (arch/riscv/boot/Image)"
     if data[_AT : _AT + 4] == b"ARMd":
         return "a kernel for Arm: one for 64-bit RISC-V is wanted"
     if data[0x202:0x206] == b"HdrS":

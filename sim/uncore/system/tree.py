@@ -51,6 +51,10 @@ class Told:
 
 
 def tree(machine: Machine, harts: tuple[int, ...], told: Told) -> bytes:
+    return flat(described(machine, harts, told), 0)
+
+
+def described(machine: Machine, harts: tuple[int, ...], told: Told) -> Tree:
     chosen: dict[str, object] = {
         "bootargs": told.arguments,
         "stdout-path": f"/soc/serial@{UART:x}",
@@ -82,7 +86,7 @@ def tree(machine: Machine, harts: tuple[int, ...], told: Told) -> bytes:
         }
     if told.memory[-1].node:
         root["distance-map"] = _distances(machine, told)
-    return flat(root, 0)  # type: ignore[arg-type]
+    return root  # type: ignore[return-value]
 
 
 def _devices(harts: int) -> dict[str, Tree]:
@@ -143,15 +147,11 @@ def _distances(machine: Machine, told: Told) -> Tree:
 def _cpus(machine: Machine, harts: tuple[int, ...], told: Told) -> Tree:
     nodes = [told.memory[node].node for node in nearest_memories(machine, harts)]
     cores = [machine.core_of(hart) for hart in harts]
-    shared = {
-        core: number
-        for number, one in enumerate(machine.resolvers)
-        for core in one.children
-        if one.data_sets and core in cores
-    }
-    above = {core: _SHARED + number for core, number in shared.items()}
-    own = [core for core in dict.fromkeys(cores) if machine.each_core[core].l2_sets]
-    beside = above | {core: _CACHES + core for core in own}
+    caches = {core: _caches(machine, core) for core in dict.fromkeys(cores)}
+    levels: dict[int, int] = {}  # by handle: behind all that any core has before it
+    for found in caches.values():
+        for level, one in enumerate(found, start=2):
+            levels[one.handle] = max(level, levels.get(one.handle, 0))
     cpus: dict[str, object] = {
         "#address-cells": 1,
         "#size-cells": 0,
@@ -159,16 +159,32 @@ def _cpus(machine: Machine, harts: tuple[int, ...], told: Told) -> Tree:
         "cpu-map": cpu_map(machine, cores),
     }
     for number, core in enumerate(cores):
-        cpu = _cpu(machine.each_core[core], number, nodes[number], beside.get(core))
-        cpus[f"cpu@{number:x}"] = cpu
-    for core in own:
-        costs = machine.each_core[core]
-        l2 = _cache(2, costs.l2_sets, costs.l2_ways, _CACHES + core, above.get(core))
-        cpus[f"l2-cache{core}"] = l2
-    for number in dict.fromkeys(shared.values()):
-        data = machine.resolvers[number]
-        cpus[f"l3-cache{number}"] = _cache(3, data.data_sets, data.data_ways, _SHARED + number)
+        beside = caches[core][0].handle if caches[core] else None
+        cpus[f"cpu@{number:x}"] = _cpu(machine.each_core[core], number, nodes[number], beside)
+    for found in caches.values():
+        for one, above in zip(found, [*found[1:], None], strict=True):
+            level = levels[one.handle]
+            cpus[f"l{level}-cache-{one.handle:x}"] = _cache(level, one, above)
     return cpus  # type: ignore[return-value]
+
+
+class _Cache(NamedTuple):
+    handle: int
+    sets: int
+    ways: int
+
+
+def _caches(machine: Machine, core: int) -> list[_Cache]:
+    """Behind the core's first level, from inside out."""
+    costs, found, agent = machine.each_core[core], [], core
+    if costs.l2_sets:
+        found.append(_Cache(_CACHES + core, costs.l2_sets, costs.l2_ways))
+    for number, one in enumerate(machine.resolvers):  # inner levels first
+        if agent in one.children:
+            agent = machine.cores + number
+            if one.data_sets:
+                found.append(_Cache(_SHARED + number, one.data_sets, one.data_ways))
+    return found
 
 
 def _cpu(costs: Core, number: int, node: int, beside: int | None) -> Tree:
@@ -200,16 +216,16 @@ def _next(cache: int | None) -> Tree:
     return {} if cache is None else {"next-level-cache": cache}
 
 
-def _cache(level: int, sets: int, ways: int, handle: int, above: int | None = None) -> Tree:
+def _cache(level: int, one: _Cache, above: _Cache | None) -> Tree:
     return {
         "compatible": "cache",
         "cache-unified": b"",
         "cache-level": level,
-        "cache-size": sets * ways * LINE,
-        "cache-sets": sets,
+        "cache-size": one.sets * one.ways * LINE,
+        "cache-sets": one.sets,
         "cache-block-size": LINE,
-        "phandle": handle,
-        **_next(above),
+        "phandle": one.handle,
+        **_next(above.handle if above else None),
     }
 
 

@@ -1,0 +1,190 @@
+"""A machine's topology as Linux shows it, file by file of /sys/devices/system.
+
+    expected(machine, harts, nodes, message)    as the machine's file has it
+    of_tree(tree)                               as Linux reads a device tree
+    of_console(text)                            as a guest has printed it:  grep -H . FILE...
+    of_lscpu(text)                              the rows of its `lscpu -e`
+
+The first three are alike: {"cpu/cpu3/topology/core_siblings_list": "0-31", ...}.  A machine's first
+level of data is a hart's own in Linux's eyes, because a device tree for RISC-V has a node a hart:
+siblings share it in the machine alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from uncore.topology.machine import Machine
+from uncore.topology.route import nearest_memories
+
+Shown = dict[str, str]
+LINE = 64
+# What a guest is asked for.
+FILES = [
+    "node/node*/distance",
+    "node/node*/cpulist",
+    "cpu/cpu[0-9]*/topology/thread_siblings_list",
+    "cpu/cpu[0-9]*/topology/cluster_cpus_list",
+    "cpu/cpu[0-9]*/topology/core_siblings_list",
+    "cpu/cpu[0-9]*/cache/index*/level",
+    "cpu/cpu[0-9]*/cache/index*/size",
+    "cpu/cpu[0-9]*/cache/index*/shared_cpu_list",
+]
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """0-3,8 as the kernel writes it."""
+    runs = groupby(enumerate(sorted(numbers)), lambda pair: pair[1] - pair[0])
+    found = [[number for _, number in run] for _, run in runs]
+    return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in found)
+
+
+def _caches(machine: Machine, core: int) -> list[tuple[object, int]]:
+    """Which they are, and their bytes; innermost first."""
+    costs = machine.each_core[core]
+    found: list[tuple[object, int]] = []
+    if costs.l2_sets:
+        found.append((("core", core), costs.l2_sets * costs.l2_ways * LINE))
+    agent = core
+    for number, one in enumerate(machine.resolvers):
+        if agent in one.children:
+            agent = machine.cores + number
+            if one.data_sets:
+                found.append((number, one.data_sets * one.data_ways * LINE))
+    return found
+
+
+def _same(keys: Sequence[object]) -> list[str]:
+    """By CPU, which have the same key."""
+    together = defaultdict(list)
+    for cpu, key in enumerate(keys):
+        together[key].append(cpu)
+    return [ranges(together[key]) for key in keys]
+
+
+def expected(
+    machine: Machine,
+    harts: Sequence[int],
+    nodes: int,
+    message: Callable[[str, int, int], int],
+) -> Shown:
+    """`nodes`: in the kernel's eyes; `message`: ps that one takes between two stops."""
+    cores = [machine.core_of(hart) for hart in harts]
+    depth = machine.levels.index("socket") + 1 if "socket" in machine.levels else 1
+    found: Shown = {}
+    for what, keys in (
+        ("thread_siblings", cores),
+        ("cluster_cpus", [machine.shape[core][:-1] for core in cores]),
+        ("core_siblings", [machine.shape[core][:depth] for core in cores]),
+    ):
+        for cpu, same in enumerate(_same(keys)):
+            found[f"cpu/cpu{cpu}/topology/{what}_list"] = same
+    return found | _cached(machine, cores) | _nodes(machine, harts, nodes, message)
+
+
+def _cached(machine: Machine, cores: Sequence[int]) -> Shown:
+    first = [machine.each_core[core] for core in cores]
+    each = [
+        [(("hart", cpu), first[cpu].l1_sets * first[cpu].l1_ways * LINE), *_caches(machine, core)]
+        for cpu, core in enumerate(cores)
+    ]
+    found: Shown = {}
+    deepest: dict[object, int] = {}
+    for caches in each:
+        for index, (which, _) in enumerate(caches):
+            deepest[which] = max(deepest.get(which, 0), index)
+    for cpu, caches in enumerate(each):
+        for index, (which, size) in enumerate(caches):
+            path = f"cpu/cpu{cpu}/cache/index{index}"
+            sharers = [other for other, theirs in enumerate(each) if which in dict(theirs)]
+            found[f"{path}/level"] = str(1 + deepest[which])
+            found[f"{path}/size"] = f"{size >> 10}K"
+            found[f"{path}/shared_cpu_list"] = ranges(sharers)
+    return found
+
+
+def _nodes(
+    machine: Machine, harts: Sequence[int], nodes: int, message: Callable[[str, int, int], int]
+) -> Shown:
+    every = len(machine.memories)
+    within = [[m for m in range(every) if m * nodes // every == node] for node in range(nodes)]
+    near = [memory * nodes // every for memory in nearest_memories(machine, harts)]
+
+    def read(a: int, b: int) -> int:
+        there, back = machine.memories[a].stop, machine.memories[b].stop
+        ways = message("control", there, back) + message("data", back, there)
+        return ways + machine.memories[b].latency
+
+    def distance(a: int, b: int) -> int:
+        ratios = [read(x, y) / max(1, read(x, x)) for x in within[a] for y in within[b]]
+        mean = sum(ratios) / len(ratios)
+        return 10 if a == b else min(max(round(10 * mean), 11), 254)
+
+    found = {}
+    for node in range(nodes):
+        found[f"node/node{node}/distance"] = " ".join(str(distance(node, b)) for b in range(nodes))
+        found[f"node/node{node}/cpulist"] = ranges(i for i, at in enumerate(near) if at == node)
+    return found
+
+
+def of_tree(tree: Mapping[str, Any]) -> Shown:
+    cpus = tree["cpus"]
+    nodes = {
+        one["phandle"]: one for one in cpus.values() if isinstance(one, dict) and "phandle" in one
+    }
+    number = {handle: one["reg"] for handle, one in nodes.items() if "reg" in one}
+    places: dict[int, tuple[str, str, str]] = {}
+    for socket, clusters in cpus["cpu-map"].items():
+        for cluster, cores in clusters.items():
+            for core, threads in cores.items():
+                for one in threads.values() if "cpu" not in threads else [threads]:
+                    places[number[one["cpu"]]] = (socket, cluster, core)
+    found: Shown = {}
+    for what, depth in (("core_siblings", 1), ("cluster_cpus", 2), ("thread_siblings", 3)):
+        for cpu, same in enumerate(_same([places[cpu][:depth] for cpu in sorted(places)])):
+            found[f"cpu/cpu{cpu}/topology/{what}_list"] = same
+    chains: list[list[int]] = []
+    for handle in sorted(number, key=lambda one: number[one]):
+        chains.append([handle])
+        while (above := nodes[chains[-1][-1]].get("next-level-cache")) is not None:
+            chains[-1].append(above)
+    for cpu, chain in enumerate(chains):
+        for index, handle in enumerate(chain):
+            one = nodes[handle]
+            size = one["cache-size"] if index else one["d-cache-size"]
+            path = f"cpu/cpu{cpu}/cache/index{index}"
+            found[f"{path}/level"] = str(one["cache-level"] if index else 1)
+            found[f"{path}/size"] = f"{size >> 10}K"
+            found[f"{path}/shared_cpu_list"] = ranges(
+                i for i, of in enumerate(chains) if handle in of
+            )
+    near = [nodes[handle]["numa-node-id"] for handle in sorted(number, key=lambda one: number[one])]
+    matrix = tree.get("distance-map", {"distance-matrix": [0, 0, 10]})["distance-matrix"]
+    rows = defaultdict(list)
+    for a, _, far in zip(*[iter(matrix)] * 3, strict=True):
+        rows[a].append(str(far))
+    for node, row in rows.items():
+        found[f"node/node{node}/distance"] = " ".join(row)
+        found[f"node/node{node}/cpulist"] = ranges(i for i, at in enumerate(near) if at == node)
+    return found
+
+
+def of_console(text: str) -> Shown:
+    lines = re.findall(r"^((?:node|cpu)/\S+?):(.*?)\s*$", text, re.MULTILINE)
+    return {path: value for path, value in lines}
+
+
+def of_lscpu(text: str) -> list[dict[str, str]]:
+    lines = text.replace("\r", "").splitlines()
+    head = next(at for at, line in enumerate(lines) if line.startswith("CPU NODE"))
+    names = lines[head].split()
+    rows = []
+    for line in lines[head + 1 :]:
+        if len(words := line.split()) != len(names) or not words[0].isdigit():
+            break
+        rows.append(dict(zip(names, words, strict=True)))
+    return rows
