@@ -163,6 +163,26 @@ taken:
     sret
 """
 
+# Its program reads the counters and calls: cause 8. One that may not would trap before, by cause 2.
+PROGRAM = """
+    la t0, called
+    csrw stvec, t0
+    la t0, program
+    csrw sepc, t0
+    sret
+.balign 4
+called:
+    csrr s1, scause
+    li t0, WORDS
+    sd s1, (t0)
+    off 0
+program:
+    rdcycle s2
+    rdtime s3
+    rdinstret s4
+    ecall
+"""
+
 
 @cache
 def kernel(text: str) -> Kernel:
@@ -255,6 +275,10 @@ def test_a_translation_that_no_level_has_takes_a_walk() -> None:
     alone, walks = time_with(), PAGES * (TURNS - 1)
     hit = load("ccx:1x2").core.l1_hit
     assert time_with(first="16", second="16") - alone >= walks * 3 * hit
+
+
+def test_programs_may_read_the_counters() -> None:
+    assert struct.unpack("<Q", run(PROGRAM).read(WORDS, 8)) == (8,)
 
 
 def test_exit_tells_why_the_kernel_went_down() -> None:

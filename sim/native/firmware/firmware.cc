@@ -17,8 +17,10 @@ constexpr uint64_t kTraps = 0xb1ff, kInterrupts = 0x222, kSoftwareInterrupt = 1 
 
 // Numbers of CSRs.
 constexpr unsigned kSie = 0x104, kStvec = 0x105, kSstatus = 0x100, kSip = 0x144, kSatp = 0x180,
-                   kMedeleg = 0x302, kMideleg = 0x303, kMcounteren = 0x306;
+                   kScounteren = 0x106, kMedeleg = 0x302, kMideleg = 0x303, kMcounteren = 0x306;
 constexpr uint64_t kEnabled = 1 << 1;  // SIE of sstatus
+// Cycles, time and instructions: a kernel leaves it to its firmware who may read them.
+constexpr uint64_t kCounters = 7;
 
 // A page of registers that only the firmware knows: each orders a hart.
 constexpr uint64_t order_of(uint32_t hart) { return kOrders + 4 * uint64_t{hart}; }
@@ -35,7 +37,8 @@ void Firmware::begin(const std::vector<Thread*>& threads) {
     hart.supervise({core.tlb_first, core.tlb_second, core.tlb_latency});
     hart.write_csr(kMedeleg, kTraps);
     hart.write_csr(kMideleg, kInterrupts);
-    hart.write_csr(kMcounteren, 7);
+    hart.write_csr(kMcounteren, kCounters);
+    hart.write_csr(kScounteren, kCounters);
     Cpu& cpu = cpus_[thread->id];
     cpu.thread = thread;
     hart.set_mode(Mode::supervisor);
