@@ -57,7 +57,9 @@ validate r2700x --cores 1
 validate epyc7601x2 --only blind
 predict r2700x
 ktr trace.txt
+willitscale x6130x2 rates.txt
 """
+RATES = "open1 process 1 200000\nopen1 process 4 600000\n"
 TRACE = "652\t1\t1.040 uS\tPING\n794\t0\t1.171 uS\tPONG\n"
 MEMOISED = """
 import fcntl, os, struct, sys, termios
@@ -91,6 +93,7 @@ def screens(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[int, lis
     """Command -> width -> lines."""
     folder = tmp_path_factory.mktemp("screens")
     (folder / "trace.txt").write_text(TRACE)
+    (folder / "rates.txt").write_text(RATES)
     assert CHECKOUT
     shutil.copytree(CHECKOUT / "validation/support/protocols/vi", folder / "vi")
     found: dict[str, dict[int, list[str]]] = {}

@@ -19,6 +19,11 @@ COMMANDS: Commands = {
         f"{_HERE}.validate:ktr",
         "A DragonFly kernel trace: each event's intervals, and the simulated one beside them.",
     ),
+    "willitscale": (
+        f"{_HERE}.validate:willitscale",
+        "will-it-scale's programs in a kernel that was booted, beside the machine's own curves.",
+        "uncore_lab.validate.booted:COLUMNS",
+    ),
     "claims": (
         f"{_HERE}.claims:claims",
         "What articles measured, asked of the simulator: expected, got, verdict, and why.",

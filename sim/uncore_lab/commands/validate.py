@@ -1,4 +1,4 @@
-"""Simulated against measured: validate, ktr."""
+"""Simulated against measured: validate, ktr, willitscale."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import Annotated
 
 from cyclopts import Parameter, validators
 
-from uncore.commands.options import Cores, Json, Report, With, command, note, workers
+from uncore.commands.options import Cores, Json, Plot, Report, With, command, note, workers
 from uncore.commands.status import OK
+from uncore.report.plot import picture
 from uncore.report.table import emit
 from uncore.words import check_endings, pairs
 from uncore_lab import validate as validation
+from uncore_lab.validate import booted
 from uncore_lab.validate import ktr as traces
 from uncore_lab.validate.section import Request
 
@@ -65,4 +67,21 @@ def ktr(
     records = traces.read(trace)
     rows = traces.compare(records, machine, dict(pairs("--with", with_)), record)
     emit(rows, json, traces.COLUMNS, f"{trace.name} beside {machine}: intervals between records")
+    return OK
+
+
+def willitscale(
+    machine: Annotated[str, Parameter(help="that was booted, and was measured")],
+    *consoles: Annotated[Path, Parameter(help="what uncore boot printed")],
+    plot: Plot = None,
+    json: Json = False,
+) -> int:
+    check_endings({"--plot": plot})
+    found = booted.compare(machine, booted.read(consoles))
+    title = f"will-it-scale on {machine}: each curve over its one task, ours and measured"
+    emit([booted.row(one) for one in found], json, booted.COLUMNS, title)
+    if (steps := booted.steps(found)) and not json:
+        note(f"contended, median ratio from one number of tasks to the next (measured): {steps}")
+    if plot:
+        note(f"picture: {picture(plot, *booted.panels(machine, found))}")
     return OK

@@ -14,6 +14,7 @@ The files:
     interrupts.py  IPIs: one, a storm of them, a broadcast;  ktr.py  a user's DragonFly traces
     locks.py       what n threads get from one lock, against lockhammer's curves (lockhammer.py)
     scaling.py     will-it-scale: throughput over tasks, against measured curves (series.py)
+    booted.py      the same of a kernel that a user booted (the command willitscale)
     prediction.py  each machine from the others;  clocks.py  which clock a number follows;
     blind.py       predicted blind, then measured: the ledger
     bar.py         bounds that hold today, beside their goals

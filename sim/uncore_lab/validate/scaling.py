@@ -43,6 +43,16 @@ PROSE = (
 )
 
 
+def shape_error(simulated: Sequence[float], measured: Sequence[float]) -> float:
+    logs = [abs(math.log(s / m)) for s, m in zip(simulated, measured, strict=True)]
+    return math.exp(statistics.fmean(logs[1:]))
+
+
+def knee(tasks: Sequence[int], curve: Sequence[float]) -> int:
+    enough = KNEE * max(curve)
+    return next(n for n, v in zip(tasks, curve, strict=True) if v >= enough)
+
+
 @dataclass(frozen=True)
 class Curve:
     """Simulated over measured, each normalised at one task."""
@@ -54,14 +64,10 @@ class Curve:
 
     @property
     def shape_error(self) -> float:
-        logs = [abs(math.log(s / m)) for s, m in zip(self.simulated, self.measured, strict=True)]
-        return math.exp(statistics.fmean(logs[1:]))
+        return shape_error(self.simulated, self.measured)
 
     def knee(self, curve: list[float]) -> int:
-        enough = KNEE * max(curve)
-        return next(
-            n for n, v in zip(self.series.measured.tasks, curve, strict=True) if v >= enough
-        )
+        return knee(self.series.measured.tasks, curve)
 
     def peak(self, curve: list[float]) -> int:
         return self.series.measured.tasks[curve.index(max(curve))]

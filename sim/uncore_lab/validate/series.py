@@ -1,6 +1,7 @@
 """Measured curves of will-it-scale, and the jobs that simulate them.
 
     carried() -> [name]                  the machines that have curves
+    curves_of(machine) -> Measured       all that was measured on it
     series(machines) -> [Series]         each curve, with the skeleton that stands for its benchmark
     series.jobs(work) -> [Job]           the whole curve, a call doing `work` private instructions
 
@@ -15,7 +16,6 @@ import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import msgspec
 
@@ -149,16 +149,18 @@ def series(machines: Sequence[str] = ()) -> list[Series]:
     skeletons = _skeletons()
     found = []
     for name in machines or carried():
-        measured = _read(SCALING / f"{name}.toml")
+        measured = curves_of(name)
         for benchmark, kinds in measured.millions.items():
             found += [
                 Series(name, benchmark, kind, measured, skeletons[benchmark, kind])
                 for kind in kinds
+                if (benchmark, kind) in skeletons
             ]
     return found
 
 
-def _read(path: Path) -> Measured:
+def curves_of(machine: str) -> Measured:
+    path = SCALING / f"{machine}.toml"
     try:
         return msgspec.convert(tomllib.loads(path.read_text()), Measured)
     except (OSError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
