@@ -14,6 +14,7 @@ from uncore.exploration import explore
 from uncore.exploration.plan import Plan
 from uncore.report import document
 from uncore.report import explore as shown
+from uncore.report.document.page import prose
 from uncore.report.plot import heat_map
 from uncore.report.table import Column
 from uncore_lab.validate.page import report
@@ -109,3 +110,8 @@ def test_heat_map_of_a_report_is_shown(tmp_path):
     report(tmp_path / "v.html", [section], "uncore validate")
     with opened(tmp_path / "v.html") as shown:  # what the policy forbids is a complaint
         assert shown.locator("figure image").count() > 0
+
+
+def test_prose_has_no_marks_of_another_format():
+    text = prose("`inside`: within, see [prediction.md](prediction.md) & `a<b`")
+    assert text == "<code>inside</code>: within, see prediction.md &amp; <code>a&lt;b</code>"

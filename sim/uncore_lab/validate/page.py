@@ -57,7 +57,7 @@ def report(path: Path, sections: Sequence[Section], command: str) -> None:
 
 def _beneath(section: Section) -> str:
     said = [f"Past its bound: {message}" for message in section.broken] + [*section.notes]
-    notes = "".join(f"<li>{escape(note)}</li>" for note in said)
+    notes = "".join(f"<li>{document.prose(note)}</li>" for note in said)
     pictures = [
         f"<h3>{escape(picture.caption)}</h3>{document.figure(picture.panels)}"
         for picture in section.pictures

@@ -40,10 +40,17 @@ def _place(head: str) -> str:
 
 
 def _section(one: Section) -> str:
-    about = f"<p>{escape(one.about)}</p>" if one.about else ""
+    about = f"<p>{prose(one.about)}</p>" if one.about else ""
     return (
         f'<section id="{_place(one.head)}"><h2>{escape(one.head)}</h2>{about}\n{one.body}</section>'
     )
+
+
+def prose(text: str) -> str:
+    """As the pages of docs/ write it: `words` of a file or command; a link is its words, because
+    the page that it names is not in the report."""
+    linked = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", escape(text))
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", linked)
 
 
 def table(rows: Sequence[Row], columns: Sequence[Column]) -> str:
