@@ -65,7 +65,7 @@ def main(words: Sequence[str]) -> int:
         "-p",
         "no:faulthandler",
         "-p",
-        "validation.pair",
+        "validation.shared",
     ]
     tests = [f"validation/{suite}" for suite in suites]
     command = [sys.executable, *pytest, *([] if everything else QUICK), *tests]

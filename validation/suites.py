@@ -1,7 +1,7 @@
 """Every check of the project, with its seconds: `python -m validation.suites [--all] [SUITE...]`.
 
 Style and types come first, because they are quick, and beside them the native module is built with
-sanitizers.  Then two processes of pytest share the suites (pair.py), and the plugin below prints
+sanitizers.  Then processes of pytest share the suites (shared.py), and the plugin below prints
 what each folder of validation/ took; then they share the suites that execute native code, with
 sanitizers (sanitized.py).  So no processor waits for the other's part.
 
@@ -23,7 +23,7 @@ from validation import sanitized
 TOP = Path(__file__).resolve().parent.parent
 TOOL = [sys.executable, "-m"]
 QUICK = ["-m", "not long"]
-SHARED = ["-p", "validation.pair"]
+SHARED = ["-p", "validation.shared"]
 
 
 def run(name: str, command: Sequence[str]) -> bool:
