@@ -7,6 +7,11 @@
 // from the processor that used it. Nobody waits for the memory, so the message can be passive: no
 // interrupt, run in batches at the owner's tick.
 //
+// What free() does beside linking the object is done here, too, as DragonFly's sources have it with
+// their checks on (INVARIANTS): a critical section, the zone's mark, the object's bit, whose number
+// a division finds, words that show a use after it was freed, and the counts of its type. The
+// owner's part of a remote free() is a free() from its beginning.
+//
 // Each hart allocates batches, uses them and passes them to the next hart, which uses and frees
 // them. An operation is an object freed.
 //
@@ -27,11 +32,24 @@ UC_TABLE(free_time, "ps", "mean per object; row 0: the freeing hart, row 1: the 
 
 enum { FREED, ALLOCATED };
 
+#define ZONE_MARK 0x736c6162
+#define FREED_WORD 0xdeadc0dedeadc0de
+#define DATA_WORDS 5  // to the end of the line
+#define MOST_OBJECTS 1024
+
 struct object {
   UC_ALIGNED struct object* next;  // in the zone, or in a batch
   unsigned owner;
   uint64_t state;
-  volatile uint64_t data;
+  volatile uint64_t data[DATA_WORDS];
+};
+
+// What free() looks at beside the object: the head of its zone, and its processor's own counts.
+struct head {
+  UC_ALIGNED volatile uint64_t mark, size;
+  char* first;
+  volatile uint64_t allocated[MOST_OBJECTS / 64];  // a bit an object
+  UC_ALIGNED volatile uint64_t critical, in_use, memory_in_use;
 };
 
 struct side {
@@ -41,6 +59,7 @@ struct side {
 static struct hart {
   UC_ALIGNED struct object* free;  // the zone
   uint64_t free_objects, next_tick, produced;
+  struct head* head;
   struct side freeing, owning;
   UC_ALIGNED _Atomic(struct object*) batch;  // passed to this hart
   _Atomic bool last;                         // none will follow
@@ -51,9 +70,14 @@ void uc_setup(unsigned n) {
   uc_table_make(&free_time, 2, n);
   ipiq_setup(n);
   if (batch < 1 || batch > zone) uc_check(false, "batch must be 1 or more, and at most zone");
+  if (zone > MOST_OBJECTS) uc_check(false, "zone must be 1024 or less");
   for (unsigned owner = 0; owner < n; owner++) {
+    struct object* objects = uc_alloc(zone * sizeof *objects, uc_node_of(owner));
+    struct head* head = uc_alloc(sizeof *head, uc_node_of(owner));
+    *head = (struct head){.mark = ZONE_MARK, .size = sizeof *objects, .first = (char*)objects};
+    harts[owner].head = head;
     for (uint64_t i = 0; i < zone; i++) {
-      struct object* object = uc_alloc(sizeof *object, uc_node_of(owner));
+      struct object* object = &objects[i];
       object->owner = owner;
       object->next = harts[owner].free;
       harts[owner].free = object;
@@ -64,26 +88,56 @@ void uc_setup(unsigned n) {
 
 // ---- The allocator ------------------------------------------------------------------------------
 
-// With interrupts off: an owner's handler frees to the same zone.
+// An owner's handler frees to the same zone, so interrupts are off; a critical section of DragonFly
+// leaves them on, and counts.
+static bool critical_enter(struct head* head) {
+  head->critical++;
+  return uc_interrupts_off();
+}
+
+static void critical_exit(struct head* head, bool interrupts) {
+  head->critical--;
+  uc_interrupts_restore(interrupts);
+}
+
+static void count(struct head* head, uint64_t objects) {
+  head->in_use += objects;
+  head->memory_in_use += objects * head->size;
+}
+
+// Whether the object was allocated; it is the other now.
+static bool flip_bit(struct head* head, struct object* object) {
+  uint64_t number = (uint64_t)((char*)object - head->first) / head->size, bit = 1ul << number % 64;
+  head->allocated[number / 64] ^= bit;
+  return !(head->allocated[number / 64] & bit);
+}
+
 static struct object* zone_take(struct hart* self) {
-  bool interrupts = uc_interrupts_off();
+  bool interrupts = critical_enter(self->head);
   struct object* object = self->free;
   self->free = object->next;
   self->free_objects--;
-  uc_interrupts_restore(interrupts);
+  flip_bit(self->head, object);
+  count(self->head, 1);
+  critical_exit(self->head, interrupts);
   uc_check(object->state == FREED, "an object was allocated twice");
   object->state = ALLOCATED;
   return object;
 }
 
 static void zone_put(struct hart* owner, struct object* object) {
-  bool interrupts = uc_interrupts_off();
-  uc_check(object->state == ALLOCATED, "an object was freed that is not allocated");
+  struct head* head = owner->head;
+  uc_check(head->mark == ZONE_MARK, "a zone was overwritten");
+  bool interrupts = critical_enter(head);
+  bool allocated = flip_bit(head, object);
+  uc_check(allocated && object->state == ALLOCATED, "an object was freed that is not allocated");
   object->state = FREED;
+  for (unsigned i = 0; i < DATA_WORDS; i++) object->data[i] = FREED_WORD;
   object->next = owner->free;
   owner->free = object;
   owner->free_objects++;
-  uc_interrupts_restore(interrupts);
+  count(head, -1ul);
+  critical_exit(head, interrupts);
 }
 
 // The message: the owner's part of a remote free.
@@ -106,7 +160,7 @@ static void slab_free(struct hart* self, struct object* object) {
 // ---- Those who use it ---------------------------------------------------------------------------
 
 static void use_object(struct object* object) {
-  object->data++;
+  object->data[0]++;
   uc_delay(use);
 }
 
