@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -101,26 +102,37 @@ class LineSets {
 
 class Lines {
  public:
-  // `fast`: recent() knows lines; without, every access takes the core's slow path.
-  Lines(uint32_t l1_sets, uint32_t l1_ways, uint32_t l2_sets, uint32_t l2_ways, bool fast)
+  // `fast`: recent() knows lines; without, every access takes the core's slow path. `many`: of a
+  // kernel, which goes through more of them than a workload.
+  Lines(uint32_t l1_sets, uint32_t l1_ways, uint32_t l2_sets, uint32_t l2_ways, bool fast,
+        bool many)
       : l1_ways_(l1_ways),
         // Without an L2 the L1 is all there is.
         l2_ways_(l2_sets ? l2_ways : l1_ways),
         fast_(fast),
         l1_(l1_sets),
-        l2_(l2_sets ? l2_sets : l1_sets) {}
+        l2_(l2_sets ? l2_sets : l1_sets),
+        many_(many ? new Known[kMany] : nullptr) {}
 
   // The line if it is in the L1 and was used lately: the path of nearly every access.
+  template <bool many = false>
   Line* recent(uint64_t number) const {
-    Line* line = recent_[place(number)];
+    if constexpr (many) {
+      const Known& known = many_[place(number, kMany)];
+      return known.number == number ? known.line : nullptr;
+    }
+    Line* line = few_[place(number, kFew)];
     return line && line->number == number ? line : nullptr;
   }
   // Every access takes the core's slow path once more: its page may be gone.
-  void forget_recent() { recent_.fill(nullptr); }
+  void forget_recent() {
+    few_.fill(nullptr);
+    if (many_) std::fill_n(many_.get(), kMany, Known{});
+  }
   // And always from now on.
   void slow() { fast_ = false, forget_recent(); }
   Line* find(uint64_t number) {
-    if (Line* line = recent(number)) return line;
+    if (Line* line = many_ ? recent<true>(number) : recent(number)) return line;
     const auto found = by_number_.find(number);
     return found == by_number_.end() ? nullptr : found->second;
   }
@@ -190,20 +202,38 @@ class Lines {
   void enter_l1(Line& line) {
     if (!line.in_l1) l1_.of(line.number).add(line);
     line.in_l1 = true;
-    if (fast_) recent_[place(line.number)] = &line;
+    if (!fast_) return;
+    if (many_) [[unlikely]]
+      many_[place(line.number, kMany)] = {line.number, &line};
+    else
+      few_[place(line.number, kFew)] = &line;
   }
   void leave_l1(Line& line) {
-    if (recent_[place(line.number)] == &line) recent_[place(line.number)] = nullptr;
+    forget(line);
     if (!line.in_l1) return;
     l1_.of(line.number).remove(line);
     line.in_l1 = false;
   }
 
  private:
+  void forget(const Line& line) {
+    if (many_) [[unlikely]] {
+      if (recent<true>(line.number)) many_[place(line.number, kMany)] = {};
+    } else if (Line*& known = few_[place(line.number, kFew)]; known == &line) {
+      known = nullptr;
+    }
+  }
+
+  // Beside its number, so that another one in its place is not touched.
+  struct Known {
+    uint64_t number = ~uint64_t{0};
+    Line* line = nullptr;
+  };
+
   // Stacks and structures of different harts stand at large strides: higher bits count too.
-  static constexpr std::size_t kRecent = 64;
-  static std::size_t place(uint64_t number) {
-    return (number ^ number >> 6 ^ number >> 12) % kRecent;
+  static constexpr std::size_t kFew = 64, kMany = 512;
+  static std::size_t place(uint64_t number, std::size_t of) {
+    return (number ^ number >> 6 ^ number >> 12) % of;
   }
   static bool before(const Line& a, const Line& b) {
     return a.used != b.used ? a.used < b.used : a.use < b.use;
@@ -217,7 +247,8 @@ class Lines {
   LineSets<&Line::l1_next> l1_;
   LineSets<&Line::l2_next> l2_;
   std::vector<Line*> free_;
-  std::array<Line*, kRecent> recent_{};
+  std::array<Line*, kFew> few_{};
+  std::unique_ptr<Known[]> many_;  // null: not a kernel's
   std::deque<Line> pool_;
 };
 

@@ -53,7 +53,9 @@ class Thread : public IssuingPort<Thread> {
   uint64_t by_timer = 0;
 
   // The port (hart/port.hh), with what IssuingPort adds.
+  template <bool kernel>
   bool hits(uint64_t address, unsigned size, Time& now, uint64_t& value);
+  template <bool kernel>
   bool stores(uint64_t address, unsigned size, uint64_t value, Time now);
   Answer fence(unsigned predecessor, unsigned successor);
   void fence_i() {}

@@ -9,9 +9,10 @@
 namespace uncore {
 
 // What follows stands in every copy of the interpreter: gcc would call it, once there are two.
+template <bool kernel>
 [[gnu::always_inline]] inline bool Thread::hits(uint64_t address, unsigned size, Time& now,
                                                 uint64_t& value) {
-  Line* line = core.lines.recent(address >> kLineShift);
+  Line* line = core.lines.recent<kernel>(address >> kLineShift);
   if (!line || !buffer.empty() || recording) [[unlikely]]
     return false;
   if (!core.around.protocol.may_load(line->copy.state)) return false;
@@ -22,9 +23,10 @@ namespace uncore {
 }
 
 // Where nobody sleeps on the line, for a sleeper that wakes may have the next turn.
+template <bool kernel>
 [[gnu::always_inline]] inline bool Thread::stores(uint64_t address, unsigned size, uint64_t value,
                                                   Time now) {
-  Line* line = core.lines.recent(address >> kLineShift);
+  Line* line = core.lines.recent<kernel>(address >> kLineShift);
   if (!line || !buffer.empty() || line->watchers) [[unlikely]]
     return false;
   if (!core.around.protocol.may_store(line->copy.state) || line->contended) return false;

@@ -11,7 +11,7 @@ namespace uncore {
 template <class Port>
 template <class T, bool translated>
 [[gnu::always_inline]] inline bool Hart<Port>::hits(const Instruction& in, uint64_t& now) {
-  if constexpr (requires(Port& p, uint64_t& v) { p.hits(v, 1u, v, v); }) {
+  if constexpr (requires(Port& p, uint64_t& v) { p.template hits<translated>(v, 1u, v, v); }) {
     uint64_t address = x[in.rs1] + static_cast<uint64_t>(in.imm);
     uint64_t value;
     if constexpr (translated) {
@@ -19,7 +19,9 @@ template <class T, bool translated>
       if (page.key != mmu_->key(address)) return false;
       address += page.offset;
     }
-    if (address % sizeof(T) != 0 || !port_.hits(address, sizeof(T), now, value)) return false;
+    if (address % sizeof(T) != 0 ||
+        !port_.template hits<translated>(address, sizeof(T), now, value))
+      return false;
     x[in.rd] = sign_extend(value, std::is_signed_v<T> ? sizeof(T) : 8);
     return true;
   }
@@ -30,7 +32,7 @@ template <class T, bool translated>
 template <class Port>
 template <class T, bool translated>
 [[gnu::always_inline]] inline bool Hart<Port>::stores(const Instruction& in, uint64_t now) {
-  if constexpr (requires(Port& p, uint64_t v) { p.stores(v, 1u, v, v); }) {
+  if constexpr (requires(Port& p, uint64_t v) { p.template stores<translated>(v, 1u, v, v); }) {
     uint64_t address = x[in.rs1] + static_cast<uint64_t>(in.imm);
     if (address % sizeof(T) != 0) return false;
     if constexpr (translated) {
@@ -38,7 +40,8 @@ template <class T, bool translated>
       if (page.key != mmu_->key(address)) return false;
       address += page.offset;
     }
-    if (!port_.stores(address, sizeof(T), static_cast<T>(x[in.rs2]), now)) return false;
+    if (!port_.template stores<translated>(address, sizeof(T), static_cast<T>(x[in.rs2]), now))
+      return false;
     spin_.effect();
     return true;
   }

@@ -15,6 +15,12 @@ namespace uncore {
 
 class CodePages {
  public:
+  // The instruction whose first half ends a page: where its other half was.
+  struct Across {
+    uint64_t next = 0, age = ~uint64_t{0};
+    Instruction code;
+  };
+
   // Of the page with this number. It stays where it is.
   Instruction* enter(uint64_t number) {
     Page& page = pages_[number];
@@ -27,6 +33,15 @@ class CodePages {
   }
   // One has been decoded on the page with this number.
   void decoded(uint64_t number) { pages_[number].decoded = true; }
+  // The one that leaves the page with this number; null: none, or it has aged.
+  const Across* across(uint64_t number) const {
+    const auto found = pages_.find(number);
+    if (found == pages_.end() || found->second.across.age != age_) return nullptr;
+    return &found->second.across;
+  }
+  const Across& decoded(uint64_t number, uint64_t next, const Instruction& across) {
+    return pages_[number].across = {next, age_, across};
+  }
   void grow_old() { ++age_; }
 
  private:
@@ -35,6 +50,7 @@ class CodePages {
     std::unique_ptr<Instruction[]> code;
     uint64_t age = 0;
     bool decoded = false;
+    Across across;
   };
   std::unordered_map<uint64_t, Page> pages_;
   uint64_t age_ = 0;

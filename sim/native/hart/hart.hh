@@ -234,6 +234,7 @@ class Hart {
   std::optional<uint64_t> follow(Walk& walk, View view);
   Instruction* fetched();
   Instruction* decode_here(Instruction& in);
+  Instruction* decode_across(uint64_t at);
   bool sret();
   bool order_translations(const Instruction& in);
   bool set_timer(uint64_t when);

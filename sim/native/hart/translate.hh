@@ -48,6 +48,12 @@ constexpr uint64_t access_fault(Right right) {
 template <class Port>
 [[gnu::noinline]] std::optional<bool> Hart<Port>::translate(uint64_t& address, Right right) {
   const uint64_t asked = address;
+  if (right != Right::execute)
+    if (const auto& page = right == Right::write ? mmu_->store(asked) : mmu_->load(asked);
+        page.key == mmu_->key(asked)) {
+      address += page.offset;
+      return std::nullopt;
+    }
   if (csr_.mode != Mode::machine && csr_.satp.levels() > 0) {
     if (!csr_.satp.canonical(asked)) return trap(page_fault(right), asked);
     const View view{csr_.in_user_mode(), csr_.status_sum, csr_.status_mxr};
@@ -166,29 +172,41 @@ Instruction* Hart<Port>::fetched() {
   return in->op == Op::undecoded ? decode_here(*in) : in;
 }
 
-// One whose halves are on two pages is decoded each time: either may be another one by then.
 template <class Port>
 Instruction* Hart<Port>::decode_here(Instruction& in) {
-  const uint64_t at = mmu_->window.address + pc % kPageBytes;
+  const uint64_t at = mmu_->window.address + pc % kPageBytes, page = at >> kPageShift;
+  const bool last = pc % kPageBytes == kPageBytes - 2;
+  if (last && code_.pages.across(page)) return decode_across(at);
   uint32_t word = 0;
   port_.fetch(at, word);
-  if ((word & 3) == 3 && pc % kPageBytes == kPageBytes - 2) {
-    uint64_t rest = pc + 2;
-    uint32_t high = 0;
-    if (const auto ends = translate(rest, Right::execute)) {
-      goes_on_ = *ends;
-      return nullptr;
-    }
-    if (rest < ram || !port_.fetch(rest, high)) {
-      goes_on_ = trap(kFetchFault, pc + 2);
-      return nullptr;
-    }
-    outside_[0] = decode((word & 0xffff) | high << 16);
-    return outside_;
-  }
+  if (last && (word & 3) == 3) return decode_across(at);
   in = decode(word);
-  code_.pages.decoded(at >> kPageShift);
+  code_.pages.decoded(page);
   return &in;
+}
+
+// One whose halves are on two pages stands alone: where the second one is may change.
+template <class Port>
+Instruction* Hart<Port>::decode_across(uint64_t at) {
+  uint64_t rest = pc + 2;
+  if (const auto ends = translate(rest, Right::execute)) {
+    goes_on_ = *ends;
+    return nullptr;
+  }
+  uint32_t low = 0, high = 0;
+  if (rest < ram || !port_.mapped(rest, 2)) {
+    goes_on_ = trap(kFetchFault, pc + 2);
+    return nullptr;
+  }
+  const uint64_t page = at >> kPageShift, next = rest >> kPageShift;
+  const CodePages::Across* known = code_.pages.across(page);
+  if (!known || known->next != next) {
+    port_.fetch(at, low);
+    port_.fetch(rest, high);
+    known = &code_.pages.decoded(page, next, decode((low & 0xffff) | high << 16));
+  }
+  outside_[0] = known->code;
+  return outside_;
 }
 
 template <class Port>
