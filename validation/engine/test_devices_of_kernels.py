@@ -15,6 +15,9 @@ from uncore.system.tree import APLIC, FILES, cpu_map
 from uncore.topology import load
 
 MAGIC = b"070701"
+NEEDS_ROOM = pytest.mark.skipif(
+    _native.Arena.make() is None, reason="sanitizers keep their own memory"
+)
 
 # An interrupt file that takes identities 1 and 2; hart 0's UART sends identity 2 to `whom`.
 TAKES = """
@@ -135,7 +138,7 @@ def test_what_is_typed_interrupts_the_hart_that_it_is_sent_to(whom: int) -> None
     assert [one["time"] for one in ends] == [ends[0]["time"]] * len(WAYS)
 
 
-@pytest.mark.skipif(_native.Arena.make() is None, reason="sanitizers keep their own memory")
+@NEEDS_ROOM
 @pytest.mark.parametrize("when", [1, 10**5, "waits"])
 def test_saved_run_goes_on_as_if_it_had_not_been_saved(tmp_path: Path, when: Any) -> None:
     text = f".set WHOM, 1\n{HEARS}"
@@ -153,10 +156,27 @@ def test_saved_run_goes_on_as_if_it_had_not_been_saved(tmp_path: Path, when: Any
     assert found == straight
 
 
+RESTLESS = f".set WHOM, 0\n{HEARS}".replace("other:\n", "other:\n    addi a5, a5, 1\n    j other\n")
+
+
 def test_prompt_before_a_hart_that_never_sleeps_is_typed_to() -> None:
-    text = f".set WHOM, 0\n{HEARS}".replace("other:\n", "other:\n    addi a5, a5, 1\n    j other\n")
-    session = ended(system.start(boot(text)), "ab")
+    session = ended(system.start(boot(RESTLESS)), "ab")
     assert (session.run.end, session.console) == ("exited", "?ab")
+
+
+@NEEDS_ROOM
+def test_boot_saved_before_its_prompt_is_believed_is_typed_to_when_it_would_have_been(
+    tmp_path: Path,
+) -> None:
+    straight = ended(system.start(boot(RESTLESS)), "ab").outcome()
+    begun = system.begin(boot(RESTLESS), saved=True)
+    session = system.Session(begun.run)
+    while session.run.now < 10**10:
+        assert session.goes_on()
+    system.save(begun, session, tmp_path / "state")
+    del session, begun
+    again = system.take_up(tmp_path / "state")
+    assert ended(again.run, "ab", again.still).outcome() == straight
 
 
 def test_kernel_finds_a_folder_behind_its_disk(tmp_path: Path) -> None:

@@ -51,6 +51,7 @@ class Thread : public IssuingPort<Thread> {
   uint64_t kernel_read = 0;       // what its last access in the kernel read
   uint64_t by_software = 0;       // interrupts that it has taken
   uint64_t by_timer = 0;
+  bool timer_told = false;  // the last of these by its trap; not yet by stopi
 
   // The port (hart/port.hh), with what IssuingPort adds.
   template <bool kernel>
@@ -68,6 +69,7 @@ class Thread : public IssuingPort<Thread> {
   uint64_t timer() { return read_register({Register::Kind::mtimecmp, id}); }
   bool get_external(unsigned csr, uint64_t& value);
   bool set_external(unsigned csr, uint64_t value);
+  void told(uint64_t cause);
   void marker(unsigned code, uint64_t value);
   void gave_up();
   void trapped(uint64_t cause, bool interrupt);

@@ -95,6 +95,13 @@ inline bool Thread::set_external(unsigned csr, uint64_t value) {
   return pending.has_value();
 }
 
+// By stopi, of what it takes next: a kernel may take a timer's in the trap of another.
+inline void Thread::told(uint64_t cause) {
+  if ((cause | 2) != kTimer) return;
+  by_timer += !timer_told;
+  timer_told = false;
+}
+
 inline bool Thread::mapped(uint64_t address, unsigned size) const {
   if (core.around.supervisor) return core.around.supervisor->mapped(address, size);
   return core.around.memory.mapped(address, size);
@@ -127,6 +134,7 @@ inline void Thread::trapped(uint64_t cause, bool interrupt) {
   interrupted = interrupt;
   const uint64_t why = cause | 2;  // the machine's and the supervisor's
   by_software += interrupt && why == kSoftware;
+  if (interrupt) timer_told = why == kTimer;
   by_timer += interrupt && why == kTimer;
   if (interrupt && core.observed) core.observed.is(*this, Trace::What::traps, hart.clock);
   reservation = kNoLine;

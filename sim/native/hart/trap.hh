@@ -165,7 +165,7 @@ template <class Port>
 bool Hart<Port>::get_external(unsigned number, uint64_t& value) {
   if constexpr (requires(Port& p) { p.get_external(number, value); }) {
     if (!csr_.supervised) return false;
-    if (number == CsrNumber::stopi) return value = csr_.top(), true;
+    if (number == CsrNumber::stopi) return value = csr_.top(), port_.told(value >> 16), true;
     return port_.get_external(number, value);
   }
   return false;
