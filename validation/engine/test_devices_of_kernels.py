@@ -116,6 +116,7 @@ other:
 def ended(run: Any, typed: str = "", still: system.Stillness | None = None) -> system.Session:
     session, going = system.Session(run, still), True
     while going:
+        assert session.run.now < 10**11, "it does not end"
         if session.waits:
             assert typed, "it waits for nothing"
             session.type(typed)

@@ -46,7 +46,7 @@ GUESTS = {
     "two sockets": ("epyc7601x2", 64, "compact", 4),
     "complexes": ("ccx:4x4", 16, "compact", 1),
     "mesh": ("mesh:4x4", 16, "compact", 1),
-    "siblings": ("x6130x2", 64, "siblings", 2),
+    "siblings": ("x6130x2", 16, "0-7,32-39", 2),
 }
 
 
