@@ -1,0 +1,160 @@
+// What one task pays for others in a simulated kernel, in microseconds: the mean of ROUNDS calls on
+// CPU 0, after one that is not counted.
+//
+//     paths munmap|membarrier|expedited|grace N...   while N threads run on CPUs 1 to N
+//     paths far CPU...                               munmap, while one thread runs on that CPU
+//     paths futex CPU...                             half of a round: a thread there is woken,
+//     wakes paths sleepers N...                            one FUTEX_WAKE of N threads on CPUs 1 to
+//     N
+//
+// munmap is of a page that was touched; membarrier the private expedited one; expedited and grace
+// wait for RCU by MEMBARRIER_CMD_GLOBAL, the first with /sys/kernel/rcu_expedited set.
+#define _GNU_SOURCE
+#include <limits.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ROUNDS 10
+static volatile int up, word[2 * 64];
+
+static void pin(long cpu) {
+  cpu_set_t at;
+  CPU_ZERO(&at);
+  CPU_SET(cpu, &at);
+  sched_setaffinity(0, sizeof at, &at);
+}
+
+static double now(void) {
+  struct timespec t;
+  syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1e6 + t.tv_nsec / 1e3;
+}
+
+static void futex(volatile int* at, int what, int value) {
+  syscall(SYS_futex, at, what, value, NULL, NULL, 0);
+}
+
+static void await(volatile int* at, int value) {
+  int seen;
+  while ((seen = *at) != value) futex(at, FUTEX_WAIT_PRIVATE, seen);
+}
+
+static void* spin(void* cpu) {
+  pin((long)cpu);
+  __atomic_add_fetch(&up, 1, __ATOMIC_SEQ_CST);
+  for (;;) {
+  }
+  return NULL;
+}
+
+static void* answer(void* cpu) {
+  pin((long)cpu);
+  __atomic_add_fetch(&up, 1, __ATOMIC_SEQ_CST);
+  for (int round = 1;; round++) {
+    await(&word[0], round);
+    word[64] = round;
+    futex(&word[64], FUTEX_WAKE_PRIVATE, 1);
+  }
+  return NULL;
+}
+
+static void* sleeper(void* cpu) {
+  pin((long)cpu);
+  __atomic_add_fetch(&up, 1, __ATOMIC_SEQ_CST);
+  for (int round = 1;; round++) await(&word[0], round);
+  return NULL;
+}
+
+static void start(void* (*what)(void*), long first, long count) {
+  for (long i = 0; i < count; i++) pthread_create(&(pthread_t){0}, NULL, what, (void*)(first + i));
+  while (up < count) usleep(50);
+  usleep(300);
+}
+
+static double of_munmap(int round) {
+  (void)round;
+  char* page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  *page = 1;
+  double from = now();
+  munmap(page, 4096);
+  return now() - from;
+}
+
+static double of_membarrier(int round) {
+  static int registered;
+  if (!registered++) syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+  (void)round;
+  double from = now();
+  syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+  return now() - from;
+}
+
+static double of_grace(int round) {
+  (void)round;
+  double from = now();
+  syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+  return now() - from;
+}
+
+static double of_futex(int round) {
+  double from = now();
+  word[0] = round;
+  futex(&word[0], FUTEX_WAKE_PRIVATE, 1);
+  await(&word[64], round);
+  return (now() - from) / 2;
+}
+
+static double of_sleepers(int round) {
+  usleep(200);
+  double from = now();
+  word[0] = round;
+  futex(&word[0], FUTEX_WAKE_PRIVATE, INT_MAX);
+  return now() - from;
+}
+
+static void expedite(const char* how) {
+  FILE* file = fopen("/sys/kernel/rcu_expedited", "w");
+  if (file) fputs(how, file), fclose(file);
+}
+
+static void point(const char* what, long number) {
+  double (*once)(int) = of_munmap;
+  int rounds = ROUNDS;
+  pin(0);
+  if (!strcmp(what, "far"))
+    start(spin, number, 1);
+  else if (!strcmp(what, "futex"))
+    once = of_futex, start(answer, number, 1);
+  else if (!strcmp(what, "sleepers"))
+    once = of_sleepers, start(sleeper, 1, number);
+  else
+    start(spin, 1, number);
+  if (!strcmp(what, "membarrier")) once = of_membarrier;
+  if (!strcmp(what, "expedited")) once = of_grace, expedite("1");
+  if (!strcmp(what, "grace")) once = of_grace, rounds = 2;
+  once(1);
+  double all = 0;
+  for (int round = 2; round < 2 + rounds; round++) all += once(round);
+  expedite("0");
+  printf("%s %ld %.2f us\n", what, number, all / rounds);
+  fflush(stdout);
+  _exit(0);
+}
+
+int main(int argc, char** argv) {
+  for (int i = 2; i < argc; i++) {
+    if (!fork()) point(argv[1], atol(argv[i]));
+    wait(NULL);
+  }
+  return 0;
+}

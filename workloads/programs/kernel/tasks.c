@@ -1,0 +1,104 @@
+// will-it-scale's tests in a simulated kernel, as short as simulated time is dear.
+//
+//     TEST [-t] TASKS...    operations a second of so many processes (-t: threads) that run
+//     testcase()
+//
+// Linked with one of its tests/*.c.  Task i is pinned to CPU i.  Counting begins half a millisecond
+// after the last task has counted once, and lasts MS milliseconds of the environment, 1 without.
+// A line TEST process|thread TASKS RATE each: `uncore willitscale` reads them.
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MOST 128
+
+void testcase(unsigned long long* iterations, unsigned long nr);
+void __attribute__((weak)) testcase_prepare(unsigned long tasks) { (void)tasks; }
+void __attribute__((weak)) testcase_cleanup(void) {}
+
+struct task {
+  volatile unsigned long long done;
+  char apart[248];
+};
+static struct task* tasks;
+
+static void rest(long us) { nanosleep(&(struct timespec){0, us * 1000}, NULL); }
+
+static double now(void) {
+  struct timespec t;
+  syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
+  return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static void* work(void* number) {
+  cpu_set_t cpu;
+  CPU_ZERO(&cpu);
+  CPU_SET((long)number, &cpu);
+  sched_setaffinity(0, sizeof cpu, &cpu);
+  testcase((unsigned long long*)&tasks[(long)number].done, (unsigned long)number);
+  return NULL;
+}
+
+static unsigned long long sum(int count) {
+  unsigned long long all = 0;
+  for (int i = 0; i < count; i++) all += tasks[i].done;
+  return all;
+}
+
+static double measure(int count) {
+  const char* ms = getenv("MS");
+  for (int i = 0; i < count; i++)
+    while (!tasks[i].done) rest(50);
+  rest(500);
+  double from = now();
+  unsigned long long before = sum(count);
+  rest(ms ? 1000 * atol(ms) : 1000);
+  double to = now();
+  return (sum(count) - before) / (to - from);
+}
+
+// In a process of its own, which ends with all its tasks.
+static void point(const char* name, int threads, int count) {
+  pid_t children[MOST];
+  tasks =
+      mmap(NULL, MOST * sizeof *tasks, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  testcase_prepare(count);
+  // Preempts the task of its CPU as soon as its rest is over; the tasks are ordinary ones.
+  sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &(struct sched_param){1});
+  for (long i = 0; i < count; i++) {
+    pthread_t thread;
+    if (threads)
+      pthread_create(&thread, NULL, work, (void*)i);
+    else if (!(children[i] = fork()))
+      work((void*)i);
+  }
+  double rate = measure(count);
+  if (!threads)
+    for (int i = 0; i < count; i++) kill(children[i], SIGKILL);
+  if (!threads)
+    for (int i = 0; i < count; i++) waitpid(children[i], NULL, 0);
+  testcase_cleanup();
+  printf("%s %s %d %.0f\n", name, threads ? "thread" : "process", count, rate);
+  fflush(stdout);
+  _exit(0);
+}
+
+int main(int argc, char** argv) {
+  char *slash = strrchr(argv[0], '/'), *name = slash ? slash + 1 : argv[0];
+  int threads = argc > 1 && !strcmp(argv[1], "-t");
+  for (int i = 1 + threads; i < argc; i++) {
+    pid_t child = fork();
+    if (!child) point(name, threads, atoi(argv[i]));
+    waitpid(child, NULL, 0);
+  }
+  return 0;
+}
