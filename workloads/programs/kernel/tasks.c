@@ -81,14 +81,12 @@ static void point(const char* name, int threads, int count) {
     else if (!(children[i] = fork()))
       work((void*)i);
   }
-  double rate = measure(count);
-  if (!threads)
-    for (int i = 0; i < count; i++) kill(children[i], SIGKILL);
-  if (!threads)
-    for (int i = 0; i < count; i++) waitpid(children[i], NULL, 0);
-  testcase_cleanup();
-  printf("%s %s %d %.0f\n", name, threads ? "thread" : "process", count, rate);
+  printf("%s %s %d %.0f\n", name, threads ? "thread" : "process", count, measure(count));
   fflush(stdout);
+  if (threads) _exit(0);  // they still run: what they need is left
+  for (int i = 0; i < count; i++) kill(children[i], SIGKILL);
+  for (int i = 0; i < count; i++) waitpid(children[i], NULL, 0);
+  testcase_cleanup();
   _exit(0);
 }
 
