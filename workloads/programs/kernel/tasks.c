@@ -30,6 +30,7 @@ struct task {
   char apart[248];
 };
 static struct task* tasks;
+static volatile int* begun;  // none, until all tasks are there: they would keep them from coming
 
 static void rest(long us) { nanosleep(&(struct timespec){0, us * 1000}, NULL); }
 
@@ -44,6 +45,7 @@ static void* work(void* number) {
   CPU_ZERO(&cpu);
   CPU_SET((long)number, &cpu);
   sched_setaffinity(0, sizeof cpu, &cpu);
+  while (!*begun) rest(50);
   testcase((unsigned long long*)&tasks[(long)number].done, (unsigned long)number);
   return NULL;
 }
@@ -69,8 +71,9 @@ static double measure(int count) {
 // In a process of its own, which ends with all its tasks.
 static void point(const char* name, int threads, int count) {
   pid_t children[MOST];
-  tasks =
-      mmap(NULL, MOST * sizeof *tasks, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  tasks = mmap(NULL, (MOST + 1) * sizeof *tasks, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+               -1, 0);
+  begun = (volatile int*)(tasks + MOST);
   testcase_prepare(count);
   // Preempts the task of its CPU as soon as its rest is over; the tasks are ordinary ones.
   sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &(struct sched_param){1});
@@ -81,6 +84,7 @@ static void point(const char* name, int threads, int count) {
     else if (!(children[i] = fork()))
       work((void*)i);
   }
+  *begun = 1;
   printf("%s %s %d %.0f\n", name, threads ? "thread" : "process", count, measure(count));
   fflush(stdout);
   if (threads) _exit(0);  // they still run: what they need is left
