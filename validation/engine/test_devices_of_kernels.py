@@ -160,12 +160,14 @@ def test_saved_run_goes_on_as_if_it_had_not_been_saved(tmp_path: Path, when: Any
 RESTLESS = f".set WHOM, 0\n{HEARS}".replace("other:\n", "other:\n    addi a5, a5, 1\n    j other\n")
 
 
+@pytest.mark.bulk
 def test_prompt_before_a_hart_that_never_sleeps_is_typed_to() -> None:
     session = ended(system.start(boot(RESTLESS)), "ab")
     assert (session.run.end, session.console) == ("exited", "?ab")
 
 
 @NEEDS_ROOM
+@pytest.mark.bulk
 def test_boot_saved_before_its_prompt_is_believed_is_typed_to_when_it_would_have_been(
     tmp_path: Path,
 ) -> None:
