@@ -94,7 +94,7 @@ def run(
 ) -> Any:
     machine = guest.boot(image(text), tlb=64, answers=answers)
     setup = {SETUP: delegated, SETUP + 8: satp, SETUP + 16: status | 1 << 11}
-    for address, value in (entries | setup | {DATA: 0x1111, NEXT: 0x2222}).items():
+    for address, value in ({DATA: 0x1111, NEXT: 0x2222} | entries | setup).items():
         machine.write(address, struct.pack("<Q", value))
     end = machine.run(10_000)
     assert end == "exit", (end, machine.fatal(), hex(machine.pc()))
@@ -169,6 +169,11 @@ def test_status_opens_pages(bit: int) -> None:
     assert machine.registers()[23] == 0x1111
 
 
+def test_supervisor_executes_no_page_of_a_user() -> None:
+    machine = run(JUMP, tables(READY | U), status=1 << 18)
+    assert trapped(machine) == (12, PAGE, 3)
+
+
 def test_fault_is_delegated_and_returns() -> None:
     machine = run(LOAD, tables(0), delegated=1 << 13)
     x = machine.registers()
@@ -214,6 +219,19 @@ def test_fence_forgets(fence: str, answers: str) -> None:
 def test_fence_of_another_page_or_space_leaves_it() -> None:
     fence = "li t2, 0x1000\n add t2, t2, s6\n sfence.vma t2\n li t2, 5\n sfence.vma zero, t2"
     assert run(CHANGE.format(fence=fence), tables()).registers()[25] == 0x1111
+
+
+def test_fence_of_a_space_leaves_global_pages() -> None:
+    of_space = "mv t2, zero\n sfence.vma zero, t2"
+    assert run(CHANGE.format(fence=of_space), tables(READY | G)).registers()[25] == 0x1111
+    assert run(CHANGE.format(fence=of_space), tables()).registers()[25] == 0x2222
+
+
+def test_address_beyond_the_tables_faults() -> None:
+    """Bits above those that are translated have to be copies of the highest."""
+    text = "li t0, 1\n slli t0, t0, 39\n add s6, s6, t0\n"
+    machine = run(text + LOAD, tables())
+    assert trapped(machine) == (13, PAGE | 1 << 39, 3)
 
 
 @pytest.mark.parametrize("everywhere", [True, False])
@@ -262,6 +280,38 @@ def test_instruction_across_pages_that_lie_apart(answers: str) -> None:
     machine = run(text, tables(), answers=answers)
     assert machine.registers()[23] == 77
     assert trapped(machine)[0] == 3
+
+
+BACK = 0x8D02  # c.jr s10
+FAR = 0x80078000
+
+
+def half(number: int) -> int:
+    """What follows `addi s7, zero, number`'s first half, and the way back."""
+    return number << 4 | BACK << 16
+
+
+def test_instruction_across_pages_changes_with_either() -> None:
+    """Its second half is written anew, then its second page is another one."""
+    call = "li t0, 0xffe\n add t0, t0, s6\n jalr s10, t0\n"
+    text = f"""
+        {call}
+        mv s8, s7
+        li t0, {NEXT:#x}
+        li t1, {half(70):#x}
+        sw t1, (t0)
+        fence.i
+        {call}
+        mv s9, s7
+        li t0, {LAST + 8:#x}
+        li t1, {entry(FAR, READY):#x}
+        sd t1, (t0)
+        sfence.vma
+        {call}
+    """
+    code = {DATA + 0xFF8: 0x0B93 << 48, NEXT: half(77), FAR: half(80)}
+    x = run(text, tables() | code).registers()
+    assert (x[24], x[25], x[23]) == (77, 70, 80)
 
 
 def test_large_page_must_be_aligned() -> None:
