@@ -5,8 +5,10 @@
 One more than there are processors, because tests also wait: for a process to start, a signal, a
 limit.  Whoever comes to a test first claims it, by a file that nobody else could make.  The first
 process begins at the first test, the second at the last and goes backwards, further ones between
-them; so they seldom meet, and each stays within a file and its fixtures.  The others write their
-reports down; the first takes them into its own summary, so that there is one, with one exit status.
+them and go on to the end, then back to the beginning; so they seldom meet, and each stays within a
+file and its fixtures.  A process claims one test ahead, because a test's end needs to know the next
+one: whose fixtures stay.  The others write their reports down; the first takes them into its own
+summary, so that there is one, with one exit status.
 On a host with one processor the first runs all.
 """
 
@@ -18,7 +20,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -44,13 +45,28 @@ class _Any:
         self.config, self.folder = config, folder
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        if session.config.option.collectonly or session.testsfailed:
+            return None  # pytest's own says why
+        mine = filter(self._claims, session.items)
+        item = next(mine, None)
+        while item:
+            following = next(mine, None)
+            self.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if session.shouldfail:
+                raise session.Failed(session.shouldfail)
+            if session.shouldstop:
+                raise session.Interrupted(session.shouldstop)
+            item = following
+        return True
+
+    def _claims(self, item: pytest.Item) -> bool:
         name = hashlib.sha256(item.nodeid.encode()).hexdigest()
         try:
             (self.folder / name).touch(exist_ok=False)
         except FileExistsError:
-            return True  # another one has it
-        return None
+            return False  # another one has it
+        return True
 
 
 class First(_Any):
@@ -70,9 +86,9 @@ class First(_Any):
                 stderr=said,
             )
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtestloop(self) -> Generator[None, object, object]:
-        ran = yield
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        ran = super().pytest_runtestloop(session)
         for number, other in enumerate(self.others, 1):
             other.wait()
             self._take_over(number)
@@ -108,7 +124,7 @@ class Other(_Any):
             items.reverse()
         else:
             start = len(items) * (self.number - 1) // (self.processes - 1)
-            items[:] = items[start:] + items[:start]
+            items[:] = items[start:] + items[:start][::-1]
 
     def pytest_runtest_setup(self) -> None:
         if os.getppid() != self.first:

@@ -57,3 +57,23 @@ def test_a_process_that_dies_is_a_failure(tmp_path):
     done = shared(tmp_path, DIES="1")
     assert "process 1 ended with -9" in done.stdout + done.stderr
     assert done.returncode == 1
+
+
+FIXTURES = """
+import pytest, time
+
+@pytest.fixture(scope="module")
+def place():
+    yield
+
+@pytest.mark.parametrize("number", range(9))
+def test_quick(place, number):
+    time.sleep(0.01 * (number % 3))
+"""
+
+
+def test_fixtures_end_before_the_tests_of_another_file_begin(tmp_path):
+    for name in "abcdef":
+        (tmp_path / f"test_{name}.py").write_text(FIXTURES)
+    done = shared(tmp_path)
+    assert "2 failed, 76 passed" in done.stdout

@@ -1,5 +1,6 @@
 """The native module built by the pinned clang, beside the usual one."""
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -8,8 +9,10 @@ from uncore.paths import CHECKOUT
 
 
 def build() -> None:
-    """Builds it, where it is not."""
+    """Builds it, where it is not; one process at a time."""
     assert CHECKOUT
     scons = [sys.executable, "-m", "SCons", "-Q", "-s", f"-j{os.cpu_count()}", "--clang", "native"]
-    built = subprocess.run(scons, cwd=CHECKOUT, capture_output=True, text=True)
+    with open(CHECKOUT / "build/native-clang.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        built = subprocess.run(scons, cwd=CHECKOUT, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr
