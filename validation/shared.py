@@ -2,8 +2,8 @@
 
     python -m pytest -p validation.shared ...
 
-One more than there are processors, because tests also wait: for a process to start, a signal, a
-limit.  Whoever comes to a test first claims it, by a file that nobody else could make.  The first
+As many as there are processors: one more would find no processor waiting, and what it collects and
+sets up once more costs a tenth.  Whoever comes to a test first claims it, by a file that nobody else could make.  The first
 process begins at the first test, the second at the last and goes backwards, further ones between
 them and go on to the end, then back to the beginning; so they seldom meet, and each stays within a
 file and its fixtures.  A process claims one test ahead, because a test's end needs to know the next
@@ -26,16 +26,17 @@ import pytest
 
 FOLDER = "UNCORE_TESTS_CLAIMED"  # environment of the others: where claims are
 NUMBER = "UNCORE_TESTS_PROCESS"  # and which of them this one is, and of how many: 1/3
+PROCESSES = "UNCORE_TESTS_PROCESSES"  # how many, where they are not as many as processors
 REPORTS, SAID, DONE = "reports", "said", "done"  # files of each, with its number
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    processors = len(os.sched_getaffinity(0))
+    processes = int(os.environ.get(PROCESSES, len(os.sched_getaffinity(0))))
     if folder := os.environ.get(FOLDER):
         number, _, of = os.environ[NUMBER].partition("/")
         config.pluginmanager.register(Other(config, Path(folder), int(number), int(of)))
-    elif processors > 1:
-        config.pluginmanager.register(First(config, processors + 1))
+    elif processes > 1:
+        config.pluginmanager.register(First(config, processes))
 
 
 class _Any:
