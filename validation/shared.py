@@ -3,12 +3,12 @@
     python -m pytest -p validation.shared ...
 
 As many as there are processors: one more would find no processor waiting, and what it collects and
-sets up once more costs a tenth.  Whoever comes to a test first claims it, by a file that nobody else could make.  The first
-process begins at the first test, the second at the last and goes backwards, further ones between
-them and go on to the end, then back to the beginning; so they seldom meet, and each stays within a
-file and its fixtures.  A process claims one test ahead, because a test's end needs to know the next
-one: whose fixtures stay.  The others write their reports down; the first takes them into its own
-summary, so that there is one, with one exit status.
+sets up once more costs a tenth.  Whoever comes to a test first claims it, by a file that nobody
+else could make.  The first process begins at the first test, the second at the last and goes
+backwards, further ones between them and go on to the end, then back to the beginning; so they
+seldom meet, and each stays within a file and its fixtures.  A process claims one test ahead,
+because a test's end needs to know the next one: whose fixtures stay.  The others write their
+reports down; the first takes them into its own summary, so that there is one, with one exit status.
 On a host with one processor the first runs all.
 """
 
