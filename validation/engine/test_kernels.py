@@ -238,6 +238,66 @@ def test_interrupts_wake_kernels(way: dict[str, Any]) -> None:
     assert (engine.end, engine.exit_code) == ("exited", 0)
 
 
+# Hart 0 exchanges an instruction of one page after the other; hart 1 executes each for the first
+# time somewhat later, then once more behind a fence when it knows that the exchange was made.
+CODE, EXCHANGED, LI_ZERO, LI_ONE = 0x80090000, 32, 0x00000B93, 0x00100B93  # of s7
+EXCHANGES = f"""
+    li a0, 1
+    la a1, other
+    li a2, 0
+    call 0x48534D, 0
+    li s1, WORDS
+    li s2, {CODE:#x}
+    li s3, {EXCHANGED}
+    li s4, {LI_ONE:#x}
+1:  ld t2, (s1)
+    bne t2, s3, 1b
+    amoswap.w t3, s4, (s2)
+    sd s3, 64(s1)
+    li t0, 4096
+    add s2, s2, t0
+    addi s3, s3, -1
+    bnez s3, 1b
+    await 2, 1
+    off 0
+other:
+    li s1, WORDS
+    li s2, {CODE:#x}
+    li s3, {EXCHANGED}
+    mv s8, zero
+    mv s9, zero
+1:  sd s3, (s1)
+    slli t0, s3, 5
+2:  addi t0, t0, -1
+    bnez t0, 2b
+    jalr s10, 0(s2)
+    add s8, s8, s7
+3:  ld t2, 64(s1)
+    bne t2, s3, 3b
+    fence.i
+    jalr s10, 0(s2)
+    add s9, s9, s7
+    li t0, 4096
+    add s2, s2, t0
+    addi s3, s3, -1
+    bnez s3, 1b
+    sd s8, 256(s1)
+    sd s9, 320(s1)
+    set 2, 1
+1:  wfi
+    j 1b
+"""
+
+
+def test_code_is_new_after_fence_i_although_it_was_decoded_while_its_write_was_under_way() -> None:
+    pages = {CODE + 4096 * n: 0x8D02 << 32 | LI_ZERO for n in range(EXCHANGED)}
+    engine = run(EXCHANGES, pages)
+    assert engine.exit_code == 0
+    early, fenced = struct.unpack("<Q56xQ", engine.read(WORDS + 256, 72))
+    assert 0 < early < EXCHANGED
+    assert fenced == EXCHANGED
+
+
 PAGES, TURNS = 32, 20
 READS = f"""
     li t0, {8 << 60 | ROOT >> 12:#x}

@@ -91,8 +91,9 @@ def run(
     status: int = 0,
     delegated: int = 0,
     answers: str = "now",
+    harts: int = 1,
 ) -> Any:
-    machine = guest.boot(image(text), tlb=64, answers=answers)
+    machine = guest.boot(image(text), tlb=64, answers=answers, harts=harts)
     setup = {SETUP: delegated, SETUP + 8: satp, SETUP + 16: status | 1 << 11}
     for address, value in ({DATA: 0x1111, NEXT: 0x2222} | entries | setup).items():
         machine.write(address, struct.pack("<Q", value))
@@ -312,6 +313,83 @@ def test_instruction_across_pages_changes_with_either() -> None:
     code = {DATA + 0xFF8: 0x0B93 << 48, NEXT: half(77), FAR: half(80)}
     x = run(text, tables() | code).registers()
     assert (x[24], x[25], x[23]) == (77, 70, 80)
+
+
+def test_instruction_across_pages_changes_where_nothing_else_of_its_second_page_is_code() -> None:
+    """`jr 0(s10)`, then `jr 4(s10)`."""
+    text = f"""
+        .option norvc
+        li t0, 0xffe
+        add t0, t0, s6
+        jalr s10, t0
+        addi s8, s8, 1
+        li t1, {NEXT:#x}
+        li t2, 0x4d
+        sh t2, (t1)
+        fence.i
+        jalr s10, t0
+        addi s8, s8, 2
+    """
+    machine = run(text, tables() | {DATA + 0xFF8: 0x0067 << 48, NEXT: 0x0D})
+    assert machine.registers()[24] == 1
+
+
+def test_entry_that_is_code_changes_when_a_walk_marks_it() -> None:
+    """One that reads `jr 0x200(t0)` as an instruction and, marked dirty, `jalr ra, 0x200(t0)`."""
+    text = ""
+    for register in ("s8", "s9"):
+        text += f"""
+            la t0, 1f
+            addi t0, t0, -0x200
+            li t1, {LAST:#x}
+            mv ra, zero
+            jr t1
+        1:  mv {register}, ra
+            sd zero, (s6)
+            fence.i
+        """
+    x = run(text, tables() | {LAST: entry(0x800A0000, V | R | W | G | A)}).registers()
+    assert (x[24], x[25]) == (0, LAST + 4)
+
+
+TURN = 0x8004A000  # whose it is, and who came first
+# The first hart to come writes code three times, first where nobody has executed any yet; the other
+# one executes it behind a fence each time.
+ONE_WRITES_WHAT_ANOTHER_EXECUTES = f"""
+    li s11, {TURN:#x}
+    li t1, 1
+    addi t0, s11, 8
+    amoadd.w t1, t1, (t0)
+    li t2, {BACK << 32 | 0x0B93:#x}
+    bnez t1, executes
+    .irp number, 70, 80, 90
+    li t1, \\number
+    slli t1, t1, 20
+    add t1, t1, t2
+    sd t1, (s6)
+    li t1, 1
+    sw t1, (s11)
+1:  lw t1, (s11)
+    bnez t1, 1b
+    .endr
+    j .
+executes:
+    .irp register, s8, s9, a5
+1:  lw t1, (s11)
+    beqz t1, 1b
+    fence.i
+    jalr s10, 0(s6)
+    mv \\register, s7
+    sw zero, (s11)
+    .endr
+"""
+
+
+@pytest.mark.parametrize("answers", ANSWERS)
+def test_code_that_another_hart_has_written_is_executed_after_fence_i(answers: str) -> None:
+    text = ONE_WRITES_WHAT_ANOTHER_EXECUTES
+    x = run(text, tables(), answers=answers, harts=2).registers(1)
+    assert (x[24], x[25], x[15]) == (70, 80, 90)
 
 
 def test_large_page_must_be_aligned() -> None:

@@ -27,6 +27,7 @@ void Core::add_thread(Code& code, uint32_t id) {
       std::make_unique<Thread>(*this, code, id, static_cast<uint32_t>(threads.size())));
   const bool weak = spec.order == CoreSpec::Order::weak;
   threads.back()->hart.spin_enabled = around.job.sleep;
+  if (spec.far_atomics) code.pages.distrust();
   if (weak) threads.back()->hart.whole = kWordBytes;  // H3.4: what it looks back at
   if (weak)
     threads.back()->weak = std::make_unique<Weak>(*around.versions, id, around.job.seed,

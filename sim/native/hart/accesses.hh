@@ -248,6 +248,8 @@ void Hart<Port>::land(Landing to, uint64_t value, uint64_t high) {
 template <class Port>
 void Hart<Port>::resume(uint64_t value, uint64_t high) {
   suspended_ = false;
+  if (mmu_) [[unlikely]]
+    wrote();
   if (mmu_ && std::exchange(mmu_->walk.waits, false)) {
     mmu_->walk.value = value;
     mmu_->walk.answered = mmu_->walk.active;

@@ -1,59 +1,104 @@
 // Decoded code by physical page, for harts that translate addresses; shared by all of them.
 //
 // A page has one instruction for every two bytes, and undecoded ones behind, where a straight line
-// ends. fence.i ages all pages; an aged one is decoded anew by whoever enters it next.
+// ends. fence.i ages the pages that were written since they were decoded; an aged one is decoded
+// anew by whoever enters it next.
+//
+// Who writes says so, when he asks and when others may see it. He need not where his quick table
+// has the page: a page leaves all of these when it gets its first decoded instruction.
+//
+// Invariant: a page that holds code of its present age and is in a quick table of stores has been
+// said to be written.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "hart/instruction.hh"
-#include "mmu/page_table.hh"
+#include "mmu/mmu.hh"
 
 namespace uncore {
 
 class CodePages {
  public:
-  // The instruction whose first half ends a page: where its other half was.
+  // The instruction whose first half ends a page: where its other half was, and their ages.
   struct Across {
-    uint64_t next = 0, age = ~uint64_t{0};
+    uint64_t next = ~uint64_t{0}, age = 0, next_age = 0;
     Instruction code;
   };
+
+  void add(Mmu<Instruction>& mmu) { mmus_.push_back(&mmu); }
+  // Some writes become visible when nobody says so (C8): all pages age.
+  void distrust() { trusts_ = false; }
 
   // Of the page with this number. It stays where it is.
   Instruction* enter(uint64_t number) {
     Page& page = pages_[number];
     if (!page.code) page.code = std::make_unique<Instruction[]>(kInstructions + kBehind);
-    if (page.age != age_ && page.decoded)
+    const bool aged = std::exchange(page.entered, age(page)) != age(page);
+    if (aged && std::exchange(page.decoded, false))
       for (uint64_t i = 0; i < kInstructions; ++i) page.code[i].op = Op::undecoded;
-    page.decoded &= page.age == age_;
-    page.age = age_;
     return page.code.get();
   }
   // One has been decoded on the page with this number.
-  void decoded(uint64_t number) { pages_[number].decoded = true; }
+  void decoded(uint64_t number) { hold(number).decoded = true; }
   // The one that leaves the page with this number; null: none, or it has aged.
-  const Across* across(uint64_t number) const {
-    const auto found = pages_.find(number);
-    if (found == pages_.end() || found->second.across.age != age_) return nullptr;
-    return &found->second.across;
+  const Across* across(uint64_t number) {
+    const Page& page = pages_[number];
+    const Across& known = page.across;
+    const bool young = known.next != Across{}.next && known.age == age(page) &&
+                       known.next_age == age(pages_[known.next]);
+    return young ? &known : nullptr;
   }
   const Across& decoded(uint64_t number, uint64_t next, const Instruction& across) {
-    return pages_[number].across = {next, age_, across};
+    Page &page = hold(number), &second = hold(next);
+    return page.across = {next, age(page), age(second), across};
   }
-  void grow_old() { ++age_; }
+
+  // The page with this number, of code or not, is written.
+  void write(uint64_t number) {
+    const auto found = pages_.find(number);
+    if (found == pages_.end() || !found->second.holds) return;
+    if (!std::exchange(found->second.written, true)) written_.push_back(&found->second);
+  }
+  // fence.i. How often it has found something since the beginning.
+  uint64_t grow_old() {
+    found_ += !trusts_ || !written_.empty();
+    all_ += !trusts_;
+    for (Page* const page : written_) {
+      page->holds = page->written = false;
+      ++page->age;
+    }
+    written_.clear();
+    return found_;
+  }
 
  private:
   static constexpr uint64_t kInstructions = kPageBytes / 2, kBehind = 2;
   struct Page {
     std::unique_ptr<Instruction[]> code;
-    uint64_t age = 0;
-    bool decoded = false;
+    uint64_t age = 0, entered = 0;
+    bool decoded = false;  // is there something?
+    bool holds = false;    // something of its present age?
+    bool written = false;  // since it does
     Across across;
   };
+  uint64_t age(const Page& page) const { return page.age + all_; }
+  Page& hold(uint64_t number) {
+    Page& page = pages_[number];
+    if (!std::exchange(page.holds, true))
+      for (Mmu<Instruction>* const mmu : mmus_) mmu->forget_stores(number);
+    return page;
+  }
+
   std::unordered_map<uint64_t, Page> pages_;
-  uint64_t age_ = 0;
+  std::vector<Page*> written_;
+  std::vector<Mmu<Instruction>*> mmus_;
+  bool trusts_ = true;
+  uint64_t all_ = 0, found_ = 0;
 };
 
 }  // namespace uncore

@@ -227,8 +227,10 @@ class Hart {
   std::optional<bool> reach_atomic(uint64_t& address, unsigned size, Right right);
   // --- translation ---
   void changed();
+  void wrote();
   Stop run_translated();
   std::optional<bool> translate(uint64_t& address, Right right);
+  std::optional<bool> locate(uint64_t& address, Right right);
   std::optional<bool> walk(uint64_t address, Right right, View view);
   std::optional<bool> step(Walk& walk, uint64_t address);
   std::optional<uint64_t> follow(Walk& walk, View view);
@@ -269,6 +271,7 @@ class Hart {
   SpinDetector spin_;
   std::unique_ptr<Mmu<Instruction>> mmu_;  // null: it has neither supervisor mode nor translation
   bool goes_on_ = true;                    // after a fetch that ended in a trap?
+  uint64_t aged_ = 0;                      // CodePages::grow_old() when it forgot code last
 };
 
 }  // namespace uncore

@@ -12,6 +12,7 @@ template <class Port>
 void Hart<Port>::supervise(TlbSpec tlb) {
   csr_.supervised = true;
   mmu_ = std::make_unique<Mmu<Instruction>>(tlb);
+  code_.pages.add(*mmu_);
   changed();
 }
 
@@ -31,8 +32,19 @@ void Hart<Port>::flush(std::optional<uint64_t> address, std::optional<uint16_t> 
 template <class Port>
 void Hart<Port>::forget_code() {
   spin_.effect();
-  code_.pages.grow_old();
-  mmu_->forget_code();
+  if (const uint64_t found = code_.pages.grow_old(); found != aged_) {
+    aged_ = found;
+    mmu_->forget_code();
+  }
+}
+
+// The access it waited for has been performed: others see what it has written.
+template <class Port>
+void Hart<Port>::wrote() {
+  const auto [last, before] = std::exchange(mmu_->writes, {});
+  code_.pages.write(last);
+  code_.pages.write(before);
+  if (mmu_->walk.waits && mmu_->walk.updates) code_.pages.write(mmu_->walk.table >> kPageShift);
 }
 
 constexpr uint64_t page_fault(Right right) {
@@ -48,34 +60,43 @@ constexpr uint64_t access_fault(Right right) {
 template <class Port>
 [[gnu::noinline]] std::optional<bool> Hart<Port>::translate(uint64_t& address, Right right) {
   const uint64_t asked = address;
-  if (right != Right::execute)
-    if (const auto& page = right == Right::write ? mmu_->store(asked) : mmu_->load(asked);
-        page.key == mmu_->key(asked)) {
-      address += page.offset;
-      return std::nullopt;
-    }
-  if (csr_.mode != Mode::machine && csr_.satp.levels() > 0) {
-    if (!csr_.satp.canonical(asked)) return trap(page_fault(right), asked);
-    const View view{csr_.in_user_mode(), csr_.status_sum, csr_.status_mxr};
-    const auto decides = [&](Tlb::Found in) {
-      return in.entry && (!in.entry->pte.allows(right, view) ||
-                          in.entry->pte.bits == in.entry->pte.touched(right).bits);
-    };
-    Tlb::Found found = mmu_->find(asked, csr_.satp.asid(), right);
-    if (!decides(found)) {
-      found = mmu_->tlb.find(asked, csr_.satp.asid());
-      if (decides(found)) {
-        if (right != Right::execute) clock += mmu_->latency;
-      } else {
-        if (const auto ends = walk(asked, right, view)) return ends;
-        found = mmu_->tlb.find(asked, csr_.satp.asid());
-      }
-      if (right != Right::execute) mmu_->promote(asked, found);
-    }
-    if (!found.entry->pte.allows(right, view)) return trap(page_fault(right), asked);
-    address = found.address;
+  const bool code = right == Right::execute, write = right == Right::write;
+  const auto& page = write ? mmu_->store(asked) : mmu_->load(asked);
+  if (!code && page.key == mmu_->key(asked)) {
+    address += page.offset;
+  } else {
+    if (const auto ends = locate(address, right)) return ends;
+    if (write) code_.pages.write(address >> kPageShift);
+    if (address >= ram && !code) mmu_->keep(asked, address, right);
   }
-  if (address >= ram && right != Right::execute) mmu_->keep(asked, address, right);
+  mmu_->reached(address, write);
+  return std::nullopt;
+}
+
+// The same by the TLBs and a walk.
+template <class Port>
+std::optional<bool> Hart<Port>::locate(uint64_t& address, Right right) {
+  const uint64_t asked = address;
+  if (csr_.mode == Mode::machine || csr_.satp.levels() == 0) return std::nullopt;
+  if (!csr_.satp.canonical(asked)) return trap(page_fault(right), asked);
+  const View view{csr_.in_user_mode(), csr_.status_sum, csr_.status_mxr};
+  const auto decides = [&](Tlb::Found in) {
+    return in.entry && (!in.entry->pte.allows(right, view) ||
+                        in.entry->pte.bits == in.entry->pte.touched(right).bits);
+  };
+  Tlb::Found found = mmu_->find(asked, csr_.satp.asid(), right);
+  if (!decides(found)) {
+    found = mmu_->tlb.find(asked, csr_.satp.asid());
+    if (decides(found)) {
+      if (right != Right::execute) clock += mmu_->latency;
+    } else {
+      if (const auto ends = walk(asked, right, view)) return ends;
+      found = mmu_->tlb.find(asked, csr_.satp.asid());
+    }
+    if (right != Right::execute) mmu_->promote(asked, found);
+  }
+  if (!found.entry->pte.allows(right, view)) return trap(page_fault(right), asked);
+  address = found.address;
   return std::nullopt;
 }
 
@@ -114,6 +135,7 @@ std::optional<bool> Hart<Port>::step(Walk& w, uint64_t address) {
     return trap(access_fault(w.right), address);
   }
   const uint64_t touched = w.found.touched(w.right).bits;
+  if (w.updates) code_.pages.write(at >> kPageShift);
   const Answer answer =
       w.updates ? port_.amo(Amo::cas, at, sizeof(Pte), touched, w.found.bits, w.value, 0)
                 : port_.load(at, sizeof(Pte), w.value);

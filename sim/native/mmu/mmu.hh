@@ -38,6 +38,8 @@ class Mmu {
     forget();
   }
 
+  static constexpr uint64_t kNone = ~uint64_t{0};
+
   // A page that a mode may access: what to add to its addresses.
   struct Quick {
     uint64_t key, offset;
@@ -49,10 +51,16 @@ class Mmu {
     uint64_t address = 0;
   };
 
+  // The pages that its last access writes, if it does: of its two halves, or one.
+  struct Writes {
+    uint64_t last = kNone, before = kNone;
+  };
+
   const uint64_t latency;
   Tlb first, tlb;  // of data; of all
   Walk walk;
   Window window;
+  Writes writes;
 
   // Modes, SUM and MXR stand above the 52 bits of a page's number.
   void ask_as(unsigned mode, bool sum, bool mxr) {
@@ -88,6 +96,14 @@ class Mmu {
     window = windows_[place(pc)] = {code_key(pc), page, physical & ~(kPageBytes - 1)};
   }
 
+  // An access is about to be made at this physical address.
+  void reached(uint64_t physical, bool write) {
+    if (write)
+      writes = {physical >> kPageShift, writes.last};
+    else
+      writes = {};
+  }
+
   void insert(uint64_t address, unsigned size, Pte pte, uint16_t asid) {
     const bool all = tlb.insert(address, size, pte, asid);
     if (all) return forget_code();
@@ -114,13 +130,17 @@ class Mmu {
     forget_data();
     forget_code();
   }
+  // Stores to the physical page with this number.
+  void forget_stores(uint64_t number) {
+    for (Quick& page : stores_)
+      if (((page.key << kPageShift) + page.offset) >> kPageShift == number) page.key = kNone;
+  }
   void forget_code() {
     windows_.fill({});
     window = {};
   }
 
  private:
-  static constexpr uint64_t kNone = ~uint64_t{0};
   static constexpr std::size_t kPlaces = 256;
   static std::size_t place(uint64_t address) {
     const uint64_t page = address >> kPageShift;
