@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import re
 import resource
 import signal
 import struct
 import subprocess
 import sys
+import termios
+import time
 from pathlib import Path
 
 import pytest
 from validation.isa import guest
 
 from uncore import _native
+from uncore.commands.keyboard import keyboard
 
 IMAGE = struct.pack("<8sQQ32s", b"", 0, 1 << 20, b"") + b"RSC\x05" + bytes(8)
 FILES = {
@@ -254,3 +259,43 @@ def test_interrupted_boot_keeps_its_console_and_says_how_far_it_was(tmp_path: Pa
         out, err = run.communicate(timeout=30)
     assert (run.returncode, out) == (130, "")
     assert re.search(r"interrupted at \d+ M instructions, [\d.]+ ms", err)
+
+
+def wait_for(terminal: int, echoes: bool) -> bool:
+    """Until the terminal echoes what is typed, or does not."""
+    for _ in range(300):
+        if bool(termios.tcgetattr(terminal)[3] & termios.ECHO) == echoes:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, None], ids=str)
+def test_terminal_shows_what_is_typed_once_and_is_left_as_it_was(tmp_path: Path, ending) -> None:
+    """Ctrl-C ends it as SIGTERM does, and is ignored in the background."""
+    loop = "7:  addi t1, t1, 1\n    j 7b\n" if ending else ""
+    slow = BUSY.replace("TEXT", "here").replace("CODE", "0").replace("    li a0, 0\n", loop, 1)
+    (tmp_path / "Image").write_bytes(guest.assemble(slow, tmp_path).text)
+    master, terminal = pty.openpty()
+    before = termios.tcgetattr(terminal)
+    words = [sys.executable, "-m", "uncore", "boot", "ccx:1x1", "--kernel", "Image"]
+    with subprocess.Popen(words, cwd=tmp_path, stdin=terminal, stdout=-1, stderr=-1) as run:
+        assert wait_for(terminal, False)
+        if ending:
+            run.send_signal(ending)
+        run.communicate(timeout=30)
+    assert run.returncode == (130 if ending else 0)
+    assert termios.tcgetattr(terminal) == before
+    os.close(master), os.close(terminal)
+
+
+def test_keys_of_a_terminal_come_at_once_and_end_with_control_d() -> None:
+    master, terminal = pty.openpty()
+    with os.fdopen(terminal) as stream, keyboard(stream) as typed:
+        for keys, said in ((b"l", "l"), (b"s\r", "s\n"), (b"\x04", "")):
+            os.write(master, keys)
+            assert typed() == said
+        os.set_blocking(master, False)
+        with pytest.raises(BlockingIOError):
+            os.read(master, 10)  # nothing was echoed
+    os.close(master)

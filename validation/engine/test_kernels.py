@@ -316,12 +316,42 @@ READS = f"""
 """
 
 
-def time_with(**tlb: str) -> int:
+# The same, executed: each page has nothing but the way back.
+EXECUTES = READS.replace("ld s3, (s1)", "jalr s10, 0(s1)").replace("4096 + 64", "4096")
+# Four pages of data, which fill a first level, and one of code whose translation is forgotten.
+READS_AND_EXECUTES = f"""
+    li t0, {8 << 60 | ROOT >> 12:#x}
+    csrw satp, t0
+    li s0, {TURNS}
+    li t0, 4096
+1:  li s1, 0x40000000
+    .rept 4
+    ld s3, (s1)
+    add s1, s1, t0
+    .endr
+    sfence.vma s1
+    jalr s10, 0(s1)
+    addi s0, s0, -1
+    bnez s0, 1b
+    off 0
+"""
+# What the interpreter knows of code is forgotten, what the TLB does is not.
+SWITCHES = f"""
+    li t0, {8 << 60 | ROOT >> 12:#x}
+    .rept {TURNS}
+    csrw satp, t0
+    .endr
+    off 0
+"""
+
+
+def time_with(text: str = READS, **tlb: str) -> int:
     """Of a kernel that reads a word of each page, turn by turn."""
     pages = {LAST + 8 * n: entry(OLD + 4096 * n, READY) for n in range(PAGES)}
+    code = {OLD + 4096 * n: 0x8D02 for n in range(PAGES)}  # jr s10
     tables = {ROOT + 8 * 2: entry(0x80000000, READY), ROOT + 8: entry(MIDDLE, 1)}
     sizes = [f"core.tlb.{name}={value}" for name, value in tlb.items()]
-    engine = run(READS, {**tables, MIDDLE: entry(LAST, 1), **pages}, sizes)
+    engine = run(text, {**tables, MIDDLE: entry(LAST, 1), **pages, **code}, sizes)
     assert engine.exit_code == 0
     return int(engine.harts()[0]["clock"])
 
@@ -331,10 +361,20 @@ def test_a_translation_that_only_the_second_level_has_takes_its_latency() -> Non
     assert time_with(first="16", latency="10ns") - alone == PAGES * (TURNS - 1) * 10_000
 
 
-def test_a_translation_that_no_level_has_takes_a_walk() -> None:
-    alone, walks = time_with(), PAGES * (TURNS - 1)
+@pytest.mark.parametrize("text", [READS, EXECUTES], ids=["data", "code"])
+def test_a_translation_that_no_level_has_takes_a_walk(text: str) -> None:
+    alone, walks = time_with(text), PAGES * (TURNS - 1)
     hit = load("ccx:1x2").core.l1_hit
-    assert time_with(first="16", second="16") - alone >= walks * 3 * hit
+    assert time_with(text, first="16", second="16") - alone >= walks * 3 * hit
+
+
+@pytest.mark.parametrize("text", [SWITCHES, READS_AND_EXECUTES], ids=["paid", "in the first level"])
+def test_a_translation_of_code_is_not(text: str) -> None:
+    assert time_with(text, first="4", latency="1us") == time_with(text, first="4", latency="1ns")
+
+
+def test_wfi_goes_on_where_an_interrupt_is_pending() -> None:
+    assert run("    csrsi sie, 2\n    csrsi sip, 2\n    wfi\n    off 0\n").end == "exited"
 
 
 def test_programs_may_read_the_counters() -> None:

@@ -52,6 +52,8 @@ ENTER = """
     csrw satp, t1
     ld t1, 16(t0)
     csrs mstatus, t1
+    ld t1, 24(t0)
+    csrw mideleg, t1
     li s6, {page:#x}
     la t0, inside
     csrw mepc, t0
@@ -92,11 +94,22 @@ def run(
     delegated: int = 0,
     answers: str = "now",
     harts: int = 1,
+    interrupts: int = 0,
+    interrupted: int | None = None,
 ) -> Any:
+    """`delegated`, `interrupts`: what is supervisor mode's; `interrupted`: by software, when."""
     machine = guest.boot(image(text), tlb=64, answers=answers, harts=harts)
-    setup = {SETUP: delegated, SETUP + 8: satp, SETUP + 16: status | 1 << 11}
+    setup = {
+        SETUP: delegated,
+        SETUP + 8: satp,
+        SETUP + 16: status | 1 << 11,
+        SETUP + 24: interrupts,
+    }
     for address, value in ({DATA: 0x1111, NEXT: 0x2222} | entries | setup).items():
         machine.write(address, struct.pack("<Q", value))
+    if interrupted is not None:
+        machine.run(interrupted)
+        machine.interrupt(0, 1, True)
     end = machine.run(10_000)
     assert end == "exit", (end, machine.fatal(), hex(machine.pc()))
     return machine
@@ -390,6 +403,112 @@ def test_code_that_another_hart_has_written_is_executed_after_fence_i(answers: s
     text = ONE_WRITES_WHAT_ANOTHER_EXECUTES
     x = run(text, tables(), answers=answers, harts=2).registers(1)
     assert (x[24], x[25], x[15]) == (70, 80, 90)
+
+
+INTO_USER_MODE = "la t0, there\n csrw sepc, t0\n li t0, 0x100\n csrc sstatus, t0\n sret\n there:\n"
+
+
+@pytest.mark.parametrize(
+    ("bit", "line", "cause"),
+    [(20, "csrr t0, satp", 2), (20, "sfence.vma", 2), (20, "csrr t0, stvec", 3), (22, "sret", 2)],
+)
+def test_machine_mode_forbids(bit: int, line: str, cause: int) -> None:
+    """What TVM and TSR name, and nothing else."""
+    assert trapped(run(line, tables(), status=1 << bit))[0] == cause
+
+
+def test_user_mode_has_no_wfi() -> None:
+    assert trapped(run(INTO_USER_MODE + "wfi\n", tables(identity=READY | U), satp=0))[0] == 2
+
+
+def test_sret_leaves_user_mode_to_be_returned_to() -> None:
+    text = INTO_USER_MODE.replace("csrc", "csrs") + "csrr s7, sstatus\n"
+    assert run(text, tables(), satp=0).registers()[23] & 0x100 == 0
+
+
+def test_interrupts_have_a_delegation_of_their_own() -> None:
+    text = "csrsi sie, 2\n csrsi sstatus, 2\n j .\n"
+    machine = run(text, tables(), interrupts=2, interrupted=100)
+    assert machine.csr(0, 0x142) == 1 << 63 | 1
+
+
+# A walk is under way when its hart is interrupted, and accesses the page in another space.
+SWITCHES = f"""
+    la t0, taken
+    csrw stvec, t0
+    csrsi sie, 2
+    csrsi sstatus, 2
+1:  ld s7, (s6)
+    sfence.vma
+    j 1b
+.balign 4
+taken:
+    li t0, {SV39 | 7 << 44 | OTHER >> 12:#x}
+    csrw satp, t0
+    ld s8, (s6)
+"""
+
+
+@pytest.mark.parametrize("answers", ["now", "later"])
+def test_walk_ends_with_a_trap(answers: str) -> None:
+    middle, last = OTHER + 0x1000, OTHER + 0x2000
+    other = {OTHER + 8 * 2: entry(0x80000000, READY), OTHER + 8: entry(middle, V)}
+    other |= {middle: entry(last, V), last: entry(NEXT, READY)}
+    for when in range(60, 90):
+        machine = run(SWITCHES, tables() | other, answers=answers, interrupts=2, interrupted=when)
+        assert machine.registers()[24] == 0x2222
+
+
+# One hart changes an entry, as the other one marks it accessed: that reads by the old one only
+# where it has marked it before.
+RACE = f"""
+    li s11, {TURN:#x}
+    li t1, 1
+    addi t0, s11, 128
+    amoadd.w t1, t1, (t0)
+    li a2, {LAST:#x}
+    li a3, {entry(NEXT, V | R | W):#x}
+    li a4, 0x1000
+    li a5, 1
+    bnez t1, reads
+    .rept 16
+    sw a5, (s11)
+    .rept 12
+    nop
+    .endr
+    amoswap.d t1, a3, (a2)
+    sd t1, 256(s11)
+1:  lw t1, (s11)
+    bnez t1, 1b
+    addi a2, a2, 8
+    addi s11, s11, 8
+    .endr
+    j .
+reads:
+    .set delay, 0
+    .rept 16
+1:  lw t1, (s11)
+    beqz t1, 1b
+    .rept delay
+    nop
+    .endr
+    .set delay, delay + 1
+    ld t1, (s6)
+    sd t1, 512(s11)
+    add s6, s6, a4
+    sw zero, (s11)
+    addi s11, s11, 8
+    .endr
+"""
+
+
+@pytest.mark.parametrize("answers", ANSWERS)
+def test_entry_that_another_hart_changes_is_read_again(answers: str) -> None:
+    pages = {LAST + 8 * n: entry(DATA, V | R | W) for n in range(16)}
+    machine = run(RACE, tables() | pages, answers=answers, harts=2)
+    for n in range(16):
+        old, read = word(machine, TURN + 256 + 8 * n), word(machine, TURN + 512 + 8 * n)
+        assert (read == 0x1111) == bool(old & A), n
 
 
 def test_large_page_must_be_aligned() -> None:

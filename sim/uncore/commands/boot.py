@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from uncore import system
+from uncore.commands.keyboard import keyboard
 from uncore.commands.options import Json, With, note
 from uncore.commands.options.of_boot import BOOTED, Booted, Moment
 from uncore.commands.options.whole import WHOLE, Whole
@@ -62,15 +63,16 @@ def boot(
     moment = Moment.of(whole.save_at)
     begun = _begun(machine, with_, booted, whole)
     session = system.Session(begun.run, begun.still)
-    user = _User(command, known is not None)
     state, status = whole.state, OK
     try:
-        for waits in _watched(session, most, not json, moment.time if state else None):
-            if state and moment.is_there(session):
-                status = _saved(begun, session, state)
-                state = None
-            if waits and not user.types(session):
-                break
+        with keyboard(sys.stdin if not command else None) as typed:
+            user = _User(command, typed, known is not None)
+            for waits in _watched(session, most, not json, moment.time if state else None):
+                if state and moment.is_there(session):
+                    status = _saved(begun, session, state)
+                    state = None
+                if waits and not user.types(session):
+                    break
     except KeyboardInterrupt:
         note(f"interrupted at {_far(session)}")
         raise
@@ -104,17 +106,17 @@ def _begun(machine: str, with_: list[str], booted: Booted, whole: Whole) -> syst
 
 
 class _User:
-    """Types --run, or what standard input says, line by line."""
+    """Types --run, or what standard input says."""
 
-    def __init__(self, command: str, watches: bool) -> None:
-        self._command, self._watches = command, watches
+    def __init__(self, command: str, typed: Callable[[], str], watches: bool) -> None:
+        self._command, self._more, self._watches = command, typed, watches
         self._typed = False
 
     def types(self, session: system.Session) -> bool:
         """False: nothing more."""
         if self._command and self._typed:
             return True  # what it runs has a line that has not ended, too
-        said = f"{self._command}\n{GOODBYE}" if self._command else sys.stdin.readline()
+        said = f"{self._command}\n{GOODBYE}" if self._command else self._more()
         if said:
             if self._watches and not self._typed:
                 session.run.observe()

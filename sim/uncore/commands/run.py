@@ -25,9 +25,10 @@ from uncore.commands.options import (
     note,
 )
 from uncore.commands.options.of_run import ON_LINUX, WHAT_IF, OnLinux, WhatIf
-from uncore.commands.options.whole import BEGIN, WHOLE, Whole
+from uncore.commands.options.whole import WHOLE, Whole
 from uncore.commands.status import FAILED, INTERRUPTED, OK
 from uncore.engine import Told
+from uncore.engine.native.state import BEGIN
 from uncore.errors import UserError
 from uncore.execute import execute
 from uncore.host import pinned

@@ -10,7 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from uncore import system
-from uncore.commands.options.whole import BEGIN
+from uncore.engine.native.state import BEGIN
 from uncore.errors import UserError
 from uncore.placement import place
 from uncore.topology.machine import Machine

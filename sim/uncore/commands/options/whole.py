@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-BEGIN = "begin"
+from uncore.engine.native.state import BEGIN
 
 
 @Parameter(name="*")

@@ -1,0 +1,53 @@
+"""What is typed at a booted kernel: a terminal's keys as they come, other input line by line.
+
+    with keyboard(sys.stdin) as typed:    typed() -> str, empty when no more comes
+
+The guest shows what is typed to it.  So a terminal does not, and gives each key at once, which the
+guest's shell edits; until the block ends, however it does.  Where the terminal is another
+process's (`&`), nobody types.
+"""
+
+from __future__ import annotations
+
+import os
+import termios
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+END = b"\x04"  # Ctrl-D
+MOST = 1024  # letters at once
+
+
+@contextmanager
+def keyboard(stream: TextIO | None) -> Iterator[Callable[[], str]]:
+    """None: nothing is typed."""
+    if stream is None:
+        yield str
+        return
+    if not (stream.isatty() and _in_front(stream.fileno())):
+        yield stream.readline
+        return
+    terminal = stream.fileno()
+    before = termios.tcgetattr(terminal)
+    by_key = termios.tcgetattr(terminal)
+    by_key[3] &= ~(termios.ECHO | termios.ICANON)
+    by_key[6][termios.VMIN], by_key[6][termios.VTIME] = 1, 0
+
+    def typed() -> str:
+        keys = os.read(terminal, MOST)
+        return "" if keys == END else keys.decode(errors="replace")
+
+    try:
+        termios.tcsetattr(terminal, termios.TCSANOW, by_key)
+        yield typed
+    finally:
+        termios.tcsetattr(terminal, termios.TCSANOW, before)
+
+
+def _in_front(terminal: int) -> bool:
+    """May this process set it? It may, too, where the terminal controls nobody."""
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return True
