@@ -89,14 +89,29 @@ bool Core::load(Thread& thread, const Access& a, Time now, Outcome& out) {
 // Locked meanwhile; where its line's data are, if the core has not got it alone (rule C8).
 [[gnu::always_inline]] inline bool Core::begin_atomic(Thread& thread, const Access& a, Time now,
                                                       Outcome& out) {
-  if (!may_begin(thread, a.line(), now)) return false;
+  unlock(thread, now);
+  Line* const line = lines.find(a.line());
+  const bool alone = line && around.protocol.may_store(line->copy.state);
+  if (alone && !may_begin(thread, *line, now)) return false;
   out.cost = spec.atomic;
+  if (alone && at_hand(thread, a, *line, now, out)) return true;
   if (!a.operates() || !spec.far_atomics || !goes_far(a.line()))
     return in_cache(thread, a, now, out);
   thread.asked = ask_far(a, now);
   thread.restarts = false;
   if (observed) observed->missed(thread.id);
   return false;
+}
+
+// In the L1, where nothing is to be looked up or asked for: what in_cache() does, in fewer steps.
+[[gnu::always_inline]] inline bool Core::at_hand(Thread& thread, const Access& a, Line& line,
+                                                 Time now, Outcome& out) {
+  if (!line.in_l1 || observed || spec.far_atomics || !a.operates()) return false;
+  line.copy.state = around.protocol.client(line.copy.state, ClientEvent::Store).next();
+  lines.touch(line, now, turns.user());
+  if (std::exchange(thread.restarts, false)) out.cost += spec.mispredict;
+  apply(thread, a, line, now, out);
+  return true;
 }
 
 // An SC without reservation (rule C7).

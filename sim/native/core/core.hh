@@ -72,12 +72,13 @@ class Core {
   bool store(Thread& thread, const Access& a, Time now, Outcome& out);
   bool load(Thread& thread, const Access& a, Time now, Outcome& out);
   bool begin_atomic(Thread& thread, const Access& a, Time now, Outcome& out);
+  bool at_hand(Thread& thread, const Access& a, Line& line, Time now, Outcome& out);
   bool fail(Thread& thread, const Access& a, Time now, Outcome& out);
   bool in_cache(Thread& thread, const Access& a, Time now, Outcome& out);
   void apply(Thread& thread, const Access& a, Line& line, Time now, Outcome& out);
   void operate(Thread& thread, const Access& a, Line& line, Time now, Outcome& out);
   void apply_weakly(Thread& thread, const Access& a, Line& line, Time now, Outcome& out);
-  bool may_begin(Thread& thread, uint64_t number, Time now);
+  bool may_begin(Thread& thread, const Line& line, Time now);
   bool is_behind(const Thread& thread, uint64_t number, Time now) const;
   void lock(Thread& thread, Line& line, Time now, Time until);
   void reserve(Thread& thread, Line& line, Time now, Time cost);

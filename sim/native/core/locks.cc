@@ -13,18 +13,15 @@ constexpr Time kLockInstructions = 64;
 
 }  // namespace
 
-// May a hart begin an atomic on a line (rule C6)? Not while another hart's is under way, nor while
-// somebody still waits for the end of its own: then it tries again. Nor while another hart holds
-// the contended line (C9): then it waits.
-bool Core::may_begin(Thread& thread, uint64_t number, Time now) {
-  unlock(thread, now);
-  const Line* line = lines.find(number);
-  if (!line || !around.protocol.may_store(line->copy.state)) return true;
-  if (line->contended.bars(thread.index)) return false;
-  if (line->locked_until > now) {
-    thread.tries = line->locked_until;
+// May a hart begin an atomic on a line that the core has alone (rule C6)? Not while another hart's
+// is under way, nor while somebody still waits for the end of its own: then it tries again. Nor
+// while another hart holds the contended line (C9): then it waits.
+bool Core::may_begin(Thread& thread, const Line& line, Time now) {
+  if (line.contended.bars(thread.index)) return false;
+  if (line.locked_until > now) {
+    thread.tries = line.locked_until;
     thread.restarts = true;
-  } else if ((line->stalled > 0 && line->held_until < now) || is_behind(thread, number, now)) {
+  } else if ((line.stalled > 0 && line.held_until < now) || is_behind(thread, line.number, now)) {
     thread.tries = now + 2;  // they have asked again by then
   }
   return thread.tries == 0;
