@@ -17,13 +17,15 @@
 #include "queued_lock.h"
 #include "uncore.h"
 
+// Where the parts are stands beside the lock and the total, as in Linux's struct percpu_counter:
+// who adds reads the line that a folding hart writes.
 struct percpu_counter {
   UC_ALIGNED union queued_lock lock;
-  _Atomic int64_t total;         // of what has been folded
-  UC_ALIGNED uint64_t distance;  // read-only
+  _Atomic int64_t total;  // of what has been folded
+  uint64_t distance;
   unsigned parts;
-  struct queue_node* waiting;        // one of each part's owner
-  UC_ALIGNED _Atomic int64_t first;  // part 0; the others follow
+  UC_ALIGNED struct queue_node* waiting;  // one of each part's owner
+  UC_ALIGNED _Atomic int64_t first;       // part 0; the others follow
 };
 
 static inline struct percpu_counter* percpu_counter_make(unsigned n, uint64_t distance,

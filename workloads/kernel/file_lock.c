@@ -6,6 +6,10 @@
 // table a lock of its own (`owners` hashed), neighbours in one line; Linux has no such table. On
 // files of their own tasks then meet only by chance, and will-it-scale rises with the cores.
 //
+// Linux looks up the descriptor once more when it has locked, in case another thread has closed it
+// meanwhile, and takes the lock of the process's table of descriptors for that (`recheck`;
+// fcntl_setlk in fs/locks.c of 4.15): threads of one process meet there, on files of their own.
+//
 // With `files` one all tasks want the same range of one file: that is a lock, held across two
 // system calls, and everybody else waits. Threads of one process never wait for each other: they
 // are one owner.
@@ -15,6 +19,7 @@
 // Check: a range has one owner at a time, and at the end no owner has a record left.
 #include "calls.h"
 #include "process.h"
+#include "queued_lock.h"
 #include "spinlock.h"
 #include "uncore.h"
 
@@ -25,6 +30,8 @@ UC_PARAM(u64, chains, 256, "chains", "owners=hashed: chains of the table");
 UC_PARAM(u64, chain_stride, 40, "bytes", "owners=hashed: from one chain to the next");
 enum files { SEPARATE, ONE };
 UC_PARAM(choice, files, SEPARATE, "separate|one", "a file for each task, or one for all");
+UC_PARAM(bool, recheck, 0, "",
+         "who has locked looks its descriptor up again, under its table's lock");
 UC_PARAM(u64, work, 1500, "instructions", "entry, exit and private work of one fcntl");
 UC_PARAM(u64, table_work, 50, "instructions", "of them in addition, under the table's lock");
 
@@ -44,11 +51,19 @@ static struct file {
   uint64_t holds;          // how often the owner's threads have locked it
 }* file;
 
+// A process's table of descriptors, and a task's place in its lock's queue.
+static struct descriptors {
+  UC_ALIGNED union queued_lock lock;
+}* descriptors;
+static struct queue_node* waiting;
+
 void uc_setup(unsigned n) {
   uc_require(chains && chain_stride >= sizeof(struct chain) && chain_stride % 8 == 0,
              "a table has a chain or more, each a multiple of 8 bytes, at least 24");
   table = uc_alloc(chains * chain_stride, 0);
   file = uc_alloc(n * sizeof *file, 0);
+  descriptors = uc_alloc(n * sizeof *descriptors, 0);
+  waiting = uc_alloc(n * sizeof *waiting, 0);
 }
 
 static struct chain* chain_at(uint64_t index) {
@@ -91,12 +106,20 @@ static void range_unlock(struct file* range, uint64_t owner) {
   spin_unlock(&range->lock);
 }
 
+static void descriptor_recheck(unsigned id) {
+  if (!recheck) return;
+  union queued_lock* lock = &descriptors[process_of(id)].lock;
+  queue_lock(lock, waiting, id);
+  queue_unlock(lock);
+}
+
 static void call(unsigned id) {
   unsigned process = process_of(id);
   struct file* range = &file[files == ONE ? 0 : id];
   uc_work((int64_t)work);
   owner_count(process, 1);
   while (!range_try(range, process + 1)) range_await(range);
+  descriptor_recheck(id);
   uc_work((int64_t)work);
   range_unlock(range, process + 1);
   owner_count(process, -1);

@@ -5,6 +5,9 @@
     series(machines) -> [Series]         each curve, with the skeleton that stands for its benchmark
     series.jobs(work) -> [Job]           the whole curve, a call doing `work` private instructions
 
+Tasks that meet at locks run with seeds: a queued lock has two steady states, without a queue and
+with one, and in lockstep nothing ever takes it from one to the other.
+
 A run is as long as its curve needs: many calls of each task and, where tasks meet at locks, many of
 the absences that a lock's waiters take.
 """
@@ -35,6 +38,7 @@ LEAST = 20  # calls of each task
 MEET, ABSENCES = 1000, 20
 LONGEST = 100e-6  # seconds of an absence
 PAUSES = 32678  # of FreeBSD's longest absence, on 64 processors and more
+SEEDS = 1, 2, 3  # of a contended curve: the median counts
 CONTENDED = 3  # a series is contended that gains less than this from all cores
 
 Values = Mapping[str, str | int]
@@ -124,6 +128,7 @@ class Series:
             | {"work": str(work)}
             | {name: str(value) for name, value in self.skeleton.values.items()},
             overrides=clock,
+            seeds=SEEDS if self.contended else (),
         )
 
     def jobs(self, work: int) -> list[Job]:
@@ -145,18 +150,15 @@ def carried() -> list[str]:
 
 
 def series(machines: Sequence[str] = ()) -> list[Series]:
-    """Every measured curve of these machines, of all if none is named, that has a skeleton."""
+    """Every measured curve of these machines, of all if none is named."""
     skeletons = _skeletons()
-    found = []
-    for name in machines or carried():
-        measured = curves_of(name)
-        for benchmark, kinds in measured.millions.items():
-            found += [
-                Series(name, benchmark, kind, measured, skeletons[benchmark, kind])
-                for kind in kinds
-                if (benchmark, kind) in skeletons
-            ]
-    return found
+    return [
+        Series(name, benchmark, kind, measured, skeletons[benchmark, kind])
+        for name in machines or carried()
+        for measured in [curves_of(name)]
+        for benchmark, kinds in measured.millions.items()
+        for kind in kinds
+    ]
 
 
 def curves_of(machine: str) -> Measured:
