@@ -345,13 +345,21 @@ SWITCHES = f"""
 """
 
 
+# Four pages of one set, whether it has two ways or four; and pages of 2 MiB.
+READS_OF_A_SET = READS.replace("4096 + 64", "4 * 4096 + 64").replace(f"s2, {PAGES}", "s2, 4")
+LARGE = 6
+READS_LARGE = READS.replace("4096 + 64", "0x200040").replace(f"s2, {PAGES}", f"s2, {LARGE}")
+READS_LARGE = READS_LARGE.replace("0x40000000", "0x40200000")
+
+
 def time_with(text: str = READS, **tlb: str) -> int:
     """Of a kernel that reads a word of each page, turn by turn."""
     pages = {LAST + 8 * n: entry(OLD + 4096 * n, READY) for n in range(PAGES)}
     code = {OLD + 4096 * n: 0x8D02 for n in range(PAGES)}  # jr s10
     tables = {ROOT + 8 * 2: entry(0x80000000, READY), ROOT + 8: entry(MIDDLE, 1)}
+    large = {MIDDLE + 8 * n: entry(0x80000000 + (n << 21), READY) for n in range(1, LARGE + 1)}
     sizes = [f"core.tlb.{name}={value}" for name, value in tlb.items()]
-    engine = run(text, {**tables, MIDDLE: entry(LAST, 1), **pages, **code}, sizes)
+    engine = run(text, {**tables, MIDDLE: entry(LAST, 1), **large, **pages, **code}, sizes)
     assert engine.exit_code == 0
     return int(engine.harts()[0]["clock"])
 
@@ -371,6 +379,16 @@ def test_a_translation_that_no_level_has_takes_a_walk(text: str) -> None:
 @pytest.mark.parametrize("text", [SWITCHES, READS_AND_EXECUTES], ids=["paid", "in the first level"])
 def test_a_translation_of_code_is_not(text: str) -> None:
     assert time_with(text, first="4", latency="1us") == time_with(text, first="4", latency="1ns")
+
+
+def test_pages_of_one_set_need_as_many_ways() -> None:
+    two, four = (time_with(READS_OF_A_SET, first="8", second="8", ways=n) for n in ("2", "4"))
+    assert two - four >= 4 * (TURNS - 1) * 3 * load("ccx:1x2").core.l1_hit
+
+
+def test_large_pages_have_entries_of_their_own() -> None:
+    few, many = (time_with(READS_LARGE, first="4", large=n) for n in ("4", "8"))
+    assert few - many >= LARGE * (TURNS - 1) * 2 * load("ccx:1x2").core.l1_hit
 
 
 def test_wfi_goes_on_where_an_interrupt_is_pending() -> None:

@@ -34,7 +34,8 @@ void Firmware::begin(const std::vector<Thread*>& threads) {
   for (Thread* const thread : threads) {
     Hart<Thread>& hart = thread->hart;
     const CoreSpec& core = thread->core.spec;
-    hart.supervise({core.tlb_first, core.tlb_second, core.tlb_latency});
+    hart.supervise(
+        {core.tlb_first, core.tlb_second, core.tlb_latency, core.tlb_ways, core.tlb_large});
     hart.write_csr(kMedeleg, kTraps);
     hart.write_csr(kMideleg, kInterrupts);
     hart.write_csr(kMcounteren, kCounters);

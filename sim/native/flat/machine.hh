@@ -104,7 +104,7 @@ class FlatMachine {
 
   // Gives all harts supervisor mode, with a TLB of so many entries.
   void supervise(uint32_t tlb_entries) {
-    for (const auto& port : ports_) port->hart.supervise({tlb_entries, tlb_entries, 0});
+    for (const auto& port : ports_) port->hart.supervise({tlb_entries, tlb_entries, 0, 4, 32});
   }
 
   // Runs all harts, turn by turn, for `ticks` or until the guest ends.

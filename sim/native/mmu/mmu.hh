@@ -34,7 +34,10 @@ struct Walk {
 template <class Instruction>
 class Mmu {
  public:
-  explicit Mmu(TlbSpec spec) : latency(spec.latency), first(spec.first), tlb(spec.second) {
+  explicit Mmu(TlbSpec spec)
+      : latency(spec.latency),
+        first(spec.first, spec.ways, spec.large),
+        tlb(spec.second, spec.ways, spec.large) {
     forget();
   }
 

@@ -1,7 +1,7 @@
 // A hart's TLB: what page-table walks have found.
 //
-// Sets of four ways for each size of page, replaced in turn; so which entry goes does not depend on
-// how often others were used, and whoever keeps a copy of an entry need not tell when it does.
+// Sets for each size of page, their ways replaced in turn; so which entry goes does not depend
+// on how often others were used, and whoever keeps a copy of an entry need not tell when it does.
 //
 // Interface: find, insert, flush (an address or all, an address space or all). Invariant: a page of
 // an address space is there at most once.
@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "mmu/page_table.hh"
@@ -21,6 +22,7 @@ namespace uncore {
 struct TlbSpec {
   uint32_t first, second;  // entries for pages of 4 KiB
   uint64_t latency;        // of a translation that only the second has
+  uint32_t ways, large;    // of a set; entries for each larger size
 };
 
 class Tlb {
@@ -36,9 +38,8 @@ class Tlb {
     bool answers(uint16_t space) const { return asid == space || pte.has(Pte::global); }
   };
 
-  explicit Tlb(uint32_t entries) {
-    for (unsigned size = 0; size < kSizes; ++size)
-      sets_[size].resize(std::max<std::size_t>(1, (size ? kLarge : entries) / kWays));
+  Tlb(uint32_t entries, uint32_t ways, uint32_t large) {
+    for (unsigned size = 0; size < kSizes; ++size) sets_[size] = Sets(size ? large : entries, ways);
   }
 
   // Where an address is, and the entry that says so.
@@ -51,7 +52,7 @@ class Tlb {
     for (unsigned size = 0; size < kSizes; ++size) {
       const unsigned shift = shift_of(size);
       const uint64_t page = address >> shift;
-      for (const Entry& entry : set(size, page).ways)
+      for (const Entry& entry : sets_[size].of(page))
         if (entry.page == page && entry.answers(asid))
           return {&entry, entry.address | (address & ((uint64_t{1} << shift) - 1)), size};
     }
@@ -61,10 +62,10 @@ class Tlb {
   // True: an entry for a larger page than the smallest had to go.
   bool insert(uint64_t address, unsigned size, Pte pte, uint16_t asid) {
     const uint64_t page = address >> shift_of(size);
-    Set& in = sets_[size][page % sets_[size].size()];
-    Entry* const same = std::ranges::find_if(
-        in.ways, [&](const Entry& e) { return e.page == page && e.answers(asid); });
-    Entry& to = same != in.ways.end() ? *same : in.ways[in.next++ % kWays];
+    const std::span<Entry> set = sets_[size].of(page);
+    const auto same = std::ranges::find_if(
+        set, [&](const Entry& e) { return e.page == page && e.answers(asid); });
+    Entry& to = same != set.end() ? *same : set[sets_[size].next(page)];
     const bool gone = to.page != Entry{}.page;
     gone_ = to.page << shift_of(size);
     to = {page, pte.address(), pte, asid};
@@ -84,27 +85,40 @@ class Tlb {
         e = {};
         large |= size > 0;
       };
-      if (address) {
-        std::ranges::for_each(sets_[size][(*address >> shift_of(size)) % sets_[size].size()].ways,
-                              drop);
-      } else {
-        for (Set& s : sets_[size]) std::ranges::for_each(s.ways, drop);
-      }
+      const bool all = !address;
+      std::ranges::for_each(all ? sets_[size].all() : sets_[size].of(*address >> shift_of(size)),
+                            drop);
     }
     return large;
   }
 
  private:
-  static constexpr unsigned kWays = 4, kLarge = 32;
-  struct Set {
-    std::array<Entry, kWays> ways;
-    uint32_t next = 0;
-  };
-  const Set& set(unsigned size, uint64_t page) const {
-    return sets_[size][page % sets_[size].size()];
-  }
+  // Fewer entries than ways are one set.
+  class Sets {
+   public:
+    Sets() = default;
+    Sets(uint32_t entries, uint32_t ways)
+        : ways_(std::min(ways, entries)),
+          turns_(entries / ways_),
+          entries_(turns_.size() * ways_) {}
 
-  std::array<std::vector<Set>, kSizes> sets_;
+    std::span<Entry> all() { return entries_; }
+    std::span<Entry> of(uint64_t page) { return std::span(entries_).subspan(begin(page), ways_); }
+    std::span<const Entry> of(uint64_t page) const {
+      return std::span(entries_).subspan(begin(page), ways_);
+    }
+    // The way of its set that is replaced next.
+    std::size_t next(uint64_t page) { return turns_[page % turns_.size()]++ % ways_; }
+
+   private:
+    std::size_t begin(uint64_t page) const { return page % turns_.size() * ways_; }
+
+    uint32_t ways_ = 0;
+    std::vector<uint32_t> turns_;  // a set's: how many of its entries were replaced
+    std::vector<Entry> entries_;
+  };
+
+  std::array<Sets, kSizes> sets_;
   uint64_t gone_ = 0;
 };
 

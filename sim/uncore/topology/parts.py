@@ -105,6 +105,12 @@ class Core:
     tlb_latency: Ps = field(
         "time of a translation that only the second level has", "core.tlb.latency", default=2500
     )
+    tlb_ways: Ways = field("ways of both levels of a hart's TLB", "core.tlb.ways", default=4)
+    tlb_large: Entries = field(
+        "entries of each level of a hart's TLB for each larger size of page",
+        "core.tlb.large",
+        default=32,
+    )
 
 
 @part
