@@ -34,7 +34,7 @@ static struct mutex {
 }* mutex;
 
 static struct random_numbers {
-  UC_ALIGNED uint64_t counter;
+  UC_ALIGNED _Atomic uint64_t counter;
 }* random_numbers;
 
 static void lock_setup(unsigned n) {
@@ -46,7 +46,7 @@ static void lock_setup(unsigned n) {
 }
 
 // The numbers that InnoDB draws, the same in every run: one counter for all threads, moved without
-// an atomic, then mixed. Of 600 the first are 374, 80, 535; a run of two threads that fights for
+// an atomic operation, then mixed. Of 600 the first are 374, 80, 535; a run of two threads that fights for
 // nothing else lasts about as long as the first who fails stays away.
 static uint64_t random_below(uint64_t most) {
   static const struct {
@@ -55,8 +55,9 @@ static uint64_t random_below(uint64_t most) {
       {119785373, 126792457, 187678878},
       {85689495, 63498502, 143537923},
   };
-  uint64_t x = random_numbers->counter * 151117737 + 119785373;
-  random_numbers->counter = x;
+  uint64_t x = atomic_load_explicit(&random_numbers->counter, memory_order_relaxed);
+  x = x * 151117737 + 119785373;
+  atomic_store_explicit(&random_numbers->counter, x, memory_order_relaxed);
   for (unsigned k = 0; k < 2; k++) {
     x = (mixing[k].times * x + mixing[k].plus) ^ mixing[k].flip;
     x = x << 20 | x >> 44;
