@@ -46,8 +46,8 @@ static void lock_setup(unsigned n) {
 }
 
 // The numbers that InnoDB draws, the same in every run: one counter for all threads, moved without
-// an atomic operation, then mixed. Of 600 the first are 374, 80, 535; a run of two threads that fights for
-// nothing else lasts about as long as the first who fails stays away.
+// an atomic operation, then mixed. Of 600 the first are 374, 80, 535; a run of two threads that
+// fights for nothing else lasts about as long as the first who fails stays away.
 static uint64_t random_below(uint64_t most) {
   static const struct {
     uint64_t times, plus, flip;
