@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import resource
+import select
 import signal
 import struct
 import subprocess
@@ -294,6 +295,7 @@ def test_keys_of_a_terminal_come_at_once_and_end_with_control_d() -> None:
     with os.fdopen(terminal) as stream, keyboard(stream) as typed:
         for keys, said in ((b"l", "l"), (b"s\r", "s\n"), (b"\x04", "")):
             os.write(master, keys)
+            assert select.select([stream], [], [], 10)[0], "waits for the line's end"
             assert typed() == said
         os.set_blocking(master, False)
         with pytest.raises(BlockingIOError):

@@ -31,13 +31,21 @@ def test_a_mutex_belongs_to_one_task_however_they_wait(locks: dict[str, str]) ->
     assert native.run(job, frozenset())["failures"] == []
 
 
-def moved(workload: str, delay: str) -> int:
-    """Lines moved in a run whose waiters stay away for at most so many pauses."""
-    result = api.run("ccx:3x4", workload, [HARTS], parameters={"lock_delay": delay})
+def moved(workload: str, **parameters: str) -> int:
+    """Lines moved in a run."""
+    result = api.run("ccx:3x4", workload, [HARTS], parameters=parameters)
     return sum((result.points[0].transfers or {}).values())
+
+
+@pytest.mark.parametrize("tasks", ["processes", "threads"])
+def test_threads_that_lock_files_meet_at_their_table_of_descriptors(tasks: str) -> None:
+    without, rechecked = (
+        moved("kernel/file_lock", owners="none", tasks=tasks, recheck=value) for value in "01"
+    )
+    assert (rechecked > 2 * without) == (tasks == "threads")
 
 
 @pytest.mark.parametrize("workload", ["lock/mtx_def", "lock/sx", "kernel/file_lock"])
 def test_waiters_stay_away_from_the_line(workload: str) -> None:
     """A waiter that looks after every pause fetches the lock's line at each of its changes."""
-    assert moved(workload, "256") < 0.7 * moved(workload, "0")
+    assert moved(workload, lock_delay="256") < 0.7 * moved(workload, lock_delay="0")

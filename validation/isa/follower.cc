@@ -326,7 +326,7 @@ class Follower {
   }
 
   static constexpr uint32_t kEcall = 0x73;
-  static constexpr TlbSpec kTlb = {64, 1536, 1, 4, 32};
+  static constexpr TlbSpec kTlb = {.first = 64, .second = 1536, .latency = 1};
 
   Code code_;
   Hart<Follower> hart_;

@@ -94,7 +94,7 @@ bool Core::load(Thread& thread, const Access& a, Time now, Outcome& out) {
   const bool alone = line && around.protocol.may_store(line->copy.state);
   if (alone && !may_begin(thread, *line, now)) return false;
   out.cost = spec.atomic;
-  if (alone && at_hand(thread, a, *line, now, out)) return true;
+  if (alone && apply_in_l1(thread, a, *line, now, out)) return true;
   if (!a.operates() || !spec.far_atomics || !goes_far(a.line()))
     return in_cache(thread, a, now, out);
   thread.asked = ask_far(a, now);
@@ -103,9 +103,10 @@ bool Core::load(Thread& thread, const Access& a, Time now, Outcome& out) {
   return false;
 }
 
-// In the L1, where nothing is to be looked up or asked for: what in_cache() does, in fewer steps.
-[[gnu::always_inline]] inline bool Core::at_hand(Thread& thread, const Access& a, Line& line,
-                                                 Time now, Outcome& out) {
+// False: its line is not in the L1, or in_cache() has more to do. Where nothing is to be looked up
+// or asked for, this does the same in fewer steps.
+[[gnu::always_inline]] inline bool Core::apply_in_l1(Thread& thread, const Access& a, Line& line,
+                                                     Time now, Outcome& out) {
   if (!line.in_l1 || observed || spec.far_atomics || !a.operates()) return false;
   line.copy.state = around.protocol.client(line.copy.state, ClientEvent::Store).next();
   lines.touch(line, now, turns.user());

@@ -72,7 +72,7 @@ class Core {
   bool store(Thread& thread, const Access& a, Time now, Outcome& out);
   bool load(Thread& thread, const Access& a, Time now, Outcome& out);
   bool begin_atomic(Thread& thread, const Access& a, Time now, Outcome& out);
-  bool at_hand(Thread& thread, const Access& a, Line& line, Time now, Outcome& out);
+  bool apply_in_l1(Thread& thread, const Access& a, Line& line, Time now, Outcome& out);
   bool fail(Thread& thread, const Access& a, Time now, Outcome& out);
   bool in_cache(Thread& thread, const Access& a, Time now, Outcome& out);
   void apply(Thread& thread, const Access& a, Line& line, Time now, Outcome& out);

@@ -104,7 +104,8 @@ class FlatMachine {
 
   // Gives all harts supervisor mode, with a TLB of so many entries.
   void supervise(uint32_t tlb_entries) {
-    for (const auto& port : ports_) port->hart.supervise({tlb_entries, tlb_entries, 0, 4, 32});
+    for (const auto& port : ports_)
+      port->hart.supervise({.first = tlb_entries, .second = tlb_entries, .latency = 0});
   }
 
   // Runs all harts, turn by turn, for `ticks` or until the guest ends.

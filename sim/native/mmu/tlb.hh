@@ -20,9 +20,9 @@ namespace uncore {
 
 // Of two levels; times in the unit of Hart::clock.
 struct TlbSpec {
-  uint32_t first, second;  // entries for pages of 4 KiB
-  uint64_t latency;        // of a translation that only the second has
-  uint32_t ways, large;    // of a set; entries for each larger size
+  uint32_t first, second;         // entries for pages of 4 KiB
+  uint64_t latency;               // of a translation that only the second has
+  uint32_t ways = 4, large = 32;  // of a set; entries for each larger size
 };
 
 class Tlb {
