@@ -27,28 +27,29 @@ struct Entry {
   using Msg = Message<Data>;
   explicit Entry(const Env& env, uint64_t l) : line(l), sharers(env.children()) {}
 
+  // First what decides whether it may go: it is asked of a whole set at each eviction.
+  Phase phase = Phase::idle;
+  uint8_t answers = 0;     // flags collected
+  bool stored = false;     // `data` are valid in this level's store
+  bool dirty = false;      // and differ from the level above
+  bool carried = false;    // `in_hand` holds data for the transaction under way
+  bool contended = false;  // when the line came from above, others waited there for it (rule C9)
+  bool probed = false;     // a probe from above waits
+  int open_reads = 0;      // shared grants not yet completed
+  int waiting = 0;         // answers outstanding
+  int served = 0;          // children served since the probe arrived
+  typename Env::Queue queue{};
+
   uint64_t line;
   Copy up;                   // the right held above; a root holds M
   int owner = kNobody;       // ordinal of the owner child
   uint32_t owner_grant = 0;  // the request that made it the owner
   typename Env::Set sharers;
-  bool stored = false;  // `data` are valid in this level's store
-  bool dirty = false;   // and differ from the level above
   Data data{};
 
-  Phase phase = Phase::idle;
-  Msg request{};         // of the transaction under way; an eviction has no requester
-  int waiting = 0;       // answers outstanding
-  uint8_t answers = 0;   // flags collected
-  bool carried = false;  // `in_hand` holds data for this transaction
+  Msg request{};  // of the transaction under way; an eviction has no requester
   Data in_hand{};
-  int open_reads = 0;  // shared grants not yet completed
-
-  bool contended = false;  // when the line came from above, others waited there for it (rule C9)
-  bool probed = false;     // a probe from above waits
-  Msg probe{};             // it, or the one that is being answered
-  int served = 0;          // children served since the probe arrived
-  typename Env::Queue queue{};
+  Msg probe{};  // the one that waits, or that is being answered
 
   bool busy() const { return phase != Phase::idle; }
   // Children are asked on behalf of a probe from above.

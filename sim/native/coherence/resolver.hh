@@ -64,7 +64,12 @@ class Resolver {
         happen(env, e, Event::PutAck, m);
         break;
       default:
-        e.queue.push(m);
+        if (e.probed || !e.queue.empty() || !may_begin(env, e, m)) {
+          e.queue.push(m);
+        } else {
+          e.request.assign(m);
+          begin(env, e);
+        }
     }
     next(env, e);
   }
@@ -125,14 +130,20 @@ class Resolver {
         happen(env, e, Event::Probe);
         continue;
       }
-      if (e.busy() || e.queue.empty()) return;
-      const bool overlaps = e.queue.front().kind == Kind::GetS && !env.policy().snoop;
-      if (e.open_reads > 0 && !overlaps) return;
-      e.queue.pop(e.request);
-      e.carried = false;
+      if (e.queue.empty() || !may_begin(env, e, e.queue.front())) return;
       if (e.probed) ++e.served;
-      happen(env, e, turn(env, e));
+      e.queue.pop(e.request);
+      begin(env, e);
     }
+  }
+  // Does nothing that is under way stand before the request?
+  static bool may_begin(const Env& env, const E& e, const Msg& m) {
+    if (e.busy()) return false;
+    return e.open_reads == 0 || (m.kind == Kind::GetS && !env.policy().snoop);
+  }
+  static void begin(Env& env, E& e) {
+    e.carried = false;
+    happen(env, e, turn(env, e));
   }
 
   // ---- the table, and a request below: coherence/transaction.hh

@@ -41,51 +41,41 @@ struct alignas(64) Line {
   bool in_l1 = false;
   bool guarded = false;  // the atomic began when it was won: probes wait for it
   alignas(64) Bytes data;
-  Time won = 0;                                 // when it was
-  Line *l1_next = nullptr, *l2_next = nullptr;  // of its sets
+  Time won = 0;  // when it was
 };
 
-// The lines of a set of a cache, in no order: a chain through the lines, by the member `Next`.
-template <Line* Line::* Next>
+// The lines of a set of a cache, in no order. Not a chain: which of them is oldest is asked of all
+// at each miss, and the host fetches them at once if none has to say where the next one is.
 class LineSet {
  public:
-  uint32_t size() const { return size_; }
-  void add(Line& line) {
-    line.*Next = std::exchange(first_, &line);
-    ++size_;
-  }
+  std::size_t size() const { return lines_.size(); }
+  void add(Line& line) { lines_.push_back(&line); }
   void remove(const Line& line) {
-    Line** at = &first_;
-    while (*at != &line) at = &((*at)->*Next);
-    *at = line.*Next;
-    --size_;
+    *std::ranges::find(lines_, &line) = lines_.back();
+    lines_.pop_back();
   }
   // The line that `before` puts first of those that `may_go`, or null.
   template <class MayGo, class Before>
   Line* first(MayGo may_go, Before before) const {
     Line* least = nullptr;
-    for (Line* line = first_; line; line = line->*Next)
+    for (Line* line : lines_)
       if ((!least || before(*line, *least)) && may_go(*line)) least = line;
     return least;
   }
   bool watched() const {
-    for (const Line* line = first_; line; line = line->*Next)
-      if (line->watchers > 0) return true;
-    return false;
+    return std::ranges::any_of(lines_, [](const Line* line) { return line->watchers > 0; });
   }
 
  private:
-  Line* first_ = nullptr;
-  uint32_t size_ = 0;
+  std::vector<Line*> lines_;
 };
 
 // A cache's sets, made when touched; what happens to a line finds its set once.
-template <Line* Line::* Next>
 class LineSets {
  public:
   explicit LineSets(uint32_t sets) : count_(sets) {}
 
-  LineSet<Next>& of(uint64_t number) {
+  LineSet& of(uint64_t number) {
     if (number != last_) {
       last_ = number;
       of_last_ = &sets_[number % count_];
@@ -96,8 +86,8 @@ class LineSets {
  private:
   uint32_t count_;
   uint64_t last_ = ~uint64_t{0};
-  LineSet<Next>* of_last_ = nullptr;  // stays where it is until another is looked for
-  LineMap<LineSet<Next>> sets_;
+  LineSet* of_last_ = nullptr;  // stays where it is until another is looked for
+  LineMap<LineSet> sets_;
 };
 
 class Lines {
@@ -244,8 +234,7 @@ class Lines {
   uint32_t watched_ = 0;  // the sum of the lines' watchers
   uint64_t clock_ = 0;
   LineMap<Line*> by_number_;
-  LineSets<&Line::l1_next> l1_;
-  LineSets<&Line::l2_next> l2_;
+  LineSets l1_, l2_;
   std::vector<Line*> free_;
   std::array<Line*, kFew> few_{};
   std::unique_ptr<Known[]> many_;  // null: not a kernel's

@@ -1,6 +1,8 @@
 #include "resolver/resolver_agent.hh"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 namespace uncore {
 
@@ -100,9 +102,18 @@ ResolverAgent::PlacedEntry* ResolverAgent::known(uint64_t line) {
   return found == entries_.end() ? nullptr : last_ = found->second.get();
 }
 
+std::unique_ptr<ResolverAgent::PlacedEntry> ResolverAgent::made(ResolverAt& at, uint64_t line) {
+  if (spare_.empty()) return std::make_unique<PlacedEntry>(at, line);
+  std::unique_ptr<PlacedEntry> e = std::move(spare_.back());
+  spare_.pop_back();
+  std::destroy_at(e.get());
+  std::construct_at(e.get(), at, line);
+  return e;
+}
+
 ResolverAgent::PlacedEntry& ResolverAgent::entry(ResolverAt& at, uint64_t line) {
   if (PlacedEntry* e = known(line)) return *e;
-  last_ = (entries_[line] = std::make_unique<PlacedEntry>(at, line)).get();
+  last_ = (entries_[line] = made(at, line)).get();
   Resolver<ResolverAt>::init(at, *last_);
   return *last_;
 }
@@ -114,7 +125,9 @@ void ResolverAgent::forget_if_blank(PlacedEntry& e) {
   if (!e.blank(policy_.root)) return;
   if (e.in_tags) std::erase(tags(e.line), &e);
   if (last_ == &e) last_ = nullptr;
-  entries_.erase(e.line);
+  const auto found = entries_.find(e.line);
+  spare_.push_back(std::move(found.value()));
+  entries_.erase(found);
 }
 
 const Bytes* ResolverAgent::stored_data(uint64_t line) const {
@@ -147,7 +160,7 @@ void ResolverAgent::evict_if_full(ResolverAt& at, Set& set, uint32_t ways, Place
   while (set.size() > ways) {
     PlacedEntry* oldest = nullptr;
     for (PlacedEntry* e : set)
-      if (e != &keep && e->quiet() && (!oldest || e->used < oldest->used)) oldest = e;
+      if ((!oldest || e->used < oldest->used) && e != &keep && e->quiet()) oldest = e;
     if (!oldest) return;
     std::erase(set, oldest);
     if (recall) {

@@ -40,13 +40,16 @@ struct ResolverSurroundings {
 
 class ResolverAgent {
  public:
-  // What is known of a line, and where that is kept.
-  struct PlacedEntry : Entry<ResolverAt> {
-    using Entry::Entry;
-    Agent origin = kNobody;  // who supplied the data in hand
+  // Where what is known of a line is kept.
+  struct Placed {
     uint64_t used = 0;       // stamp for LRU
     Time repeats = 0;        // when its data may leave again
+    Agent origin = kNobody;  // who supplied the data in hand
     bool in_store = false, in_tags = false;
+  };
+  // An eviction asks a whole set of them, of each in one line of the host.
+  struct alignas(64) PlacedEntry : Placed, Entry<ResolverAt> {
+    using Entry::Entry;
   };
 
   ResolverAgent(const ResolverSurroundings& around, Agent self, const ResolverSpec& spec);
@@ -83,6 +86,7 @@ class ResolverAgent {
   bool must_look_up(const Packet& packet);
   PlacedEntry* known(uint64_t line);  // or null
   PlacedEntry& entry(ResolverAt& at, uint64_t line);
+  std::unique_ptr<PlacedEntry> made(ResolverAt& at, uint64_t line);
   void forget_if_blank(PlacedEntry& e);
   void log_received(const PlacedEntry& e, PacketId id, Time now);
 
@@ -99,6 +103,7 @@ class ResolverAgent {
   Policy policy_;
   std::vector<Time> free_;  // by slice
   LineMap<std::unique_ptr<PlacedEntry>> entries_;
+  std::vector<std::unique_ptr<PlacedEntry>> spare_;  // of lines that are forgotten
   PlacedEntry* last_ = nullptr;  // that was asked for: a transaction asks several times
   LineMap<Set> store_, tags_;    // sets, made when touched
   uint32_t requests_ = 0;

@@ -45,8 +45,8 @@ class WaitingQueue {
     first_ = 0;
   }
 
+  std::size_t size_ = 0, first_ = 0;
   std::vector<Request> ring_;  // a power of two, or none
-  std::size_t first_ = 0, size_ = 0;
 };
 
 }  // namespace uncore
