@@ -1,14 +1,17 @@
 // What one task pays for others in a simulated kernel, in microseconds: the mean of ROUNDS calls on
 // CPU 0, after one that is not counted.
 //
-//     paths munmap|membarrier|expedited|grace N...   while N threads run on CPUs 1 to N
-//     paths far CPU...                               munmap, while one thread runs on that CPU
-//     paths futex CPU...                             half of a round: a thread there is woken,
-//     wakes paths sleepers N...                            one FUTEX_WAKE of N threads on CPUs 1 to
-//     N
+//     paths munmap|protect|membarrier|expedited|grace N...   while N threads run on other CPUs
+//     paths far CPU...        munmap, while one thread runs on that CPU
+//     paths futex CPU...      half of a round: a thread there is woken, and wakes
+//     paths sleepers N...     one FUTEX_WAKE of N threads on other CPUs
+//     paths mutex N...        a lock that N threads on other CPUs want: from its release by one to
+//                             another one that slept
 //
-// munmap is of a page that was touched; membarrier the private expedited one; expedited and grace
-// wait for RCU by MEMBARRIER_CMD_GLOBAL, the first with /sys/kernel/rcu_expedited set.
+// The others are on CPUs FIRST, FIRST + STRIDE, ... of the environment, 1 and 1 without. munmap is
+// of a page that was touched; protect is mprotect of one, back and forth; membarrier the private
+// expedited one; expedited and grace wait for RCU by MEMBARRIER_CMD_GLOBAL, the first with
+// /sys/kernel/rcu_expedited set.
 #define _GNU_SOURCE
 #include <limits.h>
 #include <linux/futex.h>
@@ -26,6 +29,7 @@
 
 #define ROUNDS 10
 static volatile int up, word[2 * 64];
+static long first, stride;
 
 static void pin(long cpu) {
   cpu_set_t at;
@@ -75,8 +79,35 @@ static void* sleeper(void* cpu) {
   return NULL;
 }
 
+// The lock of Drepper, Futexes Are Tricky: 0 free, 1 held, 2 held and perhaps wanted.
+static struct {
+  volatile int state;
+  char apart[252];
+  int holder;
+  long handed;
+  double released, all;
+} lock;
+
+static void* contend(void* cpu) {
+  pin((long)cpu);
+  __atomic_add_fetch(&up, 1, __ATOMIC_SEQ_CST);
+  for (;;) {
+    int slept = 0, seen = 0;
+    if (!__atomic_compare_exchange_n(&lock.state, &seen, 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+      for (; __atomic_exchange_n(&lock.state, 2, __ATOMIC_SEQ_CST); slept = 1)
+        futex(&lock.state, FUTEX_WAIT_PRIVATE, 2);
+    if (slept && lock.holder != (long)cpu) lock.all += now() - lock.released, lock.handed++;
+    lock.holder = (int)(long)cpu;
+    lock.released = now();
+    if (__atomic_exchange_n(&lock.state, 0, __ATOMIC_SEQ_CST) == 2)
+      futex(&lock.state, FUTEX_WAKE_PRIVATE, 1);
+  }
+  return NULL;
+}
+
 static void start(void* (*what)(void*), long first, long count) {
-  for (long i = 0; i < count; i++) pthread_create(&(pthread_t){0}, NULL, what, (void*)(first + i));
+  for (long i = 0; i < count; i++)
+    pthread_create(&(pthread_t){0}, NULL, what, (void*)(first + i * stride));
   while (up < count) usleep(50);
   usleep(300);
 }
@@ -87,6 +118,16 @@ static double of_munmap(int round) {
   *page = 1;
   double from = now();
   munmap(page, 4096);
+  return now() - from;
+}
+
+static double of_protect(int round) {
+  static char* page;
+  if (!page) page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  mprotect(page, 4096, PROT_READ | PROT_WRITE);
+  *page = (char)round;
+  double from = now();
+  mprotect(page, 4096, PROT_READ);
   return now() - from;
 }
 
@@ -127,6 +168,19 @@ static void expedite(const char* how) {
   if (file) fputs(how, file), fclose(file);
 }
 
+static double of_mutex(int round) {
+  (void)round;
+  double before = lock.all;
+  long handed = lock.handed;
+  while (lock.handed < handed + ROUNDS) usleep(50);
+  return (lock.all - before) / (lock.handed - handed);
+}
+
+static long chosen(const char* name) {
+  const char* said = getenv(name);
+  return said ? atol(said) : 1;
+}
+
 static void point(const char* what, long number) {
   double (*once)(int) = of_munmap;
   int rounds = ROUNDS;
@@ -136,9 +190,12 @@ static void point(const char* what, long number) {
   else if (!strcmp(what, "futex"))
     once = of_futex, start(answer, number, 1);
   else if (!strcmp(what, "sleepers"))
-    once = of_sleepers, start(sleeper, 1, number);
+    once = of_sleepers, start(sleeper, first, number);
+  else if (!strcmp(what, "mutex"))
+    once = of_mutex, start(contend, first, number);
   else
-    start(spin, 1, number);
+    start(spin, first, number);
+  if (!strcmp(what, "protect")) once = of_protect;
   if (!strcmp(what, "membarrier")) once = of_membarrier;
   if (!strcmp(what, "expedited")) once = of_grace, expedite("1");
   if (!strcmp(what, "grace")) once = of_grace, rounds = 2;
@@ -152,6 +209,7 @@ static void point(const char* what, long number) {
 }
 
 int main(int argc, char** argv) {
+  first = chosen("FIRST"), stride = chosen("STRIDE");
   for (int i = 2; i < argc; i++) {
     if (!fork()) point(argv[1], atol(argv[i]));
     wait(NULL);
