@@ -1,12 +1,12 @@
-// What one task pays for others in a simulated kernel, in microseconds: the mean of ROUNDS calls on
-// CPU 0, after one that is not counted.
+// What one task pays for others in a simulated kernel, in microseconds: the median of ROUNDS calls
+// on CPU 0, after one that is not counted.
 //
 //     paths munmap|protect|membarrier|expedited|grace N...   while N threads run on other CPUs
 //     paths far CPU...        munmap, while one thread runs on that CPU
 //     paths futex CPU...      half of a round: a thread there is woken, and wakes
 //     paths sleepers N...     one FUTEX_WAKE of N threads on other CPUs
-//     paths mutex N...        a lock that N threads on other CPUs want: from its release by one to
-//                             another one that slept
+//     paths mutex N...        a lock that N threads on other CPUs want, which each holds until the
+//                             others sleep: from its release by one to another
 //
 // The others are on CPUs FIRST, FIRST + STRIDE, ... of the environment, 1 and 1 without. munmap is
 // of a page that was touched; protect is mprotect of one, back and forth; membarrier the private
@@ -27,7 +27,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ROUNDS 10
+#define ROUNDS 21
+#define HOLD 20  // us: longer than it takes to fall asleep
 static volatile int up, word[2 * 64];
 static long first, stride;
 
@@ -83,24 +84,27 @@ static void* sleeper(void* cpu) {
 static struct {
   volatile int state;
   char apart[252];
-  int holder;
-  long handed;
-  double released, all;
+  volatile long holder, handed;
+  volatile double released, all;
 } lock;
 
 static void* contend(void* cpu) {
   pin((long)cpu);
   __atomic_add_fetch(&up, 1, __ATOMIC_SEQ_CST);
   for (;;) {
-    int slept = 0, seen = 0;
+    int seen = 0;
     if (!__atomic_compare_exchange_n(&lock.state, &seen, 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-      for (; __atomic_exchange_n(&lock.state, 2, __ATOMIC_SEQ_CST); slept = 1)
+      while (__atomic_exchange_n(&lock.state, 2, __ATOMIC_SEQ_CST))
         futex(&lock.state, FUTEX_WAIT_PRIVATE, 2);
-    if (slept && lock.holder != (long)cpu) lock.all += now() - lock.released, lock.handed++;
-    lock.holder = (int)(long)cpu;
+    lock.all += now() - lock.released, lock.handed++;
+    lock.holder = (long)cpu;
+    for (double since = now(); now() < since + HOLD;) {
+    }
     lock.released = now();
     if (__atomic_exchange_n(&lock.state, 0, __ATOMIC_SEQ_CST) == 2)
       futex(&lock.state, FUTEX_WAKE_PRIVATE, 1);
+    while (lock.holder == (long)cpu) {
+    }
   }
   return NULL;
 }
@@ -172,13 +176,18 @@ static double of_mutex(int round) {
   (void)round;
   double before = lock.all;
   long handed = lock.handed;
-  while (lock.handed < handed + ROUNDS) usleep(50);
+  while (lock.handed < handed + 10) usleep(50);
   return (lock.all - before) / (lock.handed - handed);
 }
 
 static long chosen(const char* name) {
   const char* said = getenv(name);
   return said ? atol(said) : 1;
+}
+
+static int by_time(const void* a, const void* b) {
+  const double x = *(const double*)a, y = *(const double*)b;
+  return (x > y) - (x < y);
 }
 
 static void point(const char* what, long number) {
@@ -198,12 +207,13 @@ static void point(const char* what, long number) {
   if (!strcmp(what, "protect")) once = of_protect;
   if (!strcmp(what, "membarrier")) once = of_membarrier;
   if (!strcmp(what, "expedited")) once = of_grace, expedite("1");
-  if (!strcmp(what, "grace")) once = of_grace, rounds = 2;
+  if (!strcmp(what, "grace")) once = of_grace, rounds = 3;
   once(1);
-  double all = 0;
-  for (int round = 2; round < 2 + rounds; round++) all += once(round);
+  double took[ROUNDS];
+  for (int round = 0; round < rounds; round++) took[round] = once(round + 2);
   expedite("0");
-  printf("%s %ld %.2f us\n", what, number, all / rounds);
+  qsort(took, (size_t)rounds, sizeof *took, by_time);
+  printf("%s %ld %.2f us\n", what, number, took[rounds / 2]);
   fflush(stdout);
   _exit(0);
 }

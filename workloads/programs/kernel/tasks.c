@@ -30,6 +30,7 @@ struct task {
   char apart[248];
 };
 static struct task* tasks;
+static pid_t children[MOST];
 static volatile int* begun;  // none, until all tasks are there: they would keep them from coming
 
 static void rest(long us) { nanosleep(&(struct timespec){0, us * 1000}, NULL); }
@@ -56,10 +57,26 @@ static unsigned long long sum(int count) {
   return all;
 }
 
-static double measure(int count) {
+static void end(int count) {
+  for (int i = 0; i < count; i++) kill(children[i], SIGKILL);
+  for (int i = 0; i < count; i++) waitpid(children[i], NULL, 0);
+}
+
+// Until it has counted once. A test that finds no /tmp, say, ends its task before.
+static void await(const char* name, int number, int count) {
+  while (!tasks[number].done) {
+    if (waitpid(-1, NULL, WNOHANG) > 0) {
+      fprintf(stderr, "%s: a task ended before it had counted once\n", name);
+      end(count);
+      _exit(1);
+    }
+    rest(50);
+  }
+}
+
+static double measure(const char* name, int count) {
   const char* ms = getenv("MS");
-  for (int i = 0; i < count; i++)
-    while (!tasks[i].done) rest(50);
+  for (int i = 0; i < count; i++) await(name, i, count);
   rest(500);
   double from = now();
   unsigned long long before = sum(count);
@@ -70,7 +87,6 @@ static double measure(int count) {
 
 // In a process of its own, which ends with all its tasks.
 static void point(const char* name, int threads, int count) {
-  pid_t children[MOST];
   tasks = mmap(NULL, (MOST + 1) * sizeof *tasks, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
                -1, 0);
   begun = (volatile int*)(tasks + MOST);
@@ -85,11 +101,10 @@ static void point(const char* name, int threads, int count) {
       work((void*)i);
   }
   *begun = 1;
-  printf("%s %s %d %.0f\n", name, threads ? "thread" : "process", count, measure(count));
+  printf("%s %s %d %.0f\n", name, threads ? "thread" : "process", count, measure(name, count));
   fflush(stdout);
   if (threads) _exit(0);  // they still run: what they need is left
-  for (int i = 0; i < count; i++) kill(children[i], SIGKILL);
-  for (int i = 0; i < count; i++) waitpid(children[i], NULL, 0);
+  end(count);
   testcase_cleanup();
   _exit(0);
 }
