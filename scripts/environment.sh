@@ -19,12 +19,28 @@ if [ ! -x "$python" ]; then
   [ -x "$python" ] || { echo "uncore: Python 3.11 or newer was not found" >&2; exit 2; }
 fi
 
-# Installed once for each content of the two files that decide what is installed.
+# Installed once for each content of the two files that decide what is installed.  What a build needs
+# comes first, and the build goes on beside the rest.  Bytecode is written when a module is first
+# imported, which most never are, unless Python was told to write none.
 wanted=$(cat pyproject.toml requirements.lock | sha256sum)
+install() {
+  "$python" -m pip install --quiet --disable-pip-version-check \
+    ${PYTHONDONTWRITEBYTECODE---no-compile} "$@"
+}
+needed_to_build() {
+  "$python" -c 'import sys, tomllib
+for wanted in tomllib.load(sys.stdin.buffer)["build-system"]["requires"]: print(wanted)' <pyproject.toml
+}
 if [ "$(cat .venv/installed 2>/dev/null)" != "$wanted" ]; then
   echo "uncore: installing packages into .venv" >&2
-  "$python" -m pip install --quiet --disable-pip-version-check -r requirements.lock
-  "$python" -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+  mapfile -t first < <(needed_to_build)
+  install --constraint requirements.lock "${first[@]}"
+  "$python" -m SCons -Q -s -j"$(nproc)" >&2 &
+  trap "kill $! 2>/dev/null" EXIT # where what follows fails
+  install -r requirements.lock
+  wait $!
+  trap - EXIT
+  install --no-deps --no-build-isolation -e .
   echo "$wanted" >.venv/installed
 fi
 

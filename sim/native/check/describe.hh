@@ -21,7 +21,7 @@ std::string describe(const Tree& tree, const StateProperties& states, const Mess
       if (m.flags >> f & 1) out.append(out.back() == '(' ? "" : "+").append(flags[f]);
     out += ")";
   }
-  out += " " + agent_name(tree, m.from) + " to " + agent_name(tree, m.to);
+  out.append(" ").append(agent_name(tree, m.from)).append(" to ").append(agent_name(tree, m.to));
   if (is_probe(m.kind) && m.requester != kNobody) out += " for " + agent_name(tree, m.requester);
   return out;
 }
