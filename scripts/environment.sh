@@ -1,4 +1,4 @@
-# Sourced by run and test: makes .venv hold the locked packages and this checkout, and builds what is
+# Sourced by what stands beside it, run by .ci/run: makes .venv hold the locked packages and this checkout, and builds what is
 # out of date. Needs Python 3.11 or newer with its headers; everything else comes from PyPI, also a C++
 # compiler, which is taken where neither CXX names one nor g++ or clang++ is there.
 # Sets: top, python. Changes the working directory to the checkout.
@@ -23,10 +23,9 @@ fi
 # comes first, and the build goes on beside the rest.  Bytecode is written when a module is first
 # imported, which most never are, unless Python was told to write none.
 wanted=$(cat pyproject.toml requirements.lock | sha256sum)
-install() {
-  "$python" -m pip install --quiet --disable-pip-version-check \
-    ${PYTHONDONTWRITEBYTECODE---no-compile} "$@"
-}
+bytecode=--no-compile
+[ -z "${PYTHONDONTWRITEBYTECODE-}" ] || bytecode=--compile
+install() { "$python" -m pip install --quiet --disable-pip-version-check $bytecode "$@"; }
 needed_to_build() {
   "$python" -c 'import sys, tomllib
 for wanted in tomllib.load(sys.stdin.buffer)["build-system"]["requires"]: print(wanted)' <pyproject.toml

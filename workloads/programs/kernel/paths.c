@@ -30,7 +30,7 @@
 #define ROUNDS 21
 #define HOLD 20  // us: longer than it takes to fall asleep
 static volatile int up, word[2 * 64];
-static long first, stride;
+static long nearest, stride;
 
 static void pin(long cpu) {
   cpu_set_t at;
@@ -199,11 +199,11 @@ static void point(const char* what, long number) {
   else if (!strcmp(what, "futex"))
     once = of_futex, start(answer, number, 1);
   else if (!strcmp(what, "sleepers"))
-    once = of_sleepers, start(sleeper, first, number);
+    once = of_sleepers, start(sleeper, nearest, number);
   else if (!strcmp(what, "mutex"))
-    once = of_mutex, start(contend, first, number);
+    once = of_mutex, start(contend, nearest, number);
   else
-    start(spin, first, number);
+    start(spin, nearest, number);
   if (!strcmp(what, "protect")) once = of_protect;
   if (!strcmp(what, "membarrier")) once = of_membarrier;
   if (!strcmp(what, "expedited")) once = of_grace, expedite("1");
@@ -219,7 +219,7 @@ static void point(const char* what, long number) {
 }
 
 int main(int argc, char** argv) {
-  first = chosen("FIRST"), stride = chosen("STRIDE");
+  nearest = chosen("FIRST"), stride = chosen("STRIDE");
   for (int i = 2; i < argc; i++) {
     if (!fork()) point(argv[1], atol(argv[i]));
     wait(NULL);
