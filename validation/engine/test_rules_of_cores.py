@@ -308,6 +308,17 @@ def test_a_trap_ends_a_reservation(trap: bool) -> None:
     assert its.filter(displaced & then).height == (0 if trap else 1)
 
 
+@pytest.mark.parametrize("lr_exclusive", [True, False])
+def test_an_lr_that_only_reads_leaves_its_line_clean(lr_exclusive: bool) -> None:
+    """C1: even one that finds the line alone in its core: only dirty ones are put."""
+    machine = line(core=ONE_WAY | {"lr_exclusive": lr_exclusive})
+    plan = [Step(1000, Do.LOAD), Step(2000, Do.LR), Step(4000, Do.LOAD, 1)]
+    table, _ = logged(machine, guest("plan"), 1, **words([plan]), stride=SAME_SET)
+    its = table.filter(polars.col("request") >= START * NS)
+    puts = its.filter((polars.col("line") == its["line"][0]) & (polars.col("op") == "Put"))
+    assert puts.height == (1 if lr_exclusive else 0)
+
+
 def test_an_upgrade_is_granted_without_data() -> None:
     """C1: a sharer writes; the other is invalidated and tells the resolver, which grants."""
     plans = [[Step(1000, Do.LOAD), Step(3000, Do.AMO)], [Step(2000, Do.LOAD)]]
