@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from uncore.api import make_job
+from uncore.errors import UserError
 from uncore.execute import execute
 from uncore_lab.claims.amounts import throughput
+from uncore_lab.figures import SCALING
 from uncore_lab.validate import scaling
 from uncore_lab.validate.series import Series, series
 
@@ -35,6 +39,17 @@ def test_every_measured_curve_can_be_simulated(one: Series) -> None:
     assert all(one.measured.clock(one.system, n) for n in one.measured.tasks)
     values = {name: str(value) for name, value in one.skeleton.values.items()}
     assert make_job("bus:2", one.skeleton.workload, [2], parameters=values | {"work": "1"})
+
+
+def test_a_curve_without_a_skeleton_is_named_with_what_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = shutil.copytree(SCALING, tmp_path / "scaling")
+    curves = where / "x6130x2.toml"
+    curves.write_text(curves.read_text().replace("getuid1", "getuid9"))
+    monkeypatch.setattr("uncore_lab.validate.series.SCALING", where)
+    with pytest.raises(UserError, match=r"x6130x2.toml: a curve of getuid9.*\[getuid9\]"):
+        series()
 
 
 def test_a_single_task_is_as_fast_as_measured() -> None:

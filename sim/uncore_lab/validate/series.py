@@ -153,12 +153,24 @@ def series(machines: Sequence[str] = ()) -> list[Series]:
     """Every measured curve of these machines, of all if none is named."""
     skeletons = _skeletons()
     return [
-        Series(name, benchmark, kind, measured, skeletons[benchmark, kind])
+        Series(name, benchmark, kind, measured, _stands_for(skeletons, name, benchmark, kind))
         for name in machines or carried()
         for measured in [curves_of(name)]
         for benchmark, kinds in measured.millions.items()
         for kind in kinds
     ]
+
+
+def _stands_for(
+    skeletons: dict[tuple[str, str], Skeleton], machine: str, benchmark: str, kind: str
+) -> Skeleton:
+    try:
+        return skeletons[benchmark, kind]
+    except KeyError:
+        raise UserError(
+            f"{SCALING / machine}.toml: a curve of {benchmark}, {kind}, but no skeleton stands for "
+            f"it: write a table [{benchmark}] with the key {kind} in {SCALING / SKELETONS}.toml"
+        ) from None
 
 
 def curves_of(machine: str) -> Measured:
