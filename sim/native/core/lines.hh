@@ -23,8 +23,16 @@
 #include "kernel/bytes.hh"
 #include "kernel/line_map.hh"
 #include "kernel/time.hh"
+#include "kernel/ways.hh"
 
 namespace uncore {
+
+// When, by whom (0: a message, else a hart) and, below that, as which of ours.
+struct LastUse {
+  Time at = 0;
+  uint64_t by = 0;
+  auto operator<=>(const LastUse&) const = default;
+};
 
 // What every access needs is in one line of the host, and its bytes are.
 struct alignas(64) Line {
@@ -33,8 +41,7 @@ struct alignas(64) Line {
   Contended contended;    // rule C9
   Time held_until = 0;    // an exclusively won line stays until then
   Time locked_until = 0;  // an atomic is under way on it
-  Time used = 0;          // last, for LRU,
-  uint64_t use = 0;       // by whom (0: a message, else a hart), and its place in our order
+  LastUse used;           // for LRU
   uint16_t watchers = 0;  // sleeping harts that read it (core/run.cc)
   uint16_t stalled = 0;   // probes waiting for this line
   bool resident = false;  // occupies a way of the L2
@@ -42,32 +49,8 @@ struct alignas(64) Line {
   bool guarded = false;  // the atomic began when it was won: probes wait for it
   alignas(64) Bytes data;
   Time won = 0;  // when it was
-};
 
-// The lines of a set of a cache, in no order. Not a chain: which of them is oldest is asked of all
-// at each miss, and the host fetches them at once if none has to say where the next one is.
-class LineSet {
- public:
-  std::size_t size() const { return lines_.size(); }
-  void add(Line& line) { lines_.push_back(&line); }
-  void remove(const Line& line) {
-    *std::ranges::find(lines_, &line) = lines_.back();
-    lines_.pop_back();
-  }
-  // The line that `before` puts first of those that `may_go`, or null.
-  template <class MayGo, class Before>
-  Line* first(MayGo may_go, Before before) const {
-    Line* least = nullptr;
-    for (Line* line : lines_)
-      if ((!least || before(*line, *least)) && may_go(*line)) least = line;
-    return least;
-  }
-  bool watched() const {
-    return std::ranges::any_of(lines_, [](const Line* line) { return line->watchers > 0; });
-  }
-
- private:
-  std::vector<Line*> lines_;
+  LastUse last_use() const { return used; }
 };
 
 // A cache's sets, made when touched; what happens to a line finds its set once.
@@ -75,7 +58,7 @@ class LineSets {
  public:
   explicit LineSets(uint32_t sets) : count_(sets) {}
 
-  LineSet& of(uint64_t number) {
+  Ways<Line>& of(uint64_t number) {
     if (number != last_) {
       last_ = number;
       of_last_ = &sets_[number % count_];
@@ -86,8 +69,8 @@ class LineSets {
  private:
   uint32_t count_;
   uint64_t last_ = ~uint64_t{0};
-  LineSet* of_last_ = nullptr;  // stays where it is until another is looked for
-  LineMap<LineSet> sets_;
+  Ways<Line>* of_last_ = nullptr;  // stays where it is until another is looked for
+  LineMap<Ways<Line>> sets_;
 };
 
 class Lines {
@@ -139,11 +122,11 @@ class Lines {
     by_number_.emplace(number, line);
     return *line;
   }
-  // A hart that was asleep is brought up to date later (rule S1): so the time decides, and who
-  // would have been first (T2, H6), and only then the order in which we are told.
+  // A hart that was asleep is brought up to date later (rule S1), though before any set in which it
+  // reads a line is asked for its oldest: so the time decides, and who would have been first (T2,
+  // H6), and only then the order in which we are told.
   void touch(Line& line, Time now, uint32_t by) {
-    line.used = now;
-    line.use = uint64_t{by} << 56 | ++clock_;
+    line.used = {now, uint64_t{by} << 56 | ++clock_};
   }
 
   // Gives the line a way of its L2 set; `victim` must have made room.
@@ -155,18 +138,19 @@ class Lines {
   // lines that cannot be evicted now; if none can, the set overflows for a while.
   template <class MayGo>
   Line* victim(uint64_t number, MayGo may_go) {
-    const auto& set = l2_.of(number);
-    return set.size() < l2_ways_ ? nullptr : set.first(may_go, before);
+    auto& set = l2_.of(number);
+    return set.size() < l2_ways_ ? nullptr : set.oldest(may_go);
   }
   // The line that must leave the L1 before `number` can enter; null: there is room.
   Line* displaced(uint64_t number) {
-    const auto& set = l1_.of(number);
+    auto& set = l1_.of(number);
     if (set.size() < l1_ways_) return nullptr;
-    return set.first([](const Line&) { return true; }, before);
+    return set.oldest([](const Line&) { return true; });
   }
   // Does a sleeping hart read lines of the sets where `number` belongs?
   bool watched(uint64_t number) {
-    return watched_ > 0 && (l1_.of(number).watched() || l2_.of(number).watched());
+    const auto watched = [](const Line& line) { return line.watchers > 0; };
+    return watched_ > 0 && (l1_.of(number).any(watched) || l2_.of(number).any(watched));
   }
   void watch(uint64_t number) {
     ++find(number)->watchers;
@@ -224,9 +208,6 @@ class Lines {
   static constexpr std::size_t kFew = 64, kMany = 512;
   static std::size_t place(uint64_t number, std::size_t of) {
     return (number ^ number >> 6 ^ number >> 12) % of;
-  }
-  static bool before(const Line& a, const Line& b) {
-    return a.used != b.used ? a.used < b.used : a.use < b.use;
   }
 
   uint32_t l1_ways_, l2_ways_;

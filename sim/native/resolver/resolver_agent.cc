@@ -123,7 +123,7 @@ void ResolverAgent::forget_if_blank(PlacedEntry& e) {
   constexpr std::size_t kFew = 4096;
   if (spec_.entries == 0 && entries_.size() < kFew) return;
   if (!e.blank(policy_.root)) return;
-  if (e.in_tags) std::erase(tags(e.line), &e);
+  if (e.in_tags) tags(e.line).remove(e);
   if (last_ == &e) last_ = nullptr;
   const auto found = entries_.find(e.line);
   spare_.push_back(std::move(found.value()));
@@ -149,7 +149,7 @@ void ResolverAgent::take_tag(ResolverAt& at, PlacedEntry& e) {
   use(e);
   if (e.in_tags) return;
   Set& set = tags(e.line);
-  set.push_back(&e);
+  set.add(e);
   e.in_tags = true;
   evict_if_full(at, set, spec_.ways, e, true);
 }
@@ -158,11 +158,10 @@ void ResolverAgent::take_tag(ResolverAt& at, PlacedEntry& e) {
 void ResolverAgent::evict_if_full(ResolverAt& at, Set& set, uint32_t ways, PlacedEntry& keep,
                                   bool recall) {
   while (set.size() > ways) {
-    PlacedEntry* oldest = nullptr;
-    for (PlacedEntry* e : set)
-      if ((!oldest || e->used < oldest->used) && e != &keep && e->quiet()) oldest = e;
+    PlacedEntry* const oldest =
+        set.oldest([&](const PlacedEntry& e) { return &e != &keep && e.quiet(); });
     if (!oldest) return;
-    std::erase(set, oldest);
+    set.remove(*oldest);
     if (recall) {
       oldest->in_tags = false;
       Resolver<ResolverAt>::recall(at, *oldest);

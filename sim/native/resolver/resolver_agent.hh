@@ -15,6 +15,7 @@
 
 #include "fabric/network.hh"
 #include "kernel/line_map.hh"
+#include "kernel/ways.hh"
 #include "memory/memories.hh"
 #include "memory/versions.hh"
 #include "observe/counters.hh"
@@ -46,6 +47,7 @@ class ResolverAgent {
     Time repeats = 0;        // when its data may leave again
     Agent origin = kNobody;  // who supplied the data in hand
     bool in_store = false, in_tags = false;
+    uint64_t last_use() const { return used; }
   };
   // An eviction asks a whole set of them, of each in one line of the host.
   struct alignas(64) PlacedEntry : Placed, Entry<ResolverAt> {
@@ -77,7 +79,7 @@ class ResolverAgent {
  private:
   friend class ResolverAt;
   using Msg = Message<Bytes>;
-  using Set = std::vector<PlacedEntry*>;
+  using Set = Ways<PlacedEntry>;
 
   std::size_t slice(uint64_t line) const { return around_.map.slice(line, spec_.slices.size()); }
   void act_after(PacketId id, Time when);

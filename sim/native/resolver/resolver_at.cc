@@ -94,7 +94,7 @@ void ResolverAt::keep(E& entry) {
   agent_.use(e);
   if (e.in_store) return;
   ResolverAgent::Set& set = agent_.store(e.line);
-  set.push_back(&e);
+  set.add(e);
   e.in_store = true;
   agent_.evict_if_full(*this, set, agent_.spec_.data_ways, e, false);
 }
@@ -102,7 +102,7 @@ void ResolverAt::keep(E& entry) {
 void ResolverAt::discard(E& entry) {
   PlacedEntry& e = placed(entry);
   if (!e.in_store) return;
-  std::erase(agent_.store(e.line), &e);
+  agent_.store(e.line).remove(e);
   e.in_store = false;
 }
 

@@ -1,0 +1,63 @@
+// The items in one set of a cache, of which the one that was used longest ago goes first.
+//
+// Each item says when it was used last; the set remembers beside each what it said once. Time goes
+// on, so whatever is remembered is at most too early, and the oldest is found by asking, again and
+// again, the one that seems the oldest: one or two items instead of all, each of which is in memory
+// of its own that the host may have to fetch.
+//
+// Interface: add, remove, size, oldest, any; `Item::last_use()` is comparable. Invariant: when the
+// oldest is asked for, what is remembered is not later than what the item says.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+#include <vector>
+
+namespace uncore {
+
+template <class Item>
+class Ways {
+ public:
+  std::size_t size() const { return ways_.size(); }
+  void add(Item& item) { ways_.push_back({&item, item.last_use()}); }
+  void remove(const Item& item) {
+    *find(item) = ways_.back();
+    ways_.pop_back();
+  }
+  // Of those that `may_go`, or null.
+  template <class MayGo>
+  Item* oldest(MayGo may_go) {
+    for (const Way* stays = nullptr;;) {
+      Way* least = nullptr;
+      for (Way& way : ways_)
+        if ((!stays || stays->before(way)) && (!least || way.before(*least))) least = &way;
+      if (!least) return nullptr;
+      const auto used = least->item->last_use();
+      assert(!(used < least->used));
+      if (least->used < used)
+        least->used = used;
+      else if (may_go(*least->item))
+        return least->item;
+      else
+        stays = least;
+    }
+  }
+  template <class F>
+  bool any(F f) const {
+    return std::ranges::any_of(ways_, [&](const Way& way) { return f(*way.item); });
+  }
+
+ private:
+  struct Way {
+    Item* item;
+    decltype(item->last_use()) used;
+    // Of those that were used at one time, the one that stands first.
+    bool before(const Way& o) const { return used == o.used ? this < &o : used < o.used; }
+  };
+  auto find(const Item& item) { return std::ranges::find(ways_, &item, &Way::item); }
+
+  std::vector<Way> ways_;
+};
+
+}  // namespace uncore
