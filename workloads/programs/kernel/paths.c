@@ -27,6 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define MOST 128  // CPUs
 #define ROUNDS 21
 #define HOLD 20  // us: longer than it takes to fall asleep
 static volatile int up, word[2 * 64];
@@ -218,7 +219,27 @@ static void point(const char* what, long number) {
   _exit(0);
 }
 
+// 0: it is no experiment, or one that this number of threads or CPU would never end.
+static int is_point(const char* what, long number) {
+  static const char* const known[] = {"munmap", "protect", "membarrier", "expedited", "grace",
+                                      "far",    "futex",   "sleepers",   "mutex"};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (!strcmp(what, known[i])) return number >= (strcmp(what, "mutex") ? 0 : 2) && number < MOST;
+  return 0;
+}
+
+static int usage(const char* what, const char* number) {
+  fprintf(stderr,
+          "paths: found '%s %s', expected munmap, protect, membarrier, expedited, grace, far, "
+          "futex or sleepers and numbers from 0 to %d, or mutex and numbers from 2\n",
+          what, number, MOST - 1);
+  return 2;
+}
+
 int main(int argc, char** argv) {
+  if (argc < 3) return usage(argc > 1 ? argv[1] : "", "");
+  for (int i = 2; i < argc; i++)
+    if (!is_point(argv[1], atol(argv[i]))) return usage(argv[1], argv[i]);
   nearest = chosen("FIRST"), stride = chosen("STRIDE");
   for (int i = 2; i < argc; i++) {
     if (!fork()) point(argv[1], atol(argv[i]));

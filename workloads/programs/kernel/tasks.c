@@ -112,10 +112,18 @@ static void point(const char* name, int threads, int count) {
 int main(int argc, char** argv) {
   char *slash = strrchr(argv[0], '/'), *name = slash ? slash + 1 : argv[0];
   int threads = argc > 1 && !strcmp(argv[1], "-t");
+  int status = 0, failed = 0;
   for (int i = 1 + threads; i < argc; i++) {
+    int count = atoi(argv[i]);
+    if (count < 1 || count > MOST) {
+      fprintf(stderr, "%s: found '%s', expected a number of tasks from 1 to %d\n", name, argv[i],
+              MOST);
+      return 2;
+    }
     pid_t child = fork();
-    if (!child) point(name, threads, atoi(argv[i]));
-    waitpid(child, NULL, 0);
+    if (!child) point(name, threads, count);
+    waitpid(child, &status, 0);
+    failed |= status != 0;
   }
-  return 0;
+  return failed;
 }

@@ -1,0 +1,11 @@
+// A test in the manner of will-it-scale's, which counts; named `broken`, it ends at once.
+#include <stdlib.h>
+#include <string.h>
+
+extern char* program_invocation_short_name;
+
+void testcase(unsigned long long* iterations, unsigned long nr) {
+  (void)nr;
+  if (!strcmp(program_invocation_short_name, "broken")) exit(1);
+  for (;;) ++*(volatile unsigned long long*)iterations;
+}
