@@ -17,7 +17,8 @@ from uncore.result import load
 
 # One thread is done in a second, eight take minutes.
 WORDS = (
-    "run bus:8 counter/atomic --threads 1,8 --set ops=2000000 --seed none --cores 2 --output r.json"
+    "run bus:8 counter/atomic --threads 1,8 --set ops=20000000 --max-time none --seed none"
+    " --cores 2 --output r.json"
 ).split()
 PATIENCE = 200  # seconds
 
