@@ -27,7 +27,7 @@ struct Entry {
   using Msg = Message<Data>;
   explicit Entry(const Env& env, uint64_t l) : line(l), sharers(env.children()) {}
 
-  // First what decides whether it may go: it is asked of a whole set at each eviction.
+  // First what decides whether it may go: each eviction asks it.
   Phase phase = Phase::idle;
   uint8_t answers = 0;     // flags collected
   bool stored = false;     // `data` are valid in this level's store

@@ -49,7 +49,7 @@ class ResolverAgent {
     bool in_store = false, in_tags = false;
     uint64_t last_use() const { return used; }
   };
-  // An eviction asks a whole set of them, of each in one line of the host.
+  // What an eviction asks of one stands in one line of the host.
   struct alignas(64) PlacedEntry : Placed, Entry<ResolverAt> {
     using Entry::Entry;
   };
