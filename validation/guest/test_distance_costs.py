@@ -37,6 +37,26 @@ def test_a_burst_pays_for_one_interrupt() -> None:
     assert 0 < table(point, "pipelined")[0][1] < table(point, "one_way")[0][1] / 5
 
 
+def test_fifos_of_2005_move_fewer_lines_a_message() -> None:
+    def lines(crossbar: int) -> float:
+        point = run(TWO_CORES, "ipi/ipiq", 2, burst=1, crossbar=crossbar)
+        assert point.transfers
+        return sum(point.transfers.values()) / point.ops
+
+    assert 1 < lines(2005) < lines(2010)
+
+
+def test_a_full_fifo_of_2005_loses_and_reorders_nothing() -> None:
+    for workload in ("ipi/ipiq", "ipi/passive"):
+        assert not run(TWO_CORES, workload, 2, burst=64, crossbar=2005).failures
+
+
+def test_one_way_whoever_frees_is_not_freed_to() -> None:
+    freeing, owning = table(run(TWO_CORES, "sched/slab", 2, ways="one"), "free_time")
+    assert freeing[0] == 0 < freeing[1]
+    assert owning[1] == 0 < owning[0]
+
+
 def test_freeing_at_home_is_cheapest_and_by_interrupt_dearest() -> None:
     local, passive, active = (
         mean(table(run(TWO_CORES, "sched/slab", 2, free=how), "free_time")[0])

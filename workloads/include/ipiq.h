@@ -7,6 +7,13 @@
 // been told yet: a burst of messages costs one interrupt. A passive message raises none at all; it
 // is run when the target looks of its own accord, at its clock tick or at the next interrupt.
 //
+// How the FIFOs lie in memory has changed since (`crossbar`; DragonFly's sys/thread.h and
+// kern/lwkt_ipiq.c):
+//
+//   2005  what Dillon measured: a FIFO's counts, functions and arguments follow each other closely,
+//         and a target looks at the FIFO of every other hart
+//   2010  counts and messages have lines of their own, and a mask says who has sent
+//
 //     ipiq_setup(n)                  in uc_setup
 //     ipiq_start()                   by each hart, before anybody sends to it
 //     ipiq_send, ipiq_send_passive   to another hart; the order of messages of a pair is kept
@@ -16,7 +23,12 @@
 
 #include "uncore.h"
 
+enum crossbar { CROSSBAR_2010, CROSSBAR_2005 };
+UC_PARAM(choice, crossbar, CROSSBAR_2010, "2010|2005",
+         "messages between harts lie in memory as in DragonFly of that year");
+
 #define IPIQ_SLOTS 32
+#define IPIQ_SLOTS_2005 16
 
 struct ipiq_message {
   void (*function)(void* first, uint64_t second);
@@ -32,8 +44,17 @@ struct ipiq {
   UC_ALIGNED struct ipiq_message ring[IPIQ_SLOTS];
 };
 
+// From one hart to one other, in 2005: nothing is aligned to lines.
+struct ipiq_2005 {
+  _Atomic unsigned read, done, written;  // messages ever
+  void (*function[IPIQ_SLOTS_2005])(void* first, uint64_t second);
+  void* first[IPIQ_SLOTS_2005];
+  uint64_t second[IPIQ_SLOTS_2005];
+  _Atomic unsigned told;
+};
+
 // What is sent to one hart: who has sent (one bit each), and its queues by sender, made when first
-// used. DragonFly has this mask since 2010; before it a target looked at every queue.
+// used.
 struct ipiq_inbox {
   UC_ALIGNED _Atomic uint64_t senders[UC_MAX_HARTS / 64];
   UC_ALIGNED _Atomic(struct ipiq*) queues[];
@@ -43,6 +64,7 @@ static struct ipiq_crossbar {
   UC_ALIGNED unsigned harts;
   uint64_t inbox_size;
   char* inboxes;
+  struct ipiq_2005** outboxes;  // by sender, and in it by target
 }* ipiq_crossbar;
 
 static inline struct ipiq_inbox* ipiq_inbox(unsigned hart) {
@@ -52,6 +74,12 @@ static inline struct ipiq_inbox* ipiq_inbox(unsigned hart) {
 static inline void ipiq_setup(unsigned n) {
   ipiq_crossbar = uc_alloc(sizeof *ipiq_crossbar, 0);
   ipiq_crossbar->harts = n;
+  if (crossbar == CROSSBAR_2005) {
+    ipiq_crossbar->outboxes = uc_alloc(n * sizeof(struct ipiq_2005*), 0);
+    for (unsigned sender = 0; sender < n; sender++)
+      ipiq_crossbar->outboxes[sender] = uc_alloc(n * sizeof(struct ipiq_2005), uc_node_of(sender));
+    return;
+  }
   ipiq_crossbar->inbox_size =
       (sizeof(struct ipiq_inbox) + n * sizeof(struct ipiq*) + UC_BLOCK - 1) & -UC_BLOCK;
   ipiq_crossbar->inboxes = uc_alloc(n * ipiq_crossbar->inbox_size, 0);
@@ -71,8 +99,39 @@ static inline void ipiq_drain(struct ipiq* queue) {
   }
 }
 
+// False if more has been written meanwhile. Who is not told of again must be seen then.
+static inline bool ipiq_drain_2005(struct ipiq_2005* queue) {
+  unsigned written = atomic_load_explicit(&queue->written, memory_order_acquire);
+  // A function that sends may come back here, and `read` pass what was written when it was looked.
+  for (unsigned read;
+       (int)(written - (read = atomic_load_explicit(&queue->read, memory_order_relaxed))) > 0;) {
+    unsigned slot = read % IPIQ_SLOTS_2005;
+    void (*function)(void*, uint64_t) = queue->function[slot];
+    void* first = queue->first[slot];
+    uint64_t second = queue->second[slot];
+    atomic_store_explicit(&queue->read, read + 1, memory_order_release);
+    function(first, second);
+    atomic_store_explicit(&queue->done, atomic_load_explicit(&queue->read, memory_order_relaxed),
+                          memory_order_release);
+  }
+  atomic_store_explicit(&queue->told, 0, memory_order_relaxed);
+  atomic_thread_fence(memory_order_seq_cst);
+  return written == atomic_load_explicit(&queue->written, memory_order_acquire);
+}
+
+static inline void ipiq_process_2005(void) {
+  unsigned self = uc_id();
+  for (unsigned sender = 0; sender < ipiq_crossbar->harts; sender++)
+    while (sender != self && !ipiq_drain_2005(&ipiq_crossbar->outboxes[sender][self])) {
+    }
+}
+
 // With interrupts off.
 static inline void ipiq_process(void) {
+  if (crossbar == CROSSBAR_2005) {
+    ipiq_process_2005();
+    return;
+  }
   struct ipiq_inbox* inbox = ipiq_inbox(uc_id());
   for (unsigned word = 0; word * 64 < ipiq_crossbar->harts; word++) {
     if (!atomic_load_explicit(&inbox->senders[word], memory_order_relaxed)) continue;
@@ -117,8 +176,46 @@ static inline void ipiq_await_room(struct ipiq* queue) {
   }
 }
 
+static inline unsigned ipiq_length_2005(struct ipiq_2005* queue) {
+  return atomic_load_explicit(&queue->written, memory_order_relaxed) -
+         atomic_load_explicit(&queue->read, memory_order_acquire);
+}
+
+static inline void ipiq_tell_2005(struct ipiq_2005* queue, unsigned target) {
+  if (!(atomic_fetch_or_explicit(&queue->told, 1, memory_order_seq_cst) & 1)) uc_ipi(target);
+}
+
+// A FIFO that is half full asks for attention, passive or not, and the sender waits.
+static inline void ipiq_await_room_2005(struct ipiq_2005* queue, unsigned target) {
+  if (UC_SABOTAGE || ipiq_length_2005(queue) <= IPIQ_SLOTS_2005 / 2) return;
+  ipiq_tell_2005(queue, target);
+  while (ipiq_length_2005(queue) > IPIQ_SLOTS_2005 / 4) {
+    ipiq_process();
+    uc_pause();
+  }
+}
+
+static inline void ipiq_post_2005(unsigned target, void (*function)(void*, uint64_t), void* first,
+                                  uint64_t second, bool passive) {
+  bool interrupts = uc_interrupts_off();
+  struct ipiq_2005* queue = &ipiq_crossbar->outboxes[uc_id()][target];
+  ipiq_await_room_2005(queue, target);
+  unsigned written = atomic_load_explicit(&queue->written, memory_order_relaxed);
+  unsigned slot = written % IPIQ_SLOTS_2005;
+  queue->function[slot] = function;
+  queue->first[slot] = first;
+  queue->second[slot] = second;
+  atomic_store_explicit(&queue->written, written + 1, memory_order_release);
+  if (!passive) ipiq_tell_2005(queue, target);
+  uc_interrupts_restore(interrupts);
+}
+
 static inline void ipiq_post(unsigned target, void (*function)(void*, uint64_t), void* first,
                              uint64_t second, bool passive) {
+  if (crossbar == CROSSBAR_2005) {
+    ipiq_post_2005(target, function, first, second, passive);
+    return;
+  }
   bool interrupts = uc_interrupts_off();
   struct ipiq_inbox* inbox = ipiq_inbox(target);
   unsigned self = uc_id();

@@ -13,7 +13,8 @@
 // owner's part of a remote free() is a free() from its beginning.
 //
 // Each hart allocates batches, uses them and passes them to the next hart, which uses and frees
-// them. An operation is an object freed.
+// them; with `ways=one` only every other hart does, so that nobody both frees and is freed to. An
+// operation is an object freed.
 //
 // Check: an object freed is one that is allocated, and in the end every zone has all of its own.
 #include "ipiq.h"
@@ -24,6 +25,8 @@ UC_WORKLOAD("Slab free(): local, or remote by active or passive message");
 enum freeing { FREE_PASSIVE, FREE_ACTIVE, FREE_LOCAL };
 UC_PARAM(choice, free, FREE_PASSIVE, "passive|active|local",
          "remote by which message, or one's own");
+enum ways { WAYS_ALL, WAYS_ONE };
+UC_PARAM(choice, ways, WAYS_ALL, "all|one", "who allocates: all harts, or harts 0, 2, 4 ...");
 UC_PARAM(u64, zone, 64, "objects", "in each hart's zone");
 UC_PARAM(u64, batch, 8, "objects", "passed on together");
 UC_PARAM(duration, use, 50, "ns", "time an object is used, by each of the two");
@@ -205,11 +208,15 @@ static void tick_when_due(struct hart* self) {
   ipiq_poll();
 }
 
+// Whether a hart allocates; one that frees its own objects always does.
+static bool produces(unsigned id) { return ways == WAYS_ALL || free == FREE_LOCAL || id % 2 == 0; }
+
 static bool home(struct hart* self) { return *(volatile uint64_t*)&self->free_objects == zone; }
 
 // Produces batches as long as `loop` says, consumes what comes, until both are over.
 static void work(struct hart* self, struct hart* consumer, struct loop loop) {
-  bool more = loop_more(&loop), done = false;
+  bool more = produces(uc_id()) && loop_more(&loop), done = false;
+  if (!more) atomic_store_explicit(&consumer->last, true, memory_order_release);
   while (!done || !home(self)) {
     if (more && self->free_objects >= batch && wants_batch(consumer)) {
       produce(self, consumer);

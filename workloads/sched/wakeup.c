@@ -78,8 +78,8 @@ static void wake_here(void* pair, uint64_t unused) {
 }
 
 static void wake(struct pair* pair, uint64_t round, unsigned sleeper) {
-  uint64_t begun = uc_now();
   atomic_store_explicit(&pair->due, round, memory_order_release);
+  uint64_t begun = uc_now();
   if (by == BY_MESSAGE && sleeper != uc_id())
     ipiq_send(sleeper, wake_here, pair, 0);
   else

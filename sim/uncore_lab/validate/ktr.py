@@ -46,16 +46,16 @@ class Source:
 
 
 _MESSAGE = ((1, 0), (0, 1))  # arrives at CPU 0 from 1, and at 1 from 0
-_THERE = {"distance": "1"}
+_THERE = {"distance": "1", "by": "message", "crossbar": "2005"}
 EVENTS = {
-    "PING": Source("ipi/ipiq", {"burst": "1"}, "one_way", _MESSAGE),
-    "PONG": Source("ipi/ipiq", {"burst": "1"}, "one_way", _MESSAGE),
-    "PIPELINE": Source("ipi/ipiq", {"burst": "5"}, "one_way", _MESSAGE),
-    "PIPELINE+": Source("ipi/ipiq", {"burst": "5"}, "pipelined", _MESSAGE),
+    "PING": Source("ipi/ipiq", {"burst": "1", "crossbar": "2005"}, "one_way", _MESSAGE),
+    "PONG": Source("ipi/ipiq", {"burst": "1", "crossbar": "2005"}, "one_way", _MESSAGE),
+    "PIPELINE": Source("ipi/ipiq", {"burst": "5", "crossbar": "2005"}, "one_way", _MESSAGE),
+    "PIPELINE+": Source("ipi/ipiq", {"burst": "5", "crossbar": "2005"}, "pipelined", _MESSAGE),
     "WAKEUP_END": Source("sched/wakeup", {"distance": "0"}, "wakeup", ((0, 0), (0, 0))),
     "TSLEEP_END": Source("sched/wakeup", {"distance": "0"}, "woken", ((0, 0), (0, 0))),
-    "WAKEUP_END, other": Source("sched/wakeup", _THERE, "wakeup", ((0, 0), (0, 1))),
-    "TSLEEP_END, other": Source("sched/wakeup", _THERE, "woken", ((0, 1), (0, 0))),
+    "WAKEUP_END, other": Source("sched/wakeup", _THERE, "wakeup", ((0, 0), (0, 0))),
+    "TSLEEP_END, other": Source("sched/wakeup", _THERE, "woken", ((0, 0), (0, 0))),
 }
 
 
