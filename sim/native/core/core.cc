@@ -104,13 +104,11 @@ bool Core::load(Thread& thread, const Access& a, Time now, Outcome& out) {
 }
 
 // False: its line is not in the L1, or in_cache() has more to do. Where nothing is to be looked up
-// or asked for, this does the same in fewer steps; an LR that asks for its line alone, too: who
-// waits by compare-and-swap executes several a handoff.
+// or asked for, this does the same in fewer steps.
 [[gnu::always_inline]] inline bool Core::apply_in_l1(Thread& thread, const Access& a, Line& line,
                                                      Time now, Outcome& out) {
   if (!line.in_l1 || observed || wish_of(a, spec) != ClientEvent::Store) return false;
-  line.copy.state = around.protocol.client(line.copy.state, ClientEvent::Store).next();
-  lines.touch(line, now, turns.user());
+  take(line, now);
   if (std::exchange(thread.restarts, false)) out.cost += spec.mispredict;
   apply(thread, a, line, now, out);
   return true;

@@ -53,6 +53,8 @@ class Core {
     if (thread.locked != Thread::kNoLine) [[unlikely]]
       end_lock(thread, now);
   }
+  bool reserves(Thread& thread, Line& line, Time now);
+  bool unlocks_alone(Thread& thread, Time now);
   void written(const Line& line, Time now, const Thread& by);
 
   void end_run(Thread& thread, End::Cause cause, int code, std::string reason = {});
@@ -62,6 +64,11 @@ class Core {
  private:
   Line* ready(const Thread& thread, uint64_t number, ClientEvent wish, Time now, Time& cost);
   void use(Line& line, Time now);
+  // A line of the L1 that the core has alone is used to be written.
+  void take(Line& line, Time now) {
+    line.copy.state = around.protocol.client(line.copy.state, ClientEvent::Store).next();
+    lines.touch(line, now, turns.user());
+  }
   // When what it looked up in its caches leaves; at once if the line is free (docs/whatif.md).
   Time looked_up(uint64_t number, Time now) const {
     return around.map.free(number) ? now : now + spec.l2_hit;
@@ -78,6 +85,7 @@ class Core {
   void apply(Thread& thread, const Access& a, Line& line, Time now, Outcome& out);
   void operate(Thread& thread, const Access& a, Line& line, Time now, Outcome& out);
   void apply_weakly(Thread& thread, const Access& a, Line& line, Time now, Outcome& out);
+  bool is_open(const Thread& thread, const Line& line, Time now) const;
   bool may_begin(Thread& thread, const Line& line, Time now);
   bool is_behind(const Thread& thread, uint64_t number, Time now) const;
   void lock(Thread& thread, Line& line, Time now, Time until);

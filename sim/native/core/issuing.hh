@@ -3,6 +3,8 @@
 // `Port` offers issue(access, outcome): performed now, with what it read in `outcome`, or later.
 #pragma once
 
+#include <utility>
+
 #include "core/access.hh"
 #include "guest/registers.hh"
 
@@ -67,9 +69,9 @@ class IssuingPort {
  private:
   static uint8_t narrow(unsigned size) { return static_cast<uint8_t>(size); }
   Port& port() { return static_cast<Port&>(*this); }
-  Answer issue(const Access& access, uint64_t& value) {
+  Answer issue(Access&& access, uint64_t& value) {
     Outcome out;
-    const Answer answer = port().issue(access, out);
+    const Answer answer = port().issue(std::move(access), out);
     value = out.value;
     return answer;
   }

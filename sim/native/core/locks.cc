@@ -14,17 +14,21 @@ constexpr Time kLockInstructions = 64;
 }  // namespace
 
 // May a hart begin an atomic on a line that the core has alone (rule C6)? Not while another hart's
-// is under way, nor while somebody still waits for the end of its own: then it tries again. Nor
-// while another hart holds the contended line (C9): then it waits.
+// is under way, nor while somebody still waits for the end of its own, nor while another hart holds
+// the contended line (C9).
+bool Core::is_open(const Thread& thread, const Line& line, Time now) const {
+  return !line.contended.bars(thread.index) && line.locked_until <= now &&
+         !(line.stalled > 0 && line.held_until < now) && !is_behind(thread, line.number, now);
+}
+
+// If not, it waits for the holder to be done, or tries again.
 bool Core::may_begin(Thread& thread, const Line& line, Time now) {
+  if (is_open(thread, line, now)) return true;
   if (line.contended.bars(thread.index)) return false;
-  if (line.locked_until > now) {
-    thread.tries = line.locked_until;
-    thread.restarts = true;
-  } else if ((line.stalled > 0 && line.held_until < now) || is_behind(thread, line.number, now)) {
-    thread.tries = now + 2;  // they have asked again by then
-  }
-  return thread.tries == 0;
+  thread.restarts |= line.locked_until > now;
+  thread.tries =
+      line.locked_until > now ? line.locked_until : now + 2;  // they have asked again by then
+  return false;
 }
 
 // Does a hart of the core wait longer for a lock of the line?
@@ -51,9 +55,31 @@ void Core::reserve(Thread& thread, Line& line, Time now, Time cost) {
   thread.locked = line.number;
 }
 
+// An LR at once, of a line in the L1. False: it has more to do.
+bool Core::reserves(Thread& thread, Line& line, Time now) {
+  if (observed || !spec.lr_exclusive || thread.locked != Thread::kNoLine || thread.restarts)
+    return false;
+  if (!around.protocol.may_store(line.copy.state) || !is_open(thread, line, now)) return false;
+  take(line, now);
+  reserve(thread, line, now, spec.atomic);
+  return true;
+}
+
 void Core::end_attempt(Thread& thread, Time now) {
   thread.reservation = Thread::kNoLine;
   unlock(thread, now);
+}
+
+// The end of an LR's lock, if nobody waits for it.
+bool Core::unlocks_alone(Thread& thread, Time now) {
+  Line* line = lines.find(thread.locked);
+  if (line && line->locked_until > now) {
+    const auto waits = [](const auto& t) { return t->tries > 0; };
+    if (line->stalled > 0 || std::ranges::any_of(threads, waits)) return false;
+    line->locked_until = now;
+  }
+  thread.locked = Thread::kNoLine;
+  return true;
 }
 
 // Probes and harts that the LR kept off may ask again.

@@ -68,9 +68,9 @@ void Core::serve(Thread& thread) {
   if (hart.clock > around.queue.now()) return turns.shorten(hart.clock - 1);
   const Turns::As executing(turns, thread);
   const Thread::Mode mode = thread.mode;
-  if (const std::optional<Access> wanted = around.supervisor->proceed(thread)) {
+  if (std::optional<Access> wanted = around.supervisor->proceed(thread)) {
     Outcome out;
-    if (thread.issue(*wanted, out) == Answer::later) {
+    if (thread.issue(std::move(*wanted), out) == Answer::later) {
       if (observed) observed->stands(thread.id, hart.clock);
       thread.since = hart.clock;
       return waits(thread, hart.clock, thread.index);

@@ -58,6 +58,9 @@ class Thread : public IssuingPort<Thread> {
   bool hits(uint64_t address, unsigned size, Time& now, uint64_t& value);
   template <bool kernel>
   bool stores(uint64_t address, unsigned size, uint64_t value, Time now);
+  template <bool kernel>
+  bool reserves(uint64_t address, unsigned size, Time& now, uint64_t& value);
+  bool gives_up(Time now);
   Answer fence(unsigned predecessor, unsigned successor);
   void fence_i() {}
   Answer mmio(uint64_t address, unsigned size, bool write, uint64_t& value);
@@ -83,7 +86,7 @@ class Thread : public IssuingPort<Thread> {
   void write_register(Register r, uint64_t value);
 
   // Performs the access now, or leaves it pending.
-  Answer issue(const Access& access, Outcome& outcome);
+  Answer issue(Access&& access, Outcome& outcome);
 
   void watch(uint64_t line) {
     if (std::find(watched.begin(), watched.end(), line) == watched.end()) watched.push_back(line);

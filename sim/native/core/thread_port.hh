@@ -37,6 +37,22 @@ template <bool kernel>
   return true;
 }
 
+// An LR of a line at hand: who waits by compare-and-swap executes several a handoff.
+template <bool kernel>
+[[gnu::always_inline]] inline bool Thread::reserves(uint64_t address, unsigned size, Time& now,
+                                                    uint64_t& value) {
+  Line* line = core.lines.recent<kernel>(address >> kLineShift);
+  if (!line || !buffer.empty() || !core.reserves(*this, *line, now)) return false;
+  now += core.spec.atomic;
+  value = line->data.read(address % kLineBytes, size);
+  return true;
+}
+
+// False: somebody waits for the end of its lock.
+inline bool Thread::gives_up(Time now) {
+  return locked == kNoLine || core.unlocks_alone(*this, now);
+}
+
 inline Answer Thread::fence(unsigned predecessor, unsigned successor) {
   if (weak && core.around.job.fences) {
     Outcome out;
@@ -49,9 +65,8 @@ inline Answer Thread::fence(unsigned predecessor, unsigned successor) {
   return issue({.kind = Access::Kind::fence}, out);
 }
 
-inline Answer Thread::issue(const Access& asked, Outcome& outcome) {
-  Access access = asked;
-  access.address = core.around.map.place(asked.address);
+inline Answer Thread::issue(Access&& access, Outcome& outcome) {
+  access.address = core.around.map.place(access.address);
   if (core.perform(*this, access, hart.clock, outcome)) {
     hart.clock += outcome.cost;
     return Answer::now;

@@ -48,6 +48,28 @@ template <class T, bool translated>
   return false;
 }
 
+// The same of an LR.
+template <class Port>
+template <bool translated>
+[[gnu::always_inline]] inline bool Hart<Port>::reserves(const Instruction& in, uint64_t& now) {
+  if constexpr (requires(Port& p, uint64_t& v) { p.template reserves<translated>(v, 1u, v, v); }) {
+    uint64_t address = x[in.rs1];
+    uint64_t value;
+    if (address % in.size != 0) return false;
+    if constexpr (translated) {
+      const auto& page = mmu_->load(address);
+      if (page.key != mmu_->key(address)) return false;
+      address += page.offset;
+    }
+    if (!port_.template reserves<translated>(address, in.size, now, value)) return false;
+    spin_.effect();
+    attempting_ = true;
+    x[in.rd] = sign_extend(value, in.size);
+    return true;
+  }
+  return false;
+}
+
 template <class Port>
 template <class T>
 bool Hart<Port>::load(const Instruction& in, uint64_t box) {

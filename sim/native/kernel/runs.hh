@@ -32,8 +32,8 @@ class Runs {
     std::size_t node = first_ + core;
     if (earliest_[node] == when) return;
     earliest_[node] = when;
-    while (node > 1) {
-      const Time least = std::min(earliest_[node], earliest_[node ^ 1]);
+    for (Time least = when; node > 1;) {
+      least = std::min(least, earliest_[node ^ 1]);
       node /= 2;
       if (earliest_[node] == least) return;
       earliest_[node] = least;
