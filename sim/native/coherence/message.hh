@@ -82,16 +82,20 @@ struct Header {
 template <class Data>
 struct FarAtomic;
 
-// A message and what it carries, of which there is one thing at most.
+// A message and what it carries, of which there is one thing at most: its bytes are not cleared.
 template <class Data>
 struct Message : Header {
   using Asks = typename FarAtomic<Data>::Asks;
   using Reads = typename FarAtomic<Data>::Reads;
   union {
-    Data data{};     // where `carries` says so
+    char nothing;
+    Data data;       // where `carries` says so
     Asks operation;  // of an Amo
     Reads old;       // of a Value
   };
+
+  // It carries nothing, and to clear the bytes of a line costs as much as the rest of a message.
+  Message() : nothing(0) {}
 
   // Copies what is meant: of a message that carries nothing, the header.
   void assign(const Message& m) {
