@@ -34,8 +34,8 @@ struct LastUse {
   auto operator<=>(const LastUse&) const = default;
 };
 
-// What every access needs is in one line of the host, and its bytes are.
-struct alignas(64) Line {
+// What every access needs of a line is in one line of the host.
+struct alignas(64) LineState {
   uint64_t number = 0;
   Copy copy;
   Contended contended;    // rule C9
@@ -47,10 +47,13 @@ struct alignas(64) Line {
   bool resident = false;  // occupies a way of the L2
   bool in_l1 = false;
   bool guarded = false;  // the atomic began when it was won: probes wait for it
-  alignas(64) Bytes data;
-  Time won = 0;  // when it was
 
   LastUse last_use() const { return used; }
+};
+
+struct Line : LineState {
+  Bytes data;    // once they have come
+  Time won = 0;  // when it was
 };
 
 // A cache's sets, made when touched; what happens to a line finds its set once.
@@ -116,7 +119,7 @@ class Lines {
     } else {
       line = free_.back();
       free_.pop_back();
-      *line = Line{};
+      static_cast<LineState&>(*line) = {};
     }
     line->number = number;
     by_number_.emplace(number, line);
