@@ -91,6 +91,7 @@ bool Core::load(Thread& thread, const Access& a, Time now, Outcome& out) {
                                                       Outcome& out) {
   unlock(thread, now);
   Line* const line = lines.find(a.line());
+  if (line && line->watchers) turns.wake_lockers(*line, now);
   const bool alone = line && around.protocol.may_store(line->copy.state);
   if (alone && !may_begin(thread, *line, now)) return false;
   out.cost = spec.atomic;

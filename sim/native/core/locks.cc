@@ -59,9 +59,11 @@ void Core::reserve(Thread& thread, Line& line, Time now, Time cost) {
 bool Core::reserves(Thread& thread, Line& line, Time now) {
   if (observed || !spec.lr_exclusive || thread.locked != Thread::kNoLine || thread.restarts)
     return false;
+  if (line.watchers) turns.wake_lockers(line, now);
   if (!around.protocol.may_store(line.copy.state) || !is_open(thread, line, now)) return false;
   take(line, now);
   reserve(thread, line, now, spec.atomic);
+  if (thread.recording) thread.watch(line.number), thread.locks = true;
   return true;
 }
 

@@ -63,6 +63,7 @@ void Core::fill(const Packet& packet, Line& line, Time now) {
 
 void Core::probe(PacketId id, Line* line, Time now) {
   const Msg& m = around.network.packets[id].message;
+  if (line && line->watchers) turns.wake_lockers(*line, now);
   Copy none;
   Copy& copy = line ? line->copy : none;
   AtLine at(*this, m.line, line, now, looked_up(m.line, now));

@@ -32,6 +32,7 @@ class Thread : public IssuingPort<Thread> {
   const uint32_t index;  // among the core's threads
   Mode mode = Mode::running;
   bool recording = false;          // it seems to spin: note which lines it reads
+  bool locks = false;              // and whether it locks them, by LRs
   bool restarts = false;           // it met the lock of another hart of the core
   bool interrupted = false;        // the trap it handles is an interrupt
   uint32_t asked = 0;              // the number of its far atomic under way, or kRegister

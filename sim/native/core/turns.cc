@@ -138,6 +138,7 @@ void Turns::spun(Thread& thread) {
   if (!thread.recording || !repeats) {
     thread.recording = true;
     thread.watched.clear();
+    thread.locks = false;
     if (around_.attribution) around_.attribution->turn_begins(thread.id);
     return;
   }
@@ -146,6 +147,7 @@ void Turns::spun(Thread& thread) {
   for (uint64_t number : thread.watched) {
     const Line* line = lines_.find(number);
     if (!line || !line->in_l1 || !around_.protocol.may_load(line->copy.state)) return;
+    if (thread.locks && !locks_alone(*line)) return;
   }
   for (uint64_t number : thread.watched) lines_.watch(number);
   thread.mode = Thread::Mode::spinning;
@@ -155,6 +157,13 @@ void Turns::spun(Thread& thread) {
   if (around_.trace)
     around_.trace->hart({thread.hart.clock, thread.id, Trace::What::sleeps, thread.hart.pc,
                          thread.watched.empty() ? 0 : thread.watched[0] << kLineShift});
+}
+
+// May a hart lock the line again and again, and nobody waits for it? Whoever begins to wakes it.
+bool Turns::locks_alone(const Line& line) const {
+  const auto waits = [](const auto& t) { return t->tries > 0; };
+  return around_.protocol.may_store(line.copy.state) && line.stalled == 0 && !line.guarded &&
+         std::ranges::none_of(threads_, waits);
 }
 
 // Brings a sleeper to where executing every turn would have brought it at the end of `horizon`. Its
@@ -189,6 +198,13 @@ void Turns::wake_until(Thread& thread, Time horizon) {
 void Turns::wake_watchers(const Line& line, Time at) {
   for (const auto& t : threads_)
     if (t->mode == Thread::Mode::spinning && std::ranges::count(t->watched, line.number))
+      wake_until(*t, before(at, actor(), *t));
+}
+
+void Turns::wake_lockers(const Line& line, Time at) {
+  for (const auto& t : threads_)
+    if (t->mode == Thread::Mode::spinning && t->locks &&
+        std::ranges::count(t->watched, line.number))
       wake_until(*t, before(at, actor(), *t));
 }
 

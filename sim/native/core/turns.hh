@@ -82,6 +82,7 @@ class Turns {
   void spun(Thread& thread);  // it repeats itself
   void wake(Thread& sleeper, Time at) { wake_until(sleeper, before(at, 0, sleeper)); }
   void wake_watchers(const Line& line, Time at);  // it is about to change
+  void wake_lockers(const Line& line, Time at);   // somebody may wait for the end of a lock
   void wake_all(Time at);                         // what they did until then can be read now
   void advance_all(Time at);                      // the same, but they sleep on
 
@@ -91,6 +92,7 @@ class Turns {
   Thread* sibling(const Thread& thread) const;
   static Time before(Time at, uint32_t by, const Thread& sleeper);
   Time horizon(Time now) const;
+  bool locks_alone(const Line& line) const;
   void advance(Thread& sleeper, Time horizon);
   void wake_until(Thread& sleeper, Time horizon);
 

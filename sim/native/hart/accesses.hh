@@ -62,8 +62,7 @@ template <bool translated>
       address += page.offset;
     }
     if (!port_.template reserves<translated>(address, in.size, now, value)) return false;
-    spin_.effect();
-    attempting_ = true;
+    attempting_ = true;  // no effect by itself: what it locks, the next taken branch gives up
     x[in.rd] = sign_extend(value, in.size);
     return true;
   }
