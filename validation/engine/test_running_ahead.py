@@ -68,6 +68,30 @@ def test_no_core_runs_past_a_timer_of_its_harts(machine: str) -> None:
     every_way_alike(job(machine, guest("operations"), 6, placement="siblings", ops=24))
 
 
+@pytest.mark.parametrize("away", [100, 2000])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("machine", "threads", "placement"),
+    [
+        ("mesh", 2, "compact"),
+        ("mesh", 3, "compact"),
+        ("epyc7601x2", 2, "siblings"),
+        ("epyc7601x2", 6, "siblings"),
+        ("epyc7601x2", 3, "scatter"),
+        ("x8275clx2", 4, "siblings"),
+        ("power9x2", 4, "siblings"),
+        ("power9x2", 5, "scatter"),
+    ],
+)
+def test_who_waits_by_compare_and_swap_may_sleep(
+    machine: str, threads: int, placement: str, seed: int, away: int
+) -> None:
+    """S1, C6: until a probe or a sibling's atomic comes, which may wait for the end of its lock."""
+    every_way_alike(
+        job(machine, guest("in_turn"), threads, placement=placement, seed=seed, away=away)
+    )
+
+
 @pytest.mark.parametrize("seed", [3, 4])
 def test_what_weak_cores_see_does_not_show_how_they_were_executed(seed: int) -> None:
     """What depends on what (H8.7) is followed through branches, one at a time or as many."""

@@ -171,10 +171,10 @@ void Core::operate(Thread& thread, const Access& a, Line& line, Time now, Outcom
 
 // A hart is about to write a line at `now`. Its siblings lose their reservations of it (rule C7).
 void Core::written(const Line& line, Time now, const Thread& by) {
+  if (line.watchers) turns.wake_watchers(line, now);
   turns.disturb();
   for (const auto& t : threads)
     if (t->reservation == line.number && t.get() != &by) t->reservation = Thread::kNoLine;
-  if (line.watchers) turns.wake_watchers(line, now);
 }
 
 }  // namespace uncore

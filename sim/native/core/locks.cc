@@ -59,7 +59,7 @@ void Core::reserve(Thread& thread, Line& line, Time now, Time cost) {
 bool Core::reserves(Thread& thread, Line& line, Time now) {
   if (observed || !spec.lr_exclusive || thread.locked != Thread::kNoLine || thread.restarts)
     return false;
-  if (line.watchers) turns.wake_lockers(line, now);
+  if (line.watchers) return false;  // a sleeper that wakes may have the next turn
   if (!around.protocol.may_store(line.copy.state) || !is_open(thread, line, now)) return false;
   take(line, now);
   reserve(thread, line, now, spec.atomic);

@@ -203,7 +203,7 @@ void Turns::wake_watchers(const Line& line, Time at) {
 
 void Turns::wake_lockers(const Line& line, Time at) {
   for (const auto& t : threads_)
-    if (t->mode == Thread::Mode::spinning && t->locks &&
+    if (t->mode == Thread::Mode::spinning && t->locks && t.get() != executing_ &&
         std::ranges::count(t->watched, line.number))
       wake_until(*t, before(at, actor(), *t));
 }
