@@ -22,19 +22,22 @@ class AddressMap {
         agents_(agents),
         fabric_(fabric),
         some_free_(!job.free.empty()),
-        stops_(agents.all()) {
+        stops_(agents.all()),
+        asked_(machine.resolvers.size()) {
     for (Agent a = 0; a < static_cast<Agent>(stops_.size()); ++a) stops_[a] = only_stop(a);
   }
 
-  std::size_t slice(uint64_t line, std::size_t slices) const {
-    if (slices == 1) return 0;
-    if (job_.slice >= 0) return static_cast<std::size_t>(job_.slice) % slices;
-    return mix(line) % static_cast<uint32_t>(slices);
+  // Of a resolver; a transaction asks several times.
+  std::size_t slice(std::size_t resolver, uint64_t line) const {
+    Asked& last = asked_[resolver];
+    if (last.line != line)
+      last = {line, slice_of(line, machine_.resolvers[resolver].slices.size())};
+    return last.slice;
   }
   int32_t stop(Agent a, uint64_t line) const {
     if (const int32_t only = stops_[a]; only != kSliced) return only;
-    const auto& slices = machine_.resolvers[agents_.resolver_number(a)].slices;
-    return slices[slice(line, slices.size())];
+    const std::size_t resolver = agents_.resolver_number(a);
+    return machine_.resolvers[resolver].slices[slice(resolver, line)];
   }
 
   // The resolver that serves a line to `child`. `toucher`: the core that misses on it, or nobody.
@@ -71,6 +74,11 @@ class AddressMap {
     const auto& slices = machine_.resolvers[agents_.resolver_number(a)].slices;
     return slices.size() == 1 ? slices[0] : kSliced;
   }
+  std::size_t slice_of(uint64_t line, std::size_t slices) const {
+    if (slices == 1) return 0;
+    if (job_.slice >= 0) return static_cast<std::size_t>(job_.slice) % slices;
+    return mix(line) % static_cast<uint32_t>(slices);
+  }
   // The same for slices on every host. 32 bits: a quicker division.
   static uint32_t mix(uint64_t line) {
     return static_cast<uint32_t>((line * 0x9E3779B97F4A7C15u) >> 32);
@@ -86,7 +94,12 @@ class AddressMap {
   const Agents& agents_;
   Fabric& fabric_;
   const bool some_free_;
+  struct Asked {
+    uint64_t line = ~uint64_t{0};
+    std::size_t slice = 0;
+  };
   std::vector<int32_t> stops_;                    // by agent
+  mutable std::vector<Asked> asked_;              // by resolver: about which line last
   std::unordered_map<uint64_t, uint32_t> pages_;  // first touch: home by page
 };
 

@@ -81,7 +81,9 @@ class ResolverAgent {
   using Msg = Message<Bytes>;
   using Set = Ways<PlacedEntry>;
 
-  std::size_t slice(uint64_t line) const { return around_.map.slice(line, spec_.slices.size()); }
+  std::size_t slice(uint64_t line) const {
+    return around_.map.slice(around_.agents.resolver_number(self_), line);
+  }
   void act_after(PacketId id, Time when);
   Time delay(const Packet& packet);
   bool awaited(const Packet& packet);
