@@ -169,9 +169,14 @@ void Core::operate(Thread& thread, const Access& a, Line& line, Time now, Outcom
   }
 }
 
-// A hart is about to write a line at `now`. Its siblings lose their reservations of it (rule C7).
+// A hart is about to write a line at `now`: first it is as if nobody had slept.
 void Core::written(const Line& line, Time now, const Thread& by) {
   if (line.watchers) turns.wake_watchers(line, now);
+  written_awake(line, by);
+}
+
+// Where nobody sleeps on it. Its siblings lose their reservations of the line (rule C7).
+void Core::written_awake(const Line& line, const Thread& by) {
   turns.disturb();
   for (const auto& t : threads)
     if (t->reservation == line.number && t.get() != &by) t->reservation = Thread::kNoLine;

@@ -52,8 +52,8 @@ struct alignas(64) LineState {
 };
 
 struct Line : LineState {
-  Bytes data;    // once they have come
-  Time won = 0;  // when it was
+  alignas(64) Bytes data;  // once they have come
+  Time won = 0;            // when it was
 };
 
 // A cache's sets, made when touched; what happens to a line finds its set once.
@@ -107,8 +107,9 @@ class Lines {
   }
   // And always from now on.
   void slow() { fast_ = false, forget_recent(); }
+  Line* at_hand(uint64_t number) const { return many_ ? recent<true>(number) : recent(number); }
   Line* find(uint64_t number) {
-    if (Line* line = many_ ? recent<true>(number) : recent(number)) return line;
+    if (Line* line = at_hand(number)) return line;
     const auto found = by_number_.find(number);
     return found == by_number_.end() ? nullptr : found->second;
   }

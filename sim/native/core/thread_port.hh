@@ -32,25 +32,18 @@ template <bool kernel>
   if (!core.around.protocol.may_store(line->copy.state) || line->contended) return false;
   core.lines.touch(*line, now, index + 1);
   line->copy.state = core.around.protocol.client(line->copy.state, ClientEvent::Store).next();
-  core.written(*line, now, *this);
+  core.written_awake(*line, *this);
   line->data.write(address % kLineBytes, size, value);
   return true;
 }
 
 // An LR of a line at hand: who waits by compare-and-swap executes several a handoff.
-template <bool kernel>
-[[gnu::always_inline]] inline bool Thread::reserves(uint64_t address, unsigned size, Time& now,
-                                                    uint64_t& value) {
-  Line* line = core.lines.recent<kernel>(address >> kLineShift);
-  if (!line || !buffer.empty() || !core.reserves(*this, *line, now)) return false;
-  now += core.spec.atomic;
+inline bool Thread::reserves(uint64_t address, unsigned size, uint64_t& value) {
+  Line* line = core.lines.at_hand(address >> kLineShift);
+  if (!line || !buffer.empty() || !core.reserves(*this, *line, hart.clock)) return false;
+  hart.clock += core.spec.atomic;
   value = line->data.read(address % kLineBytes, size);
   return true;
-}
-
-// False: somebody waits for the end of its lock.
-inline bool Thread::gives_up(Time now) {
-  return locked == kNoLine || core.unlocks_alone(*this, now);
 }
 
 inline Answer Thread::fence(unsigned predecessor, unsigned successor) {

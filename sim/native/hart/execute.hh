@@ -84,20 +84,19 @@ template <class Port>
     x[in.rd] = value;                                                   \
     break;                                                              \
   }
-#define BRANCH(name, match, mask, condition)                                               \
-  case Op::name: {                                                                         \
-    const uint64_t a = x[in.rs1], b = x[in.rs2];                                           \
-    const bool taken = condition;                                                          \
-    const uint64_t target = pc + between(first, at) + u(in.imm);                           \
-    Instruction* const to = taken ? find<translated>(target) : next;                       \
-    if (taken &&                                                                           \
-        (alone || (attempting_ && !gives_up(now)) || !goes_on(to, in.imm <= 0, target))) { \
-      account(between(first, at), now, done);                                              \
-      return branch(in, true);                                                             \
-    }                                                                                      \
-    now += predict(in, pc + between(first, at), taken);                                    \
-    if (taken) next = first = to, pc = target;                                             \
-    break;                                                                                 \
+#define BRANCH(name, match, mask, condition)                         \
+  case Op::name: {                                                   \
+    const uint64_t a = x[in.rs1], b = x[in.rs2];                     \
+    const bool taken = condition;                                    \
+    const uint64_t target = pc + between(first, at) + u(in.imm);     \
+    Instruction* const to = taken ? find<translated>(target) : next; \
+    if (taken && (alone || !goes_on(in, to, target))) {              \
+      account(between(first, at), now, done);                        \
+      return branch(in, true);                                       \
+    }                                                                \
+    now += predict(in, pc + between(first, at), taken);              \
+    if (taken) next = first = to, pc = target;                       \
+    break;                                                           \
   }
 #define LOAD(name, match, mask, type)           \
   case Op::name:                                \
@@ -110,37 +109,6 @@ template <class Port>
     account(between(first, at), now, done);       \
     return store<type>(in);
 #define AMO(name, funct5, operation)
-#define JUMP(name, match, mask, format, where)                         \
-  case Op::name: {                                                     \
-    [[maybe_unused]] const uint64_t a = x[in.rs1];                     \
-    const int64_t imm = in.imm;                                        \
-    const uint64_t pc = this->pc + between(first, at), target = where; \
-    Instruction* const to = find<translated>(target);                  \
-    if (alone || !goes_on(to, target <= pc, target)) {                 \
-      account(between(first, at), now, done);                          \
-      return jump(in, target);                                         \
-    }                                                                  \
-    x[in.rd] = pc + in.length;                                         \
-    next = first = to, this->pc = target;                              \
-    break;                                                             \
-  }
-#define STACK(name, match, mask, format, origin, place)           \
-  case Op::name: {                                                \
-    [[maybe_unused]] const uint64_t a = x[in.rs1], b = x[in.rs2]; \
-    [[maybe_unused]] const int64_t imm = in.imm;                  \
-    const uint64_t from = origin, to = place;                     \
-    if (!moves_stack(from, to)) [[unlikely]] {                    \
-      account(between(first, at), now, done);                     \
-      return stop(Stop::overflow);                                \
-    }                                                             \
-    x[in.rd] = to;                                                \
-    break;                                                        \
-  }
-#define LR(name, match, mask)                 \
-  case Op::name:                              \
-    if (reserves<translated>(in, now)) break; \
-    account(between(first, at), now, done);   \
-    return load_reserved(in);
 #define CALL(name, match, mask, format, call)      \
   case Op::name: {                                 \
     account(between(first, at), now, done);        \
@@ -149,9 +117,9 @@ template <class Port>
     return call;                                   \
   }
 
-// What computes, accesses that hit, branches and jumps follow each other with place and time at
-// hand, and with one check of the horizon each: nothing else can concern the hart meanwhile.
-// Whatever else comes ends the line, and so does a taken branch that stands alone.
+// What computes, accesses that hit and branches follow each other with place and time at hand, and
+// with one check of the horizon each: nothing else can concern the hart meanwhile. Whatever else
+// comes ends the line, and so does a taken branch that stands alone.
 template <class Port>
 template <bool translated>
 [[gnu::always_inline]] inline bool Hart<Port>::straight(Instruction* at, bool alone) {
@@ -264,19 +232,12 @@ bool Hart<Port>::fence_i(const Instruction& in) {
 
 // ---- control flow
 
-// Is all that a taken branch or a jump does that it leads elsewhere?
+// Is all that a taken branch does that it leads elsewhere?
 template <class Port>
-[[gnu::always_inline]] inline bool Hart<Port>::goes_on(const Instruction* to, bool backward,
+[[gnu::always_inline]] inline bool Hart<Port>::goes_on(const Instruction& in, const Instruction* to,
                                                        uint64_t target) {
-  return to && (!backward || !spin_enabled || spin_.passes(target));
-}
-
-// A branch taken between an LR and its SC, where its port has nothing else to do then.
-template <class Port>
-[[gnu::always_inline]] inline bool Hart<Port>::gives_up(uint64_t now) {
-  if constexpr (requires(Port& p) { p.gives_up(now); })
-    if (port_.gives_up(now)) attempting_ = false;
-  return !attempting_;
+  if (!to || attempting_) return false;
+  return in.imm > 0 || !spin_enabled || spin_.passes(target);
 }
 
 // A branch: what it costs beyond the instruction.
@@ -314,13 +275,15 @@ bool Hart<Port>::jump(const Instruction& in, uint64_t target) {
 // size, lies in memory that is not the stack's. On another stack, whose end nobody has told, a step
 // larger than a whole stack must be wrong, too.
 template <class Port>
-[[gnu::always_inline]] inline bool Hart<Port>::moves_stack(uint64_t from, uint64_t to) {
+bool Hart<Port>::move_stack(const Instruction& in, uint64_t from, uint64_t to) {
   if (to < from && stack.entered) {
     const bool own = from - stack.end <= stack.size;
     if (own ? to < stack.end : from - to > stack.size) [[unlikely]]
-      return false;
+      return stop(Stop::overflow);
   }
   if (stack.size && to == stack.end + stack.size) stack.entered = true;
+  x[in.rd] = to;
+  retire(in.length, cost.instruction);
   return true;
 }
 

@@ -176,10 +176,7 @@ class Hart {
   static uint64_t between(const Instruction* first, const Instruction* at) {
     return 2 * static_cast<uint64_t>(at - first);
   }
-  template <bool translated>
-  bool reserves(const Instruction& in, uint64_t& now);
-  bool goes_on(const Instruction* to, bool backward, uint64_t target);
-  bool gives_up(uint64_t now);
+  bool goes_on(const Instruction& in, const Instruction* to, uint64_t target);
   uint64_t predict(const Instruction& in, uint64_t at, bool taken);
   // Each of these executes one, with the same answer.
   template <class T>
@@ -204,7 +201,7 @@ class Hart {
   bool fence(const Instruction& in);
   bool branch(const Instruction& in, bool taken);
   bool jump(const Instruction& in, uint64_t target);
-  bool moves_stack(uint64_t from, uint64_t to);
+  bool move_stack(const Instruction& in, uint64_t from, uint64_t to);
   template <class T>
   bool load_float(const Instruction& in);
   template <class T>

@@ -28,9 +28,6 @@ enum class Op : uint8_t {
 #define STORE(name, match, mask, type) name,
 #define BRANCH(name, match, mask, taken) name,
 #define AMO(name, funct5, operation)
-#define JUMP(name, match, mask, format, target) name,
-#define STACK(name, match, mask, format, from, to) name,
-#define LR(name, match, mask) name,
 #define CALL(name, match, mask, format, call) name,
 #include "hart/instructions.def"
 };
