@@ -54,6 +54,7 @@ class Core {
       end_lock(thread, now);
   }
   bool reserves(Thread& thread, Line& line, Time now);
+  bool unlocks_alone(Thread& thread, Time now);
   void written(const Line& line, Time now, const Thread& by);
   void written_awake(const Line& line, const Thread& by);
 

@@ -107,9 +107,8 @@ class Lines {
   }
   // And always from now on.
   void slow() { fast_ = false, forget_recent(); }
-  Line* at_hand(uint64_t number) const { return many_ ? recent<true>(number) : recent(number); }
   Line* find(uint64_t number) {
-    if (Line* line = at_hand(number)) return line;
+    if (Line* line = many_ ? recent<true>(number) : recent(number)) return line;
     const auto found = by_number_.find(number);
     return found == by_number_.end() ? nullptr : found->second;
   }

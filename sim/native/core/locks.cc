@@ -72,6 +72,18 @@ void Core::end_attempt(Thread& thread, Time now) {
   unlock(thread, now);
 }
 
+// The end of an LR's lock, if nobody waits for it.
+bool Core::unlocks_alone(Thread& thread, Time now) {
+  Line* line = lines.find(thread.locked);
+  if (line && line->locked_until > now) {
+    const auto waits = [](const auto& t) { return t->tries > 0; };
+    if (line->stalled > 0 || std::ranges::any_of(threads, waits)) return false;
+    line->locked_until = now;
+  }
+  thread.locked = Thread::kNoLine;
+  return true;
+}
+
 // Probes and harts that the LR kept off may ask again.
 void Core::end_lock(Thread& thread, Time now) {
   const uint64_t number = thread.locked;
@@ -79,7 +91,6 @@ void Core::end_lock(Thread& thread, Time now) {
   Line* line = lines.find(number);
   if (!line || line->locked_until <= now) return;
   line->locked_until = now;
-  if (line->stalled == 0 && threads.size() == 1) return;
   for (const auto& t : threads) {
     if (t->tries <= now + 1 || t->pending.line() != number) continue;
     t->tries = t->hart.clock = now + 1;

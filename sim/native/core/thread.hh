@@ -59,7 +59,9 @@ class Thread : public IssuingPort<Thread> {
   bool hits(uint64_t address, unsigned size, Time& now, uint64_t& value);
   template <bool kernel>
   bool stores(uint64_t address, unsigned size, uint64_t value, Time now);
-  bool reserves(uint64_t address, unsigned size, uint64_t& value);
+  template <bool kernel>
+  bool reserves(uint64_t address, unsigned size, Time& now, uint64_t& value);
+  bool gives_up(Time now);
   Answer fence(unsigned predecessor, unsigned successor);
   void fence_i() {}
   Answer mmio(uint64_t address, unsigned size, bool write, uint64_t& value);

@@ -38,12 +38,19 @@ template <bool kernel>
 }
 
 // An LR of a line at hand: who waits by compare-and-swap executes several a handoff.
-inline bool Thread::reserves(uint64_t address, unsigned size, uint64_t& value) {
-  Line* line = core.lines.at_hand(address >> kLineShift);
-  if (!line || !buffer.empty() || !core.reserves(*this, *line, hart.clock)) return false;
-  hart.clock += core.spec.atomic;
+template <bool kernel>
+[[gnu::always_inline]] inline bool Thread::reserves(uint64_t address, unsigned size, Time& now,
+                                                    uint64_t& value) {
+  Line* line = core.lines.recent<kernel>(address >> kLineShift);
+  if (!line || !buffer.empty() || !core.reserves(*this, *line, now)) return false;
+  now += core.spec.atomic;
   value = line->data.read(address % kLineBytes, size);
   return true;
+}
+
+// False: somebody waits for the end of its lock.
+inline bool Thread::gives_up(Time now) {
+  return locked == kNoLine || core.unlocks_alone(*this, now);
 }
 
 inline Answer Thread::fence(unsigned predecessor, unsigned successor) {

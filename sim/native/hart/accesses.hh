@@ -48,6 +48,27 @@ template <class T, bool translated>
   return false;
 }
 
+// The same of an LR. No effect by itself: what it locks, the next taken branch gives up.
+template <class Port>
+template <bool translated>
+[[gnu::always_inline]] inline bool Hart<Port>::reserves(const Instruction& in, uint64_t& now) {
+  if constexpr (requires(Port& p, uint64_t& v) { p.template reserves<translated>(v, 1u, v, v); }) {
+    uint64_t address = x[in.rs1];
+    uint64_t value;
+    if (address % in.size != 0) return false;
+    if constexpr (translated) {
+      const auto& page = mmu_->load(address);
+      if (page.key != mmu_->key(address)) return false;
+      address += page.offset;
+    }
+    if (!port_.template reserves<translated>(address, in.size, now, value)) return false;
+    attempting_ = true;
+    x[in.rd] = sign_extend(value, in.size);
+    return true;
+  }
+  return false;
+}
+
 template <class Port>
 template <class T>
 bool Hart<Port>::load(const Instruction& in, uint64_t box) {
@@ -195,14 +216,11 @@ template <class Port>
 bool Hart<Port>::load_reserved(const Instruction& in) {
   uint64_t address = x[in.rs1];
   if (const auto ends = reach_atomic(address, in.size, Right::read)) return *ends;
+  spin_.effect();
   attempting_ = true;
   uint64_t value = 0;
-  const Landing to{in.rd, kSink, in.size, in.length};
-  if constexpr (requires(Port& p) { p.reserves(address, 1u, value); })
-    if (port_.reserves(address, in.size, value)) return finish(Answer::now, to, 0, address, value);
-  spin_.effect();
   const Answer answer = port_.lr(address, in.size, value, static_cast<unsigned>(in.imm));
-  return finish(answer, to, kLoadFault, address, value);
+  return finish(answer, {in.rd, kSink, in.size, in.length}, kLoadFault, address, value);
 }
 
 template <class Port>

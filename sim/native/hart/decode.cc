@@ -39,6 +39,7 @@ constexpr Row kRows[] = {
 #define BRANCH(name, match, mask, taken) {Op::name, match, mask, Format::B},
 #define AMO(name, funct5, operation) \
   {Op::amo, uint32_t{funct5} << 27 | 0x2f, 0xf800407f, Format::Atomic, Amo::operation},
+#define LR(name, match, mask) {Op::name, match, mask, Format::Atomic},
 #define CALL(name, match, mask, format, call) {Op::name, match, mask, Format::format},
 #include "hart/instructions.def"
 };

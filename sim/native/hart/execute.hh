@@ -90,7 +90,7 @@ template <class Port>
     const bool taken = condition;                                    \
     const uint64_t target = pc + between(first, at) + u(in.imm);     \
     Instruction* const to = taken ? find<translated>(target) : next; \
-    if (taken && (alone || !goes_on(in, to, target))) {              \
+    if (taken && (alone || !goes_on(in, to, target, now))) {         \
       account(between(first, at), now, done);                        \
       return branch(in, true);                                       \
     }                                                                \
@@ -109,6 +109,11 @@ template <class Port>
     account(between(first, at), now, done);       \
     return store<type>(in);
 #define AMO(name, funct5, operation)
+#define LR(name, match, mask)                 \
+  case Op::name:                              \
+    if (reserves<translated>(in, now)) break; \
+    account(between(first, at), now, done);   \
+    return load_reserved(in);
 #define CALL(name, match, mask, format, call)      \
   case Op::name: {                                 \
     account(between(first, at), now, done);        \
@@ -235,9 +240,17 @@ bool Hart<Port>::fence_i(const Instruction& in) {
 // Is all that a taken branch does that it leads elsewhere?
 template <class Port>
 [[gnu::always_inline]] inline bool Hart<Port>::goes_on(const Instruction& in, const Instruction* to,
-                                                       uint64_t target) {
-  if (!to || attempting_) return false;
+                                                       uint64_t target, uint64_t now) {
+  if (!to || (attempting_ && !gives_up(now))) return false;
   return in.imm > 0 || !spin_enabled || spin_.passes(target);
+}
+
+// A branch taken between an LR and its SC, where its port has nothing else to do then.
+template <class Port>
+[[gnu::noinline]] bool Hart<Port>::gives_up(uint64_t now) {
+  if constexpr (requires(Port& p) { p.gives_up(now); })
+    if (port_.gives_up(now)) attempting_ = false;
+  return !attempting_;
 }
 
 // A branch: what it costs beyond the instruction.

@@ -176,7 +176,10 @@ class Hart {
   static uint64_t between(const Instruction* first, const Instruction* at) {
     return 2 * static_cast<uint64_t>(at - first);
   }
-  bool goes_on(const Instruction& in, const Instruction* to, uint64_t target);
+  template <bool translated>
+  bool reserves(const Instruction& in, uint64_t& now);
+  bool goes_on(const Instruction& in, const Instruction* to, uint64_t target, uint64_t now);
+  bool gives_up(uint64_t now);
   uint64_t predict(const Instruction& in, uint64_t at, bool taken);
   // Each of these executes one, with the same answer.
   template <class T>

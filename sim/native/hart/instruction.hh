@@ -28,6 +28,7 @@ enum class Op : uint8_t {
 #define STORE(name, match, mask, type) name,
 #define BRANCH(name, match, mask, taken) name,
 #define AMO(name, funct5, operation)
+#define LR(name, match, mask) name,
 #define CALL(name, match, mask, format, call) name,
 #include "hart/instructions.def"
 };

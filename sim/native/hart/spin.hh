@@ -4,7 +4,7 @@
 // same pc, registers and predictor as before, and had no *effect* in between, it will do so for
 // ever, as long as the memory it reads stays as it is. Effects are: stores, amo, sc, every CSR
 // access (time reads included), mmio, markers, fence.i, wfi, traps, an access answered `later`, and
-// an lr beyond what the port's reserves() does, which is given up before the loop comes round.
+// an lr that the port's reserves() did not do at once.
 //
 // The search is Brent's: a snapshot is taken at arrival 8, 16, 32, ... since the last effect, and
 // later arrivals are compared with the latest one. So a loop of any shape is found (delay loops and
