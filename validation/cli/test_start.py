@@ -50,7 +50,8 @@ def test_a_run_loads_its_own_engine_and_nothing_of_other_commands():
     found = modules(*RUN)
     assert "uncore.engine.native" in found
     other = ("uncore.engine.reference", "uncore.litmus", "uncore.compare", "uncore.matrix")
-    other += ("uncore.counterfactual", "uncore.fences.orders")
+    other += ("uncore.counterfactual", "uncore.fences.orders", "uncore.report.plot")
+    other += ("uncore.report.chart", "uncore.report.panels")
     assert not {name for name in found if name.startswith((*other, "uncore_lab"))}
 
 

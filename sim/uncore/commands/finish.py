@@ -21,10 +21,8 @@ from uncore.fences.asked import hint
 from uncore.job import Job
 from uncore.plain import plain
 from uncore.pool import Workers
-from uncore.report import chart as charts
 from uncore.report import curve
 from uncore.report import lines as moved
-from uncore.report.plot import picture
 from uncore.report.progress import progress
 from uncore.result import Result, Results, repeats, save
 from uncore.result.schema import by_seed
@@ -52,7 +50,7 @@ def finish(
 ) -> int:
     files = {"--output": output, "--plot": chart.plot, "--log": log}
     check_endings(files | {"--report": chart.report})
-    charts.check(chart.wanted(), (job.document() for job in jobs if chart.plot))
+    _check(chart, jobs)
     probes = _probes(lines=lines, log=log, calls=calls)
     with saving() as hold:
         others = [job for group in drawn for job in group]
@@ -116,10 +114,20 @@ def _ended(results: Sequence[Result]) -> int:
     return OK
 
 
+def _check(chart: Chart, jobs: Sequence[Job]) -> None:
+    wanted = chart.wanted()
+    if chart.plot:
+        from uncore.report import chart as charts  # noqa: PLC0415 (slow to load)
+
+        charts.check(wanted, (job.document() for job in jobs))
+
+
 def draw(results: Sequence[Result], chart: Chart) -> None:
     if chart.plot and any(result.points for result in results):
-        panels = charts.panels(results, chart.wanted())
-        note(f"picture: {picture(chart.plot, *panels)}")
+        from uncore.report.chart import panels  # noqa: PLC0415 (slow to load)
+        from uncore.report.plot import picture  # noqa: PLC0415 (slow to load)
+
+        note(f"picture: {picture(chart.plot, *panels(results, chart.wanted()))}")
 
 
 def _simulate(

@@ -101,7 +101,7 @@ def names() -> list[str]:
 
 def load(name: str) -> Engine:
     """The engine's module, whether or not it is usable here (ask `missing`)."""
-    if name not in names():
+    if name not in ENGINES or not importlib.util.find_spec(ENGINES[name]):
         raise UserError(
             f"no engine is called '{name}': there are {', '.join(names())}.{nearest(name, names())}"
         )

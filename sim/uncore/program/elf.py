@@ -29,6 +29,7 @@ _ENTRY = 24  # where e_entry stands
 _PT_INTERP = 3
 _PT_LOAD, _SHT_SYMTAB, _SHT_NOBITS, _SHN_UNDEF = 1, 2, 8, 0
 _MACROS = "uc_value_"  # a parameter has its own name, too (UC_VALUE of uncore.h)
+_LOCAL = b".$"  # first letters of the names that tools give
 _NAMED = frozenset({0, 1, 2})  # STT_NOTYPE, STT_OBJECT, STT_FUNC
 _CLASS_64, _LITTLE_ENDIAN, _RISCV, _EXECUTABLE, _SHARED = 2, 1, 243, 2, 3
 USER_END = 1 << 38  # of the addresses that a program of Linux has (Sv39)
@@ -203,9 +204,10 @@ def _symbols(table: bytes, strings: bytes) -> Iterator[Symbol]:
     """Functions and objects that a programmer has named."""
     for at, info, _, section, value, size in _SYM.iter_unpack(table):
         if info & 15 in _NAMED and section != _SHN_UNDEF:
-            name = _name(strings, at)
-            if name and not name.startswith((".", "$", _MACROS)):
-                yield Symbol(value, size, name)
+            if strings[at] and strings[at] not in _LOCAL:  # most are; so they are not decoded
+                name = _name(strings, at)
+                if not name.startswith(_MACROS):
+                    yield Symbol(value, size, name)
 
 
 def _check_linux(elf: Elf, name: str) -> None:

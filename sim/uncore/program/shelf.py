@@ -44,7 +44,7 @@ def catalogue() -> dict[str, Path]:
 
 def shipped() -> list[Program]:
     """Every shipped workload."""
-    return [find(name) for name in catalogue()]
+    return [Program(name, elf, _contents(elf)) for name, elf in catalogue().items()]
 
 
 def find(name: str) -> Program:
