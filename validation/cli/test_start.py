@@ -51,7 +51,7 @@ def test_a_run_loads_its_own_engine_and_nothing_of_other_commands():
     assert "uncore.engine.native" in found
     other = ("uncore.engine.reference", "uncore.litmus", "uncore.compare", "uncore.matrix")
     other += ("uncore.counterfactual", "uncore.fences.orders", "uncore.report.plot")
-    other += ("uncore.report.chart", "uncore.report.panels")
+    other += ("uncore.report.chart", "uncore.report.panels", "uncore.engine.native.reordered")
     assert not {name for name in found if name.startswith((*other, "uncore_lab"))}
 
 

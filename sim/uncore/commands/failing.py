@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from uncore import engine
 from uncore.commands.options import note
 from uncore.engine import Told
-from uncore.engine.native.reordered import reordered
 from uncore.job import Job
 from uncore.result import Result
 
@@ -34,6 +33,8 @@ def _failing(job: Job, result: Result, wrong: Sequence[Job], threads: int) -> It
 
 
 def _explain(job: Job, seeds: Sequence[int], told: Told) -> None:
+    from uncore.engine.native.reordered import reordered  # noqa: PLC0415 (slow to load)
+
     listed = ", ".join(map(str, seeds))
     note(
         f"{job.machine.id} at {job.threads[0]} threads: fails with"

@@ -6,7 +6,6 @@ import hashlib
 import os
 from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
 
 from uncore import paths
 
@@ -17,7 +16,7 @@ KINDS = (".py", ".table")  # beside what is compiled
 def content() -> str:
     folders = (paths.PACKAGE, paths.SST, paths.GEM5)
     files = [
-        Path(place, name)
+        os.path.join(place, name)
         for folder in folders
         for place, _, names in os.walk(folder)  # a third of what globs take, at each start
         for name in names
@@ -26,9 +25,11 @@ def content() -> str:
     native = find_spec("uncore._native")
     found = hashlib.sha256()
     for file in (
-        Path(str(native and native.origin)),
-        *paths.SST_ELEMENT.glob("*.so"),
+        str(native and native.origin),
+        *map(str, paths.SST_ELEMENT.glob("*.so")),
         *sorted(files),
     ):
-        found.update(b"%s\0" % file.name.encode() + file.read_bytes())
+        found.update(b"%s\0" % os.path.basename(file).encode())
+        with open(file, "rb", buffering=0) as contents:  # a piece at a time: fresh memory is slow
+            found.update(hashlib.file_digest(contents, "sha256").digest())
     return found.hexdigest()

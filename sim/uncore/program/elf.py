@@ -203,11 +203,12 @@ def _segments(table: bytes, data: bytes) -> Iterator[Segment]:
 def _symbols(table: bytes, strings: bytes) -> Iterator[Symbol]:
     """Functions and objects that a programmer has named."""
     for at, info, _, section, value, size in _SYM.iter_unpack(table):
-        if info & 15 in _NAMED and section != _SHN_UNDEF:
-            if strings[at] and strings[at] not in _LOCAL:  # most are; so they are not decoded
-                name = _name(strings, at)
-                if not name.startswith(_MACROS):
-                    yield Symbol(value, size, name)
+        if info & 15 not in _NAMED or section == _SHN_UNDEF:
+            continue
+        if strings[at] and strings[at] not in _LOCAL:  # most are; so they are not decoded
+            name = _name(strings, at)
+            if not name.startswith(_MACROS):
+                yield Symbol(value, size, name)
 
 
 def _check_linux(elf: Elf, name: str) -> None:

@@ -5,6 +5,8 @@ Placed      where threads run, and the workload's parameters
 Seeded      for which it matters who comes first: that is left to chance
 Repeated    several such runs
 Several     several values of each
+
+Nothing compares or prints them, and what a dataclass does for that is compiled at each start.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from uncore.words import axes, duration, pairs, places, seeds
 POLICIES = {"home", "slices", "engine", "slow", "placement"}  # said as a Job has them
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Choices:
     """What every command that simulates lets the user choose."""
 
@@ -78,7 +80,7 @@ class _Choices:
         return seeds("--seed", self.seed or "none", 1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class _OfWorkload:
     """Stands first in --help, as bases do from the last on."""
 
@@ -86,13 +88,13 @@ class _OfWorkload:
 
 
 @Parameter(name="*")
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Choices(Engines, _Choices):
     """Both."""
 
 
 @Parameter(name="*")
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Placed(Choices, _OfWorkload):
     """The same, where threads run, and the workload's parameters."""
 
@@ -114,7 +116,7 @@ class Placed(Choices, _OfWorkload):
 
 
 @Parameter(name="*")
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Seeded(Placed):
     """The same of a run whose order of arrival is left to chance."""
 
@@ -131,7 +133,7 @@ class Seeded(Placed):
 
 
 @Parameter(name="*")
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Repeated(Seeded):
     """The same of several such runs."""
 
@@ -154,7 +156,7 @@ class Repeated(Seeded):
 
 
 @Parameter(name="*")
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Several(Repeated):
     """The same, each with several values: axes."""
 
