@@ -49,3 +49,13 @@ def test_threads_that_lock_files_meet_at_their_table_of_descriptors(tasks: str) 
 def test_waiters_stay_away_from_the_line(workload: str) -> None:
     """A waiter that looks after every pause fetches the lock's line at each of its changes."""
     assert moved(workload, lock_delay="256") < 0.7 * moved(workload, lock_delay="0")
+
+
+def test_who_folds_a_part_under_its_lock_makes_tasks_that_map_wait_in_line():
+    """Linux's count of promised memory: beyond eight tasks of a 7601 they queue, as measured."""
+    linux = next(s for s in SHAPES if (s.benchmark, s.kind) == ("mmap1", "linux"))
+    values = {name: str(value) for name, value in linux.skeleton.values.items()}
+    values |= {"work": "3000", "ops": "64"}
+    points = api.run("epyc7601x2", linux.skeleton.workload, [4, 16], parameters=values).points
+    by_tasks = {n: [p.throughput for p in points if p.threads == n] for n in (4, 16)}
+    assert max(by_tasks[16]) < 0.5 * min(by_tasks[4])
