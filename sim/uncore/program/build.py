@@ -193,8 +193,9 @@ def files(source: Path) -> list[Path]:
     return [Path(word.replace("\\ ", " ")) for word in words]
 
 
-def _compile(source: Path, words: list[str], patience: int = PATIENCE) -> str:
+def _compile(source: Path, words: list[str], patience: int = 0) -> str:
     """What the compiler prints; it calls others, so its group of processes ends with it."""
+    patience = patience or PATIENCE
     sources.check(source, [paths.WORKLOADS / "include"])
     with subprocess.Popen(
         words,
