@@ -51,7 +51,7 @@ def test_waiters_stay_away_from_the_line(workload: str) -> None:
     assert moved(workload, lock_delay="256") < 0.7 * moved(workload, lock_delay="0")
 
 
-def test_who_folds_a_part_under_its_lock_makes_tasks_that_map_wait_in_line():
+def test_folding_a_part_under_its_lock_makes_tasks_that_map_queue():
     """Linux's count of promised memory: beyond eight tasks of a 7601 they queue, as measured."""
     linux = next(s for s in SHAPES if (s.benchmark, s.kind) == ("mmap1", "linux"))
     values = {name: str(value) for name, value in linux.skeleton.values.items()}
