@@ -109,14 +109,15 @@ def test_a_full_directory_recalls_its_oldest_line() -> None:
     assert [span.cost for span in spans[0][1:]] == [LOAD, fetch(A) + LOAD]
 
 
-def test_a_full_set_recalls_one_line_for_one() -> None:
+@pytest.mark.parametrize(("asked", "recalled"), [(0, True), (1, False)])
+def test_a_full_set_recalls_one_line_for_one(asked: int, recalled: bool) -> None:
     """R8: the older of two goes; its owner's answer does not push the other one out."""
     plans = [
-        [Step(1000, Do.AMO, 0), Step(1500, Do.AMO, 1), Step(3000, Do.LOAD, 1)],
+        [Step(1000, Do.AMO, 0), Step(1500, Do.AMO, 1), Step(3000, Do.LOAD, asked)],
         [Step(2000, Do.LOAD, 2)],
     ]
     spans = steps(line(resolver={"entries": 64, "ways": 2}), plans, stride=32 * 64)
-    assert spans[0][2].cost == LOAD
+    assert spans[0][2].cost == (fetch(A) + LOAD if recalled else LOAD)
 
 
 # ---- J: a join -----------------------------------------------------------------------------------
