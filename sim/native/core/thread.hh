@@ -54,6 +54,9 @@ class Thread : public IssuingPort<Thread> {
   uint64_t by_timer = 0;
   bool timer_told = false;  // the last of these by its trap; not yet by stopi
 
+  // Does it execute instructions next?
+  bool goes_on() const { return mode == Mode::running && !tries && !in_kernel; }
+
   // The port (hart/port.hh), with what IssuingPort adds.
   template <bool kernel>
   bool hits(uint64_t address, unsigned size, Time& now, uint64_t& value);

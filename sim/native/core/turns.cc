@@ -55,13 +55,6 @@ Turns::Turn Turns::next() const {
   return turn;
 }
 
-// Of two harts, the other one, where its turn is next.
-Thread* Turns::sibling(const Thread& thread) const {
-  Thread* const other = threads_[1 - thread.index].get();
-  const bool goes_on = other->mode == Thread::Mode::running && !other->tries && !other->in_kernel;
-  return goes_on && other->hart.clock <= horizon_ ? other : nullptr;
-}
-
 [[gnu::noinline]] Stop Turns::run(Thread& thread) {
   return thread.weak ? thread.hart.run_viewed(thread.weak->views) : thread.hart.run();
 }
@@ -78,17 +71,20 @@ Turns::Stopped Turns::execute(const Turn& turn) {
 
 // Siblings' turns are an instruction or two long, so the interpreter is here, not called.
 Turns::Stopped Turns::alternate(const Turn& turn) {
-  Thread* thread = turn.thread;
+  Thread *thread = turn.thread, *other = threads_[1 - thread->index].get();
+  Instruction *at = nullptr, *other_at = nullptr;
   for (Time end = turn.end;;) {
     Hart<Thread>& hart = thread->hart;
     hart.horizon = std::min(horizon_, end);
     hart.undisturbed = thread->ran_at == disturbances_;
-    const Stop stop = hart.run();
+    const Stop stop = hart.run_from(at);
     thread->ran_at = disturbances_;
-    Thread* const other = stop == Stop::horizon ? sibling(*thread) : nullptr;
-    if (!other) return {thread, stop};
+    if (stop != Stop::horizon || !other->goes_on() || other->hart.clock > horizon_)
+      return {thread, stop};
     end = hart.clock - (thread->index < other->index);
-    executing_ = thread = other;
+    std::swap(thread, other);
+    std::swap(at, other_at);
+    executing_ = thread;
   }
 }
 

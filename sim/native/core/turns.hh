@@ -89,7 +89,6 @@ class Turns {
  private:
   static Stop run(Thread& thread);
   Stopped alternate(const Turn& turn);
-  Thread* sibling(const Thread& thread) const;
   static Time before(Time at, uint32_t by, const Thread& sleeper);
   Time horizon(Time now) const;
   bool locks_alone(const Line& line) const;

@@ -61,18 +61,32 @@ constexpr T rest(T a, T b) {
 template <class Port>
 [[gnu::always_inline]] inline Stop Hart<Port>::run() {
   static_assert(HartPort<Port>);
-  if (suspended_) return Stop::later;
-  if (waiting_ && !wakes()) return Stop::wfi;
-  waiting_ = false;
+  Instruction* at = nullptr;
+  return run_from(at);
+}
+
+// `at`: the instruction at pc, or null, where its caller does not know; told where it stops at its
+// horizon.
+template <class Port>
+[[gnu::always_inline]] inline Stop Hart<Port>::run_from(Instruction*& at) {
+  if (!at) {
+    if (suspended_) return Stop::later;
+    if (waiting_ && !wakes()) return Stop::wfi;
+    waiting_ = false;
+  }
   if (!undisturbed) spin_.disturb();
-  if (mmu_) [[unlikely]]
-    return run_translated();
-  for (;;) {
-    if (clock > horizon) return Stop::horizon;
-    if (attention_ && !interrupted()) [[unlikely]]
-      return stop_;
-    Instruction* in = code_.find(pc);
-    if (!straight<false>(in ? in : outside())) return stop_;
+  for (;; at = nullptr) {
+    if (!at) {
+      if (mmu_) [[unlikely]]
+        return run_translated();
+      if (clock > horizon) return Stop::horizon;
+    }
+    if (attention_) [[unlikely]] {
+      if (!interrupted()) return stop_;
+      at = nullptr;
+    }
+    if (!at) at = code_.find(pc);
+    if (!(at ? straight<false>(at) : outside())) return stop_;
   }
 }
 
@@ -127,7 +141,7 @@ template <class Port>
 // comes ends the line, and so does a taken branch that stands alone.
 template <class Port>
 template <bool translated>
-[[gnu::always_inline]] inline bool Hart<Port>::straight(Instruction* at, bool alone) {
+[[gnu::always_inline]] inline bool Hart<Port>::straight(Instruction*& at, bool alone) {
   using namespace meaning;
   Instruction* first = at;
   const uint64_t each = cost.instruction, last = horizon;
@@ -171,10 +185,11 @@ template <bool translated>
 
 // Code outside the decoded range stands alone.
 template <class Port>
-[[gnu::noinline]] Instruction* Hart<Port>::outside() {
-  outside_[0] = {};
-  decode_at(pc, outside_[0]);
-  return outside_;
+[[gnu::noinline]] bool Hart<Port>::outside() {
+  Instruction* at = outside_;
+  *at = {};
+  decode_at(pc, *at);
+  return straight<false>(at, true);
 }
 
 template <class Port>
@@ -188,13 +203,15 @@ template <class Port>
     if (clock > horizon) return Stop::horizon;
     if (attention_ && !interrupted()) return stop_;
     Instruction* const known = code_.find(pc);
-    Instruction& in = known ? *known : *outside();
+    if (!known) outside_[0] = {};
+    Instruction& in = known ? *known : outside_[0];
     if (in.op == Op::undecoded && !decode_at(pc, in) && !trap(kFetchFault, pc)) return stop_;
     if (in.op == Op::undecoded) continue;
     const Instruction executed = outside_[0] = in;  // one at a time; it may forget its code
     const uint64_t retired = instructions;
     views.begins(executed, halfway());
-    const bool goes_on = straight<false>(outside_, true);
+    Instruction* alone = outside_;
+    const bool goes_on = straight<false>(alone, true);
     if (suspended_ && (!landing_.first || halfway())) views.suspends(executed);
     if (instructions != retired) views.ends(executed);
     if (!goes_on) return stop_;

@@ -106,6 +106,7 @@ class Hart {
   uint64_t whole = 64;      // an access within so many bytes, aligned to their number, is one
 
   Stop run();
+  Stop run_from(Instruction*& at);
   Stop run_viewed(Views& views);  // the same, followed (views.hh)
 
   // Completes the access that was answered `later` (a load, amo, lr or mmio read: its value; sc: 1
@@ -160,7 +161,7 @@ class Hart {
   // Executes instructions that follow each other, or the first one `alone`. True: the hart goes on
   // at pc. False: run() returns stop_.
   template <bool translated>
-  bool straight(Instruction* at, bool alone = false);
+  bool straight(Instruction*& at, bool alone = false);
   template <bool translated>
   Instruction* find(uint64_t at) const;
   template <class T, bool translated>
@@ -225,7 +226,7 @@ class Hart {
               uint64_t high = 0);
 
   void land(Landing to, uint64_t value, uint64_t high);
-  Instruction* outside();
+  bool outside();
   bool decode_at(uint64_t address, Instruction& in);
   std::optional<bool> reach_atomic(uint64_t& address, unsigned size, Right right);
   // --- translation ---

@@ -237,7 +237,7 @@ template <class Port>
     if (clock > horizon) return Stop::horizon;
     if (attention_ && !interrupted()) [[unlikely]]
       return stop_;
-    Instruction* const in = fetched();
+    Instruction* in = fetched();
     if (!(in ? straight<true>(in) : goes_on_)) return stop_;
   }
 }
