@@ -133,6 +133,7 @@ bool Core::fail(Thread& thread, const Access& a, Time now, Outcome& out) {
     return false;
   }
   out.cost += lookup + (restarts ? spec.mispredict : 0);
+  thread.warms |= lookup > 0;
   apply(thread, a, *line, now, out);
   return true;
 }
@@ -141,7 +142,10 @@ bool Core::fail(Thread& thread, const Access& a, Time now, Outcome& out) {
 [[gnu::always_inline]] inline void Core::apply(Thread& thread, const Access& a, Line& line,
                                                Time now, Outcome& out) {
   if (observed) observed.access(thread, a, now, &line.data);
-  if (a.kind == Access::Kind::load && thread.recording) thread.watch(a.line());
+  if (a.kind == Access::Kind::load && thread.recording) {
+    thread.recording = thread.hart.may_wait();
+    thread.watch(a.line());
+  }
   if (a.writes()) written(line, now, thread);
   if (thread.weak) return apply_weakly(thread, a, line, now, out);
   operate(thread, a, line, now, out);

@@ -32,6 +32,7 @@ class Thread : public IssuingPort<Thread> {
   const uint32_t index;  // among the core's threads
   Mode mode = Mode::running;
   bool recording = false;          // it seems to spin: note which lines it reads
+  bool warms = false;              // and whether one of them was not in the first level
   bool locks = false;              // and whether it locks them, by LRs
   bool restarts = false;           // it met the lock of another hart of the core
   bool interrupted = false;        // the trap it handles is an interrupt
@@ -65,6 +66,11 @@ class Thread : public IssuingPort<Thread> {
   template <bool kernel>
   bool reserves(uint64_t address, unsigned size, Time& now, uint64_t& value);
   bool gives_up(Time now);
+  SpinDetector::Watch watches() const {
+    using enum SpinDetector::Watch;
+    if (weak) return none;
+    return recording && !warms ? steady : possible;
+  }
   Answer fence(unsigned predecessor, unsigned successor);
   void fence_i() {}
   Answer mmio(uint64_t address, unsigned size, bool write, uint64_t& value);

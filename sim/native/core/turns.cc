@@ -29,7 +29,8 @@ Time Turns::horizon(Time now) const {
   // Who touches a page first is decided in the order of events.
   const Time apart = around_.map.first_touch() ? 0 : reach_;
   const bool expects = around_.network.in_flight(core_) > 0;
-  const Time by_message = later(around_.queue.next_message(), expects ? 0 : apart);
+  const Time by_message = expects ? around_.queue.next_message(static_cast<uint64_t>(core_), apart)
+                                  : later(around_.queue.next_message(), apart);
   const Time by_run = later(around_.queue.next_run(), apart);
   Time due = kNever;
   if (around_.interrupts.any_due())
@@ -128,11 +129,13 @@ Time Turns::before(Time at, uint32_t by, const Thread& sleeper) {
   return sleeper.index < by ? at : at - (at > 0);
 }
 
-// One more turn shows which lines it reads; then it sleeps until one of them changes.
+// One more turn shows which lines it reads, and that all of them are at hand; then it sleeps until
+// one of them changes.
 void Turns::spun(Thread& thread) {
   const bool repeats = !thread.weak || thread.weak->repeats(thread.hart.pc);
-  if (!thread.recording || !repeats) {
+  if (!thread.recording || thread.warms || !repeats) {
     thread.recording = true;
+    thread.warms = false;
     thread.watched.clear();
     thread.locks = false;
     if (around_.attribution) around_.attribution->turn_begins(thread.id);

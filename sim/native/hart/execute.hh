@@ -320,7 +320,10 @@ bool Hart<Port>::move_stack(const Instruction& in, uint64_t from, uint64_t to) {
 // At the target of a taken backward branch or jump.
 template <class Port>
 bool Hart<Port>::arrived(const Instruction& by) {
-  if (!spin_enabled || !spin_.arrive(pc, x, predictor_, by, meter())) return true;
+  if (!spin_enabled) return true;
+  SpinDetector::Watch watch{};
+  if constexpr (requires(const Port& p) { p.watches(); }) watch = port_.watches();
+  if (!spin_.arrive(pc, x, predictor_, by, meter(), watch)) return true;
   const SpinDetector::Meter& turn = spin_.period();
   spin_period = turn.clock;
   spin_instructions = turn.instructions;

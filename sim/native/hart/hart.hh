@@ -127,6 +127,8 @@ class Hart {
   void flush(std::optional<uint64_t> address, std::optional<uint16_t> asid);
   void forget_code();
 
+  // Has it had no effect since it was last at a place where it may wait?
+  bool may_wait() const { return spin_.looks(); }
   // What it read while it waited has changed: look for a waiting loop anew.
   void woken() { spin_.effect(); }
   // After Stop::spin: what executing n more periods would do.

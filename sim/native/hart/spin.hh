@@ -9,9 +9,13 @@
 // The search is Brent's: a snapshot is taken at arrival 8, 16, 32, ... since the last effect, and
 // later arrivals are compared with the latest one. So a loop of any shape is found (delay loops and
 // calls inside the waiting loop included), and a loop that computes pays almost nothing. Two turns
-// of equal cost are required, because the first may still have warmed a cache. The second must lie
-// within one run(), or within runs between which nothing changed: a turn that read some memory
-// before a change and the rest after it proves nothing.
+// of equal cost are required, because the first may still have warmed a cache; one is enough where
+// the port has seen that it did not. It must lie within one run(), or within runs between which
+// nothing changed: a turn that read some memory before a change and the rest after it proves
+// nothing.
+//
+// Where the hart was found to wait before, a port that looks on (Watch) is told at once, and the
+// turn that begins there is the first that counts.
 //
 // Invariant: fewer than kFirst arrivals since the last effect means there is no snapshot.
 #pragma once
@@ -37,6 +41,13 @@ class SpinDetector {
     }
   };
 
+  // What the port sees of the accesses of a turn.
+  enum class Watch : uint8_t {
+    none,      // nothing
+    possible,  // nothing yet
+    steady,    // that each will cost the same in the next turn
+  };
+
   void effect() { arrivals_ = 0; }
 
   // Memory may have changed.
@@ -49,23 +60,26 @@ class SpinDetector {
     return !looks;
   }
 
-  // The hart has arrived at pc `by` a branch or jump. True: a steady loop; one turn is period().
+  // The hart has arrived at pc `by` a branch or jump. True: a steady loop, of which one turn is
+  // period(); or, where the port can watch, probably one, of which nothing is known yet.
   bool arrive(uint64_t pc, const uint64_t* x, const Predictor& predictor, const Instruction& by,
-              const Meter& now) {
+              const Meter& now, Watch watch) {
     if (arrivals_ >= kFirst) {
       // The registers a loop branch compares are those most likely to differ.
       const bool maybe = pc == pc_ && x[by.rs1] == x_[by.rs1] && x[by.rs2] == x_[by.rs2];
-      if (maybe && same(x, predictor)) return measure(now);
+      if (maybe && same(x, predictor)) return measure(now, watch);
     } else if (arrivals_ == 0 && pc == known_) {
       arrivals_ = kFirst;
       look(pc, x, predictor, now);
-      return false;
+      return watch == Watch::possible;
     }
     if (++arrivals_ >= kFirst && (arrivals_ & (arrivals_ - 1)) == 0) look(pc, x, predictor, now);
     return false;
   }
 
   const Meter& period() const { return period_; }
+  // Are arrivals compared with a snapshot?
+  bool looks() const { return arrivals_ >= kFirst; }
 
  private:
   static constexpr uint64_t kFirst = 8;
@@ -74,9 +88,9 @@ class SpinDetector {
     return std::memcmp(x, x_, sizeof x_) == 0 && predictor.table == table_;
   }
 
-  bool measure(const Meter& now) {
+  bool measure(const Meter& now, Watch watch) {
     const Meter turn = now - mark_;
-    const bool steady = whole_ && turn == period_;
+    const bool steady = whole_ && (watch == Watch::steady || turn == period_);
     if (steady) known_ = pc_;
     period_ = turn;
     mark_ = now;

@@ -68,6 +68,17 @@ class EventQueue {
 
   Time next_run() const { return runs_.next_time(); }            // of a core
   Time next_message() const { return near_[near_count_].time; }  // of anything else
+  // When a message, or anything else but a run, concerns this receiver, or could `apart` after it
+  // concerns another one; at the earliest.
+  Time next_message(uint64_t receiver, Time apart) const {
+    Time least = far_;
+    for (std::size_t i = near_count_; i > 0; --i) {
+      const Event& e = near_[i];
+      if (e.time >= least) break;
+      least = std::min(least, e.place >> 44 == receiver ? e.time : e.time + apart);
+    }
+    return least;
+  }
   // The next event is the present one from now on: what happens, and to whom.
   struct Next {
     Action action;
