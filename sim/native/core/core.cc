@@ -80,6 +80,7 @@ bool Core::load(Thread& thread, const Access& a, Time now, Outcome& out) {
   const auto found = thread.buffer.search(a.address, a.size, out.value);
   out.cost = spec.l1_hit;
   if (found == StoreBuffer::Found::value) {
+    thread.varies = true;
     if (thread.weak) thread.weak->forwarded(a, thread.buffer);
     return true;
   }
@@ -133,7 +134,7 @@ bool Core::fail(Thread& thread, const Access& a, Time now, Outcome& out) {
     return false;
   }
   out.cost += lookup + (restarts ? spec.mispredict : 0);
-  thread.warms |= lookup > 0;
+  thread.varies |= lookup > 0;
   apply(thread, a, *line, now, out);
   return true;
 }

@@ -32,7 +32,7 @@ class Thread : public IssuingPort<Thread> {
   const uint32_t index;  // among the core's threads
   Mode mode = Mode::running;
   bool recording = false;          // it seems to spin: note which lines it reads
-  bool warms = false;              // and whether one of them was not in the first level
+  bool varies = false;             // and whether one may be found elsewhere in the next turn
   bool locks = false;              // and whether it locks them, by LRs
   bool restarts = false;           // it met the lock of another hart of the core
   bool interrupted = false;        // the trap it handles is an interrupt
@@ -69,7 +69,7 @@ class Thread : public IssuingPort<Thread> {
   SpinDetector::Watch watches() const {
     using enum SpinDetector::Watch;
     if (weak) return none;
-    return recording && !warms ? steady : possible;
+    return recording && !varies ? steady : possible;
   }
   Answer fence(unsigned predecessor, unsigned successor);
   void fence_i() {}

@@ -129,20 +129,20 @@ Time Turns::before(Time at, uint32_t by, const Thread& sleeper) {
   return sleeper.index < by ? at : at - (at > 0);
 }
 
-// One more turn shows which lines it reads, and that all of them are at hand; then it sleeps until
-// one of them changes.
+// One more turn shows which lines it reads, and that all of them are in the first level; then it
+// sleeps until one of them changes. Stores that wait in its buffer change nothing that it reads.
 void Turns::spun(Thread& thread) {
   const bool repeats = !thread.weak || thread.weak->repeats(thread.hart.pc);
-  if (!thread.recording || thread.warms || !repeats) {
+  if (!thread.recording || thread.varies || !repeats) {
     thread.recording = true;
-    thread.warms = false;
+    thread.varies = false;
     thread.watched.clear();
     thread.locks = false;
     if (around_.attribution) around_.attribution->turn_begins(thread.id);
     return;
   }
   thread.recording = false;
-  if (!thread.buffer.empty()) return;
+  if (thread.weak && !thread.buffer.empty()) return;
   for (uint64_t number : thread.watched) {
     const Line* line = lines_.find(number);
     if (!line || !line->in_l1 || !around_.protocol.may_load(line->copy.state)) return;
