@@ -175,14 +175,14 @@ void Core::operate(Thread& thread, const Access& a, Line& line, Time now, Outcom
 }
 
 // A hart is about to write a line at `now`: first it is as if nobody had slept.
-void Core::written(const Line& line, Time now, const Thread& by) {
+void Core::written(Line& line, Time now, const Thread& by) {
   if (line.watchers) turns.wake_watchers(line, now);
   written_awake(line, by);
 }
 
-// Where nobody sleeps on it. Its siblings lose their reservations of the line (rule C7).
-void Core::written_awake(const Line& line, const Thread& by) {
-  turns.disturb();
+// Its siblings lose their reservations of the line (rule C7).
+void Core::take_reservations(Line& line, const Thread& by) {
+  line.reserved = by.reservation == line.number;
   for (const auto& t : threads)
     if (t->reservation == line.number && t.get() != &by) t->reservation = Thread::kNoLine;
 }

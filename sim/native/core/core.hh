@@ -55,14 +55,20 @@ class Core {
   }
   bool reserves(Thread& thread, Line& line, Time now);
   bool unlocks_alone(Thread& thread, Time now);
-  void written(const Line& line, Time now, const Thread& by);
-  void written_awake(const Line& line, const Thread& by);
+  void written(Line& line, Time now, const Thread& by);
+  // Where nobody sleeps on it.
+  void written_awake(Line& line, const Thread& by) {
+    turns.disturb();
+    if (line.reserved) [[unlikely]]
+      take_reservations(line, by);
+  }
 
   void end_run(Thread& thread, End::Cause cause, int code, std::string reason = {});
 
   class AtLine;  // the client's environment (core/at_line.hh)
 
  private:
+  void take_reservations(Line& line, const Thread& by);
   Line* ready(const Thread& thread, uint64_t number, ClientEvent wish, Time now, Time& cost);
   void use(Line& line, Time now);
   // A line of the L1 that the core has alone is used to be written.

@@ -46,7 +46,8 @@ struct alignas(64) LineState {
   uint16_t stalled = 0;   // probes waiting for this line
   bool resident = false;  // occupies a way of the L2
   bool in_l1 = false;
-  bool guarded = false;  // the atomic began when it was won: probes wait for it
+  bool guarded = false;   // the atomic began when it was won: probes wait for it
+  bool reserved = false;  // perhaps, by an LR
 
   LastUse last_use() const { return used; }
 };
@@ -208,7 +209,7 @@ class Lines {
   };
 
   // Stacks and structures of different harts stand at large strides: higher bits count too.
-  static constexpr std::size_t kFew = 64, kMany = 512;
+  static constexpr std::size_t kFew = 128, kMany = 512;
   static std::size_t place(uint64_t number, std::size_t of) {
     return (number ^ number >> 6 ^ number >> 12) % of;
   }

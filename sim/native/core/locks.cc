@@ -50,6 +50,7 @@ void Core::lock(Thread& thread, Line& line, Time now, Time until) {
 // An LR's, for its SC.
 void Core::reserve(Thread& thread, Line& line, Time now, Time cost) {
   thread.reservation = line.number;
+  line.reserved = true;
   if (!around.protocol.may_store(line.copy.state)) return;
   lock(thread, line, now, now + cost + kLockInstructions * spec.instruction + spec.mispredict);
   thread.locked = line.number;

@@ -77,8 +77,7 @@ Turns::Stopped Turns::alternate(const Turn& turn) {
   for (Time end = turn.end;;) {
     Hart<Thread>& hart = thread->hart;
     hart.horizon = std::min(horizon_, end);
-    hart.undisturbed = thread->ran_at == disturbances_;
-    const Stop stop = hart.run_from(at);
+    const Stop stop = hart.run_from(at, thread->ran_at == disturbances_);
     thread->ran_at = disturbances_;
     if (stop != Stop::horizon || !other->goes_on() || other->hart.clock > horizon_)
       return {thread, stop};

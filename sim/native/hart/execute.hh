@@ -62,19 +62,19 @@ template <class Port>
 [[gnu::always_inline]] inline Stop Hart<Port>::run() {
   static_assert(HartPort<Port>);
   Instruction* at = nullptr;
-  return run_from(at);
+  return run_from(at, undisturbed);
 }
 
 // `at`: the instruction at pc, or null, where its caller does not know; told where it stops at its
-// horizon.
+// horizon. `whole`: it is undisturbed.
 template <class Port>
-[[gnu::always_inline]] inline Stop Hart<Port>::run_from(Instruction*& at) {
+[[gnu::always_inline]] inline Stop Hart<Port>::run_from(Instruction*& at, bool whole) {
   if (!at) {
     if (suspended_) return Stop::later;
     if (waiting_ && !wakes()) return Stop::wfi;
     waiting_ = false;
   }
-  if (!undisturbed) spin_.disturb();
+  if (!whole) spin_.disturb();
   for (;; at = nullptr) {
     if (!at) {
       if (mmu_) [[unlikely]]
