@@ -55,7 +55,7 @@ class SpinDetector {
 
   // The same as arrive(), where that would look at nothing. False: it would.
   [[gnu::always_inline]] bool passes(uint64_t pc) {
-    const bool looks = arrivals_ + 1 >= kFirst || (arrivals_ == 0 && pc == known_);
+    const bool looks = arrivals_ + 1 >= kFirst || pc == known_;
     arrivals_ += !looks;
     return !looks;
   }
@@ -68,7 +68,7 @@ class SpinDetector {
       // The registers a loop branch compares are those most likely to differ.
       const bool maybe = pc == pc_ && x[by.rs1] == x_[by.rs1] && x[by.rs2] == x_[by.rs2];
       if (maybe && same(x, predictor)) return measure(now, watch);
-    } else if (arrivals_ == 0 && pc == known_) {
+    } else if (pc == known_) {
       arrivals_ = kFirst;
       look(pc, x, predictor, now);
       return watch == Watch::possible;
