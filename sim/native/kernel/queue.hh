@@ -116,7 +116,7 @@ class EventQueue {
   }
 
  private:
-  static constexpr std::size_t kArity = 4, kNear = 16;
+  static constexpr std::size_t kArity = 4, kNear = 32;
 
   // Of a core's execution that is not later.
   bool run_is_before(const Event& message) const {
