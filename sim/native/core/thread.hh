@@ -71,6 +71,9 @@ class Thread : public IssuingPort<Thread> {
     if (weak) return none;
     return recording && !varies ? steady : possible;
   }
+  bool passes(unsigned predecessor, unsigned successor) const {
+    return !weak && (buffer.empty() || !orders_write_before_read(predecessor, successor));
+  }
   Answer fence(unsigned predecessor, unsigned successor);
   void fence_i() {}
   Answer mmio(uint64_t address, unsigned size, bool write, uint64_t& value);

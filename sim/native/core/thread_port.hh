@@ -54,15 +54,10 @@ inline bool Thread::gives_up(Time now) {
 }
 
 inline Answer Thread::fence(unsigned predecessor, unsigned successor) {
-  if (weak && core.around.job.fences) {
-    Outcome out;
-    const auto sets = static_cast<uint8_t>(predecessor << 4 | successor);
-    return issue({.kind = Access::Kind::fence, .order = sets}, out);
-  }
-  if (!orders_write_before_read(predecessor, successor)) return Answer::now;
-  if (buffer.empty() || !core.around.job.fences) return Answer::now;
+  if (!core.around.job.fences || passes(predecessor, successor)) return Answer::now;
   Outcome out;
-  return issue({.kind = Access::Kind::fence}, out);
+  const auto sets = static_cast<uint8_t>(predecessor << 4 | successor);
+  return issue({.kind = Access::Kind::fence, .order = sets}, out);
 }
 
 inline Answer Thread::issue(Access&& access, Outcome& outcome) {

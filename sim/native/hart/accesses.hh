@@ -236,6 +236,15 @@ bool Hart<Port>::store_conditional(const Instruction& in) {
 }
 
 // No effect by itself: after it, a waiting loop waits as before.
+// Has its port nothing to do?
+template <class Port>
+[[gnu::always_inline]] inline bool Hart<Port>::passes(const Instruction& fence) const {
+  const auto sets = static_cast<unsigned>(fence.imm);
+  if constexpr (requires(const Port& p) { p.passes(sets, sets); })
+    return port_.passes(sets >> 4 & 15, sets & 15);
+  return false;
+}
+
 template <class Port>
 bool Hart<Port>::fence(const Instruction& in) {
   const auto sets = static_cast<unsigned>(in.imm);

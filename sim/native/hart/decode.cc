@@ -40,6 +40,9 @@ constexpr Row kRows[] = {
 #define AMO(name, funct5, operation) \
   {Op::amo, uint32_t{funct5} << 27 | 0x2f, 0xf800407f, Format::Atomic, Amo::operation},
 #define LR(name, match, mask) {Op::name, match, mask, Format::Atomic},
+#define PAUSE(name, match, mask) {Op::name, match, mask, Format::None},
+#define FENCE(name, match, mask) {Op::name, match, mask, Format::Fence},
+#define JUMP(name, match, mask, format, target) {Op::name, match, mask, Format::format},
 #define CALL(name, match, mask, format, call) {Op::name, match, mask, Format::format},
 #include "hart/instructions.def"
 };

@@ -128,6 +128,31 @@ template <class Port>
     if (reserves<translated>(in, now)) break; \
     account(between(first, at), now, done);   \
     return load_reserved(in);
+#define PAUSE(name, match, mask) \
+  case Op::name:                 \
+    ++pauses;                    \
+    now += cost.pause - each;    \
+    break;
+#define FENCE(name, match, mask)            \
+  case Op::name:                            \
+    if (passes(in)) break;                  \
+    account(between(first, at), now, done); \
+    return fence(in);
+#define JUMP(name, match, mask, format, where)                                       \
+  case Op::name: {                                                                   \
+    [[maybe_unused]] const uint64_t a = x[in.rs1];                                   \
+    [[maybe_unused]] const int64_t imm = in.imm;                                     \
+    const uint64_t here = pc + between(first, at);                                   \
+    const uint64_t target = [&, pc = here] { return where; }();                      \
+    Instruction* const to = find<translated>(target);                                \
+    if (alone || !to || (target <= here && spin_enabled && !spin_.passes(target))) { \
+      account(between(first, at), now, done);                                        \
+      return jump(in, target);                                                       \
+    }                                                                                \
+    x[in.rd] = here + in.length;                                                     \
+    next = first = to, pc = target;                                                  \
+    break;                                                                           \
+  }
 #define CALL(name, match, mask, format, call)      \
   case Op::name: {                                 \
     account(between(first, at), now, done);        \
@@ -136,9 +161,10 @@ template <class Port>
     return call;                                   \
   }
 
-// What computes, accesses that hit and branches follow each other with place and time at hand, and
-// with one check of the horizon each: nothing else can concern the hart meanwhile. Whatever else
-// comes ends the line, and so does a taken branch that stands alone.
+// What computes, accesses that hit, branches, jumps, pauses and fences that nothing waits for
+// follow each other with place and time at hand, and with one check of the horizon each: nothing
+// else can concern the hart meanwhile. Whatever else comes ends the line, and so does a taken
+// branch that stands alone.
 template <class Port>
 template <bool translated>
 [[gnu::always_inline]] inline bool Hart<Port>::straight(Instruction*& at, bool alone) {
@@ -224,13 +250,6 @@ bool Hart<Port>::decode_at(uint64_t address, Instruction& in) {
   if (!port_.fetch(address, word)) return false;
   in = decode(word);
   if (&in != outside_) code_.decoded(&in);
-  return true;
-}
-
-template <class Port>
-bool Hart<Port>::pause(const Instruction& in) {
-  ++pauses;
-  retire(in.length, cost.pause);
   return true;
 }
 

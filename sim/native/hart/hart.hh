@@ -205,6 +205,7 @@ class Hart {
   bool load_reserved(const Instruction& in);
   bool store_conditional(const Instruction& in);
   bool fence(const Instruction& in);
+  bool passes(const Instruction& fence) const;
   bool branch(const Instruction& in, bool taken);
   bool jump(const Instruction& in, uint64_t target);
   bool move_stack(const Instruction& in, uint64_t from, uint64_t to);
@@ -213,7 +214,6 @@ class Hart {
   template <class T>
   bool store_float(const Instruction& in);
   bool floating(const Instruction& in);
-  bool pause(const Instruction& in);
   bool marker(const Instruction& in);
   bool fence_i(const Instruction& in);
   bool csr(const Instruction& in, uint64_t operand, bool writes);

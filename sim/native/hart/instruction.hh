@@ -29,6 +29,9 @@ enum class Op : uint8_t {
 #define BRANCH(name, match, mask, taken) name,
 #define AMO(name, funct5, operation)
 #define LR(name, match, mask) name,
+#define PAUSE(name, match, mask) name,
+#define FENCE(name, match, mask) name,
+#define JUMP(name, match, mask, format, target) name,
 #define CALL(name, match, mask, format, call) name,
 #include "hart/instructions.def"
 };
