@@ -92,6 +92,27 @@ def test_who_waits_by_compare_and_swap_may_sleep(
     )
 
 
+@pytest.mark.parametrize("away", [0, 30, 300])
+@pytest.mark.parametrize("placement", ["compact", "scatter", "siblings"])
+@pytest.mark.parametrize("machine", ["mesh", "epyc7601x2", "x8275clx2", "power9x2"])
+def test_who_waits_for_what_stands_in_its_store_buffer_may_sleep(
+    machine: str, placement: str, away: int
+) -> None:
+    """S1, H3.3: once the buffer no longer answers its loads, the line may be written by others."""
+    every_way_alike(job(machine, guest("buffered"), 8, placement=placement, away=away))
+
+
+@pytest.mark.parametrize(
+    "workload", ["ipi/storm", "lock/mtx_spin", "lock/rmlock", "lock/mcs", "refcount/atomic"]
+)
+@pytest.mark.parametrize("seed", [1, 3])
+def test_siblings_that_take_lines_from_each_other_may_sleep(workload: str, seed: int) -> None:
+    """H1.1: a turn that found its line in the second level says nothing of how long the next is."""
+    small = {"core.l1": "128B 1-way 4cy", "core.l2": "512B 2-way 14cy"}
+    options = {"placement": "siblings", "overrides": small, "seeds": (seed,)}
+    every_way_alike(job("x8275clx2", workload, 9, **options))
+
+
 @pytest.mark.parametrize("seed", [3, 4])
 def test_what_weak_cores_see_does_not_show_how_they_were_executed(seed: int) -> None:
     """What depends on what (H8.7) is followed through branches, one at a time or as many."""

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -60,18 +61,24 @@ struct Line : LineState {
 // A cache's sets, made when touched; what happens to a line finds its set once.
 class LineSets {
  public:
-  explicit LineSets(uint32_t sets) : count_(sets) {}
+  explicit LineSets(uint32_t sets) : count_(sets), by_bits_(std::has_single_bit(sets)) {}
 
   Ways<Line>& of(uint64_t number) {
     if (number != last_) {
       last_ = number;
-      of_last_ = &sets_[number % count_];
+      of_last_ = &sets_[index(number)];
     }
     return *of_last_;
   }
+  bool together(uint64_t one, uint64_t other) const { return index(one) == index(other); }
 
  private:
+  uint64_t index(uint64_t number) const {
+    return by_bits_ ? number & (count_ - 1) : number % count_;
+  }
+
   uint32_t count_;
+  bool by_bits_;
   uint64_t last_ = ~uint64_t{0};
   Ways<Line>* of_last_ = nullptr;  // stays where it is until another is looked for
   LineMap<Ways<Line>> sets_;
@@ -151,19 +158,12 @@ class Lines {
     if (set.size() < l1_ways_) return nullptr;
     return set.oldest([](const Line&) { return true; });
   }
-  // Does a sleeping hart read lines of the sets where `number` belongs?
-  bool watched(uint64_t number) {
-    const auto watched = [](const Line& line) { return line.watchers > 0; };
-    return watched_ > 0 && (l1_.of(number).any(watched) || l2_.of(number).any(watched));
+  // Do two lines belong to one set, of either level?
+  bool together(uint64_t one, uint64_t other) const {
+    return l1_.together(one, other) || l2_.together(one, other);
   }
-  void watch(uint64_t number) {
-    ++find(number)->watchers;
-    ++watched_;
-  }
-  void unwatch(uint64_t number) {
-    --find(number)->watchers;
-    --watched_;
-  }
+  void watch(uint64_t number) { ++find(number)->watchers; }
+  void unwatch(uint64_t number) { --find(number)->watchers; }
   // Takes the line out of both caches; it stays findable.
   void leave(Line& line) {
     leave_l1(line);
@@ -216,7 +216,6 @@ class Lines {
 
   uint32_t l1_ways_, l2_ways_;
   bool fast_;
-  uint32_t watched_ = 0;  // the sum of the lines' watchers
   uint64_t clock_ = 0;
   LineMap<Line*> by_number_;
   LineSets l1_, l2_;

@@ -211,7 +211,12 @@ void Turns::wake_all(Time at) {
     if (t->mode == Thread::Mode::spinning) wake(*t, at);
 }
 
-void Turns::advance_all(Time at) {
+void Turns::advance_readers(uint64_t number, Time at) {
+  const auto reads = [&](const auto& t) {
+    return t->mode == Thread::Mode::spinning &&
+           std::ranges::any_of(t->watched, [&](uint64_t w) { return lines_.together(w, number); });
+  };
+  if (std::ranges::none_of(threads_, reads)) return;
   for (const auto& t : threads_)
     if (t->mode == Thread::Mode::spinning) advance(*t, before(at, actor(), *t));
 }

@@ -84,7 +84,8 @@ class Turns {
   void wake_watchers(const Line& line, Time at);  // it is about to change
   void wake_lockers(const Line& line, Time at);   // somebody may wait for the end of a lock
   void wake_all(Time at);                         // what they did until then can be read now
-  void advance_all(Time at);                      // the same, but they sleep on
+  // The same, but they sleep on: all, if one of them reads a line of the sets where this belongs.
+  void advance_readers(uint64_t number, Time at);
 
  private:
   static Stop run(Thread& thread);

@@ -142,8 +142,7 @@ template <class Port>
   case Op::name: {                                                                   \
     [[maybe_unused]] const uint64_t a = x[in.rs1];                                   \
     [[maybe_unused]] const int64_t imm = in.imm;                                     \
-    const uint64_t here = pc + between(first, at);                                   \
-    const uint64_t target = [&, pc = here] { return where; }();                      \
+    const uint64_t here = pc + between(first, at), target = where;                   \
     Instruction* const to = find<translated>(target);                                \
     if (alone || !to || (target <= here && spin_enabled && !spin_.passes(target))) { \
       account(between(first, at), now, done);                                        \
