@@ -6,6 +6,8 @@ L3: accounts, vnodes and free pages must come out right under every lock that a 
 
 from __future__ import annotations
 
+import statistics
+
 import pytest
 
 from uncore import api
@@ -59,3 +61,24 @@ def test_folding_a_part_under_its_lock_makes_tasks_that_map_queue():
     points = api.run("epyc7601x2", linux.skeleton.workload, [4, 16], parameters=values).points
     by_tasks = {n: [p.throughput for p in points if p.threads == n] for n in (4, 16)}
     assert max(by_tasks[16]) < 0.5 * min(by_tasks[4])
+
+
+def gain_of_threads(**parameters: str) -> float:
+    """Of page faults, 12 threads of a process over one."""
+    values = {"queues": "percpu", "tasks": "threads", "work": "5000", "ops": "64"} | parameters
+    points = api.run("ccx:3x4", "kernel/page_fault", [1, HARTS], parameters=values).points
+    one, many = (
+        statistics.median(p.throughput for p in points if p.threads == n) for n in (1, HARTS)
+    )
+    return many / one
+
+
+def test_who_unmaps_keeps_the_threads_of_its_process_out():
+    """What is done with the map held exclusively cannot be divided: here half of all."""
+    assert gain_of_threads(guard="tables") > 4
+    assert 1 < gain_of_threads(guard="tables", unmapping="50") < 2.1
+
+
+def test_page_tables_of_their_own_keep_threads_apart():
+    """With an object's lock they meet at each fault."""
+    assert gain_of_threads(guard="tables") > 1.5 * gain_of_threads(guard="object")
