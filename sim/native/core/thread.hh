@@ -71,6 +71,7 @@ class Thread : public IssuingPort<Thread> {
     if (weak) return none;
     return recording && !varies ? steady : possible;
   }
+  // Has a fence with these sets nothing to wait for?
   bool passes(unsigned predecessor, unsigned successor) const {
     return !weak && (buffer.empty() || !orders_write_before_read(predecessor, successor));
   }

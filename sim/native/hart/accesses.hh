@@ -235,7 +235,6 @@ bool Hart<Port>::store_conditional(const Instruction& in) {
   return finish(answer, {in.rd, kSink, 8, in.length}, kStoreFault, address, failed);
 }
 
-// No effect by itself: after it, a waiting loop waits as before.
 // Has its port nothing to do?
 template <class Port>
 [[gnu::always_inline]] inline bool Hart<Port>::passes(const Instruction& fence) const {
@@ -245,6 +244,7 @@ template <class Port>
   return false;
 }
 
+// No effect by itself: after it, a waiting loop waits as before.
 template <class Port>
 bool Hart<Port>::fence(const Instruction& in) {
   const auto sets = static_cast<unsigned>(in.imm);

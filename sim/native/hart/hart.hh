@@ -106,8 +106,8 @@ class Hart {
   uint64_t whole = 64;      // an access within so many bytes, aligned to their number, is one
 
   Stop run();
-  Stop run_from(Instruction*& at, bool whole);
-  Stop run_viewed(Views& views);  // the same, followed (views.hh)
+  Stop run_from(Instruction*& at, bool whole);  // run(), where its place is known (execute.hh)
+  Stop run_viewed(Views& views);                // the same, followed (views.hh)
 
   // Completes the access that was answered `later` (a load, amo, lr or mmio read: its value; sc: 1
   // if it failed; store, fence: anything). The instruction retires at the present clock.
