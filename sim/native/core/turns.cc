@@ -165,12 +165,12 @@ bool Turns::locks_alone(const Line& line) const {
 }
 
 // Brings a sleeper to where executing every turn would have brought it at the end of `horizon`. Its
-// last turn is executed where siblings may ask which line was used last.
+// last turn is executed: siblings, and stores that leave its buffer, ask which line was used last.
 void Turns::advance(Thread& thread, Time horizon) {
   Hart<Thread>& hart = thread.hart;
   if (hart.clock > horizon) return;
   uint64_t turns = (horizon - hart.clock) / hart.spin_period;
-  if (turns > 0 && threads_.size() > 1) --turns;
+  if (turns > 0) --turns;
   hart.skip(turns);
   if (around_.attribution) around_.attribution->repeated(thread.id, core_, turns);
   hart.horizon = horizon;
