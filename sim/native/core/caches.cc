@@ -64,9 +64,7 @@ void Core::use(Line& line, Time now) {
 }
 
 // Who is evicted for a line depends on when sleepers read the others of its sets.
-void Core::refresh(uint64_t number, Time now) {
-  turns.advance_readers(number, now);
-}
+void Core::refresh(uint64_t number, Time now) { turns.advance_readers(number, now); }
 
 // Evicts the least recently used lines of the set until one more fits.
 void Core::make_room(const Line& incoming, Time now) {
