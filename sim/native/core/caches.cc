@@ -53,7 +53,7 @@ Time Core::later(const Msg& request, Time leaves) {
 void Core::use(Line& line, Time now) {
   lines.touch(line, now, turns.user());
   if (!line.in_l1) {
-    refresh(line.number, now);
+    turns.advance_readers(line.number, now);
     if (Line* displaced = lines.displaced(line.number)) {
       if (displaced->watchers) turns.wake_watchers(*displaced, now);
       turns.disturb();
@@ -63,16 +63,14 @@ void Core::use(Line& line, Time now) {
   lines.enter_l1(line);
 }
 
-// Who is evicted for a line depends on when sleepers read the others of its sets.
-void Core::refresh(uint64_t number, Time now) { turns.advance_readers(number, now); }
-
-// Evicts the least recently used lines of the set until one more fits.
+// Evicts the least recently used lines of the set until one more fits. Which those are depends on
+// when sleepers read them.
 void Core::make_room(const Line& incoming, Time now) {
   const auto may_go = [&](const Line& l) {
     return around.protocol.may_evict(l.copy.state) && l.stalled == 0 && l.held_until <= now &&
            l.locked_until <= now;
   };
-  refresh(incoming.number, now);
+  turns.advance_readers(incoming.number, now);
   while (Line* victim = lines.victim(incoming.number, may_go)) evict(*victim, now);
 }
 

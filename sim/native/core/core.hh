@@ -80,7 +80,6 @@ class Core {
   Time looked_up(uint64_t number, Time now) const {
     return around.map.free(number) ? now : now + spec.l2_hit;
   }
-  void refresh(uint64_t number, Time now);
   void send(const Msg& message, Time leaves);
   bool reach_register(Thread& thread, const Access& a, Time now, Outcome& out);
   bool store(Thread& thread, const Access& a, Time now, Outcome& out);

@@ -98,7 +98,7 @@ void Observed::answered(const Thread& t, Time now) const {
 
 // It has waited until now without touching a line: for a register, or until the run ended.
 void Observed::waited(const Thread& t, Time now) const {
-  const auto& stores = t.buffer.entries();
+  const auto stores = t.buffer.entries();
   const auto found = std::ranges::find_if(stores, [&](const Store& s) { return waits_for(t, s); });
   if (found != stores.end())
     by_->waited_store(t.id, static_cast<std::size_t>(found - stores.begin()), found->line(), now);

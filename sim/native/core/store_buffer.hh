@@ -8,7 +8,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <span>
+#include <vector>
 
 #include "core/access.hh"
 
@@ -30,46 +31,56 @@ struct Store {
   uint64_t line() const { return address >> kLineShift; }
 };
 
+// What has left stands before the oldest, until all have or room is needed: the next store finds a
+// place that the host's caches know.
 class StoreBuffer {
  public:
   enum class Found : uint8_t { nothing, value, conflict };
 
   bool empty() const { return stores_.empty(); }
-  std::size_t size() const { return stores_.size(); }
-  const Store& head() const { return stores_.front(); }
-  void push(const Store& s) { stores_.push_back(s); }
-  Store& operator[](std::size_t older) { return stores_[older]; }
+  std::size_t size() const { return stores_.size() - left_; }
+  const Store& head() const { return stores_[left_]; }
+  void push(const Store& s) {
+    if (stores_.size() == stores_.capacity()) make_room();
+    stores_.push_back(s);
+  }
+  Store& operator[](std::size_t older) { return stores_[left_ + older]; }
   void remove(std::size_t older) {
-    if (older == 0) return stores_.pop_front();
-    stores_.erase(stores_.begin() + static_cast<std::ptrdiff_t>(older));
+    if (older > 0)
+      stores_.erase(stores_.begin() + static_cast<std::ptrdiff_t>(left_ + older));
+    else if (++left_ == stores_.size())
+      make_room();
   }
 
   // The youngest store that covers the load gives its value; one that overlaps it in part, or an
   // atomic, is a conflict: the load waits until it has drained.
   Found search(uint64_t address, unsigned size, uint64_t& value) const {
-    for (auto s = stores_.rbegin(); s != stores_.rend(); ++s) {
-      if (address + size <= s->address || s->address + s->size <= address) continue;
-      if (s->is_atomic()) return Found::conflict;
-      if (address < s->address || s->address + s->size < address + size) return Found::conflict;
-      const unsigned shift = static_cast<unsigned>(address - s->address) * 8;
-      value = s->value >> shift & (size == 8 ? ~uint64_t{0} : (uint64_t{1} << 8 * size) - 1);
+    for (std::size_t at = stores_.size(); at > left_; --at) {
+      const Store& s = stores_[at - 1];
+      if (address + size <= s.address || s.address + s.size <= address) continue;
+      if (s.is_atomic()) return Found::conflict;
+      if (address < s.address || s.address + s.size < address + size) return Found::conflict;
+      const unsigned shift = static_cast<unsigned>(address - s.address) * 8;
+      value = s.value >> shift & (size == 8 ? ~uint64_t{0} : (uint64_t{1} << 8 * size) - 1);
       return Found::value;
     }
     return Found::nothing;
   }
 
   bool holds(uint64_t line) const {
-    return std::ranges::any_of(stores_, [&](const Store& s) { return s.line() == line; });
+    return std::ranges::any_of(entries(), [&](const Store& s) { return s.line() == line; });
   }
-  template <class F>
-  void each(F f) const {
-    for (const Store& s : stores_) f(s);
-  }
-  std::deque<Store>& entries() { return stores_; }
-  const std::deque<Store>& entries() const { return stores_; }
+  std::span<Store> entries() { return std::span(stores_).subspan(left_); }
+  std::span<const Store> entries() const { return std::span(stores_).subspan(left_); }
 
  private:
-  std::deque<Store> stores_;
+  void make_room() {
+    stores_.erase(stores_.begin(), stores_.begin() + static_cast<std::ptrdiff_t>(left_));
+    left_ = 0;
+  }
+
+  std::vector<Store> stores_;
+  std::size_t left_ = 0;  // of these
 };
 
 }  // namespace uncore

@@ -46,7 +46,7 @@ uint64_t Weak::load(const Access& a, const Bytes& line, Time now) {
 
 // By a store of its own, before others see it (rule 12 of RVWMO).
 void Weak::forwarded(const Access& a, const StoreBuffer& by) {
-  const auto& stores = by.entries();
+  const auto stores = by.entries();
   const auto from = std::find_if(stores.rbegin(), stores.rend(), [&](const Store& s) {
     return s.address < a.address + a.size && a.address < s.address + s.size;
   });
@@ -107,7 +107,7 @@ Store Weak::enters(const Access& a, Time now) {
 }
 
 bool Weak::is_free(const StoreBuffer& buffer, std::size_t entry, Time now) {
-  const auto& all = buffer.entries();
+  const auto all = buffer.entries();
   const Store& store = all[entry];
   return store.leaves <= now &&
          std::none_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(entry),

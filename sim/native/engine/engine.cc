@@ -211,7 +211,8 @@ void Engine::observe() {
     core->lines.slow();
   }
   for (const Thread* thread : threads) {
-    thread->buffer.each([&](const Store&) { attribution->buffered(thread->id, 0, queue.now()); });
+    for (std::size_t n = thread->buffer.size(); n > 0; --n)
+      attribution->buffered(thread->id, 0, queue.now());
     if (thread->mode == Thread::Mode::waiting) attribution->stands(thread->id, queue.now());
   }
 }

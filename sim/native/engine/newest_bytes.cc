@@ -46,12 +46,12 @@ void NewestBytes::write(uint64_t address, std::size_t size, const uint8_t* from,
 // What is still in a store buffer is newer than any line.
 void NewestBytes::read_buffered(uint64_t address, std::size_t size, uint8_t* to) const {
   for (const Thread* t : holders_.threads)
-    t->buffer.each([&](const Store& s) {
-      if (s.is_atomic()) return;  // nobody knows yet what it leaves
+    for (const Store& s : t->buffer.entries()) {
+      if (s.is_atomic()) continue;  // nobody knows yet what it leaves
       for (unsigned i = 0; i < s.size; ++i)
         if (s.address + i - address < size)
           to[s.address + i - address] = static_cast<uint8_t>(s.value >> 8 * i);
-    });
+    }
 }
 
 // The bytes that answer for the line: of an owner, of a message that carries ownership, of a level

@@ -65,8 +65,9 @@ template <class Port>
   return run_from(at, undisturbed);
 }
 
-// `at`: the instruction at pc, or null, where its caller does not know; told where it stops at its
-// horizon. `whole`: it is undisturbed.
+// `at`: the instruction at pc, or null where its caller does not know it. Where the hart stops at
+// its horizon, it is the one that comes next, and good for the next call if nothing has happened to
+// the hart meanwhile. `whole`: see Hart::undisturbed.
 template <class Port>
 [[gnu::always_inline]] inline Stop Hart<Port>::run_from(Instruction*& at, bool whole) {
   if (!at) {
