@@ -233,14 +233,20 @@ def test_the_atomic_that_a_line_was_won_for_keeps_probes_off(do: Do, ends: int, 
     assert span.cost == taken(B, A) + max(-late, 0) + ATOMIC
 
 
-@pytest.mark.parametrize("begun", [495, 500, 501])
-def test_an_atomic_begun_after_the_line_was_won_keeps_no_probe_off(begun: int) -> None:
-    """C4: A's second atomic is under way when the hold of 500 ns ends, B's probe 2 ns before."""
+@pytest.mark.parametrize(
+    ("do", "ends"), [(Do.AMO, ATOMIC), (Do.ATTEMPT, ATOMIC + 21), (Do.LONG_ATTEMPT, LOCKED)]
+)
+@pytest.mark.parametrize("begun", [490, 499, 500])
+def test_what_begins_while_a_line_is_held_is_done_before_it_leaves(
+    do: Do, ends: int, begun: int
+) -> None:
+    """C4: B's probe comes 2 ns before the hold of 500 ns ends, then A's second atomic is due."""
     won = 1000 + LEAD + fetch(A)
     asked = won + 498 - (taken(B, A) - L2 - way("data", A, B))
-    plans = [[Step(1000, Do.AMO), Step(won + begun - LEAD, Do.AMO)], [Step(asked - LEAD, Do.AMO)]]
+    plans = [[Step(1000, Do.AMO), Step(won + begun - LEAD, do)], [Step(asked - LEAD, Do.AMO)]]
     span = steps(line(core={"hold": 500 * NS}), plans)[1][0]
-    assert span.cost == taken(B, A) + 2 + ATOMIC
+    kept = 500 if begun >= 500 else max(500, begun + ends)
+    assert span.cost == taken(B, A) + kept - 498 + ATOMIC
 
 
 @pytest.mark.parametrize("do", [Do.AMO, Do.ATTEMPT])

@@ -47,7 +47,7 @@ struct alignas(64) LineState {
   uint16_t stalled = 0;   // probes waiting for this line
   bool resident = false;  // occupies a way of the L2
   bool in_l1 = false;
-  bool guarded = false;   // the atomic began when it was won: probes wait for it
+  bool guarded = false;   // the atomic began while it was held: probes wait for it
   bool reserved = false;  // perhaps, by an LR
 
   LastUse last_use() const { return used; }
@@ -55,7 +55,6 @@ struct alignas(64) LineState {
 
 struct Line : LineState {
   alignas(64) Bytes data;  // once they have come
-  Time won = 0;            // when it was
 };
 
 // A cache's sets, made when touched; what happens to a line finds its set once.

@@ -41,7 +41,7 @@ bool Core::is_behind(const Thread& thread, uint64_t number, Time now) const {
 }
 
 void Core::lock(Thread& thread, Line& line, Time now, Time until) {
-  line.guarded = now == line.won || around.map.free(line.number);
+  line.guarded = now <= line.held_until || around.map.free(line.number);
   line.locked_until = until;
   for (const auto& t : threads)
     if (t->locked == line.number && t.get() != &thread) t->locked = Thread::kNoLine;

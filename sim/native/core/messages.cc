@@ -47,7 +47,6 @@ void Core::fill(const Packet& packet, Line& line, Time now) {
   }
   use(line, now);
   if (around.protocol.is_dirty(state)) {
-    line.won = now;
     const Time hold = spec.hold - hold_play_ + (hold_draws_ ? hold_draws_(m.id) : 0);
     line.held_until = now + (around.map.free(line.number) ? 0 : hold);
     line.contended.begins(m.contended || line.stalled > 0);
@@ -99,8 +98,8 @@ void Core::lost(uint64_t number) {
     if (t->reservation == number) t->reservation = Thread::kNoLine;
 }
 
-// How long a probe of an owned line waits: for the winner's hold, and for the atomic it was won
-// for.
+// How long a probe of an owned line waits: for the winner's hold, and for the atomic that began in
+// it.
 Time Core::deferral(const Msg& m, const Line* line) const {
   if (!line || m.kind == Kind::Inv || !around.protocol.may_store(line->copy.state)) return 0;
   return std::max(line->held_until, line->guarded ? line->locked_until : 0);

@@ -28,8 +28,7 @@ class Line(Client):
     changed: Bell = field(kw_only=True)  # a waiting probe may ask again
     used: int = 0
     probes: int = 0  # that wait here
-    won: int = 0  # C4: when it was last filled or granted in M
-    held_until: int = 0
+    held_until: int = 0  # C4
     lock: Lock = field(default_factory=Lock)  # C6
     contended: Contended = field(default_factory=Contended)  # C9
 

@@ -157,16 +157,15 @@ class Caches:
 
     def hold(self, line: Line, grant: Message) -> None:
         """C4: the line has come in M, and stays for `hold`."""
-        chance = self.system.chance
-        line.won = self.clock.now
-        line.held_until = line.won + chance.hold(self.agent, self.costs.hold, grant.number)
+        hold = self.system.chance.hold(self.agent, self.costs.hold, grant.number)
+        line.held_until = self.clock.now + hold
         line.contended.begins(grant.contended or line.probes > 0)
 
     def protected(self, probe: Message, line: Line) -> int:
-        """C4.1: when the hold is over, and the atomic that the line was won for has ended."""
+        """C4.1: when the hold is over, and the atomic that began in it has ended."""
         if probe.kind == "Inv" or not line.protocol.may_store(line.state):
             return 0
-        return max(line.held_until, line.lock.until if line.lock.won_for else 0)
+        return max(line.held_until, line.lock.until if line.lock.in_hold else 0)
 
     def ask_again(self, probe: Message, line: Line) -> int:
         """C4.2: after a grant, or the end of an LR's lock."""

@@ -25,13 +25,13 @@ class Lock:
     """Of one line."""
 
     until: int = 0
-    won_for: bool = False  # what the line was won for: probes wait for it (C4.1)
+    in_hold: bool = False  # it began while the line was held: probes wait for it (C4.1)
 
 
 def lock(hart: Hart, line: Line, duration: int) -> None:
     """C6.1: for so long the line is locked; whose lock was on it before has lost it."""
     now = hart.clock.now
-    line.lock = Lock(now + duration, won_for=now == line.won)
+    line.lock = Lock(now + duration, in_hold=now <= line.held_until)
     for other in hart.core.harts:
         if other is not hart and other.locked == line.line:
             other.locked = None
