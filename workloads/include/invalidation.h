@@ -3,10 +3,12 @@
 // intervals that were open have ended. Ways to know which are open:
 //
 //   mutex  a list with generation numbers, under one global mutex, which every removal takes twice:
-//          since 2016 (FreeBSD 11)
-//   epoch  an interval is a section of an epoch: a private store at its beginning and its end
+//          FreeBSD 11 and 12.0 (pmap_delayed_invl_started, pmap_delayed_invl_finished)
+//   epoch  an interval is a section of an epoch: a private store at its beginning and its end.
+//          Macy's experiment of May 2018, not in a release
 //
-// A generation is over when all intervals up to it are.
+// A generation is over when all intervals up to it are. Whoever waits for that sleeps on a
+// turnstile, so the oldest interval takes the lock of that turnstile's chain, with the mutex held.
 #ifndef UNCORE_INVALIDATION_H_
 #define UNCORE_INVALIDATION_H_
 
@@ -29,7 +31,8 @@ struct interval {
 static struct intervals {
   UC_ALIGNED struct mtx lock;
   struct interval *youngest, *oldest;
-  UC_ALIGNED _Atomic uint64_t over;
+  _Atomic uint64_t over;
+  UC_ALIGNED struct mtx chain;
 }* intervals;
 static struct interval* interval_of;
 static struct epoch* epoch;
@@ -49,7 +52,7 @@ static inline void interval_number(struct interval* interval, uint64_t generatio
   atomic_store_explicit(&interval->generation, generation, memory_order_relaxed);
 }
 
-static inline void interval_enlist(struct interval* self) {
+static __attribute__((noinline)) void interval_enlist(struct interval* self) {
   mtx_lock(&intervals->lock);
   struct interval* youngest = intervals->youngest;
   uint64_t over = atomic_load_explicit(&intervals->over, memory_order_relaxed);
@@ -64,15 +67,22 @@ static inline void interval_enlist(struct interval* self) {
   mtx_unlock(&intervals->lock);
 }
 
+// Who waits for a generation (interval_await) only looks again and again here, and is not woken.
+static inline void interval_generation_ends(uint64_t generation) {
+  mtx_lock_spin(&intervals->chain);
+  atomic_store_explicit(&intervals->over, generation, memory_order_release);
+  mtx_unlock_spin(&intervals->chain);
+}
+
 // The oldest interval's end is the end of its generation; another one's is passed on to the next
 // older one, which covers it from then on.
-static inline void interval_delist(struct interval* self) {
+static __attribute__((noinline)) void interval_delist(struct interval* self) {
   mtx_lock(&intervals->lock);
   struct interval *older = self->next, *younger = self->previous;
   if (older)
     interval_number(older, interval_generation(self));
   else
-    atomic_store_explicit(&intervals->over, interval_generation(self), memory_order_release);
+    interval_generation_ends(interval_generation(self));
   *(younger ? &younger->next : &intervals->youngest) = older;
   *(older ? &older->previous : &intervals->oldest) = younger;
   mtx_unlock(&intervals->lock);
