@@ -40,6 +40,15 @@ def moved(workload: str, **parameters: str) -> int:
 
 
 @pytest.mark.parametrize("tasks", ["processes", "threads"])
+def test_entries_of_processes_refer_to_the_credential_they_inherited(tasks: str) -> None:
+    """Threads' ranges are parts of entries that are there already."""
+    without, referred = (
+        moved("kernel/brk", accounting="atomic", tasks=tasks, credential=value) for value in "01"
+    )
+    assert (referred > 1.3 * without) == (tasks == "processes")
+
+
+@pytest.mark.parametrize("tasks", ["processes", "threads"])
 def test_threads_that_lock_files_meet_at_their_table_of_descriptors(tasks: str) -> None:
     without, rechecked = (
         moved("kernel/file_lock", owners="none", tasks=tasks, recheck=value) for value in "01"

@@ -1,14 +1,21 @@
 // The credential on whose behalf something is open or mapped: processes inherit it, so that whoever
-// refers to it writes a line that all tasks share (FreeBSD's crhold, Linux's get_cred).
+// refers to it writes a line that all tasks share (FreeBSD's crhold, Linux's get_cred). The user
+// who is charged for memory is found there, in the same line: cr_ref and cr_ruidinfo are 40 bytes
+// apart (struct ucred in FreeBSD 11's and 12.0's sys/ucred.h).
 #ifndef UNCORE_CREDENTIAL_H_
 #define UNCORE_CREDENTIAL_H_
 
 #include "uncore.h"
 
-UC_PARAM(bool, credential, 0, "", "what is open or mapped refers to the credential of all tasks");
+#ifndef CREDENTIAL
+#define CREDENTIAL 0
+#endif
+UC_PARAM(bool, credential, CREDENTIAL, "",
+         "what is open or mapped refers to the credential of all tasks");
 
 static struct credential {
   UC_ALIGNED _Atomic int64_t references;
+  struct user_account* _Atomic user;  // swap_account.h
 }* credentials;
 
 static inline void credential_setup(void) { credentials = uc_alloc(sizeof *credentials, 0); }

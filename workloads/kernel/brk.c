@@ -1,30 +1,52 @@
-// brk: the heap grows by a page and shrinks again; each time the whole system counts it.
+// brk, or mmap and munmap: a process's memory grows by a page and shrinks again; each time the
+// whole system counts it.
 //
-// A page of heap needs no memory yet, but a promise of swap space, which is counted for the system
-// and for the user (swap_account.h): FreeBSD 11 does it under mutexes, four handoffs a call, 12 by
-// atomic adds, Linux in parts. A heap that shrinks is unmapped, in FreeBSD 11 in an interval of
-// delayed invalidation (invalidation.h): two handoffs more. All of it happens with the process's
-// map locked (`map`), which is private to a process and shared by its threads.
+// A page needs no memory yet, but a promise of swap space, which is counted for the system and for
+// the user (swap_account.h): FreeBSD 11 does it under mutexes, 12 by atomic adds, Linux in parts.
+// All of it happens with the process's map locked (`map`), which is private to a process and
+// shared by its threads.
 //
-// mmap and munmap do the same, and in FreeBSD count a reference to the credential, too, which
-// processes inherit (`credential`).
+// In FreeBSD an entry of the map refers to the credential (crhold in vm_map_insert, crfree in
+// vm_map_entry_delete, in vm/vm_map.c of 11.2 and 12), which processes inherit: a third line that
+// all of them write (`credential`). And what goes is unmapped in an interval of delayed
+// invalidation (invalidation.h; pmap_remove in vm_map_delete): in 11 always, in 12 only where an
+// object says that there may be pages. Nobody has touched these.
+//
+// A range has no entry of its own where what lies before it is memory of the same kind: it becomes
+// a part of that entry and its object (vm_object_coalesce), and is cut off again when it goes
+// (vm_map_clip_start). Then there is no reference to the credential, but an object: locked when
+// the range comes, when it is cut off, when its swap is given back, and once more when the map is
+// free again (vm_map_process_deferred). So it is with threads: before the heap lies what the
+// program left zero, before a mapping another thread's. In a process that was forked all of these
+// are to be copied when written (vm_map_copy_entry), which is another kind.
+//
+// Threads of one process have one break (`range` heap). brk1 of will-it-scale sets it to where it
+// found it and to a page beyond, so that a thread may want what another has just done; then nothing
+// happens but the lock (kern_break in FreeBSD 12's vm/vm_unix.c, sys_brk in Linux 4.15's
+// mm/mmap.c). The C library remembers the break in a variable that all of them write. FreeBSD's
+// mmap looks at the process's limits first, under its mutex (vm_mmap_object in 11's vm/vm_mmap.c).
 //
 // Macy (2018) measured 32 times as many calls on Linux at 128 threads; the will-it-scale curves of
 // FreeBSD peak at four tasks, within one L3, and Linux's rises with the cores. Threads instead of
 // processes meet at the map's lock in every system.
 //
-// Check: at the end the counters hold exactly the pages of all heaps, and no heap lost a change.
+// Check: at the end the counters hold exactly the pages of all processes, and none lost a change.
+#define CREDENTIAL 1
 #include "calls.h"
 #include "credential.h"
 #define INVALIDATION DI_NONE
 #include "invalidation.h"
 #include "process.h"
+#include "rwlock.h"
 #include "rwsem.h"
 #include "swap_account.h"
 #include "sx.h"
 #include "uncore.h"
 
-UC_WORKLOAD("Kernel path brk: address space lock and swap accounting");
+UC_WORKLOAD("Kernel path brk, mmap, munmap: address space lock and swap accounting");
+enum range { HEAP, MAPPING };
+UC_PARAM(choice, range, HEAP, "heap|mapping",
+         "what grows and shrinks: a process's heap, or a mapping that is the task's own");
 enum map { SX, RWSEM };
 UC_PARAM(choice, map, SX, "sx|rwsem", "the map's lock: FreeBSD's or Linux's");
 UC_PARAM(u64, map_lines, 4, "lines", "of the map and its entries, written under its lock");
@@ -36,35 +58,97 @@ static struct process {
     struct sx sx;
     struct rwsem rwsem;
   } lock;
-  int64_t heap;  // pages
+  UC_ALIGNED int64_t pages;  // with the map's lock
+  uint64_t locked, changes;
   struct map_line {
     UC_ALIGNED uint64_t changes;
   }* lines;
+  UC_ALIGNED struct rwlock object;  // what a merged range is a part of
+  int64_t parts;
+  UC_ALIGNED struct mtx limits;
+  UC_ALIGNED _Atomic int64_t known_break, lowest;  // the C library's
 }* processes;
 
-// Whether a task's next call shrinks the heap.
 static struct task {
-  UC_ALIGNED bool grown;
+  UC_ALIGNED bool grown;  // the next call shrinks
+  int64_t base;           // of the heap: where this task found the break
+  int64_t added;
   struct mcs_node waiting;
 }* task_of;
+
+// Threads are woken one after another, so each finds the break where an earlier one has put it.
+static void find_breaks(unsigned n) {
+  for (unsigned i = 1; i < n; i++) {
+    uint64_t hash = i * 0x9E3779B97F4A7C15ull >> 32;
+    task_of[i].base = task_of[hash % i].base + (int64_t)(hash >> 31);
+  }
+}
 
 void uc_setup(unsigned n) {
   account_setup(n);
   interval_setup(n);
-  credential_setup();
   processes = uc_alloc(n * sizeof *processes, 0);
   task_of = uc_alloc(n * sizeof *task_of, 0);
   for (unsigned i = 0; i < n; i++) {
     if (map == SX) sx_init(&processes[i].lock.sx, n);
+    rw_init(&processes[i].object, n);
     processes[i].lines = uc_alloc(map_lines * sizeof(struct map_line) + 1, uc_node_of(i));
   }
+  if (range == HEAP && tasks == THREADS) find_breaks(n);
 }
+
+// ---- A range with an entry of its own, or merged with what is before it -------------------------
+
+// FreeBSD's; Linux's entries refer to no credential, and their merging has not been looked at.
+static bool has_entry(void) { return accounting != PERCPU && tasks == PROCESSES; }
+static bool merges(void) { return accounting != PERCPU && tasks == THREADS; }
+
+static void change_entry(unsigned id, int64_t pages) {
+  if (pages < 0) {
+    interval_begin(id);
+    interval_end(id);
+  }
+  account_change(id, pages);
+  if (!has_entry()) return;
+  if (pages > 0)
+    credential_hold();
+  else
+    credential_free();
+}
+
+// Swap is taken before the object is locked, and given back while it is.
+static void change_object(struct process* process, unsigned id, int64_t pages, int64_t parts) {
+  if (pages > 0) account_change(id, pages);
+  rw_wlock(&process->object);
+  process->parts += parts;
+  if (pages < 0) account_change(id, pages);
+  rw_wunlock(&process->object);
+}
+
+// Apart, because a process that was forked does none of it.
+static __attribute__((noinline)) void change_merged(struct process* process, unsigned id,
+                                                    int64_t pages) {
+  if (pages < 0) {
+    change_object(process, id, 0, 1);
+    interval_begin(id);
+    interval_end(id);
+  }
+  change_object(process, id, pages, 0);
+}
+
+// With the map free again.
+static __attribute__((noinline)) void forget_part(struct process* process, unsigned id) {
+  change_object(process, id, 0, -1);
+}
+
+// ---- A call -------------------------------------------------------------------------------------
 
 static void map_lock(struct process* process, struct task* self) {
   if (map == SX)
     sx_xlock(&process->lock.sx);
   else
     rwsem_write_lock(&process->lock.rwsem, &self->waiting);
+  process->locked++;
 }
 
 static void map_unlock(struct process* process) {
@@ -74,41 +158,56 @@ static void map_unlock(struct process* process) {
     rwsem_write_unlock(&process->lock.rwsem);
 }
 
-static void grow(unsigned id) {
-  account_change(id, 1);
-  credential_hold();
+static void change(struct process* process, unsigned id, int64_t pages) {
+  if (merges())
+    change_merged(process, id, pages);
+  else
+    change_entry(id, pages);
+  uc_work((int64_t)work / 2);
+  for (uint64_t i = 1; i < map_lines; i++) process->lines[i].changes++;
+  process->pages += pages;
+  process->changes++;
+  task_of[id].added += pages;
 }
 
-static void shrink(unsigned id) {
-  interval_begin(id);
-  interval_end(id);
-  account_change(id, -1);
-  credential_free();
+// FreeBSD's library allows none below that of the program's start.
+static int64_t break_wanted(struct process* process, struct task* self) {
+  int64_t wanted = self->base + !self->grown;
+  if (map == RWSEM) return wanted;
+  int64_t lowest = atomic_load_explicit(&process->lowest, memory_order_relaxed);
+  return wanted < lowest ? lowest : wanted;
+}
+
+static __attribute__((noinline)) void check_limits(struct process* process) {
+  mtx_lock(&process->limits);
+  mtx_unlock(&process->limits);
 }
 
 static void call(unsigned id) {
   struct process* process = &processes[process_of(id)];
   struct task* self = &task_of[id];
+  int64_t wanted = range == HEAP ? break_wanted(process, self) : 0;
   uc_work((int64_t)work / 2);
+  if (range == MAPPING && map == SX && !self->grown) check_limits(process);
   map_lock(process, self);
-  if (self->grown)
-    shrink(id);
-  else
-    grow(id);
-  uc_work((int64_t)work / 2);
-  for (uint64_t i = 0; i < map_lines; i++) process->lines[i].changes++;
-  process->heap += self->grown ? -1 : 1;
+  int64_t pages = range == HEAP ? wanted - process->pages : self->grown ? -1 : 1;
+  if (pages) change(process, id, pages);
   map_unlock(process);
+  if (merges() && pages < 0) forget_part(process, id);
+  if (range == HEAP) atomic_store_explicit(&process->known_break, wanted, memory_order_relaxed);
   self->grown = !self->grown;
 }
 
 void uc_finish(unsigned n) {
-  int64_t heaps = 0, grown = 0;
+  int64_t pages = 0, added = 0;
+  uint64_t changes = 0;
   for (unsigned i = 0; i < n; i++) {
-    heaps += processes[i].heap;
-    grown += task_of[i].grown;
+    pages += processes[i].pages;
+    changes += processes[i].changes;
+    added += task_of[i].added;
+    uc_check(processes[i].parts == 0, "an object kept what was cut off");
   }
-  uc_check(heaps == grown, "a heap lost a change");
-  credential_check(grown);
-  account_check(heaps, uc_total_ops(n) + n * warmup);
+  uc_check(pages == added, "a process lost a change");
+  credential_check(has_entry() ? pages : 0);
+  account_check(pages, changes);
 }

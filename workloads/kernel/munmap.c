@@ -8,12 +8,13 @@
 // FreeBSD knows the open ones by a list under a mutex (invalidation.h): a million munmaps a second
 // on 96 threads, most of them waiting. Macy (2018) put an epoch in its place and measured 3.5 times
 // as many; what then remained was the count of reserved swap (swap_account.h), at mmap and at
-// munmap.
+// munmap. A mapping refers to its process's credential, too (kernel/brk.c).
 //
 // With `reuse` a task takes, after so many calls, a page that its neighbour has removed.
 //
 // Check: a page that is reused can no longer be written through anybody's TLB; the swap count is 0
 // at the end.
+#define CREDENTIAL 1
 #include "calls.h"
 #include "invalidation.h"
 #include "swap_account.h"
@@ -44,6 +45,7 @@ void uc_setup(unsigned n) {
 static void map_page(struct task* self, unsigned id) {
   uint64_t hash = (self->calls * UC_MAX_HARTS + id) * 0x9E3779B97F4A7C15ull >> 32;
   account_change(id, 1);
+  credential_hold();
   uc_work((int64_t)(work / 4 + hash % (work / 2 + 1)));
 }
 
@@ -59,6 +61,7 @@ static void unmap_page(unsigned id) {
   atomic_store_explicit(&self->forgotten, times, memory_order_release);
   interval_end(id);
   account_change(id, -1);
+  credential_free();
 }
 
 // A page that is seen to be unmapped is not yet one that may be used.
@@ -77,4 +80,7 @@ static void call(unsigned id) {
   if (reuse && self->calls % reuse == 0) reuse_page(&all_tasks[(id + 1) % tasks_in_all]);
 }
 
-void uc_finish(unsigned n) { account_check(0, 2 * (uc_total_ops(n) + n * warmup)); }
+void uc_finish(unsigned n) {
+  credential_check(0);
+  account_check(0, 2 * (uc_total_ops(n) + n * warmup));
+}
