@@ -50,10 +50,16 @@ static inline uintptr_t shared_word(struct shared_lock* lock) {
   return atomic_load_explicit(&lock->word, memory_order_relaxed);
 }
 
+// From `*seen`, or says what the word is instead.
+static inline bool shared_swap(struct shared_lock* lock, uintptr_t* seen, uintptr_t to,
+                               memory_order order) {
+  return atomic_compare_exchange_strong_explicit(&lock->word, seen, to, order,
+                                                 memory_order_relaxed);
+}
+
 static inline bool shared_change(struct shared_lock* lock, uintptr_t from, uintptr_t to,
                                  memory_order order) {
-  return atomic_compare_exchange_strong_explicit(&lock->word, &from, to, order,
-                                                 memory_order_relaxed);
+  return shared_swap(lock, &from, to, order);
 }
 
 static inline struct uc_thread* shared_writer(uintptr_t word) {
@@ -137,24 +143,28 @@ static inline bool shared_admits(uintptr_t word, struct shared_policy policy) {
   return word & SHARED_READ && !(policy.writers_first && word & SHARED_WRITE_WAITERS);
 }
 
+// Whose attempt failed has the line and knows the word: the next one comes at once, without a load
+// before it (fcmpset in __rw_rlock_try and __rw_runlock_try of kern/kern_rwlock.c, since FreeBSD
+// 11.1).
 static inline void shared_read_lock(struct shared_lock* lock, struct shared_policy policy) {
   struct lock_delay delay = {0};
-  for (;;) {
-    uintptr_t word = shared_word(lock);
-    if (!shared_admits(word, policy))
+  for (uintptr_t word = shared_word(lock);;) {
+    if (!shared_admits(word, policy)) {
       shared_await(lock, policy, word, SHARED_READ_WAITERS, &delay);
-    else if (shared_change(lock, word, word + SHARED_ONE_READER, memory_order_acquire))
+      word = shared_word(lock);
+    } else if (shared_swap(lock, &word, word + SHARED_ONE_READER, memory_order_acquire)) {
       return;
+    }
   }
 }
 
 static inline void shared_read_unlock(struct shared_lock* lock, struct shared_policy policy) {
-  for (;;) {
-    uintptr_t word = shared_word(lock);
+  for (uintptr_t word = shared_word(lock);;) {
     if (shared_readers(word) == 1 && word & SHARED_WAITERS) {
       // The last one out; what sleeps must not sleep on.
       if (shared_wake(lock, policy, word)) return;
-    } else if (shared_change(lock, word, word - SHARED_ONE_READER, memory_order_release)) {
+      word = shared_word(lock);
+    } else if (shared_swap(lock, &word, word - SHARED_ONE_READER, memory_order_release)) {
       return;
     }
   }
