@@ -5,14 +5,16 @@
 // room holds the lock of its own pair.) What gives the writer that certainty is the choice here:
 //
 //   global  one lock for all connections of the system, taken shared by every send and exclusively
-//           by connect and close (FreeBSD 11). Taken shared it is still written twice: its line
-//           visits every task, and the curve is flat from eight tasks on
+//           by connect and close, and inside it the pair's mutex (UNP_LINK_RLOCK and UNP_PCB_LOCK
+//           in uipc_send of FreeBSD 11's kern/uipc_usrreq.c). Taken shared it is still written
+//           twice: its line visits every task, and the curve is flat from eight tasks on
 //   pair    a lock for each pair (FreeBSD 12): 128 tasks sent nineteen times as much (Macy 2018)
 //
 // With `reconnect` a task closes and connects its pair again after so many bytes.
 //
 // Check: the byte that is read is the one that was written, by this task, over this connection.
 #include "calls.h"
+#include "mtx.h"
 #include "rwlock.h"
 #include "spinlock.h"
 #include "uncore.h"
@@ -33,7 +35,7 @@ struct socket {
 
 // Two connected sockets; the first writes, the second reads.
 static struct pair {
-  UC_ALIGNED struct rwlock lock;
+  UC_ALIGNED struct mtx lock;
   struct socket* peer;  // the other end; null while not connected
   uint64_t connection;  // how often it was connected
   struct socket* reader;
@@ -50,15 +52,13 @@ static void connect_pair(struct pair* pair) {
 void uc_setup(unsigned n) {
   all_links = uc_alloc(sizeof *all_links, 0);
   rw_init(all_links, n);
+  mtx_setup(n);
   pairs_of = uc_alloc(n * sizeof *pairs_of, 0);
   for (unsigned id = 0; id < n; id++) {
-    rw_init(&pairs_of[id].lock, n);
     pairs_of[id].reader = uc_alloc(sizeof(struct socket), 0);
     connect_pair(&pairs_of[id]);
   }
 }
-
-static struct rwlock* guard(struct pair* pair) { return link == GLOBAL ? all_links : &pair->lock; }
 
 static void put(struct socket* socket, uint64_t word) {
   spin_lock(&socket->lock);
@@ -77,26 +77,28 @@ static uint64_t take(struct socket* socket) {
 
 static void write_byte(struct pair* pair, uint64_t word) {
   uc_work((int64_t)work / 2);
-  rw_rlock(guard(pair));
+  if (link == GLOBAL) rw_rlock(all_links);
+  mtx_lock(&pair->lock);
   if (pair->peer) put(pair->peer, word);
-  rw_runlock(guard(pair));
+  mtx_unlock(&pair->lock);
+  if (link == GLOBAL) rw_runlock(all_links);
 }
 
 static uint64_t read_byte(struct pair* pair) {
   uc_work((int64_t)work / 2);
   uint64_t word = take(pair->reader);
-  rw_rlock(&pair->lock);  // the writer, if it is still there, may have waited for room
+  mtx_lock(&pair->lock);  // the writer, if it is still there, may have waited for room
   uc_check(pair->peer == pair->reader, "the other end vanished");
-  rw_runlock(&pair->lock);
+  mtx_unlock(&pair->lock);
   return word;
 }
 
 static void connect_again(struct pair* pair) {
   if (link == GLOBAL) rw_wlock(all_links);
-  rw_wlock(&pair->lock);
+  mtx_lock(&pair->lock);
   pair->peer = NULL;
   connect_pair(pair);
-  rw_wunlock(&pair->lock);
+  mtx_unlock(&pair->lock);
   if (link == GLOBAL) rw_wunlock(all_links);
 }
 
