@@ -1,10 +1,24 @@
 // Advisory file locks (fcntl): each task locks a byte range and unlocks it again.
 //
-// The lock itself is a record in a list of its file. Around it, a system must find the record of
-// the lock's owner, that is of the process. FreeBSD 11 kept all owners of the system in one table
-// under one lock, so that locks on different files met there; FreeBSD 12 gave each chain of the
-// table a lock of its own (`owners` hashed), neighbours in one line; Linux has no such table. On
-// files of their own tasks then meet only by chance, and will-it-scale rises with the cores.
+// The lock itself is a record in a list of its file. Around it, FreeBSD keeps a record of the
+// lock's owner, that is of the process, in a hash table, and counts in it the records that refer to
+// it. A lock looks its owner up, and makes the record where there is none; an unlock does the same
+// for its request, then takes back the reference of the range that it unlocks and its own, and with
+// the last one the owner's record is freed. So the table's lock, an sx, is taken once by a lock and
+// three times by an unlock (lf_advlockasync, lf_activate_lock and lf_free_lock in kern/kern_lockf.c
+// of FreeBSD 11 and 12.0).
+//
+//   global  FreeBSD 11 has one lock for the table. It also lists the files that have locks: the
+//           first lock puts its file there, the last unlock takes it away, under a second lock for
+//           all (lf_lock_states_lock, the same file). And who is granted a lock looks, under a
+//           third, whether others would wait for it (lf_owner_graph_lock in lf_setlock)
+//   hashed  FreeBSD 12 has a lock for each chain, neighbours in one line, and leaves a file on the
+//           list until its vnode is reused; only who waits is in the graph. The chain is found by
+//           the vnode's address (lf_hash_owner): vnodes of 480 bytes, eight in a page, have 64
+//           chains of the 256
+//   none    Linux has no such table
+//
+// On files of their own tasks then meet only by chance, and will-it-scale rises with the cores.
 //
 // Linux looks up the descriptor once more when it has locked, in case another thread has closed it
 // meanwhile, and takes the lock of the process's table of descriptors for that (`recheck`;
@@ -21,6 +35,7 @@
 #include "process.h"
 #include "queued_lock.h"
 #include "spinlock.h"
+#include "sx.h"
 #include "uncore.h"
 
 UC_WORKLOAD("Kernel path fcntl: advisory locks on own files, or on one");
@@ -33,23 +48,42 @@ UC_PARAM(choice, files, SEPARATE, "separate|one", "a file for each task, or one 
 UC_PARAM(bool, recheck, 0, "",
          "who has locked looks its descriptor up again, under its table's lock");
 UC_PARAM(u64, work, 1500, "instructions", "entry, exit and private work of one fcntl");
-UC_PARAM(u64, table_work, 50, "instructions", "of them in addition, under the table's lock");
+UC_PARAM(u64, table_work, 50, "instructions",
+         "of them in addition, under the table's lock: an owner's record is made, or freed");
+
+#define VNODE 480  // bytes
+#define PAGE 4096
 
 struct chain {
-  struct spinlock lock;
-  uint32_t unused;
-  uint64_t records;  // of all owners in this chain
-  uint64_t changes;  // of that number: what was lost adding may have been lost subtracting
+  struct sx lock;
+  uint32_t owners;   // that have a record
+  uint32_t changes;  // of that number: what was lost adding may have been lost subtracting
 };
-
 static char* table;
 
-// A file, and the one range that anybody locks.
-static struct file {
-  UC_ALIGNED struct spinlock lock;
+// An owner's record: how many locks, or requests, refer to it.
+static struct owner {
+  UC_ALIGNED uint64_t references;
+}* records;
+
+// A file, its place in the list of those that have locks, and the one range that anybody locks.
+struct file {
+  UC_ALIGNED struct file *next, **link;
+  struct spinlock lock;
   _Atomic uint64_t owner;  // process plus one; 0: nobody
   uint64_t holds;          // how often the owner's threads have locked it
-}* file;
+};
+static struct file* file;
+
+static struct listed {
+  UC_ALIGNED struct sx lock;
+  struct file* first;
+}* listed;
+
+// Of owners that wait for each other, whom none does here.
+static struct graph {
+  UC_ALIGNED struct sx lock;
+}* graph;
 
 // A process's table of descriptors, and a task's place in its lock's queue.
 static struct descriptors {
@@ -57,30 +91,88 @@ static struct descriptors {
 }* descriptors;
 static struct queue_node* waiting;
 
-void uc_setup(unsigned n) {
-  uc_require(chains && chain_stride >= sizeof(struct chain) && chain_stride % 8 == 0,
-             "a table has a chain or more, each a multiple of 8 bytes, at least 24");
-  table = uc_alloc(chains * chain_stride, 0);
-  file = uc_alloc(n * sizeof *file, 0);
-  descriptors = uc_alloc(n * sizeof *descriptors, 0);
-  waiting = uc_alloc(n * sizeof *waiting, 0);
-}
-
 static struct chain* chain_at(uint64_t index) {
   return (struct chain*)(table + index * chain_stride);
 }
 
-// The owner's record count changes by one: found by its hash, under the lock of its chain.
-static void owner_count(unsigned process, int64_t change) {
-  if (owners == NO_TABLE) return;
-  uint64_t hash = process * 0x9E3779B97F4A7C15ull >> 32;
-  struct chain* chain = chain_at(owners == GLOBAL ? 0 : hash % chains);
-  if (!UC_SABOTAGE) spin_lock(&chain->lock);
-  uint64_t records = chain->records;
+void uc_setup(unsigned n) {
+  uc_require(chains && chain_stride >= sizeof(struct chain) && chain_stride % 8 == 0,
+             "a table has a chain or more, each a multiple of 8 bytes, at least 40");
+  table = uc_alloc(chains * chain_stride, 0);
+  for (uint64_t i = 0; i < chains; i++) sx_init(&chain_at(i)->lock, n);
+  records = uc_alloc((n > chains ? n : chains) * sizeof *records, 0);
+  file = uc_alloc(n * sizeof *file, 0);
+  listed = uc_alloc(sizeof *listed, 0);
+  sx_init(&listed->lock, n);
+  graph = uc_alloc(sizeof *graph, 0);
+  sx_init(&graph->lock, n);
+  descriptors = uc_alloc(n * sizeof *descriptors, 0);
+  waiting = uc_alloc(n * sizeof *waiting, 0);
+}
+
+// ---- The owner's record -------------------------------------------------------------------------
+
+// By the address of the file's vnode: somewhere in some page.
+static uint64_t chain_of(uint64_t file_number) {
+  if (owners == GLOBAL) return 0;
+  uint64_t chance = (file_number + 1) * 0x9E3779B97F4A7C15ull >> 32;
+  uint64_t place = chance % (PAGE / VNODE), page = chance / (PAGE / VNODE);
+  return (page * PAGE + place * VNODE) / 128 % chains;
+}
+
+// Threads are one owner, with a record in each chain where one of their files is.
+static struct owner* record_of(unsigned id, uint64_t chain) {
+  return &records[owners == HASHED && tasks == THREADS ? chain : process_of(id)];
+}
+
+static void chain_count(struct chain* chain, int by) {
+  uint32_t known = chain->owners;
   uc_work((int64_t)table_work);
-  chain->records = records + (uint64_t)change;
+  chain->owners = known + (uint32_t)by;
   chain->changes++;
-  if (!UC_SABOTAGE) spin_unlock(&chain->lock);
+}
+
+static void owner_change(unsigned id, uint64_t file_number, int by) {
+  if (owners == NO_TABLE) return;
+  uint64_t index = chain_of(file_number);
+  struct chain* chain = chain_at(index);
+  struct owner* record = record_of(id, index);
+  if (!UC_SABOTAGE) sx_xlock(&chain->lock);
+  uint64_t before = record->references;
+  record->references += (uint64_t)by;
+  if (!before || !record->references) chain_count(chain, by);
+  if (!UC_SABOTAGE) sx_xunlock(&chain->lock);
+}
+
+// ---- The list of files --------------------------------------------------------------------------
+
+// A file that all tasks want is never without a lock.
+static bool lists(void) { return owners == GLOBAL && files == SEPARATE; }
+
+static void file_list(struct file* file) {
+  if (!lists()) return;
+  sx_xlock(&listed->lock);
+  file->next = listed->first;
+  if (file->next) file->next->link = &file->next;
+  listed->first = file;
+  file->link = &listed->first;
+  sx_xunlock(&listed->lock);
+}
+
+static void file_unlist(struct file* file) {
+  if (!lists()) return;
+  sx_xlock(&listed->lock);
+  if (file->next) file->next->link = file->link;
+  *file->link = file->next;
+  sx_xunlock(&listed->lock);
+}
+
+// ---- The range ----------------------------------------------------------------------------------
+
+static void graph_look(void) {
+  if (owners != GLOBAL) return;
+  sx_xlock(&graph->lock);
+  sx_xunlock(&graph->lock);
 }
 
 static bool range_try(struct file* range, uint64_t owner) {
@@ -113,23 +205,37 @@ static void descriptor_recheck(unsigned id) {
   queue_unlock(lock);
 }
 
-static void call(unsigned id) {
-  unsigned process = process_of(id);
-  struct file* range = &file[files == ONE ? 0 : id];
+static void lock_range(unsigned id, uint64_t number) {
   uc_work((int64_t)work);
-  owner_count(process, 1);
-  while (!range_try(range, process + 1)) range_await(range);
+  owner_change(id, number, 1);
+  file_list(&file[number]);
+  while (!range_try(&file[number], process_of(id) + 1)) range_await(&file[number]);
+  graph_look();
   descriptor_recheck(id);
+}
+
+static void unlock_range(unsigned id, uint64_t number) {
   uc_work((int64_t)work);
-  range_unlock(range, process + 1);
-  owner_count(process, -1);
+  owner_change(id, number, 1);
+  range_unlock(&file[number], process_of(id) + 1);
+  owner_change(id, number, -1);  // of what was locked,
+  owner_change(id, number, -1);  // and of the request to unlock it
+  file_unlist(&file[number]);
+}
+
+static void call(unsigned id) {
+  uint64_t number = files == ONE ? 0 : id;
+  lock_range(id, number);
+  unlock_range(id, number);
 }
 
 void uc_finish(unsigned n) {
   uint64_t changes = 0, calls = uc_total_ops(n) + n * warmup;
   for (uint64_t i = 0; i < chains; i++) {
-    uc_check(chain_at(i)->records == 0, "an owner kept records of locks it gave back");
+    uc_check(chain_at(i)->owners == 0, "an owner kept records of locks it gave back");
     changes += chain_at(i)->changes;
   }
-  uc_check(owners == NO_TABLE || changes == 2 * calls, "a change of an owner was lost");
+  bool own = owners != NO_TABLE && tasks == PROCESSES;  // a record that comes and goes
+  uc_check(!own || changes == 2 * calls, "a change of an owner was lost");
+  uc_check(!listed->first, "a file without a lock is listed");
 }
