@@ -56,6 +56,14 @@ def test_threads_that_lock_files_meet_at_their_table_of_descriptors(tasks: str) 
     assert (rechecked > 2 * without) == (tasks == "threads")
 
 
+def test_processes_that_open_files_meet_at_their_label() -> None:
+    """Under a path walk without references it is all that processes have in common."""
+    without, labelled = (
+        moved("kernel/open", guard="queued", tasks="processes", label=value) for value in "01"
+    )
+    assert labelled > 4 * without
+
+
 @pytest.mark.parametrize("workload", ["lock/mtx_def", "lock/sx", "kernel/file_lock"])
 def test_waiters_stay_away_from_the_line(workload: str) -> None:
     """A waiter that looks after every pause fetches the lock's line at each of its changes."""

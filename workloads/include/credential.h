@@ -1,7 +1,9 @@
-// The credential on whose behalf something is open or mapped: processes inherit it, so that whoever
-// refers to it writes a line that all tasks share (FreeBSD's crhold, Linux's get_cred). The user
-// who is charged for memory is found there, in the same line: cr_ref and cr_ruidinfo are 40 bytes
-// apart (struct ucred in FreeBSD 11's and 12.0's sys/ucred.h).
+// The credential on whose behalf something is open or mapped: whoever refers to it writes a line
+// that all its tasks share (FreeBSD's crhold, Linux's get_cred), and where permissions are asked
+// for the user's number beside the count is read. The user who is charged for memory is found
+// there, in the same line: cr_ref and cr_ruidinfo are 40 bytes apart (struct ucred in FreeBSD 11's
+// and 12.0's sys/ucred.h). FreeBSD's processes inherit it, so that all tasks share one. Linux's
+// threads do, its processes get copies (copy_creds in kernel/cred.c of 4.15).
 #ifndef UNCORE_CREDENTIAL_H_
 #define UNCORE_CREDENTIAL_H_
 
@@ -22,6 +24,10 @@ static inline void credential_setup(void) { credentials = uc_alloc(sizeof *crede
 
 static inline void credential_hold(void) {
   if (credential) atomic_fetch_add_explicit(&credentials->references, 1, memory_order_relaxed);
+}
+
+static inline void credential_look(void) {
+  if (credential) (void)atomic_load_explicit(&credentials->references, memory_order_relaxed);
 }
 
 static inline void credential_free(void) {

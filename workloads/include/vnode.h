@@ -1,24 +1,41 @@
-// What FreeBSD 11 and 12 write in common to find /tmp/FILE and to close it again, each task a file
-// of its own (namei and vn_close in its kern/vfs_lookup.c, vfs_cache.c, vfs_subr.c and
-// vfs_vnops.c).
+// What FreeBSD writes in common to find /tmp/FILE and to close it again, each task a file of its
+// own (namei and lookup in its kern/vfs_lookup.c, cache_lookup in kern/vfs_cache.c, vget, vputx,
+// _vhold and _vdrop in kern/vfs_subr.c, vn_open and vn_close in kern/vfs_vnops.c; 11.0 and 12.0).
 //
-// A directory on the way is a vnode: two counts, which keep it in memory and in use, and a lock,
-// taken shared, on another line. Each is changed by a compare-and-swap, ten times for the root and
-// six times for /tmp; the name cache's bucket for "tmp" is locked shared, once. A file that nobody
-// has open is on the list of free vnodes, another one on that of active ones; a mutex guards both,
-// and their neighbours there are files of other tasks. close() tells the file system that it may
-// write: three times under the mutex of the mount, whose counts are elsewhere.
+// A directory on the way is a vnode: two counts, which keep it in memory and in use, beside them
+// its flags, and a lock, taken shared, on another line. Each is changed by a compare-and-swap, ten
+// times for the root and six times for /tmp. A lock's taker looks at the flags. The name cache is
+// locked shared while a vnode that it knows is held.
+//
+// A file that nobody has open is on the list of free vnodes, another one on that of active ones; a
+// mutex guards both, and their neighbours there are files of other tasks, whose links are written,
+// too, and beside a vnode's links lies its interlock. close() tells the file system that it may
+// write: three times under the mutex of the mount, whose counts are elsewhere. Beside these are the
+// mount's flags, which every lookup reads. So does every look at a directory's permissions with the
+// credential, beside whose count the user's number is.
+//
+// What differs (`lookup`):
+//   global  FreeBSD 11: one lock for all names; a mutex for the free vnodes of all file systems,
+//           while the active ones are listed in the mount, beside its counts
+//   bucket  FreeBSD 12: a lock for each bucket of names (that of a task's own file it shares with
+//           nobody); the root's first references are additions (vrefact); a mount's free vnodes are
+//           listed beside its active ones, behind the mutex of both
+//   free    no references and no locks: Linux's walk under RCU, not here
 //
 //     vnode_setup(n, files)    root, /tmp, the name cache's entry, the mount, the tasks' files
+//     vnode_start()            refers to the root, while the process's table is locked
 //     vnode_look_up(file)      the way to a file, which becomes active
-//     vnode_put(file)          it becomes free again
-//     vnode_write_begin, vnode_write_end
+//     vnode_close(file)        it becomes free again
 //     vnode_check()            everything was given back
 #ifndef UNCORE_VNODE_H_
 #define UNCORE_VNODE_H_
 
+#include "credential.h"
 #include "mtx.h"
 #include "rwlock.h"
+
+enum lookup { FREE, GLOBAL, BUCKET };
+UC_PARAM(choice, lookup, FREE, "free|global|bucket", "what a path lookup locks and counts");
 
 struct vnode {
   UC_ALIGNED _Atomic uint64_t lock;  // shared holders
@@ -27,53 +44,66 @@ struct vnode {
 
 static struct vnode *vnode_root, *vnode_tmp;
 
-// A file, in one of the two lists; what else there is of it is nobody else's.
-struct leaf {
-  UC_ALIGNED struct leaf *next, *previous;
+struct vnode_link {
+  struct vnode_link *next, *previous;
 };
-static struct leaf* leaves;
 
-// Circular, each with a leaf that is none where it begins and ends.
-static struct leaf_lists {
+// A file, in one of the two lists; what else there is of it is nobody else's.
+static struct leaf {
+  UC_ALIGNED struct vnode_link link;
+  struct mtx interlock;
+}* leaves;
+
+// Circular: each begins and ends with a link that is none.
+static struct vnode_lists {
   UC_ALIGNED struct mtx lock;
-  UC_ALIGNED struct leaf free, active;
+  struct vnode_link free, active;
   uint64_t free_leaves, active_leaves;
-}* leaf_lists;
-
-static struct bucket {
-  UC_ALIGNED struct rwlock lock;
-}* name_bucket;
+}* vnode_lists;
 
 static struct mount {
   UC_ALIGNED struct mtx lock;
   UC_ALIGNED uint64_t references, writers;
+  _Atomic uint64_t flags;
+  struct vnode_link active;
 }* mount;
 
-static inline void leaf_insert(struct leaf* before, struct leaf* leaf) {
-  leaf->next = before;
-  leaf->previous = before->previous;
-  leaf->previous->next = before->previous = leaf;
+static struct names {
+  UC_ALIGNED struct rwlock lock;
+}* names;
+
+static inline struct vnode_link* vnode_active(void) {
+  return lookup == GLOBAL ? &mount->active : &vnode_lists->active;
 }
 
-static inline void leaf_remove(struct leaf* leaf) {
-  leaf->previous->next = leaf->next;
-  leaf->next->previous = leaf->previous;
+static inline void vnode_link_insert(struct vnode_link* before, struct vnode_link* link) {
+  link->next = before;
+  link->previous = before->previous;
+  link->previous->next = before->previous = link;
+}
+
+static inline void vnode_link_remove(struct vnode_link* link) {
+  link->previous->next = link->next;
+  link->next->previous = link->previous;
 }
 
 static inline void vnode_setup(unsigned n, uint64_t files) {
   mtx_setup(n);
   vnode_root = uc_alloc(sizeof *vnode_root, 0);
   vnode_tmp = uc_alloc(sizeof *vnode_tmp, 0);
-  name_bucket = uc_alloc(sizeof *name_bucket, 0);
-  rw_init(&name_bucket->lock, n);
+  names = uc_alloc(sizeof *names, 0);
+  rw_init(&names->lock, n);
   mount = uc_alloc(sizeof *mount, 0);
-  leaf_lists = uc_alloc(sizeof *leaf_lists, 0);
-  leaf_lists->free.next = leaf_lists->free.previous = &leaf_lists->free;
-  leaf_lists->active.next = leaf_lists->active.previous = &leaf_lists->active;
+  vnode_lists = uc_alloc(sizeof *vnode_lists, 0);
+  vnode_active()->next = vnode_active()->previous = vnode_active();
+  struct vnode_link* free = &vnode_lists->free;
+  free->next = free->previous = free;
   leaves = uc_alloc(files * sizeof *leaves, 0);
-  for (uint64_t i = 0; i < files; i++) leaf_insert(&leaf_lists->free, &leaves[i]);
-  leaf_lists->free_leaves = files;
+  for (uint64_t i = 0; i < files; i++) vnode_link_insert(free, &leaves[i].link);
+  vnode_lists->free_leaves = files;
 }
+
+// ---- Directories --------------------------------------------------------------------------------
 
 // refcount_acquire_if_not_zero and its like, and a lockmgr lock taken shared.
 static inline void vnode_count(_Atomic uint64_t* count, int by) {
@@ -84,8 +114,13 @@ static inline void vnode_count(_Atomic uint64_t* count, int by) {
 }
 
 static inline void vref(struct vnode* vnode) {
-  vnode_count(&vnode->holds, 1);
-  vnode_count(&vnode->uses, 1);
+  if (lookup == GLOBAL) {
+    vnode_count(&vnode->holds, 1);
+    vnode_count(&vnode->uses, 1);
+  } else {
+    atomic_fetch_add_explicit(&vnode->holds, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&vnode->uses, 1, memory_order_relaxed);
+  }
 }
 
 static inline void vrele(struct vnode* vnode) {
@@ -93,11 +128,17 @@ static inline void vrele(struct vnode* vnode) {
   vnode_count(&vnode->holds, -1);
 }
 
-// Found in the name cache: held while the bucket is locked, then locked and used.
+// The flags are beside the counts: is it doomed?
+static inline void vn_lock(struct vnode* vnode) {
+  vnode_count(&vnode->lock, 1);
+  uc_check(atomic_load_explicit(&vnode->uses, memory_order_relaxed), "locked, and not in use");
+}
+
+// Found in the name cache: held while the names are locked, then locked and used.
 static inline void vget(struct vnode* vnode) {
-  rw_rlock(&name_bucket->lock);
+  rw_rlock(&names->lock);
   vnode_count(&vnode->holds, 1);
-  rw_runlock(&name_bucket->lock);
+  rw_runlock(&names->lock);
   vnode_count(&vnode->lock, 1);
   vnode_count(&vnode->uses, 1);
 }
@@ -108,27 +149,63 @@ static inline void vput(struct vnode* vnode) {
   vnode_count(&vnode->holds, -1);
 }
 
+// ---- Files --------------------------------------------------------------------------------------
+
 // Free ones are reused from the other end of their list.
-static inline void leaf_move(uint64_t file, bool active) {
-  mtx_lock(&leaf_lists->lock);
-  leaf_remove(&leaves[file]);
-  leaf_insert(active ? leaf_lists->active.next : &leaf_lists->free, &leaves[file]);
-  leaf_lists->active_leaves += active ? 1 : -1ull;
-  leaf_lists->free_leaves += active ? -1ull : 1;
-  mtx_unlock(&leaf_lists->lock);
+static inline void leaf_move(struct leaf* leaf, bool active) {
+  mtx_lock(&vnode_lists->lock);
+  vnode_link_remove(&leaf->link);
+  vnode_link_insert(active ? vnode_active()->next : &vnode_lists->free, &leaf->link);
+  vnode_lists->active_leaves += active ? 1 : -1ull;
+  vnode_lists->free_leaves += active ? -1ull : 1;
+  mtx_unlock(&vnode_lists->lock);
 }
 
-static inline void vnode_put(uint64_t file) { leaf_move(file, false); }
+// Held by somebody for the first time, or by nobody any more.
+static inline void leaf_change(struct leaf* leaf, bool active) {
+  mtx_lock(&leaf->interlock);
+  leaf_move(leaf, active);
+  mtx_unlock(&leaf->interlock);
+}
 
-static inline void vnode_look_up(uint64_t file) {
+// Its use is counted, or looked at.
+static inline void leaf_use(struct leaf* leaf) {
+  mtx_lock(&leaf->interlock);
+  mtx_unlock(&leaf->interlock);
+}
+
+static inline void leaf_get(struct leaf* leaf) {
+  if (lookup == GLOBAL) rw_rlock(&names->lock);
+  leaf_change(leaf, true);
+  if (lookup == GLOBAL) rw_runlock(&names->lock);
+  leaf_use(leaf);
+}
+
+// ---- The way, and back --------------------------------------------------------------------------
+
+// May readers share a lock, may anybody write?
+static inline void mount_look(void) {
+  (void)atomic_load_explicit(&mount->flags, memory_order_relaxed);
+}
+
+static inline void vnode_start(void) {
   vref(vnode_root);  // where an absolute path may not lead out of,
   vref(vnode_root);  // and where it begins
-  vnode_count(&vnode_root->lock, 1);
+}
+
+static inline void vnode_look_up(uint64_t file) {
+  mount_look();
+  vn_lock(vnode_root);
+  credential_look();
   vget(vnode_tmp);
   vput(vnode_root);
-  leaf_move(file, true);
+  mount_look();
+  credential_look();
+  leaf_get(&leaves[file]);
   vput(vnode_tmp);
   vrele(vnode_root);
+  mount_look();
+  credential_look();
 }
 
 static inline void mount_count(uint64_t* count, int by) {
@@ -137,22 +214,26 @@ static inline void mount_count(uint64_t* count, int by) {
   mtx_unlock(&mount->lock);
 }
 
-static inline void vnode_write_begin(void) {
-  mount_count(&mount->references, 1);
-  mount_count(&mount->writers, 1);
-}
-
-static inline void vnode_write_end(void) {
+static inline void mount_written(void) {
   mtx_lock(&mount->lock);
   mount->references--;
   mount->writers--;
   mtx_unlock(&mount->lock);
 }
 
+static inline void vnode_close(uint64_t file) {
+  mount_count(&mount->references, 1);
+  mount_count(&mount->writers, 1);
+  leaf_use(&leaves[file]);  // is anybody else using it? (ufs_close)
+  leaf_use(&leaves[file]);  // nobody is, from now on
+  leaf_change(&leaves[file], false);
+  mount_written();
+}
+
 static inline void vnode_check(void) {
   uc_check(vnode_root->uses == 0 && vnode_root->holds == 0, "references to the root were lost");
   uc_check(vnode_tmp->uses == 0 && vnode_tmp->holds == 0, "references to /tmp were lost");
-  uc_check(leaf_lists->active_leaves == 0, "a file stayed active");
+  uc_check(vnode_lists->active_leaves == 0, "a file stayed active");
   uc_check(mount->references == 0 && mount->writers == 0, "the mount's counts are wrong");
 }
 
