@@ -1,245 +1,372 @@
-// Page faults of anonymous memory: a page from the free list, zeroed, put on the active queue.
+// Page faults of anonymous memory: a free page, zeroed, put on the page daemon's queue.
 //
-// A task touches `pages` pages, one fault each, then unmaps them all. A fault takes the map shared,
-// locks the memory object, takes a free page, fills it with zeros and enters it into the queue that
-// the page daemon scans. Map and object belong to a process; the lists of pages are the system's:
+// A task touches `pages` pages, one fault each, then unmaps them, with its map held exclusively.
+// Map and object belong to a process; free pages and queues are the system's:
 //
 //   global  one free list, one active queue, a lock each: FreeBSD 11, DragonFly before 2017
-//   numa    a pair of lists for each memory node, whose pages are near: FreeBSD 12
+//   numa    a pair of lists for each memory node, whose pages are near: FreeBSD 12, Linux
 //   percpu  a pair for each hart: DragonFly's page colours (Dillon 2017), where no two CPUs meet
 //
-// FreeBSD 12 does more: a process takes its pages from a reservation of its own, of 2 MB, so that
-// the node's free pages are only counted, by a compare-and-swap (`reservations`; vm_domain_allocate
-// in its vm/vm_page.c), and a CPU enters several pages into the queue at a time (`batch`; seven,
-// VM_BATCHQUEUE_SIZE in its vm/vm_pagequeue.h).
+// How a page is taken from the free ones, and given back (`pool`):
 //
-// Linux has no lock for all pages of an object, but one for each page table of 512 pages, which
-// tasks with memory of their own do not share (`guard` tables; pte_offset_map_lock in
-// do_anonymous_page of 4.15's mm/memory.c). And who unmaps holds the map exclusively until all
-// pages are gone (`unmapping`; mmap_sem in vm_munmap of its mm/mmap.c): meanwhile no thread of the
-// process can fault, and that share of the work is what their number cannot divide. (There who
-// finds the map held sleeps; here it spins.) The other systems' unmapping has not been looked at:
-// for them `unmapping` is 0.
+//   list      under their lock: DragonFly
+//   reserved  FreeBSD 11: a task has 2 MB of its own, but under the lock of all free pages they are
+//             counted, and the reservation goes to the end of the queue of those that are partly
+//             in use (vm_page_alloc and vm_page_free_toq in its vm/vm_page.c, vm_reserv_populate
+//             and vm_reserv_depopulate in its vm/vm_reserv.c)
+//   counted   FreeBSD 12: the reservation has a lock of its own, and keeps its place in that queue
+//             for a tick; the node's free pages are counted, by a compare-and-swap and an addition
+//             (vm_domain_allocate in 12.0's vm/vm_page.c, vm_reserv_depopulate in its
+//             vm/vm_reserv.c)
+//   bulk      Linux: a CPU takes 31 pages under the zone's lock, and gives as many back
+//             (rmqueue_bulk and free_pcppages_bulk in 4.15's mm/page_alloc.c). The 155 more that
+//             it keeps for itself are half a percent of the benchmark's, and left out
+//
+// A page enters the queue under the queue's lock, with `batch` - 1 others that waited on the CPU's
+// own list: alone in FreeBSD 11; 8 at a time in 12, where they also leave so (VM_BATCHQUEUE_SIZE
+// and the one that finds it full: vm_pqbatch_submit_page in 12.0's vm/vm_page.c); 14 on Linux,
+// where up to 32 leave at a time (PAGEVEC_SIZE, and SWAP_CLUSTER_MAX in release_pages of 4.15's
+// mm/swap.c).
+//
+// What locks the pages of a process (`guard`):
+//
+//   object  FreeBSD: a fault shares the map, looks into the memory object as one who reads, finds
+//           nothing, and locks it three times: to allocate and zero the page, to put it on the
+//           queue, and to give the reference back (vm_fault_hold in 12.0's vm/vm_fault.c,
+//           vm_object_deallocate in its vm/vm_object.c). Mappings of a process's threads are
+//           neighbours, and share one object (vm_map_insert in 11.2's vm/vm_map.c)
+//   tables  Linux: a lock for each page table of 512 pages, which tasks with memory of their own
+//           do not share, taken when the page is filled (do_anonymous_page in 4.15's mm/memory.c).
+//           The map is shared by a compare-and-swap and left by an addition (down_read_trylock and
+//           up_read of mmap_sem; who finds it held sleeps there, and spins here). `unmapping` is
+//           the share of the work that is vm_munmap's, which holds it exclusively
+//
+// Left out: what happens once in 168 or 512 pages (mapping entries, page tables, reservations), and
+// counters that are kept per CPU.
+//
+// All these kernels fill a page by plain stores (rep stosq: pagezero in FreeBSD's
+// amd64/amd64/support.S), and the benchmark's 128 MB come from memory and go back there. `frames`
+// decides: a few stay in a task's caches; more than it fills in a run all come from memory, which
+// in this model hands out lines far more slowly than a processor's (docs/deviations.md).
 //
 // Dillon found what remained in statistics: global counters that each fault increments, a
 // microsecond or two each on a large machine. `counters` says how many, `statistics` where they
 // are. FreeBSD 12 handled 20 to 80 times as many faults as 11 (Macy 2018), DragonFly three times as
-// many as before. Threads of one process meet at its map and object whatever the lists are.
+// many as before.
 //
-// Check: no page has two owners, none is lost, and every fault was counted. The table tells how
-// many pages came from the task's own memory node.
+// Check: no page has two owners, none is lost, in a queue or out of it, and every fault was
+// counted. The table tells how many pages came from the task's own memory node.
 #define CALLS_WARMUP 8  // so that each task has used its pages once
 #include "calls.h"
+#include "mtx.h"
 #include "percpu_counter.h"
 #include "process.h"
-#include "spinlock.h"
+#include "queued_lock.h"
+#include "rwlock.h"
+#include "sx.h"
 #include "uncore.h"
 
 UC_WORKLOAD("Kernel path page fault: page lists global, per node or per CPU");
 enum queues { GLOBAL, NUMA, PERCPU };
 UC_PARAM(choice, queues, GLOBAL, "global|numa|percpu", "how many lists of pages there are");
-UC_PARAM(bool, reservations, 0, "",
-         "a process has free pages of its own, and the list counts them");
-UC_PARAM(u64, batch, 1, "pages", "entered into the active queue at a time, or taken from it");
+enum pool { LIST, RESERVED, COUNTED, BULK };
+UC_PARAM(choice, pool, LIST, "list|reserved|counted|bulk", "how free pages are taken");
+UC_PARAM(u64, batch, 1, "pages", "entered into the active queue at a time");
 UC_PARAM(u64, counters, 0, "counters", "statistics that each fault increments");
 enum statistics { IN_ONE_LINE, IN_PARTS };
 UC_PARAM(choice, statistics, IN_ONE_LINE, "global|percpu", "where those are counted");
 UC_PARAM(bool, zero, 1, "", "fill a page with zeros, which moves its lines");
+UC_PARAM(u64, frames, 4, "pages", "that a task fills in turn: a few stay in its caches");
 UC_PARAM(u64, pages, 4, "pages", "a task touches so many, then unmaps them");
 UC_PARAM(u64, work, 5000, "instructions", "entry, exit and private work of one fault");
 enum guard { OBJECT, TABLES };
 UC_PARAM(choice, guard, OBJECT, "object|tables",
          "what locks a process's pages: its memory object, or a page table for each task");
-UC_PARAM(u64, unmapping, 0, "%",
-         "of work is done when the page is unmapped, with the map held exclusively; 0: not held");
+UC_PARAM(u64, unmapping, 0, "%", "of work is done when the page is unmapped");
 UC_TABLE(taken, "pages", "near the task that took them, far from it");
 
 #define PAGE_BYTES 4096
 #define LINE_WORDS (64 / sizeof(uint64_t))
+#define PCP_BATCH 31  // Linux's zone_batchsize, where memory is large
+#define SWAP_CLUSTER_MAX 32
+
+// Of a circular list.
+struct link {
+  struct link *next, *previous;
+};
 
 struct page {
-  UC_ALIGNED struct page *next, *previous;
+  UC_ALIGNED struct link link;
   _Atomic uint64_t owner;  // task plus one; 0: free
-  uint64_t* frame;
   unsigned node;
 };
 
-// A list of pages, circular, with a page that is none where it begins and ends.
+// Ends, length and lock on one line, as in FreeBSD's struct vm_pagequeue.
 struct list {
-  UC_ALIGNED struct spinlock lock;
-  struct page end;
+  UC_ALIGNED struct link ends;
+  uint64_t length;
+  union {
+    struct mtx mtx;
+    union queued_lock queued;
+  } lock;
 };
 
 static struct domain {
-  struct list free, active;
-  UC_ALIGNED _Atomic uint64_t available;  // free pages, where reservations have them
+  struct list free, active;               // of pages; RESERVED: `free` is of reservations
+  UC_ALIGNED _Atomic uint64_t available;  // free pages, where reservations have them; FreeBSD 11
+                                          // has two such counts, whose misses a core overlaps
 }* domains;
 
-// What locks pages, and how many of them there are.
-struct guarded {
-  UC_ALIGNED struct spinlock lock;
-  uint64_t resident;
-};
-
 static struct process {
-  UC_ALIGNED _Atomic uint64_t map_holders;  // the map's lock, shared; and MAP_WANTED
-  struct guarded object;
-  struct list reservation;
+  UC_ALIGNED union {
+    struct sx sx;
+    _Atomic uint64_t holders;  // and MAP_WANTED
+  } map;
+  UC_ALIGNED struct rwlock object;
+  uint64_t resident;
 }* processes;
 
-static struct guarded* tables;  // of pages, one for each task
+static struct table {
+  UC_ALIGNED struct spinlock lock;
+  uint64_t resident;
+}* tables;  // of pages, one for each task
 
 static struct task {
   UC_ALIGNED uint64_t held, near, far;
   uint64_t entered;  // of those it holds, into the active queue
   struct page** pages;
+  uint64_t* memory;
+  UC_ALIGNED struct link reservation;  // RESERVED: in the queue of those partly in use
+  struct list spare;                   // free pages of its reservation, or BULK's
 }* all_tasks;
+
+static struct queue_node* waiting;
 
 static struct percpu_counter** counts;
 
 static unsigned lists;
 
-static unsigned domain_of(unsigned id) {
-  return queues == PERCPU ? id : queues == NUMA ? uc_node_of(id) : 0;
+static struct domain* domain_of(unsigned id) {
+  return &domains[queues == PERCPU ? id : queues == NUMA ? uc_node_of(id) : 0];
 }
 
 // ---- Lists --------------------------------------------------------------------------------------
 
-static void list_make(struct list* list) { list->end.next = list->end.previous = &list->end; }
+static void list_make(struct list* list) { list->ends.next = list->ends.previous = &list->ends; }
 
-static void list_insert(struct list* list, struct page* page) {
-  struct page* last = list->end.previous;
-  page->next = &list->end;
-  page->previous = last;
-  last->next = page;
-  list->end.previous = page;
+static void link_insert(struct list* list, struct link* link) {
+  struct link* last = list->ends.previous;
+  link->next = &list->ends;
+  link->previous = last;
+  last->next = link;
+  list->ends.previous = link;
+  list->length++;
 }
 
-static void page_remove(struct page* page) {
-  page->previous->next = page->next;
-  page->next->previous = page->previous;
+static void link_remove(struct list* list, struct link* link) {
+  link->previous->next = link->next;
+  link->next->previous = link->previous;
+  list->length--;
+}
+
+static struct page* list_pop(struct list* list) {
+  struct link* last = list->ends.previous;
+  link_remove(list, last);
+  return (struct page*)last;
+}
+
+static void list_lock(struct list* list, unsigned id) {
+  if (UC_SABOTAGE) return;
+  if (guard == TABLES)
+    queue_lock(&list->lock.queued, waiting, id);
+  else
+    mtx_lock(&list->lock.mtx);
+}
+
+static void list_unlock(struct list* list) {
+  if (UC_SABOTAGE) return;
+  if (guard == TABLES)
+    queue_unlock(&list->lock.queued);
+  else
+    mtx_unlock(&list->lock.mtx);
 }
 
 // ---- Setup --------------------------------------------------------------------------------------
 
-static void page_make(struct list* list, unsigned node) {
-  struct page* page = uc_alloc(sizeof *page, node);
-  page->frame = uc_alloc(PAGE_BYTES, node);
-  page->node = node;
-  list_insert(list, page);
+static void process_make(unsigned i, unsigned n) {
+  if (guard == OBJECT) sx_init(&processes[i].map.sx, n);
+  rw_init(&processes[i].object, n);
 }
 
+static bool in_reservations(void) { return pool == RESERVED || pool == COUNTED; }
+
 static void task_make(unsigned id) {
-  all_tasks[id].pages = uc_alloc(pages * sizeof(struct page*), 0);
-  struct domain* domain = &domains[domain_of(id)];
-  struct list* list = reservations ? &processes[process_of(id)].reservation : &domain->free;
-  for (uint64_t i = 0; i < pages; i++) page_make(list, uc_node_of(id));
+  struct task* self = &all_tasks[id];
+  struct domain* domain = domain_of(id);
+  struct list* list = in_reservations() ? &self->spare : &domain->free;
+  list_make(&self->spare);
+  self->pages = uc_alloc(pages * sizeof(struct page*), 0);
+  self->memory = uc_alloc(frames * PAGE_BYTES, uc_node_of(id));
+  for (uint64_t i = 0; i < pages + (pool == BULK ? PCP_BATCH : 0); i++) {
+    struct page* page = uc_alloc(sizeof *page, uc_node_of(id));
+    page->node = uc_node_of(id);
+    link_insert(list, &page->link);
+  }
   domain->available += pages;
+  if (pool == RESERVED) link_insert(&domain->free, &self->reservation);
+}
+
+// Tasks do not unmap together: each begins with some pages, the next one with more.
+static void task_begin(unsigned id, unsigned n) {
+  struct task* self = &all_tasks[id];
+  struct domain* domain = domain_of(id);
+  for (; self->held < pages * id / n; self->held++) {
+    struct page* page = list_pop(in_reservations() ? &self->spare : &domain->free);
+    page->owner = id + 1;
+    self->pages[self->held] = page;
+    link_insert(&domain->active, &page->link);
+  }
+  self->entered = self->held;
+  domain->available -= self->held;
+  *(guard == OBJECT ? &processes[process_of(id)].resident : &tables[id].resident) += self->held;
 }
 
 void uc_setup(unsigned n) {
-  uc_require(pages && batch && unmapping < 100,
-             "pages and batch must be 1 or more, unmapping below 100");
+  uc_require(pages && batch && frames && unmapping < 100,
+             "pages, batch and frames must be 1 or more, unmapping below 100");
+  mtx_setup(n);
   lists = queues == PERCPU ? n : queues == NUMA ? uc_nodes() : 1;
   domains = uc_alloc(lists * sizeof *domains, 0);
   for (unsigned i = 0; i < lists; i++) list_make(&domains[i].free), list_make(&domains[i].active);
+  waiting = uc_alloc(n * sizeof *waiting, 0);
   processes = uc_alloc(n * sizeof *processes, 0);
-  for (unsigned i = 0; i < n; i++) list_make(&processes[i].reservation);
+  for (unsigned i = 0; i < n; i++) process_make(i, n);
   tables = uc_alloc(n * sizeof *tables, 0);
   all_tasks = uc_alloc(n * sizeof *all_tasks, 0);
-  for (unsigned id = 0; id < n; id++) task_make(id);
+  for (unsigned id = 0; id < n; id++) task_make(id), task_begin(id, n);
   counts = uc_alloc(counters * sizeof *counts + 1, 0);
   for (uint64_t i = 0; i < counters; i++) counts[i] = percpu_counter_make(n, UC_BLOCK, 0);
   uc_table_make(&taken, 1, 2);
 }
 
-// ---- The map ------------------------------------------------------------------------------------
+// ---- Linux's map --------------------------------------------------------------------------------
 
 // Somebody holds the map exclusively, or will when those have left who share it.
 #define MAP_WANTED (1ull << 32)
 
-static void map_await(struct process* process) {
-  while (atomic_load_explicit(&process->map_holders, memory_order_relaxed) & MAP_WANTED) uc_pause();
-}
-
-static void map_leave(struct process* process) {
-  atomic_fetch_sub_explicit(&process->map_holders, 1, memory_order_release);
+static uint64_t map_await(struct process* process) {
+  uint64_t holders;
+  while ((holders = atomic_load_explicit(&process->map.holders, memory_order_relaxed)) & MAP_WANTED)
+    uc_pause();
+  return holders;
 }
 
 static void map_share(struct process* process) {
-  while (atomic_fetch_add_explicit(&process->map_holders, 1, memory_order_acquire) & MAP_WANTED) {
-    map_leave(process);
-    map_await(process);
-  }
+  uint64_t holders = map_await(process);
+  while (!atomic_compare_exchange_weak_explicit(&process->map.holders, &holders, holders + 1,
+                                                memory_order_acquire, memory_order_relaxed))
+    if (holders & MAP_WANTED) holders = map_await(process);
+}
+
+static void map_leave(struct process* process) {
+  atomic_fetch_sub_explicit(&process->map.holders, 1, memory_order_release);
 }
 
 static void map_lock(struct process* process) {
-  while (atomic_fetch_or_explicit(&process->map_holders, MAP_WANTED, memory_order_acquire) &
+  while (atomic_fetch_or_explicit(&process->map.holders, MAP_WANTED, memory_order_acquire) &
          MAP_WANTED)
     map_await(process);
-  while (atomic_load_explicit(&process->map_holders, memory_order_acquire) != MAP_WANTED)
+  while (atomic_load_explicit(&process->map.holders, memory_order_acquire) != MAP_WANTED)
     uc_pause();
 }
 
 static void map_unlock(struct process* process) {
-  atomic_fetch_and_explicit(&process->map_holders, ~MAP_WANTED, memory_order_release);
+  atomic_fetch_and_explicit(&process->map.holders, ~MAP_WANTED, memory_order_release);
 }
 
-// ---- The path -----------------------------------------------------------------------------------
+// ---- Free pages ---------------------------------------------------------------------------------
 
-static void domain_reserve(struct domain* domain) {
+static void free_count(struct domain* domain, int by, unsigned id) {
+  struct link* reservation = &all_tasks[id].reservation;
+  list_lock(&domain->free, id);
+  uint64_t before = atomic_load_explicit(&domain->available, memory_order_relaxed);
+  atomic_store_explicit(&domain->available, before + (uint64_t)by, memory_order_relaxed);
+  link_remove(&domain->free, reservation);
+  link_insert(&domain->free, reservation);
+  list_unlock(&domain->free);
+}
+
+static void free_reserve(struct domain* domain) {
   uint64_t before = atomic_load_explicit(&domain->available, memory_order_relaxed);
   while (!atomic_compare_exchange_weak_explicit(&domain->available, &before, before - 1,
                                                 memory_order_relaxed, memory_order_relaxed))
     continue;
 }
 
-static struct page* list_take(struct list* list) {
-  if (!UC_SABOTAGE) spin_lock(&list->lock);
-  struct page* page = list->end.previous;
-  page_remove(page);
-  if (!UC_SABOTAGE) spin_unlock(&list->lock);
+static void bulk_move(struct list* to, struct list* from) {
+  for (unsigned i = 0; i < PCP_BATCH; i++) link_insert(to, &list_pop(from)->link);
+}
+
+static struct page* page_allocate(unsigned id) {
+  struct domain* domain = domain_of(id);
+  struct list* spare = &all_tasks[id].spare;
+  if (pool == RESERVED) free_count(domain, -1, id);
+  if (pool == COUNTED) free_reserve(domain);
+  if (pool != LIST && spare->length) return list_pop(spare);
+  list_lock(&domain->free, id);
+  if (pool == BULK) bulk_move(spare, &domain->free);
+  struct page* page = list_pop(pool == BULK ? spare : &domain->free);
+  list_unlock(&domain->free);
   return page;
 }
 
-static void list_give(struct list* list, struct page* page) {
-  if (!UC_SABOTAGE) spin_lock(&list->lock);
-  list_insert(list, page);
-  if (!UC_SABOTAGE) spin_unlock(&list->lock);
+static void page_free(struct page* page, unsigned id) {
+  struct domain* domain = domain_of(id);
+  struct list* spare = &all_tasks[id].spare;
+  if (pool != LIST) link_insert(spare, &page->link);
+  if (pool == RESERVED) free_count(domain, 1, id);
+  if (pool == COUNTED) atomic_fetch_add_explicit(&domain->available, 1, memory_order_relaxed);
+  if (in_reservations() || (pool == BULK && spare->length < PCP_BATCH)) return;
+  list_lock(&domain->free, id);
+  if (pool == BULK)
+    bulk_move(&domain->free, spare);
+  else
+    link_insert(&domain->free, &page->link);
+  list_unlock(&domain->free);
 }
 
-static struct page* page_allocate(struct domain* domain, struct process* process) {
-  if (!reservations) return list_take(&domain->free);
-  domain_reserve(domain);
-  return list_take(&process->reservation);
-}
-
-static void page_free(struct domain* domain, struct process* process, struct page* page) {
-  list_give(reservations ? &process->reservation : &domain->free, page);
-  if (reservations) atomic_fetch_add_explicit(&domain->available, 1, memory_order_relaxed);
-}
+// ---- The active queue ---------------------------------------------------------------------------
 
 // What the task holds and has not yet entered.
-static void pages_activate(struct domain* domain, struct task* self) {
-  spin_lock(&domain->active.lock);
-  while (self->entered < self->held) list_insert(&domain->active, self->pages[self->entered++]);
-  spin_unlock(&domain->active.lock);
+static void pages_activate(unsigned id) {
+  struct task* self = &all_tasks[id];
+  struct list* active = &domain_of(id)->active;
+  list_lock(active, id);
+  while (self->entered < self->held) link_insert(active, &self->pages[self->entered++]->link);
+  list_unlock(active);
 }
 
-static void pages_deactivate(struct domain* domain, struct task* self) {
-  uint64_t least = self->entered > batch ? self->entered - batch : 0;
-  spin_lock(&domain->active.lock);
-  while (self->entered > least) page_remove(self->pages[--self->entered]);
-  spin_unlock(&domain->active.lock);
+static void pages_deactivate(unsigned id, uint64_t count) {
+  struct task* self = &all_tasks[id];
+  struct list* active = &domain_of(id)->active;
+  list_lock(active, id);
+  while (count--) link_remove(active, &self->pages[--self->entered]->link);
+  list_unlock(active);
 }
 
-static struct guarded* guarded_of(struct process* process, unsigned id) {
-  return guard == TABLES ? &tables[id] : &process->object;
+static void page_hold(struct page* page, unsigned id) {
+  struct task* self = &all_tasks[id];
+  self->pages[self->held++] = page;
+  if (self->held - self->entered == batch) pages_activate(id);
 }
+
+// ---- A fault ------------------------------------------------------------------------------------
 
 static void own(struct page* page, unsigned id) {
   uint64_t before = atomic_exchange_explicit(&page->owner, id + 1, memory_order_relaxed);
   uc_check(before == 0, "a page was given to two tasks");
+  struct task* self = &all_tasks[id];
+  *(page->node == uc_node_of(id) ? &self->near : &self->far) += 1;
 }
 
 static void disown(struct page* page, unsigned id) {
@@ -248,9 +375,10 @@ static void disown(struct page* page, unsigned id) {
 }
 
 // One word stands for its line: what costs is the line, not the instructions of a wide store.
-static void fill(struct page* page) {
-  for (uint64_t at = 0; at < PAGE_BYTES / sizeof *page->frame; at += LINE_WORDS)
-    page->frame[at] = 0;
+static void fill(struct task* self) {
+  if (!zero) return;
+  uint64_t* frame = self->memory + (self->near + self->far) % frames * PAGE_BYTES / sizeof *frame;
+  for (uint64_t at = 0; at < PAGE_BYTES / sizeof *frame; at += LINE_WORDS) frame[at] = 0;
 }
 
 static void count_fault(unsigned id) {
@@ -261,67 +389,115 @@ static void count_fault(unsigned id) {
       percpu_counter_add(counts[i], id, 1, 0);
 }
 
-static void fault(unsigned id) {
-  struct task* self = &all_tasks[id];
-  struct process* process = &processes[process_of(id)];
-  struct domain* domain = &domains[domain_of(id)];
-  struct guarded* guarded = guarded_of(process, id);
-  map_share(process);
-  spin_lock(&guarded->lock);
-  struct page* page = page_allocate(domain, process);
-  guarded->resident++;
-  spin_unlock(&guarded->lock);
+static struct page* page_make(unsigned id) {
+  struct page* page = page_allocate(id);
   own(page, id);
-  *(page->node == uc_node_of(id) ? &self->near : &self->far) += 1;
-  if (zero) fill(page);
-  self->pages[self->held++] = page;
-  if (self->held - self->entered == batch) pages_activate(domain, self);
-  count_fault(id);
+  fill(&all_tasks[id]);
+  return page;
+}
+
+static void object_upgrade(struct rwlock* object) {
+  if (rw_try_upgrade(object)) return;
+  rw_runlock(object);
+  rw_wlock(object);
+}
+
+static void fault_in_object(struct process* process, unsigned id) {
+  struct rwlock* object = &process->object;
+  sx_slock(&process->map.sx);
+  rw_rlock(object);
+  object_upgrade(object);
+  struct page* page = page_make(id);
+  process->resident++;
+  rw_wunlock(object);
+  rw_wlock(object);
+  page_hold(page, id);
+  rw_wunlock(object);
+  rw_wlock(object);
+  rw_wunlock(object);
+  sx_sunlock(&process->map.sx);
+}
+
+static void fault_in_table(struct process* process, unsigned id) {
+  map_share(process);
+  struct page* page = page_make(id);
+  spin_lock(&tables[id].lock);
+  tables[id].resident++;
+  page_hold(page, id);
+  spin_unlock(&tables[id].lock);
   map_leave(process);
 }
 
-static void unmap(unsigned id) {
+// ---- Unmapping ----------------------------------------------------------------------------------
+
+static void pages_release(unsigned id) {
   struct task* self = &all_tasks[id];
-  struct process* process = &processes[process_of(id)];
-  struct guarded* guarded = guarded_of(process, id);
-  if (unmapping) {
-    map_lock(process);
-    uc_work((int64_t)(self->held * work * unmapping / 100));
-  }
-  spin_lock(&guarded->lock);
-  guarded->resident -= self->held;
-  spin_unlock(&guarded->lock);
-  struct domain* domain = &domains[domain_of(id)];
-  if (self->entered < self->held) pages_activate(domain, self);
-  while (self->entered) pages_deactivate(domain, self);
+  uint64_t leave = guard == TABLES ? SWAP_CLUSTER_MAX : batch;
+  if (self->entered < self->held) pages_activate(id);
   while (self->held) {
-    struct page* page = self->pages[--self->held];
-    disown(page, id);
-    page_free(domain, process, page);
+    pages_deactivate(id, self->held < leave ? self->held : leave);
+    while (self->held > self->entered) {
+      struct page* page = self->pages[--self->held];
+      disown(page, id);
+      page_free(page, id);
+    }
   }
-  if (unmapping) map_unlock(process);
+}
+
+static void unmap_object(struct process* process, unsigned id) {
+  sx_xlock(&process->map.sx);
+  rw_wlock(&process->object);
+  process->resident -= all_tasks[id].held;
+  pages_release(id);
+  rw_wunlock(&process->object);
+  sx_xunlock(&process->map.sx);
+}
+
+static void unmap_table(struct process* process, unsigned id) {
+  map_lock(process);
+  uc_work((int64_t)(all_tasks[id].held * work * unmapping / 100));
+  spin_lock(&tables[id].lock);
+  tables[id].resident -= all_tasks[id].held;
+  spin_unlock(&tables[id].lock);
+  pages_release(id);
+  map_unlock(process);
 }
 
 static void call(unsigned id) {
+  struct process* process = &processes[process_of(id)];
+  struct task* self = &all_tasks[id];
   uc_work((int64_t)(work - work * unmapping / 100));
-  fault(id);
-  if (all_tasks[id].held == pages) unmap(id);
+  (guard == OBJECT ? fault_in_object : fault_in_table)(process, id);
+  count_fault(id);
+  if (self->held < pages) return;
+  (guard == OBJECT ? unmap_object : unmap_table)(process, id);
 }
 
 void uc_finish(unsigned n) {
-  uint64_t faults = 0, resident = 0, held = 0;
+  uint64_t faults = 0, resident = 0, held = 0, entered = 0, spare = 0;
   for (unsigned i = 0; i < n; i++) {
     struct task* task = &all_tasks[i];
     faults += task->near + task->far;
     *uc_cell(&taken, 0, 0) += task->near;
     *uc_cell(&taken, 0, 1) += task->far;
     held += task->held;
-    resident += processes[i].object.resident + tables[i].resident;
+    entered += task->entered;
+    spare += task->spare.length;
+    resident += processes[i].resident + tables[i].resident;
   }
   uc_check(resident == held, "pages of an object were lost");
-  uint64_t available = 0;
-  for (unsigned i = 0; i < lists; i++) available += domains[i].available;
-  uc_check(available + (reservations ? held : 0) == n * pages, "free pages were counted wrongly");
+  uint64_t available = 0, free = 0, active = 0;
+  for (unsigned i = 0; i < lists; i++) {
+    available += domains[i].available;
+    free += domains[i].free.length;
+    active += domains[i].active.length;
+  }
+  uc_check(active == entered, "pages in a queue were lost");
+  if (in_reservations())
+    uc_check(available + held == n * pages, "free pages were counted wrongly");
+  else
+    uc_check(free + spare + held == n * (pages + (pool == BULK ? PCP_BATCH : 0)),
+             "free pages were lost");
   for (uint64_t i = 0; i < counters; i++)
     uc_check((uint64_t)percpu_counter_sum(counts[i]) == faults, "faults were not counted");
 }
