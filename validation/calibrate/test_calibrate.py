@@ -15,7 +15,7 @@ from uncore.cli import main
 from uncore.topology.cpus import hart_of_cpu
 from uncore.topology.machine import Machine
 from uncore_lab.calibrate.determined import undetermined
-from uncore_lab.calibrate.fit import Fitted, solve
+from uncore_lab.calibrate.fit import FINE, Fitted, solve
 from uncore_lab.calibrate.order import map_of
 from uncore_lab.calibrate.problem import Problem
 from uncore_lab.calibrate.write import kept, machine_file
@@ -62,7 +62,7 @@ def test_numbers_are_found_again(name, home, slice_, factors, tmp_path) -> None:
     fitted = solve(Problem.of(name, made(tmp_path / "m.csv", name, right, home, slice_)))
     assert (fitted.choice.home, fitted.choice.slice) == (home, slice_)
     assert not fitted.choice.order
-    assert factors_of(fitted) == pytest.approx(right, rel=0.01)
+    assert factors_of(fitted) == pytest.approx(right, rel=0.015)
     assert undetermined(fitted) == []
 
 
@@ -120,7 +120,7 @@ def test_the_machine_of_the_file_is_as_far_off_as_the_file_says(tmp_path) -> Non
     fitted = solve(Problem.of("r5800x3d", matrix), slice_="2")
     output.write_text(machine_file(fitted, matrix, output))
     problem, choice = fitted.problem, fitted.choice
-    ns = handoffs(topology.load(output), problem.hardware(choice))
+    ns = handoffs(topology.load(output), problem.hardware(choice), rounds=FINE)
     real, ours = problem.classes(problem.measured, choice), problem.classes(ns, choice)
     said = re.search(r"([\d.]+) % at worst", output.read_text())
     assert said
