@@ -23,8 +23,8 @@ JOBS = [
     ("epyc7601x2", "lock/mcs", 16, {"placement": "siblings"}),
     ("x8275clx2", "random_sharing", 8, {"placement": "siblings"}),
 ]
-# A hart that executes every turn waits from its next look on, one that sleeps from when its copy was
-# taken away; what a write in between does to the critical path differs, and nothing else.
+# Times and counts are equal; the critical path takes another way. Probably because a hart that
+# executes every turn waits from its next look on, and one that sleeps from when its copy was taken.
 LOOKS_LATER = pytest.mark.xfail(strict=True, reason="critical_ps of one wait of 91 ns")
 
 
