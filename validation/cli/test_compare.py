@@ -40,10 +40,10 @@ def test_the_object_that_makes_the_difference_comes_first(uncore):
 def test_the_object_that_harts_wait_for_is_given_in_ns(uncore):
     found = json.loads(uncore("compare", *LOCKS, "--json").out)
     first = found["waits"][0]
-    assert first["name"] == "lock->served" and first["difference"] < -100
+    assert first["name"] == "lock->ticket.served" and first["difference"] < -100
     uncore("run", LOCKS[0], LOCKS[1], *LOCKS[3:], "--output", "ticket.json")
     costs = json.loads(uncore("lines", "ticket.json", "--json").out)
-    (waited,) = (cost["waited_ns"] for cost in costs if cost["object"] == "lock->served")
+    (waited,) = (cost["waited_ns"] for cost in costs if cost["object"] == "lock->ticket.served")
     assert first["a"] == pytest.approx(waited, rel=0.01)
 
 

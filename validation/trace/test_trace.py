@@ -142,8 +142,8 @@ def test_window_holds_what_the_whole_run_has_then():
 
 
 def test_line_is_found_by_its_name():
-    trace = record(job(), Window(lines=("lock->served",)))
-    assert [trace.name(line) for line in trace.lines] == ["lock->next, lock->served"]
+    trace = record(job(), Window(lines=("lock->ticket.served",)))
+    assert [trace.name(line) for line in trace.lines] == ["lock->ticket.next, lock->ticket.served"]
     assert set(trace.tables["transactions"]["line"]) == set(trace.lines)
 
 

@@ -40,40 +40,45 @@ void uc_setup(unsigned n) {
 }
 
 static void add(uint64_t times) {
-  for (; times; times--) atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+  _Atomic uint64_t* shared = counter;
+  for (; times; times--) atomic_fetch_add_explicit(shared, 1, memory_order_relaxed);
 }
 
 static void compare_and_swap(uint64_t times) {
+  _Atomic uint64_t* shared = counter;
   for (; times; times--) {
-    uint64_t seen = atomic_load_explicit(counter, memory_order_relaxed);
-    while (!atomic_compare_exchange_strong_explicit(counter, &seen, seen + 1, memory_order_relaxed,
+    uint64_t seen = atomic_load_explicit(shared, memory_order_relaxed);
+    while (!atomic_compare_exchange_strong_explicit(shared, &seen, seen + 1, memory_order_relaxed,
                                                     memory_order_relaxed)) {
     }
   }
 }
 
 // For the holder of a lock.
-static inline void count(void) {
-  uint64_t seen = atomic_load_explicit(counter, memory_order_relaxed);
-  atomic_store_explicit(counter, seen + 1, memory_order_relaxed);
+static inline void count(_Atomic uint64_t* shared) {
+  uint64_t seen = atomic_load_explicit(shared, memory_order_relaxed);
+  atomic_store_explicit(shared, seen + 1, memory_order_relaxed);
 }
 
 static void spin(uint64_t times) {
+  _Atomic uint64_t* shared = counter;
+  struct spinlock* lock = &locks->spin;
   for (; times; times--) {
     do
-      while (spin_taken(&locks->spin)) continue;
-    while (!spin_trylock(&locks->spin));
-    count();
-    spin_unlock(&locks->spin);
+      while (spin_taken(lock)) continue;
+    while (!spin_trylock(lock));
+    count(shared);
+    spin_unlock(lock);
   }
 }
 
 static void ticket(uint64_t times) {
+  _Atomic uint64_t* shared = counter;
   struct ticket_lock* lock = &locks->ticket;
   for (; times; times--) {
     uint32_t mine = atomic_fetch_add_explicit(&lock->next, 1, memory_order_relaxed);
     while (atomic_load_explicit(&lock->served, memory_order_acquire) != mine) continue;
-    count();
+    count(shared);
     ticket_release(lock);
   }
 }

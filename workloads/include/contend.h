@@ -23,9 +23,12 @@ UC_PARAM(u64, lock_node, 0, "node", "memory node of the lock and of what it guar
 UC_OPTION(u64, guarded_lines, guarded, CONTEND_GUARDED, "lines",
           "lines that each owner writes; 0: none, and mutual exclusion is not checked");
 
-static void lock_setup(unsigned n);
-static void lock_acquire(unsigned id);
-static void lock_release(unsigned id);
+struct lock;
+static struct lock* lock_setup(unsigned n);
+static void lock_acquire(struct lock* lock, unsigned id);
+static void lock_release(struct lock* lock, unsigned id);
+
+static struct lock* lock;  // read once by each hart; what it does has the address in a register
 
 // Volatile, so that each access is made; not atomic, because the lock is what makes them safe.
 static struct guarded {
@@ -36,7 +39,7 @@ static struct guarded {
 void uc_setup(unsigned n) {
   turns_setup(n);
   guarded = uc_alloc(guarded_lines * sizeof *guarded, (unsigned)lock_node);
-  lock_setup(n);
+  lock = lock_setup(n);
 }
 
 // The first line has an owner; the others are the rest of what a critical section changes.
@@ -51,18 +54,18 @@ UC_SPECIALISED void critical_section(unsigned id, bool usual) {
   guarded->owner = 0;
 }
 
-UC_SPECIALISED void turns_one(unsigned id, bool usual) {
-  if (!UC_SABOTAGE) lock_acquire(id);
+UC_SPECIALISED void turns_one(void* shared, unsigned id, bool usual) {
+  if (!UC_SABOTAGE) lock_acquire(shared, id);
   if (usual || guarded_lines)
     critical_section(id, usual);
   else
     turns_pass(hold, usual);
-  if (!UC_SABOTAGE) lock_release(id);
+  if (!UC_SABOTAGE) lock_release(shared, id);
 }
 
 void uc_main(unsigned id, unsigned n) {
   (void)n;
-  turns(id, guarded_lines == 1);
+  turns(lock, id, guarded_lines == 1);
 }
 
 void uc_finish(unsigned n) {

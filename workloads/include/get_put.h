@@ -13,28 +13,30 @@
 
 UC_PARAM(u64, count_node, 0, "node", "memory node of the count");
 
-static uint32_t count_get(void);  // what it left
-static void count_put(void);
-
-static struct {
+struct count {
   UC_ALIGNED _Atomic uint32_t references;
-}* count;
+};
+
+static uint32_t count_get(struct count* count);  // what it left
+static void count_put(struct count* count);
+
+static struct count* count;
 
 void uc_setup(unsigned n) {
   turns_setup(n);
   count = uc_alloc(sizeof *count, (unsigned)count_node);
 }
 
-UC_SPECIALISED void turns_one(unsigned id, bool usual) {
+UC_SPECIALISED void turns_one(void* shared, unsigned id, bool usual) {
   (void)id;
-  uc_check(count_get() > 0, "a reference was got, and the count is zero");
+  uc_check(count_get(shared) > 0, "a reference was got, and the count is zero");
   turns_pass(hold, usual);
-  if (!UC_SABOTAGE) count_put();
+  if (!UC_SABOTAGE) count_put(shared);
 }
 
 void uc_main(unsigned id, unsigned n) {
   (void)n;
-  turns(id, true);
+  turns(count, id, true);
 }
 
 void uc_finish(unsigned n) {

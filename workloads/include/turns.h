@@ -19,7 +19,7 @@ UC_OPTION(duration, turns_warmup, warmup, 0, "ns",
           "operations of that time come first, not counted");
 
 // Takes, lets `hold` pass, gives back. `usual`: no option was set.
-UC_SPECIALISED void turns_one(unsigned id, bool usual);
+UC_SPECIALISED void turns_one(void* shared, unsigned id, bool usual);
 
 UC_SPECIALISED void turns_pass(uint64_t ns, bool usual) {
   if (usual)
@@ -43,35 +43,37 @@ static inline uint64_t turns_in_all(unsigned n) {
   return sum;
 }
 
-static void warm_up(unsigned id) {
+static void warm_up(void* shared, unsigned id) {
   for (uint64_t end = uc_now() + turns_warmup; uc_now() < end; spin_for(think)) {
     uc_start();
-    turns_one(id, false);
+    turns_one(shared, id, false);
     warmed_up[id].turns++;
   }
 }
 
-UC_SPECIALISED void turns_run(unsigned id, bool usual) {
+UC_SPECIALISED void turns_run(void* shared, unsigned id, bool usual) {
   loop_meet();
-  if (!usual && turns_warmup) warm_up(id);
+  if (!usual && turns_warmup) warm_up(shared, id);
   struct loop loop = loop_open();
   while (loop_more(&loop)) {
     uc_start();
-    turns_one(id, usual);
+    turns_one(shared, id, usual);
     uc_op();
     turns_pass(think, usual);
   }
   loop_end();
 }
 
-static __attribute__((noinline)) void turns_as_set(unsigned id) { turns_run(id, false); }
+static __attribute__((noinline)) void turns_as_set(void* shared, unsigned id) {
+  turns_run(shared, id, false);
+}
 
 // `usual`: of the includer's options none was set.
-UC_SPECIALISED void turns(unsigned id, bool usual) {
+UC_SPECIALISED void turns(void* shared, unsigned id, bool usual) {
   if (usual && !turns_warmup && spin_kind == SPIN_DELAY)
-    turns_run(id, true);
+    turns_run(shared, id, true);
   else
-    turns_as_set(id);
+    turns_as_set(shared, id);
 }
 
 #endif  // UNCORE_TURNS_H_

@@ -14,21 +14,21 @@ static struct place {
   UC_ALIGNED _Atomic uint32_t called;
 }* places;
 
-static struct {
+struct lock {
   UC_ALIGNED _Atomic uint64_t next;  // the place that the next to arrive will draw
   UC_ALIGNED uint64_t held;          // the owner's place; only the owner touches it
-}* lock;
+};
 
 static uint64_t circle;  // places; read-only
 
-static void lock_setup(unsigned n) {
+static struct lock* lock_setup(unsigned n) {
   circle = n;
-  lock = uc_alloc(sizeof *lock, (unsigned)lock_node);
   places = uc_alloc(n * sizeof *places, (unsigned)lock_node);
   places[0].called = 1;
+  return uc_alloc(sizeof(struct lock), (unsigned)lock_node);
 }
 
-static void lock_acquire(unsigned id) {
+static void lock_acquire(struct lock* lock, unsigned id) {
   (void)id;
   uint64_t drawn = atomic_fetch_add_explicit(&lock->next, 1, memory_order_relaxed);
   struct place* place = &places[drawn % circle];
@@ -37,7 +37,7 @@ static void lock_acquire(unsigned id) {
   lock->held = drawn;
 }
 
-static void lock_release(unsigned id) {
+static void lock_release(struct lock* lock, unsigned id) {
   (void)id;
   struct place* next = &places[(lock->held + 1) % circle];
   atomic_store_explicit(&next->called, 1, memory_order_release);

@@ -18,7 +18,10 @@ UC_PARAM(u64, cluster, 0, "harts",
          "harts with neighbouring numbers in a node; 0: of a memory node");
 UC_PARAM(u64, batch, 256, "handoffs", "handoffs inside a node before the lock must move on");
 
-static union queued_lock* lock;
+struct lock {
+  union queued_lock word;
+};
+
 static struct queue_node* nodes;  // one per hart
 
 enum { GRANTED = 1 };  // with no second queue; else the address of its last node
@@ -93,17 +96,17 @@ static void queue_pass(struct queue_node* self, struct queue_node* next) {
   }
 }
 
-static void lock_setup(unsigned n) {
-  lock = uc_alloc(sizeof *lock, (unsigned)lock_node);
+static struct lock* lock_setup(unsigned n) {
   nodes = uc_alloc(n * sizeof *nodes, (unsigned)lock_node);
   stay = uc_alloc(sizeof *stay, (unsigned)lock_node);
   for (unsigned id = 0; id < n; id++)
     nodes[id].node = cluster ? id / (unsigned)cluster : uc_node_of(id);
+  return uc_alloc(sizeof(struct lock), (unsigned)lock_node);
 }
 
-static void lock_acquire(unsigned id) { queue_lock(lock, nodes, id); }
+static void lock_acquire(struct lock* lock, unsigned id) { queue_lock(&lock->word, nodes, id); }
 
-static void lock_release(unsigned id) {
+static void lock_release(struct lock* lock, unsigned id) {
   (void)id;
-  queue_unlock(lock);
+  queue_unlock(&lock->word);
 }

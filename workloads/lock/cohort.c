@@ -17,9 +17,9 @@ UC_WORKLOAD("NUMA-aware cohort lock: handed on among neighbours in batches");
 UC_PARAM(u64, cohort, 4, "harts", "harts with neighbouring numbers that form a cohort; 0: all");
 UC_PARAM(u64, batch, 64, "handoffs", "handoffs within a cohort before the lock must move on");
 
-static struct {
+struct lock {  // the global one
   UC_ALIGNED struct ticket_lock ticket;
-}* global;
+};
 
 static struct local {
   UC_ALIGNED struct ticket_lock ticket;
@@ -29,13 +29,13 @@ static struct local {
 }* locals;
 static uint64_t members;  // harts of a cohort
 
-static void lock_setup(unsigned n) {
+static struct lock* lock_setup(unsigned n) {
   members = cohort ? cohort : n;
-  global = uc_alloc(sizeof *global, (unsigned)lock_node);
   locals = uc_alloc((n / members + 1) * sizeof *locals, (unsigned)lock_node);
+  return uc_alloc(sizeof(struct lock), (unsigned)lock_node);
 }
 
-static void lock_acquire(unsigned id) {
+static void lock_acquire(struct lock* global, unsigned id) {
   struct local* local = &locals[id / members];
   ticket_acquire(&local->ticket);
   if (local->owns_global) return;
@@ -44,7 +44,7 @@ static void lock_acquire(unsigned id) {
   local->handoffs = 0;
 }
 
-static void lock_release(unsigned id) {
+static void lock_release(struct lock* global, unsigned id) {
   struct local* local = &locals[id / members];
   if (!ticket_contended(&local->ticket) || local->handoffs++ >= batch) {
     local->owns_global = false;

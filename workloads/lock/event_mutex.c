@@ -27,22 +27,22 @@ UC_PARAM(choice, attempt, BY_CAS, "cas|swap", "how a free mutex is taken");
 
 enum { FREE, TAKEN, WAITED_FOR };
 
-static struct mutex {
+struct lock {
   UC_ALIGNED _Atomic uint32_t word;
   _Atomic uint32_t events_beside;  // of BY_SWAP
   UC_ALIGNED _Atomic uint32_t events;
-}* mutex;
+};
 
 static struct random_numbers {
   UC_ALIGNED _Atomic uint64_t counter;
 }* random_numbers;
 
-static void lock_setup(unsigned n) {
+static struct lock* lock_setup(unsigned n) {
   (void)n;
-  mutex = uc_alloc(sizeof *mutex, (unsigned)lock_node);
   random_numbers = uc_alloc(sizeof *random_numbers, 0);
   random_numbers->counter = 65654363;
   pauses_sample();  // now, so that nobody has to while it is measured
+  return uc_alloc(sizeof(struct lock), (unsigned)lock_node);
 }
 
 // The numbers that InnoDB draws, the same in every run: one counter for all threads, moved without
@@ -65,7 +65,7 @@ static uint64_t random_below(uint64_t most) {
   return most ? (151117737 * x + 98781234) % most : 0;
 }
 
-static bool take(void) {
+static bool take(struct lock* mutex) {
   if (attempt == BY_SWAP)
     return atomic_exchange_explicit(&mutex->word, TAKEN, memory_order_acquire) == FREE;
   uint32_t free = FREE;
@@ -74,16 +74,16 @@ static bool take(void) {
 }
 
 // Marks a taken mutex; takes a free one, with the mark, for nobody knows who else waits.
-static bool take_or_mark(void) {
-  if (attempt == BY_SWAP) return take();
+static bool take_or_mark(struct lock* mutex) {
+  if (attempt == BY_SWAP) return take(mutex);
   return atomic_exchange_explicit(&mutex->word, WAITED_FOR, memory_order_acquire) == FREE;
 }
 
 // An attempt that fails is no round: the next look comes at once.
-static bool spun(void) {
+static bool spun(struct lock* mutex) {
   for (uint64_t round = 0; round < rounds;) {
     if (atomic_load_explicit(&mutex->word, memory_order_relaxed) == FREE) {
-      if (take()) return true;
+      if (take(mutex)) return true;
     } else {
       uc_pauses(random_below(delay) * pauses);
       round++;
@@ -92,30 +92,29 @@ static bool spun(void) {
   return false;
 }
 
-static __attribute__((noinline)) void wait_and_take(void) {
-  while (!spun()) {
+static __attribute__((noinline)) void wait_and_take(struct lock* mutex) {
+  while (!spun(mutex)) {
     _Atomic uint32_t* events = attempt == BY_SWAP ? &mutex->events_beside : &mutex->events;
     uint32_t seen = atomic_load_explicit(events, memory_order_acquire);
-    if (take_or_mark()) return;
+    if (take_or_mark(mutex)) return;
     while (atomic_load_explicit(events, memory_order_acquire) == seen) continue;
   }
 }
 
-static void lock_acquire(unsigned id) {
+static void lock_acquire(struct lock* mutex, unsigned id) {
   (void)id;
-  if (!take()) wait_and_take();
+  if (!take(mutex)) wait_and_take(mutex);
 }
 
 // A counter that each release moves, its sources move without an atomic: one move may wipe out
 // another, and the counter has moved all the same.
-static void lock_release(unsigned id) {
+static void lock_release(struct lock* mutex, unsigned id) {
   (void)id;
-  struct mutex* it = mutex;
-  uint32_t before = atomic_exchange_explicit(&it->word, FREE, memory_order_release);
+  uint32_t before = atomic_exchange_explicit(&mutex->word, FREE, memory_order_release);
   if (attempt == BY_SWAP) {
-    uint32_t moves = atomic_load_explicit(&it->events_beside, memory_order_relaxed);
-    atomic_store_explicit(&it->events_beside, moves + 1, memory_order_relaxed);
+    uint32_t moves = atomic_load_explicit(&mutex->events_beside, memory_order_relaxed);
+    atomic_store_explicit(&mutex->events_beside, moves + 1, memory_order_relaxed);
   } else if (before == WAITED_FOR) {
-    atomic_fetch_add_explicit(&it->events, 1, memory_order_release);
+    atomic_fetch_add_explicit(&mutex->events, 1, memory_order_release);
   }
 }

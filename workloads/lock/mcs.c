@@ -11,14 +11,17 @@
 
 UC_WORKLOAD("MCS queue lock: fair, each waiter spins on a line of its own");
 
-static struct mcs_lock* lock;
+struct lock {
+  struct mcs_lock queue;
+};
+
 static struct mcs_node* nodes;  // one per hart
 
-static void lock_setup(unsigned n) {
-  lock = uc_alloc(sizeof *lock, (unsigned)lock_node);
+static struct lock* lock_setup(unsigned n) {
   nodes = uc_alloc(n * sizeof *nodes, (unsigned)lock_node);
+  return uc_alloc(sizeof(struct lock), (unsigned)lock_node);
 }
 
-static void lock_acquire(unsigned id) { mcs_acquire(lock, &nodes[id]); }
+static void lock_acquire(struct lock* lock, unsigned id) { mcs_acquire(&lock->queue, &nodes[id]); }
 
-static void lock_release(unsigned id) { mcs_release(lock, &nodes[id]); }
+static void lock_release(struct lock* lock, unsigned id) { mcs_release(&lock->queue, &nodes[id]); }

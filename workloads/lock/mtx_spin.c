@@ -16,7 +16,9 @@
 UC_WORKLOAD("FreeBSD MTX_SPIN mutex: spins with interrupts off, shared with handlers");
 UC_PARAM(u64, ipi_every, 10, "operations", "every how manyth operation interrupts; 0: none");
 
-static struct mtx* lock;
+struct lock {
+  struct mtx mutex;
+};
 
 static struct hart {
   UC_ALIGNED uint64_t operations;
@@ -24,24 +26,25 @@ static struct hart {
 static unsigned count;  // of harts; read-only
 
 static void on_ipi(void) {
-  uc_check(!mtx_owned_spin(lock), "an interrupt was taken while its hart held the lock");
-  mtx_lock_spin(lock);
+  uc_check(!mtx_owned_spin(&lock->mutex), "an interrupt was taken while its hart held the lock");
+  mtx_lock_spin(&lock->mutex);
   uc_check(!guarded_lines || guarded->owner == 0, "a handler entered while a hart was inside");
-  mtx_unlock_spin(lock);
+  mtx_unlock_spin(&lock->mutex);
 }
 
-static void lock_setup(unsigned n) {
-  lock = uc_alloc(sizeof *lock, (unsigned)lock_node);
+static struct lock* lock_setup(unsigned n) {
+  struct lock* lock = uc_alloc(sizeof *lock, (unsigned)lock_node);
   harts = uc_alloc(n * sizeof *harts, 0);
   count = n;
+  return lock;
 }
 
-static void lock_acquire(unsigned id) {
+static void lock_acquire(struct lock* lock, unsigned id) {
   if (harts[id].operations++ == 0) uc_on_ipi(on_ipi);
-  mtx_lock_spin(lock);
+  mtx_lock_spin(&lock->mutex);
 }
 
-static void lock_release(unsigned id) {
-  mtx_unlock_spin(lock);
+static void lock_release(struct lock* lock, unsigned id) {
+  mtx_unlock_spin(&lock->mutex);
   if (ipi_every && harts[id].operations % ipi_every == 0) uc_ipi((id + 1) % count);
 }

@@ -10,17 +10,20 @@
 
 UC_WORKLOAD("Linux's queued spin lock: a pending bit for the first, a queue for the rest");
 
-static union queued_lock* lock;
+struct lock {
+  union queued_lock word;
+};
+
 static struct queue_node* nodes;  // one per hart
 
-static void lock_setup(unsigned n) {
-  lock = uc_alloc(sizeof *lock, (unsigned)lock_node);
+static struct lock* lock_setup(unsigned n) {
   nodes = uc_alloc(n * sizeof *nodes, (unsigned)lock_node);
+  return uc_alloc(sizeof(struct lock), (unsigned)lock_node);
 }
 
-static void lock_acquire(unsigned id) { queue_lock(lock, nodes, id); }
+static void lock_acquire(struct lock* lock, unsigned id) { queue_lock(&lock->word, nodes, id); }
 
-static void lock_release(unsigned id) {
+static void lock_release(struct lock* lock, unsigned id) {
   (void)id;
-  queue_unlock(lock);
+  queue_unlock(&lock->word);
 }

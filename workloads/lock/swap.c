@@ -8,19 +8,21 @@
 
 UC_WORKLOAD("Exchange lock: attempts without a pause keep the line from the owner");
 
-static struct spinlock* lock;
+struct lock {
+  struct spinlock word;
+};
 
-static void lock_setup(unsigned n) {
+static struct lock* lock_setup(unsigned n) {
   (void)n;
-  lock = uc_alloc(sizeof *lock, (unsigned)lock_node);
+  return uc_alloc(sizeof(struct lock), (unsigned)lock_node);
 }
 
-static void lock_acquire(unsigned id) {
+static void lock_acquire(struct lock* lock, unsigned id) {
   (void)id;
-  while (!spin_trylock(lock)) continue;
+  while (!spin_trylock(&lock->word)) continue;
 }
 
-static void lock_release(unsigned id) {
+static void lock_release(struct lock* lock, unsigned id) {
   (void)id;
-  spin_unlock(lock);
+  spin_unlock(&lock->word);
 }

@@ -10,19 +10,21 @@
 
 UC_WORKLOAD("Test-and-set lock: every attempt takes the line, also from the owner");
 
-static struct spinlock* lock;
+struct lock {
+  struct spinlock word;
+};
 
-static void lock_setup(unsigned n) {
+static struct lock* lock_setup(unsigned n) {
   (void)n;
-  lock = uc_alloc(sizeof *lock, (unsigned)lock_node);
+  return uc_alloc(sizeof(struct lock), (unsigned)lock_node);
 }
 
-static void lock_acquire(unsigned id) {
+static void lock_acquire(struct lock* lock, unsigned id) {
   (void)id;
-  while (!spin_trylock(lock)) uc_pause();
+  while (!spin_trylock(&lock->word)) uc_pause();
 }
 
-static void lock_release(unsigned id) {
+static void lock_release(struct lock* lock, unsigned id) {
   (void)id;
-  spin_unlock(lock);
+  spin_unlock(&lock->word);
 }

@@ -12,19 +12,21 @@
 
 UC_WORKLOAD("Ticket lock: fair, one line, every release seen by every waiter");
 
-static struct ticket_lock* lock;
+struct lock {
+  struct ticket_lock ticket;
+};
 
-static void lock_setup(unsigned n) {
+static struct lock* lock_setup(unsigned n) {
   (void)n;
-  lock = uc_alloc(sizeof *lock, (unsigned)lock_node);
+  return uc_alloc(sizeof(struct lock), (unsigned)lock_node);
 }
 
-static void lock_acquire(unsigned id) {
+static void lock_acquire(struct lock* lock, unsigned id) {
   (void)id;
-  ticket_acquire(lock);
+  ticket_acquire(&lock->ticket);
 }
 
-static void lock_release(unsigned id) {
+static void lock_release(struct lock* lock, unsigned id) {
   (void)id;
-  ticket_release(lock);
+  ticket_release(&lock->ticket);
 }

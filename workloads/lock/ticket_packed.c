@@ -10,19 +10,21 @@ UC_WORKLOAD("Ticket lock in one word: drawn and looked at by one fetch-and-add")
 
 enum { HALF = 16 };
 
-static union {
-  _Atomic uint32_t word;
-  struct {
-    _Atomic uint16_t served, next;
+struct lock {
+  union {
+    _Atomic uint32_t word;
+    struct {
+      _Atomic uint16_t served, next;
+    };
   };
-}* lock;
+};
 
-static void lock_setup(unsigned n) {
+static struct lock* lock_setup(unsigned n) {
   (void)n;
-  lock = uc_alloc(sizeof *lock, (unsigned)lock_node);
+  return uc_alloc(sizeof(struct lock), (unsigned)lock_node);
 }
 
-static void lock_acquire(unsigned id) {
+static void lock_acquire(struct lock* lock, unsigned id) {
   (void)id;
   uint32_t before = atomic_fetch_add_explicit(&lock->word, 1u << HALF, memory_order_acquire);
   uint16_t ticket = (uint16_t)(before >> HALF), served = (uint16_t)before;
@@ -30,7 +32,7 @@ static void lock_acquire(unsigned id) {
     uc_pause();
 }
 
-static void lock_release(unsigned id) {
+static void lock_release(struct lock* lock, unsigned id) {
   (void)id;
   uint16_t served = atomic_load_explicit(&lock->served, memory_order_relaxed);
   atomic_store_explicit(&lock->served, (uint16_t)(served + 1), memory_order_release);

@@ -15,16 +15,18 @@ UC_WORKLOAD("Test-and-test-and-set lock: waits by reading, backs off after a los
 UC_PARAM(duration, backoff, 50, "ns", "longest pause after the first lost attempt; 0: none");
 UC_PARAM(duration, backoff_limit, 5000, "ns", "longest pause after any number of them");
 
-static struct spinlock* lock;
+struct lock {
+  struct spinlock word;
+};
 
 static struct dice {
   UC_ALIGNED uint64_t state;  // never 0
 }* dice;
 
-static void lock_setup(unsigned n) {
-  lock = uc_alloc(sizeof *lock, (unsigned)lock_node);
+static struct lock* lock_setup(unsigned n) {
   dice = uc_alloc(n * sizeof *dice, 0);
   for (unsigned id = 0; id < n; id++) dice[id].state = (id + 1) * 0x9e3779b97f4a7c15;
+  return uc_alloc(sizeof(struct lock), (unsigned)lock_node);
 }
 
 // Marsaglia's xorshift (2003): each hart its own sequence, the same in every run.
@@ -35,18 +37,18 @@ static uint64_t random_below(unsigned id, uint64_t limit) {
   return x % limit;
 }
 
-static void lock_acquire(unsigned id) {
+static void lock_acquire(struct lock* lock, unsigned id) {
   uint64_t longest = backoff;
   for (;;) {
-    spin_await(lock);
-    if (spin_trylock(lock)) return;
+    spin_await(&lock->word);
+    if (spin_trylock(&lock->word)) return;
     if (!longest) continue;
     uc_delay(random_below(id, longest) + 1);
     longest = 2 * longest < backoff_limit ? 2 * longest : backoff_limit;
   }
 }
 
-static void lock_release(unsigned id) {
+static void lock_release(struct lock* lock, unsigned id) {
   (void)id;
-  spin_unlock(lock);
+  spin_unlock(&lock->word);
 }

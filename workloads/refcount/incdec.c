@@ -8,10 +8,10 @@
 
 UC_WORKLOAD("Reference count by atomic additions: the count's line is all that is shared");
 
-static uint32_t count_get(void) {
+static uint32_t count_get(struct count* count) {
   return atomic_fetch_add_explicit(&count->references, 1, memory_order_acquire) + 1;
 }
 
-static void count_put(void) {
+static void count_put(struct count* count) {
   atomic_fetch_sub_explicit(&count->references, 1, memory_order_release);
 }

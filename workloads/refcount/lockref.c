@@ -13,7 +13,7 @@
 UC_WORKLOAD("Linux's lockref: a reference count changed by compare-and-swap");
 
 // What the change left.
-static uint32_t change(uint32_t by, memory_order order) {
+static uint32_t change(struct count* count, uint32_t by, memory_order order) {
   for (;;) {
     uint32_t before = atomic_load_explicit(&count->references, memory_order_relaxed);
     if (atomic_compare_exchange_strong_explicit(&count->references, &before, before + by, order,
@@ -22,6 +22,6 @@ static uint32_t change(uint32_t by, memory_order order) {
   }
 }
 
-static uint32_t count_get(void) { return change(1, memory_order_acquire); }
+static uint32_t count_get(struct count* count) { return change(count, 1, memory_order_acquire); }
 
-static void count_put(void) { change(-1u, memory_order_release); }
+static void count_put(struct count* count) { change(count, -1u, memory_order_release); }
