@@ -16,6 +16,7 @@ SLOW = Kind("slow", (1,), dataclasses.replace(
     CORE,
     instruction=CLOCK_RATIO * NS,
     mispredict=CLOCK_RATIO * CORE.mispredict,
+    restart=CLOCK_RATIO * CORE.restart,
     l1_hit=CLOCK_RATIO * CORE.l1_hit,
     atomic=CLOCK_RATIO * CORE.atomic,
 ))  # fmt: skip

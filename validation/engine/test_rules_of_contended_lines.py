@@ -9,12 +9,11 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from validation.support.costs import ATOMIC, L2, LOAD, SERVICE, fetch
+from validation.support.costs import ATOMIC, L2, LOAD, RESTART, SERVICE, fetch
 from validation.support.levels import levels
 from validation.support.line import NS, A, B, H, line, way
 from validation.support.plans import LEAD, Do, Span, Step, steps
 
-SURPRISE = 15  # a misprediction
 FIRST = 1000
 WON = FIRST + LEAD + fetch(A)  # when hart 0 has the line that it asks for at FIRST
 ASKED = 1020  # core B's request waits at H while A's is served
@@ -49,7 +48,7 @@ def test_siblings_wait_until_the_probe_has_been_answered(do: Do) -> None:
 def test_siblings_share_a_line_that_nobody_else_wants(do: Do) -> None:
     """H5, C6: each as soon as the lock allows."""
     spans = siblings([Step(FIRST, Do.AMO)], [Step(FIRST + 5, do)])
-    locked = ATOMIC + SURPRISE if do == Do.AMO else 0
+    locked = ATOMIC + RESTART if do == Do.AMO else 0
     assert end(spans[1][0]) == WON + locked + END[do]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import polars
 import pytest
-from validation.support.costs import ATOMIC, L2, LOAD, SERVICE, fetch, taken
+from validation.support.costs import ATOMIC, L2, LOAD, RESTART, SERVICE, fetch, taken
 from validation.support.line import NS, A, B, H, line, way
 from validation.support.plans import LEAD, START, Do, Step, steps, words
 from validation.support.runs import guest, logged, point
@@ -261,7 +261,7 @@ def test_a_core_does_one_atomic_at_a_time_on_a_line(do: Do, later: int) -> None:
     first, second = steps(machine, plans, placement="siblings")
     ends = first[1].cost if do == Do.ATTEMPT else ATOMIC  # the SC is its last
     waits = max(ends - later, 0)
-    assert second[0].cost == waits + (15 if waits else 0) + ATOMIC
+    assert second[0].cost == waits + (RESTART if waits else 0) + ATOMIC
 
 
 def test_an_atomic_does_not_wait_for_the_lock_of_another_line() -> None:

@@ -37,6 +37,7 @@ CORE = least(
     l2_sets=1024,
     l2_ways=8,
     atomic=18 * NS,
+    restart=16 * NS,
     store_buffer=8,
     smt_share=1000,
     lr_exclusive=True,

@@ -111,7 +111,7 @@ bool Core::load(Thread& thread, const Access& a, Time now, Outcome& out) {
                                                      Time now, Outcome& out) {
   if (!line.in_l1 || observed || wish_of(a, spec) != ClientEvent::Store) return false;
   take(line, now);
-  if (std::exchange(thread.restarts, false)) out.cost += spec.mispredict;
+  if (std::exchange(thread.restarts, false)) out.cost += spec.restart;
   apply(thread, a, line, now, out);
   return true;
 }
@@ -133,7 +133,7 @@ bool Core::fail(Thread& thread, const Access& a, Time now, Outcome& out) {
     if (observed) observed->missed(thread.id);
     return false;
   }
-  out.cost += lookup + (restarts ? spec.mispredict : 0);
+  out.cost += lookup + (restarts ? spec.restart : 0);
   thread.varies |= lookup > 0;
   apply(thread, a, *line, now, out);
   return true;

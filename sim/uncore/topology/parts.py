@@ -84,6 +84,9 @@ class Core:
         "core.atomics",
         words=("far", "near"),
     )
+    restart: Ps = field(
+        "what an atomic takes longer that met another hart's", "core.restart", default=0
+    )
     store_ahead: bool = field(
         "whether a store asks for its line when it enters the store buffer, or as its oldest",
         "core.store_ahead",

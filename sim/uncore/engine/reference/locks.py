@@ -85,7 +85,7 @@ def is_behind(hart: Hart, number: int) -> bool:
 def starts_over(hart: Hart) -> int:
     """C6.5: what an atomic takes longer because it met a lock."""
     met, hart.met_lock = hart.met_lock, False
-    return hart.core.costs.mispredict if met else 0
+    return hart.core.costs.restart if met else 0
 
 
 def ask_again(hart: Hart, then: int) -> None:
