@@ -28,7 +28,7 @@ static struct lock* lock_setup(unsigned n);
 static void lock_acquire(struct lock* lock, unsigned id);
 static void lock_release(struct lock* lock, unsigned id);
 
-static struct lock* lock;  // read once by each hart; what it does has the address in a register
+static struct lock* lock;  // a hart reads it once, then has the address in a register
 
 // Volatile, so that each access is made; not atomic, because the lock is what makes them safe.
 static struct guarded {
