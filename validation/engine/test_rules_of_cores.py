@@ -249,6 +249,18 @@ def test_what_begins_while_a_line_is_held_is_done_before_it_leaves(
     assert span.cost == taken(B, A) + kept - 498 + ATOMIC
 
 
+@pytest.mark.parametrize(
+    ("do", "ends"), [(Do.AMO, ATOMIC), (Do.ATTEMPT, ATOMIC + 21), (Do.LONG_ATTEMPT, LOCKED)]
+)
+@pytest.mark.parametrize("late", [-10, -1, 0])
+def test_an_atomic_that_locks_a_line_is_done_before_it_leaves(do: Do, ends: int, late: int) -> None:
+    """C4.1: the line was won long ago; B's probe comes `late` ns after the end of A's second."""
+    asked = 3000 + LEAD + ends + late - (taken(B, A) - L2 - way("data", A, B))
+    plans = [[Step(1000, Do.AMO), Step(3000, do)], [Step(asked - LEAD, Do.AMO)]]
+    span = steps(line(), plans)[1][0]
+    assert span.cost == taken(B, A) + max(-late, 0) + ATOMIC
+
+
 @pytest.mark.parametrize("do", [Do.AMO, Do.ATTEMPT])
 @pytest.mark.parametrize("later", [0, 1, ATOMIC - 1, ATOMIC])
 def test_a_core_does_one_atomic_at_a_time_on_a_line(do: Do, later: int) -> None:

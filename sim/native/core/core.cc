@@ -159,7 +159,7 @@ void Core::operate(Thread& thread, const Access& a, Line& line, Time now, Outcom
     case K::amo:
     case K::cas_pair:
       out.answer(a.operation().apply(line.data));
-      return lock(thread, line, now, now + out.cost);
+      return lock(thread, line, now + out.cost);
     case K::lr:
       out.value = line.data.read(offset, a.size);
       return reserve(thread, line, now, out.cost);

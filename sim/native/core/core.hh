@@ -94,7 +94,7 @@ class Core {
   bool is_open(const Thread& thread, const Line& line, Time now) const;
   bool may_begin(Thread& thread, const Line& line, Time now);
   bool is_behind(const Thread& thread, uint64_t number, Time now) const;
-  void lock(Thread& thread, Line& line, Time now, Time until);
+  void lock(Thread& thread, Line& line, Time until);
   void reserve(Thread& thread, Line& line, Time now, Time cost);
   void end_attempt(Thread& thread, Time now);
   void end_lock(Thread& thread, Time now);

@@ -47,7 +47,6 @@ struct alignas(64) LineState {
   uint16_t stalled = 0;   // probes waiting for this line
   bool resident = false;  // occupies a way of the L2
   bool in_l1 = false;
-  bool guarded = false;   // the atomic began while it was held: probes wait for it
   bool reserved = false;  // perhaps, by an LR
 
   LastUse last_use() const { return used; }

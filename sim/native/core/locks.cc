@@ -40,8 +40,7 @@ bool Core::is_behind(const Thread& thread, uint64_t number, Time now) const {
   });
 }
 
-void Core::lock(Thread& thread, Line& line, Time now, Time until) {
-  line.guarded = now <= line.held_until || around.map.free(line.number);
+void Core::lock(Thread& thread, Line& line, Time until) {
   line.locked_until = until;
   for (const auto& t : threads)
     if (t->locked == line.number && t.get() != &thread) t->locked = Thread::kNoLine;
@@ -52,7 +51,7 @@ void Core::reserve(Thread& thread, Line& line, Time now, Time cost) {
   thread.reservation = line.number;
   line.reserved = true;
   if (!around.protocol.may_store(line.copy.state)) return;
-  lock(thread, line, now, now + cost + kLockInstructions * spec.instruction + spec.mispredict);
+  lock(thread, line, now + cost + kLockInstructions * spec.instruction + spec.mispredict);
   thread.locked = line.number;
 }
 

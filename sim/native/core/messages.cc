@@ -98,11 +98,10 @@ void Core::lost(uint64_t number) {
     if (t->reservation == number) t->reservation = Thread::kNoLine;
 }
 
-// How long a probe of an owned line waits: for the winner's hold, and for the atomic that began in
-// it.
+// How long a probe of an owned line waits: for the winner's hold, and for the atomic that locks it.
 Time Core::deferral(const Msg& m, const Line* line) const {
   if (!line || m.kind == Kind::Inv || !around.protocol.may_store(line->copy.state)) return 0;
-  return std::max(line->held_until, line->guarded ? line->locked_until : 0);
+  return std::max(line->held_until, line->locked_until);
 }
 
 void Core::schedule_retry(PacketId id, Time when) {

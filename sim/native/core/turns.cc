@@ -160,7 +160,7 @@ void Turns::spun(Thread& thread) {
 // May a hart lock the line again and again, and nobody waits for it? Whoever begins to wakes it.
 bool Turns::locks_alone(const Line& line) const {
   const auto waits = [](const auto& t) { return t->tries > 0; };
-  return around_.protocol.may_store(line.copy.state) && line.stalled == 0 && !line.guarded &&
+  return around_.protocol.may_store(line.copy.state) && line.stalled == 0 &&
          std::ranges::none_of(threads_, waits);
 }
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from uncore.engine.reference.client import Client
 from uncore.engine.reference.contended import Contended
-from uncore.engine.reference.locks import Lock
 from uncore.engine.reference.time import Bell
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ class Line(Client):
     used: int = 0
     probes: int = 0  # that wait here
     held_until: int = 0  # C4
-    lock: Lock = field(default_factory=Lock)  # C6
+    locked_until: int = 0  # C6
     contended: Contended = field(default_factory=Contended)  # C9
 
 
@@ -93,5 +92,5 @@ class Level:
 
 def may_go(line: Line, now: int) -> bool:
     """A5.3: it waits for no grant, is not kept from probes (C4, C6), and none waits."""
-    kept = max(line.held_until, line.lock.until) > now
+    kept = max(line.held_until, line.locked_until) > now
     return line.protocol.may_evict(line.state) and not line.probes and not kept

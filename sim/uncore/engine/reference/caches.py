@@ -101,7 +101,7 @@ class Caches:
             self.make_room(line)
             self.cache.second.add(line)
         self.cache.touch(line)
-        line.lock.until = 0
+        line.locked_until = 0
         if line.protocol.is_dirty(line.state):
             self.hold(line, message)
         self.core.progress(line.line)
@@ -162,10 +162,10 @@ class Caches:
         line.contended.begins(grant.contended or line.probes > 0)
 
     def protected(self, probe: Message, line: Line) -> int:
-        """C4.1: when the hold is over, and the atomic that began in it has ended."""
+        """C4.1: when the hold is over, and the atomic that locks the line has ended."""
         if probe.kind == "Inv" or not line.protocol.may_store(line.state):
             return 0
-        return max(line.held_until, line.lock.until if line.lock.in_hold else 0)
+        return max(line.held_until, line.locked_until)
 
     def ask_again(self, probe: Message, line: Line) -> int:
         """C4.2: after a grant, or the end of an LR's lock."""

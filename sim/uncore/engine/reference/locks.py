@@ -7,7 +7,6 @@ Invariant: of a core's harts at most one is at an atomic on a line that the core
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from uncore.engine.reference.time import execution
@@ -20,18 +19,9 @@ if TYPE_CHECKING:
 LONGEST = 64  # instructions, beside the LR's cost and a misprediction
 
 
-@dataclass
-class Lock:
-    """Of one line."""
-
-    until: int = 0
-    in_hold: bool = False  # it began while the line was held: probes wait for it (C4.1)
-
-
 def lock(hart: Hart, line: Line, duration: int) -> None:
     """C6.1: for so long the line is locked; whose lock was on it before has lost it."""
-    now = hart.clock.now
-    line.lock = Lock(now + duration, in_hold=now <= line.held_until)
+    line.locked_until = hart.clock.now + duration
     for other in hart.core.harts:
         if other is not hart and other.locked == line.line:
             other.locked = None
@@ -49,8 +39,8 @@ def unlock(hart: Hart) -> None:
     line = hart.core.caches.find(hart.locked) if hart.locked is not None else None
     hart.locked = None
     now = hart.clock.now
-    if line and line.lock.until > now:
-        line.lock.until = now
+    if line and line.locked_until > now:
+        line.locked_until = now
         line.changed.ring()
         for other in hart.core.harts:
             if other.mode == "barred" and other.tries > now + 1 and other.waits_for(line.line):
@@ -65,9 +55,9 @@ def may_begin(hart: Hart, number: int) -> bool:
         return True  # nothing of the line is here to be locked: it asks for it
     if line.contended.bars(hart):
         return False
-    if line.lock.until > now:
+    if line.locked_until > now:
         hart.met_lock = True
-        ask_again(hart, line.lock.until)
+        ask_again(hart, line.locked_until)
     elif comes_after_others(hart, line):
         ask_again(hart, now + 2)  # they have asked 1 ps from now
     else:
