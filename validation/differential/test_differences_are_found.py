@@ -119,7 +119,7 @@ BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
     "an LR's lock without end": (locks, "unlock", nothing, "no-hold", "C6"),
     "siblings share what is fought for": (Contended, "bars", never, "siblings-counter/atomic", ""),
     "a join keeps to itself that others wait": (
-        Entry, "others_wait", _here, "weak-siblings-in-turn-epyc7601x2", ""
+        Entry, "others_wait", _here, "weak-siblings-in-turn-cas-epyc7601x2", ""
     ),
     "the first sibling asks first": (
         contended, "ask_in_turn", _from_the_first, "four-siblings", ""

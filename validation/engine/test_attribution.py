@@ -17,7 +17,7 @@ LINES = frozenset({"lines"})
 WEAK = line(core={"order": "weak"})
 JOBS = [
     ("bus:4", "random_sharing", 4, {}),
-    ("epyc7601x2", "random_sharing", 8, {"placement": "siblings"}),
+    ("epyc7601x2", "random_sharing", 8, {"placement": "siblings", "seed": 5}),
     ("e52690x2", "random_sharing", 8, {"placement": "scatter", "overrides": {"core.hold": "0ns"}}),
     ("epyc7601x2", "lock/ticket", 8, {}),
     ("epyc7601x2", "lock/mcs", 16, {"placement": "siblings"}),
@@ -25,7 +25,7 @@ JOBS = [
 ]
 # Times and counts are equal; the critical path takes another way. Probably because a hart that
 # executes every turn waits from its next look on, and one that sleeps from when its copy was taken.
-LOOKS_LATER = pytest.mark.xfail(strict=True, reason="critical_ps of one wait of 91 ns")
+LOOKS_LATER = pytest.mark.xfail(strict=True, reason="critical_ps of few waits")
 
 
 def finished(where: Any, what: str, threads: int, limits: dict[str, Any], **options: Any) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import polars
 import pytest
-from validation.support.costs import ATOMIC, L2, LOAD, RESTART, SERVICE, fetch, taken
+from validation.support.costs import ATOMIC, L2, LOAD, MISPREDICT, RESTART, SERVICE, fetch, taken
 from validation.support.line import NS, A, B, H, line, way
 from validation.support.plans import LEAD, START, Do, Step, steps, words
 from validation.support.runs import guest, logged, point
@@ -274,6 +274,50 @@ def test_a_core_does_one_atomic_at_a_time_on_a_line(do: Do, later: int) -> None:
     ends = first[1].cost if do == Do.ATTEMPT else ATOMIC  # the SC is its last
     waits = max(ends - later, 0)
     assert second[0].cost == waits + (RESTART if waits else 0) + ATOMIC
+
+
+def looked(do: Do, write: Do, place: int, later: int, *others: list[Step]) -> int:
+    """What hart 0's step takes whose sibling writes to a place that is at hand, `later` ns on."""
+    warm = [Step(1000, Do.AMO), Step(2000, Do.AMO, 9), Step(2500, Do.LOAD, 1)]
+    plans = [[*warm, Step(4000, do)], [Step(4000 + later, write, place)], *others]
+    return steps(line(threads_per_core=2), plans, placement="siblings")[0][3].cost
+
+
+WITHIN, BEFORE, BEHIND = 50, -100, 900  # of a step with 300 nops
+
+
+@pytest.mark.parametrize("write", [Do.STORE, Do.AMO, Do.ATTEMPT])
+@pytest.mark.parametrize(("later", "longer"), [(WITHIN, MISPREDICT), (BEFORE, 0), (BEHIND, 0)])
+def test_a_load_that_looks_again_is_done_anew_where_a_sibling_has_written(
+    write: Do, later: int, longer: int
+) -> None:
+    """C10: another line's write changes nothing, and neither does one before or after."""
+    ours, others = (looked(Do.LOOK_AGAIN, write, place, later) for place in (0, 9))
+    assert ours == others + longer
+
+
+@pytest.mark.parametrize(
+    ("do", "longer"),
+    [
+        (Do.LOOK_LOCK_LOOK, 0),
+        (Do.LOOK_RESERVE_LOOK, 0),
+        (Do.LOOK_ELSEWHERE, 0),
+        (Do.LOOK_STORE_LOOK, MISPREDICT),
+    ],
+)
+def test_a_hart_looks_again_if_it_has_done_no_atomic_nor_loaded_elsewhere(
+    do: Do, longer: int
+) -> None:
+    """C10: its own store does not make it forget what it has loaded ahead."""
+    ours, others = (looked(do, Do.STORE, place, WITHIN) for place in (0, 9))
+    assert ours == others + longer
+
+
+def test_a_load_whose_line_has_left_meanwhile_is_not_done_anew() -> None:
+    """C10: the miss takes what it takes."""
+    taking = [[Step(4060, Do.AMO)]]
+    ours, others = (looked(Do.LOOK_AGAIN, Do.STORE, place, WITHIN, *taking) for place in (0, 9))
+    assert ours == others > looked(Do.LOOK_AGAIN, Do.STORE, 0, WITHIN)
 
 
 def test_an_atomic_does_not_wait_for_the_lock_of_another_line() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from validation.support.line import CORE, HOME, NODE, NS, H, way
 
 LOAD, ATOMIC, L2 = CORE.l1_hit // NS, CORE.atomic // NS, CORE.l2_hit // NS
-RESTART = CORE.restart // NS
+RESTART, MISPREDICT = CORE.restart // NS, CORE.mispredict // NS
 SERVICE, MEMORY = HOME.service // NS, NODE.latency // NS
 
 

@@ -54,6 +54,11 @@ class Do(IntEnum):
     DUE_NOW = 33  # the timer of hart `place`, its own, set to the present time; then wfi
     STORE_FENCE_WW = 36  # fence w, w
     ATTEMPT_STORE = 35  # an LR, 20 nops, a store to its line, and its SC
+    LOOK_AGAIN = 37  # a load, 300 nops, and the same load
+    LOOK_LOCK_LOOK = 38  # an AMO after the nops
+    LOOK_RESERVE_LOOK = 41  # an LR there
+    LOOK_ELSEWHERE = 39  # a load in the next place there
+    LOOK_STORE_LOOK = 40  # a store of the word there
     END = 34  # of the run by a trap without a handler; at another place than 0 a mere store
 
 

@@ -84,13 +84,19 @@ bool Core::load(Thread& thread, const Access& a, Time now, Outcome& out) {
     if (thread.weak) thread.weak->forwarded(a, thread.buffer);
     return true;
   }
-  return found == StoreBuffer::Found::nothing && in_cache(thread, a, now, out);
+  if (found != StoreBuffer::Found::nothing) return false;
+  if (looks_again(thread, a)) {
+    out.cost += spec.mispredict;
+    thread.varies = true;  // no turn for a sleeper to repeat
+  }
+  return in_cache(thread, a, now, out);
 }
 
 // Locked meanwhile; where its line's data are, if the core has not got it alone (rule C8).
 [[gnu::always_inline]] inline bool Core::begin_atomic(Thread& thread, const Access& a, Time now,
                                                       Outcome& out) {
   unlock(thread, now);
+  thread.looked = Thread::kNoLine;
   Line* const line = lines.find(a.line());
   if (line && line->watchers) turns.wake_lockers(*line, now);
   const bool alone = line && around.protocol.may_store(line->copy.state);
@@ -143,9 +149,12 @@ bool Core::fail(Thread& thread, const Access& a, Time now, Outcome& out) {
 [[gnu::always_inline]] inline void Core::apply(Thread& thread, const Access& a, Line& line,
                                                Time now, Outcome& out) {
   if (observed) observed.access(thread, a, now, &line.data);
-  if (a.kind == Access::Kind::load && thread.recording) {
-    thread.recording = thread.hart.may_wait();
-    thread.watch(a.line());
+  if (a.kind == Access::Kind::load) {
+    thread.looked = line.number;
+    if (thread.heeds.recording) {
+      thread.heeds.recording = thread.hart.may_wait();
+      thread.watch(line.number);
+    }
   }
   if (a.writes()) written(line, now, thread);
   if (thread.weak) return apply_weakly(thread, a, line, now, out);
@@ -178,6 +187,11 @@ void Core::operate(Thread& thread, const Access& a, Line& line, Time now, Outcom
 void Core::written(Line& line, Time now, const Thread& by) {
   if (line.watchers) turns.wake_watchers(line, now);
   written_awake(line, by);
+}
+
+// Is it at the line of its last load, which another hart of the core has written since?
+bool Core::looks_again(Thread& thread, const Access& a) {
+  return std::exchange(thread.heeds.overtaken, false) && thread.looked == a.line();
 }
 
 // Its siblings lose their reservations of the line (rule C7).

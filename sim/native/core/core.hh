@@ -59,6 +59,7 @@ class Core {
   // Where nobody sleeps on it.
   void written_awake(Line& line, const Thread& by) {
     turns.disturb();
+    by.overtakes(line.number);
     if (line.reserved) [[unlikely]]
       take_reservations(line, by);
   }
@@ -69,6 +70,7 @@ class Core {
 
  private:
   void take_reservations(Line& line, const Thread& by);
+  static bool looks_again(Thread& thread, const Access& a);
   Line* ready(const Thread& thread, uint64_t number, ClientEvent wish, Time now, Time& cost);
   void use(Line& line, Time now);
   // A line of the L1 that the core has alone is used to be written.

@@ -62,8 +62,9 @@ bool Core::reserves(Thread& thread, Line& line, Time now) {
   if (line.watchers) return false;  // a sleeper that wakes may have the next turn
   if (!around.protocol.may_store(line.copy.state) || !is_open(thread, line, now)) return false;
   take(line, now);
+  thread.looked = Thread::kNoLine;
   reserve(thread, line, now, spec.atomic);
-  if (thread.recording) thread.watch(line.number), thread.locks = true;
+  if (thread.heeds.recording) thread.watch(line.number), thread.locks = true;
   return true;
 }
 

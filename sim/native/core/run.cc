@@ -25,6 +25,8 @@ Core::Core(const CoreSurroundings& s, Agent a, Time reach)
 void Core::add_thread(Code& code, uint32_t id) {
   threads.push_back(
       std::make_unique<Thread>(*this, code, id, static_cast<uint32_t>(threads.size())));
+  threads.back()->next = threads.front().get();
+  if (threads.size() > 1) threads[threads.size() - 2]->next = threads.back().get();
   const bool weak = spec.order == CoreSpec::Order::weak;
   threads.back()->hart.spin_enabled = around.job.sleep;
   if (spec.far_atomics) code.pages.distrust();
@@ -83,7 +85,7 @@ void Core::serve(Thread& thread) {
 void Core::stopped(Thread& thread, Stop stop) {
   Hart<Thread>& hart = thread.hart;
   const Thread::Mode mode = thread.mode;
-  if (stop != Stop::spin) thread.recording = false;
+  if (stop != Stop::spin) thread.heeds.recording = false;
   switch (stop) {
     case Stop::horizon:
     case Stop::retry:

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <vector>
 
@@ -20,6 +21,12 @@ class Core;
 class Thread : public IssuingPort<Thread> {
  public:
   enum class Mode : uint8_t { running, waiting, spinning, idle, stopped };
+  struct Heeds {
+    bool recording = false;  // the hart seems to spin: note which lines it reads
+    bool overtaken = false;  // another hart of the core wrote the line it `looked` at
+    // In one look, for every load asks.
+    bool any() const { return std::bit_cast<uint16_t>(*this) != 0; }
+  };
   static constexpr uint64_t kNoLine = ~uint64_t{0};
   static constexpr uint32_t kRegister = ~uint32_t{0};  // it has asked for a register: no request
 
@@ -28,10 +35,11 @@ class Thread : public IssuingPort<Thread> {
 
   // What every turn looks at stands together, and beside the hart's own time.
   Core& core;
+  Thread* next = this;   // of the core's harts, in a circle
   const uint32_t id;     // mhartid: the job's thread number
   const uint32_t index;  // among the core's threads
   Mode mode = Mode::running;
-  bool recording = false;          // it seems to spin: note which lines it reads
+  Heeds heeds;                     // what its next load does beside reading
   bool varies = false;             // and whether one may be found elsewhere in the next turn
   bool locks = false;              // and whether it locks them, by LRs
   bool restarts = false;           // it met the lock of another hart of the core
@@ -41,6 +49,7 @@ class Thread : public IssuingPort<Thread> {
   Time tries = 0;                  // when it is tried again, after a lock (C6); 0: see Mode
   uint64_t ran_at = 0;             // Turns::disturbances_ when it ran last
   std::unique_ptr<Weak> weak;      // null unless its core is weakly ordered
+  uint64_t looked = kNoLine;       // the line of its last load (C10)
   uint64_t reservation = kNoLine;  // of the last LR
   uint64_t locked = kNoLine;       // the line that its LR has locked
   Time since = 0;                  // when the pending access was issued
@@ -69,7 +78,7 @@ class Thread : public IssuingPort<Thread> {
   SpinDetector::Watch watches() const {
     using enum SpinDetector::Watch;
     if (weak) return none;
-    return recording && !varies ? steady : possible;
+    return heeds.recording && !varies ? steady : possible;
   }
   // Has a fence with these sets nothing to wait for?
   bool passes(unsigned predecessor, unsigned successor) const {
@@ -101,6 +110,12 @@ class Thread : public IssuingPort<Thread> {
 
   // Performs the access now, or leaves it pending.
   Answer issue(Access&& access, Outcome& outcome);
+
+  // It writes: its siblings may have loaded the line ahead (rule C10).
+  void overtakes(uint64_t line) const {
+    for (Thread* t = next; t != this; t = t->next)
+      if (t->looked == line) t->heeds.overtaken = true;
+  }
 
   void watch(uint64_t line) {
     if (std::find(watched.begin(), watched.end(), line) == watched.end()) watched.push_back(line);

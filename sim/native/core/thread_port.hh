@@ -12,10 +12,12 @@ namespace uncore {
 template <bool kernel>
 [[gnu::always_inline]] inline bool Thread::hits(uint64_t address, unsigned size, Time& now,
                                                 uint64_t& value) {
-  Line* line = core.lines.recent<kernel>(address >> kLineShift);
-  if (!line || !buffer.empty() || recording) [[unlikely]]
+  const uint64_t number = address >> kLineShift;
+  Line* line = core.lines.recent<kernel>(number);
+  if (!line || !buffer.empty() || heeds.any()) [[unlikely]]
     return false;
   if (!core.around.protocol.may_load(line->copy.state)) return false;
+  looked = number;
   core.lines.touch(*line, now, index + 1);
   now += core.spec.l1_hit;
   value = line->data.read(address % kLineBytes, size);

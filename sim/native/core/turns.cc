@@ -132,15 +132,15 @@ Time Turns::before(Time at, uint32_t by, const Thread& sleeper) {
 // sleeps until one of them changes. Stores that wait in its buffer change nothing that it reads.
 void Turns::spun(Thread& thread) {
   const bool repeats = !thread.weak || thread.weak->repeats(thread.hart.pc);
-  if (!thread.recording || thread.varies || !repeats) {
-    thread.recording = true;
+  if (!thread.heeds.recording || thread.varies || !repeats) {
+    thread.heeds.recording = true;
     thread.varies = false;
     thread.watched.clear();
     thread.locks = false;
     if (around_.attribution) around_.attribution->turn_begins(thread.id);
     return;
   }
-  thread.recording = false;
+  thread.heeds.recording = false;
   if (thread.weak && !thread.buffer.empty()) return;
   for (uint64_t number : thread.watched) {
     const Line* line = lines_.find(number);

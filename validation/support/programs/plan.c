@@ -119,6 +119,21 @@ __attribute__((noinline)) static struct span atomic_step(uint64_t when, uint64_t
     case 35:  // an attempt with a store before its SC
       STEP("lr.d t0, (%3)\n\t.rept 20\n\tnop\n\t.endr\n\tsd zero, 8(%3)\n\tsc.d t1, t0, (%3)");
       break;
+    case 37:  // two loads
+      STEP("ld t0, 0(%3)\n\t.rept 300\n\tnop\n\t.endr\n\tld t0, 0(%3)");
+      break;
+    case 38:  // an atomic between them
+      STEP("ld t0, 0(%3)\n\t.rept 300\n\tnop\n\t.endr\n\tamoadd.d t1, zero, (%3)\n\tld t0, 0(%3)");
+      break;
+    case 41:  // an LR between them
+      STEP("ld t0, 0(%3)\n\t.rept 300\n\tnop\n\t.endr\n\tlr.d t1, (%3)\n\tld t0, 0(%3)");
+      break;
+    case 39:  // a load in the next place
+      STEP("ld t0, 0(%3)\n\t.rept 300\n\tnop\n\t.endr\n\tld t0, 64(%3)\n\tld t0, 0(%3)");
+      break;
+    case 40:  // a store of what the second loads
+      STEP("ld t0, 0(%3)\n\t.rept 300\n\tnop\n\t.endr\n\tsd zero, 0(%3)\n\tld t0, 0(%3)");
+      break;
     case 34:  // end the run by a trap without a handler; at any place but the first a mere store
       at = (char*)((uintptr_t)at * (at != places));
       STEP("csrw mtvec, zero\n\tsd zero, 0(%3)");

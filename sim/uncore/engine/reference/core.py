@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from uncore.engine.reference import buffer, devices, far, locks
+from uncore.engine.reference import buffer, devices, far, locks, looking
 from uncore.engine.reference.access import Access, Done, Value
 from uncore.engine.reference.caches import Caches
 
@@ -73,9 +73,14 @@ class Core:
         ready = self.caches.ready(oldest.line, self.wish(oldest), hart.index)
         if ready is None:
             return False
-        locks.lose_reservations(self, oldest.line, by=hart)
+        self.writes(hart, oldest.line)
         self.apply(hart, oldest, ready[0])
         return True
+
+    def writes(self, hart: Hart, number: int) -> None:
+        """What a write does to the other harts of the core (C7, C10)."""
+        locks.lose_reservations(self, number, by=hart)
+        looking.overtake(hart, number)
 
     def apply(self, hart: Hart, access: Access, line: Line) -> Value:
         """An access on its line."""
@@ -128,10 +133,13 @@ class Core:
         """H5: from the store buffer, or from the line."""
         if found := buffer.forwarded(hart, access):
             return found
-        return None if buffer.delays(hart, access) else self.in_cache(hart, access)
+        if buffer.delays(hart, access):
+            return None
+        return self.in_cache(hart, access, looking.again(hart, access))
 
     def atomic(self, hart: Hart, access: Access) -> Done | None:
         """H5: an AMO or an LR, which may meet a lock."""
+        looking.atomic(hart)
         if not locks.may_begin(hart, access.line):
             return None
         longer = locks.starts_over(hart)
@@ -150,9 +158,11 @@ class Core:
         line, in_first = ready
         cost = self.cost(access, in_first) + longer
         if access.writes:
-            locks.lose_reservations(self, line.line, by=hart)
+            self.writes(hart, line.line)
         value = self.apply(hart, access, line)
         match access.kind:
+            case "load":
+                looking.looked(hart, line.line)
             case "amo" | "cas_pair":
                 locks.lock(hart, line, cost)
             case "lr":
