@@ -31,7 +31,7 @@ from uncore_lab.validate.bar import Bar, past
 from uncore_lab.validate.section import Request, Section
 
 MEDIAN, WORST = 15.0, 35.0  # per cent, over all predicted points
-LOCKS_MEDIAN = Bar("spin and ticket locks: median error", 15, 25, "%")
+LOCKS_MEDIAN = Bar("spin and ticket locks: median error", 10, 25, "%")
 GENTLE = 0.5, 0.9  # the 8176's rate with every thread over that of one socket
 LASTS = {32: "50us", 128: "100us", 1024: "400us"}  # up to so many threads, at each slice
 SLICES = 4  # that may own the line
