@@ -313,6 +313,34 @@ def test_a_hart_looks_again_if_it_has_done_no_atomic_nor_loaded_elsewhere(
     assert ours == others + longer
 
 
+@pytest.mark.parametrize(("reader", "writer"), [(0, 1), (0, 3), (3, 0), (2, 1), (1, 3)])
+def test_each_hart_of_a_core_may_come_too_early(reader: int, writer: int) -> None:
+    """C10: of four, whoever writes and whoever looks again; the others do nothing."""
+    warm = [Step(1000, Do.AMO), Step(2000, Do.AMO, 9), Step(2500, Do.LOAD, 1)]
+
+    def cost(place: int) -> int:
+        plans: list[list[Step]] = [[], [], [], []]
+        plans[reader] = [*warm, Step(4000, Do.LOOK_AGAIN)]
+        plans[writer] = [Step(4000 + WITHIN, Do.STORE, place)]
+        return steps(line(threads_per_core=4), plans, placement="siblings")[reader][3].cost
+
+    assert cost(0) == cost(9) + MISPREDICT
+
+
+def test_a_load_that_waits_with_a_siblings_store_is_not_done_anew() -> None:
+    """C10.2: B reads the line, the sibling asks to write it, and both go on when it may."""
+    reading = [[Step(3500, Do.LOAD)]]
+    ours, others = (looked(Do.LOOK_AGAIN, do, 0, 250, *reading) for do in (Do.STORE, Do.LR))
+    assert ours == others > looked(Do.LOOK_AGAIN, Do.NOTHING, 0, 250, *reading)
+
+
+def test_a_hart_does_not_look_again_at_a_line_that_was_away() -> None:
+    """C10.1: B takes the line, the sibling wins it back and writes it, and the load finds it."""
+    taking = [[Step(4010, Do.AMO)]]
+    ours, others = (looked(Do.LOOK_LONG, do, 0, 200, *taking) for do in (Do.STORE, Do.LOAD))
+    assert ours == others
+
+
 def test_a_load_whose_line_has_left_meanwhile_is_not_done_anew() -> None:
     """C10: the miss takes what it takes."""
     taking = [[Step(4060, Do.AMO)]]

@@ -55,6 +55,7 @@ class Do(IntEnum):
     STORE_FENCE_WW = 36  # fence w, w
     ATTEMPT_STORE = 35  # an LR, 20 nops, a store to its line, and its SC
     LOOK_AGAIN = 37  # a load, 300 nops, and the same load
+    LOOK_LONG = 42  # 900 nops
     LOOK_LOCK_LOOK = 38  # an AMO after the nops
     LOOK_RESERVE_LOOK = 41  # an LR there
     LOOK_ELSEWHERE = 39  # a load in the next place there

@@ -189,9 +189,11 @@ void Core::written(Line& line, Time now, const Thread& by) {
   written_awake(line, by);
 }
 
-// Is it at the line of its last load, which another hart of the core has written since?
+// Is it at the line of its last load, which another hart of the core has written since? (Asked once
+// a load: one that has to wait then was not done ahead.)
 bool Core::looks_again(Thread& thread, const Access& a) {
-  return std::exchange(thread.heeds.overtaken, false) && thread.looked == a.line();
+  const bool overtaken = std::exchange(thread.heeds.overtaken, false);
+  return std::exchange(thread.looked, Thread::kNoLine) == a.line() && overtaken;
 }
 
 // Its siblings lose their reservations of the line (rule C7).

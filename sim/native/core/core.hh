@@ -145,7 +145,7 @@ class Core {
   Time last_amo_ = 0;           // when it left
   const std::size_t capacity_;  // of a hart's store buffer
   uint32_t requests_ = 0;
-  std::vector<PacketId> stalled_;  // probes that wait for a line's state or hold
+  std::vector<PacketId> stalled_;  // probes that wait for a line's state, hold or lock
 };
 
 }  // namespace uncore

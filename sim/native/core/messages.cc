@@ -93,9 +93,12 @@ void Core::probed(Line& line, Time now) {
   if (holder) pass(number, *holder + 1, now);
 }
 
+// What harts know of a line whose copy is gone (rules C7 and C10).
 void Core::lost(uint64_t number) {
-  for (const auto& t : threads)
+  for (const auto& t : threads) {
     if (t->reservation == number) t->reservation = Thread::kNoLine;
+    if (t->looked == number) t->looked = Thread::kNoLine;
+  }
 }
 
 // How long a probe of an owned line waits: for the winner's hold, and for the atomic that locks it.

@@ -49,7 +49,7 @@ class Thread : public IssuingPort<Thread> {
   Time tries = 0;                  // when it is tried again, after a lock (C6); 0: see Mode
   uint64_t ran_at = 0;             // Turns::disturbances_ when it ran last
   std::unique_ptr<Weak> weak;      // null unless its core is weakly ordered
-  uint64_t looked = kNoLine;       // the line of its last load (C10)
+  uint64_t looked = kNoLine;       // the line of its last load, if that is here (C10)
   uint64_t reservation = kNoLine;  // of the last LR
   uint64_t locked = kNoLine;       // the line that its LR has locked
   Time since = 0;                  // when the pending access was issued

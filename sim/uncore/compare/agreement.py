@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # Which rules of docs/model.md decide a column of the log: where to look when two engines differ.
 RULES = {
     "op": "C1 what a core asks for, C5 and J1",
-    "request": "H1 to H6, C6, C9 what instructions take, C5, J1, V3 and V4 what chance adds",
+    "request": "H1 to H6, C6, C9, C10 what instructions take, C5, J1, V3 and V4 what chance adds",
     "resolver": "A3 and A4 where a line lives",
     "open": "R1 and R2 who is served when, F1 to F3 how a request gets there, J2, J3",
     "line": "H3 the order of stores, C1",

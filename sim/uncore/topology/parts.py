@@ -56,7 +56,10 @@ class Core:
     instruction: SomePs = field(
         "time of an instruction; 0 would let time stand still", "core.instruction"
     )
-    mispredict: Ps = field("cost of a branch that was not foreseen", "core.mispredict")
+    mispredict: Ps = field(
+        "cost of a branch that was not foreseen, and of a load that is done anew",
+        "core.mispredict",
+    )
     pause: Ps = field("time of PAUSE", "core.pause")
     l1_hit: Ps = field("time of a load that hits L1", "core.l1.latency")
     l2_hit: Ps = field("time of an access that hits L2", "core.l2.latency")

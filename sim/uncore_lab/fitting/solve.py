@@ -153,7 +153,7 @@ def _searched(system: _System, steps: Vector) -> Vector:
         for column, highest in enumerate(system.highest):
             least = system.square(steps, column)
             for step in (-width, width):
-                while steps[column] + step <= highest:
+                while -REACH <= steps[column] + step <= highest:
                     tried = steps.copy()
                     tried[column] += step
                     square = system.square(tried, column)

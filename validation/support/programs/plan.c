@@ -125,6 +125,9 @@ __attribute__((noinline)) static struct span atomic_step(uint64_t when, uint64_t
     case 38:  // an atomic between them
       STEP("ld t0, 0(%3)\n\t.rept 300\n\tnop\n\t.endr\n\tamoadd.d t1, zero, (%3)\n\tld t0, 0(%3)");
       break;
+    case 42:  // more nops between them
+      STEP("ld t0, 0(%3)\n\t.rept 900\n\tnop\n\t.endr\n\tld t0, 0(%3)");
+      break;
     case 41:  // an LR between them
       STEP("ld t0, 0(%3)\n\t.rept 300\n\tnop\n\t.endr\n\tlr.d t1, (%3)\n\tld t0, 0(%3)");
       break;

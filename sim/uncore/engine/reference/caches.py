@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import simpy
 
-from uncore.engine.reference import client, contended, locks
+from uncore.engine.reference import client, contended
 from uncore.engine.reference.cache import Cache, Line, may_go
 from uncore.engine.reference.message import PROBES, Message, ProtocolError
 from uncore.engine.reference.protocol import request_of
@@ -128,7 +128,7 @@ class Caches:
         """After a probe: what is left of the line."""
         if line.holds_copy:
             return
-        locks.lose_reservations(self.core, line.line)
+        self.core.lose(line.line)
         if line.state != "I":
             self.cache.displace(line)
         elif not line.probes:
@@ -136,7 +136,7 @@ class Caches:
 
     def wait(self, probe: Message, line: Line) -> Generator[simpy.Event, None, None]:
         """C3.1, C3.2: an early probe waits for the grant, and acts 1 ps after it at the earliest;
-        any other is answered at once, but for the hold (C4)."""
+        any other is answered at once, but for hold and lock (C4)."""
         until = self.kept(probe, line)
         while until is None or until > self.clock.now:
             line.probes += 1
@@ -178,7 +178,7 @@ class Caches:
         now = self.clock.now
         while victim := self.cache.second.victim(incoming, lambda line: may_go(line, now)):
             cell = victim.step("Evict")
-            locks.lose_reservations(self.core, victim.line)
+            self.core.lose(victim.line)
             if "drop" in cell.actions:
                 self.cache.forget(victim)
             else:

@@ -30,7 +30,7 @@ class Contended:
         self.contended = others_wait
 
     def probe_waits(self) -> None:
-        """C9.3: a probe begins to wait for the line's hold."""
+        """C9.3: a probe begins to wait for the line's hold or lock."""
         self.contended = True
 
     def ends(self) -> int | None:

@@ -77,6 +77,11 @@ class Core:
         self.apply(hart, oldest, ready[0])
         return True
 
+    def lose(self, number: int) -> None:
+        """A line's copy has gone (C7, C10)."""
+        locks.lose_reservations(self, number)
+        looking.lost(self, number)
+
     def writes(self, hart: Hart, number: int) -> None:
         """What a write does to the other harts of the core (C7, C10)."""
         locks.lose_reservations(self, number, by=hart)

@@ -91,7 +91,7 @@ def ask_again(hart: Hart, then: int) -> None:
 
 
 def comes_after_others(hart: Hart, line: Line) -> bool:
-    """C6.7: a probe whose hold is over asks first, then the hart that is next."""
+    """C6.7: a probe whose wait is over asks first, then the hart that is next."""
     probe_first = line.probes > 0 and line.held_until < hart.clock.now
     return probe_first or is_behind(hart, line.line)
 

@@ -1,7 +1,8 @@
-"""C10. A load that was done ahead is done again when another hart of the core writes its line.
+"""C10. A load that was done ahead is done anew when another hart of the core writes its line.
 
-Interface: `looked` after a load, `atomic` before one; `overtake` at a write; `again` before a load.
-Invariant: a hart is overtaken only between two loads.
+Interface: `looked` after a load, `again` before one; `atomic` before an AMO or LR; `overtake` at a
+write; `lost` where the core gives a line up.
+Invariant: who is overtaken has looked at a line that the core has had ever since.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from uncore.engine.reference.access import Access
+    from uncore.engine.reference.core import Core
     from uncore.engine.reference.hart import Hart
 
 
@@ -23,6 +25,13 @@ def atomic(hart: Hart) -> None:
     hart.looked = None
 
 
+def lost(core: Core, number: int) -> None:
+    """C10.1: nobody looks again at a line that has been away."""
+    for hart in core.harts:
+        if hart.looked == number:
+            hart.looked = None
+
+
 def overtake(by: Hart, number: int) -> None:
     """C10.2: a hart writes; the others whose last load was from the line have come too early."""
     for hart in by.core.harts:
@@ -31,6 +40,8 @@ def overtake(by: Hart, number: int) -> None:
 
 
 def again(hart: Hart, access: Access) -> int:
-    """C10.2: what a load takes longer that looks again; a miss takes what it takes."""
+    """C10.2: what a load takes longer that looks again. If it has to wait now, it was not done
+    ahead, whoever writes meanwhile."""
     overtaken, hart.overtaken = hart.overtaken, False
-    return hart.core.costs.mispredict if overtaken and hart.looked == access.line else 0
+    looked, hart.looked = hart.looked, None
+    return hart.core.costs.mispredict if overtaken and looked == access.line else 0

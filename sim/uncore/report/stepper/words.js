@@ -60,7 +60,7 @@ function performed(a) {
   const long = waited > 0 ? `, having waited ${time(waited)}` : '';
   return `<b>hart ${a.hart}</b> ${DOES[a.kind] || a.kind} <code>${esc(a.object)}</code>${value}${where}${long}${rule(waited > 0 ? 'H5' : 'H1')}`;
 }
-const putOff = m => `${upper(b(m.receiver))} has let the probe wait ${time(m.acts - m.arrived)}: it had just won ${named(m.line)}${rule('C4')}`;
+const putOff = m => `${upper(b(m.receiver))} has let the probe wait ${time(m.acts - m.arrived)}: it keeps what it has won or works on, ${named(m.line)}${rule('C4')}`;
 
 // What is told of the line: [time, order at one time, sentence as a function]
 function sentences(line) {
