@@ -40,8 +40,8 @@ class Thread : public IssuingPort<Thread> {
   const uint32_t index;  // among the core's threads
   Mode mode = Mode::running;
   Heeds heeds;                     // what its next load does beside reading
-  bool varies = false;             // and whether one may be found elsewhere in the next turn
-  bool locks = false;              // and whether it locks them, by LRs
+  bool varies = false;             // the turn it records may not take as long as the next
+  bool locks = false;              // in that turn it locks what it reads, by LRs
   bool restarts = false;           // it met the lock of another hart of the core
   bool interrupted = false;        // the trap it handles is an interrupt
   uint32_t asked = 0;              // the number of its far atomic under way, or kRegister

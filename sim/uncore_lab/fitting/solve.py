@@ -32,7 +32,7 @@ STEP = 0.03  # of a logarithm
 PAIRS = 0.3  # weight of a class's pairs together, beside its median
 REACH = float(np.log(20))  # no number becomes more, or less than the reciprocal, of what it was
 ENOUGH = 12  # evaluations, derivatives not counted
-WIDTHS = (0.04, 0.02, 0.01)  # of steps over jumps: logarithms
+WIDTHS = (0.08, 0.04, 0.02, 0.01)  # of steps over jumps: logarithms
 NEARER = 0.98  # of the squares' sum, or a step is not taken
 
 
