@@ -13,7 +13,7 @@
 #include "binding/observe.hh"
 #include "binding/read_spec.hh"
 #include "engine/counted.hh"
-#include "kernel/arena.hh"
+#include "storage/arena.hh"
 
 namespace nb = nanobind;
 

@@ -10,7 +10,7 @@
 #include "binding/read_spec.hh"
 #include "engine/engine.hh"
 #include "hart/code.hh"
-#include "kernel/arena.hh"
+#include "storage/arena.hh"
 
 namespace nb = nanobind;
 

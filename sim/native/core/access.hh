@@ -2,8 +2,8 @@
 #pragma once
 
 #include "fabric/atomic.hh"
-#include "kernel/bytes.hh"
-#include "kernel/time.hh"
+#include "storage/bytes.hh"
+#include "time/time.hh"
 
 namespace uncore {
 

@@ -19,7 +19,7 @@
 #include "core/surroundings.hh"
 #include "core/thread.hh"
 #include "core/turns.hh"
-#include "kernel/chance.hh"
+#include "time/chance.hh"
 
 namespace uncore {
 

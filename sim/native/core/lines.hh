@@ -21,10 +21,10 @@
 
 #include "coherence/client.hh"
 #include "core/contended.hh"
-#include "kernel/bytes.hh"
-#include "kernel/line_map.hh"
-#include "kernel/time.hh"
-#include "kernel/ways.hh"
+#include "storage/bytes.hh"
+#include "storage/line_map.hh"
+#include "time/time.hh"
+#include "storage/ways.hh"
 
 namespace uncore {
 

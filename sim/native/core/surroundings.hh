@@ -4,7 +4,7 @@
 #include "core/supervisor.hh"
 #include "fabric/network.hh"
 #include "interrupts/interrupts.hh"
-#include "kernel/end.hh"
+#include "time/end.hh"
 #include "memory/functional.hh"
 #include "memory/versions.hh"
 #include "observe/accesses.hh"

@@ -12,7 +12,7 @@
 
 #include "core/store_buffer.hh"
 #include "hart/views.hh"
-#include "kernel/chance.hh"
+#include "time/chance.hh"
 #include "memory/versions.hh"
 
 namespace uncore {

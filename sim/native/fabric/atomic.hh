@@ -3,7 +3,7 @@
 
 #include "coherence/message.hh"
 #include "hart/port.hh"
-#include "kernel/bytes.hh"
+#include "storage/bytes.hh"
 
 namespace uncore {
 

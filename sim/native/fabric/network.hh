@@ -13,7 +13,7 @@
 #include "fabric/address_map.hh"
 #include "fabric/fabric.hh"
 #include "fabric/packet.hh"
-#include "kernel/queue.hh"
+#include "time/queue.hh"
 #include "observe/log.hh"
 #include "observe/trace.hh"
 

@@ -20,7 +20,7 @@
 #include "guest/imsic.hh"
 #include "guest/registers.hh"
 #include "guest/uart.hh"
-#include "kernel/queue.hh"
+#include "time/queue.hh"
 #include "spec/agents.hh"
 
 namespace uncore {

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "hart/port.hh"
-#include "kernel/time.hh"
+#include "time/time.hh"
 
 namespace uncore {
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "kernel/bytes.hh"
+#include "storage/bytes.hh"
 
 namespace uncore {
 

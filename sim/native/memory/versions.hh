@@ -15,9 +15,9 @@
 #include <span>
 #include <vector>
 
-#include "kernel/bytes.hh"
-#include "kernel/line_map.hh"
-#include "kernel/time.hh"
+#include "storage/bytes.hh"
+#include "storage/line_map.hh"
+#include "time/time.hh"
 
 namespace uncore {
 

@@ -10,7 +10,7 @@
 #include <deque>
 #include <vector>
 
-#include "kernel/time.hh"
+#include "time/time.hh"
 
 namespace uncore {
 

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "coherence/message.hh"
-#include "kernel/queue.hh"
+#include "time/queue.hh"
 #include "observe/critical_path.hh"
 
 namespace uncore {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernel/line_map.hh"
+#include "storage/line_map.hh"
 #include "spec/agents.hh"
 
 namespace uncore {

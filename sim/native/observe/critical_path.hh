@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernel/queue.hh"
+#include "time/queue.hh"
 
 namespace uncore {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "coherence/message.hh"
-#include "kernel/queue.hh"
+#include "time/queue.hh"
 
 namespace uncore {
 

@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "coherence/message.hh"
-#include "kernel/bytes.hh"
-#include "kernel/queue.hh"
+#include "storage/bytes.hh"
+#include "time/queue.hh"
 #include "spec/spec.hh"
 
 namespace uncore {

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "fabric/network.hh"
-#include "kernel/line_map.hh"
-#include "kernel/ways.hh"
+#include "storage/line_map.hh"
+#include "storage/ways.hh"
 #include "memory/memories.hh"
 #include "memory/versions.hh"
 #include "observe/counters.hh"

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "coherence/resolver.hh"
-#include "kernel/bytes.hh"
-#include "kernel/queue.hh"
+#include "storage/bytes.hh"
+#include "time/queue.hh"
 #include "resolver/child_set.hh"
 #include "resolver/waiting_queue.hh"
 

@@ -11,7 +11,7 @@
 
 #include "guest/console.hh"
 #include "guest/markers.hh"
-#include "kernel/queue.hh"
+#include "time/queue.hh"
 #include "memory/functional.hh"
 #include "observe/latencies.hh"
 

@@ -51,7 +51,7 @@ HEAD = """\
 #include <string_view>
 #include <vector>
 
-#include "kernel/time.hh"
+#include "time/time.hh"
 
 namespace uncore {
 """

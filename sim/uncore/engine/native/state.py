@@ -3,7 +3,7 @@
     saving(job, when, keep)     runs a job of one point; `keep` gets its State at `when`
     taken_up(state, job)        goes on with it; parameters may be others than they were
 
-A state is the memory of the run (sim/native/kernel/arena.hh): harts, caches, messages under way,
+A state is the memory of the run (sim/native/storage/arena.hh): harts, caches, messages under way,
 resolvers, memory, counters.  Only the build that made one can use it (`engine.identity`).
 A parameter that is changed is changed in every copy of its line; what the guest has already
 computed from the former value stays.

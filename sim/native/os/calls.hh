@@ -2,13 +2,13 @@
 // t.a[5], what it finds in a0 is the value, errors below zero.
 #pragma once
 
-#include "linux/kernel.hh"
+#include "os/kernel.hh"
 
 namespace uncore::calls {
 
 #define CALL(number, name) Work name(Kernel& k, Task& t);
 #define LIFE CALL
-#include "linux/calls.def"
+#include "os/calls.def"
 #undef CALL
 #undef LIFE
 

@@ -5,7 +5,7 @@
 // outcome however the engine chose to run ahead.
 //
 // Interface: push, pop, now, next_time; schedule, for the execution of cores, which is kept apart
-// (kernel/runs.hh); pass_to, for who would be next anyway. A four-ary heap of 32-byte values behind
+// (time/runs.hh); pass_to, for who would be next anyway. A four-ary heap of 32-byte values behind
 // a few that are *near*, in order: a contended run has two to seven events pending, and what an
 // event sets in motion is often next itself, so that few ever meet the heap, and what does is not
 // inlined where events are pushed. Nothing is allocated per event once the heap has grown.
@@ -17,8 +17,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernel/runs.hh"
-#include "kernel/time.hh"
+#include "time/runs.hh"
+#include "time/time.hh"
 
 namespace uncore {
 

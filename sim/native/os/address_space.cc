@@ -1,4 +1,4 @@
-#include "linux/address_space.hh"
+#include "os/address_space.hh"
 
 #include <algorithm>
 #include <vector>

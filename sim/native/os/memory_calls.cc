@@ -1,8 +1,8 @@
 // Calls about memory. The kernel's lock of the address space is taken for what changes it.
 #include <algorithm>
 
-#include "linux/calls.hh"
-#include "linux/errors.hh"
+#include "os/calls.hh"
+#include "os/errors.hh"
 
 namespace uncore::calls {
 namespace {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "core/thread_port.hh"
-#include "linux/errors.hh"
-#include "linux/kernel.hh"
+#include "os/errors.hh"
+#include "os/kernel.hh"
 
 namespace uncore {
 

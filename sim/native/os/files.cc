@@ -1,4 +1,4 @@
-#include "linux/files.hh"
+#include "os/files.hh"
 
 #include <algorithm>
 

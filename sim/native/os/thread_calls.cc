@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "core/thread_port.hh"
-#include "linux/calls.hh"
-#include "linux/errors.hh"
+#include "os/calls.hh"
+#include "os/errors.hh"
 
 namespace uncore::calls {
 namespace {

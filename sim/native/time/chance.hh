@@ -7,7 +7,7 @@
 // `most`. False, as a truth, where every draw is 0.
 #pragma once
 
-#include "kernel/time.hh"
+#include "time/time.hh"
 
 namespace uncore {
 

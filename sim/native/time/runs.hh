@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernel/time.hh"
+#include "time/time.hh"
 
 namespace uncore {
 

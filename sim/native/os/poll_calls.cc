@@ -2,8 +2,8 @@
 #include <array>
 #include <cstring>
 
-#include "linux/calls.hh"
-#include "linux/errors.hh"
+#include "os/calls.hh"
+#include "os/errors.hh"
 
 namespace uncore::calls {
 namespace {

@@ -14,7 +14,7 @@
 #include <tuple>
 #include <utility>
 
-#include "kernel/queue.hh"
+#include "time/queue.hh"
 
 namespace uncore {
 

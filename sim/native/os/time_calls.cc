@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "linux/calls.hh"
-#include "linux/errors.hh"
+#include "os/calls.hh"
+#include "os/errors.hh"
 
 namespace uncore::calls {
 namespace {

@@ -1,7 +1,7 @@
 // From a call's number to its function.
 #include <algorithm>
 
-#include "linux/calls.hh"
+#include "os/calls.hh"
 
 namespace uncore {
 namespace {
@@ -9,7 +9,7 @@ namespace {
 constexpr Call kCalls[] = {
 #define CALL(number, name) {number, #name, calls::name, false},
 #define LIFE(number, name) {number, #name, calls::name, true},
-#include "linux/calls.def"
+#include "os/calls.def"
 #undef CALL
 #undef LIFE
 };

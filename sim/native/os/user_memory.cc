@@ -4,8 +4,8 @@
 #include <array>
 #include <cstring>
 
-#include "linux/errors.hh"
-#include "linux/kernel.hh"
+#include "os/errors.hh"
+#include "os/kernel.hh"
 
 namespace uncore {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "hart/instruction.hh"
-#include "kernel/time.hh"
-#include "linux/work.hh"
+#include "time/time.hh"
+#include "os/work.hh"
 
 namespace uncore {
 

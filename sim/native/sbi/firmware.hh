@@ -13,7 +13,7 @@
 
 #include "core/core.hh"
 #include "core/supervisor.hh"
-#include "linux/work.hh"
+#include "os/work.hh"
 
 namespace uncore {
 

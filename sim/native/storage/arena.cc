@@ -1,4 +1,4 @@
-#include "kernel/arena.hh"
+#include "storage/arena.hh"
 
 #include <dlfcn.h>
 #include <sys/mman.h>

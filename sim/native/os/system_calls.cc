@@ -3,9 +3,9 @@
 #include <array>
 #include <cstring>
 
-#include "kernel/chance.hh"
-#include "linux/calls.hh"
-#include "linux/errors.hh"
+#include "time/chance.hh"
+#include "os/calls.hh"
+#include "os/errors.hh"
 
 namespace uncore::calls {
 namespace {

@@ -1,5 +1,5 @@
 // Calls of the firmware, and the harts that make them.
-#include "firmware/firmware.hh"
+#include "sbi/firmware.hh"
 
 #include <algorithm>
 #include <cinttypes>

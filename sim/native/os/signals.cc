@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "core/thread_port.hh"
-#include "linux/calls.hh"
-#include "linux/errors.hh"
+#include "os/calls.hh"
+#include "os/errors.hh"
 
 namespace uncore {
 namespace {

@@ -22,9 +22,9 @@
 
 #include "core/core.hh"
 #include "core/supervisor.hh"
-#include "linux/address_space.hh"
-#include "linux/files.hh"
-#include "linux/task.hh"
+#include "os/address_space.hh"
+#include "os/files.hh"
+#include "os/task.hh"
 
 namespace uncore {
 

@@ -1,4 +1,4 @@
-#include "linux/kernel.hh"
+#include "os/kernel.hh"
 
 #include <algorithm>
 #include <bit>
@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "core/thread_port.hh"
-#include "linux/errors.hh"
+#include "os/errors.hh"
 
 namespace uncore {
 namespace {
