@@ -1,7 +1,7 @@
 """The build hook: SCons builds, the wheel carries.
 
-An editable install only builds: `uncore.paths` then finds everything in the checkout.  A wheel gets
-the native module beside the package's sources and what is not Python under uncore/data/.  With
+An editable install only builds: `uncore.support.paths` then finds everything in the checkout.  A
+wheel gets the native module beside the package's sources and what is not Python under uncore/data/.  With
 UNCORE_WHEEL=aarch64 (or x86_64) it is one for any Linux of that architecture: `scripts/wheels`.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-# From the checkout into the package; `uncore.paths` is the reader of this table.
+# From the checkout into the package; `uncore.support.paths` is the reader of this table.
 CARRIED = {
     "topologies": "uncore/data/topologies",
     "workloads": "uncore/data/workloads",

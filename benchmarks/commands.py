@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
-from uncore.report.table import Column, emit
+from uncore.drawing.table import Column, emit
 
 TOP = Path(__file__).resolve().parents[1]
 UNCORE = [str(Path(sys.executable).with_name("uncore"))]

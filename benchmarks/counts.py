@@ -31,9 +31,9 @@ from typing import Any
 from benchmarks.speed import PROGRAMS
 
 from uncore import program, topology
+from uncore.drawing.table import Column, emit
 from uncore.engine import native
 from uncore.job import Job
-from uncore.report.table import Column, emit
 
 KEPT = Path(__file__).with_name("counts.toml")
 TOLERANCE = 1.02

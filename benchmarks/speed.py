@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from uncore import program, topology
+from uncore.drawing.table import Column, emit
 from uncore.engine import native
 from uncore.job import Job
-from uncore.report.table import Column, emit
 
 PROGRAMS = Path(__file__).parent / "programs"
 REPEATS = 3

@@ -58,7 +58,7 @@ products() { state build/native/*.so build/workloads build/sst; }
 before=$(sources)
 if [[ $before != *SConstruct\ * || $before$'\n'$(products) != "$(cat build/stamp 2>/dev/null)" ]]; then
   "$python" -m SCons -Q -s -j"$(nproc)" >&2
-  "$python" -m compileall -q sim # a short run is a third quicker; Python may have been told to write none
+  "$python" -m compileall -q sim validation # a short run is a third quicker; Python may have been told to write none
   printf '%s\n' "$before" "$(products)" >build/stamp.$$
   mv build/stamp.$$ build/stamp
 fi

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from docs.site import gallery, playground
 
-from uncore import lessons
+from uncore.study import lessons
 
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parents[1]

@@ -21,23 +21,24 @@ from typing import Any
 import msgspec
 
 from uncore import topology
+from uncore.drawing import standalone
 from uncore.engine import boot, outcome
 from uncore.engine.native import told, trace
 from uncore.job import Job
-from uncore.placement import place
-from uncore.program import abi, shelf
+from uncore.job.placement import place
+from uncore.program import abi
+from uncore.program import locate as shelf
 from uncore.program.types import Array, Pointer, Struct, Type
 from uncore.protocol import tables
 from uncore.protocol.shapes import PROTOCOLS
-from uncore.report import standalone
-from uncore.report.stepper import data as stepper
-from uncore.report.stepper.page import empty
 from uncore.topology.link import Link
 from uncore.topology.load import shipped
 from uncore.topology.machine import Machine
 from uncore.topology.parts import Core, Interrupt, Memory, Resolver
 from uncore.topology.route import nearest_memories
 from uncore.topology.schema import Form, fields, form_of, limits
+from uncore.trace.stepper import data as stepper
+from uncore.trace.stepper.page import empty
 
 HERE = Path(__file__).parent / "playground"
 ENGINE = ("engine.js", "job.js", "names.js", "point.js", "trace.js", "run.js")

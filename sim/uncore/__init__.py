@@ -15,25 +15,27 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from uncore import paths
-from uncore.version import __version__
+from uncore.support import paths
 
 if TYPE_CHECKING:
-    from uncore.api import load_all, run
-    from uncore.api import load_result as load
-    from uncore.interactive import (
+    from uncore.api import (
         explore,
         html,
         lines,
+        load_all,
         machines,
         matrix,
         plot,
+        run,
         save,
         show,
         sweep,
         whatif,
         workloads,
     )
+    from uncore.api import load_result as load
+
+__version__ = "0.1.0"
 
 __all__ = [
     "__version__",
@@ -52,11 +54,6 @@ __all__ = [
     "whatif",
     "workloads",
 ]
-_IN_API = {
-    "run": "run",
-    "load": "load_result",
-    "load_all": "load_all",
-}
 
 paths.find_native(__path__)
 
@@ -64,10 +61,11 @@ paths.find_native(__path__)
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'uncore' has no attribute '{name}'")
-    home = "uncore.api" if name in _IN_API else "uncore.interactive"
-    found = getattr(importlib.import_module(home), _IN_API.get(name, name))
-    globals()[name] = found
-    return found
+    value = getattr(
+        importlib.import_module("uncore.api"), "load_result" if name == "load" else name
+    )
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

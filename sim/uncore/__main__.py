@@ -15,10 +15,10 @@ def main() -> None:
     listens = signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.set_threshold(LOADED)
     atexit.register(gc.freeze)  # nor among them at the end, which takes a tenth
-    from uncore import cli  # noqa: PLC0415 (what takes so long)
+    from uncore.cli import app  # noqa: PLC0415 (what takes so long)
 
     signal.signal(signal.SIGINT, listens)
-    cli.main()
+    app.main()
 
 
 if __name__ == "__main__":

@@ -1,57 +1,67 @@
-"""The Python interface, and the one way from words to a Job for the command line too.
+"""The Python interface: what `import uncore` offers to scripts and notebooks.
 
-Interface:
+Interface: `run`, `load_result`, `load_all`, `sweep`, `matrix`, `lines`, `whatif`, `explore`,
+`show`, `plot`, `save`, `machines`, `workloads`; `Picture`, what `plot` gives; `html(value)`, what a
+notebook shows of a value.
+`uncore.NAME` finds them (uncore/__init__.py).
 
-    run(machine, workload, threads=[1, 2, 4], hold="50ns") -> Result
-    load_result(path) -> Result
-    load_all(path) -> Results     of a file that may hold several
-    make_job(...) -> Job          what run would execute; in lockstep, if no seeds are given
-    usual_seeds(engine)           what run, and the command line, take if none are given
-    executed(jobs, names, ...)    their results, with the intervals that machines leave open
+Each is a command's counterpart, with its words as typed keywords and values for tables; what they
+print is what the command prints.
 """
 
 from __future__ import annotations
 
+import contextlib
+import html as markup
+import io
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, TypeAlias, TypeVar
 
-from uncore import engine, program, topology
+from rich.text import Text
+
+from uncore import program, topology
+from uncore.drawing import plot as plots
 from uncore.engine import NOTHING as UNTOLD
 from uncore.engine import Told
-from uncore.errors import UserError
-from uncore.execute import execute
-from uncore.job import Job
-from uncore.placement import place, thread_counts
-from uncore.pool import Workers
+from uncore.execution.pool import Workers
+from uncore.execution.request import (
+    NOTHING,
+    Counts,
+    Folder,
+    System,
+    Value,
+    common,
+    executed,
+    find_program,
+    make_job,
+    usual_seeds,
+)
+from uncore.execution.rerun import observe
+from uncore.execution.saved_points import Store
+from uncore.execution.uncertainty import SAMPLES
 from uncore.program import Program
-from uncore.result import Result, Results, load
-from uncore.result import load_all as load_several
+from uncore.report import chart, curve, objects, workload
+from uncore.report import explore as fronts
+from uncore.report import whatif as changes
+from uncore.report.objects import Lines
+from uncore.result import Result, Results, files
+from uncore.result.frame import Framed
+from uncore.study import explore as exploration
+from uncore.study import matrix as matrices
+from uncore.study import whatif as counterfactual
+from uncore.study.explore import Exploration
+from uncore.study.explore.plan import Plan
+from uncore.study.matrix import Matrix, Sample
+from uncore.study.whatif import Kind, WhatIf
 from uncore.topology.machine import Machine
-from uncore.uncertain import SAMPLES, spread, within
-from uncore.words import duration
 
-System = Literal["machine", "free"]
-Folder = str | Path | Mapping[str, str | bytes]  # or names and contents
-Value = str | int | float | bool  # "50ns"
-NOTHING: Mapping[str, Any] = {}
-Counts = str | int | Iterable[int]  # "1,2,4..128", 4, [1, 2, 4]
-FIRST_SEED, REPEATS = 1, 3
-
-
-class Policies(TypedDict, total=False):
-    """The fields of Job that say how a program is run, as they are there."""
-
-    placement: str
-    smt: bool
-    home: str
-    slices: str
-    engine: str
-    watchdog: int
-    seeds: tuple[int, ...]
-    arguments: tuple[str, ...]
-    files: tuple[tuple[str, bytes], ...]
-    system: System
+SHOWN, OBJECTS = 16, 8  # rows of what changes and of lines
+T = TypeVar("T")
+Several: TypeAlias = T | list[T] | tuple[T, ...]  # a value, or those of an axis
+Shown = str | Machine | Program | Framed
 
 
 def run(
@@ -85,8 +95,9 @@ def run(
     (17, 18), or () for one run in lockstep.  Of a program of Linux, `arguments` are its words and
     `files` what it finds as /files, a folder, or names and contents; a `system` that is free costs
     nothing.  `samples`: machines drawn for `Result.intervals`, where numbers of the file have some.
-    `cores`: of this host, or a cluster (`uncore.cluster.connected`).  `observed` keeps what `uncore
-    lines` shows.  `told`: {"sst_threads": 4}.  Interrupted, it returns what is finished, partial.
+    `cores`: of this host, or a cluster (`uncore.execution.cluster.connected`).  `observed` keeps
+    what `uncore lines` shows.  `told`: {"sst_threads": 4}.  Interrupted, it returns what is
+    finished, partial.
     """
     values: Any = {"parameters": {**parameters, **named}, "overrides": overrides}
     policies: Any = {"placement": placement, "smt": smt, "home": home, "slices": slices}
@@ -96,114 +107,224 @@ def run(
     return executed([job], [machine], cores, samples, observed=observed, told=told)[0]
 
 
-def common(
-    watchdog: str | int, arguments: Iterable[str], files: Folder, system: System
-) -> dict[str, Any]:
-    """Fields of a Job from what is no axis of a sweep."""
-    if isinstance(files, Mapping):
-        found = {name: one.encode() if isinstance(one, str) else one for name, one in files.items()}
-        held = tuple(sorted(found.items()))
-    else:
-        held = program.read_folder(Path(files))
-    return {
-        "watchdog": watchdog if isinstance(watchdog, int) else duration("watchdog", watchdog),
-        "arguments": tuple(arguments),
-        "files": held,
-        "system": system,
-    }
-
-
-def executed(
-    jobs: Sequence[Job],
-    machines: Sequence[str | Machine],
-    cores: Workers,
-    samples: int,
-    *,
-    observed: bool = False,
-    told: Told = UNTOLD,
-) -> list[Result]:
-    """Of what has any; `machines`: by what each job's was asked for."""
-    drawn = spread(machines, jobs, samples)
-    probes = frozenset({"lines"} if observed else ())
-    all_ = [*jobs, *(job for group in drawn for job in group)]
-    results = execute(all_, cores, probes=probes, told=told)
-    known = within(results[: len(jobs)], drawn, results[len(jobs) :])
-    if found := [one for one in known if one.points]:
-        return found
-    raise KeyboardInterrupt
-
-
-def usual_seeds(name: str, repeats: int = REPEATS) -> tuple[int, ...]:
-    """As many as repeats, the first ones; none where the engine leaves nothing to chance."""
-    return tuple(range(FIRST_SEED, FIRST_SEED + repeats)) if engine.draws(name) else ()
-
-
-def make_job(
-    machine: str | Machine,
-    workload: str | Path | Program,
+def sweep(
+    machines: Several[str | Machine],
+    workloads: Several[str | Path | Program],
     threads: Counts = (1,),
     *,
-    parameters: Mapping[str, Any] = NOTHING,
-    overrides: Mapping[str, Value] = NOTHING,
+    parameters: Mapping[str, Several[Value]] = NOTHING,
+    overrides: Mapping[str, Several[Value]] = NOTHING,
+    placement: Several[str] = "compact",
+    smt: Several[bool] = True,
+    home: Several[str] = "addressed",
+    slices: Several[str] = "hash",
+    engine: Several[str] = "native",
+    watchdog: str | int = "100ms",
+    seeds: Iterable[int] | None = None,
+    arguments: Iterable[str] = (),
+    files: Folder = NOTHING,
+    system: System = "machine",
+    samples: int = SAMPLES,
+    cores: Workers = 1,
     slow: bool = False,
-    **policies: Unpack[Policies],
-) -> Job:
-    """A Job from names; in lockstep where no seeds are given.
+    observed: bool = False,
+    told: Told = UNTOLD,
+    **named: Several[Value],
+) -> Results:
+    """Runs all combinations of what is given as a list; options are those of `run`."""
+    policies = {"placement": placement, "smt": smt, "home": home, "slices": slices}
+    fixed = common(watchdog, arguments, files, system) | {"slow": slow}
+    kept = None if seeds is None else tuple(seeds)
+    axes = (_product({**policies, "engine": engine}), _product(overrides))
+    jobs, names = [], []
+    for machine, what, chosen, numbers, values in product(
+        _several(machines), _several(workloads), *axes, _product({**parameters, **named})
+    ):
+        drawn = usual_seeds(chosen["engine"]) if kept is None else kept
+        given: Any = {"parameters": values, "overrides": numbers, "seeds": drawn, **fixed}
+        jobs.append(make_job(machine, what, threads, **given, **chosen))
+        names.append(machine)
+    return Results(executed(jobs, names, cores, samples, observed=observed, told=told))
 
-    `slow`: more harts than the engine runs in reasonable time are wanted all the same.
+
+def _several(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _product(named: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One dictionary per combination."""
+    return [
+        dict(zip(named, chosen, strict=True)) for chosen in product(*map(_several, named.values()))
+    ]
+
+
+def matrix(
+    machine: str,
+    *,
+    ipi: bool = False,
+    sample: int | Sample | None = None,
+    overrides: Mapping[str, Value] = NOTHING,
+    smt: bool = True,
+    home: str = "addressed",
+    slices: str = "hash",
+    engine: str = "native",
+    seeds: Iterable[int] = (),
+    slow: bool = False,
+    cores: Workers = 1,
+    told: Told = UNTOLD,
+) -> Matrix:
+    """What a line, or with `ipi` an interrupt, takes between all pairs of harts.
+
+    `sample`: of so many harts only, drawn so that every distance occurs; (40, 1) is another draw.
     """
-    if isinstance(machine, str):
-        resolved = topology.load(machine, [f"{key}={value}" for key, value in overrides.items()])
-    elif overrides:
-        raise UserError("overrides apply to a machine given by name, not to one already resolved")
-    else:
-        resolved = machine
-    found = find_program(workload)
-    room = len(place(resolved, policies.get("placement", "compact"), policies.get("smt", True)))
-    if isinstance(threads, (str, int)):
-        counts = thread_counts(str(threads), room)
-    else:
-        counts = tuple(threads)
-    job = Job(
-        machine=resolved,
-        program=found,
-        threads=counts,
-        overrides=tuple(sorted((key, str(value)) for key, value in overrides.items())),
-        **policies,
-    ).given(parameters)
-    if not slow:
-        engine.refuse_slow(job)
-    return job
+    return matrices.measure(
+        machine,
+        ipi=ipi,
+        only=(sample, 0) if isinstance(sample, int) else sample,
+        overrides={key: str(value) for key, value in overrides.items()},
+        smt=smt,
+        home=home,
+        slices=slices,
+        engine=engine,
+        seeds=tuple(seeds),
+        slow=slow,
+        workers=cores,
+        told=told,
+    )
 
 
-def find_program(
-    workload: str | Path | Program, sources: tuple[Path, ...] = (), flags: tuple[str, ...] = ()
-) -> Program:
-    """A shipped workload's name, an ELF file, or a source file, which is compiled and kept.
+def lines(result: Result, *, threads: int | None = None, seed: int | None = None) -> Lines:
+    """What an operation's time is made of, a row a variable or a field of it (docs/cli.md).
 
-    `sources`, `flags`: what a program of Linux is compiled of beside, and the compiler's words.
+    At the last thread count if none is named, of its repeats the median if no seed is.  A result
+    that was not run with observed=True is run again.
     """
-    if isinstance(workload, Program):
-        return workload
-    path = Path(workload)
-    if path.suffix in program.LINUX_SUFFIXES and program.is_for_linux(path, bool(sources or flags)):
-        return program.compile_for_linux(path, sources, flags)
-    if sources or flags:
-        raise UserError(
-            f"{workload}: --source, --cflags and --include are for a source file with main()"
-        )
-    if path.suffix == ".c":
-        return program.compile(path)
-    if path.suffix == ".elf" or path.is_file():
-        return program.load(path)
-    return program.find(str(workload))
+    return Lines(result, observe(result, threads, seed))
+
+
+def whatif(
+    machine: str,
+    workload: str | Path,
+    threads: int,
+    *,
+    only: Iterable[Kind] = (),
+    parameters: Mapping[str, Value] = NOTHING,
+    overrides: Mapping[str, Value] = NOTHING,
+    placement: str = "compact",
+    smt: bool = True,
+    home: str = "addressed",
+    slices: str = "hash",
+    seeds: Iterable[int] | None = None,
+    cores: Workers = 1,
+    told: Told = UNTOLD,
+    **named: Value,
+) -> WhatIf:
+    """What each change of the program or the machine would be worth, by rank (docs/whatif.md)."""
+    values = {**parameters, **named}
+    drawn = usual_seeds("native") if seeds is None else tuple(seeds)
+    said: Any = {"parameters": values, "overrides": overrides, "seeds": drawn}
+    said |= {"placement": placement, "smt": smt, "home": home, "slices": slices}
+    job = make_job(machine, workload, [threads], **said)
+    return counterfactual.whatif(machine, str(workload), job, cores, only, told)
+
+
+def explore(file: str | Path, *, cores: Workers = 1, resume: bool = False) -> Exploration:
+    """Machines tried as the file says, and the best compromises (docs/explore.md).
+
+    `resume`: take up runs that were finished before.
+    """
+    return exploration.explore(Plan.read(Path(file)), cores, store=Store(), resume=resume)
+
+
+def machines() -> dict[str, str]:
+    """Every shipped machine and shape, with its one line."""
+    return dict(topology.list_machines())
+
+
+def workloads() -> dict[str, str]:
+    """Every shipped workload, with its one line."""
+    return {one.name: one.summary for one in program.shipped()}
+
+
+def show(what: Shown) -> None:
+    """Prints a machine or a workload (by name, too), a result, several, or a matrix."""
+    if isinstance(what, str):
+        is_program = what in program.catalogue() or what.endswith((".c", ".elf"))
+        what = find_program(what) if is_program else topology.load(what)
+    if isinstance(what, Machine):
+        print(topology.draw(what))
+    elif isinstance(what, Program):
+        workload.show(what, as_json=False)
+    elif isinstance(what, Matrix):
+        matrices.show(what, as_json=False)
+    elif isinstance(what, WhatIf):
+        changes.show(what, SHOWN)
+    elif isinstance(what, Exploration):
+        fronts.show(what)
+    elif isinstance(what, Lines):
+        objects.show(what, OBJECTS)
+    else:
+        curve.show(_results(what), as_json=False)
+
+
+def _results(what: Framed) -> Results:
+    if isinstance(what, Result):
+        return Results([what])
+    if isinstance(what, Results):
+        return what
+    raise TypeError(f"a {type(what).__name__} is no machine, program, result or matrix")
+
+
+def save(what: Result | Results, path: str | Path) -> None:
+    """Writes what `uncore.load` and `load_all` read, by the file's ending: .json or .parquet."""
+    files.save(what, Path(path))
+
+
+def html(what: Machine | Framed) -> str:
+    """As the command prints it, for a notebook, whose kernel wants colours even here."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        show(what)
+    return f"<pre>{markup.escape(Text.from_ansi(printed.getvalue()).plain)}</pre>"
+
+
+class Picture:
+    """A picture: a notebook shows it, and `save` writes it by the file's ending."""
+
+    def __init__(self, *panels: plots.Panel) -> None:
+        self._panels = panels
+
+    def save(self, path: str | Path) -> Picture:
+        plots.picture(Path(path), *self._panels)
+        return self
+
+    def _repr_svg_(self) -> str:
+        with tempfile.TemporaryDirectory() as folder:
+            return plots.picture(Path(folder) / "picture.svg", *self._panels).read_text()
+
+
+def plot(what: Framed, path: str | Path | None = None) -> Picture:
+    """Curves of results, the heat map of a matrix, the critical path of lines, the numbers of a
+    what-if, the front of an exploration; with a path, also in that file."""
+    drawn = Picture(*_panels(what))
+    return drawn.save(path) if path else drawn
+
+
+def _panels(what: Framed) -> Sequence[plots.Panel]:
+    if isinstance(what, Matrix):
+        return [matrices.panel(what)]
+    if isinstance(what, Lines):
+        return [objects.panel(what)]
+    if isinstance(what, Exploration):
+        return fronts.panels(what)
+    return [changes.panel(what)] if isinstance(what, WhatIf) else chart.panels(_results(what))
 
 
 def load_result(path: str | Path) -> Result:
     """Reads a saved result."""
-    return load(Path(path))
+    return files.load(Path(path))
 
 
 def load_all(path: str | Path) -> Results:
     """Reads the results of a file that may hold several: of a run of several machines, say."""
-    return load_several(Path(path))
+    return files.load_all(Path(path))

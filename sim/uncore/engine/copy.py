@@ -7,7 +7,7 @@ import os
 from functools import cache
 from importlib.util import find_spec
 
-from uncore import paths
+from uncore.support import paths
 
 KINDS = (".py", ".table")  # beside what is compiled
 

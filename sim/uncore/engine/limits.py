@@ -17,8 +17,8 @@ from typing import Annotated, Protocol
 from msgspec import Meta, Struct
 
 from uncore.errors import GuestError, UserError
+from uncore.job.option_values import duration
 from uncore.topology.units import TIME, UnitError, size
-from uncore.words import duration
 
 NONE = "none"
 

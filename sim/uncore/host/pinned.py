@@ -24,12 +24,12 @@ from typing import Any
 
 import msgspec
 
-from uncore import paths
 from uncore.errors import GuestError, UserError
-from uncore.execute import host_part, processor
+from uncore.execution.execute import host_part, processor
 from uncore.host import sysfs
 from uncore.program import Program, build, readback, source_of
 from uncore.result.schema import Outcome, Point, Result
+from uncore.support import paths
 
 ABOUT = "this computer: the same C, a hart being a pinned thread"
 

@@ -22,12 +22,12 @@ from typing import Any
 
 import msgspec
 
-from uncore import paths
 from uncore.engine import tasks
-from uncore.execute import host_part
+from uncore.execution.execute import host_part
 from uncore.host import pinned
 from uncore.program import build, elf_of
 from uncore.result.schema import Outcome, Point, Result
+from uncore.support import paths
 
 ABOUT = "this computer: the same program, compiled for it"
 COUNTED = paths.WORKLOADS / "runtime/counted/hints.c"

@@ -14,11 +14,7 @@ abi                                                     uncore_abi.h          ab
 
 from uncore.program import abi, build, readback
 from uncore.program.folder import read_folder
-from uncore.program.names import Names
-from uncore.program.parameter import Parameter
-from uncore.program.program import Program, Table
-from uncore.program.readback import Record
-from uncore.program.shelf import (
+from uncore.program.locate import (
     LINUX_SUFFIXES,
     catalogue,
     compile,
@@ -30,6 +26,10 @@ from uncore.program.shelf import (
     shipped,
     source_of,
 )
+from uncore.program.names import Names
+from uncore.program.parameter import Parameter
+from uncore.program.program import Program, Table
+from uncore.program.readback import Record
 
 __all__ = [
     "LINUX_SUFFIXES",

@@ -12,7 +12,7 @@ import re
 import struct
 from collections.abc import Mapping
 
-from uncore import paths
+from uncore.support import paths
 
 _HEADER = re.sub(r"//.*", "", (paths.WORKLOADS / "include/uncore_abi.h").read_text())
 

@@ -23,9 +23,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from uncore import paths
 from uncore.errors import UserError
 from uncore.program import sources
+from uncore.support import paths
 
 ZIG = (sys.executable, "-P", "-m", "ziglang")
 ZIG_CC = (*ZIG, "cc")

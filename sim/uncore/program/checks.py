@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from uncore import paths
+from uncore.program.locate import source_of
 from uncore.program.program import Program
-from uncore.program.shelf import source_of
+from uncore.support import paths
 
 CHECK = re.compile(r'uc_check\s*\((?:[^;"]|"(?!\s*\)\s*;))*?"([^"]*)"\s*\)\s*;')
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)

@@ -11,5 +11,5 @@
     proofs.py     proofs of a protocol, and mutants that they notice
 
 and what shows a finding is called as what finds it: agreement.py, compare.py and crosscheck.py what
-`uncore.compare` finds, conflicts.py and scaling.py what `uncore.result` finds.
+`uncore.study.compare` finds, conflicts.py and scaling.py what `uncore.result` finds.
 """

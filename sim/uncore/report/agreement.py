@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from uncore.compare.agreement import Agreement, Difference
-from uncore.report.table import Column, emit, print_json, say
+from uncore.drawing.table import Column, emit, print_json, say
 from uncore.result.log import COLUMNS
+from uncore.study.compare.agreement import Agreement, Difference
 
 BEFORE = 8  # records of the line shown before the difference
 

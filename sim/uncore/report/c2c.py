@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from uncore.report import units
-from uncore.report.table import Column, Row, emit
+from uncore.drawing import numbers as units
+from uncore.drawing.table import Column, Row, emit
 from uncore.result import Observed, Result
 from uncore.result.observed import Line
 from uncore.topology.machine import Machine

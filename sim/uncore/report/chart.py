@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from uncore.drawing.panels import Curves, Grid, Panel, curves, grid
+from uncore.drawing.table import Row
 from uncore.errors import UserError, nearest
 from uncore.report.curve import at, head, names
-from uncore.report.panels import Curves, Grid, Panel, curves, grid
+from uncore.report.selection import Wanted, figure
 from uncore.report.spread import ends
-from uncore.report.table import Row
-from uncore.report.wanted import Wanted, figure
 from uncore.result import Result, to_medians
 from uncore.result.frame import job_columns
 from uncore.topology.units import NUMBER, SIZE, TIME

@@ -11,11 +11,11 @@ from typing import Any
 
 import msgspec
 
-from uncore.compare.results import Comparison, Part
-from uncore.report import plot as plots
-from uncore.report import units
+from uncore.drawing import numbers as units
+from uncore.drawing import plot as plots
+from uncore.drawing.table import Column, emit, say
 from uncore.report.spread import height, say_seeds, throughput
-from uncore.report.table import Column, emit, say
+from uncore.study.compare.results import Comparison, Part
 
 SEEN = 0.005  # lines or ns per operation: fewer would be written 0.00
 

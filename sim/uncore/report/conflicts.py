@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from uncore.report.table import Column, emit
+from uncore.drawing.table import Column, emit
 from uncore.result.conflicts import Meeting, Pair
 
 SHOWN = 6  # lines of one pair

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from uncore.report import units
-from uncore.report.table import Column, emit, say
+from uncore.drawing import numbers as units
+from uncore.drawing.table import Column, emit, say
 from uncore.result import Observed, Result
 from uncore.result.observed import Use
 from uncore.result.sharing import Cost, Group, costs

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from uncore.compare.crosscheck import COUNTED, Crossed
-from uncore.report.table import Column, emit, print_json, say
-from uncore.report.units import count, duration
+from uncore.drawing.numbers import count, duration
+from uncore.drawing.table import Column, emit, print_json, say
+from uncore.study.compare.crosscheck import COUNTED, Crossed
 
 
 def show(found: Sequence[Crossed], reasons: Mapping[str, Sequence[str]], as_json: bool) -> None:

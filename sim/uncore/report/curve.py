@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from uncore.report import units
+from uncore.drawing import numbers as units
+from uncore.drawing.table import Column, Row, emit, say
 from uncore.report.spread import figure, say_seeds, throughput
-from uncore.report.table import Column, Row, emit, say
 from uncore.result import Result, to_medians
 
 JOB = ("machine", "workload", "placement", "home", "engine")

@@ -10,9 +10,9 @@ import shlex
 from collections import Counter
 from itertools import combinations
 
-from uncore.exploration import Exploration, Tried
-from uncore.report import plot as plots
-from uncore.report.table import Column, Row, emit, say
+from uncore.drawing import plot as plots
+from uncore.drawing.table import Column, Row, emit, say
+from uncore.study.explore import Exploration, Tried
 
 UNITS = {
     "throughput": "M/s",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from uncore.report.table import Column, emit, say
+from uncore.drawing.table import Column, emit, say
 
 SAME = "same code"
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from uncore.report import units
-from uncore.report.table import Column, emit
+from uncore.drawing import numbers as units
+from uncore.drawing.table import Column, emit
 
 if TYPE_CHECKING:
     from uncore.program import Program

@@ -14,9 +14,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from uncore.report import plot as plots
-from uncore.report import units
-from uncore.report.table import Column, emit, say
+from uncore.drawing import numbers as units
+from uncore.drawing import plot as plots
+from uncore.drawing.table import Column, emit, say
 from uncore.result import Observed, Point, Result
 from uncore.result.frame import Framed
 from uncore.result.objects import alike

@@ -11,11 +11,11 @@ from typing import Any
 
 import msgspec
 
+from uncore.drawing.table import Column, emit, say
 from uncore.protocol import coverage
 from uncore.protocol.check import Proof, cells_met, of
 from uncore.protocol.mutate import Score
 from uncore.protocol.tables import Tables
-from uncore.report.table import Column, emit, say
 
 
 def show(loaded: Sequence[Tables], found: Sequence[Proof]) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 
 import msgspec
 
-from uncore.report import plot as plots
-from uncore.report import units
+from uncore.drawing import numbers as units
+from uncore.drawing import plot as plots
+from uncore.drawing.table import Column, Row, emit, say
 from uncore.report.spread import height, say_seeds, throughput
-from uncore.report.table import Column, Row, emit, say
 from uncore.result.scaling import Law, Scaling
 
 SENSES = {"problem": "work", "time": "time"}  # sense -> what a run must hold to measure it

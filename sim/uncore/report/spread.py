@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from uncore.report import units
-from uncore.report.table import Column, Row, say
+from uncore.drawing import numbers as units
+from uncore.drawing.table import Column, Row, say
 
 MILLION = 1e6
 Write = Callable[[float | None, float | None], str]

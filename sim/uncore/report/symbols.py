@@ -1,6 +1,6 @@
 """Where a kernel waits, function by function.
 
-Interface: `show(rows)`: of the rows of `uncore.system.symbols.costs`, the first.
+Interface: `show(rows)`: of the rows of `uncore.boot.kernel_symbols.costs`, the first.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from uncore.report import units
-from uncore.report.table import Column, emit
+from uncore.drawing import numbers as units
+from uncore.drawing.table import Column, emit
 
 SHOWN = 20
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from uncore.report import units
-from uncore.report.table import Column, emit
+from uncore.drawing import numbers as units
+from uncore.drawing.table import Column, emit
 from uncore.trace import Trace
 
 SHOWN = 12

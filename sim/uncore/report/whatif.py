@@ -11,11 +11,11 @@ import shlex
 from collections.abc import Iterator, Sequence
 from math import comb
 
-from uncore.counterfactual import WhatIf
-from uncore.report import plot as plots
-from uncore.report import units
+from uncore.drawing import numbers as units
+from uncore.drawing import plot as plots
+from uncore.drawing.table import Column, Row, emit, say
 from uncore.report.spread import throughput
-from uncore.report.table import Column, Row, emit, say
+from uncore.study.whatif import WhatIf
 
 DONE = "What can be done, to the program or to the machine"
 BOUNDS = "Bounds: what nobody had to wait for, which few programs can do without"

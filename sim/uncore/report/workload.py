@@ -8,11 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from uncore.drawing.table import Column, emit, print_json, say
 from uncore.errors import UserError
 from uncore.program import Program
 from uncore.program.checks import Check, checks
-from uncore.program.shelf import source_of
-from uncore.report.table import Column, emit, print_json, say
+from uncore.program.locate import source_of
 
 PARAMETERS = [
     Column("parameter", "name", left=True, about="as --set names it"),

@@ -14,8 +14,8 @@ from pathlib import Path
 import msgspec
 
 from uncore.errors import UserError
-from uncore.files import write_whole
 from uncore.result.schema import SCHEMA, Result, Results
+from uncore.support.output_files import write_whole
 
 KEY = "uncore.result"  # the entry of a Parquet file's metadata
 SEVERAL = "uncore.results/1"

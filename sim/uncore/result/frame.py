@@ -17,7 +17,7 @@ from uncore.errors import UserError
 if TYPE_CHECKING:
     import polars
 
-    from uncore.interactive import Picture
+    from uncore.api import Picture
 
 ROW = "row"  # the dimension of rows that no columns tell apart
 

@@ -17,7 +17,7 @@ from typing import Any
 import polars
 
 from uncore.errors import UserError
-from uncore.files import write_whole
+from uncore.support.output_files import write_whole
 
 NUMBER, TEXT = polars.Int64, polars.String
 COLUMNS = {

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from uncore.errors import UserError, nearest
-from uncore.paths import TOPOLOGIES
+from uncore.support.paths import TOPOLOGIES
 from uncore.topology.positions import key_lines
 from uncore.topology.shorthand import written_out
 from uncore.topology.units import UnitError

@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any
 
-from uncore.paths import TOPOLOGIES
+from uncore.support.paths import TOPOLOGIES
 
 FILES = ("families/teaching", "families/base", "ccx", "mesh")  # the first that has the key
 

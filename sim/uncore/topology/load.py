@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from uncore.errors import UserError, nearest
-from uncore.paths import TOPOLOGIES
+from uncore.support.paths import TOPOLOGIES
 from uncore.topology.document import Branch, Leaf, merged, overlay, read_chain
 from uncore.topology.machine import Machine
 from uncore.topology.resolve import resolve

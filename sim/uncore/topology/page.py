@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin
 
-from uncore.paths import CHECKOUT
+from uncore.support.paths import CHECKOUT
 from uncore.topology.keys import KEYS, LEVEL
 from uncore.topology.machine import PARTS
 from uncore.topology.schema import (

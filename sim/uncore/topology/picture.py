@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
-from uncore.files import write_figure
+from uncore.support.output_files import write_figure
 from uncore.topology.layout import Box, layout
 from uncore.topology.machine import Machine
 

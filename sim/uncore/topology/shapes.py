@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 
 from uncore.errors import UserError, nearest
-from uncore.paths import TOPOLOGIES
+from uncore.support.paths import TOPOLOGIES
 from uncore.topology.document import Branch, Place, find_file, merged, parse, read_chain
 from uncore.topology.schema import MOST_HARTS
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-from uncore.files import write_whole
+from uncore.support.output_files import write_whole
 from uncore.trace import perfetto
 from uncore.trace.record import Trace
 from uncore.trace.tables import WHEN

@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uncore import paths
 from uncore.engine import Probes, Tick, boot
 from uncore.engine.gem5 import find, read, system
 from uncore.engine.gem5.levels import levels
@@ -23,8 +22,9 @@ from uncore.engine.gem5.protocols import PROTOCOLS
 from uncore.engine.outside import folder
 from uncore.engine.outside import run as runs
 from uncore.errors import UserError
-from uncore.files import write_whole
 from uncore.program import abi
+from uncore.support import paths
+from uncore.support.output_files import write_whole
 
 if TYPE_CHECKING:
     from uncore.job import Job

@@ -20,11 +20,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from uncore import paths
 from uncore.engine.gem5.options import Options
 from uncore.engine.gem5.protocols import PROTOCOLS
 from uncore.engine.outside.find import nowhere, output, program, version
 from uncore.errors import UserError
+from uncore.support import paths
 
 OLDEST = (24, 0)  # the sources that were read
 HOME = "UNCORE_GEM5, --gem5"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uncore.engine.gem5.protocols import PROTOCOLS
-from uncore.engine.outside import said
+from uncore.engine.outside import printed as said
 from uncore.errors import OutsideError
 
 if TYPE_CHECKING:

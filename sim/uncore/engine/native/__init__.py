@@ -13,7 +13,8 @@ from uncore import _native
 from uncore._native import Run
 from uncore.engine import Probes, boot, outcome, silent
 from uncore.engine.limits import Watch
-from uncore.engine.native import elsewhere, process, spec, trace
+from uncore.engine.native import apart as elsewhere
+from uncore.engine.native import process, spec, trace
 from uncore.errors import GuestError, Unfinished
 from uncore.program import abi, readback
 from uncore.protocol import tables

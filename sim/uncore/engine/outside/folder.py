@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uncore.errors import UserError
-from uncore.files import write_whole
+from uncore.support.output_files import write_whole
 
 if TYPE_CHECKING:
     from uncore.job import Job

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from uncore.engine import Tick
 from uncore.engine.outside.folder import PROGRESS
-from uncore.engine.outside.said import tail
+from uncore.engine.outside.printed import tail
 from uncore.errors import OutsideError, UserError
 
 if TYPE_CHECKING:

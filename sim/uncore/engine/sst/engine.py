@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uncore import paths
 from uncore.engine import Probes, Tick, boot
 from uncore.engine.outside import folder
 from uncore.engine.outside import run as runs
 from uncore.engine.sst import find, read, system
 from uncore.engine.sst.options import Options
+from uncore.support import paths
 
 if TYPE_CHECKING:
     from uncore.job import Job

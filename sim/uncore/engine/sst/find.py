@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from uncore import paths
 from uncore.engine.outside.find import nowhere, output, program, version
 from uncore.engine.sst.options import MESHES, Options
+from uncore.support import paths
 
 ELEMENTS = ("memHierarchy", "merlin")
 MPIEXEC = "mpiexec"  # as the MPI standard calls it

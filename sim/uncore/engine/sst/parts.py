@@ -3,7 +3,7 @@
 memHierarchy counts in cycles, here of the core's clock (of shared parts: of `machine.core`),
 and spends some of its own on every step.  What it spends is subtracted, so that a hit takes what it
 takes on the machine; the constants were measured, and the matching table of
-validation/sst/test_run.py tells when they no longer hold.
+tests/sst/test_run.py tells when they no longer hold.
 """
 
 from __future__ import annotations

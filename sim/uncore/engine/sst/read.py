@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uncore.engine.outcome import percentiles
-from uncore.engine.outside import said
-from uncore.engine.outside.said import tail
+from uncore.engine.outside import printed as said
+from uncore.engine.outside.printed import tail
 from uncore.engine.sst.system import LOSSES, REQUESTS
 from uncore.errors import GuestError, OutsideError
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from html import escape
 
+from uncore.drawing import numbers as units
 from uncore.job import Job
-from uncore.report import units
 from uncore.result import Observed, Point
 from uncore.topology.layout import Box, layout
 from uncore.topology.machine import Machine

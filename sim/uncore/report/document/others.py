@@ -6,13 +6,13 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
-from uncore.compare.results import Comparison
-from uncore.counterfactual import WhatIf
-from uncore.exploration import Exploration
+from uncore.drawing.panels import Bars
+from uncore.drawing.table import Column
 from uncore.report import compare, explore, whatif
 from uncore.report.document.page import Section, figure, table, write
-from uncore.report.panels import Bars
-from uncore.report.table import Column
+from uncore.study.compare.results import Comparison
+from uncore.study.explore import Exploration
+from uncore.study.whatif import WhatIf
 
 
 def of_comparison(path: Path, found: Comparison, command: str) -> None:

@@ -9,10 +9,10 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from uncore.files import write_whole
-from uncore.report import standalone
-from uncore.report.plot import Panel, picture
-from uncore.report.table import Column, Row, cells
+from uncore.drawing import standalone
+from uncore.drawing.plot import Panel, picture
+from uncore.drawing.table import Column, Row, cells
+from uncore.support.output_files import write_whole
 
 STYLE = Path(__file__).with_name("document.css")
 

@@ -11,16 +11,16 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from uncore.drawing.table import Column
 from uncore.engine import NOTHING, Told
 from uncore.errors import UserError
+from uncore.execution.rerun import observe
 from uncore.job import Job
-from uncore.recorded import observe
 from uncore.report import chart, curve, objects
 from uncore.report.document.machine import takings, traffic
 from uncore.report.document.page import Section, figure, table, write
 from uncore.report.document.source import annotated
-from uncore.report.table import Column
-from uncore.report.wanted import Wanted
+from uncore.report.selection import Wanted
 from uncore.result import Observed, Point, Result, repeats, to_medians
 from uncore.trace import MEASURED, Window, record
 

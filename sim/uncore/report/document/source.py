@@ -8,7 +8,7 @@ from pathlib import Path
 
 from uncore.errors import UserError
 from uncore.program import Program
-from uncore.program.shelf import source_of
+from uncore.program.locate import source_of
 from uncore.result import Observed, Point
 
 AROUND = 3  # lines shown on either side of one that costs

@@ -1,0 +1,255 @@
+"""The machine as its device tree tells of it: harts, caches and who shares them, memory nodes.
+
+Harts are numbered as they are placed. A cluster is the innermost part that a core is in.
+Distances of memory nodes are those of reads on an empty fabric, in tenths of a local one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha512
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from uncore.boot.flattened_tree import Tree, flat, long
+from uncore.engine.boot import TIMEBASE
+from uncore.program.abi import CONSTANTS
+from uncore.topology.route import Routes, nearest_memories
+
+if TYPE_CHECKING:
+    from uncore.topology.machine import Core, Machine
+
+RAM = 0x80000000
+UART = CONSTANTS["UC_UART_BASE"]
+FILES, APLIC = 0x28000000, 0x0D000000  # interrupt files, and their sender, as on QEMU's `virt`
+EXTENSIONS = (
+    "i", "m", "a", "f", "d", "c", "zba", "zbb", "zbs", "zicntr", "zicsr", "zifencei",
+    "zihintpause", "ssaia", "sstc", "svadu",
+)  # fmt: skip
+LINE = 64
+# Without it Linux's random numbers are not ready, and each system call draws one under one lock.
+SEED = sha512(b"uncore").digest()
+_NEAR, _FARTHEST = 10, 254  # distances of memory nodes, by convention (ACPI 6.5, 5.2.17)
+_CONTROLLERS, _CACHES, _SHARED, _CPUS = 0x1000, 0x2000, 0x3000, 0x4000  # handles
+_FILES, _APLIC = 0x5000, 0x5001
+_EXTERNAL, _HIGH = 9, 4  # a hart's interrupt; how a wire is, while it interrupts
+_IDENTITIES = 63
+
+
+class Memory(NamedTuple):
+    address: int
+    size: int
+    node: int  # in the kernel's eyes
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a kernel is told beside the machine."""
+
+    arguments: str
+    memory: tuple[Memory, ...]
+    initrd: tuple[int, int] | None  # its first byte, and the one behind the last
+
+
+def tree(machine: Machine, harts: tuple[int, ...], told: Told) -> bytes:
+    return flat(described(machine, harts, told), 0)
+
+
+def described(machine: Machine, harts: tuple[int, ...], told: Told) -> Tree:
+    chosen: dict[str, object] = {
+        "bootargs": told.arguments,
+        "stdout-path": f"/soc/serial@{UART:x}",
+        "rng-seed": SEED,
+    }
+    if told.initrd:
+        first, last = told.initrd
+        chosen |= {"linux,initrd-start": long(first), "linux,initrd-end": long(last)}
+    root: dict[str, object] = {
+        "#address-cells": 2,
+        "#size-cells": 2,
+        "compatible": "uncore",
+        "model": f"uncore,{machine.id}",
+        "chosen": chosen,
+        "cpus": _cpus(machine, harts, told),
+        "soc": {
+            "#address-cells": 2,
+            "#size-cells": 2,
+            "compatible": "simple-bus",
+            "ranges": b"",
+            **_devices(len(harts)),
+        },
+    }
+    for address, size, node in told.memory:
+        root[f"memory@{address:x}"] = {
+            "device_type": "memory",
+            "reg": [*long(address), *long(size)],
+            "numa-node-id": node,
+        }
+    if told.memory[-1].node:
+        root["distance-map"] = _distances(machine, told)
+    return root  # type: ignore[return-value]
+
+
+def _devices(harts: int) -> dict[str, Tree]:
+    return {
+        f"serial@{UART:x}": {
+            "compatible": "ns16550a",
+            "reg": [*long(UART), *long(8)],
+            "clock-frequency": 3_686_400,
+            "interrupts-extended": [_APLIC, 1, _HIGH],
+        },
+        f"interrupt-controller@{APLIC:x}": {
+            "compatible": "riscv,aplic",
+            "reg": [*long(APLIC), *long(0x4000)],
+            "interrupt-controller": b"",
+            "#interrupt-cells": 2,
+            "msi-parent": _FILES,
+            "riscv,num-sources": 1,
+            "phandle": _APLIC,
+        },
+        f"interrupt-controller@{FILES:x}": {
+            "compatible": "riscv,imsics",
+            "reg": [*long(FILES), *long(harts << 12)],
+            "interrupt-controller": b"",
+            "#interrupt-cells": 0,
+            "msi-controller": b"",
+            "#msi-cells": 0,
+            "interrupts-extended": [
+                word for hart in range(harts) for word in (_CONTROLLERS + hart, _EXTERNAL)
+            ],
+            "riscv,num-ids": _IDENTITIES,
+            "phandle": _FILES,
+        },
+    }
+
+
+def _distances(machine: Machine, told: Told) -> Tree:
+    """Of two that the kernel is told of, the mean over the machine's nodes in them."""
+    routes, memories = Routes(machine), machine.memories
+
+    def read(a: int, b: int) -> int:
+        there, back = memories[a].stop, memories[b].stop
+        ways = routes.message("control", there, back) + routes.message("data", back, there)
+        return ways + memories[b].latency
+
+    def within(node: int) -> list[int]:
+        return [number for number, memory in enumerate(told.memory) if memory.node == node]
+
+    def distance(a: int, b: int) -> int:
+        pairs = [(one, other) for one in within(a) for other in within(b)]
+        ratio = sum(read(*pair) / max(1, read(pair[0], pair[0])) for pair in pairs) / len(pairs)
+        return _NEAR if a == b else min(max(round(_NEAR * ratio), _NEAR + 1), _FARTHEST)
+
+    every = range(told.memory[-1].node + 1)
+    matrix = [word for a in every for b in every for word in (a, b, distance(a, b))]
+    return {"compatible": "numa-distance-map-v1", "distance-matrix": matrix}
+
+
+def _cpus(machine: Machine, harts: tuple[int, ...], told: Told) -> Tree:
+    nodes = [told.memory[node].node for node in nearest_memories(machine, harts)]
+    cores = [machine.core_of(hart) for hart in harts]
+    caches = {core: _caches(machine, core) for core in dict.fromkeys(cores)}
+    levels: dict[int, int] = {}  # by handle: behind all that any core has before it
+    for found in caches.values():
+        for level, one in enumerate(found, start=2):
+            levels[one.handle] = max(level, levels.get(one.handle, 0))
+    cpus: dict[str, object] = {
+        "#address-cells": 1,
+        "#size-cells": 0,
+        "timebase-frequency": TIMEBASE,
+        "cpu-map": cpu_map(machine, cores),
+    }
+    for number, core in enumerate(cores):
+        beside = caches[core][0].handle if caches[core] else None
+        cpus[f"cpu@{number:x}"] = _cpu(machine.each_core[core], number, nodes[number], beside)
+    for found in caches.values():
+        for one, above in zip(found, [*found[1:], None], strict=True):
+            level = levels[one.handle]
+            cpus[f"l{level}-cache-{one.handle:x}"] = _cache(level, one, above)
+    return cpus  # type: ignore[return-value]
+
+
+class _Cache(NamedTuple):
+    handle: int
+    sets: int
+    ways: int
+
+
+def _caches(machine: Machine, core: int) -> list[_Cache]:
+    """Behind the core's first level, from inside out."""
+    costs, found, agent = machine.each_core[core], [], core
+    if costs.l2_sets:
+        found.append(_Cache(_CACHES + core, costs.l2_sets, costs.l2_ways))
+    for number, one in enumerate(machine.resolvers):  # inner levels first
+        if agent in one.children:
+            agent = machine.cores + number
+            if one.data_sets:
+                found.append(_Cache(_SHARED + number, one.data_sets, one.data_ways))
+    return found
+
+
+def _cpu(costs: Core, number: int, node: int, beside: int | None) -> Tree:
+    return {
+        "device_type": "cpu",
+        "reg": number,
+        "phandle": _CPUS + number,
+        "status": "okay",
+        "compatible": "riscv",
+        "riscv,isa": "rv64" + "".join(EXTENSIONS[:6]) + "_" + "_".join(EXTENSIONS[6:]),
+        "riscv,isa-base": "rv64i",
+        "riscv,isa-extensions": list(EXTENSIONS),
+        "mmu-type": "riscv,sv48",
+        "numa-node-id": node,
+        "d-cache-size": costs.l1_sets * costs.l1_ways * LINE,
+        "d-cache-sets": costs.l1_sets,
+        "d-cache-block-size": LINE,
+        **_next(beside),
+        "interrupt-controller": {
+            "#interrupt-cells": 1,
+            "interrupt-controller": b"",
+            "compatible": "riscv,cpu-intc",
+            "phandle": _CONTROLLERS + number,
+        },
+    }
+
+
+def _next(cache: int | None) -> Tree:
+    return {} if cache is None else {"next-level-cache": cache}
+
+
+def _cache(level: int, one: _Cache, above: _Cache | None) -> Tree:
+    return {
+        "compatible": "cache",
+        "cache-unified": b"",
+        "cache-level": level,
+        "cache-size": one.sets * one.ways * LINE,
+        "cache-sets": one.sets,
+        "cache-block-size": LINE,
+        "phandle": one.handle,
+        **_next(above.handle if above else None),
+    }
+
+
+def cpu_map(machine: Machine, cores: list[int]) -> Tree:
+    """Sockets, clusters, cores and their threads, each numbered from 0 within what it is in."""
+    sockets: Any = {}
+    depth = machine.levels.index("socket") + 1 if "socket" in machine.levels else 1
+    names: dict[tuple[str, object], int] = {}
+
+    def name(kind: str, within: object, key: object) -> str:
+        known = [k for k in names if k[0] == f"{kind}{within}"]
+        return f"{kind}{names.setdefault((f'{kind}{within}', key), len(known))}"
+
+    for number, core in enumerate(cores):
+        ancestors = machine.shape[core][:-1]
+        socket = name("socket", "", ancestors[:depth])
+        cluster = name("cluster", ancestors[:depth], ancestors)
+        place = name("core", ancestors, core)
+        threads = sockets.setdefault(socket, {}).setdefault(cluster, {}).setdefault(place, {})
+        threads[f"thread{len(threads)}"] = {"cpu": _CPUS + number}
+    for clusters in sockets.values():
+        for places in clusters.values():
+            for place, threads in places.items():
+                if len(threads) == 1:
+                    places[place] = threads["thread0"]
+    tree: Tree = sockets
+    return tree

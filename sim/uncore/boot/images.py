@@ -1,0 +1,104 @@
+"""The files that a user brings: a kernel's image, and the archive it begins with.
+
+Interface: `kernel(path)`, `initrd(path, files)`: their bytes, or a UserError that says what they
+are; `built_for(path)`: for how much the kernel was built.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+from uncore.boot.archive import beside
+from uncore.errors import UserError
+
+_MAGIC = b"RSC\x05"
+ANY = 1 << 20
+_AT, _HEAD = 56, 64  # Documentation/arch/riscv/boot-image-header.rst
+_OTHERS = {
+    b"\x7fELF": "an ELF file: a kernel's Image is wanted (arch/riscv/boot/Image), no firmware",
+    b"\x1f\x8b": "compressed by gzip: write gunzip -c FILE > Image",
+    b"BZh": "compressed by bzip2: write bunzip2 -c FILE > Image",
+    b"\xfd7zX": "compressed by xz: write xz -dc FILE > Image",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd: write zstd -dc FILE > Image",
+}
+_ARCHIVES = (
+    b"070701",
+    b"070702",
+    b"\x1f\x8b",
+    b"\xfd7zX",
+    b"\x28\xb5\x2f\xfd",
+    b"BZh",
+    b"\x02\x21",
+)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    data: bytes
+    offset: int  # from where RAM begins, of its first byte
+    size: int  # with what it clears behind its data
+
+
+@dataclass(frozen=True)
+class Most:
+    """What it can use."""
+
+    harts: int = ANY
+    nodes: int = ANY
+
+
+def kernel(path: Path) -> Kernel:
+    data = _read(path, "--kernel")
+    if data[_AT : _AT + 4] != _MAGIC:
+        raise UserError(f"--kernel {path}: {_what(data)}")
+    offset, size = struct.unpack_from("<QQ", data, 8)
+    return Kernel(data, offset, max(size, len(data)))
+
+
+def built_for(path: Path) -> Most:
+    """As the configuration beside it says, if there is one."""
+    said = path.with_name(path.name.replace("vmlinux", "config").replace("vmlinuz", "config"))
+    if said == path or not said.is_file():
+        return Most()
+    text = said.read_text(errors="replace")
+
+    def number(name: str, otherwise: int) -> int:
+        found = re.search(rf"^CONFIG_{name}=(\d+)$", text, re.MULTILINE)
+        return int(found[1]) if found else otherwise
+
+    return Most(number("NR_CPUS", ANY), 1 << number("NODES_SHIFT", 0) if "NUMA=y" in text else ANY)
+
+
+def initrd(path: Path, files: Path | None = None) -> bytes:
+    data = _read(path, "--initrd")
+    if not data.startswith(_ARCHIVES):
+        raise UserError(
+            f"--initrd {path}: neither a cpio archive nor a compressed one; write"
+            " find . | cpio -o -H newc | gzip"
+        )
+    return beside(data, files) if files else data
+
+
+def _what(data: bytes) -> str:
+    for start, about in _OTHERS.items():
+        if data.startswith(start):
+            return about
+    if data[4:8] == b"zimg":
+        return "an EFI program that unpacks itself: its Image is wanted (arch/riscv/boot/Image)"
+    if data[_AT : _AT + 4] == b"ARMd":
+        return "a kernel for Arm: one for 64-bit RISC-V is wanted"
+    if data[0x202:0x206] == b"HdrS":
+        return "a kernel for x86: one for 64-bit RISC-V is wanted"
+    return "no Linux kernel for 64-bit RISC-V: its Image is wanted (arch/riscv/boot/Image)"
+
+
+def _read(path: Path, option: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UserError(
+            f"{option} {path}: {error.strerror}; name a file that can be read"
+        ) from None

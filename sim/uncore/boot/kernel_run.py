@@ -1,0 +1,111 @@
+"""A kernel's run: where its parts are in memory, and what the engine is told of it.
+
+kernel at the beginning of RAM, device tree behind it, initial RAM disk behind that
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from uncore._native import Run
+from uncore.boot.device_tree import APLIC, FILES, RAM, Memory, Told, tree
+from uncore.boot.images import Kernel
+from uncore.engine.native import NO_TRACE, spec
+from uncore.errors import UserError
+from uncore.protocol import tables
+from uncore.topology.machine import Chance, Machine
+
+CONSOLE = "earlycon=sbi console=ttyS0 panic=-1"
+LARGE = 2 << 20  # a page of the kernel's own map
+
+
+@dataclass(frozen=True)
+class Boot:
+    """All that decides the run."""
+
+    machine: Machine
+    harts: tuple[int, ...]  # of the machine, by their number in the kernel's eyes
+    kernel: Kernel
+    initrd: bytes = b""
+    append: str = ""
+    memory: int = 512 << 20  # bytes, dealt out evenly to the machine's nodes
+    nodes: int = 0  # that the kernel is told of, neighbours as one; 0: the machine's
+
+
+def start(boot: Boot, lookahead: int = spec.NO_LIMIT, sleep: bool = True) -> Run:
+    """The run, before its first instruction."""
+    return Run(*parts(boot, lookahead, sleep))
+
+
+def parts(
+    boot: Boot, lookahead: int = spec.NO_LIMIT, sleep: bool = True
+) -> tuple[Machine, spec.Job]:
+    """What the run is made of."""
+    if any(core.order == "weak" for core in boot.machine.each_core):
+        raise UserError(
+            f"{boot.machine.id}: core.order = weak: a kernel runs where memory is ordered totally;"
+            " write --with core.order=tso"
+        )
+    entry = RAM + boot.kernel.offset
+    behind = _up(entry + boot.kernel.size)
+    archive = behind + LARGE
+    nodes = placed(boot)
+    if archive + len(boot.initrd) > nodes[0].address + nodes[0].size:
+        raise UserError(
+            f"--memory: kernel and initrd take {archive + len(boot.initrd) - RAM >> 20} MiB, and"
+            f" node 0 has {nodes[0].size >> 20} MiB; write --memory with more"
+        )
+    place = (archive, archive + len(boot.initrd)) if boot.initrd else None
+    told = Told(f"{CONSOLE} {boot.append}".strip(), nodes, place)
+    found = [(entry, boot.kernel.data), (behind, tree(boot.machine, boot.harts, told))]
+    if boot.initrd:
+        found.append((archive, boot.initrd))
+    return boot.machine, _job(boot, found, (entry, behind), lookahead, sleep)
+
+
+def _job(
+    boot: Boot, found: list[tuple[int, bytes]], where: tuple[int, int], lookahead: int, sleep: bool
+) -> spec.Job:
+    return spec.Job(
+        protocol=tuple(tables.pack(tables.of(boot.machine.protocol, boot.machine.tables))),
+        placement=boot.harts,
+        segments=tuple(spec.Segment(address, data) for address, data in found),
+        entry=where[0],
+        text_begin=0,
+        text_size=0,
+        stacks=0,
+        stack_stride=0,
+        stack_guard=0,
+        home=spec.Home("addressed", 0),
+        slice=-1,
+        free=(),
+        moves=(),
+        watchdog=0,
+        seed=0,
+        chance=Chance(0, 0, 0, 0, 0),
+        lookahead=lookahead,
+        sleep=sleep,
+        fences=True,
+        log=False,
+        accesses=False,
+        trace=NO_TRACE,
+        process=spec.Process(False),
+        boot=spec.Boot(True, where[1], FILES, APLIC),
+        lines=False,
+    )
+
+
+def placed(boot: Boot) -> tuple[Memory, ...]:
+    """Of each of the machine's nodes what the kernel may use, and as which of its own."""
+    every = len(boot.machine.memories)
+    each = boot.memory // every // LARGE * LARGE
+    found, address = [], RAM
+    for number, node in enumerate(boot.machine.memories):
+        told = number * (boot.nodes or every) // every
+        found.append(Memory(address, min(each, node.size), told))
+        address += node.size
+    return tuple(found)
+
+
+def _up(address: int) -> int:
+    return -(-address // LARGE) * LARGE

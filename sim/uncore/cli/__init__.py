@@ -1,0 +1,1 @@
+"""The command line: app.py dispatches, commands/ has a module a command, options/ what they share."""

@@ -1,0 +1,155 @@
+"""The uncore command: words in, tables and pictures out.
+
+Exit status: 0 ok, 1 a check or bound failed, 2 the user's mistake, 3 an outside simulator failed,
+130 interrupted with the finished part written.  The commands are in `uncore.cli.commands`, and
+in other packages that add some (`uncore.support.plugins`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Sequence
+
+from cyclopts import (
+    App,
+    CycloptsError,
+    MissingArgumentError,
+    UnknownCommandError,
+    UnusedCliTokensError,
+)
+
+from uncore import __version__
+from uncore.cli import heads
+from uncore.cli.commands import COMMANDS
+from uncore.cli.status import INTERRUPTED, MISTAKE, OK
+from uncore.drawing import width
+from uncore.errors import UncoreError, UserError, nearest
+from uncore.support import plugins
+from uncore.support.printable import plain
+from uncore.support.signals import interruptible
+
+ABOUT = """A cache-coherence and topology simulator.
+
+`--install-completion` has the shell complete commands and options."""
+PAGE = """# Commands and their options
+
+This page is written by `python -m uncore.cli`; [cli.md](cli.md) says what they mean together.
+"""
+WIDE = "--wide"  # of every command
+COMPLETION = "--install-completion"
+PROGRAMS = frozenset({"run", "sweep", "compare", "whatif"})  # commands that run some
+HELP = frozenset({"--help", "-h"})
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Entry point: runs the command and exits with its status."""
+    words = list(sys.argv[1:] if words is None else words)
+    width.wide.set(WIDE in words)
+    words = _arguments([word for word in words if word != WIDE])
+    _speak()
+    try:
+        with interruptible():
+            _refuse_halves(words)
+            status = _app(words)(
+                words, exit_on_error=False, print_error=False, result_action="return_value"
+            )
+            sys.stdout.flush()
+    except UncoreError as error:
+        status = _say(str(error), error.status)
+    except CycloptsError as error:
+        status = _say(_worded(error), MISTAKE)
+    except KeyboardInterrupt:
+        status = _say("interrupted", INTERRUPTED)
+    except BrokenPipeError:  # the reader of the pipe has seen enough
+        sys.stderr.close()
+        status = OK
+    except OSError as error:  # standard output is full, or what nobody thought of
+        status = _say(f"{error.filename or 'standard output'}: {error.strerror}", MISTAKE)
+        _drop_output()
+    sys.exit(status if isinstance(status, int) else OK)
+
+
+def _arguments(words: list[str]) -> list[str]:
+    """Those behind -- are a program's, whatever they look like."""
+    if not PROGRAMS.issuperset(words[:1]) or "--" not in words:
+        return words
+    at = words.index("--")
+    return [*words[:at], *(f"--argument={word}" for word in words[at + 1 :])]
+
+
+def _refuse_halves(words: list[str]) -> None:
+    """Names stand in results and pictures, which are text."""
+    for word in words:
+        if any("\ud800" <= letter <= "\udfff" for letter in word):
+            raise UserError(f"{word}: not UTF-8; give the file a name that is")
+
+
+def _say(text: str, status: int) -> int:
+    print(f"uncore: {plain(text)}", file=sys.stderr)
+    return status
+
+
+def _drop_output() -> None:
+    """What standard output still holds must not be tried again when the interpreter ends."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _speak() -> None:
+    """A letter that the terminal's encoding lacks is told by its number."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _app(words: list[str]) -> App:
+    """Other packages' commands are looked up unless the first word is one of ours: that takes a
+    tenth of the time in which `uncore run` starts."""
+    app = App(name="uncore", help=ABOUT, version=__version__)
+    others = {} if words and words[0] in COMMANDS else plugins.commands()
+    for name, (path, about, *tables) in {**COMMANDS, **others}.items():
+        asked = words[:1] == [name] and not HELP.isdisjoint(words)
+        app.command(path, name=name, help=about, help_epilogue=_heads(tables) if asked else None)
+    if words[:1] == [COMPLETION]:
+        app.register_install_completion_command(COMPLETION)
+    return app
+
+
+def document() -> str:
+    """docs/commands.md:  python -m uncore.cli > docs/commands.md"""
+    pages = _app([]).generate_docs(output_format="markdown").replace("# uncore\n", PAGE, 1)
+    first, *sections = pages.split("\n## uncore ")
+    known = {**COMMANDS, **plugins.commands()}
+    for number, section in enumerate(sections):
+        _, _, *tables = known[section.partition("\n")[0]]
+        sections[number] = section.rstrip() + (f"\n\n{_heads(tables)}" if tables else "") + "\n"
+    return "\n## uncore ".join([first, *sections])
+
+
+def _heads(tables: list[str]) -> str:
+    """What the command's columns mean."""
+    explained = [f"* `{column.head}`: {column.about}" for column in heads.explained(tables)]
+    wide = f"`{WIDE}`: columns that do not fit stand beside the others all the same."
+    return "\n".join(["Columns:\n", *explained, "", wide]) if explained else wide
+
+
+def _worded(error: CycloptsError) -> str:
+    """What the library finds wrong with the words, said to the user who wrote them."""
+    command = " ".join(("uncore", *(error.command_chain or ())))
+    if isinstance(error, UnknownCommandError) and error.unused_tokens:
+        word, known = error.unused_tokens[0], {**COMMANDS, **plugins.commands()}
+        return f"there is no command '{word}'.{nearest(word, known)} See uncore --help"
+    if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
+        return f"{command} takes no '{error.unused_tokens[0]}' here; see {command} --help"
+    if isinstance(error, MissingArgumentError) and error.argument and not error.keyword:
+        what = error.argument
+        name = what.name if what.index is None else what.name.removeprefix("--").upper()
+        return f"{command} needs {name}; see {command} --help"
+    return str(error)
+
+
+if __name__ == "__main__":
+    print(document(), end="")

@@ -1,0 +1,192 @@
+"""An operating system's kernel on a machine: boot."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from uncore import boot as system
+from uncore.cli.keyboard import keyboard
+from uncore.cli.options import Json, With, note
+from uncore.cli.options.of_boot import BOOTED, Booted, Moment
+from uncore.cli.options.whole import WHOLE, Whole
+from uncore.cli.status import MISTAKE, OK
+from uncore.drawing.table import print_json
+from uncore.errors import GuestError, UserError
+from uncore.report import symbols as report
+from uncore.topology import load
+
+MachineName = Annotated[str, Parameter(help="the machine (a name, a shape or a .toml file)")]
+Command = Annotated[
+    str,
+    Parameter(
+        name="--run", help="command that its shell is given, once it waits; then it powers off"
+    ),
+]
+Most = Annotated[
+    int, Parameter(help="millions of instructions after which it is given up; 0: none")
+]
+SymbolFiles = Annotated[
+    list[Path],
+    Parameter(
+        negative="",
+        help="where the kernel waited for --run, by the symbols in this file: /proc/kallsyms,"
+        " System.map, vmlinux as an ELF; again: a program's ELF",
+    ),
+]
+PANIC = "Kernel panic"
+PATIENCE = 5  # seconds between two words about progress
+GOODBYE = "echo uncore: status $?; poweroff -f\n"
+UP = re.compile(r"smp: Brought up \d+ nodes?, (\d+) CPUs?")
+STATUS = re.compile(r"^uncore: status (\d+)\s*$", re.MULTILINE)
+
+
+def boot(
+    machine: MachineName = "",
+    /,
+    *,
+    booted: Booted = BOOTED,
+    command: Command = "",
+    whole: Whole = WHOLE,
+    symbols: SymbolFiles = [],  # noqa: B006
+    most: Most = 0,
+    with_: With = [],  # noqa: B006
+    json: Json = False,
+) -> int:
+    known = system.Symbols.read(symbols) if symbols else None
+    moment = Moment.of(whole.save_at)
+    begun = _begun(machine, with_, booted, whole)
+    session = system.Session(begun.run, begun.still)
+    state, status = whole.state, OK
+    try:
+        with keyboard(sys.stdin if not command else None) as typed:
+            user = _User(command, typed, known is not None)
+            for waits in _watched(session, most, not json, moment.time if state else None):
+                if state and moment.is_there(session):
+                    status = _saved(begun, session, state)
+                    state = None
+                if waits and not user.types(session):
+                    break
+    except KeyboardInterrupt:
+        note(f"interrupted at {_far(session)}")
+        raise
+    _end(session, command, json, known)
+    if state:
+        raise UserError(f"--save-at {whole.save_at}: the run ended before, at {_far(session)}")
+    return status
+
+
+def _saved(begun: system.Begun, session: system.Session, path: Path) -> int:
+    """A full disk is no reason to lose the run."""
+    try:
+        system.save(begun, session, path)
+    except UserError as error:
+        note(f"{error}; the run goes on")
+        return MISTAKE
+    note(f"saved in {path}, at {_far(session)}")
+    return OK
+
+
+def _begun(machine: str, with_: list[str], booted: Booted, whole: Whole) -> system.Begun:
+    if not whole.state and whole.save_at != WHOLE.save_at:
+        raise UserError("--save-at: into which file? write --state FILE too")
+    if whole.from_ is None:
+        if not machine:
+            raise UserError("boot: nothing to start; write a machine and --kernel, or --from")
+        return system.begin(booted.on(load(machine, with_)), whole.state is not None)
+    if machine or with_ or booted != BOOTED:
+        raise UserError("--from: the machine and its kernel are the saved run's; write --run")
+    return system.take_up(whole.from_)
+
+
+class _User:
+    """Types --run, or what standard input says."""
+
+    def __init__(self, command: str, typed: Callable[[], str], watches: bool) -> None:
+        self._command, self._more, self._watches = command, typed, watches
+        self._typed = False
+
+    def types(self, session: system.Session) -> bool:
+        """False: nothing more."""
+        if self._command and self._typed:
+            return True  # what it runs has a line that has not ended, too
+        said = f"{self._command}\n{GOODBYE}" if self._command else self._more()
+        if said:
+            if self._watches and not self._typed:
+                session.run.observe()
+            session.type(said)
+            self._typed = True
+        return bool(said)
+
+
+def _watched(session: system.Session, most: int, shown: bool, until: int | None) -> Iterator[bool]:
+    """Runs it to its end; says whether its shell waits, shows its console as it grows, and how far
+    it is where nothing comes."""
+    said, spoken = len(session.console), time.monotonic()
+    yield session.waits
+    while session.goes_on(until if until and until > session.run.now else None):
+        if len(session.console) > said:
+            said, spoken = _show(session, said, shown), time.monotonic()
+        elif time.monotonic() - spoken > PATIENCE:
+            spoken = time.monotonic()
+            note(_far(session))
+        if most and session.instructions > most * 10**6:
+            raise GuestError(f"given up after {_far(session)}; write --most with more")
+        yield session.waits
+    _show(session, said, shown)
+
+
+def _far(session: system.Session) -> str:
+    return f"{session.instructions / 1e6:.0f} M instructions, {session.run.now / 1e9:.1f} ms"
+
+
+def _show(session: system.Session, said: int, shown: bool) -> int:
+    if shown:
+        sys.stdout.write(session.console[said:])
+        sys.stdout.flush()
+    return len(session.console)
+
+
+def _end(session: system.Session, command: str, json: bool, known: system.Symbols | None) -> None:
+    outcome = session.outcome()
+    found = session.run.lines()
+    costs = system.costs(found, known) if known and found else []
+    if json:
+        print_json(outcome | ({"symbols": costs} if known else {}))
+    elif not session.console.endswith("\n"):
+        print()
+    kinds = (("ipi", "IPIs"), ("device", "interrupts of devices"), ("timer", "of timers"))
+    note(
+        ", ".join(
+            f"{sum(one[kind] for one in outcome['interrupts'])} {name}" for kind, name in kinds
+        )
+    )
+    note(
+        f"{outcome['instructions'] / 1e6:.1f} M instructions in {outcome['time'] / 1e9:.3f} ms of"
+        f" simulated time, result {outcome['hash'][:16]}"
+    )
+    up, harts = UP.search(session.console), len(outcome["harts"])
+    if up and int(up[1]) < harts:
+        note(f"the kernel uses {up[1]} of {harts} harts: it was built for fewer, or told so")
+    if costs and not json:
+        report.show(costs)
+    if PANIC in session.console:
+        raise GuestError("the kernel gave up: " + _line(session.console, PANIC))
+    if session.run.end not in ("exited", "running"):
+        raise GuestError(f"the kernel stopped ({session.run.end}): {session.run.reason}")
+    if session.run.exit_code:
+        raise GuestError("the kernel said that it went down for a failure")
+    status = STATUS.findall(session.console)
+    if command and status and status[-1] != "0":
+        raise GuestError(f"--run {command}: ended with status {status[-1]}")
+
+
+def _line(console: str, word: str) -> str:
+    found = next(line for line in console.splitlines() if word in line)
+    return found[found.index(word) :]

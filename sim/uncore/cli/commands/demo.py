@@ -1,0 +1,50 @@
+"""The demonstration `scripts/run` shows: one machine, two questions, one picture.
+
+What does a line cost between any two of 128 hardware threads, and what does that do to a lock?
+Nobody has published that machine's matrix; a smaller one built from the same dies was measured, so
+it is simulated too, and its measured figures stand beside.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from uncore.cli.options import Plot, workers
+from uncore.cli.status import FAILED, INTERRUPTED, OK
+from uncore.drawing.plot import picture
+from uncore.drawing.progress import progress
+from uncore.drawing.table import say
+from uncore.execution.execute import execute
+from uncore.execution.request import make_job, usual_seeds
+from uncore.job.option_values import check_endings
+from uncore.report import chart, curve
+from uncore.study import matrix
+from uncore.support.paths import CHECKOUT
+
+MACHINE, MEASURED = "epyc7601x2", "tr1950x"
+LOCKS = ("lock/ticket", "lock/mcs")
+THREADS = "1,2,4..128"
+
+
+def demo(*, plot: Plot = None) -> int:
+    check_endings({"--plot": plot})
+    path = plot or (CHECKOUT / "build" if CHECKOUT else Path()) / "uncore-demo.png"
+    jobs = [make_job(MACHINE, lock, THREADS, seeds=usual_seeds("native")) for lock in LOCKS]
+    total = 2 + sum(len(list(job.points())) for job in jobs)
+    cores = workers(0)
+    with progress(total, "simulating 2x EPYC 7601", "runs") as advance:
+        machines = []
+        for name in (MACHINE, MEASURED):
+            machines.append(matrix.measure(name, ipi=False, overrides={}, smt=True, workers=cores))
+            advance(1)
+        results = execute(jobs, cores, lambda job, point: advance(1))
+    for pairs in machines:
+        matrix.show(pairs, as_json=False)
+    curve.show(results, as_json=False)
+    large, small = machines
+    panels = [matrix.panel(large), *chart.panels(results), matrix.comparison(small)]
+    say(f"picture: {picture(path, *panels)}")
+    if any(result.outcome.partial for result in results):
+        return INTERRUPTED
+    failed = any(one.failed for one in machines) or any(one.failed for one in results)
+    return FAILED if failed else OK

@@ -1,0 +1,113 @@
+"""Engines, ours and other simulators: engines, export, crosscheck, diff-engines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from uncore import engine
+from uncore.cli.options import PLACED, Json, Placed, Threads, note
+from uncore.cli.status import FAILED, OK
+from uncore.drawing.progress import progress
+from uncore.drawing.table import Column, emit
+from uncore.errors import UserError
+from uncore.report import agreement as agreement_report
+from uncore.report import crosscheck as crosscheck_report
+from uncore.study.compare import agreement
+from uncore.study.compare import crosscheck as crossing
+
+DEFAULT = ("native", "reference", "sst")  # to crosscheck
+
+
+def engines(*, json: Json = False) -> int:
+    modules = {name: engine.load(name) for name in engine.names()}
+    rows = [
+        {
+            "engine": n,
+            "missing": engine.missing(n),
+            "about": engine.about(n),
+            "gives": sorted(m.GIVES),
+        }
+        for n, m in modules.items()
+    ]
+    columns = [
+        Column("engine", "engine", left=True),
+        Column("here", lambda row: row["missing"] or "ready", left=True),
+        Column("about", "about", left=True),
+        Column("gives", lambda row: " ".join(row["gives"]), left=True, minor=True),
+    ]
+    emit(rows, json, columns)
+    return OK
+
+
+def export(
+    simulator: Annotated[Literal["sst", "gem5"], Parameter(help="for whom")],
+    machine: str,
+    workload: str,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"], help="the folder; it must be new")],
+    threads: Annotated[str, Parameter(help="how many: one number, or max")] = "max",
+    choices: Placed = PLACED,
+) -> int:
+    job = choices.job(machine, workload, threads)
+    if len(job.threads) != 1:
+        raise UserError(f"--threads {threads}: one folder is one run; write one number")
+    if output.exists():
+        raise UserError(f"--output {output}: there is one already; name a new folder")
+    engine.export(replace(job, engine=simulator), output, choices.told())
+    note(f"run folder: {output} (README.md says how to run it)")
+    return OK
+
+
+def crosscheck(
+    machine: str,
+    workload: str,
+    *,
+    engines: Annotated[
+        str,
+        Parameter(
+            help="the first is what the others are compared with; none: native, reference, and sst"
+            " where it is found"
+        ),
+    ] = "",
+    threads: Threads = "2",
+    choices: Placed = PLACED,
+    json: Json = False,
+) -> int:
+    job, told = choices.job(machine, workload, threads), choices.told()
+    found_here = (name for name in DEFAULT if not engine.missing(name, told))
+    names = [name.strip() for name in engines.split(",")] if engines else list(found_here)
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise UserError(f"--engines {engines}: write at least two different ones")
+    if not choices.slow:
+        for name in names:
+            engine.refuse_slow(replace(job, engine=name))
+    with progress(len(job.threads) * len(names), "comparing", "runs") as advance:
+        found = crossing.crosscheck(job, names, lambda: advance(1), told)
+    crosscheck_report.show(found, crossing.reasons(names), json)
+    return FAILED if any(crossed.broken() for crossed in found) else OK
+
+
+def diff_engines(
+    machine: str,
+    workload: str,
+    *,
+    threads: Threads = "1",
+    choices: Placed = PLACED,
+    against: Annotated[str, Parameter(help="the engine to compare --engine with")] = "reference",
+    json: Json = False,
+) -> int:
+    job = choices.job(machine, workload, threads)
+    if not choices.slow:
+        engine.refuse_slow(replace(job, engine=against))
+    engines = (job.engine, against)
+    with progress(len(job.threads), "comparing", "jobs") as advance:
+        found = []
+        for point in job.points():
+            found.append(agreement.compare(point, engines, told=choices.told()))
+            advance(1)
+    agreement_report.show(found, engines, json)
+    return OK if all(one.equal for one in found) else FAILED

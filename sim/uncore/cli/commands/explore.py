@@ -1,0 +1,60 @@
+"""Which machine is best for some workloads, and at what price: explore."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from uncore.cli.options import CREW, Crew, Json, Plot, Report, Resume, command, note
+from uncore.cli.status import INTERRUPTED, OK
+from uncore.drawing.plot import picture
+from uncore.drawing.progress import progress
+from uncore.drawing.table import print_json
+from uncore.execution.saved_points import Store
+from uncore.job.option_values import check_endings
+from uncore.report import document
+from uncore.report import explore as shown
+from uncore.result import save
+from uncore.study.explore import explore as look
+from uncore.study.explore.plan import Plan
+
+
+def explore(
+    file: Annotated[Path, Parameter(help="what is varied, run and wanted (.toml)")],
+    *,
+    runs: Annotated[
+        bool, Parameter(negative="", help="the commands that repeat the runs behind the front")
+    ] = False,
+    output: Annotated[
+        Path | None, Parameter(help="save the runs behind the front (.json, .parquet)")
+    ] = None,
+    resume: Resume = False,
+    crew: Crew = CREW,
+    plot: Plot = None,
+    report: Report = None,
+    json: Json = False,
+) -> int:
+    check_endings({"--output": output, "--plot": plot, "--report": report})
+    plan = Plan.read(file)
+    with crew.at_work() as workers, progress(plan.designs, "exploring", "designs") as more:
+        found = look(plan, workers, store=Store(), resume=resume, done=more)
+    if json:
+        print_json(found.to_rows())
+    else:
+        shown.show(found)
+    if runs and not json:
+        shown.runs(found)
+    if output and found.front:
+        save(found.results, output)
+        note(f"result: {output}")
+    if plot and found.front:
+        note(f"picture: {picture(plot, *shown.panels(found))}")
+    if report and found.front:
+        document.of_exploration(report, found, command())
+        note(f"report: {report}")
+    if found.interrupted:
+        note("interrupted: the same command with --resume goes on from here")
+        return INTERRUPTED
+    return OK

@@ -1,0 +1,81 @@
+"""Which memory orders of a program are needed: fences."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from cyclopts import Parameter, validators
+
+from uncore.cli.options import ENGINES, Cores, Engines, Json, Set, With, note, workers
+from uncore.cli.status import FAILED, INTERRUPTED, OK
+from uncore.drawing.progress import progress
+from uncore.drawing.table import print_json
+from uncore.execution.request import find_program
+from uncore.job.option_values import pairs
+from uncore.job.placement import thread_counts
+from uncore.program import abi, source_of
+from uncore.report import fences as report
+from uncore.study.fences import questions as asking
+from uncore.study.fences import variants
+from uncore.study.fences.history import remember
+from uncore.study.fences.questions import Answer, Question
+from uncore.study.fences.trials import Trials
+
+Harts = Annotated[str, Parameter(help="numbers of harts that take turns: 2,3,4..8")]
+
+
+def fences(
+    workload: Annotated[str, Parameter(help="a name, or a .c file")],
+    *machines: Annotated[str, Parameter(help="that take turns; none: ccx:2x4 mesh:3x3 bus:8")],
+    threads: Harts = "2,3,4,8",
+    seeds: Annotated[
+        int, Parameter(validator=validators.Number(gte=1), help="runs of each weakened program")
+    ] = 200,
+    at_once: Annotated[
+        bool, Parameter(negative="", help="all orders weakened together, and none alone")
+    ] = False,
+    set_: Set = [],  # noqa: B006
+    with_: With = [],  # noqa: B006
+    engines: Engines = ENGINES,
+    cores: Cores = 0,
+    json: Json = False,
+) -> int:
+    source = variants.read(source_of(find_program(workload)))
+    trials = Trials(
+        machines or Trials.machines,
+        thread_counts(threads, abi.CONSTANTS["UC_MAX_HARTS"]),
+        seeds,
+        pairs("--set", set_),
+        pairs("--with", with_),
+        engines.told(),
+    )
+    asked = asking.questions(source, not at_once)
+    found = _ask(source, asked, trials, workers(cores))
+    rows = [msgspec.to_builtins(one) for n in sorted(found) for one in found[n]]
+    if json:
+        print_json(rows)
+    else:
+        report.show(f"{workload}: {len(source.orders)} memory orders stronger than relaxed", rows)
+    if any(row["verdict"] == asking.FAILS for row in rows):
+        note(f"{workload}: fails as it is written; what weakening does is not known")
+        return FAILED
+    if len(found) < len(asked):
+        return INTERRUPTED
+    remember(source)
+    return OK
+
+
+def _ask(
+    source: variants.Source, asked: list[Question], trials: Trials, cores: int
+) -> dict[int, list[Answer]]:
+    """The answers by the question's number; interrupted, those that have come."""
+    found: dict[int, list[Answer]] = {}
+    try:
+        with progress(len(asked), "asking", "orders") as advance:
+            for number, answers in asking.answers(source, asked, trials, cores):
+                found[number] = answers
+                advance(1)
+    except KeyboardInterrupt:
+        pass  # what is finished is the answer
+    return found

@@ -1,0 +1,64 @@
+"""Lessons: listed, made into pages, their exercises checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from uncore.cli.options import Json, Set, note
+from uncore.cli.status import FAILED, OK
+from uncore.drawing.table import Column, emit
+from uncore.errors import UserError
+from uncore.job.option_values import check_endings, pairs
+from uncore.study import lessons
+
+LISTED = [Column("lesson", "name", left=True), Column("question", "title", left=True)]
+COLUMNS = [
+    Column("must", "says", left=True, about="what the exercise asks for"),
+    Column("bound", "bound", left=True, about="the same of the figures of runs"),
+    Column("got", "got", lambda value: f"{value:.3g}", about="what your program comes to"),
+    Column("wanted", "wanted", lambda value: f"{value:.3g}", about="what the bound comes to"),
+    Column("kept", "kept", lambda kept: "yes" if kept else "no", about="whether it holds"),
+]
+
+
+def lesson(
+    what: Annotated[Literal["list", "page", "check"], Parameter(help="what is done")] = "list",
+    name: Annotated[str, Parameter(help="the lesson")] = "",
+    program: Annotated[
+        str, Parameter(help="for check: your .c or .elf file, or a workload's name")
+    ] = "",
+    *,
+    output: Annotated[Path | None, Parameter(help="for page: the file (.html)")] = None,
+    set_: Set = [],  # noqa: B006
+    json: Json = False,
+) -> int:
+    if what == "list":
+        rows = [{"name": one, "title": lessons.read(one).title} for one in lessons.names()]
+        emit(rows, json, LISTED, "lessons: uncore lesson page NAME --output FILE.html")
+        return OK
+    if not name:
+        raise UserError(f"lesson {what} needs a lesson: there are {', '.join(lessons.names())}")
+    return _page(name, output) if what == "page" else _check(name, program, set_, json)
+
+
+def _page(name: str, output: Path | None) -> int:
+    output = output or Path(f"{name}.html")
+    check_endings({"--output": output}, {"--output": (".html",)})
+    lessons.write(output, name)
+    note(f"page: {output}, {output.stat().st_size / 1e6:.1f} MB")
+    return OK
+
+
+def _check(name: str, program: str, set_: list[str], json: bool) -> int:
+    found = lessons.read(name)
+    if not program:
+        raise UserError(
+            f"lesson check {name} needs your program; begin with"
+            f" cp workloads/{found.exercise.start}.c mine.c"
+        )
+    bounds = lessons.check(found, program, dict(pairs("--set", set_)))
+    emit([bound._asdict() for bound in bounds], json, COLUMNS, f"{name}: {program}")
+    return OK if all(bound.kept for bound in bounds) else FAILED

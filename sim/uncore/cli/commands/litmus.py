@@ -1,0 +1,28 @@
+"""Outcomes held against the memory model: litmus."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from cyclopts import Parameter, validators
+
+from uncore.cli.options import Cores, Json, workers
+from uncore.study.litmus import run
+
+
+def litmus(
+    *shapes: Annotated[str, Parameter(help="MP, SB, LB, ... IRIW; none: all of them")],
+    rounds: Annotated[
+        int, Parameter(validator=validators.Number(gt=0), help="of each test on each machine")
+    ] = 50,
+    order: Annotated[
+        Literal["tso", "weak"],
+        Parameter(help="of the machines' cores, and what their outcomes are held against"),
+    ] = "tso",
+    seed: Annotated[int, Parameter(validator=validators.Number(gte=0), help="repeats a run")] = 1,
+    cores: Cores = 0,
+    json: Json = False,
+) -> int:
+    return int(
+        run.main(shapes, rounds=rounds, seed=seed, order=order, cores=workers(cores), json=json)
+    )

@@ -1,0 +1,85 @@
+"""What a line or an interrupt costs between any two harts: matrix."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from uncore.cli.options import CHOICES, CREW, Choices, Crew, Json, Plot, Resume, note
+from uncore.cli.status import FAILED, INTERRUPTED, OK
+from uncore.drawing.plot import picture
+from uncore.errors import GuestError, UserError
+from uncore.execution.saved_points import Store
+from uncore.job.option_values import check_endings, pairs
+from uncore.study import matrix as measurement
+
+Sample = Annotated[
+    str,
+    Parameter(
+        help="pairs of so many harts only, drawn so that every distance occurs; 40:1 is"
+        " another draw than 40"
+    ),
+]
+
+
+def matrix(
+    machine: str,
+    *,
+    ipi: Annotated[bool, Parameter(negative="", help="interrupts instead of a line")] = False,
+    sample: Sample = "",
+    choices: Choices = CHOICES,
+    csv: Annotated[Path | None, Parameter(help="write the matrix, in ns")] = None,
+    plot: Plot = None,
+    resume: Resume = False,
+    crew: Crew = CREW,
+    json: Json = False,
+) -> int:
+    check_endings({"--csv": csv, "--plot": plot})
+    with crew.at_work() as workers:
+        measured = measurement.measure(
+            machine,
+            ipi=ipi,
+            overrides=pairs("--with", choices.numbers()),
+            only=_sample(sample) if sample else None,
+            told=choices.told(),
+            store=Store(),
+            resume=resume,
+            workers=workers,
+            **choices.policies(),
+        )
+    measurement.show(measured, json)
+    if csv:
+        measurement.write_csv(measured, csv)
+        note(
+            f"matrix: {csv}"
+            + (f", of harts {' '.join(map(str, measured.harts))}" if sample else "")
+        )
+    if plot:
+        note(f"picture: {picture(plot, measurement.panel(measured))}")
+    return _status(measured)
+
+
+def _status(measured: measurement.Matrix) -> int:
+    """What was measured, perhaps not all, has been shown and written."""
+    if not measured.stopped:
+        return FAILED if measured.failed else OK
+    harts = len(measured.harts)
+    pairs = f"{measurement.measured_pairs(measured.ns)} of {harts * (harts - 1)} pairs measured"
+    if isinstance(measured.stopped, GuestError):
+        note(f"uncore: {measured.stopped}; {pairs}")
+        return FAILED
+    note(f"uncore: interrupted, {pairs}")
+    return INTERRUPTED
+
+
+def _sample(text: str) -> measurement.Sample:
+    """`40`, or `40:1`: the number of the draw behind it."""
+    match = re.fullmatch(r"([1-9]\d{0,8})(?::(\d{1,9}))?", text)
+    if not match or match[1] == "1":
+        raise UserError(
+            f"--sample {text}: expected two harts or more, such as 40; 40:1 is another draw of them"
+        )
+    return int(match[1]), int(match[2] or 0)

@@ -1,0 +1,200 @@
+"""What results say when they are read: lines, conflicts, scaling, compare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from cyclopts import Parameter, validators
+
+from uncore.api import load_result
+from uncore.cli.options import (
+    CREW,
+    ENGINES,
+    REPEATED,
+    SEEDED,
+    Crew,
+    Engines,
+    Json,
+    Plot,
+    Repeated,
+    Report,
+    Seeded,
+    Threads,
+    command,
+    note,
+)
+from uncore.cli.options.of_run import ON_LINUX, OnLinux
+from uncore.cli.status import FAILED, INTERRUPTED, OK
+from uncore.drawing.plot import picture
+from uncore.drawing.table import print_json
+from uncore.engine import Told
+from uncore.errors import GuestError, UserError
+from uncore.execution.execute import execute
+from uncore.execution.rerun import observe
+from uncore.job import Job
+from uncore.job.option_values import check_endings, is_workload
+from uncore.report import c2c, objects
+from uncore.report import compare as compare_report
+from uncore.report import conflicts as conflicts_report
+from uncore.report import costs as costs_report
+from uncore.report import scaling as scaling_report
+from uncore.result import Observed, Result
+from uncore.result.conflicts import pairs as pairs_of
+from uncore.result.observed import Shared
+from uncore.result.scaling import analyse
+from uncore.result.sharing import costs as costs_of
+from uncore.study.compare import results as comparing
+
+
+def lines(
+    result: Annotated[Path, Parameter(help="a saved result; it need not have been watched")],
+    *,
+    threads: Annotated[int | None, Parameter(help="which of its points; none: the last")] = None,
+    seed: Annotated[int | None, Parameter(help="which repeat; none: the median")] = None,
+    top: Annotated[int, Parameter(validator=validators.Number(gte=1), help="rows shown")] = 8,
+    by: Annotated[
+        Literal["object", "address"], Parameter(help="what a row is; address: a cache line")
+    ] = "object",
+    format_: Annotated[
+        Literal["table", "c2c"], Parameter(name="--format", help="c2c: the columns of perf c2c")
+    ] = "table",
+    engines: Engines = ENGINES,
+    json: Json = False,
+) -> int:
+    recorded = load_result(result)
+    observed = observe(recorded, threads, seed, engines.told())
+    if format_ == "c2c":
+        c2c.show(recorded, observed, top, json)
+    elif by == "address" and json:
+        print_json(costs_of(observed))
+    elif by == "address":
+        costs_report.show(recorded, observed, top)
+    elif json:
+        print_json(objects.Lines(recorded, observed).to_rows())
+    else:
+        objects.show(objects.Lines(recorded, observed), top)
+    return OK
+
+
+def conflicts(
+    workload: Annotated[str, Parameter(help="a name, a .c or an .elf file")],
+    *,
+    machine: Annotated[str, Parameter(help="where to run it")] = "ccx:2x4",
+    threads: Annotated[int, Parameter(validator=validators.Number(gte=2))] = 4,
+    choices: Seeded = SEEDED,
+    json: Json = False,
+) -> int:
+
+    job = choices.job(machine, workload, (threads,))
+    seen: list[Any] = []
+    result = execute(
+        [job],
+        probes=frozenset({"operations"}),
+        seen=lambda _, observed: seen.append(observed),
+        told=choices.told(),
+    )[0]
+    if not seen:
+        return INTERRUPTED
+    found = pairs_of(job.program.kinds, msgspec.convert(seen[0]["operations"], list[Shared]))
+    if json:
+        print_json(found)
+    else:
+        seed = "" if job.seed is None else f", seed {job.seed}"
+        title = f"{job.program.name} on {job.machine.id}, {threads} threads{seed}"
+        conflicts_report.show(title, found)
+    return FAILED if result.failed else OK
+
+
+def scaling(
+    result: Annotated[Path, Parameter(help="a result with several thread counts, 1 among them")],
+    *,
+    plot: Plot = None,
+    json: Json = False,
+) -> int:
+    check_endings({"--plot": plot})
+    found = analyse(load_result(result))
+    if json:
+        print_json(found)
+    else:
+        scaling_report.show(found)
+    if plot:
+        note(f"picture: {picture(plot, scaling_report.panel(found))}")
+    return OK
+
+
+def compare(
+    *words: Annotated[
+        str,
+        Parameter(
+            help="a machine and two workloads, two machines and a workload, or two saved results"
+        ),
+    ],
+    threads: Threads = "1",
+    choices: Repeated = REPEATED,
+    crew: Crew = CREW,
+    plot: Plot = None,
+    report: Report = None,
+    on_linux: OnLinux = ON_LINUX,
+    json: Json = False,
+) -> int:
+    check_endings({"--plot": plot, "--report": report})
+    if words and all(_is_result(word) for word in words):
+        results = _saved(words, (threads, choices.untold()) == ("1", REPEATED))
+    else:
+        jobs = _both(words, threads, choices, on_linux)
+        with crew.at_work() as workers:
+            results = execute(jobs, workers, told=choices.told())
+    if any(result.outcome.partial for result in results):
+        return INTERRUPTED
+    at = comparing.most_threads(results[0], results[1])
+    found = comparing.compare(results[0], results[1], _watched(results, at, choices.told()))
+    if json:
+        print_json(found)
+    else:
+        compare_report.show(found)
+    if plot:
+        note(f"picture: {picture(plot, compare_report.panel(found))}")
+    _report(report, found)
+    return FAILED if any(result.failed for result in results) else OK
+
+
+def _saved(words: Sequence[str], alone: bool) -> list[Result]:
+    if len(words) != 2 or not alone:
+        raise UserError("compare A.json B.json: two results; no option of a run but its limits")
+    return [load_result(Path(word)) for word in words]
+
+
+def _report(path: Path | None, found: comparing.Comparison) -> None:
+    if path:
+        from uncore.report import document  # noqa: PLC0415 (slow to load)
+
+        document.of_comparison(path, found, command())
+        note(f"report: {path}")
+
+
+def _watched(results: Sequence[Result], threads: int, told: Told) -> list[Observed]:
+    """What the lines of each were waited for; nothing where that cannot be told."""
+    try:
+        return [observe(result, threads, told=told) for result in results]
+    except (UserError, GuestError) as error:
+        note(f"how long each line was waited for is not compared: {error}")
+        return []
+
+
+def _is_result(word: str) -> bool:
+    return word.endswith((".json", ".parquet"))
+
+
+def _both(words: Sequence[str], threads: str, choices: Repeated, on_linux: OnLinux) -> list[Job]:
+    workloads = [word for word in words if is_workload(word)]
+    machines = [word for word in words if not is_workload(word)]
+    if sorted((len(machines), len(workloads))) != [1, 2]:
+        raise UserError(
+            f"compare needs a machine and two workloads, or two machines and a workload; it got"
+            f" {len(machines)} and {len(workloads)}: uncore compare epyc7601x2 lock/ticket lock/mcs"
+        )
+    programs = [on_linux.program(workload) for workload in workloads]
+    return [on_linux.of_job(choices.job(m, p, threads)) for m in machines for p in programs]

@@ -1,0 +1,214 @@
+"""What something costs on a machine: run, of which sweep is another name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from uncore.cli.finish import draw, finish, show_output
+from uncore.cli.options import (
+    CHART,
+    CREW,
+    SEVERAL,
+    Chart,
+    Crew,
+    Json,
+    Resume,
+    Samples,
+    Several,
+    Threads,
+    note,
+)
+from uncore.cli.options.of_run import ON_LINUX, WHAT_IF, OnLinux, WhatIf
+from uncore.cli.options.whole import WHOLE, Whole
+from uncore.cli.status import FAILED, INTERRUPTED, OK
+from uncore.engine import Told
+from uncore.engine.native.state import BEGIN
+from uncore.errors import UserError
+from uncore.execution.execute import execute
+from uncore.execution.pool import Workers
+from uncore.execution.rerun import job_again
+from uncore.execution.saved_run import save as save_run
+from uncore.execution.saved_run import take_up
+from uncore.execution.uncertainty import SAMPLES, spread
+from uncore.host import pinned
+from uncore.host.program import measure
+from uncore.job import Job
+from uncore.job.option_values import check_endings, duration, machines_and_workloads, pairs
+from uncore.job.placement import thread_counts
+from uncore.report import curve
+from uncore.result import Result, canonical, load_all, save
+
+Words = Annotated[
+    str, Parameter(help="machines and workloads (names, shapes, .toml, .c, .elf files)")
+]
+Output = Annotated[Path | None, Parameter(help="save the result (.json, .parquet)")]
+Again = Annotated[Path | None, Parameter(help="a saved result: run its job, compare")]
+Lines = Annotated[
+    bool, Parameter(negative="", help="save with the result what `uncore lines` shows")
+]
+Log = Annotated[Path | None, Parameter(help="every transaction, as a table (.parquet)")]
+Host = Annotated[
+    bool, Parameter(negative="", help="no machine: measure this computer with the same C")
+]
+
+
+def run(
+    *words: Words,
+    threads: Threads = "1",
+    choices: Several = SEVERAL,
+    crew: Crew = CREW,
+    chart: Chart = CHART,
+    output: Output = None,
+    again: Again = None,
+    lines: Lines = False,
+    what_if: WhatIf = WHAT_IF,
+    log: Log = None,
+    host: Host = False,
+    resume: Resume = False,
+    samples: Samples = SAMPLES,
+    whole: Whole = WHOLE,
+    on_linux: OnLinux = ON_LINUX,
+    json: Json = False,
+) -> int:
+    shown: Any = {"json": json, "chart": chart, "output": output}
+    told, set_ = choices.told(), choices.set_
+    usual = (replace(choices.untold(), set_=[]), what_if) == (SEVERAL, WHAT_IF)
+    plain = usual and not (lines or log or resume)
+    alone = plain and threads == "1" and not words
+    if whole.from_:
+        return _from(whole.from_, whole, alone and not (again or host), set_, told, **shown)
+    if host:
+        _check_host(plain and not (again or told) and whole == WHOLE)
+        check_endings({"--output": output, "--plot": chart.plot})
+        return _told(_measured(words, threads, set_, on_linux), **shown)
+    if again:
+        _check_again(again, alone and not set_ and not output and chart == CHART)
+        return _again(again, crew.at_work(), told)
+    jobs = _jobs(words, threads, choices, on_linux, what_if)
+    _check_files(len(jobs), output, log, lines)
+    if whole != WHOLE:
+        saved = _saving(whole, jobs, lines or log or resume)
+        return _told(save_run(jobs[0], *saved, told), **shown)
+    more: Any = {**shown, "log": log, "lines": lines, "resume": resume, "told": told}
+    more |= {"calls": on_linux.strace, "drawn": _drawn(words, jobs, 0 if log else samples)}
+    return finish(jobs, crew.at_work(), **more)
+
+
+def _jobs(
+    words: Sequence[str],
+    threads: str,
+    choices: Several,
+    on_linux: OnLinux,
+    what_if: WhatIf,
+) -> list[Job]:
+    machines, workloads = machines_and_workloads("run", words)
+    programs = [on_linux.program(workload) for workload in workloads]
+    jobs = map(on_linux.of_job, choices.jobs(machines, programs, threads))
+    if not (what_if.free or what_if.apart):
+        return [*jobs]
+    from uncore.study.whatif import changed  # noqa: PLC0415 (slow to load)
+
+    return [changed(job, what_if.free, what_if.apart, choices.told()) for job in jobs]
+
+
+def _drawn(words: Sequence[str], jobs: Sequence[Job], count: int) -> list[list[Job]]:
+    """For each job what tells how uncertain its machine is; jobs are in the machines' order."""
+    machines, _ = machines_and_workloads("run", words)
+    names = [name for name in machines for _ in range(len(jobs) // len(machines))]
+    return spread(names, jobs, count)
+
+
+def _from(
+    state: Path, whole: Whole, alone: bool, set_: Sequence[str], told: Told, **shown: Any
+) -> int:
+    if not alone or whole != Whole(from_=state):
+        raise UserError(
+            f"--from {state}: the file says what runs; only --set, --output, --plot, --json and"
+            " limits such as --max-time go with it"
+        )
+    return _told(take_up(state, pairs("--set", set_), told), **shown)
+
+
+def _check_host(alone: bool) -> None:
+    if not alone:
+        raise UserError(
+            "--host: a real machine has no --with, --log, --lines, --again, --seed or placement"
+        )
+
+
+def _check_again(again: Path, alone: bool) -> None:
+    if not alone:
+        raise UserError(
+            f"--again {again}: runs the job in that file; only --cores and limits such as"
+            " --max-time go with it"
+        )
+
+
+def _saving(whole: Whole, jobs: Sequence[Job], watched: object) -> tuple[int | str, Path]:
+    """When, and into which file."""
+    if watched or len(jobs) > 1 or not whole.state:
+        raise UserError(
+            "--state FILE, and --save-at WHEN with it: of one run, without --lines, --log or"
+            " --resume"
+        )
+    at = whole.save_at
+    return at if at == BEGIN else duration("--save-at", at), whole.state
+
+
+def _check_files(jobs: int, output: Path | None, log: Path | None, lines: bool) -> None:
+    if log and jobs > 1:
+        raise UserError(f"--log {log}: one file holds the log of one machine and workload")
+    if lines and not output:
+        raise UserError("--lines: where to? write --output FILE.json too")
+
+
+def _measured(words: Sequence[str], threads: str, set_: Sequence[str], on_linux: OnLinux) -> Result:
+    if len(words) != 1:
+        raise UserError("run --host needs one workload and no machine: uncore run --host lock/mcs")
+    counts = thread_counts(threads, len(pinned.processors()))
+    sources, values = on_linux.sources(words[0]), pairs("--set", set_)
+    if not sources:
+        on_linux.check_unused(words[0])
+        return pinned.measure(on_linux.program(words[0]), counts, values)
+    if values:
+        raise UserError("--set: a program with main() has no parameters; its words stand behind --")
+    return measure(sources, counts, on_linux.argument)
+
+
+def _told(result: Result, *, json: bool, chart: Chart, output: Path | None) -> int:
+    check_endings({"--output": output, "--plot": chart.plot})
+    if output:  # before anything is printed: who reads it may have seen enough
+        save(result, output)
+    show_output([] if json else [result])
+    curve.show([result], json)
+    if output:
+        note(f"result: {output}")
+    draw([result], chart)
+    return FAILED if result.failed else OK
+
+
+def _again(path: Path, crew: AbstractContextManager[Workers], told: Told) -> int:
+    with crew as workers:
+        return max(_once_more(one, workers, told) for one in load_all(path))
+
+
+def _once_more(recorded: Result, workers: Workers, told: Told) -> int:
+    job = job_again(recorded)
+    points = [job.at(point.threads, point.seed) for point in recorded.points]
+    repeated = execute(points, workers, told=told)
+    if any(result.outcome.partial for result in repeated):
+        return INTERRUPTED
+    for before, result in zip(recorded.points, repeated, strict=True):
+        now = result.points[0].as_kept_by(before)
+        differs = [f for f in now.__struct_fields__ if getattr(now, f) != getattr(before, f)]
+        if canonical(before) != canonical(now):
+            print(f"differs at {now.threads} threads{now.by_seed}: {', '.join(differs)}")
+            return FAILED
+    print(f"reproduced bit for bit: {len(points)} points, {recorded.result_hash}")
+    return OK

@@ -1,0 +1,36 @@
+"""What happened in a run, event by event: trace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter, validators
+
+from uncore.cli.options import SEEDED, Json, Seeded, note
+from uncore.cli.options.window import LOOKED, Looked
+from uncore.cli.status import OK
+from uncore.job.option_values import check_endings
+from uncore.report import traced
+from uncore.trace import record, save
+
+
+def trace(
+    machine: str,
+    workload: Annotated[str, Parameter(help="a name, a .c or an .elf file")],
+    *,
+    threads: Annotated[int, Parameter(validator=validators.Number(gte=1), help="how many")] = 1,
+    output: Annotated[
+        Path, Parameter(help="a table of events (.parquet), or a trace for Perfetto (.pftrace)")
+    ],
+    looked: Looked = LOOKED,
+    choices: Seeded = SEEDED,
+    json: Json = False,
+) -> int:
+    check_endings({"--output": output}, {"--output": (".parquet", ".pftrace")})
+    job = choices.job(machine, workload, (threads,))
+    found = record(next(job.points()), looked.wanted(threads), choices.told())
+    save(found, output)
+    traced.show(found, json)
+    note(f"trace: {output}, {output.stat().st_size / 1e6:.1f} MB")
+    return OK

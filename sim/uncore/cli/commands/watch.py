@@ -1,0 +1,43 @@
+"""A run to step through, as a page: watch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter, validators
+
+from uncore.cli.options import SEEDED, Seeded, command, note
+from uncore.cli.options.window import LOOKED, Looked
+from uncore.cli.status import OK
+from uncore.errors import UserError
+from uncore.job.option_values import check_endings
+from uncore.trace import MEASURED, record, stepper
+
+MOST = 60_000  # messages of a page
+
+
+def watch(
+    machine: str,
+    workload: Annotated[str, Parameter(help="a name, a .c or an .elf file")],
+    *,
+    threads: Annotated[int, Parameter(validator=validators.Number(gte=1), help="how many")] = 1,
+    output: Annotated[Path, Parameter(help="the page (.html)")],
+    looked: Looked = LOOKED,
+    choices: Seeded = SEEDED,
+) -> int:
+    check_endings({"--output": output}, {"--output": (".html",)})
+    job = choices.job(machine, workload, (threads,))
+    window = looked.wanted(threads)
+    if not (looked.window or looked.around):
+        window = replace(window, around=MEASURED)
+    found = record(next(job.points()), window, choices.told())
+    if (many := len(found.tables["messages"])) > MOST:
+        raise UserError(
+            f"{many} messages are too many for a page, which holds {MOST}: write --set ops=5,"
+            " --line NAME, --window 10us..20us or --around slowest"
+        )
+    stepper.write(output, found, command())
+    note(f"page: {output}, {many} messages, {output.stat().st_size / 1e6:.1f} MB")
+    return OK

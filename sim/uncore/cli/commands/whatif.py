@@ -1,0 +1,51 @@
+"""What a change of the program or of the machine would be worth: whatif."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter, validators
+
+from uncore.cli.options import CREW, REPEATED, Crew, Json, Plot, Repeated, Report, command, note
+from uncore.cli.options.of_run import ON_LINUX, OnLinux
+from uncore.cli.status import OK
+from uncore.drawing.plot import picture
+from uncore.drawing.table import print_json
+from uncore.job.option_values import check_endings
+from uncore.report import whatif as shown
+from uncore.study.whatif import Kind
+from uncore.study.whatif import whatif as look
+
+
+def whatif(
+    machine: str,
+    workload: Annotated[str, Parameter(help="a name, a .c or an .elf file")],
+    *,
+    threads: Annotated[int, Parameter(validator=validators.Number(gte=1), help="how many")],
+    only: Annotated[list[Kind], Parameter(negative="", help="changes of these kinds only")] = [],  # noqa: B006
+    top: Annotated[int, Parameter(validator=validators.Number(gte=4), help="rows shown")] = 16,
+    choices: Repeated = REPEATED,
+    crew: Crew = CREW,
+    plot: Plot = None,
+    report: Report = None,
+    on_linux: OnLinux = ON_LINUX,
+    json: Json = False,
+) -> int:
+    check_endings({"--plot": plot, "--report": report})
+    program = on_linux.program(workload)
+    job = on_linux.of_job(choices.job(machine, program, (threads,)))
+    with crew.at_work() as workers:
+        built = on_linux.built()
+        found = look(machine, workload, job, workers, only, choices.told(), built)
+    if json:
+        print_json(found.to_rows())
+    else:
+        shown.show(found, top)
+    if plot:
+        note(f"picture: {picture(plot, shown.panel(found))}")
+    if report:
+        from uncore.report import document  # noqa: PLC0415 (slow to load)
+
+        document.of_whatif(report, found, command())
+        note(f"report: {report}")
+    return OK

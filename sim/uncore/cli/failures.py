@@ -1,0 +1,44 @@
+"""What is said of runs on weakly ordered cores that failed: their seeds, and what was reordered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from uncore import engine
+from uncore.cli.options import note
+from uncore.engine import Told
+from uncore.job import Job
+from uncore.result import Result
+
+
+def explain(
+    jobs: Sequence[Job], results: Sequence[Result], wrong: Sequence[Job], told: Told
+) -> None:
+    """For each thread count of each job, with the first seed that failed."""
+    for job, result in zip(jobs, results, strict=True):
+        if not any(core.order == "weak" for core in job.machine.each_core):
+            continue
+        for threads in job.threads:
+            if seeds := sorted(_failing(job, result, wrong, threads)):
+                _explain(job.at(threads, seeds[0]), seeds, told)
+
+
+def _failing(job: Job, result: Result, wrong: Sequence[Job], threads: int) -> Iterator[int]:
+    for point in result.points:
+        if point.threads == threads and point.failures and isinstance(point.seed, int):
+            yield point.seed
+    for one in job.points():
+        if one in wrong and one.threads == (threads,) and one.seed is not None:
+            yield one.seed
+
+
+def _explain(job: Job, seeds: Sequence[int], told: Told) -> None:
+    from uncore.engine.native.reordered import reordered  # noqa: PLC0415 (slow to load)
+
+    listed = ", ".join(map(str, seeds))
+    note(
+        f"{job.machine.id} at {job.threads[0]} threads: fails with"
+        f" seed{'s' * (len(seeds) > 1)} {listed}: rerun with --seed {seeds[0]} --repeat 1"
+    )
+    if said := reordered(job, engine.watched(job, told)):
+        note(said)

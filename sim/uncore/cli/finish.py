@@ -1,0 +1,174 @@
+"""What `run` and `sweep` do with their jobs.
+
+finish(jobs, workers, ...)   executes them, reports whatever came of them, and says with which
+                             exit status
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from uncore.cli import failures as failing
+from uncore.cli.options import Chart, command, note
+from uncore.cli.status import FAILED, INTERRUPTED, OK
+from uncore.drawing.progress import progress
+from uncore.engine import Probes, Told
+from uncore.errors import GuestError
+from uncore.execution.execute import execute
+from uncore.execution.pool import Workers
+from uncore.execution.saved_points import Store
+from uncore.execution.uncertainty import within
+from uncore.job import Job
+from uncore.job.option_values import check_endings
+from uncore.report import curve
+from uncore.report import lines as moved
+from uncore.result import Result, Results, repeats, save
+from uncore.result.schema import by_seed
+from uncore.study.fences.history import hint
+from uncore.support.printable import plain
+from uncore.support.signals import saving
+
+Log = tuple[Job, Any]  # of one point, columns
+
+
+def finish(
+    jobs: Sequence[Job],
+    workers: AbstractContextManager[Workers],
+    *,
+    told: Told,
+    json: bool,
+    chart: Chart,
+    output: Path | None = None,
+    lines: bool = False,
+    log: Path | None = None,
+    calls: bool = False,
+    resume: bool = False,
+    drawn: Sequence[Sequence[Job]],
+) -> int:
+    files = {"--output": output, "--plot": chart.plot, "--log": log}
+    check_endings(files | {"--report": chart.report})
+    _check(chart, jobs)
+    probes = _probes(lines=lines, log=log, calls=calls)
+    with saving() as hold:
+        others = [job for group in drawn for job in group]
+        results, logs, wrong = _simulate([*jobs, *others], workers, probes, told, resume, hold)
+        results = within(results[: len(jobs)], drawn, results[len(jobs) :])
+        if output:
+            save(Results(results), output)
+    show_output([] if json else results)
+    curve.show(results, json)
+    if len(jobs) == 1 and results[0].points and not json:
+        moved.show(jobs[0].program, repeats(results[0])[-1].median)
+    if output:
+        note(f"result: {output}")
+    if log and logs:
+        _save_log(logs, log)
+    draw(results, chart)
+    _report(results, jobs, chart.report, told)
+    _hint([] if json else jobs)
+    if wrong or any(result.failed for result in results):
+        failing.explain(jobs, results, wrong, told)
+        return FAILED
+    return _ended(results)
+
+
+def _report(results: Sequence[Result], jobs: Sequence[Job], path: Path | None, told: Told) -> None:
+    if path:
+        from uncore.report import document  # noqa: PLC0415 (slow to load)
+
+        document.of_run(path, results, jobs, command(), told)
+        note(f"report: {path}")
+
+
+def _seen(job: Job, observed: dict[str, Any], logs: list[Log]) -> None:
+    logs.append((job, observed.get("log")))
+    if calls := observed.get("calls"):
+        note(calls.rstrip("\n"))
+
+
+def _hint(jobs: Sequence[Job]) -> None:
+    asked = {job.program.path: job for job in jobs if not job.program.linux}
+    for said in filter(None, map(hint, asked.values())):
+        note(said)
+
+
+def _probes(**wanted: object) -> Probes:
+    return frozenset(name for name, on in wanted.items() if on)
+
+
+def show_output(results: Sequence[Result]) -> None:
+    """What programs of Linux have written; the same of several points once."""
+    points = [point for result in results for point in result.points]
+    texts = {point.output for point in points if isinstance(point.output, str)}
+    for text in sorted(texts):
+        print(plain(text), end="" if text.endswith("\n") or not text else "\n")
+
+
+def _ended(results: Sequence[Result]) -> int:
+    if any(result.outcome.partial for result in results):
+        note("interrupted: the same command with --resume goes on from here")
+        return INTERRUPTED
+    return OK
+
+
+def _check(chart: Chart, jobs: Sequence[Job]) -> None:
+    wanted = chart.wanted()
+    if chart.plot:
+        from uncore.report import chart as charts  # noqa: PLC0415 (slow to load)
+
+        charts.check(wanted, (job.document() for job in jobs))
+
+
+def draw(results: Sequence[Result], chart: Chart) -> None:
+    if chart.plot and any(result.points for result in results):
+        from uncore.drawing.plot import picture  # noqa: PLC0415 (slow to load)
+        from uncore.report.chart import panels  # noqa: PLC0415 (slow to load)
+
+        note(f"picture: {picture(chart.plot, *panels(results, chart.wanted()))}")
+
+
+def _simulate(
+    jobs: Sequence[Job],
+    workers: AbstractContextManager[Workers],
+    probes: Probes,
+    told: Told,
+    resume: bool,
+    ended: Callable[[], None],
+) -> tuple[list[Result], list[Log], list[Job]]:
+    """What came, each point's log, and the points whose guest went wrong, of which a note is
+    made."""
+    logs: list[Log] = []
+    wrong: list[tuple[Job, GuestError]] = []
+    points = [point for job in jobs for point in job.points()]
+    total = sum(point.threads[0] for point in points)
+    with workers as found, progress(total, "simulating") as advance:
+        results = execute(
+            jobs,
+            found,
+            lambda job, point: advance(point.threads),
+            lambda job, error: wrong.append((job, error)),
+            probes,
+            tick=lambda operations, reached, under_way=1: advance.reached(reached, under_way),
+            seen=lambda job, observed: _seen(job, observed, logs),
+            told=told,
+            store=Store(),
+            resume=resume,
+            ended=ended,
+        )
+    if resume:
+        taken = sum(result.host.resumed for result in results)
+        note(f"resumed: {taken} of {len(points)} points were finished before")
+    for job, error in wrong:
+        note(f"uncore: {job.machine.id} at {job.threads[0]} threads{by_seed(job.seed)}: {error}")
+    return results, logs, [job for job, _ in wrong]
+
+
+def _save_log(logs: Sequence[Log], path: Path) -> None:
+    from uncore.result import log  # noqa: PLC0415 (slow to load)
+
+    found = [(job.threads[0], job.seed, log.frame(columns)) for job, columns in logs]
+    log.save(sorted(found, key=lambda one: (one[0], one[1] or 0)), path)
+    note(f"transaction log: {path}")

@@ -1,0 +1,23 @@
+"""The columns that commands print, for `--help` and docs/commands.md: those that say what they are.
+
+    explained(paths) -> the columns at `MODULE:NAME`, as COMMANDS names them
+
+A report is imported only here, when somebody asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from uncore.drawing.table import Column
+
+
+def explained(paths: Iterable[str]) -> list[Column]:
+    found = []
+    for path in paths:
+        module, _, name = path.partition(":")
+        found += [column for column in getattr(import_module(module), name) if column.about]
+    return found

@@ -1,0 +1,44 @@
+"""What `run` draws of its results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from uncore.cli.options.single import Plot, Report
+from uncore.errors import UserError
+from uncore.report.selection import Wanted, figure
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Chart:
+    """What is drawn over what."""
+
+    plot: Plot = None
+    x: Annotated[
+        str, Parameter(help="of the picture: threads, or an option with several values")
+    ] = ""
+    y: Annotated[
+        str, Parameter(help="figures drawn: some of throughput,p50,p90,p99,max,fairness")
+    ] = "throughput"
+    heat: Annotated[str, Parameter(help="KEY,KEY: a value for each pair of these, by colour")] = ""
+    facet: Annotated[str, Parameter(help="a panel for each value of this option")] = ""
+    report: Report = None
+
+    def wanted(self) -> Wanted:
+        heat = tuple(self.heat.split(",")) if self.heat else None
+        if heat and len(heat) != 2:
+            raise UserError(
+                f"--heat {self.heat}: expected two options, such as --heat hold,threads"
+            )
+        for name in self.y.split(","):
+            figure(name)
+        if replace(self, report=None) != Chart() and not self.plot:
+            raise UserError("--x, --y, --heat and --facet say how to draw: write --plot FILE, too")
+        return Wanted(self.x, self.y.split(","), heat, self.facet)  # type: ignore[arg-type]
+
+
+CHART = Chart()

@@ -1,0 +1,47 @@
+"""Who runs the points: cores of this host, or the workers of a cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from cyclopts import Parameter
+
+from uncore.cli.options.single import Cluster, Cores
+from uncore.errors import UserError
+from uncore.execution.pool import Workers
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Crew:
+    """Both options, of commands with many points."""
+
+    cores: Cores = 0
+    cluster: Cluster = ""
+
+    @contextmanager
+    def at_work(self) -> Iterator[Workers]:
+        """Who runs points; those of a cluster are let go when the block ends."""
+        if not self.cluster:
+            yield workers(self.cores)
+            return
+        try:
+            from uncore.execution.cluster import connected  # noqa: PLC0415 (slow to load)
+        except ImportError as error:
+            raise UserError(
+                f"--cluster {self.cluster}: needs the package {error.name}, which is not installed;"
+                " write: pip install 'uncore[cluster]'"
+            ) from None
+        with connected(self.cluster, workers(self.cores)) as found:
+            yield found
+
+
+CREW = Crew()
+
+
+def workers(cores: int) -> int:
+    """How many processes `--cores N` means; all are those that this process may use."""
+    return cores or len(os.sched_getaffinity(0))

@@ -1,0 +1,128 @@
+"""Options of `boot`: what is booted, and the moment at which it is saved."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from uncore import boot as system
+from uncore.engine.native.state import BEGIN
+from uncore.errors import UserError
+from uncore.job.option_values import duration
+from uncore.job.placement import place
+from uncore.topology.machine import Machine
+from uncore.topology.units import UnitError, size
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Booted:
+    """A kernel, and what it is told of the machine."""
+
+    kernel: Annotated[Path | None, Parameter(help="Linux's Image for 64-bit RISC-V")] = None
+    initrd: Annotated[Path | None, Parameter(help="archive of the files that it begins with")] = (
+        None
+    )
+    files: Annotated[Path | None, Parameter(help="folder whose content it finds in /files")] = None
+    harts: Annotated[int, Parameter(help="harts that it runs on; 0: all of the machine")] = 1
+    nodes: Annotated[
+        int,
+        Parameter(help="memory nodes that it is told of, neighbours as one; 0: the machine's"),
+    ] = 0
+    placement: Annotated[
+        str, Parameter(name="--place", help="which harts those are, as of run")
+    ] = "compact"
+    append: Annotated[str, Parameter(help="words for the end of the kernel's command line")] = ""
+    memory: Annotated[str, Parameter(help="what the kernel may use, shared out to the nodes")] = (
+        "512MiB"
+    )
+
+    def on(self, machine: Machine) -> system.Boot:
+        if self.kernel is None:
+            raise UserError("boot: nothing to start; write a machine and --kernel, or --from")
+        built = system.built_for(self.kernel)
+        return system.Boot(
+            machine=machine,
+            harts=_harts(place(machine, self.placement), self.harts, built.harts),
+            kernel=system.kernel(self.kernel),
+            initrd=_initrd(self.initrd, self.files),
+            append=self.append,
+            memory=_size(self.memory),
+            nodes=_nodes(len(machine.memories), self.nodes, built.nodes),
+        )
+
+
+BOOTED = Booted()
+
+
+@dataclass(frozen=True)
+class Moment:
+    """When a boot is saved."""
+
+    time: int | None = None  # ps
+    instructions: int | None = None
+
+    @classmethod
+    def of(cls, text: str) -> Moment:
+        if text == BEGIN:
+            return cls()
+        if millions := re.fullmatch(r"([0-9]{1,9})M", text):
+            return cls(instructions=int(millions[1]) * 10**6)
+        try:
+            return cls(time=duration("--save-at", text))
+        except UserError:
+            raise UserError(
+                f"--save-at {text}: expected begin, a time above zero, like 100ms, or millions of"
+                " instructions, like 900M"
+            ) from None
+
+    def is_there(self, session: system.Session) -> bool:
+        if self.time is not None:
+            return bool(session.run.now >= self.time)
+        if self.instructions is not None:
+            return session.instructions >= self.instructions
+        return session.waits
+
+
+def _harts(room: tuple[int, ...], asked: int, most: int) -> tuple[int, ...]:
+    wanted = asked or len(room)
+    if not 0 < wanted <= len(room):
+        raise UserError(f"--harts {asked}: the machine has {len(room)}; write 1 to {len(room)}")
+    if wanted > most:
+        raise UserError(
+            f"--harts {wanted}: the kernel was built for {most} (CONFIG_NR_CPUS); write --harts"
+            f" {most} or less, or build it for more"
+        )
+    return room[:wanted]
+
+
+def _nodes(there: int, asked: int, most: int) -> int:
+    wanted = asked or there
+    if not 0 < wanted <= there:
+        raise UserError(f"--nodes {asked}: the machine has {there}; write 1 to {there}")
+    if wanted > most:
+        raise UserError(
+            f"the machine has {there} memory nodes, and the kernel was built for {most}"
+            f" (CONFIG_NODES_SHIFT); write --nodes {most}, by which it takes neighbours as one, or"
+            " build it for more"
+        )
+    return wanted
+
+
+def _initrd(path: Path | None, files: Path | None) -> bytes:
+    if path:
+        return system.initrd(path, files)
+    if files:
+        raise UserError("--files: they stand behind an initial RAM disk; write --initrd too")
+    return b""
+
+
+def _size(text: str) -> int:
+    try:
+        return size(text)
+    except UnitError as error:
+        raise UserError(f"--memory {text}: {error}") from None

@@ -1,0 +1,56 @@
+"""Which part of a run is looked at: options of the commands that trace one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from uncore.errors import UserError
+from uncore.job.option_values import duration
+from uncore.trace import Window
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Looked:
+    """What of a run is kept."""
+
+    window: Annotated[
+        str | None, Parameter(help="simulated time from..until: 10us..12us, 10us.., ..12us")
+    ] = None
+    around: Annotated[
+        str | None,
+        Parameter(help="slowest: the operation that took longest; measured: from its beginning"),
+    ] = None
+    line: Annotated[
+        list[str],
+        Parameter(negative="", help="only this object's line, by its name or address; repeatable"),
+    ] = ()  # type: ignore[assignment]
+    hart: Annotated[
+        list[int], Parameter(negative="", help="only what this hart took part in; repeatable")
+    ] = ()  # type: ignore[assignment]
+
+    def wanted(self, threads: int) -> Window:
+        for hart in self.hart:
+            if not 0 <= hart < threads:
+                raise UserError(f"--hart {hart}: the run's harts are 0 to {threads - 1}")
+        start, until = _times(self.window) if self.window else (Window.start, Window.until)
+        lines, harts = tuple(self.line), tuple(self.hart)
+        return Window(start, until, lines=lines, harts=harts, around=self.around or "")
+
+
+LOOKED = Looked()
+
+
+def _times(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(\S*?)\.\.(\S*)", text)
+    if not match or not (match[1] or match[2]):
+        raise UserError(f"--window {text}: expected from..until, such as 10us..12us")
+    start = duration("--window", match[1]) if match[1] not in ("", "0") else Window.start
+    until = duration("--window", match[2]) if match[2] else Window.until
+    if until <= start:
+        raise UserError(f"--window {text}: ends before it begins")
+    return start, until

@@ -1,0 +1,243 @@
+"""Pictures: panels (panels.py) in one file, by its ending.
+
+    picture(path, heat_map(matrix, boundaries, ...), curves(series, ...))
+
+.png, .svg and .pdf are drawn here, by matplotlib, which is loaded when the first one is, without a
+display; .html by webpage.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import singledispatch
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from uncore.drawing import webpage
+from uncore.drawing.panels import MARGIN, Bars, Curves, Grid, HeatMap, Scatter, style
+from uncore.drawing.panels import MEASURED as MEASURED
+from uncore.drawing.panels import Panel as Panel
+from uncore.drawing.panels import bars as bars
+from uncore.drawing.panels import curves as curves
+from uncore.drawing.panels import grid as grid
+from uncore.drawing.panels import heat_map as heat_map
+from uncore.drawing.panels import scatter as scatter
+from uncore.support.output_files import write_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MARKERS = {
+    **{"circle": "o", "square": "s", "triangle": "^", "diamond": "D"},
+    **{"down": "v", "plus": "P", "star": "*", "cross": "X"},
+}
+MANY = 4  # labels; more of them stand beside the panel
+BESIDE = 2.8  # inches for them
+ROW = 3  # panels side by side; more stand in rows
+READ = 150  # cells of a grid: in no more their values can be read
+DARK = 0.6  # of the scale
+ON_LIGHT = "#111111"  # where a page may be dark: black becomes its own ink (standalone.css)
+DECADES = 4  # of a logarithmic axis: on more of them only powers of ten are written
+STYLE: Any = {
+    "font.size": 9.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#e4e4e4",
+    "axes.axisbelow": True,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "legend.frameon": False,
+    "svg.fonttype": "none",
+}
+
+
+def picture(path: Path, *panels: Panel, dpi: int = 130) -> Path:
+    """Draws the panels into `path` (.png, .svg, .pdf or .html) and returns it."""
+    if path.suffix == ".html":
+        webpage.write(path, panels)
+    else:
+        _draw(path, panels, dpi)
+    return path.resolve()
+
+
+def shape(panels: Sequence[Panel]) -> tuple[int, int]:
+    """Rows and columns."""
+    columns = len(panels) if len(panels) <= ROW else math.ceil(math.sqrt(len(panels)))
+    return math.ceil(len(panels) / columns), columns
+
+
+def _draw(path: Path, panels: Sequence[Panel], dpi: int) -> None:
+    import matplotlib  # noqa: PLC0415 (slow to load)
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot  # noqa: PLC0415 (slow to load)
+
+    rows, columns = shape(panels)
+    with pyplot.rc_context(STYLE):
+        size = ((6.8 + BESIDE * any(map(_is_many, panels))) * columns, 5.2 * rows)
+        figure, axes = pyplot.subplots(
+            rows, columns, figsize=size, squeeze=False, layout="constrained"
+        )
+        for axis in axes.flat[len(panels) :]:
+            axis.remove()
+        for panel, axis in zip(panels, axes.flat, strict=False):
+            draw(panel, axis)
+        try:
+            write_figure(path, figure, dpi)
+        finally:
+            pyplot.close(figure)
+
+
+@singledispatch
+def draw(panel: Any, axes: Axes) -> None:
+    raise TypeError(f"expected a panel, got {type(panel).__name__}")
+
+
+@draw.register(HeatMap)
+def _(panel: HeatMap, axes: Axes) -> None:
+    shown = [
+        [math.nan if to == of else value for to, value in enumerate(row)]
+        for of, row in enumerate(panel.matrix)
+    ]
+    low, high = panel.span or (None, None)
+    colours = "RdBu_r" if panel.signed else "viridis"
+    image = axes.imshow(shown, cmap=colours, interpolation="none", vmin=low, vmax=high)
+    for depth, starts in enumerate(panel.boundaries.values()):
+        for start in starts[1:]:
+            for line in (axes.axhline, axes.axvline):
+                line(
+                    start - 0.5,
+                    color="grey" if panel.signed else "white",
+                    linewidth=max(1.6 - 0.5 * depth, 0.3),
+                )
+    axes.grid(False)
+    axes.set(title=panel.title, xlabel=panel.axis, ylabel="hart")
+    axes.figure.colorbar(image, ax=axes, label=panel.unit, shrink=0.85)
+
+
+@draw.register(Grid)
+def _(panel: Grid, axes: Axes) -> None:
+    shown = [[math.nan if value is None else value for value in row] for row in panel.values]
+    low, high = panel.span or (None, None)
+    image = axes.imshow(shown, cmap="viridis", aspect="auto", origin="lower", vmin=low, vmax=high)
+    axes.set_xticks(range(len(panel.xs)), list(panel.xs))
+    axes.set_yticks(range(len(panel.ys)), list(panel.ys))
+    axes.grid(False)
+    axes.set(title=panel.title, xlabel=panel.x, ylabel=panel.y)
+    if len(panel.xs) * len(panel.ys) <= READ:
+        _write_values(panel, axes)
+    axes.figure.colorbar(image, ax=axes, label=panel.unit, shrink=0.85)
+
+
+def _write_values(panel: Grid, axes: Axes) -> None:
+    """White on what is dark."""
+    known = [value for row in panel.values for value in row if value is not None]
+    low, high = panel.span or (min(known), max(known))
+    for y, row in enumerate(panel.values):
+        for x, value in enumerate(row):
+            if value is not None:
+                colour = "white" if value < low + DARK * (high - low) else ON_LIGHT
+                axes.text(x, y, f"{value:.3g}", ha="center", va="center", color=colour)
+
+
+@draw.register(Curves)
+def _(panel: Curves, axes: Axes) -> None:
+    for label, points in panel.series.items():
+        colour, marker, line = panel.style(label)
+        xs, ys, *band = zip(*points, strict=True)
+        if band:
+            axes.fill_between(xs, band[0], band[1], color=colour, alpha=0.2, lw=0)
+        axes.plot(
+            xs,
+            ys,
+            label="_" if label.endswith(MEASURED) else label,
+            color=colour,
+            marker=MARKERS[marker],
+            markersize=4.5,
+            linestyle=line,
+        )
+    _scale(panel, axes)
+    axes.set(title=panel.title, xlabel=panel.x, ylabel=panel.y)
+    _legend(panel, axes)
+
+
+def _scale(panel: Curves, axes: Axes) -> None:
+    """Logarithmic where that is how its values are spread."""
+    if panel.log_x:
+        axes.set_xscale("log", base=2)
+    axes.set_xticks(panel.ticks, list(panel.words) or [f"{tick:g}" for tick in panel.ticks])
+    axes.minorticks_off()
+    low, high = panel.heights
+    if panel.log_y:
+        axes.set_yscale("log")
+        axes.set_ylim(low / MARGIN, high * MARGIN)
+        axes.set_yticks(_round_numbers(low / MARGIN, high * MARGIN))
+        axes.yaxis.set_major_formatter("{x:g}")
+    else:
+        axes.set_ylim(0, high * MARGIN if panel.span else None)
+
+
+def _round_numbers(low: float, high: float) -> list[float]:
+    """1, 2 and 5 of each decade; of many decades 1."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)))
+    steps = (1, 2, 5) if len(decades) <= DECADES else (1,)
+    return [s * 10.0**d for d in decades for s in steps if low <= s * 10.0**d <= high]
+
+
+def _is_many(panel: Panel) -> bool:
+    return isinstance(panel, Curves) and len(panel.own) > MANY
+
+
+def _legend(panel: Curves, axes: Axes) -> None:
+    if panel.knees:
+        xs, ys = zip(*panel.knees.values(), strict=True)
+        ring: Any = {"marker": "o", "markersize": 11, "fillstyle": "none", "linestyle": "none"}
+        axes.plot(xs, ys, color="grey", label="knee: nine tenths of the most", **ring)
+    if any(label.endswith(MEASURED) for label in panel.series):
+        axes.plot([], [], "--", color="grey", label="measured")
+    if len(panel.own) > 1 or len(panel.series) > 1 or panel.knees:
+        beside = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if _is_many(panel) else {}
+        axes.legend(**beside)
+
+
+@draw.register(Bars)
+def _(panel: Bars, axes: Axes) -> None:
+    labels = panel.labels
+    width = 0.8 / max(len(labels), 1)
+    for number, label in enumerate(labels):
+        heights = [group.get(label, math.nan) for group in panel.values.values()]
+        aside = (number - (len(labels) - 1) / 2) * width
+        places = [group + aside for group in range(len(panel.values))]
+        draw_one = axes.barh if panel.lying else axes.bar
+        draw_one(places, heights, width * 0.92, label=label, color=style(number).colour)
+    if panel.lying:
+        axes.set_yticks(range(len(panel.values)), list(panel.values))
+        axes.set(title=panel.title, xlabel=panel.y)
+        axes.invert_yaxis()
+        axes.axvline(0, color="black", linewidth=0.8)
+    else:
+        axes.set_xticks(range(len(panel.values)), list(panel.values))
+        axes.set(title=panel.title, ylabel=panel.y)
+    axes.grid(axis="y" if panel.lying else "x", visible=False)
+    if len(labels) > 1:
+        axes.legend()
+
+
+@draw.register(Scatter)
+def _(panel: Scatter, axes: Axes) -> None:
+    if panel.outside:
+        _points(axes, panel.outside, marker="x", s=18, color="#bbbbbb", lw=0.8, label="not allowed")
+    for number, label in enumerate(panel.labels):
+        colour, marker, _ = style(number)
+        kind: Any = {"color": colour, "marker": MARKERS[marker]}
+        _points(axes, panel.others[label], s=16, alpha=0.3, lw=0, **kind)
+        _points(axes, panel.best[label], s=52, edgecolors="black", lw=0.6, **kind)
+        _points(axes, [], s=40, label=label, **kind)
+    axes.set(title=panel.title, xlabel=panel.x, ylabel=panel.y)
+    axes.legend()
+
+
+def _points(axes: Axes, points: Sequence[tuple[float, float]], **how: Any) -> None:
+    axes.scatter([x for x, _ in points], [y for _, y in points], **how)

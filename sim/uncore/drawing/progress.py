@@ -1,0 +1,44 @@
+"""The progress of long work: a bar with rate and time left on a terminal, nothing when piped.
+
+Interface: `with progress(total, "points") as advance: advance(steps)`, and of a long step
+`advance.reached(ps)`, the simulated time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from uncore.drawing.bar import Bar
+
+
+class Advance:
+    def __init__(self, bar: Bar | None = None) -> None:
+        self._bar = bar
+
+    def __call__(self, steps: int) -> None:
+        if self._bar:
+            self._bar.advance(steps)
+
+    def reached(self, ps: int, under_way: int = 1) -> None:
+        """The progress of the step under way; of several, of the one that spoke last."""
+        if self._bar and ps:
+            several = f"{under_way} under way, " if under_way > 1 else ""
+            self._bar.say(f"{several}at {ps / 1e6:.1f} µs")
+
+
+@contextmanager
+def progress(total: int, what: str, unit: str = "threads") -> Iterator[Advance]:
+    """Shows a bar on standard error while the block runs, and takes it away afterwards."""
+    error = Console(stderr=True)
+    if not error.is_terminal:
+        yield Advance()
+        return
+    from uncore.drawing.bar import Bar  # noqa: PLC0415 (slow to load)
+
+    with Bar(error, total, what, unit) as bar:
+        yield Advance(bar)

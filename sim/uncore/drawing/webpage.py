@@ -1,0 +1,177 @@
+"""Pictures as a web page that needs nothing else: plotly's script stands in the file.
+
+Interface: `write(path, panels)`.  Figures are given to plotly as the plain data that it documents
+(https://plotly.com/javascript/reference); pointing at a place shows its values, a click on a label
+hides a series.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import singledispatch
+from pathlib import Path
+from typing import Any
+
+from uncore.drawing.panels import MARGIN, Bars, Curves, Grid, HeatMap, Panel, Scatter, style
+from uncore.support.output_files import write_whole
+
+MARKERS = {
+    **{"circle": "circle", "square": "square", "triangle": "triangle-up", "diamond": "diamond"},
+    **{"down": "triangle-down", "plus": "cross", "star": "star", "cross": "x"},
+}
+# Nothing of a page calls another: this button would give the picture away.
+CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["sendChartToCloud"]}
+LINES = {"solid": "solid", "dashdot": "dashdot", "dotted": "dot", "dashed": "dash"}
+
+Parts = tuple[list[dict[str, Any]], dict[str, Any]]  # traces, layout
+
+
+def write(path: Path, panels: Sequence[Panel]) -> None:
+    """The panels, one below the other."""
+    from plotly import io  # noqa: PLC0415 (slow to load)
+
+    pages = []
+    for number, panel in enumerate(panels):
+        traces, layout = figure(panel)
+        layout = {"title": {"text": panel.title}, "plot_bgcolor": "white", **layout}
+        page = io.to_html(
+            {"data": traces, "layout": layout},
+            config=CONFIG,
+            include_plotlyjs=number == 0,
+            full_html=False,
+            default_height="600px",
+            validate=False,
+        )
+        pages.append(page)
+    title = panels[0].title
+    head = f'<!doctype html><html><head><meta charset="utf-8"><title>{title}</title></head><body>'
+    write_whole(path, "\n".join([head, *pages, "</body></html>\n"]))
+
+
+@singledispatch
+def figure(panel: Any) -> Parts:
+    raise TypeError(f"expected a panel, got {type(panel).__name__}")
+
+
+@figure.register(Curves)
+def _(panel: Curves) -> Parts:
+    traces: list[dict[str, Any]] = []
+    for label, points in panel.series.items():
+        traces += _series(panel, label, points)
+    if panel.knees:
+        xs, ys = zip(*panel.knees.values(), strict=True)
+        ring = {"symbol": "circle-open", "size": 16, "color": "grey"}
+        name = "knee: nine tenths of the most"
+        traces.append({"x": xs, "y": ys, "mode": "markers", "marker": ring, "name": name})
+    across: dict[str, Any] = {"title": {"text": panel.x}, "tickvals": panel.ticks}
+    across |= {"ticktext": list(panel.words) or [f"{tick:g}" for tick in panel.ticks]}
+    across |= {"type": "log"} if panel.log_x else {}
+    up: dict[str, Any] = {"title": {"text": panel.y}}
+    up |= {"type": "log"} if panel.log_y else {"rangemode": "tozero"}
+    if panel.span:
+        ends = [panel.span[0] / MARGIN if panel.log_y else 0, panel.span[1] * MARGIN]
+        up["range"] = [math.log10(end) for end in ends] if panel.log_y else ends
+    return traces, {"xaxis": across, "yaxis": up, "hovermode": "x unified"}
+
+
+def _series(panel: Curves, label: str, points: Sequence[Sequence[float]]) -> Iterable[Any]:
+    """A line, and its band as a closed outline in the same colour."""
+    colour, marker, line = panel.style(label)
+    xs, ys, *band = (list(values) for values in zip(*points, strict=True))
+    if band:
+        outline = {"x": [*xs, *xs[::-1]], "y": [*band[0], *band[1][::-1]], "fill": "toself"}
+        quiet = {"hoverinfo": "skip", "showlegend": False, "legendgroup": label, "opacity": 0.25}
+        yield {**outline, **quiet, "fillcolor": colour, "line": {"width": 0}, "mode": "lines"}
+    yield {
+        "x": xs,
+        "y": ys,
+        "name": label,
+        "legendgroup": label,
+        "mode": "lines+markers",
+        "line": {"color": colour, "dash": LINES[line]},
+        "marker": {"symbol": MARKERS[marker], "size": 7},
+    }
+
+
+def _coloured(values: Any, unit: str, span: tuple[float, float] | None) -> dict[str, Any]:
+    scale = {"zmin": span[0], "zmax": span[1]} if span else {}
+    bar = {"title": {"text": unit}}
+    return {"type": "heatmap", "z": values, "colorscale": "Viridis", "colorbar": bar, **scale}
+
+
+@figure.register(Grid)
+def _(panel: Grid) -> Parts:
+    trace = _coloured(panel.values, panel.unit, panel.span)
+    trace |= {"x": list(panel.xs), "y": list(panel.ys), "texttemplate": "%{z:.3g}"}
+    axes = {"xaxis": panel.x, "yaxis": panel.y}
+    return [trace], {
+        name: {"title": {"text": text}, "type": "category"} for name, text in axes.items()
+    }
+
+
+@figure.register(HeatMap)
+def _(panel: HeatMap) -> Parts:
+    values = [
+        [None if to == of or value != value else value for to, value in enumerate(row)]
+        for of, row in enumerate(panel.matrix)
+    ]
+    trace = _coloured(values, panel.unit, panel.span)
+    trace |= {"colorscale": "RdBu", "reversescale": True} if panel.signed else {}
+    square = {"constrain": "domain", "showgrid": False, "zeroline": False}
+    down = {"title": {"text": "hart"}, "autorange": "reversed", "scaleanchor": "x", **square}
+    across = {"title": {"text": panel.axis}, **square}
+    return [trace], {"xaxis": across, "yaxis": down, "shapes": list(_boundaries(panel))}
+
+
+def _boundaries(panel: HeatMap) -> Iterable[dict[str, Any]]:
+    """Where a member of a level begins, across and down."""
+    ends = (-0.5, len(panel.matrix) - 0.5)
+    for depth, starts in enumerate(panel.boundaries.values()):
+        pen = {"color": "grey" if panel.signed else "white", "width": max(2.4 - 0.7 * depth, 0.5)}
+        for start in (one - 0.5 for one in starts[1:]):
+            for along, over in (("x", "y"), ("y", "x")):
+                sides = {
+                    f"{along}0": start,
+                    f"{along}1": start,
+                    f"{over}0": ends[0],
+                    f"{over}1": ends[1],
+                }
+                yield {"type": "line", "line": pen, **sides}
+
+
+@figure.register(Bars)
+def _(panel: Bars) -> Parts:
+    traces = []
+    for number, label in enumerate(panel.labels):
+        heights = [group.get(label) for group in panel.values.values()]
+        colour = {"color": style(number).colour}
+        sides = {"x": list(panel.values), "y": heights}
+        if panel.lying:
+            sides = {"orientation": "h", "x": heights, "y": list(panel.values)}
+        traces.append({"type": "bar", "name": label, **sides, "marker": colour})
+    layout: dict[str, Any] = {"barmode": "group", "yaxis": {"title": {"text": panel.y}}}
+    if panel.lying:
+        layout |= {"xaxis": layout["yaxis"], "yaxis": {"autorange": "reversed", "automargin": True}}
+    return traces, layout
+
+
+@figure.register(Scatter)
+def _(panel: Scatter) -> Parts:
+    quiet: dict[str, Any] = {"mode": "markers", "hoverinfo": "x+y"}
+    grey = {"symbol": "x", "color": "#bbbbbb", "size": 6}
+    traces = [_points(panel.outside, name="not allowed", marker=grey, **quiet)]
+    for number, label in enumerate(panel.labels):
+        colour, marker, _ = style(number)
+        kind = {"symbol": MARKERS[marker], "color": colour}
+        faint = {**kind, "size": 6, "opacity": 0.3}
+        best = {**kind, "size": 11, "line": {"width": 1, "color": "black"}}
+        group = {"legendgroup": label, **quiet}
+        traces.append(_points(panel.others[label], marker=faint, showlegend=False, **group))
+        traces.append(_points(panel.best[label], marker=best, name=label, **group))
+    return traces, {"xaxis": {"title": {"text": panel.x}}, "yaxis": {"title": {"text": panel.y}}}
+
+
+def _points(points: Iterable[tuple[float, float]], **how: Any) -> dict[str, Any]:
+    places = list(points)
+    return {"x": [x for x, _ in places], "y": [y for _, y in places], **how}

@@ -1,0 +1,173 @@
+"""Points run by the workers of a Dask cluster: on this computer, or wherever its scheduler reaches.
+
+    with connected("tcp://head:8786") as cluster:    a scheduler that runs, and its workers
+    with connected("local", 2) as cluster:           two processes, which end with the block
+        execute(jobs, cluster)                       as with a number of processes (pool.py)
+
+What a lost worker had under way another one runs, and what it had finished is here already.
+Invariant: whatever is answered comes from the copy of uncore that asked; a worker with another one
+ends the work with a message.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from distributed import Client, KilledWorker, LocalCluster, as_completed, get_worker
+from distributed.comm import CommClosedError
+
+from uncore import __version__
+from uncore.engine import copy
+from uncore.errors import OutsideError, UserError
+from uncore.execution.pool import Heard
+from uncore.support.signals import held_back
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+LOCAL = "local"
+ADDRESS = re.compile(r"(tcp|tls|wss?)://([^\s/:]+|\[[0-9a-fA-F:]+\]):\d{1,5}")
+PATIENCE = 10  # seconds for a scheduler to answer, and for a first worker
+PACE = 0.2  # seconds between two words of a worker
+
+
+@contextmanager
+def connected(address: str, cores: int = 1) -> Iterator[Cluster]:
+    """`cores`: how many processes a local one has."""
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said by us
+    if address == LOCAL:
+        with _local(cores) as processes, _client(processes.scheduler_address) as client:
+            yield Cluster(client, LOCAL)
+    else:
+        with _client(address) as client:
+            yield Cluster(client, address)
+
+
+def _local(processes: int) -> LocalCluster:
+    """Signals are for this process: a worker that is killed by one is started anew."""
+    quiet: Any = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
+    with held_back():
+        return LocalCluster(processes, threads_per_worker=1, memory_limit=0, **quiet)
+
+
+@contextmanager
+def _client(address: str) -> Iterator[Client]:
+    if not ADDRESS.fullmatch(address):
+        raise UserError(
+            f"--cluster {address}: expected a scheduler's address, like tcp://head:8786, or local"
+        )
+    try:
+        client = Client(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise UserError(
+            f"--cluster {address}: no scheduler answers there ({error}); `dask scheduler` starts"
+            " one and says its address, like tcp://head:8786; or write --cluster local"
+        ) from None
+    with client:
+        yield client
+
+
+class Cluster:
+    """Workers of one scheduler; asked at once whether they are such as this process."""
+
+    def __init__(self, client: Client, address: str) -> None:
+        self._client, self._address = client, address
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError:
+            raise UserError(
+                f"--cluster {address}: the scheduler has no workers; on each computer write"
+                f" `dask worker {address} --nthreads 1 --nworkers auto`"
+            ) from None
+        for worker, found in client.run(_copy, on_error="return").items():
+            _refuse_others(_copy(), found, worker)
+
+    def finished(
+        self, work: Callable[..., Answer], items: Sequence[Item], heard: Heard
+    ) -> Iterator[Answer]:
+        """As they come; `work(item, tick=...)`, whose ticks all workers pass on to `heard`."""
+        run = f"uncore-{uuid.uuid4().hex}"
+        futures = [
+            self._client.submit(
+                _answer, work, item, run, _copy(), key=f"{run}-{number}", pure=False
+            )
+            for number, item in enumerate(items)
+        ]
+        future_of = {future.key: future for future in futures}
+        under_way: dict[str, int] = {}
+
+        def hear(event: tuple[float, tuple[str, int, int]]) -> None:
+            key, operations, reached = event[1]
+            under_way[key] = operations
+            # An answer may overtake its own last ticks.
+            for ended in [other for other in under_way if future_of[other].done()]:
+                del under_way[ended]
+            heard(sum(under_way.values()), reached, len(under_way))
+
+        self._client.subscribe_topic(run, hear)
+        try:
+            for future in as_completed(futures, loop=self._client.loop):
+                yield self._result(future)
+        finally:
+            if self._client.status == "running":  # the scheduler is there
+                self._client.unsubscribe_topic(run)
+                self._client.cancel(futures)
+
+    def _result(self, future: Any) -> Any:
+        try:
+            return future.result()
+        except KilledWorker as error:
+            raise OutsideError(
+                f"--cluster {self._address}: a point was given up, since every worker that ran it"
+                f" died, the last one {error.last_worker.address}: perhaps of too little memory;"
+                " what is finished is kept: --resume"
+            ) from None
+        except (CancelledError, CommClosedError):
+            raise OutsideError(
+                f"--cluster {self._address}: the scheduler is gone; what is finished is kept:"
+                " --resume"
+            ) from None
+
+
+def _copy() -> tuple[str, str]:
+    return __version__, copy.content()
+
+
+def _refuse_others(own: tuple[str, str], found: Any, worker: str) -> None:
+    if isinstance(found, BaseException):
+        raise UserError(
+            f"worker {worker}: cannot load uncore ({type(found).__name__}: {found}); install"
+            f" uncore {own[0]} there"
+        )
+    if tuple(found) != own:
+        raise UserError(
+            f"worker {worker}: has another copy of uncore ({found[0]}, content {found[1][:12]};"
+            f" here {own[0]}, content {own[1][:12]}), whose outcomes may differ; install the same"
+            " wheel there"
+        )
+
+
+def _answer(work: Callable[..., Any], item: Any, run: str, asked_by: tuple[str, str]) -> Any:
+    """On a worker, which may have come after the others were asked."""
+    worker = get_worker()
+    _refuse_others(asked_by, _copy(), worker.address)
+    key = worker.get_current_task()
+    spoken = time.monotonic()
+
+    def tick(operations: int, reached: int) -> None:
+        nonlocal spoken
+        task = worker.state.tasks.get(key)
+        if task is None or task.state == "cancelled":  # nobody waits for the answer
+            raise KeyboardInterrupt
+        if time.monotonic() - spoken >= PACE:
+            spoken = time.monotonic()
+            worker.log_event(run, (key, operations, reached))
+
+    return work(item, tick=tick)

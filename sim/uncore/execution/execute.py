@@ -1,0 +1,236 @@
+"""Runs jobs, point by point, on as many workers as asked, and keeps what is finished.
+
+Interface: `execute(jobs, workers, done)`.  A point is one job at one thread count with one seed;
+points are independent, so they run in any order on any core, of this computer or of a cluster, and
+the results come back in the jobs' order.
+With a store, a point is on disk as soon as it is finished, and with `resume` what is there is taken
+up and not run again.
+Invariant: every finished point is returned, in results marked partial, whether the user interrupted
+the execution or a guest went wrong at another point; the latter is told to `wrong`, or raised where
+nobody listens.
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache, partial
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from uncore import __version__, engine
+from uncore.engine import NOTHING, Probes, Tick, Told
+from uncore.errors import GuestError
+from uncore.execution import pool
+from uncore.execution.pool import Heard, Workers
+from uncore.execution.saved_points import Kept, Store, key
+from uncore.job import Job
+from uncore.result.observed import Observed
+from uncore.result.schema import Host, Outcome, Point, Result
+
+Seen = Callable[[Job, dict[str, Any]], None]  # what the probes saw at a point, by probe
+Done = Callable[[Job, Point], None]  # called after each point, in the order of finishing
+Wrong = Callable[[Job, GuestError], None]  # called for each point whose guest went wrong
+Interrupted = Callable[[KeyboardInterrupt], None]
+_Numbered = tuple[int, Job]  # a point, and where it belongs
+
+KEPT = frozenset({"lines", "traffic"})  # probes whose sight is kept with a point
+EARLY = 10  # of so many parts of the work one goes first, in small points
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What came of a point."""
+
+    number: int
+    point: Point | GuestError
+    observed: dict[str, Any]
+    seconds: float
+    resumed: bool = False  # it had been finished before
+
+
+def _raise(_: Job, error: GuestError) -> None:
+    raise error
+
+
+def execute(
+    jobs: Sequence[Job],
+    workers: Workers = 1,
+    done: Done = lambda job, point: None,
+    wrong: Wrong = _raise,
+    probes: Probes = frozenset(),
+    tick: Heard = pool.unheard,
+    seen: Seen = lambda job, observed: None,
+    told: Told = NOTHING,
+    interrupted: Interrupted = lambda stopped: None,
+    ended: Callable[[], None] = lambda: None,
+    store: Store | None = None,
+    resume: bool = False,
+) -> list[Result]:
+    """One Result per job; a result that misses points is marked partial.
+
+    `tick` hears how far points are, in one process or on a cluster, `ended` that none follows;
+    `told` says how engines are to be run; `store` keeps points, which `resume` takes from it.
+    """
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    _refuse_unusable(jobs, probes, told)
+    how = _How(probes, told, store)
+    owners = [job for job in jobs for _ in job.points()]
+    points = [point for job in jobs for point in job.points()]
+    finished: dict[int, Finished] = {}
+    try:
+        for one in _all(points, workers, how, tick, resume):
+            job = points[one.number]
+            if isinstance(one.point, GuestError):
+                wrong(job, one.point)
+            else:
+                finished[one.number] = one
+                seen(job, one.observed)
+                done(job, one.point)
+        ended()
+    except KeyboardInterrupt as stopped:  # what is finished is the answer
+        ended()
+        interrupted(stopped)
+    of = {id(job): [finished[n] for n in sorted(finished) if owners[n] is job] for job in jobs}
+    return [_result(job, of[id(job)], started, told) for job in jobs]
+
+
+def _refuse_unusable(jobs: Sequence[Job], probes: Probes, told: Told) -> None:
+    for name in {job.engine for job in jobs}:
+        engine.usable(name, probes, told)
+
+
+@dataclass(frozen=True)
+class _How:
+    """How points are run, which changes no outcome."""
+
+    probes: Probes
+    told: Told
+    store: Store | None
+
+    def resumed(self, number: int, job: Job) -> Finished | None:
+        """Finished earlier, and all was seen that is wanted now."""
+        if not self.store or not self.probes <= KEPT:
+            return None
+        kept = self.store.take(key(job, self.told))
+        observed = {probe: getattr(kept, probe, None) for probe in self.probes}
+        if kept is None or None in observed.values():
+            return None
+        return Finished(number, kept.point, observed, kept.seconds, resumed=True)
+
+    def keep(self, job: Job, one: Finished) -> None:
+        if self.store and isinstance(one.point, Point):
+            seen = {probe: value for probe, value in one.observed.items() if probe in KEPT}
+            fields = {"point": one.point, "seconds": one.seconds, **seen}
+            self.store.keep(key(job, self.told), msgspec.convert(fields, Kept))
+
+
+def _all(
+    points: Sequence[Job], workers: Workers, how: _How, tick: Heard, resume: bool
+) -> Iterator[Finished]:
+    rest = []
+    for number, job in enumerate(points):
+        if one := how.resumed(number, job) if resume else None:
+            yield one
+        else:
+            rest.append((number, job))
+    if isinstance(workers, int):
+        workers = min(workers, len(rest))
+    rest = _ordered(rest, alone=isinstance(workers, int) and workers <= 1)
+    for one in _run(rest, workers, partial(_point, probes=how.probes, told=how.told), tick):
+        how.keep(points[one.number], one)
+        yield one
+
+
+def _run(
+    points: list[_Numbered], workers: Workers, run: Callable[..., Finished], tick: Heard
+) -> Iterator[Finished]:
+    """By this process, by processes of this computer, or by those of a cluster."""
+    if not isinstance(workers, int):
+        return workers.finished(run, points, tick)
+    if workers > 1:
+        return pool.finished(run, points, workers)
+    return (run(one, tick=tick) for one in points)
+
+
+def _ordered(points: list[_Numbered], alone: bool) -> list[_Numbered]:
+    """Small ones first, so that something is there early; but on several cores no more of them than
+    cost little, because then the longest must not be the last to start."""
+    points = sorted(points, key=lambda numbered: numbered[1].threads[0])
+    if alone:
+        return points
+    work = list(accumulate(job.threads[0] for _, job in points))
+    early = sum(EARLY * done <= work[-1] for done in work)
+    return points[:early] + points[early:][::-1]
+
+
+def _point(numbered: _Numbered, probes: Probes, told: Told, tick: Tick = engine.silent) -> Finished:
+    return _made(*numbered, lambda job: engine.run(job, probes, tick, told))
+
+
+def _made(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Finished:
+    start = time.perf_counter()
+    point: Point | GuestError
+    observed: dict[str, Any] = {}
+    try:
+        fields = run(job)
+        observed = fields.pop("observed", observed)
+        if job.seed is not None:
+            fields["seed"] = job.seed
+        point = msgspec.convert(fields, Point)
+    except GuestError as error:
+        point = error
+    return Finished(number, point, observed, time.perf_counter() - start)
+
+
+def alone(job: Job, run: Callable[[Job], dict[str, Any]]) -> Result:
+    """The result of a job of one point that is run in a way of its own."""
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    one = _made(0, job, run)
+    if isinstance(one.point, GuestError):
+        raise one.point
+    return _result(job, [one], started, NOTHING)
+
+
+def _result(job: Job, finished: Sequence[Finished], started: str, told: Told) -> Result:
+    points = [one.point for one in finished if isinstance(one.point, Point)]
+    lines = [one.observed["lines"] for one in finished if "lines" in one.observed]
+    seconds = [round(one.seconds, 3) for one in finished]
+    host = host_part(engine.about(job.engine, told), started, seconds, job.program.path)
+    return Result(
+        job=job.document(),
+        outcome=Outcome(points=points, partial=len(points) < len(list(job.points()))),
+        host=msgspec.structs.replace(host, resumed=sum(one.resumed for one in finished)),
+        observed=msgspec.convert(lines, list[Observed]),
+    )
+
+
+def host_part(about: str, started: str, seconds: list[float], program: Path) -> Host:
+    """What a Result says of this computer; `about` is the engine."""
+    return Host(
+        uncore=__version__,
+        engine=about,
+        python=platform.python_version(),
+        system=f"{platform.system()} {platform.machine()}",
+        cpu=processor(),
+        started=started,
+        seconds=seconds,
+        program=str(program.resolve()),
+    )
+
+
+@cache
+def processor() -> str:
+    """This computer's processor, by its name."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or "unknown"
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{names[0]} ({len(names)} CPUs)" if names else platform.machine()

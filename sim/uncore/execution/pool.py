@@ -1,0 +1,118 @@
+"""Work for several processes, which end with the process that gave it to them, however that ends.
+
+    mapped(work, items, cores)      the answers in the items' order
+    finished(work, items, cores)    the answers as they come
+    Workers                         so many processes of this computer; or those of a cluster, which
+                                    answer as `finished` does
+
+Signals that end a program reach every process of a terminal or of a group.  The parent alone
+answers them: it keeps what is finished.  Workers ignore them, and are killed when the parent leaves
+the loop early, or by the kernel when the parent is gone.  They are forked, so work and items are in
+their memory: the number of an item and its answer is all that passes between processes.
+Invariant: no worker outlives its parent, and none dies before it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+
+from uncore.support.signals import ENDING, held_back
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+PR_SET_PDEATHSIG = 1  # Linux, prctl(2)
+
+
+class Heard(Protocol):
+    """Told how far work is: operations of all items under way, simulated time (ps) of the one that
+    speaks, and how many of them have spoken."""
+
+    def __call__(self, operations: int, reached: int, under_way: int = 1) -> None: ...
+
+
+def unheard(operations: int, reached: int, under_way: int = 1) -> None:
+    """Nobody listens."""
+
+
+class Crew(Protocol):
+    """Workers elsewhere (cluster.py)."""
+
+    def finished(
+        self, work: Callable[..., Answer], items: Sequence[Item], heard: Heard
+    ) -> Iterator[Answer]: ...
+
+
+Workers: TypeAlias = int | Crew
+
+
+def mapped(work: Callable[[Item], Answer], items: Sequence[Item], cores: int) -> Iterator[Answer]:
+    if min(cores, len(items)) <= 1:
+        yield from map(work, items)
+        return
+    with _workers(min(cores, len(items)), partial(_done, work, items)) as executor:
+        with held_back():
+            answers = executor.map(_numbered, range(len(items)))
+        yield from answers
+
+
+def finished(work: Callable[[Item], Answer], items: Sequence[Item], cores: int) -> Iterator[Answer]:
+    from concurrent.futures import as_completed  # noqa: PLC0415 (slow to load)
+
+    with _workers(min(cores, len(items)), partial(_done, work, items)) as executor:
+        with held_back():
+            futures = [executor.submit(_numbered, number) for number in range(len(items))]
+        for future in as_completed(futures):
+            yield future.result()
+
+
+def _done(work: Callable[[Item], Answer], items: Sequence[Item], number: int) -> Answer:
+    return work(items[number])
+
+
+_numbered_work: Callable[[int], Any]  # of a worker: _done with the work and the items
+
+
+def _numbered(number: int) -> Any:
+    return _numbered_work(number)
+
+
+@contextmanager
+def _workers(cores: int, work: Callable[[int], Any]) -> Iterator[ProcessPoolExecutor]:
+    """Whatever ends their use early ends them."""
+    import multiprocessing  # noqa: PLC0415 (slow to load)
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 (slow to load)
+
+    context = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(cores, context, _begin, (os.getpid(), work)) as executor:
+        try:
+            yield executor
+        except BaseException:
+            for child in multiprocessing.active_children():
+                child.kill()
+            executor.shutdown(cancel_futures=True)  # until its thread has ended: exits race with it
+            raise
+
+
+def _begin(parent: int, work: Callable[[int], Any]) -> None:
+    """The first thing a worker does."""
+    global _numbered_work
+    _numbered_work = work
+    for number in ENDING:
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+    if sys.platform == "linux":
+        import ctypes  # noqa: PLC0415 (slow to load)
+
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it died before we asked to be told
+            os._exit(1)

@@ -1,0 +1,93 @@
+"""What a saved result leads back to.
+
+job_again(result) -> Job                    the job it came from
+observe(result, threads, seed) -> Observed  what touched which line in a point of it
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from uncore import program
+from uncore.engine import NOTHING as UNTOLD
+from uncore.engine import Told
+from uncore.errors import UserError
+from uncore.execution.execute import execute
+from uncore.execution.request import find_program
+from uncore.job import Job
+from uncore.result import Observed, Point, Repeats, Result, canonical, repeats
+
+
+class _Recorded(msgspec.Struct):
+    """A program in a job's document."""
+
+    name: str
+    sha256: str
+
+
+def job_again(result: Result) -> Job:
+    """The job of a result: its machine as recorded, its program found again and compared."""
+    try:
+        recorded = msgspec.convert(result.job.get("program"), _Recorded)
+    except msgspec.ValidationError as error:
+        raise UserError(f"job.program: {error}") from None
+    if result.job.get("engine") == "host":
+        raise UserError(
+            "this result was measured on hardware, which does not repeat itself; write"
+            f" uncore run --host {recorded.name} to measure again"
+        )
+    shipped = recorded.name in program.catalogue()
+    found = find_program(recorded.name if shipped else result.host.program)
+    if found.sha256 != recorded.sha256:
+        raise UserError(
+            f"{found.path}: the program is not the one of the result (SHA-256 {found.sha256[:12]},"
+            f" recorded {recorded.sha256[:12]}): the outcome cannot be reproduced from it"
+        )
+    job = Job.of(result.job, found)
+    if job.since:
+        raise UserError(
+            "this result went on from a saved run with other parameters: no job alone gives it;"
+            " write uncore run --from FILE"
+        )
+    return job
+
+
+def observe(
+    result: Result, threads: int | None = None, seed: int | None = None, told: Told = UNTOLD
+) -> Observed:
+    """What the probe `lines` sees of one point: of the last thread count if none is named, and of
+    its repeats the median if no seed is.
+
+    A result that was recorded without it is run again; as runs repeat, so must its outcome.
+    """
+    point = _chosen(repeats(result), threads, seed)
+    run = (point.threads, point.seed)
+    seen = [one for one in result.observed if (one.threads, one.seed) == run]
+    if seen and isinstance(seen[0].path_ps, int):
+        return seen[0]
+    again = execute([job_again(result).at(*run)], probes=frozenset({"lines"}), told=told)[0]
+    if not again.points:
+        raise KeyboardInterrupt
+    if canonical(again.points[0].as_kept_by(point)) != canonical(point):
+        raise UserError(
+            f"the point at {point.threads} threads{point.by_seed} comes out differently now (its"
+            f" result is of uncore {result.host.uncore}): what cost it its time then cannot be"
+            " told; run it anew"
+        )
+    return again.observed[0]
+
+
+def _chosen(all_: list[Repeats], threads: int | None, seed: int | None) -> Point:
+    if not all_:
+        raise UserError("the result has no finished point to look at; run its job again")
+    found = [same for same in all_ if threads in (None, same.threads)]
+    if not found:
+        counts = ", ".join(str(same.threads) for same in all_)
+        raise UserError(f"--threads {threads}: the result has {counts}")
+    if seed is None:
+        return found[-1].median
+    points = {point.seed: point for point in found[-1].points}
+    if seed not in points:
+        seeds = ", ".join(str(known) for known in points if isinstance(known, int)) or "none"
+        raise UserError(f"--seed {seed}: the result's are {seeds}")
+    return points[seed]

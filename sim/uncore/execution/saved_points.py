@@ -1,0 +1,81 @@
+"""Finished points on disk, by what decides them, so that what was simulated once need not be again.
+
+    key(job, told)             of a job of one point: equal keys, equal outcomes, on any host
+    Store(folder).keep(key, kept)    once it returns the point is there, even if the power fails
+    Store(folder).take(key)          what is known of it, or None
+
+A key is a hash of the machine's numbers, the program's bytes, the parameters, the seed and all else
+in the job, and of this copy of uncore and its engine: a point that another copy made is not found.
+A file that is damaged, or of another layout, counts as none.
+Invariant: after `keep` each folder holds at most `most` bytes, or the one point just kept; the
+oldest have left.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from uncore import engine
+from uncore.engine import NOTHING, Told
+from uncore.errors import UserError
+from uncore.job import Job
+from uncore.result.observed import Observed
+from uncore.result.schema import Point, canonical
+from uncore.support import paths
+from uncore.support.output_files import write_whole
+
+FOLDER = paths.CACHE / "points"
+MOST = 1 << 20  # bytes in each of 256 folders; a point of a lock on 128 harts takes 5 KB
+LABELS = ("overrides",)  # of a job's document, which decide nothing: they are in the machine
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """One finished point."""
+
+    point: Point
+    seconds: float  # of the host
+    lines: Observed | None = None  # what this probe saw, where it was used
+    traffic: dict[str, list[int]] | None = None  # and this one
+
+
+def key(job: Job, told: Told = NOTHING) -> str:
+    document = {name: value for name, value in job.document().items() if name not in LABELS}
+    maker = engine.identity(job.engine, told)
+    return hashlib.sha256(canonical([document, maker])).hexdigest()
+
+
+@dataclass(frozen=True)
+class Store:
+    folder: Path = field(default_factory=lambda: FOLDER)
+    most: int = MOST
+
+    def keep(self, key: str, kept: Kept) -> None:
+        """Where nothing can be written nothing is kept: a run does not fail by that."""
+        place = self._place(key)
+        with suppress(OSError, UserError):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(place, zlib.compress(msgspec.json.encode(kept), level=1))
+            self._trim(place)
+
+    def take(self, key: str) -> Kept | None:
+        try:
+            return msgspec.json.decode(zlib.decompress(self._place(key).read_bytes()), type=Kept)
+        except (OSError, zlib.error, msgspec.MsgspecError):
+            return None
+
+    def _place(self, key: str) -> Path:
+        return self.folder / key[:2] / key
+
+    def _trim(self, newest: Path) -> None:
+        files = [(file.stat(), file) for file in newest.parent.iterdir() if file != newest]
+        room = self.most - newest.stat().st_size
+        for about, file in sorted(files, key=lambda one: -one[0].st_mtime_ns):
+            room -= about.st_size
+            if room < 0:
+                file.unlink(missing_ok=True)

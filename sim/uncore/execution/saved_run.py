@@ -1,0 +1,59 @@
+"""A run in a file: saved at a simulated time, taken up from there as often as one likes.
+
+    save(job, when, path) -> Result         runs a job of one point, and saves it on its way
+    take_up(path, parameters) -> Result     goes on, with other values of some parameters
+
+A long start is simulated once, and many variants follow from it.  With the same parameters the
+result is that of a run that was never saved, hash and all; with others its job says until when it
+had which (`since`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from uncore import engine
+from uncore.engine import NOTHING, Told
+from uncore.engine.native import state
+from uncore.engine.native import state_file as kept
+from uncore.engine.native.state import State
+from uncore.errors import UserError
+from uncore.execution.execute import alone
+from uncore.job import Job
+from uncore.program import Program
+from uncore.result import Result
+
+
+class About(msgspec.Struct, frozen=True):
+    job: dict[str, Any]
+    program: tuple[str, str, bytes]  # name, path, ELF
+
+
+def save(job: Job, when: int | str, path: Path, told: Told = NOTHING) -> Result:
+    if len(list(job.points())) > 1 or job.engine != "native":
+        raise UserError(
+            "--state: one run is saved, of engine native; write one thread count and --repeat 1,"
+            " or --seed none"
+        )
+    point = next(job.points())
+    guest = (job.program.name, str(job.program.path), job.program.data)
+
+    def keep(reached: State) -> None:
+        kept.write(path, "run", About(point.document(), guest), reached)
+
+    return alone(point, lambda job: state.saving(job, when, keep, engine.watched(job, told)))
+
+
+def take_up(path: Path, parameters: Mapping[str, str], told: Told = NOTHING) -> Result:
+    about, then = kept.read(path, "run", About)
+    name, place, data = about.program
+    before = Job.of(about.job, Program(name, Path(place), data))
+    job = before.given({**dict(before.parameters), **parameters})
+    if job != before:
+        job = replace(job, since=(then.at, before.parameters))
+    return alone(job, lambda job: state.taken_up(then, job, engine.watched(job, told)))

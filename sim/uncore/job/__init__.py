@@ -1,0 +1,10 @@
+"""A run as a value: what is executed, where, and how it is asked for.
+
+job.py             Job: everything that decides an outcome
+placement.py       which harts of the machine run the threads
+option_values.py   the values of options that several commands share
+"""
+
+from uncore.job.job import HOMES, NODE, Bytes, Job, Seed, Since, check_home
+
+__all__ = ["HOMES", "NODE", "Bytes", "Job", "Seed", "Since", "check_home"]

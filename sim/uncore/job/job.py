@@ -1,0 +1,184 @@
+"""A Job: everything that decides an outcome, as one value.
+
+    Machine + Program + placement + parameters + policies = Job
+
+Interface: `Job` (frozen, hashable), `Job.points()` for the jobs of its points, `Job.at(n, seed)`
+for the job of one, `Job.document()` for its canonical form, `Job.of(document, program)` for the job
+of one.
+Invariant: two jobs with equal documents have equal outcomes on any host, so nothing in here knows a
+path, a clock or a host.  What varies from run to run varies by the job's seeds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import Annotated, Any, Literal, get_type_hints
+
+import msgspec
+from msgspec import Meta, UnsetType
+
+from uncore.errors import UserError, nearest
+from uncore.job.placement import place
+from uncore.program import Program
+from uncore.topology.machine import Chance, Machine
+
+NODE = "node<K>"
+HOMES = {
+    "addressed": "where the program allocated it; what it did not allocate, on node 0",
+    NODE: "all memory on node K",
+    "interleave": "pages dealt out over the nodes",
+    "first-touch": "a page on the node of the hart that touches it first",
+    "pair": "first-touch, and a pair of harts uses a line that its first hart touched first",
+}
+
+Bytes = tuple[int, int]  # address of the first, how many
+# Until when (ps) a run had other values of its parameters, and which: what it has computed from
+# them stays.
+Since = tuple[int, tuple[tuple[str, str], ...]]
+Seed = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One curve: a program on a machine, at each thread count of `threads`, once with each seed."""
+
+    machine: Machine
+    program: Program
+    threads: tuple[int, ...]
+    placement: str = "compact"
+    smt: bool = True
+    home: str = "addressed"
+    slices: str = "hash"  # or the number of the slice that owns every line
+    parameters: tuple[tuple[str, str], ...] = ()  # as the program canonicalises them, sorted
+    overrides: tuple[tuple[str, str], ...] = ()  # --with, already part of the machine
+    engine: str = "native"
+    # ps of simulated time without an operation: the run is given up
+    watchdog: Annotated[int, Meta(ge=0, lt=1 << 62)] = 10**11
+    free: tuple[Bytes, ...] = ()  # lines that cost nothing (docs/whatif.md)
+    apart: tuple[tuple[Bytes, ...], ...] = ()  # each group on a line of its own (docs/whatif.md)
+    since: Since | None = None  # of a run that was taken up with other parameters
+    # Of a program of Linux: its words and files ({threads}: as many as it runs on), and whether
+    # the system costs what the machine says.
+    arguments: tuple[str, ...] = ()
+    files: tuple[tuple[str, bytes], ...] = ()
+    system: Literal["machine", "free"] = "machine"
+    seeds: tuple[Seed, ...] = ()  # of each point's repeats; none: one run, nothing left to chance
+
+    def __post_init__(self) -> None:
+        if not self.threads or min(self.threads) < 1:
+            raise UserError("a job needs thread counts of at least one; write --threads 1,2,4..8")
+        if len(set(self.seeds)) < len(self.seeds):
+            raise UserError("a job needs seeds that differ: equal ones repeat the same run")
+        most = len(self.harts)
+        if max(self.threads) > most:
+            without = " without SMT" if not self.smt and self.machine.threads_per_core > 1 else ""
+            raise UserError(
+                f"--threads {max(self.threads)}: {self.machine.id} placed '{self.placement}'"
+                f"{without} has room for {most} threads; write at most {most}"
+            )
+        check_home(self.home, len(self.machine.memories))
+        if (self.arguments or self.files) and not self.program.linux:
+            raise UserError(
+                f"{self.program.name}: arguments and --files are for programs of Linux, which have"
+                " main(); a workload has --set NAME=VALUE"
+            )
+        _check_slices(self.slices, max(len(one.slices) for one in self.machine.resolvers))
+
+    @cached_property
+    def harts(self) -> tuple[int, ...]:
+        """Harts in order of use: thread t runs on harts[t]."""
+        return place(self.machine, self.placement, self.smt)
+
+    @property
+    def seed(self) -> int | None:
+        """Of a job of one point."""
+        return self.seeds[0] if self.seeds else None
+
+    @property
+    def chance(self) -> Chance:
+        """How much is left to chance (V1)."""
+        return self.machine.chance if self.seeds else Chance()
+
+    def given(self, parameters: Mapping[str, Any]) -> Job:
+        """The same with these values of the program's parameters."""
+        values = self.program.canonical(parameters)
+        return dataclasses.replace(self, parameters=tuple(sorted(values.items())))
+
+    def at(self, threads: int, seed: int | UnsetType | None = None) -> Job:
+        """The job of one point of this curve; in lockstep where there is no seed."""
+        seeds = (seed,) if isinstance(seed, int) else ()
+        return dataclasses.replace(self, threads=(threads,), seeds=seeds)
+
+    def points(self) -> Iterator[Job]:
+        """The job of each point: all repeats of a thread count, then those of the next."""
+        for threads in self.threads:
+            for seed in self.seeds or (None,):
+                yield self.at(threads, seed)
+
+    def document(self) -> dict[str, Any]:
+        """Builtin types only; the machine without the provenance of its numbers."""
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        machine = dataclasses.replace(self.machine, numbers=())
+        fields["machine"] = machine
+        fields["files"] = [(path, sha256(data).hexdigest()) for path, data in self.files]
+        fields["program"] = {"name": self.program.name, "sha256": self.program.sha256}
+        document: dict[str, Any] = msgspec.to_builtins(fields)
+        if not self.machine.tables:  # a shipped protocol is said by its name
+            del document["machine"]["tables"]
+        if all(core.order == "tso" for core in self.machine.each_core):
+            _drop_order(document["machine"])
+        for name in ("free", "apart", "since", "arguments", "files"):
+            if not document[name]:
+                del document[name]
+        if not self.program.linux:
+            del document["system"], document["machine"]["os"]
+        if not self.seeds:  # nothing is left to chance, however much could be
+            del document["seeds"], document["machine"]["chance"]
+        return document
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any], program: Program) -> Job:
+        """The inverse of `document`, which may have come from anywhere: UserError if it is none."""
+        types = get_type_hints(cls, include_extras=True)
+        values: dict[str, Any] = {}
+        needed = {f.name for f in dataclasses.fields(cls) if f.default is dataclasses.MISSING}
+        for name in sorted(needed - document.keys() | document.keys() - types.keys()):
+            raise UserError(f"job.{name}: " + ("missing" if name in needed else "no job has this"))
+        if "files" in document:
+            raise UserError("job.files: a result does not hold them; give the run's own command")
+        for name in document.keys() - {"program"}:
+            try:
+                values[name] = msgspec.convert(document[name], types[name])
+            except msgspec.ValidationError as error:
+                raise UserError(f"job.{name}: {error}") from None
+        return cls(program=program, **values)
+
+
+def _drop_order(machine: dict[str, Any]) -> None:
+    """A machine in total store order is said as before there was another."""
+    for costs in (machine["core"], *(kind["core"] for kind in machine["kinds"])):
+        del costs["order"]
+    del machine["chance"]["load"], machine["chance"]["store"]
+
+
+def _check_slices(slices: str, most: int) -> None:
+    if slices == "hash" or (re.fullmatch("[0-9]{1,9}", slices) and int(slices) < most):
+        return
+    raise UserError(f"--slices {slices}: write 'hash' or the number of a slice, 0 to {most - 1}")
+
+
+def check_home(home: str, nodes: int) -> None:
+    if home in HOMES and home != NODE:
+        return
+    match = re.fullmatch(r"node([0-9]{1,9})", home)
+    if not match:
+        raise UserError(
+            f"--home {home}: no such policy; write one of {', '.join(HOMES)}.{nearest(home, HOMES)}"
+        )
+    if int(match[1]) >= nodes:
+        raise UserError(f"--home {home}: the machine's memory nodes are node0 to node{nodes - 1}")

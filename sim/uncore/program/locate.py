@@ -1,0 +1,120 @@
+"""Finds programs: shipped ones by name, any ELF by path, a user's own C file by compiling it.
+
+find("lock/ticket")   load("x.elf")   compile("my_lock.c")   shipped() -> all, by name
+source_of(program) -> the C file of one
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from uncore.errors import UserError, nearest
+from uncore.program import build
+from uncore.program.program import Program
+from uncore.support import paths
+
+LARGEST = 1 << 28  # bytes; no guest comes near, and a mistaken path may name a disk image
+
+
+def load(path: str | Path) -> Program:
+    """Reads an ELF file."""
+    path = Path(path)
+    return Program(path.stem, path, _contents(path))
+
+
+def _contents(path: Path) -> bytes:
+    try:
+        if path.exists() and not path.is_file():  # reading a pipe or a device may never end
+            raise UserError(f"{path}: cannot be read: it is not a regular file")
+        if path.is_file() and path.stat().st_size > LARGEST:
+            raise UserError(f"{path}: too large for a guest program ({path.stat().st_size} bytes)")
+        return path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def catalogue() -> dict[str, Path]:
+    """The shipped workloads and their files."""
+    elves = sorted(paths.GUESTS.glob("*/*.elf"))
+    return {elf.relative_to(paths.GUESTS).with_suffix("").as_posix(): elf for elf in elves}
+
+
+def shipped() -> list[Program]:
+    """Every shipped workload."""
+    return [Program(name, elf, _contents(elf)) for name, elf in catalogue().items()]
+
+
+def find(name: str) -> Program:
+    """A shipped workload by its name."""
+    known = catalogue()
+    if not known:
+        raise UserError(
+            f"no workload '{name}': the guest programs are not built; run scripts/run, or in a"
+            " checkout: python -m SCons workloads"
+        )
+    if name not in known:
+        raise UserError(
+            f"no workload is called '{name}'.{nearest(name, known, 3)} `uncore list` names all"
+            f" {len(known)}; a C file or an ELF is given by its path"
+        )
+    return Program(name, known[name], _contents(known[name]))
+
+
+def source_of(program: Program) -> Path:
+    """The C file of a program: a shipped one's, or the one that was compiled."""
+    ours = paths.WORKLOADS / f"{program.name}.c"
+    for source in (ours, program.path):
+        if source.suffix == ".c" and source.is_file():
+            return source
+    if program.linux:
+        raise UserError(
+            f"{program.path}: an ELF for RISC-V, which this computer does not run; give --host the"
+            " program's source files"
+        )
+    raise UserError(
+        f"{program.path}: an ELF has only a guest's instructions, and this needs the C file"
+    )
+
+
+LINUX_SUFFIXES = (".c", ".cc", ".cpp", ".cxx", ".zig")
+
+
+def is_for_linux(path: Path, more: bool = False) -> bool:
+    """Whether a source file has a main(), perhaps in a header, if it is compiled with `more`; a
+    workload has uc_main()."""
+    if path.suffix != ".c":
+        return True
+    text = _contents(path).decode(errors="replace")
+    return "uc_main" not in text and (more or re.search(r"\bmain\s*\(", text) is not None)
+
+
+def elf_of(
+    path: Path, sources: tuple[Path, ...], flags: tuple[str, ...], target: str = build.ON_MACHINES
+) -> Path:
+    """Where the program of these files is kept: another place where a file or a word is another."""
+    texts = [_contents(one) for one in (path, *sources)]
+    files = [one.resolve() for one in (path, *sources)]
+    said = "\0".join([target, *map(str, files), *flags]).encode()
+    place = hashlib.sha256(b"\0".join([said, *texts])).hexdigest()[:16]
+    return paths.CACHE / "programs" / place / f"{path.stem}.elf"
+
+
+def compile_for_linux(path: Path, sources: tuple[Path, ...], flags: tuple[str, ...]) -> Program:
+    """Compiles a program of Linux; anew where a file or a word is another."""
+    elf = elf_of(path, sources, flags)
+    build.build_for_linux([one.resolve() for one in (path, *sources)], elf, flags)
+    return Program(path.stem, path, _contents(elf))
+
+
+def compile(path: str | Path, defines: Iterable[str] = ()) -> Program:
+    """Compiles a C file; what has not changed since the last time is taken from the cache."""
+    path = Path(path)
+    _contents(path)  # a missing file is our message, not the compiler's
+    source, defines = path.resolve(), tuple(defines)
+    place = hashlib.sha256(" ".join((str(source), *defines)).encode()).hexdigest()[:16]
+    elf = paths.CACHE / "guests" / place / f"{path.stem}.elf"
+    build.build(source, elf, defines)
+    return Program(path.stem, path, _contents(elf))

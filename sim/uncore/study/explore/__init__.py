@@ -1,0 +1,215 @@
+"""Explore: many machines tried on a few runs each, and the best compromises.
+
+    explore(plan, workers, ...) -> Exploration     rows as of `uncore explore --json`
+
+    document.py, quantity.py, formula.py    what a file says
+    plan.py                                 what that means: choices, runs, objectives
+    search.py                               which designs are tried next
+    figures.py                              what came of their runs
+
+A batch of designs is chosen, all its runs are executed as any others are, and what came of them is
+told to the search in the batch's order: so the same designs are tried on however many workers, and
+a search that was interrupted finds its runs in the store again.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from uncore.errors import GuestError, UserError
+from uncore.execution.execute import execute
+from uncore.execution.pool import Workers
+from uncore.execution.saved_points import Store
+from uncore.job import Job
+from uncore.result import Result, Results
+from uncore.result.frame import Framed
+from uncore.study.explore import figures
+from uncore.study.explore.figures import Traffic
+from uncore.study.explore.plan import Design, Plan
+from uncore.study.explore.search import Found, searcher
+
+TRAFFIC = "traffic"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A design and what came of it."""
+
+    number: int
+    design: Design
+    words: Mapping[str, Sequence[str]]  # by run
+    results: Mapping[str, Result] = field(default_factory=dict)
+    known: Mapping[str, float | str] = field(default_factory=dict)  # all that formulas see
+    found: Found | None = None
+    refused: str = ""  # why it could not be run
+
+    @property
+    def allowed(self) -> bool:
+        return self.found is not None and all(excess <= 0 for excess in self.found.excesses)
+
+
+@dataclass(frozen=True, repr=False)
+class Exploration(Framed):
+    plan: Plan
+    tried: Sequence[Tried]
+    interrupted: bool = False
+
+    @property
+    def front(self) -> list[Tried]:
+        """What no other allowed design beats in one objective and equals in all others; best in the
+        first objective first, and of equal ones the one tried first."""
+        signs = [-1 if one.most else 1 for one in self.plan.objectives]
+        costs: dict[tuple[float, ...], Tried] = {}
+        for one in self.tried:
+            if one.found and one.allowed:
+                values = zip(signs, one.found.objectives, strict=True)
+                costs.setdefault(tuple(sign * value for sign, value in values), one)
+        best = [cost for cost in costs if not any(_beats(other, cost) for other in costs)]
+        return [costs[cost] for cost in sorted(best)]
+
+    @property
+    def results(self) -> Results:
+        """The runs behind the front."""
+        return Results(result for one in self.front for result in one.results.values())
+
+    def __repr__(self) -> str:
+        return f"<{self.plan.title}: {len(self.tried)} designs, {len(self.front)} on the front>"
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """A row for each design."""
+        front = {one.number for one in self.front}
+        return [
+            {
+                "design": one.number,
+                **one.design,
+                **{name: value for name, value in one.known.items() if name not in one.design},
+                **dict(zip(self._goals, one.found.objectives if one.found else (), strict=False)),
+                "allowed": one.allowed,
+                "front": one.number in front,
+                "refused": one.refused,
+                "runs": [shlex.join(words) for words in one.words.values()],
+            }
+            for one in self.tried
+        ]
+
+    @property
+    def _goals(self) -> list[str]:
+        return [one.words for one in self.plan.objectives]
+
+
+def _beats(one: Sequence[float], other: Sequence[float]) -> bool:
+    return one != other and all(a <= b for a, b in zip(one, other, strict=True))
+
+
+def explore(
+    plan: Plan,
+    workers: Workers = 1,
+    *,
+    store: Store | None = None,
+    resume: bool = False,
+    done: Callable[[int], None] = lambda designs: None,
+) -> Exploration:
+    """`done` hears how many more designs have been tried."""
+    search, tried, stops = searcher(plan), list[Tried](), list[BaseException]()
+    while not stops and len(tried) < plan.designs:
+        count = min(plan.written.values.search.batch, plan.designs - len(tried))
+        designs = search.ask(count)
+        if not designs:
+            break
+        runner = _Batch(plan, len(tried), designs)
+        runner.run(workers, store, resume, stops.append)
+        for one in runner.tried() if not stops else ():
+            search.tell(one.design, one.found)
+            tried.append(one)
+        done(len(designs))
+        if stops and not tried:
+            raise stops[0]
+        if not any(one.found for one in tried):
+            file, why = plan.written.file, tried[0].refused
+            raise UserError(f"{file}: none of {len(tried)} designs can be run; the first: {why}")
+    return Exploration(plan, tried, interrupted=bool(stops))
+
+
+class _Batch:
+    """Designs whose runs are executed together."""
+
+    def __init__(self, plan: Plan, before: int, designs: Sequence[Design]) -> None:
+        self._plan = plan
+        self._before = before
+        self._designs = designs
+        self._jobs: list[dict[str, tuple[Job, Sequence[str]]]] = []
+        self._refused: dict[int, str] = {}  # by place in the batch
+        for place, design in enumerate(designs):
+            jobs: dict[str, tuple[Job, Sequence[str]]] = {}
+            try:
+                jobs = {name: (job, words) for name, job, words in plan.jobs(design)}
+            except UserError as error:
+                self._refused[place] = str(error)
+            self._jobs.append(jobs)
+        self._results: dict[int, Result] = {}  # by the job's identity
+        self._traffic: dict[Any, Traffic] = {}
+
+    def run(
+        self,
+        workers: Workers,
+        store: Store | None,
+        resume: bool,
+        interrupted: Callable[[KeyboardInterrupt], None],
+    ) -> None:
+        jobs = [job for by_name in self._jobs for job, _ in by_name.values()]
+        results = execute(
+            jobs,
+            workers,
+            wrong=self._wrong,
+            probes=frozenset({TRAFFIC}),
+            seen=lambda job, observed: self._traffic.update({_which(job): observed[TRAFFIC]}),
+            store=store,
+            resume=resume,
+            interrupted=interrupted,
+        )
+        self._results = {id(job): result for job, result in zip(jobs, results, strict=True)}
+
+    def _wrong(self, job: Job, error: GuestError) -> None:
+        for place, by_name in enumerate(self._jobs):
+            if any(one.machine is job.machine for one, _ in by_name.values()):
+                self._refused.setdefault(place, str(error))
+
+    def tried(self) -> Iterator[Tried]:
+        for place, (design, jobs) in enumerate(zip(self._designs, self._jobs, strict=True)):
+            words = {name: said for name, (_, said) in jobs.items()}
+            results = {name: self._results[id(job)] for name, (job, _) in jobs.items()}
+            number, refused = self._before + place + 1, self._refused.get(place, "")
+            failures = [
+                f for one in results.values() for point in one.points for f in point.failures
+            ]
+            if refused or failures:
+                yield Tried(number, design, words, results, refused=refused or failures[0])
+                continue
+            known = self._known(design, jobs)
+            found = Found(
+                [one.formula.value(known) for one in self._plan.objectives],
+                [one.excess(known) for one in self._plan.constraints],
+            )
+            yield Tried(number, design, words, results, known, found)
+
+    def _known(
+        self, design: Design, jobs: Mapping[str, tuple[Job, Sequence[str]]]
+    ) -> dict[str, float | str]:
+        machine = next(iter(jobs.values()))[0].machine
+        known: dict[str, float | str] = {**figures.of_machine(machine), **self._plan.known(design)}
+        for name, (job, _) in jobs.items():
+            traffic = {point.seed: self._traffic[_which(point)] for point in job.points()}
+            of_run = figures.of_run(job, self._results[id(job)], traffic, self._plan.written)
+            known |= {f"{name}.{figure}": value for figure, value in of_run.items()}
+        for name, formula in self._plan.figures.items():
+            known[name] = formula.value(known)
+        return known
+
+
+def _which(point: Job) -> Any:
+    """Tells the points of a batch apart: designs that are alike share what was seen."""
+    policies = (point.home, point.placement, point.slices, point.threads, point.seed)
+    return id(point.machine), point.program.sha256, point.parameters, policies

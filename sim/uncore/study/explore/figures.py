@@ -1,0 +1,88 @@
+"""What formulas may ask of a run: its throughput, latencies, traffic and energy.
+
+    of_run(job, result, traffic, prices) -> {"throughput": 2.2, "lines.memory": 0.1, ...}
+    of_machine(machine)                  -> {"ccx": 32, "core": 256, ...}: how many of each level
+
+Units: million operations a second, microseconds, lines, messages and bits an operation.  `bits` are
+those that messages put on the links of a level that have a width; a message that crosses several
+links counts on each.  Energy an operation is lines, messages and bits by level times their prices,
+in the unit of these.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from uncore.errors import UserError, nearest
+from uncore.job import Job
+from uncore.result import Point, Result, repeats
+from uncore.study.explore.document import Written
+from uncore.topology.machine import Machine
+from uncore.topology.units import size
+
+Traffic = Mapping[str, Sequence[int]]  # level -> messages without a line, and with one
+BYTE = 8
+MILLION = 1e6
+
+
+def of_run(
+    job: Job, result: Result, traffic: Mapping[Any, Traffic], written: Written
+) -> dict[str, float]:
+    """Of the run of median throughput; `traffic`: of each, by its seed."""
+    point = repeats(result)[0].median
+    ops = max(point.ops, 1)
+    found: dict[str, float] = {"throughput": (point.throughput or 0) / MILLION}
+    if point.latency:
+        for name in ("p50", "p90", "p99", "max"):
+            found[name] = getattr(point.latency, name) / MILLION
+    if point.fairness is not None:
+        found["fairness"] = point.fairness
+    counts = _counts(job.machine, point, traffic[point.seed])
+    for kind, by_level in counts.items():
+        found |= {f"{kind}.{_word(name)}": count / ops for name, count in by_level.items()}
+        found[kind] = sum(by_level.values()) / ops
+    found["energy"] = sum(_cost(written, kind, by) for kind, by in counts.items()) / ops
+    return found
+
+
+def of_machine(machine: Machine) -> dict[str, float]:
+    counts = {
+        _word(level): float(len({member[: depth + 1] for member in machine.shape}))
+        for depth, level in enumerate(machine.levels[:-1])
+    }
+    return {**counts, "thread": float(machine.harts)}
+
+
+def _counts(machine: Machine, point: Point, traffic: Traffic) -> dict[str, dict[str, float]]:
+    """By kind, and by level or class of distance; 0 where nothing came from."""
+    levels = machine.levels[:-1]
+    stored = dict.fromkeys(f"{one.level} data" for one in machine.resolvers)
+    lines = dict.fromkeys((*levels, *stored, "memory"), 0.0) | (point.transfers or {})
+    short, long = (_bytes(machine, kind) * BYTE for kind in ("control", "data"))
+    pairs = {level: traffic.get(level, (0, 0)) for level in levels if level != "core"}
+    return {
+        "lines": lines,
+        "messages": {level: bare + full for level, (bare, full) in pairs.items()},
+        "bits": {level: bare * short + full * long for level, (bare, full) in pairs.items()},
+    }
+
+
+def _bytes(machine: Machine, kind: str) -> int:
+    return next(size(one.text) for one in machine.numbers if one.key == f"messages.{kind}")
+
+
+def _cost(written: Written, kind: str, counts: Mapping[str, float]) -> float:
+    prices: Mapping[str, float] = getattr(written.values.prices, kind)
+    for name in prices.keys() - counts.keys():
+        raise UserError(
+            f"{written.at('prices', kind, name)}: '{name}': no {kind} are counted so."
+            f"{nearest(name, counts)} There are {', '.join(counts)}"
+        )
+    return sum(prices.get(name, 0) * count for name, count in counts.items())
+
+
+def _word(name: str) -> str:
+    """As a formula can write it."""
+    return re.sub(r"\W", "_", name)

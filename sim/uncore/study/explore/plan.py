@@ -1,0 +1,195 @@
+"""What is to be explored: a file's choices, formulas and runs, ready to be tried.
+
+    Plan.read(path)            with programs found and formulas parsed
+    plan.jobs(design)          the jobs of one design, by the names of the runs, and their words
+    plan.known(design)         its choices as formulas see them: times in ns, sizes in MiB
+
+A design is a text for each choice.  A choice is an option of `run` (home, place, slices), a number
+of the machine (a name with a point, or `protocol`), a parameter of all workloads (`set.NAME`), or
+else a name for formulas and for what stands in braces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from uncore.errors import UserError, nearest
+from uncore.execution import repeat_command as repeating
+from uncore.execution.request import find_program, make_job
+from uncore.job import Job
+from uncore.program import Program
+from uncore.study.explore import document
+from uncore.study.explore.document import Range, Value, Written
+from uncore.study.explore.formula import Constraint, Formula, Known, Template
+from uncore.study.explore.quantity import Quantity, between, number
+
+Design = Mapping[str, str]
+OPTIONS = {"home": "home", "place": "placement", "slices": "slices"}  # and the fields of a Job
+PARAMETER = "set."
+WORDS = ("protocol",)  # keys of a machine that have no point
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Values to choose from; or, where there are none, whatever lies between two quantities."""
+
+    name: str
+    values: tuple[str, ...]
+    ends: tuple[Quantity, Quantity] | None = None
+
+    @property
+    def ordered(self) -> bool:
+        return all(isinstance(number(value), float) for value in self.values)
+
+
+@dataclass(frozen=True)
+class Run:
+    program: Program
+    workload: str  # as it was written
+    threads: int
+    parameters: Mapping[str, Template]
+
+    def values(self, design: Design, known: Known) -> dict[str, str]:
+        """Of its parameters: those of all workloads, and its own."""
+        common = {
+            key.removeprefix(PARAMETER): value
+            for key, value in design.items()
+            if key.startswith(PARAMETER)
+        }
+        return common | {key: one.text(known) for key, one in self.parameters.items()}
+
+
+@dataclass(frozen=True)
+class Objective:
+    formula: Formula
+    most: bool  # the more, the better
+
+    @property
+    def words(self) -> str:
+        return self.formula.words
+
+
+@dataclass(frozen=True)
+class Plan:
+    written: Written
+    machine: Template
+    numbers: Mapping[str, Template]
+    runs: Mapping[str, Run]
+    choices: tuple[Choice, ...]
+    figures: Mapping[str, Formula]
+    objectives: tuple[Objective, ...]
+    constraints: tuple[Constraint, ...]
+
+    @classmethod
+    def read(cls, file: Path) -> Plan:
+        written = document.read(file)
+        said = written.values
+        plan = cls(
+            written,
+            Template.read(said.machine, written.at("machine")),
+            _templates(written, said.with_, "with"),
+            {name: _run(written, name) for name in said.runs},
+            tuple(_choice(written, name, values) for name, values in said.choices.items()),
+            {
+                name: Formula.read(words, written.at("figures", name))
+                for name, words in said.figures.items()
+            },
+            (*_objectives(written, "maximise"), *_objectives(written, "minimise")),
+            tuple(Constraint.read(one, written.at("constraints")) for one in said.constraints),
+        )
+        plan._refuse_idle()
+        return plan
+
+    @property
+    def title(self) -> str:
+        return self.written.values.title or self.written.file.stem
+
+    @property
+    def designs(self) -> int:
+        """How many are tried."""
+        return self.written.values.search.designs
+
+    def known(self, design: Design) -> dict[str, float | str]:
+        return {name: number(value) for name, value in design.items()}
+
+    def jobs(self, design: Design) -> Iterator[tuple[str, Job, tuple[str, ...]]]:
+        """Name, job, and the words of `uncore run` that repeat it."""
+        said, known = self.written.values, self.known(design)
+        machine = self.machine.text(known)
+        numbers = {key: one.text(known) for key, one in self.numbers.items()}
+        numbers |= {key: value for key, value in design.items() if _of_machine(key)}
+        policies: Any = {OPTIONS[k]: value for k, value in design.items() if k in OPTIONS}
+        policies["seeds"] = tuple(range(said.seed, said.seed + said.repeat))
+        first: Job | None = None
+        for name, run in self.runs.items():
+            if first is None:
+                first = make_job(machine, run.program, [run.threads], overrides=numbers, **policies)
+            job = replace(first, program=run.program, threads=(run.threads,))
+            job = job.given(run.values(design, known))
+            yield name, job, repeating.words(machine, run.workload, job)
+
+    def _refuse_idle(self) -> None:
+        """A choice that decides nothing is a slip of the pen."""
+        if not self.objectives:
+            raise UserError(
+                f"{self.written.file}: nothing to look for: write maximise = [...] or minimise ="
+                f' [...], of such as "{next(iter(self.runs))}.throughput"'
+            )
+        used = {name for one in self._readers() for name in one.names}
+        for choice in self.choices:
+            name = choice.name
+            decides = name in OPTIONS or _of_machine(name) or name.startswith(PARAMETER)
+            if not decides and name not in used:
+                raise UserError(
+                    f"{self.written.at('choices', name)}: '{name}' decides nothing: it is no option"
+                    f" ({', '.join(OPTIONS)}), no number of the machine (like ccx.join.latency), no"
+                    f" {PARAMETER}NAME, and no formula names it.{nearest(name, (*OPTIONS, *used))}"
+                )
+
+    def _readers(self) -> list[Template | Formula]:
+        """All that may name a choice."""
+        own = [one for run in self.runs.values() for one in run.parameters.values()]
+        sides = [side for one in self.constraints for side in (one.less, one.more)]
+        goals = [one.formula for one in self.objectives]
+        return [self.machine, *self.numbers.values(), *own, *self.figures.values(), *sides, *goals]
+
+
+def _of_machine(name: str) -> bool:
+    return name in WORDS or ("." in name and not name.startswith(PARAMETER))
+
+
+def _templates(written: Written, values: Mapping[str, Value], *at: str) -> dict[str, Template]:
+    return {key: Template.read(str(value), written.at(*at, key)) for key, value in values.items()}
+
+
+def _run(written: Written, name: str) -> Run:
+    said = written.values.runs[name]
+    try:
+        program = find_program(said.workload)
+        program.canonical({key: v for key, v in said.set.items() if "{" not in str(v)})
+    except UserError as error:
+        raise UserError(f"{written.at('runs', name)}: {error}") from None
+    parameters = _templates(written, said.set, "runs", name, "set")
+    return Run(program, said.workload, said.threads or written.values.threads, parameters)
+
+
+def _choice(written: Written, name: str, values: Sequence[Value] | Range) -> Choice:
+    place = written.at("choices", name)
+    if not isinstance(values, Range):
+        texts = tuple(dict.fromkeys(str(value) for value in values))
+        return Choice(name, texts)
+    if values.step is None:
+        return Choice(name, (), between(place, values.from_, values.to))
+    low, high = between(place, values.from_, values.to)
+    step, _ = between(place, values.step, values.to)
+    count = int((high.amount - low.amount) / step.amount + 1e-9)
+    texts = tuple(str(Quantity(low.amount + n * step.amount, low.unit)) for n in range(count + 1))
+    return Choice(name, texts)
+
+
+def _objectives(written: Written, which: str) -> Iterator[Objective]:
+    for words in getattr(written.values, which):
+        yield Objective(Formula.read(words, written.at(which)), which == "maximise")

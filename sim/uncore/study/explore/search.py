@@ -1,0 +1,124 @@
+"""Which designs are tried next.
+
+    Everything(choices)          all of them, where the budget allows
+    Sampler(choices, ...)        Optuna's estimator of good and bad designs (TPE)
+
+Both: `ask(count)` for designs that were not asked for before, fewer when there are no more;
+`tell(design, found)` what came of one.  Determined by the seed and by what is told, in its order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice, product
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from uncore.errors import UserError
+from uncore.study.explore.plan import Choice, Design, Plan
+from uncore.study.explore.quantity import Quantity
+
+if TYPE_CHECKING:
+    import optuna
+
+STARTS = 4  # of so many parts of the budget one is drawn before anything is estimated
+STALE = 50  # draws in a row that were known: there is nothing new to be had
+
+
+class Found(NamedTuple):
+    """Of a design that could be run."""
+
+    objectives: Sequence[float]
+    excesses: Sequence[float]  # of constraints: at most 0 where they are kept
+
+
+class Searcher(Protocol):
+    def ask(self, count: int) -> list[Design]: ...
+
+    def tell(self, design: Design, found: Found | None) -> None: ...
+
+
+def searcher(plan: Plan) -> Searcher:
+    finite = all(choice.values for choice in plan.choices)
+    if finite and prod(len(choice.values) for choice in plan.choices) <= plan.designs:
+        return Everything(plan.choices)
+    return Sampler(plan)
+
+
+class Everything:
+    def __init__(self, choices: Sequence[Choice]) -> None:
+        names = [choice.name for choice in choices]
+        combined = product(*(choice.values for choice in choices))
+        self._rest = (dict(zip(names, values, strict=True)) for values in combined)
+
+    def ask(self, count: int) -> list[Design]:
+        return list(islice(self._rest, count))
+
+    def tell(self, design: Design, found: Found | None) -> None:
+        """Nothing follows from it."""
+
+
+class Sampler:
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._study = _study(plan)
+        self._asked: dict[tuple[str, ...], optuna.Trial] = {}
+
+    def ask(self, count: int) -> list[Design]:
+        designs: list[Design] = []
+        stale = 0
+        while len(designs) < count and stale < STALE:
+            trial = self._study.ask()
+            design = {one.name: _drawn(trial, one) for one in self._plan.choices}
+            if tuple(design.values()) in self._asked:
+                self._study.tell(trial, state=_failed())
+                stale += 1
+                continue
+            self._asked[tuple(design.values())] = trial
+            designs.append(design)
+            stale = 0
+        return designs
+
+    def tell(self, design: Design, found: Found | None) -> None:
+        trial = self._asked[tuple(design.values())]
+        if found is None:
+            self._study.tell(trial, state=_failed())
+            return
+        for constraint, excess in zip(self._plan.constraints, found.excesses, strict=True):
+            trial.set_constraint(constraint.words, excess)
+        self._study.tell(trial, list(found.objectives))
+
+
+def _study(plan: Plan) -> Any:
+    try:
+        import optuna  # noqa: PLC0415 (slow to load)
+    except ImportError:
+        raise UserError(
+            f"{plan.written.file}: more designs than are to be tried ({plan.designs}) need the"
+            " package optuna, which is not installed; write: pip install 'uncore[explore]'"
+        ) from None
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    sampler = optuna.samplers.TPESampler(
+        seed=plan.written.values.search.seed,
+        n_startup_trials=max(plan.designs // STARTS, 1),
+        multivariate=True,
+        constant_liar=True,  # what is under way counts as bad, so that a batch is spread
+    )
+    directions: Any = ["maximize" if one.most else "minimize" for one in plan.objectives]
+    return optuna.create_study(sampler=sampler, directions=directions)
+
+
+def _failed() -> Any:
+    import optuna  # noqa: PLC0415 (slow to load)
+
+    return optuna.trial.TrialState.FAIL
+
+
+def _drawn(trial: optuna.Trial, choice: Choice) -> str:
+    if choice.ends:
+        (low, unit), (high, _) = choice.ends
+        amount = trial.suggest_float(choice.name, low, high, log=True)
+        return str(Quantity(amount, unit).rounded())
+    if choice.ordered:
+        return choice.values[trial.suggest_int(choice.name, 0, len(choice.values) - 1)]
+    return str(trial.suggest_categorical(choice.name, choice.values))

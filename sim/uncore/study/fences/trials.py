@@ -1,0 +1,116 @@
+"""Runs of one program over seeds, machines and numbers of harts, until one fails.
+
+    Trials(machines, threads, seeds, ...)       what is tried
+    first_failure(program, trials) -> Failure   the first by seed, or None: all runs passed
+
+Run n is on the machine, at the pace and with the number of harts whose turn it is, from the seed n:
+so a few runs already differ in everything, and a seed tells the whole run.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from uncore import engine
+from uncore.engine import Told
+from uncore.errors import GuestError
+from uncore.execution import repeat_command as repeating
+from uncore.execution.request import make_job
+from uncore.job import Job
+from uncore.job.option_values import duration
+from uncore.program import Program
+
+ORDER: Mapping[str, str] = {"core.order": "weak"}
+WATCHDOG = "1ms"
+# Of each program the settings that it has: little work; and more or less time inside and outside,
+# as what has come too early or too late shows only where something is done meanwhile.
+SMALL: Mapping[str, str] = {
+    "ops": "20",
+    "updates": "20",
+    "kill_after": "10",
+    "batch": "2",
+    "quiescent_every": "1",
+    "write_every": "4",
+}
+PACES: Sequence[tuple[Mapping[str, str], Mapping[str, str]]] = (
+    ({}, {}),
+    ({"hold": "2us"}, {}),
+    ({"hold": "500ns", "think": "1us", "period": "500ns"}, {}),
+    ({"hold": "4us"}, {"chance.store": "5us"}),
+    ({"hold": "300ns"}, {"chance.load": "10us"}),
+)
+
+
+@dataclass(frozen=True)
+class Trials:
+    """What is tried of each program."""
+
+    machines: tuple[str, ...] = ("ccx:2x4", "mesh:3x3", "bus:8")
+    threads: tuple[int, ...] = (2, 3, 4, 8)
+    seeds: int = 200
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    told: Told = field(default_factory=dict)
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """A run that failed, why, and the command that repeats it."""
+
+    machine: str
+    threads: int
+    seed: int
+    why: str
+    repeat: str
+
+
+def first_failure(program: Program, trials: Trials) -> Failure | None:
+    for machine, job in _runs(program, trials):
+        if why := _failure(job, trials.told):
+            assert job.seed is not None
+            command = shlex.join(repeating.words(machine, str(program.path), job, trials.told))
+            return Failure(machine, job.threads[0], job.seed, why, command)
+    return None
+
+
+def _runs(program: Program, trials: Trials) -> Iterator[tuple[str, Job]]:
+    """Each run with its machine's name, by seed."""
+    curves = [
+        (machine, _curve(machine, program, trials, *pace))
+        for pace in PACES
+        for machine in trials.machines
+    ]
+    for seed in range(1, trials.seeds + 1):
+        turn, at = divmod(seed - 1, len(curves))
+        machine, curve = curves[at]
+        yield machine, curve.at(trials.threads[turn % len(trials.threads)], seed)
+
+
+def _curve(
+    machine: str,
+    program: Program,
+    trials: Trials,
+    pace: Mapping[str, str],
+    chance: Mapping[str, str],
+) -> Job:
+    settings = {parameter.name for parameter in program.params}
+    usual = {name: value for name, value in {**SMALL, **pace}.items() if name in settings}
+    return make_job(
+        machine,
+        program,
+        trials.threads,
+        parameters={**usual, **trials.parameters},
+        overrides={**ORDER, **chance, **trials.overrides},
+        watchdog=duration("--watchdog", WATCHDOG),
+    )
+
+
+def _failure(job: Job, told: Told) -> str:
+    try:
+        failures = engine.run(job, frozenset(), told=told)["failures"]
+    except GuestError as error:
+        return str(error)
+    return str(failures[0]) if failures else ""

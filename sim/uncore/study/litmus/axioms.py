@@ -1,0 +1,250 @@
+"""What the memory model allows, computed from its axioms.
+
+    allowed(test, tso=False) -> frozenset[Outcome]
+
+The RISC-V Instruction Set Manual, volume I, chapter "RVWMO" (and "Ztso"): an execution is allowed
+if there is one total order of all memory operations, the global memory order, that respects each
+hart's preserved program order and from which every load takes its value.  A litmus test is small,
+so all total orders are tried.  Rule numbers below are those of the manual's preserved program
+order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from uncore.study.litmus.events import Access, Link, Litmus, Outcome
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A memory operation: an AMO is one that loads and stores; LR and SC are two, paired."""
+
+    thread: int
+    position: int  # in the program order of its thread
+    access: Access
+    loads: bool
+    stores: bool
+    acquire: bool = False
+    release: bool = False
+    atomic: bool = False  # an AMO or SC, whose value may not be forwarded (rule 3)
+    paired: bool = False  # an SC, whose LR is the operation before it
+    links: tuple[Link, ...] = ()  # what stands between it and each earlier operation
+
+
+def allowed(test: Litmus, tso: bool = False) -> frozenset[Outcome]:
+    """Every outcome of some execution that satisfies the axioms."""
+    operations = [op for n, thread in enumerate(test.threads) for op in _operations(n, thread)]
+    before = {
+        (a, b)
+        for a, first in enumerate(operations)
+        for b, second in enumerate(operations)
+        if first.thread == second.thread
+        and first.position < second.position
+        and _preserved(operations, first, second, tso)
+    }
+    outcomes = set()
+    for order in _total_orders(len(operations), before):
+        source = _sources(operations, order)
+        if _forwards_rightly(operations, order, source) and _is_atomic(operations, order, source):
+            outcomes.add(_outcome(test, operations, order, source))
+    return frozenset(outcomes)
+
+
+def _operations(number: int, thread: tuple[Access, ...]) -> list[Operation]:
+    found: list[Operation] = []
+
+    def add(
+        access: Access, loads: bool, stores: bool, *, links: tuple[Link, ...], **is_: bool
+    ) -> None:
+        found.append(Operation(number, len(found), access, loads, stores, links=links, **is_))
+
+    links: tuple[Link, ...] = ()
+    for access in thread:
+        if found:
+            links = (*links, access.link)
+        # One link an earlier operation: what stands anywhere between the two.
+        if access.style.startswith("amo"):
+            order = access.style.partition(".")[2]
+            add(
+                access,
+                True,
+                True,
+                links=links,
+                atomic=True,
+                acquire="aq" in order,
+                release="rl" in order,
+            )
+        elif access.style == "lrsc" and access.store:
+            add(access, True, False, links=links)
+            links = (*links, "po")
+            add(access, False, True, links=links, atomic=True, paired=True)
+        else:
+            add(access, not access.store, access.store, links=links)
+    return found
+
+
+def _preserved(operations: list[Operation], a: Operation, b: Operation, tso: bool) -> bool:
+    """Rules 1, 4 to 11 and 13: what does not depend on who read from whom."""
+    between = b.links[a.position :]
+    adjacent = len(between) == 1
+    next_ = next(one for one in operations if _follows(one, a))
+    return (
+        (a.access.location == b.access.location and b.stores)  # 1
+        or any(_fenced(link, a, b) for link in between)  # 4
+        or a.acquire  # 5
+        or b.release  # 6, and 7 where both are RCsc
+        or (b.paired and adjacent)  # 8
+        or (adjacent and _depends(b, a))  # 9, 10
+        or (between[0] == "ctrl" and a.loads and b.stores)  # 11
+        or (_depends(next_, a) and not next_.stores and b.stores)  # 13: an address depends
+        or (tso and (a.loads or b.stores))  # Ztso: loads acquire, stores release
+    )
+
+
+def _follows(b: Operation, a: Operation) -> bool:
+    return (b.thread, b.position) == (a.thread, a.position + 1)
+
+
+def _depends(b: Operation, a: Operation) -> bool:
+    """A load's address, or a store's value, on what the operation before it returned."""
+    return _follows(b, a) and b.links[a.position] == "dep" and a.loads
+
+
+def _fenced(link: Link, a: Operation, b: Operation) -> bool:
+    match link:
+        case "fence rw,rw":
+            return True
+        case "fence.tso":
+            return a.loads or b.stores
+        case "fence w,w":
+            return a.stores and b.stores
+        case "fence r,r":
+            return a.loads and b.loads
+        case _:
+            return False
+
+
+def _total_orders(count: int, before: set[tuple[int, int]]) -> Iterator[tuple[int, ...]]:
+    """Every order of 0..count-1 that has a before b for each pair given."""
+    earlier = {b: frozenset(a for a, x in before if x == b) for b in range(count)}
+
+    def extend(order: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        if len(order) == count:
+            yield order
+        for chosen in range(count):
+            if chosen not in order and earlier[chosen] <= set(order):
+                yield from extend((*order, chosen))
+
+    yield from extend(())
+
+
+def _sources(operations: list[Operation], order: tuple[int, ...]) -> dict[int, int | None]:
+    """The load value axiom: of the stores before the load in either order, the last in `order`."""
+    place = {op: when for when, op in enumerate(order)}
+    source: dict[int, int | None] = {}
+    for load, op in enumerate(operations):
+        if not op.loads:
+            continue
+        stores = [
+            store
+            for store, other in enumerate(operations)
+            if other.stores
+            and other.access.location == op.access.location
+            and store != load
+            and (
+                place[store] < place[load]
+                or (other.thread == op.thread and other.position < op.position)
+            )
+        ]
+        source[load] = max(stores, key=place.__getitem__, default=None)
+    return source
+
+
+def _forwards_rightly(
+    operations: list[Operation], order: tuple[int, ...], source: dict[int, int | None]
+) -> bool:
+    """Rules 2, 3 and 12: what must be in program order because of who read from whom."""
+    place = {op: when for when, op in enumerate(order)}
+    for b, store in source.items():
+        second = operations[b]
+        for a in range(b - second.position, b):
+            first = operations[a]
+            if store is not None and _depends(operations[store], first):  # 12
+                own = operations[store].thread == second.thread and store < b
+                if own and place[b] < place[a]:
+                    return False
+            if first.access.location != second.access.location or place[a] < place[b]:
+                continue
+            if first.atomic and store == a:  # 3
+                return False
+            if first.loads and source[a] != store and not _stored_between(operations, a, b):
+                return False  # 2
+    return True
+
+
+def _stored_between(operations: list[Operation], a: int, b: int) -> bool:
+    first, second = operations[a], operations[b]
+    return any(
+        op.stores
+        and op.thread == first.thread
+        and first.position < op.position < second.position
+        and op.access.location == first.access.location
+        for op in operations
+    )
+
+
+def _is_atomic(
+    operations: list[Operation], order: tuple[int, ...], source: dict[int, int | None]
+) -> bool:
+    """The atomicity axiom: no other hart's store between the LR's source and its SC."""
+    place = {op: when for when, op in enumerate(order)}
+    for sc, op in enumerate(operations):
+        if not op.paired:
+            continue
+        start = source[sc - 1]
+        since = -1 if start is None else place[start]
+        if any(
+            other.stores
+            and other.thread != op.thread
+            and other.access.location == op.access.location
+            and since < place[number] < place[sc]
+            for number, other in enumerate(operations)
+        ):
+            return False
+    return True
+
+
+def _outcome(
+    test: Litmus,
+    operations: list[Operation],
+    order: tuple[int, ...],
+    source: dict[int, int | None],
+) -> Outcome:
+    def value(store: int | None) -> int:
+        """What the store stored: an AMO that stands for a load puts back what it read."""
+        if store is None:
+            return 0
+        access = operations[store].access
+        return access.value if access.store else value(source[store])
+
+    loads = [
+        value(source[number])
+        for number, op in enumerate(operations)
+        if op.loads and not op.access.store
+    ]
+    final = []
+    for location in test.locations:
+        stores = [
+            n for n in order if operations[n].stores and operations[n].access.location == location
+        ]
+        final.append(value(stores[-1] if stores else None))
+    return (*loads, *final)
+
+
+@cache
+def cached(test: Litmus, tso: bool) -> frozenset[Outcome]:
+    """`allowed`, computed once a process."""
+    return allowed(test, tso)

@@ -1,0 +1,120 @@
+"""All litmus tests as one guest program: each thread of a test is one block of assembly.
+
+    program(tests) -> Program      compiled once for these tests, and kept
+
+The other half, which chooses starting points and tallies outcomes, is workloads/include/litmus.h.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+from uncore.program import Program, compile
+from uncore.study.litmus.events import Access, Litmus, Outcome
+from uncore.support import paths
+
+MOST_THREADS = 4
+BITS = 2  # of a value in an outcome
+
+
+def program(tests: Sequence[Litmus]) -> Program:
+    """The guest that runs these tests."""
+    text = source(tests)
+    folder = paths.CACHE / "litmus"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"litmus-{hashlib.sha256(text.encode()).hexdigest()[:16]}.c"
+    if not path.is_file():
+        path.write_text(text)
+    return compile(path)
+
+
+def source(tests: Sequence[Litmus]) -> str:
+    """The C file."""
+    parts = ['#include "litmus.h"', 'UC_WORKLOAD("Litmus tests of the memory model");']
+    for number, test in enumerate(tests):
+        parts.append(f"// {test.name}")
+        for thread, accesses in enumerate(test.threads):
+            parts.append(_function(f"test{number}_{thread}", test, accesses))
+    rows = ",\n".join(_row(number, test) for number, test in enumerate(tests))
+    parts.append(f"const struct litmus_test litmus_tests[] = {{\n{rows}}};")
+    parts.append(f"const unsigned litmus_count = {len(tests)};")
+    return "\n".join(parts) + "\n"
+
+
+def decoded(test: Litmus, code: int) -> Outcome:
+    """An outcome as the guest packed it."""
+    values = test.loads + len(test.locations)
+    return tuple(code >> BITS * i & (1 << BITS) - 1 for i in range(values))
+
+
+def _row(number: int, test: Litmus) -> str:
+    loads = ", ".join(str(sum(not a.store for a in thread)) for thread in test.threads)
+    names = ", ".join(f"test{number}_{thread}" for thread in range(len(test.threads)))
+    return f"  {{{len(test.threads)}, {len(test.locations)}, {{{loads}}}, {{{names}}}}}"
+
+
+def _function(name: str, test: Litmus, accesses: Sequence[Access]) -> str:
+    loads = [f"r{i}" for i in range(sum(not a.store for a in accesses))]
+    lines = "\n".join(f'      "{line}\\n"' for line in _assembly(accesses))
+    outputs = ", ".join(f'[{r}] "=&r"({r})' for r in loads)
+    inputs = ", ".join(f'[{loc}] "r"(at[{i}])' for i, loc in enumerate(test.locations))
+    declared = f"  uint32_t {', '.join(loads)};\n" if loads else ""
+    stored = "".join(f"  out[{i}] = {r};\n" for i, r in enumerate(loads))
+    unused = "" if loads else "  (void)out;\n"
+    return (
+        f"static void {name}(const litmus_location* at, uint32_t* out) {{\n{declared}"
+        f"  __asm__ volatile(\n{lines}\n"
+        f'      : {outputs} : {inputs} : "t0", "t1", "memory");\n{stored}{unused}}}'
+    )
+
+
+def _assembly(accesses: Sequence[Access]) -> Iterable[str]:
+    loaded = -1
+    for access in accesses:
+        if access.link.startswith("fence"):
+            yield access.link
+        before = f"%[r{loaded}]"
+        if access.link == "ctrl":
+            yield f"bnez {before}, 2f"
+            yield "2:"
+        if access.store:
+            yield from _store(access, before)
+        else:
+            loaded += 1
+            yield from _load(access, f"%[r{loaded}]", before)
+
+
+def _load(access: Access, to: str, before: str) -> Iterable[str]:
+    at = f"(%[{access.location}])"
+    style, _, order = access.style.partition(".")
+    if access.link == "dep":
+        yield f"xor t0, {before}, {before}"
+        yield f"add t0, t0, %[{access.location}]"
+        at = "(t0)"
+    match style:
+        case "plain":
+            yield f"lw {to}, {at}"
+        case "amo":
+            yield f"amoor.w{'.' + order if order else ''} {to}, x0, {at}"
+        case _:
+            yield f"lr.w {to}, {at}"
+
+
+def _store(access: Access, before: str) -> Iterable[str]:
+    at = f"(%[{access.location}])"
+    style, _, order = access.style.partition(".")
+    if access.link == "dep":
+        yield f"xor t0, {before}, {before}"
+        yield f"addi t0, t0, {access.value}"
+    else:
+        yield f"li t0, {access.value}"
+    match style:
+        case "plain":
+            yield f"sw t0, {at}"
+        case "amo":
+            yield f"amoswap.w{'.' + order if order else ''} x0, t0, {at}"
+        case _:
+            yield f"1: lr.w t1, {at}"
+            yield f"sc.w t1, t0, {at}"
+            yield "bnez t1, 1b"

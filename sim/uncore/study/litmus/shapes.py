@@ -1,0 +1,109 @@
+"""The classical litmus tests, each in every way of writing it down.
+
+Names and shapes are those of Alglave, Maranget and Tautschnig, "Herding cats" (2014), whose tests
+the RISC-V memory model was developed with.  A shape says who loads and stores what; a variant says
+how: with nothing between two accesses, with fences, by atomics with acquire and release, by LR/SC.
+PPO is their ppoaa and ppoca, by dependencies; SRR is S with a load between, for what depends on an
+address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import product
+
+from uncore.study.litmus.events import DEPENDENCIES, Access, Link, Litmus, Style
+
+# Threads stand side by side; Wx1 stores 1 to x, Rx loads x.
+SHAPES = {
+    "MP": "Wx1 Wy1 | Ry Rx",
+    "SB": "Wx1 Ry | Wy1 Rx",
+    "LB": "Rx Wy1 | Ry Wx1",
+    "S": "Wx2 Wy1 | Ry Wx1",
+    "R": "Wx1 Wy1 | Wy2 Rx",
+    "2+2W": "Wx1 Wy2 | Wy1 Wx2",
+    "IRIW": "Wx1 | Wy1 | Rx Ry | Ry Rx",
+    "WRC": "Wx1 | Rx Wy1 | Ry Rx",
+    "RWC": "Wx1 | Rx Ry | Wy1 Rx",
+    "CoRR": "Wx1 | Rx Rx",
+    "CoWW": "Wx1 Wx2 | Rx Rx",
+    "CoWR": "Wx1 Rx | Wx2",
+    "CoRW": "Rx Wx1 | Wx2",
+    "PPO": "Wx1 Wy1 | Ry Wz1 Rz Rx",
+    "SRR": "Wx1 Wy1 | Ry Rz Wx2",
+}
+
+Change = Callable[[int, Access], Access]  # of a thread's number and one of its accesses
+
+
+def parse(text: str) -> tuple[tuple[Access, ...], ...]:
+    """A line of SHAPES as threads of plain accesses."""
+    return tuple(
+        tuple(Access(word[0] == "W", word[1], int(word[2:] or 0)) for word in thread.split())
+        for thread in text.split("|")
+    )
+
+
+def tests() -> list[Litmus]:
+    """Every shape in every variant that differs from those before it."""
+    seen: dict[tuple[tuple[Access, ...], ...], Litmus] = {}
+    for name, text in SHAPES.items():
+        plain = parse(text)
+        for variant, change in _variants(len(plain)):
+            threads = tuple(
+                _first_unlinked([change(number, access) for access in thread], thread)
+                for number, thread in enumerate(plain)
+            )
+            seen.setdefault(threads, Litmus(name, variant, threads))
+    return list(seen.values())
+
+
+def _variants(threads: int) -> Iterator[tuple[str, Change]]:
+    yield "", lambda _, access: access
+    links: tuple[Link, ...] = ("fence rw,rw", "fence.tso", "fence w,w", "fence r,r", *DEPENDENCIES)
+    for link in links:
+        yield link, _linked(link, set(range(threads)))
+    # A fence in some threads only: the others may still do what it forbids.
+    for chosen in product((False, True), repeat=threads):
+        where = {number for number, has in enumerate(chosen) if has}
+        if where:
+            label = "+".join("fence" if has else "po" for has in chosen)
+            yield label, _linked("fence rw,rw", where)
+            for link in DEPENDENCIES:
+                yield label.replace("po", link), _mixed(where, link)
+    styles: tuple[Style, ...] = ("amo", "amo.aqrl", "lrsc")
+    for style in styles:
+        yield style, _styled(style, style)
+    yield "amo.aq/rl", _styled("amo.aq", "amo.rl")
+    yield "y amo.aq/rl", _published
+    yield "loads amo.aq", _styled("amo.aq", "plain")
+    yield "stores amo.rl", _styled("plain", "amo.rl")
+    yield "stores lrsc", _styled("plain", "lrsc")
+
+
+def _linked(link: Link, where: set[int]) -> Change:
+    return lambda number, access: replace(access, link=link) if number in where else access
+
+
+def _mixed(fenced: set[int], other: Link) -> Change:
+    return lambda number, access: replace(access, link="fence rw,rw" if number in fenced else other)
+
+
+def _styled(load: Style, store: Style) -> Change:
+    return lambda _, access: replace(access, style=store if access.store else load)
+
+
+def _published(_: int, access: Access) -> Access:
+    """All to y by acquire and release, as a flag that publishes the rest."""
+    if access.location != "y":
+        return access
+    return replace(access, style="amo.rl" if access.store else "amo.aq")
+
+
+def _first_unlinked(changed: list[Access], plain: tuple[Access, ...]) -> tuple[Access, ...]:
+    """Links as they can be: none before the first access, dependencies only on loads."""
+    links: list[Link] = ["po"]
+    for before, access in zip(plain, changed[1:], strict=False):
+        links.append("po" if access.link in DEPENDENCIES and before.store else access.link)
+    return tuple(replace(a, link=link) for a, link in zip(changed, links, strict=True))

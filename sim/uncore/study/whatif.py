@@ -1,0 +1,283 @@
+"""What if: one thing changed at a time, and what the whole run makes of it.
+
+    found = whatif(machine, workload, job)      the run as it is, and a row for each change, ranked
+    changed(job, free, apart)      the job with lines that cost nothing, and fields apart, by name
+    overlap(a, b)                  whether chance alone may tell two runs apart
+    changes(job, observed)         what could be changed, each with the words of `uncore run`
+
+Nothing is estimated: each row is a run of its own, which its words repeat.  Lines that cost nothing
+and fields on lines of their own are the engine's (docs/whatif.md); all else are options of `run`.
+What can be done, to the program or to the machine, is ranked apart from bounds: what a line costs
+at most, which no program may be able to do without.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from uncore import topology
+from uncore.engine import NOTHING, Told
+from uncore.errors import UserError
+from uncore.execution import repeat_command as repeating
+from uncore.execution.execute import execute
+from uncore.execution.pool import Workers
+from uncore.execution.rerun import observe
+from uncore.job import Job
+from uncore.result import Observed, Point, Repeats, Result, repeats
+from uncore.result.frame import Framed
+from uncore.result.objects import alike, whole
+from uncore.result.repeats import rate
+from uncore.result.sharing import costs
+from uncore.topology.load import stated
+
+Kind = Literal["layout", "home", "atomics", "distance", "number", "line"]
+Where = Literal["program", "machine", "bound"]
+WHERE: dict[Kind, Where] = {
+    "layout": "program",
+    "home": "program",
+    "atomics": "machine",
+    "distance": "machine",
+    "number": "machine",
+    "line": "bound",
+}
+JOIN = ".join."  # names the times of a distance
+SHARE = 0.2  # by which a number of the machine is changed
+MOST_OBJECTS = 6  # made free
+LEAST = 0.01  # of the critical path: what has less of it is not worth a run
+QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(ps|ns|us|cy)(@\w+)?")
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing that is otherwise."""
+
+    kind: Kind
+    what: str
+    words: tuple[str, ...]  # behind those of the run as it is
+    job: Job
+
+    @property
+    def where(self) -> Where:
+        """What somebody has to change; a line that costs nothing nobody can."""
+        return WHERE[self.kind]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What came of it: throughput and p99 over those of the run as it is, less 1."""
+
+    change: Change
+    runs: Repeats
+    throughput: float
+    p99: float | None
+    doubtful: bool  # some repeat of it is among those of the run as it is
+
+    @property
+    def point(self) -> Point:
+        return self.runs.median
+
+    @property
+    def rank(self) -> tuple[bool, int, float]:
+        """What can be done before bounds; of each the gains, then what may be chance, then what
+        loses."""
+        surely = 1 if self.doubtful else 0 if self.throughput > 0 else 2
+        return self.change.where == "bound", surely, -self.throughput
+
+
+@dataclass(frozen=True, repr=False)
+class WhatIf(Framed):
+    """Rows as of `uncore whatif --json`."""
+
+    words: tuple[str, ...]  # uncore run MACHINE WORKLOAD ...
+    result: Result
+    effects: tuple[Effect, ...]  # by rank
+
+    @property
+    def base(self) -> Repeats:
+        return repeats(self.result)[0]
+
+    def __repr__(self) -> str:
+        return f"<{shlex.join(self.words)}: {len(self.effects)} changes>"
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "where": one.change.where,
+                "kind": one.change.kind,
+                "change": one.change.what,
+                "throughput": one.point.throughput,
+                "throughput_min": one.runs.ends[0],
+                "throughput_max": one.runs.ends[1],
+                "throughput_change": one.throughput,
+                "doubtful": one.doubtful,
+                "p99_ps": one.point.latency and one.point.latency.p99,
+                "p99_change": one.p99,
+                "words": shlex.join(one.change.words),
+                "run": shlex.join((*self.words, *one.change.words)),
+            }
+            for one in self.effects
+        ]
+
+
+def whatif(
+    machine: str,
+    workload: str,
+    job: Job,
+    workers: Workers = 1,
+    only: Iterable[Kind] = (),
+    told: Told = NOTHING,
+    built: Sequence[str] = (),
+) -> WhatIf:
+    """`machine`, `workload`: the names by which the job's were found; `built`: further words,
+    that say how the program was made."""
+    if len(job.threads) != 1:
+        raise UserError("whatif looks at one thread count; write --threads 64")
+    result = execute([job], workers, told=told)[0]
+    if result.outcome.partial:
+        raise KeyboardInterrupt
+    wanted = set(only)
+    found = [
+        change
+        for change in changes(machine, job, observe(result, told=told))
+        if not wanted or change.kind in wanted
+    ]
+    runs = execute([change.job for change in found], workers, told=told)
+    base = repeats(result)[0]
+    effects = [
+        _effect(c, base, repeats(r)[0]) for c, r in zip(found, runs, strict=True) if r.points
+    ]
+    again = (*repeating.words(machine, workload, job, told), *built)
+    return WhatIf(again, result, tuple(sorted(effects, key=lambda one: one.rank)))
+
+
+def changed(job: Job, free: Sequence[str], apart: Sequence[str], told: Told = NOTHING) -> Job:
+    """Names are those of `uncore lines`; where they stand tells a run of the job as it is."""
+    if not free and not apart:
+        return job
+    if len(job.threads) != 1:
+        raise UserError("--free, --apart: where names stand depends on it: write one --threads")
+    as_it_is = execute([next(job.points())], probes=frozenset({"lines"}), told=told)[0]
+    if not as_it_is.observed:
+        raise KeyboardInterrupt
+    seen = as_it_is.observed[0]
+    lines = sorted({line for word in free for line in seen.lines_of(word.split(","))})
+    groups = tuple(tuple(seen.parts_of(word.split(","))) for word in apart)
+    return replace(job, free=tuple(lines), apart=groups)
+
+
+def _effect(change: Change, base: Repeats, runs: Repeats) -> Effect:
+    before, after, p99 = base.median, runs.median, None
+    if before.latency and after.latency and before.latency.p99:
+        p99 = after.latency.p99 / before.latency.p99 - 1
+    return Effect(change, runs, rate(after) / rate(before) - 1, p99, overlap(base, runs))
+
+
+def overlap(*several: Repeats) -> bool:
+    """Whether chance alone could make one look like the other; unknown of one run each."""
+    lows, highs = zip(*((rates[0], rates[-1]) for rates in map(_rates, several)), strict=True)
+    return min(len(one.points) for one in several) > 1 and max(lows) <= min(highs)
+
+
+def _rates(runs: Repeats) -> list[float]:
+    return sorted(map(rate, runs.points))
+
+
+def changes(machine: str, job: Job, observed: Observed) -> Iterator[Change]:
+    """Lines, layouts, numbers of the machine and distances, atomics, homes."""
+    yield from _lines(job, observed)
+    if not job.program.linux:  # of its memory nothing is moved
+        yield from _layouts(job, observed)
+    yield from _times(_Machine(machine, job))
+    yield from _homes(job)
+
+
+def _lines(job: Job, observed: Observed) -> Iterator[Change]:
+    """The objects with most of the critical path, all lines of each; then all of them."""
+    path = observed.path_ps if isinstance(observed.path_ps, int) else 0
+    weights: dict[str, int] = {}
+    for one in observed.objects:
+        weights[whole(one.name)] = weights.get(whole(one.name), 0) + one.critical_ps
+    hot = sorted((n for n in weights if weights[n] > LEAST * path), key=lambda n: -weights[n])
+    for name in hot[:MOST_OBJECTS]:
+        free = observed.lines_of([name])
+        yield Change(
+            "line", f"{name} costs nothing", ("--free", name), replace(job, free=tuple(free))
+        )
+
+
+def _layouts(job: Job, observed: Observed) -> Iterator[Change]:
+    """Where fields share a line without need, each group of them apart from the others."""
+    known = {one.name for one in observed.objects}  # others are of the start and the end
+    shared = [cost.apart for cost in costs(observed) if cost.apart]
+    general = alike(name for groups in shared for group in groups for name in group.fields)
+    partners: dict[tuple[str, ...], set[str]] = {}
+    for groups in shared:
+        named = [tuple(dict.fromkeys(general[n] for n in group.fields)) for group in groups]
+        for names in named:
+            partners.setdefault(names, set()).update(n for other in named for n in other)
+    for names, all_ in partners.items():
+        others = sorted(all_ - set(names))
+        if others and known.issuperset(names):
+            moved = (tuple(observed.parts_of(names)),)
+            what = f"{', '.join(names)} apart from {', '.join(others)}"
+            words = ("--apart", ",".join(names))
+            yield Change("layout", what, words, replace(job, apart=moved))
+
+
+class _Machine:
+    """A job's machine, to be read again with other numbers."""
+
+    def __init__(self, name: str, job: Job) -> None:
+        self.name, self.job = name, job
+        self.settings = [f"{key}={value}" for key, value in job.overrides]
+        leaves = stated(name, self.settings).items()
+        self.stated = {key: "" if leaf is None else str(leaf.value) for key, (_, leaf) in leaves}
+
+    def changed(self, kind: Kind, what: str, **values: str) -> Iterator[Change]:
+        """Nothing where the machine cannot have them, or they change nothing."""
+        words = [f"{key}={value}" for key, value in values.items()]
+        try:
+            machine = topology.load(self.name, [*self.settings, *words])
+        except UserError:
+            return
+        if replace(machine, numbers=()) != replace(self.job.machine, numbers=()):
+            overrides = tuple(sorted({**dict(self.job.overrides), **values}.items()))
+            said = tuple(one for word in words for one in ("--with", word))
+            job = replace(self.job, machine=machine, overrides=overrides)
+            yield Change(kind, what, said, job)
+
+
+def _times(machine: _Machine) -> Iterator[Change]:
+    """A fifth less and a fifth more of each; of a distance, all a fifth less; atomics where they
+    are not."""
+    distances: dict[str, dict[str, str]] = {}
+    for key, text in machine.stated.items():
+        match = QUANTITY.fullmatch(text)
+        if match is None or float(match[1]) == 0 or key.startswith("chance."):
+            continue
+        for sign in (-1, 1):
+            value = f"{float(match[1]) * (1 + sign * SHARE):.6g}{match[2]}{match[3] or ''}"
+            yield from machine.changed("number", f"{key} {text} -> {value}", **{key: value})
+            level, join, _ = key.rpartition(JOIN)
+            if join and sign < 0:
+                distances.setdefault(level, {})[key] = value
+    for level, values in distances.items():
+        if len(values) > 1:  # one number alone has its row
+            what = f"all of {level}{JOIN}* {SHARE:.0%} nearer"
+            yield from machine.changed("distance", what, **values)
+    far = any(core.far_atomics for core in machine.job.machine.each_core)
+    other = "near" if far else "far"
+    yield from machine.changed("atomics", f"atomics {other}", **{"core.atomics": other})
+
+
+def _homes(job: Job) -> Iterator[Change]:
+    nodes = len(job.machine.memories)
+    if nodes < 2:
+        return
+    for home in ("interleave", "first-touch", "node0", f"node{nodes - 1}"):
+        if home != job.home:
+            yield Change("home", f"home {home}", ("--home", home), replace(job, home=home))

@@ -1,0 +1,48 @@
+"""What other installed packages add to this one; the laboratory, `uncore_lab`, is such a package.
+
+    commands() -> {name: (path, help, ..)} entry points of the group `uncore.commands`: each a table
+                                           like `uncore.cli.commands.COMMANDS`
+    measured(machine) -> {class: ns}       those of `uncore.measured`: each a function that knows
+                                           median handoffs of real machines by distance class, and
+                                           answers {} for a machine it does not know
+
+A package names them in its pyproject.toml:
+
+    [project.entry-points."uncore.commands"]
+    laboratory = "uncore_lab.commands:COMMANDS"
+
+Without any, everything else works; so it does where a package has gone and left its names here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from uncore.topology.machine import Machine
+
+# Name -> where its function is, what it is for, and where its columns are that explain themselves.
+Commands = Mapping[str, tuple[str, ...]]
+Measured = Callable[["Machine"], Mapping[str, float]]
+
+
+def commands() -> dict[str, tuple[str, ...]]:
+    """The tables of all packages as one."""
+    tables: Iterator[Commands] = _loaded("uncore.commands")
+    return {name: command for table in tables for name, command in table.items()}
+
+
+def measured(machine: Machine) -> dict[str, float]:
+    """What any package knows of the real machine."""
+    known: Iterator[Measured] = _loaded("uncore.measured")
+    return {name: ns for handoffs in known for name, ns in handoffs(machine).items()}
+
+
+def _loaded(group: str) -> Iterator[Any]:
+    from importlib.metadata import entry_points  # noqa: PLC0415 (slow to load)
+
+    for point in entry_points(group=group):
+        if find_spec(point.module.partition(".")[0]):
+            yield point.load()

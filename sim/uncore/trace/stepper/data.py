@@ -1,0 +1,188 @@
+"""What the stepper's page knows of a traced run, as plain values.
+
+    document(trace, command) -> dict
+    drawing(machine), sources(program, texts)       two parts of it, which hang on no run
+
+Rows are lists, whose columns stand in COLUMNS, because a page holds many thousands; texts that
+recur (source lines, objects) are numbers of a list.  Times are ps from the window's start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from uncore.errors import UserError
+from uncore.program import Program
+from uncore.program.locate import source_of
+from uncore.protocol import tables as protocols
+from uncore.topology.layout import layout
+from uncore.topology.machine import Machine
+from uncore.trace import Trace
+from uncore.trace.places import Places
+from uncore.trace.tables import NOT
+from uncore.trace.words import agent_name
+
+COLUMNS = {
+    "messages": (
+        "kind", "sender", "receiver", "line", "number", "requester", "right", "flags", "sent",
+        "arrived", "acts", "waited",
+    ),
+    "states": ("at", "agent", "line", "before", "event", "after", "cell"),
+    "holds": ("agent", "line", "at", "until"),
+    "turns": ("at", "resolver", "line", "requester", "number", "children", "owner", "sharers"),
+    "accesses": (
+        "hart", "line", "kind", "source", "object", "size", "issued", "at", "found", "left",
+    ),
+    "harts": ("at", "hart", "what", "source", "value"),
+    "transactions": (
+        "requester", "number", "resolver", "line", "op", "right", "request", "open", "data",
+        "close",
+    ),
+    "held": ("agent", "line", "state"),
+}  # fmt: skip
+TIMES = {"sent", "arrived", "acts", "at", "until", "issued", "request", "open", "data", "close"}
+INTERNED = {"source", "object", "kind", "cell", "event", "what"}
+CALLED = {
+    "snoop": "snooping point",
+    "shadow-tags": "directory",
+    "directory": "directory",
+    "inclusive": "shared cache",
+}
+WIDE = {"found", "left"}  # 64 bits: as text, because a number of JavaScript has 53
+
+
+def document(trace: Trace, command: str) -> dict[str, Any]:
+    job, machine, places = trace.job, trace.job.machine, Places(trace.job)
+    texts = _Texts()
+    tables = {name: _rows(trace, name, columns, texts) for name, columns in COLUMNS.items()}
+    messages = trace.tables["messages"]
+    return {
+        "title": f"{job.program.name} on {machine.name}",
+        "about": _about(trace),
+        "command": command,
+        "protocol": machine.protocol,
+        "until": _until(trace) - trace.window.start,
+        "machine": drawing(machine),
+        "lines": [[line, trace.name(line), _slices(places, machine, line)] for line in trace.lines],
+        "harts": [[hart, machine.core_of(at)] for hart, at in enumerate(_placed(trace))],
+        "operations": [
+            [one.hart, one.begin - trace.window.start, one.end - trace.window.start]
+            for one in trace.operations
+        ],
+        "ways": places.ways(messages.iter_rows(named=True), trace.window.start),
+        "columns": COLUMNS,
+        "tables": tables,
+        "rows": _cells(trace),
+        "texts": texts.found,
+        "sources": sources(job.program, texts.found),
+    }
+
+
+class _Texts:
+    """Each once; a row has its number."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+        self.number: dict[str, int] = {}
+
+    def of(self, text: str) -> int:
+        if text not in self.number:
+            self.number[text] = len(self.found)
+            self.found.append(text)
+        return self.number[text]
+
+
+def _rows(trace: Trace, name: str, columns: Sequence[str], texts: _Texts) -> list[list[Any]]:
+    start = trace.window.start
+
+    def said(column: str, value: Any) -> Any:
+        if column in TIMES:
+            return value if value == NOT else value - start
+        if column in INTERNED:
+            return texts.of(value)
+        return f"{value:x}" if column in WIDE else value
+
+    table = trace.tables[name].select(columns)
+    wanted = (row for row in table.iter_rows() if name != "harts" or row[2] != "marks")
+    return [[said(c, v) for c, v in zip(columns, row, strict=True)] for row in wanted]
+
+
+def _about(trace: Trace) -> str:
+    job = trace.job
+    parameters = ", ".join(f"{name}={value}" for name, value in job.parameters)
+    seed = "lockstep" if job.seed is None else f"seed {job.seed}"
+    threads = f"{job.threads[0]} threads"
+    return ", ".join(part for part in (threads, seed, job.machine.protocol, parameters) if part)
+
+
+def _slices(places: Places, machine: Machine, line: int) -> list[int]:
+    """The stop of each resolver's slice that the line belongs to."""
+    return [places.stop(machine.cores + n, line) for n in range(len(machine.resolvers))]
+
+
+def _until(trace: Trace) -> int:
+    ends = [
+        max((t for t in trace.tables[name][when].to_list()), default=0)
+        for name, when in (("messages", "arrived"), ("states", "at"), ("accesses", "at"))
+    ]
+    return int(min(max(ends), trace.window.until) or trace.window.start)
+
+
+def _placed(trace: Trace) -> Sequence[int]:
+    return trace.job.harts[: trace.job.threads[0]]
+
+
+def drawing(machine: Machine) -> dict[str, Any]:
+    """As it is drawn: stops and frames by their places, wires once for both directions."""
+    box = layout(machine)
+    wires = {tuple(sorted((link.source, link.target))): link.level for link in machine.links}
+    agents = [*range(machine.cores + len(machine.resolvers) + len(machine.memories))]
+    return {
+        "size": [box.width, box.height],
+        "stops": [[round(v, 2) for v in box.points[stop]] for stop in machine.stops],
+        "names": list(machine.stops),
+        "frames": [[label, *corner, *size] for label, corner, size in box.frames],
+        "wires": [[*ends, level] for ends, level in sorted(wires.items())],
+        "cores": list(machine.core_stops),
+        "resolvers": [
+            [one.name, one.level, list(one.slices), CALLED[one.knows]] for one in machine.resolvers
+        ],
+        "memories": [memory.stop for memory in machine.memories],
+        "agents": [agent_name(machine, agent) for agent in agents],
+    }
+
+
+def _cells(trace: Trace) -> dict[str, dict[str, str]]:
+    """What resolver.table says to a request that finds its children so."""
+    table = protocols.of(trace.job.machine.protocol, trace.job.machine.tables).resolver
+    return {
+        row: {column: table[row, column].text for column in table.columns} for row in table.rows
+    }
+
+
+def sources(program: Program, texts: Iterable[str]) -> dict[str, str]:
+    """The text of each source line that is named, where its file can be read."""
+    try:
+        source = source_of(program)
+    except UserError:  # an ELF alone does not have it
+        return {}
+    found: dict[str, str] = {}
+    known: dict[str, list[str]] = {}
+    for text in texts:
+        name, colon, number = text.rpartition(":")
+        if not (colon and number.isdigit()):
+            continue
+        if name not in known:
+            known[name] = _lines(source, name)
+        if 0 < int(number) <= len(known[name]):
+            found[text] = known[name][int(number) - 1].strip()
+    return found
+
+
+def _lines(source: Path, name: str) -> list[str]:
+    for folder in (source.parent, source.parent.parent, source.parent.parent / "include"):
+        if (folder / name).is_file():
+            return (folder / name).read_text(errors="replace").splitlines()
+    return []

@@ -1,0 +1,232 @@
+"""Do the shipped machines hand lines over as the real ones do?
+
+Against the figures the project carries (`uncore_lab/figures`); `uncore validate --matrices DIR`
+does the same with a user's own matrices.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from uncore import topology
+from uncore.cli.app import main
+from uncore.errors import UserError
+from uncore.support.paths import TOPOLOGIES
+from uncore.topology.cpus import hart_of_cpu
+from uncore.topology.distance import distance
+from uncore_lab import validate
+from uncore_lab.figures import hardware as figures
+from uncore_lab.figures.simulate import handoffs
+from uncore_lab.validate import contention, handoff
+from uncore_lab.validate.score import broken, free_numbers, score
+from uncore_lab.validate.section import Request
+
+
+@pytest.mark.parametrize("name", figures.carried())
+def test_the_machine_keeps_its_bounds(name: str) -> None:
+    assert broken(handoff.one(name), figures.read(name)) == []
+
+
+@pytest.mark.parametrize("name", figures.carried())
+def test_figures_and_machine_mean_the_same_pairs(name: str) -> None:
+    machine, hardware = topology.load(name), figures.read(name)
+    masks = hardware.masks(machine)
+    assert not np.any(np.sum(list(masks.values()), axis=0) > 1)
+    for label, mask in masks.items():
+        expected = hardware.classes[label].pairs
+        lost = 1 if name == "core2q9550" else 0  # a pair below the step of its clock
+        assert np.count_nonzero(mask) - lost * (label == "l3") == expected, label
+
+
+def test_a_family_says_on_which_machines_it_was_fitted() -> None:
+    for path in sorted((TOPOLOGIES / "families").glob("*.toml")):
+        for line in path.read_text().splitlines():
+            _, fitted, ids = line.partition('source = "fitted')
+            if fitted:
+                names = ids.partition('"')[0].removeprefix(" on ").split()
+                assert names and set(names) <= set(figures.carried()), f"{path}: {line}"
+
+
+@pytest.mark.parametrize("name", figures.carried())
+def test_only_numbers_of_components_were_fitted(name: str) -> None:
+    machine = topology.load(name)
+    components = ("core.", *(f"{level}." for level in machine.levels))
+    assert all(key.startswith(components) for key in free_numbers(machine))
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("tr1950x", "socket.join.latency=40ns"),  # the link between the dies
+        ("tr1950x", "system.resolver.unblock=response"),  # another law
+        ("epyc7302x2", "socket.join.memory=q3"),  # the wrong home quadrant
+        ("r5950x", "ccx.join.inject=6ns"),
+    ],
+)
+def test_a_wrong_machine_scores_worse(name: str, change: str) -> None:
+    hardware = figures.read(name)
+    right, wrong = topology.load(name), topology.load(name, [change])
+    measured = figures.carried_matrix(hardware, right)
+    ours, theirs = (
+        score(m, hardware, measured, handoffs(m, hardware), "test") for m in (right, wrong)
+    )
+    assert theirs.pair_mean_err_pct > 1.5 * ours.pair_mean_err_pct
+
+
+def test_the_home_is_one_choice_that_matters() -> None:
+    hardware = figures.read("tr1950x")
+    machine = topology.load("tr1950x")
+    ns = handoffs(machine, hardware)
+    masks = hardware.masks(machine)
+    assert np.median(ns[masks["die-remote"]]) > 1.5 * np.median(ns[masks["die-home"]])
+
+
+def test_several_processes_find_what_one_does() -> None:
+    one, two = (handoff.run(Request(("r2700x", "i54590"), cores=cores)) for cores in (1, 2))
+    assert [row["machine"] for row in two.rows] == ["r2700x", "i54590"]
+    assert one.rows == two.rows
+
+
+# ---- A user's own matrix -------------------------------------------------------------------------
+
+
+def write_matrix(folder: Path, name: str, factor: float = 1.0) -> None:
+    """What the machine itself would measure, numbered as its operating system does."""
+    machine = topology.load(name)
+    ns = handoffs(machine, figures.read(name))
+    harts = hart_of_cpu(machine)
+    lines = [
+        ",".join(
+            f"{factor * ns[max(harts[i], harts[j]), min(harts[i], harts[j])]:.4f}" if j < i else ""
+            for j in range(machine.harts)
+        )
+        for i in range(machine.harts)
+    ]
+    (folder / f"{name}.csv").write_text("\n".join(lines) + "\n")
+
+
+def test_a_matrix_is_read_in_the_order_of_the_operating_system(tmp_path: Path) -> None:
+    write_matrix(tmp_path, "tr1950x")
+    exact = handoff.one("tr1950x", tmp_path)
+    assert exact.pairs_from == "matrix"
+    assert exact.pair_mean_err_pct < 0.01 and exact.class_worst_err_pct < 0.01
+    assert exact.pair_err_const_pct > 5 and exact.structure == 1.0
+
+
+def test_a_machine_past_its_bound_ends_with_status_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_matrix(tmp_path, "tr1950x", factor=1.2)
+    with pytest.raises(SystemExit) as end:
+        main(["validate", "tr1950x", "--matrices", str(tmp_path)])
+    assert end.value.code == 1
+    assert "past its bound: tr1950x: a class is" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1,2\n3,4\n", "2 rows, but tr1950x has 32 CPUs"),
+        ("\n" * 31 + "fast," * 31 + "\n", "32: 'fast' is no latency; expected ns, like 87.5"),
+    ],
+)
+def test_a_wrong_matrix_gives_one_clear_message(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "tr1950x.csv").write_text(text)
+    with pytest.raises(UserError, match=words):
+        handoff.one("tr1950x", tmp_path)
+
+
+def test_an_unknown_machine_is_answered_with_the_nearest_name(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["validate", "tr1950"])
+    assert end.value.code == 2
+    assert "nothing was measured on 'tr1950'. Did you mean 'tr1950x'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["i912900k", "x8176x8", "epyc7302x2"])
+def test_levels_of_all_pairs_are_their_distances(name: str) -> None:
+    machine = topology.load(name)
+    levels, some = figures.level_of_pairs(machine), range(0, machine.harts, 3)
+    for a, b in permutations(some, 2):
+        assert levels[a, b] == distance(machine, a, b)
+    assert set(levels.diagonal()) == {""}
+
+
+def test_pairs_of_different_kinds_of_cores_are_classes_of_their_own() -> None:
+    """Eight cores of two threads, and two modules of four small ones."""
+    machine = topology.load("i912900k")
+    classes = figures.by_level(machine)
+    assert {name: one.pairs for name, one in classes.classes.items()} == {
+        "core": 8,
+        "module-small": 2 * 6,
+        "socket": 28 * 4,
+        "socket-core-small": 16 * 8,
+        "socket-small": 16,
+    }
+    together = sum(mask.astype(int) for mask in classes.masks(machine).values())
+    assert (together == np.tri(machine.harts, k=-1)).all()
+
+
+def test_the_classes_of_a_users_machine_are_its_levels_and_the_sides_of_its_home(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A machine without figures: epyc7601x2 has none."""
+    machine = topology.load("tr2990wx")
+    assert machine.id not in figures.carried()
+    classes = figures.by_level(topology.load("epyc7742x2"), "node1").classes
+    assert list(classes) == [
+        "core", "ccx", "die-home", "die-remote", "socket-home", "socket-remote", "system"
+    ]  # fmt: skip
+    lines = [",".join(["50"] * row + [""] * (machine.harts - row)) for row in range(machine.harts)]
+    (tmp_path / "mine.csv").write_text("\n".join(lines))
+    with pytest.raises(SystemExit) as end:
+        main(["validate", "tr2990wx", "--matrix", str(tmp_path / "mine.csv"), "--json"])
+    assert end.value.code == 0  # no bounds are stated for a matrix of one's own
+    (row,) = msgspec.json.decode(capsys.readouterr().out)["handoff"]
+    assert row["classes"] == 4 and row["medians"]["core"][0] == 50
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--only", "handof"], "no such experiment; expected one of handoff"),
+        (["--only", "handoff", "--all"], "write one or the other"),
+        (["tr1950x", "--page", "x.md"], "a page holds every machine"),
+        (["--matrix", "x.csv"], "name the one machine"),
+        (["tr1950x", "--home", "node0"], "write --matrix FILE"),
+        (["tr1950x", "--only", "directory"], "no directory was measured on 'tr1950x'"),
+        (["tr1950x", "--only", "contention"], "no contention was measured on 'tr1950x'"),
+        (["tr1950x", "--only", "scaling"], "no curves were measured on 'tr1950x'"),
+        (["tr1950x", "--only", "clocks"], "leave the names out"),
+        (["tr1950", "--all"], "nothing was measured on 'tr1950'. Did you mean 'tr1950x'?"),
+        (["tr1950x", "--only", "interrupts"], "no interrupts were measured on 'tr1950x'"),
+        (["tr1950x", "--only", "blind"], "no prediction is on record of 'tr1950x'"),
+    ],
+)
+def test_what_cannot_be_asked_is_explained(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["validate", *words])
+    assert end.value.code == 2
+    assert said in " ".join(capsys.readouterr().err.split())
+
+
+def test_every_experiment_that_knows_a_machine_is_asked_about_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody measured contention on it; that is no mistake where nobody asked for contention."""
+    monkeypatch.setattr(
+        validate, "EXPERIMENTS", {"contention": contention.run, "handoff": handoff.run}
+    )
+    with pytest.raises(SystemExit) as end:
+        main(["validate", "tr1950x", "--all", "--json"])
+    assert end.value.code == 0
+    assert list(msgspec.json.decode(capsys.readouterr().out)) == ["handoff"]

@@ -1,0 +1,40 @@
+"""Does what a run says of a lock hang on the order in which its harts arrived?
+
+With one order for ever, the median of a few seeds would move when harts start farther apart.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from uncore.execution.execute import execute
+from uncore.execution.request import make_job
+
+LOCKS = {"lock/mcs": 100, "lock/cna": 100, "lock/ticket": 100, "lock/tas": 400}  # operations a hart
+FARTHER = 20_000_000  # ps, of all harts together
+FEW = [("epyc7601x2", 64, lock) for lock in LOCKS]
+MORE = [
+    (machine, harts, lock)
+    for machine, harts in (("epyc7601x2", 128), ("epyc9654x2", 192))
+    for lock in LOCKS
+]
+
+
+def throughput(machine: str, harts: int, lock: str, start: str) -> float:
+    """The median of three seeds."""
+    words = {"overrides": {"chance.start": start}, "parameters": {"ops": LOCKS[lock]}}
+    (result,) = execute([make_job(machine, lock, (harts,), seeds=(1, 2, 3), **words)])
+    return sorted(point.throughput or 0 for point in result.points)[1]
+
+
+@pytest.mark.parametrize(
+    ("machine", "harts", "lock"),
+    [*FEW, *(pytest.param(*case, marks=pytest.mark.long) for case in MORE)],
+)
+def test_conclusions_stand_when_harts_start_farther_apart(
+    machine: str, harts: int, lock: str
+) -> None:
+    usual, farther = (
+        throughput(machine, harts, lock, f"{1_000_000 + more // harts}ps") for more in (0, FARTHER)
+    )
+    assert farther == pytest.approx(usual, rel=0.1)

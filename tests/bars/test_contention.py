@@ -1,0 +1,72 @@
+"""Does one contended line carry as many operations as were measured?
+
+`uncore validate --only contention` asks about every point; here are a few of each machine, with the
+bounds that all must keep.
+"""
+
+from __future__ import annotations
+
+import statistics
+
+import pytest
+
+from uncore.execution.execute import execute
+from uncore.execution.request import make_job
+from uncore_lab.validate import contention
+from uncore_lab.validate.section import Request
+
+FEW = {
+    "i76700hq": (2, 3),
+    "graviton2": (2, 8),
+    "x8176x8": (4, 16, 28, 56, 224, 420),
+    "milan-guest": (2, 18, 32, 64, 96, 160),
+}
+
+
+def points(machine: str, kind: str, threads: tuple[int, ...]) -> list[contention.Point]:
+    measured = contention.read(machine)
+    return [contention.point(machine, measured, kind, number) for number in threads]
+
+
+@pytest.mark.parametrize("machine", FEW)
+def test_a_few_predicted_points_keep_the_bounds(machine: str) -> None:
+    found = points(machine, "add", FEW[machine])
+    errors = [abs(point.error) for point in found if point.judged]
+    assert max(errors) < contention.WORST and statistics.median(errors) < contention.MEDIAN
+    assert all(point.fairness > 0.05 for point in found)
+
+
+def test_the_rate_falls_gently_beyond_the_socket() -> None:
+    one, all_ = points("x8176x8", "add", (28, 420))
+    assert contention.GENTLE[0] < all_.simulated / one.simulated < contention.GENTLE[1]
+
+
+def test_retrying_costs_more_the_more_cores_retry() -> None:
+    """Of four who compare and swap, one at a time succeeds: measured 18.4, 13.2, 11.5 million."""
+    two, three, four = points("i76700hq", "cas", (2, 3, 4))
+    assert two.simulated > 1.2 * three.simulated > 1.4 * four.simulated
+    assert all(abs(point.error) < contention.WORST for point in (two, three, four))
+
+
+def test_locks_whose_waiters_never_pause_take_as_long_as_measured() -> None:
+    """A lock with backoff, say, passes the line on less often: 12 million a second for 5.1."""
+    found = [*points("graviton2", "spin", (4, 12)), *points("graviton2", "ticket", (4, 12))]
+    assert all(abs(point.error) < contention.LOCKS_MEDIAN.goal for point in found)
+
+
+def test_loops_of_siblings_lose_nothing_to_each_other() -> None:
+    """C9: a second hart on a core neither speeds up a contended line nor makes loops collapse."""
+    jobs = [
+        make_job(
+            "x6130x2", "counter/contended", [32, 64], parameters={"by": by, "duration": "50us"}
+        )
+        for by in ("add", "cas")
+    ]
+    for result in execute(jobs, 2):
+        one, two = (point.throughput or 0 for point in result.points)
+        assert 0.8 < two / one < 1.4
+
+
+@pytest.mark.long
+def test_all_predicted_points_keep_the_bounds() -> None:
+    assert contention.run(Request()).broken == []

@@ -1,0 +1,151 @@
+"""Does `uncore validate --only locks` say how near simulated locks come to the measured ones?
+
+The whole comparison is a command; here are a sample of it, and its arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from uncore import topology
+from uncore.errors import UncoreError
+from uncore.execution.execute import execute
+from uncore_lab.upkeep import locks as fitting
+from uncore_lab.validate import lockhammer, locks
+from uncore_lab.validate.bar import Bar, past
+from uncore_lab.validate.lockhammer import Ns, Spot
+from uncore_lab.validate.locks import Point
+from uncore_lab.validate.section import Request
+
+MACHINES = lockhammer.carried()
+
+
+def curve(spots: list[Spot], simulated: list[float]) -> list[Point]:
+    return [Point(spot, Ns(ns, ns, ns)) for spot, ns in zip(spots, simulated, strict=True)]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_every_curve_has_a_time_for_each_hart(machine: str) -> None:
+    measured, harts = lockhammer.read(machine), topology.load(machine).harts
+    for primitive in [lockhammer.HARNESS, *lockhammer.PRIMITIVES, lockhammer.SLEEPING]:
+        for hold, think in lockhammer.SETTINGS:
+            curve = measured.ns[primitive][f"{hold}-{think}"]
+            assert len(curve.median) == len(curve.p20) == len(curve.p80) == harts
+            middle = zip(curve.p20, curve.median, curve.p80, strict=True)
+            assert all(low <= ns <= high for low, ns, high in middle)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_threads_are_placed_as_they_were_pinned(machine: str) -> None:
+    """Siblings side by side on all; on x86-1 complex by complex."""
+    resolved = topology.load(machine)
+    spot = Spot(machine, "incdec_refcount", 0, 0, resolved.harts)
+    placed = spot.job().harts
+    assert sorted(placed) == list(range(resolved.harts))
+    cores = [resolved.core_of(hart) for hart in placed]
+    assert cores[::2] == cores[1::2]
+    assert placed == tuple(range(resolved.harts))
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_at_most_three_numbers_are_fitted_by_four_numbers_of_threads(machine: str) -> None:
+    fit = lockhammer.read(machine).fit
+    assert len(fit.keys) <= 3
+    assert len(fit.threads) <= 4
+    assert set(fit.primitives) <= {"incdec_refcount", "ticket_spinlock"}
+
+
+def test_the_quick_set_doubles_up_to_all_threads() -> None:
+    assert lockhammer.read("broadwell10x2").doubling() == [1, 2, 4, 8, 16, 32, 40]
+    assert lockhammer.read("naples32").doubling() == [1, 2, 4, 8, 16, 32, 64]
+
+
+def test_the_harness_is_subtracted_where_nothing_is_held() -> None:
+    bare, held = (Spot("skylake24", "ticket_spinlock", hold, 0, 24) for hold in (0, 1000))
+    assert bare.measured.median == pytest.approx(266.8 - 1.7)
+    assert held.measured.median == pytest.approx(1189.8)
+    point = locks.measure([bare])[0]
+    whole, harness = (lockhammer.simulated(execute([s.job()])[0]) for s in (bare, bare.harness))
+    assert point.simulated == whole.less(harness.median)
+
+
+def test_loops_last_as_long_as_the_harness_shows() -> None:
+    """On both threads of a Broadwell's core 1.77 times as long as alone; a held lock's is alone."""
+    alone, beside = (Spot("broadwell10x2", "cas_lockref", 1000, 5000, n) for n in (1, 2))
+    assert alone.times == {"hold": "999ns", "think": "4997ns", "spin": "time"}
+    assert beside.times == {"hold": "1771ns", "think": "8854ns", "spin": "time"}
+    held = Spot("broadwell10x2", "swap_mutex", 1000, 5000, 2)
+    assert held.times == beside.times | {"hold": "1000ns"}
+
+
+def test_errors_are_of_what_is_left_without_the_hold() -> None:
+    """Where a lock excludes; of a count nobody waits for another's hold."""
+    lock = Spot("skylake24", "ticket_spinlock", 1000, 0, 24)
+    assert lock.error(1000 + 2 * 189.8) == pytest.approx(100)
+    think = Spot("skylake24", "ticket_spinlock", 1000, 5000, 24)
+    assert think.error(2 * think.measured.median) == pytest.approx(100)
+    count = Spot("skylake24", "incdec_refcount", 1000, 0, 24)
+    assert count.error(2 * count.measured.median) == pytest.approx(100)
+    shorter = Spot("broadwell10x2", "queued_spinlock", 1000, 0, 40)
+    assert shorter.error(1100) == math.inf
+
+
+def test_the_law_is_the_line_through_one_socket() -> None:
+    spots = [Spot("skylake24", "ticket_spinlock", 0, 0, n) for n in (1, 2, 4, 8, 16, 32, 48)]
+    points = curve(spots, [0, 0, *(50 + 7 * n / 2 for n in (4, 8, 16, 32, 48))])
+    ours, real = locks._laws(points)
+    assert ours == pytest.approx((50, 7))
+    assert real == pytest.approx((85, 15.4), rel=0.1)  # as read off by eye, the harness included
+
+
+def test_the_knee_is_where_throughput_stops_growing() -> None:
+    spots = [Spot("skylake24", "ticket_spinlock", 200, 1000, n) for n in (1, 2, 4, 8)]
+    ours, real = locks._knees(curve(spots, [1200, 600, 310, 300]))
+    assert (ours, real) == (4, 4)
+    exactly, _ = locks._knees(curve(spots, [1200, 600, 300, 270]))
+    assert exactly == 4  # nine tenths of the best are enough
+
+
+def test_a_bound_that_does_not_hold_is_told() -> None:
+    most, least = Bar("error", 60, 15, "%"), Bar("near", 25, 90, "%", least=True)
+    assert past([(most, 60), (least, 25)]) == []
+    assert past([(most, 61), (least, 24)]) == [most.told(61), least.told(24)]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_more_operations_change_no_conclusion(machine: str) -> None:
+    """Lockhammer's threads do 5000 operations each; ours a few, and twice as many tell the same."""
+    spots = [
+        Spot(machine, primitive, 0, 0, 16)
+        for primitive in ("incdec_refcount", "ticket_spinlock", "swap_mutex", "queued_spinlock")
+    ]
+    few = locks.measure(spots)
+    many = locks.measure(spots, ops=2 * max(lockhammer.FEW, lockhammer.OPS // 16))
+    for one, other in zip(few, many, strict=True):
+        assert one.simulated.median == pytest.approx(other.simulated.median, rel=0.05)
+
+
+def test_a_number_that_was_changed_is_found_again() -> None:
+    spots = [Spot("skylake24", "incdec_refcount", 0, 0, n) for n in (8, 16)]
+    frees = fitting.movable("skylake24", ["core.atomic"])
+
+    def simulate(overrides: dict[str, str]) -> list[float]:
+        return [p.simulated.median for p in locks.measure(spots, 1, overrides, 60, (1,))]
+
+    measured = simulate(fitting.moved(frees, [math.log(1.3)]))
+    assert fitting.solve(frees, measured, simulate) == {
+        "core.atomic": pytest.approx(math.log(1.3), abs=0.05)
+    }
+
+
+@pytest.mark.parametrize("key", ["core.clock", "core.hld"])
+def test_what_is_no_time_is_not_fitted(key: str) -> None:
+    with pytest.raises(UncoreError, match=key):
+        fitting.movable("skylake24", [key])
+
+
+@pytest.mark.long
+def test_all_points_together_keep_the_bounds() -> None:
+    assert locks.run(Request()).broken == []

@@ -1,0 +1,86 @@
+"""Do skeletons of kernel paths stand beside the curves of will-it-scale as they should?"""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from uncore.errors import UserError
+from uncore.execution.execute import execute
+from uncore.execution.request import make_job
+from uncore_lab.claims.amounts import throughput
+from uncore_lab.figures import SCALING
+from uncore_lab.validate import scaling
+from uncore_lab.validate.series import Series, series
+
+ALL = series()
+LONG = 4  # times the calls of a curve
+GETUID = next(s for s in ALL if (s.machine, s.benchmark, s.kind) == ("x6130x2", "getuid1", "linux"))
+
+
+def shortened(one: Series, tasks: list[int]) -> Series:
+    """The series at some of its numbers of tasks."""
+    kept = [one.measured.tasks.index(n) for n in tasks]
+    rates = [one.measured.millions[one.benchmark][one.kind][at] for at in kept]
+    millions = {one.benchmark: {one.kind: rates}}
+    measured = msgspec.structs.replace(
+        one.measured, tasks=tasks, cores=max(tasks), millions=millions
+    )
+    return dataclasses.replace(one, measured=measured)
+
+
+@pytest.mark.parametrize("one", ALL, ids=lambda s: f"{s.machine}-{s.benchmark}-{s.kind}")
+def test_every_measured_curve_can_be_simulated(one: Series) -> None:
+    assert len(one.rates) == len(one.measured.tasks)
+    assert all(one.measured.clock(one.system, n) for n in one.measured.tasks)
+    values = {name: str(value) for name, value in one.skeleton.values.items()}
+    assert make_job("bus:2", one.skeleton.workload, [2], parameters=values | {"work": "1"})
+
+
+def test_a_curve_without_a_skeleton_is_named_with_what_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = shutil.copytree(SCALING, tmp_path / "scaling")
+    curves = where / "x6130x2.toml"
+    curves.write_text(curves.read_text().replace("getuid1", "getuid9"))
+    monkeypatch.setattr("uncore_lab.validate.series.SCALING", where)
+    with pytest.raises(UserError, match=r"x6130x2.toml: a curve of getuid9.*\[getuid9\]"):
+        series()
+
+
+def test_a_single_task_is_as_fast_as_measured() -> None:
+    alone = shortened(GETUID, [1])
+    (curve,) = scaling.curves([alone])
+    (result,) = execute([alone.job([1], curve.work)])
+    rate = throughput(result.points[0])
+    assert rate == pytest.approx(GETUID.rates[0], rel=0.01)
+
+
+def test_the_clocks_follow_the_measured_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is shared, so four tasks lose what the turbo loses: 3.7 to 3.5 GHz, as measured."""
+    calls = LONG * GETUID.calls  # the first ones miss
+    monkeypatch.setattr(Series, "calls", calls)
+    (curve,) = scaling.curves([shortened(GETUID, [1, 4])])
+    turbo = 4 * 3.5 / 3.7
+    assert curve.measured[1] == pytest.approx(turbo, rel=0.005)  # read off a plot
+    assert curve.simulated[1] == pytest.approx(turbo, rel=0.01)  # all start at a barrier
+    plain = make_job(
+        "x6130x2", "kernel/getuid", [1, 4], parameters={"work": curve.work, "ops": calls}
+    )
+    one, four = (throughput(p) for p in execute([plain])[0].points)
+    assert four / one == pytest.approx(4, rel=0.01)
+
+
+def test_a_curve_is_described_by_its_peak_and_its_ends() -> None:
+    epyc = next(s for s in ALL if s.machine == "epyc7601x2")
+    curve = scaling.Curve(epyc, 0, [1, 4, 2, 1, 1, 1, 1.5], [1, 2, 2, 2, 2, 2, 1])
+    assert curve.peak(curve.simulated) == 4
+    assert curve.knee([1, 1.9, 2, 2, 2, 2, 2]) == 4
+    assert curve.smt_yield(curve.simulated) == 1.5
+    assert curve.contended(curve.simulated)
+    assert curve.shape_error == pytest.approx((2 * 1 * 2 * 2 * 2 * 1.5) ** (1 / 6))
+    assert scaling.signature([curve])[0] == (4, 2)

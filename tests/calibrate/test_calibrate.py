@@ -1,0 +1,222 @@
+"""Does a calibration find the numbers that a matrix was made with, and say which it cannot find?"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from uncore import topology
+from uncore.api import run
+from uncore.cli.app import main
+from uncore.topology.cpus import hart_of_cpu
+from uncore.topology.machine import Machine
+from uncore_lab.calibrate.determined import undetermined
+from uncore_lab.calibrate.fit import FINE, Fitted, solve
+from uncore_lab.calibrate.order import map_of
+from uncore_lab.calibrate.problem import Problem
+from uncore_lab.calibrate.write import kept, machine_file
+from uncore_lab.figures import hardware as figures
+from uncore_lab.figures.simulate import handoffs
+from uncore_lab.fitting.numbers import free, settings
+
+
+def write(path: Path, machine: Machine, ns: np.ndarray) -> Path:
+    """A matrix by hart as a CSV by the numbers of the operating system."""
+    both, harts = np.fmax(ns, ns.T), hart_of_cpu(machine)
+    rows = [
+        [f"{both[a, b]:.3f}" if j < i and both[a, b] > 0 else "" for j, b in enumerate(harts)]
+        for i, a in enumerate(harts)
+    ]
+    path.write_text("".join(",".join(row) + "\n" for row in rows))
+    return path
+
+
+def made(path: Path, name: str, factors: dict[str, float], home: str, slice_: str = "hash") -> Path:
+    """The matrix of a machine with some of its numbers changed."""
+    frees = free(name, list(factors))
+    changed = settings({key: frees[key].value * f for key, f in factors.items()}, frees)
+    machine = topology.load(name, changed)
+    hardware = msgspec.structs.replace(figures.by_level(machine, home), slice=slice_)
+    return write(path, machine, handoffs(machine, hardware))
+
+
+def factors_of(fitted: Fitted) -> dict[str, float]:
+    return dict(zip(fitted.problem.frees, np.exp(fitted.steps).tolist(), strict=True))
+
+
+WRONG = [
+    ("tr1950x", "node1", "2", [1.25, 0.8, 1.3, 0.75]),
+    ("r5950x", "node0", "5", [0.8, 1.3, 1.25]),
+    pytest.param("e52695v4x2", "node0", "7", [1.2, 0.8, 1.15], marks=pytest.mark.long),
+]
+
+
+@pytest.mark.parametrize(("name", "home", "slice_", "factors"), WRONG)
+def test_numbers_are_found_again(name, home, slice_, factors, tmp_path) -> None:
+    keys = list(free(name))
+    right = dict(zip(keys, factors, strict=True))
+    fitted = solve(Problem.of(name, made(tmp_path / "m.csv", name, right, home, slice_)))
+    assert (fitted.choice.home, fitted.choice.slice) == (home, slice_)
+    assert not fitted.choice.order
+    assert factors_of(fitted) == pytest.approx(right, rel=0.015)
+    assert undetermined(fitted) == []
+
+
+@pytest.mark.long
+def test_the_quadrant_of_the_memory_is_found_again(tmp_path) -> None:
+    frees = free("tr3960x")
+    moved = settings({key: 1.1 * one.value for key, one in frees.items()}, frees)
+    machine = topology.load("tr3960x", [*moved, "socket.join.memory=q1"])
+    ns = handoffs(machine, figures.by_level(machine, "node0"))
+    fitted = solve(Problem.of("tr3960x", write(tmp_path / "m.csv", machine, ns)))
+    assert fitted.choice.settings == ("socket.join.memory=q1",)
+
+
+def test_cores_are_found_where_they_sit(tmp_path) -> None:
+    """Cores renamed at random; that the file's order stays where it is right is asked above.  A
+    mirror image differs in the way to the uplink alone, which another number makes up for."""
+    machine, hardware = topology.load("r5950x"), figures.read("r5950x")
+    cores = np.random.default_rng(1).permutation(8)  # in both complexes alike
+    cores = np.concatenate([cores, 8 + cores])
+    harts = (2 * cores[:, None] + [0, 1]).ravel()
+    ns = handoffs(machine, hardware)
+    renamed = np.where(np.tri(machine.harts, k=-1), np.fmax(ns, ns.T)[np.ix_(harts, harts)], np.nan)
+    matrix = write(tmp_path / "m.csv", machine, renamed)
+    fitted = solve(Problem.of("r5950x", matrix))
+    simulated = fitted.problem.simulated(fitted.steps, fitted.choice, 25)
+    assert np.nanmean(abs(simulated / renamed - 1)) < 0.005
+    assert fitted.choice.order.startswith("ccx.join.map=\n")
+    output = tmp_path / "mine.toml"
+    output.write_text(machine_file(fitted, matrix, output))
+    drawn = fitted.choice.order.partition("=")[2].split()
+    assert map_of(str(output), topology.load(output)).split() == drawn
+    assert str(fitted.choice).count("\n") == 0
+
+
+def test_a_number_at_a_ratio_of_another_moves_with_it() -> None:
+    across = free("tr3960x")["socket.join.dy"]
+    assert across.followers == (("socket.join.dx", 0.354),)
+    assert across.settings(10.0)[1] == "socket.join.dx=3.540000ns"
+
+
+def test_what_a_real_machine_measured_gives_the_shipped_numbers(tmp_path) -> None:
+    """The carried figures, as a matrix; the numbers in topologies/ were fitted to them."""
+    machine = topology.load("tr1950x")
+    carried = figures.carried_matrix(figures.read("tr1950x"), machine)
+    fitted = solve(Problem.of("tr1950x", write(tmp_path / "m.csv", machine, carried)))
+    assert fitted.choice.home == figures.read("tr1950x").home
+    assert factors_of(fitted) == pytest.approx(dict.fromkeys(fitted.problem.frees, 1), rel=0.06)
+
+
+def test_the_machine_of_the_file_is_as_far_off_as_the_file_says(tmp_path) -> None:
+    """Also where a number that the matrix hardly tells was left where it was."""
+    machine = topology.load("r5800x3d")
+    carried = figures.carried_matrix(figures.read("r5800x3d"), machine)
+    matrix, output = write(tmp_path / "m.csv", machine, carried), tmp_path / "fitted.toml"
+    fitted = solve(Problem.of("r5800x3d", matrix), slice_="2")
+    output.write_text(machine_file(fitted, matrix, output))
+    problem, choice = fitted.problem, fitted.choice
+    ns = handoffs(topology.load(output), problem.hardware(choice), rounds=FINE)
+    real, ours = problem.classes(problem.measured, choice), problem.classes(ns, choice)
+    said = re.search(r"([\d.]+) % at worst", output.read_text())
+    assert said
+    worst = max(abs(ours[name] / real[name] - 1) for name in real)
+    assert float(said[1]) == pytest.approx(100 * worst, abs=0.1)
+
+
+def test_what_the_matrix_cannot_tell_is_said(tmp_path) -> None:
+    """A handoff reads no memory; and what an L2 costs adds to what the complex's network does."""
+    right = {"ccx.join.inject": 1.2}
+    matrix = made(tmp_path / "m.csv", "tr1950x", right, "node1")
+    with_memory = Problem.of("tr1950x", matrix, ["memory.latency", *right])
+    fitted = solve(with_memory, "node1", "hash")
+    assert undetermined(fitted) == [
+        "memory.latency: the matrix says nothing of it; it stays where it was"
+    ]
+    assert list(kept(fitted)) == list(right)
+    sums = solve(Problem.of("tr1950x", matrix, ["core.l2.latency", *right]), "node1", "hash")
+    [sentence] = undetermined(sums)
+    assert re.fullmatch(
+        r"moved together .* core.l2.latency \+10 %, ccx.join.inject -\d %", sentence
+    )
+    assert np.sqrt(np.mean(sums.solution.residuals**2)) < 0.01
+    assert all(word == ", not determined alone" for _, word in kept(sums).values())
+
+
+def test_a_matrix_of_another_machine_is_noticed(tmp_path) -> None:
+    """A third of every latency: no path is short enough for that."""
+    machine = topology.load("i54590")
+    third = handoffs(machine, figures.by_level(machine, "node0")) / 3
+    fitted = solve(Problem.of("i54590", write(tmp_path / "m.csv", machine, third)), slice_="hash")
+    assert any("as small as it may become" in sentence for sentence in undetermined(fitted))
+
+
+def calibrate(*words: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(["calibrate", *words])
+    return int(ended.value.code or 0)
+
+
+def test_the_file_loads_and_holds_what_was_fitted(tmp_path, capsys) -> None:
+    matrix = made(tmp_path / "mine.csv", "i54590", {"socket.join.inject": 1.5}, "node0", "2")
+    output = tmp_path / "mine.toml"
+    words = ["i54590", "--matrix", str(matrix), "-o", str(output)]
+    assert calibrate(*words) == 0
+    assert "socket.join.inject" in capsys.readouterr().out
+    numbers = {n.key: n for n in topology.load(output).numbers}
+    before = {n.key: n for n in topology.load("i54590").numbers}
+    assert numbers["socket.join.inject"].source == "fitted: mine.csv"
+    low, high = (float(end.rstrip("cyns")) for end in numbers["socket.join.inject"].interval)
+    assert low < float(numbers["socket.join.inject"].text.rstrip("cyns")) < high
+    assert numbers["socket.join.eject"].source == "as inject"
+    assert numbers["socket.join.eject"].text == numbers["socket.join.inject"].text
+    assert numbers["core.mispredict"] == before["core.mispredict"]
+    assert not run(str(output), "lock/ticket", [4], parameters={"ops": 5}).failed
+    assert calibrate(*words) == 2 and "--force" in capsys.readouterr().err
+    # And once more from there, by the file's path: nothing is left to move.
+    again = tmp_path / "again.toml"
+    assert calibrate(str(output), "--matrix", str(matrix), "-o", str(again)) == 0
+    assert 'extends = "mine.toml"' in again.read_text()
+
+
+def test_figures_of_a_busy_host_are_refused(tmp_path, capsys) -> None:
+    """Others worked on it, so all pairs take as long again: the fit is good, the number absurd."""
+    matrix = made(tmp_path / "busy.csv", "i54590", {"socket.join.inject": 9.0}, "node0", "2")
+    output = tmp_path / "busy.toml"
+    words = ["i54590", "--matrix", str(matrix), "-o", str(output), "--free", "socket.join.inject"]
+    assert calibrate(*words) == 1
+    printed = capsys.readouterr()
+    assert "times the number of i54590" in " ".join(printed.out.split())
+    assert "--doubtful writes it" in printed.err
+    assert not output.exists()
+    assert calibrate(*words, "--doubtful") == 0
+    assert output.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--free", "socket.join.injct"], "Did you mean 'socket.join.inject'"),
+        (["--free", "tree"], "has no such number"),
+        (["--free", "core.store_buffer"], "no latency"),
+        (["--home", "node1"], "expected node0, or pair"),
+        (["--slices", "9"], "a slice from 0 to 3"),
+    ],
+)
+def test_mistakes_are_named(words, expected, tmp_path, capsys) -> None:
+    matrix = made(tmp_path / "m.csv", "i54590", {"socket.join.inject": 1}, "node0")
+    assert calibrate("i54590", "--matrix", str(matrix), *words) == 2
+    assert expected in capsys.readouterr().err
+
+
+def test_a_number_of_cycles_moves_in_the_kinds_that_inherit_it(tmp_path: Path) -> None:
+    file = tmp_path / "hybrid.toml"
+    file.write_text(
+        'extends = "m1pro"\n[core.small]\nclock = "1.6GHz"\n[kinds]\nsmall = "cluster2"\n'
+    )
+    one = free(str(file), ["core.mispredict"])["core.mispredict"]
+    assert one.settings(3.0) == ["core.mispredict=3.000000ns", "core.small.mispredict=6.000000ns"]

@@ -1,0 +1,43 @@
+"""The command, called in this process, with the toy engine beside the real ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from uncore import engine
+from uncore.cli import app as cli
+from uncore.execution import saved_points as store
+
+
+class Outcome(NamedTuple):
+    """What a shell would see."""
+
+    status: int
+    out: str
+    err: str
+
+
+Command = Callable[..., Outcome]
+
+
+@pytest.fixture
+def uncore(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Command:
+    """Runs `uncore WORDS...` in an empty directory."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    monkeypatch.setitem(engine.ENGINES, "toy", "toy_engine")
+    monkeypatch.setattr(store, "FOLDER", tmp_path / ".points")
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words: str) -> Outcome:
+        with pytest.raises(SystemExit) as exit_:
+            cli.main(words)
+        printed = capsys.readouterr()
+        return Outcome(int(exit_.value.code or 0), printed.out, printed.err)
+
+    return call

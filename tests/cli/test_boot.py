@@ -1,0 +1,303 @@
+"""Does `uncore boot` say what is wrong with the files it is given, before anything runs?"""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import resource
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+
+import pytest
+from tests.isa import guest
+
+from uncore import _native
+from uncore.cli.keyboard import keyboard
+
+IMAGE = struct.pack("<8sQQ32s", b"", 0, 1 << 20, b"") + b"RSC\x05" + bytes(8)
+FILES = {
+    "Image": IMAGE,
+    "vmlinux-64": IMAGE,
+    "config-64": b"CONFIG_NR_CPUS=2\nCONFIG_NUMA=y\nCONFIG_NODES_SHIFT=2\n",
+    "cpio": b"070701",
+    "elf": b"\x7fELF" + bytes(100),
+    "gzip": b"\x1f\x8b" + bytes(100),
+    "arm": bytes(56) + b"ARMd" + bytes(100),
+    "unpacks": b"MZ\0\0zimg" + bytes(100),
+    "x86": bytes(0x202) + b"HdrS" + bytes(100),
+    "text": b"hello",
+    "empty": b"",
+}
+
+MISTAKES = {
+    "nothing": ((), "write a machine and --kernel, or --from"),
+    "more nodes than the machine": (("--kernel", "Image", "--nodes", "9"), "write 1 to 1"),
+    "files without a disk": (("--kernel", "Image", "--files", "."), "write --initrd too"),
+    "no folder": (
+        ("--kernel", "Image", "--initrd", "cpio", "--files", "elf"),
+        "--files elf: not a folder",
+    ),
+    "both": (("--kernel", "Image", "--from", "elf"), "are the saved run's"),
+    "no image": (("--kernel", "none"), "No such file"),
+    "not an Image": (("--kernel", "elf"), "Image is wanted"),
+    "compressed": (("--kernel", "gzip"), "gunzip"),
+    "for Arm": (("--kernel", "arm"), "a kernel for Arm"),
+    "unpacks itself": (("--kernel", "unpacks"), "an EFI program that unpacks itself"),
+    "for x86": (("--kernel", "x86"), "a kernel for x86"),
+    "neither": (("--kernel", "text"), "no Linux kernel for 64-bit RISC-V"),
+    "nothing in it": (("--kernel", "empty"), "no Linux kernel for 64-bit RISC-V"),
+    "no initrd": (("--kernel", "Image", "--initrd", "none"), "--initrd none: No such file"),
+    "no archive": (("--kernel", "Image", "--initrd", "text"), "neither a cpio archive"),
+    "more harts than the machine": (("--kernel", "Image", "--harts", "9"), "write 1 to 4"),
+    "more than it was built for": (("--kernel", "vmlinux-64", "--harts", "3"), "CONFIG_NR_CPUS"),
+    "no size": (("--kernel", "Image", "--memory", "much"), "--memory much"),
+    "saved at no time": (("--kernel", "Image", "--state", "s", "--save-at", "900"), "like 900M"),
+    "saved nowhere": (("--kernel", "Image", "--save-at", "1us"), "write --state FILE too"),
+    "no symbols": (("--kernel", "Image", "--symbols", "text"), "--symbols text: no symbols of"),
+    "symbols nowhere": (("--kernel", "Image", "--symbols", "none"), "--symbols none: No such"),
+    "too little": (("--kernel", "Image", "--memory", "2MiB"), "write --memory with more"),
+}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> None:
+    for name, data in FILES.items():
+        (tmp_path / name).write_bytes(data)
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("words, expected", MISTAKES.values(), ids=MISTAKES)
+def test_bad_files_are_refused_with_what_to_write(uncore, words, expected):
+    told = uncore("boot", "ccx:1x4", *words)
+    assert told.status == 2
+    assert expected in told.err
+
+
+@pytest.mark.usefixtures("files")
+def test_kernel_that_traps_at_once_ends_with_status_1(uncore):
+    told = uncore("boot", "ccx:1x1", "--kernel", "Image")
+    assert told.status == 1
+    assert "trapped without a handler" in told.err
+
+
+@pytest.mark.usefixtures("files")
+def test_more_nodes_than_the_kernel_was_built_for_are_told_of_as_fewer(uncore):
+    told = uncore("boot", "epyc7601x2", "--kernel", "vmlinux-64")
+    assert told.status == 2
+    assert "write --nodes 4" in told.err
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    "name, expected",
+    [("text", "not a saved run"), ("empty", "not a saved run"), ("none", "No such file")],
+)
+def test_what_is_no_saved_boot_is_refused(uncore, name, expected):
+    told = uncore("boot", "--from", name)
+    assert (told.status, expected in told.err) == (2, True)
+
+
+# A header of Linux, and a kernel that says TEXT and goes down for the reason CODE.
+GUEST = """
+    j 1f
+    .balign 8
+    .quad 0, 1 << 20
+    .skip 32
+    .ascii "RSC\\x05"
+    .balign 8
+1:  la a1, 2f
+    li a0, 3f - 2f
+    li a2, 0
+    li a7, 0x4442434E
+    li a6, 0
+    ecall
+    li a0, 0
+    li a1, CODE
+    li a7, 0x53525354
+    li a6, 0
+    ecall
+2:  .ascii "TEXT\\n"
+3:
+"""
+
+
+@pytest.mark.parametrize(
+    "text, code, status, said",
+    [
+        ("ready", 0, 0, ""),
+        ("ready", 1, 1, "went down for a failure"),
+        ("Kernel panic - not syncing: no init", 0, 1, "Kernel panic - not syncing: no init"),
+    ],
+)
+def test_end_of_a_kernel_is_the_status(uncore, tmp_path, text, code, status, said):
+    source = GUEST.replace("TEXT", text).replace("CODE", str(code))
+    Path("Image").write_bytes(guest.assemble(source, tmp_path).text)
+    told = uncore("boot", "ccx:1x1", "--kernel", "Image")
+    assert (told.status, told.out) == (status, f"{text}\n")
+    assert said in told.err
+    assert "result " in told.err
+
+
+def test_kernel_that_uses_fewer_harts_than_there_are_is_told_of(uncore, tmp_path):
+    source = GUEST.replace("TEXT", "smp: Brought up 1 node, 2 CPUs").replace("CODE", "0")
+    Path("Image").write_bytes(guest.assemble(source, tmp_path).text)
+    for harts, said in (("2", False), ("4", True)):
+        told = uncore("boot", "ccx:1x4", "--kernel", "Image", "--harts", harts)
+        assert (told.status, "the kernel uses 2 of 4 harts" in told.err) == (0, said)
+
+
+def test_outcome_as_json_has_the_same_hash_twice(uncore, tmp_path):
+    source = GUEST.replace("TEXT", "ready").replace("CODE", "0")
+    Path("Image").write_bytes(guest.assemble(source, tmp_path).text)
+    once, again = (uncore("boot", "ccx:1x1", "--kernel", "Image", "--json") for _ in range(2))
+    found = json.loads(once.out)
+    assert (found["console"], found["end"]) == ("ready\n", "exited")
+    assert again.out == once.out
+
+
+# Is busy for sixteen million instructions before it says so.
+BUSY = GUEST.replace(
+    "1:  la a1", "1:  li t0, 1 << 23\n4:  addi t0, t0, -1\n    bnez t0, 4b\n    la a1"
+)
+needs_room = pytest.mark.skipif(
+    _native.Arena.make() is None, reason="sanitizers keep their own memory"
+)
+
+
+@pytest.fixture
+def busy(tmp_path: Path, uncore) -> None:
+    source = BUSY.replace("TEXT", "ready").replace("CODE", "0")
+    Path("Image").write_bytes(guest.assemble(source, tmp_path).text)
+
+
+@needs_room
+@pytest.mark.usefixtures("busy")
+@pytest.mark.parametrize("when, far", [("1ms", "1.0 ms"), ("7M", "2.0 ms")])
+def test_boot_saved_on_its_way_ends_as_the_one_that_was_not(uncore, when, far):
+    through = uncore("boot", "ccx:1x1", "--kernel", "Image", "--json")
+    saved = uncore(*"boot ccx:1x1 --kernel Image --json --state it --save-at".split(), when)
+    assert re.search(f"saved in it, at .* M instructions, {far}", saved.err)
+    once_more = uncore(*"boot --from it --json --state later --save-at 2500us".split())
+    last = uncore("boot", "--from", "later", "--json")
+    assert [one.out for one in (saved, once_more, last)] == [through.out] * 3
+
+
+@needs_room
+@pytest.mark.usefixtures("busy")
+def test_boot_that_ends_before_it_is_to_be_saved_says_so(uncore):
+    for when in ("begin", "1s", "900M"):
+        told = uncore(*"boot ccx:1x1 --kernel Image --state it --save-at".split(), when)
+        assert (told.status, told.out) == (2, "ready\n")
+        assert f"--save-at {when}: the run ended before, at 17 M instructions" in told.err
+        assert not Path("it").exists()
+
+
+@needs_room
+@pytest.mark.usefixtures("busy")
+def test_saved_boot_that_is_cut_short_or_anothers_is_refused(uncore, monkeypatch):
+    assert uncore(*"boot ccx:1x1 --kernel Image --state it --save-at 1us".split()).status == 0
+    told = uncore("run", "--from", "it")
+    assert (told.status, "write uncore boot --from it" in told.err) == (2, True)
+    whole = Path("it").read_bytes()
+    for size in (10, len(whole) // 2, len(whole) - 20):
+        Path("cut").write_bytes(whole[:size])
+        told = uncore("boot", "--from", "cut")
+        assert (told.status, "not a saved run, or a damaged one" in told.err) == (2, True)
+    monkeypatch.setattr("uncore.engine.copy.content", lambda: "another")
+    told = uncore("boot", "--from", "it")
+    assert (told.status, "another copy of uncore" in told.err) == (2, True)
+
+
+@needs_room
+@pytest.mark.usefixtures("busy")
+def test_full_disk_while_a_boot_is_saved_is_a_message_and_the_console_is_kept(uncore):
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        told = uncore(*"boot ccx:1x1 --kernel Image --state it --save-at 1us".split())
+    finally:
+        signal.signal(signal.SIGXFSZ, before)
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert (told.status, told.out) == (2, "ready\n")
+    assert "it: cannot write it" in told.err
+    assert not Path("it").exists()
+
+
+@pytest.mark.usefixtures("busy")
+def test_boot_given_up_keeps_its_console(uncore):
+    told = uncore(*"boot ccx:1x1 --kernel Image --most 1".split())
+    assert told.status == 1
+    assert "given up after" in told.err
+
+
+@pytest.mark.usefixtures("busy")
+def test_summary_counts_interrupts_by_kind(uncore):
+    told = uncore("boot", "ccx:1x1", "--kernel", "Image")
+    assert "0 IPIs, 0 interrupts of devices, 0 of timers" in told.err
+
+
+def test_interrupted_boot_keeps_its_console_and_says_how_far_it_was(tmp_path: Path) -> None:
+    endless = (
+        BUSY.replace("TEXT", "here")
+        .replace("CODE", "0")
+        .replace("    li a0, 0\n", "7:  addi t1, t1, 1\n    j 7b\n", 1)
+    )
+    (tmp_path / "Image").write_bytes(guest.assemble(endless, tmp_path).text)
+    words = [sys.executable, "-m", "uncore", "boot", "ccx:1x1", "--kernel", "Image"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(words, cwd=tmp_path, **pipes) as run:
+        assert run.stdout.readline() == "here\n"  # as soon as it is said, in a pipe, too
+        run.send_signal(signal.SIGTERM)
+        out, err = run.communicate(timeout=30)
+    assert (run.returncode, out) == (130, "")
+    assert re.search(r"interrupted at \d+ M instructions, [\d.]+ ms", err)
+
+
+def falls_silent(terminal: int) -> bool:
+    """Within half a minute it no longer echoes what is typed."""
+    for _ in range(300):
+        if not termios.tcgetattr(terminal)[3] & termios.ECHO:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, None], ids=str)
+def test_terminal_shows_what_is_typed_once_and_is_left_as_it_was(tmp_path: Path, ending) -> None:
+    """Ctrl-C ends it as SIGTERM does, and is ignored in the background."""
+    loop = "7:  addi t1, t1, 1\n    j 7b\n" if ending else ""
+    slow = BUSY.replace("TEXT", "here").replace("CODE", "0").replace("    li a0, 0\n", loop, 1)
+    (tmp_path / "Image").write_bytes(guest.assemble(slow, tmp_path).text)
+    master, terminal = pty.openpty()
+    before = termios.tcgetattr(terminal)
+    words = [sys.executable, "-m", "uncore", "boot", "ccx:1x1", "--kernel", "Image"]
+    with subprocess.Popen(words, cwd=tmp_path, stdin=terminal, stdout=-1, stderr=-1) as run:
+        if ending:  # the other one may be over before anybody looks
+            assert falls_silent(terminal)
+            run.send_signal(ending)
+        run.communicate(timeout=30)
+    assert run.returncode == (130 if ending else 0)
+    assert termios.tcgetattr(terminal) == before
+    os.close(master), os.close(terminal)
+
+
+def test_keys_of_a_terminal_come_at_once_and_end_with_control_d() -> None:
+    master, terminal = pty.openpty()
+    with os.fdopen(terminal) as stream, keyboard(stream) as typed:
+        for keys, said in ((b"l", "l"), (b"s\r", "s\n"), (b"\x04", "")):
+            os.write(master, keys)
+            assert select.select([stream], [], [], 10)[0], "waits for the line's end"
+            assert typed() == said
+        os.set_blocking(master, False)
+        with pytest.raises(BlockingIOError):
+            os.read(master, 10)  # nothing was echoed
+    os.close(master)

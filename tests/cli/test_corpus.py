@@ -1,0 +1,12 @@
+"""Do the readers still survive what fuzzing found worth keeping?  (`python -m tests.tools.fuzz`)"""
+
+from __future__ import annotations
+
+import pytest
+from tests.tools import fuzz
+
+
+@pytest.mark.parametrize("target", fuzz.TARGETS)
+def test_kept_inputs_are_read_or_refused(target: str) -> None:
+    for data in [*fuzz.seeds(target)[:4], *fuzz.kept(target)]:
+        fuzz.survive(fuzz.TARGETS[target], data)

@@ -1,0 +1,41 @@
+"""Does `uncore crosscheck` compare the engines that are here, and refuse what is no comparison?"""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from uncore.cli.app import main
+
+WORDS = ["crosscheck", "ring:2", "lock/ticket", "--set", "ops=5"]
+
+
+def test_engines_that_are_not_here_are_left_out_where_none_are_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("UNCORE_SST", "/nowhere")
+    with pytest.raises(SystemExit) as ended:
+        main([*WORDS, "--json"])
+    assert ended.value.code == 0
+    found = msgspec.json.decode(capsys.readouterr().out)
+    assert [row["engine"] for row in found["rows"]] == ["native", "reference"]
+    assert found["broken"] == found["apart"] == []
+
+
+@pytest.mark.parametrize(
+    ("engines", "said"),
+    [
+        ("native", "write at least two different ones"),
+        ("native,native", "write at least two different ones"),
+        ("native,nativ", "no engine is called 'nativ'"),
+        ("native,sst", "no SST in /nowhere"),
+    ],
+)
+def test_what_is_no_comparison_is_refused(
+    engines: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("UNCORE_SST", "/nowhere")
+    with pytest.raises(SystemExit) as ended:
+        main([*WORDS, "--engines", engines])
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err

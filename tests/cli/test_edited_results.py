@@ -1,0 +1,56 @@
+"""Is a saved result that somebody edited by hand a job or a message, and never a crash?
+
+The hash is made to fit again, as anybody who edits a file can do; so the numbers reach the native
+engine.  For longer: `python -m tests.tools.fuzz result`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.tools import edits, fuzz
+
+SAVED = msgspec.json.decode(fuzz.seeds("result")[0])
+JOB = [("job", *place) for place in edits.places(SAVED["job"])]
+
+
+@settings(derandomize=True, deadline=None, max_examples=100)
+@given(
+    changes=st.lists(
+        st.tuples(st.sampled_from(JOB), st.sampled_from(edits.SCRAPS)), min_size=1, max_size=2
+    )
+)
+def test_an_edited_job_is_a_job_or_a_message(changes: list[edits.Change]) -> None:
+    fuzz.survive(fuzz.result, msgspec.json.encode(edits.edited(SAVED, changes)))
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (("machine", "links", 0, "control"), -1, r"job\.machine: .*>= 0.*links\[0\]\.control"),
+        (("machine", "links", 0, "source"), 99, r"links: source: 99 is no stop; expected 0 to"),
+        (("machine", "resolvers", 0, "children"), [0, 0], r"0 stands at another place"),
+        (("machine", "resolvers", 0, "children"), [0, 2], r"2 is no core and no resolver before"),
+        (("machine", "resolvers", 0, "parents"), [2], r"parents: expected \[\], whose child it is"),
+        (("machine", "resolvers", 0, "knows"), "all", r"job\.machine: .*knows"),
+        (("machine", "links"), [], r"links: not every stop can be reached"),
+        (("machine", "threads_per_core"), 0, r"threads_per_core"),
+        (("machine", "threads"), [1], r"threads: 1 numbers; expected one for each of 2 cores"),
+        (("machine", "kinds"), [{"name": "small", "cores": [0]}], r"`core`.*kinds"),
+        (("machine", "core", "l1_sets"), 0, r"l1_sets"),
+        (("machine", "resolvers", 0, "grants"), 2**31, r"<= 65536.*grants"),
+        (("machine", "memories"), [], r"memories: expected at least one"),
+        (("watchdog",), -1, r"job\.watchdog: "),
+        (("program",), 3, r"job\.program: "),
+        (("luck",), 3, r"job\.luck: no job has this"),
+    ],
+)
+def test_the_message_says_what_is_wrong(place: edits.Place, value: Any, message: str) -> None:
+    changed = edits.edited(SAVED, [(("job", *place), value)])
+    said = fuzz.survive(fuzz.result, msgspec.json.encode(changed))
+    assert re.search(message, said), said

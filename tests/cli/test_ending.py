@@ -1,0 +1,162 @@
+"""Is nothing left behind and nothing finished lost, whatever ends `uncore run`?"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from uncore.cli import app as cli
+from uncore.result import load
+
+# One thread is done in half a second, 64 take minutes.
+WORDS = (
+    "run bus:64 counter/atomic --threads 1,64 --set ops=2500000 --max-time none --seed none"
+    " --cores 2 --output r.json"
+).split()
+PATIENCE = 200  # seconds
+
+
+def fields(process: int) -> list[str]:
+    """Of /proc/PID/stat, from the state on; empty when the process is gone."""
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return []
+    return stat.rpartition(")")[2].split()
+
+
+def alive(process: int) -> bool:
+    return fields(process)[:1] not in ([], ["Z"])
+
+
+def children(process: int) -> list[int]:
+    numbers = [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+    return [number for number in numbers if fields(number)[1:2] == [str(process)]]
+
+
+def has_finished_a_point(worker: int) -> bool:
+    """It has worked, and sleeps whenever one looks."""
+    for _ in range(10):
+        state, ticks = fields(worker)[0], int(fields(worker)[11])
+        if state != "S" or ticks < 5:
+            return False
+        time.sleep(0.03)
+    return True
+
+
+def wait_until(holds: Callable[[], bool]) -> bool:
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+@pytest.fixture
+def running(tmp_path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+    """The command with its two workers, one of which has nothing left to do."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "uncore", *WORDS],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    workers: list[int] = []
+
+    def ready() -> bool:
+        workers[:] = children(process.pid)
+        return len(workers) == 2 and any(map(has_finished_a_point, workers))
+
+    assert wait_until(ready)
+    yield process, workers
+    for number in (process.pid, *workers):
+        if alive(number):
+            os.kill(number, signal.SIGKILL)
+    process.communicate()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("to_group", [False, True])
+def test_signal_keeps_finished_points_and_ends_workers(running, tmp_path, number, to_group):
+    process, workers = running
+    if to_group:
+        os.killpg(process.pid, number)
+    else:
+        process.send_signal(number)
+    process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert not any(map(alive, workers))
+    result = load(tmp_path / "r.json")
+    assert (result.outcome.partial, [point.threads for point in result.points]) == (True, [1])
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGQUIT])
+def test_workers_end_with_a_parent_that_is_killed(running, number):
+    process, workers = running
+    process.send_signal(number)
+    process.communicate(timeout=PATIENCE)
+    assert process.returncode == -number
+    assert wait_until(lambda: not any(map(alive, workers)))
+
+
+def test_signal_while_the_table_is_printed_loses_no_finished_point(tmp_path, monkeypatch):
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("uncore.report.curve.show", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        cli.main("run bus:2 counter/atomic --threads 1,2 --output r.json".split())
+    assert ended.value.code == 130
+    assert len(load(Path("r.json")).points) == 6
+
+
+def test_signal_that_the_user_ignores_stays_ignored(tmp_path):
+    code = "import signal, os; from uncore.support.signals import interruptible\n"
+    code += "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+    code += "with interruptible(): os.kill(os.getpid(), signal.SIGHUP)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_ctrl_c_while_the_command_is_loaded_ends_it_in_silence() -> None:
+    loads = """
+import os, signal, sys
+class Hand:
+    def find_spec(self, name, *_):
+        if name == "uncore.cli":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Hand())
+from uncore.__main__ import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", loads], capture_output=True)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
+
+
+def test_a_file_is_written_though_nobody_reads_what_is_printed(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m uncore predict r2700x --output p.toml | true"
+    subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True)
+    assert "interval" in (tmp_path / "p.toml").read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_litmus_tests_leave_no_worker(tmp_path: Path, number: int) -> None:
+    words = "litmus SB --rounds 100000 --cores 2".split()
+    command = [sys.executable, "-m", "uncore", *words]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen(command, cwd=tmp_path, start_new_session=True, **quiet)
+    assert wait_until(lambda: len(children(process.pid)) == 2)
+    workers = children(process.pid)
+    process.send_signal(number)
+    assert wait_until(lambda: process.poll() is not None)
+    assert wait_until(lambda: not any(map(alive, workers)))

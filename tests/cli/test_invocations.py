@@ -1,0 +1,46 @@
+"""Some invocations drawn at random, and whether a bad one would be noticed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.tools import invocations
+from tests.tools.drawn import Plan
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_drawn_invocations_leave_nothing_bad_behind():
+    """In a process without threads, which forks."""
+    words = [sys.executable, "-m", "tests.tools.invocations", "--runs", "40", "--separate", "20"]
+    run = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "40 invocations, 0 findings" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "expected"),
+    [
+        ("Traceback (most recent call last):", 1, ["traceback"]),
+        ("", 99, ["status 99"]),
+        ("", -11, ["status -11"]),
+        ("uncore: no", 2, []),
+    ],
+)
+def test_traceback_and_unknown_status_are_findings(tmp_path, said, status, expected):
+    ended = invocations.Ended(status, said)
+    assert list(invocations._left(2**22 + 1, tmp_path, Plan([]), ended)) == expected
+
+
+@pytest.mark.parametrize("name", ["p.png", "p.svg", "m.csv", "l.parquet", "r.json"])
+def test_half_file_is_a_finding_and_an_old_one_is_none(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(b"{")
+    assert invocations._half(path)
+    path.write_bytes(invocations.BEFORE)
+    assert not invocations._half(path)
+    path.unlink()
+    assert invocations._half(path)

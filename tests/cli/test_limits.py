@@ -1,0 +1,175 @@
+"""Does a run that does not end, end, with a message that names the limit, keeping what is done?"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.runs import guest
+
+from uncore import engine
+from uncore.errors import GuestError, UserError
+from uncore.execution import request as api
+from uncore.execution.execute import execute
+from uncore.result import load
+from uncore.study import matrix as matrices
+
+
+def run(name: str = "native", n: int = 2, program: Any = None, **told: str) -> dict[str, Any]:
+    job = api.make_job("bus:2", program or guest("endless"), [n], engine=name)
+    return engine.run(job, frozenset(), told=told)
+
+
+@pytest.mark.parametrize("name", ["native", "reference"])
+@pytest.mark.parametrize("harts", [1, 2])
+def test_program_that_never_ends_is_given_up_at_the_limit_of_simulated_time(name, harts):
+    expected = r"endless: --max-time 20us: not ended after .* s of simulated time, with \d+ oper"
+    with pytest.raises(GuestError, match=expected):
+        run(name, harts, max_time="20us")
+
+
+@pytest.mark.parametrize("name", ["native", "reference"])
+def test_program_that_allocates_for_ever_is_given_up_at_the_limit_of_memory(name):
+    job = api.make_job("bus:2", guest("endless"), [2], engine=name, parameters={"bytes": "64"})
+    with pytest.raises(GuestError, match=r"--max-memory 96KiB: not ended after \d+ MiB touched"):
+        engine.run(job, frozenset(), told={"max_memory": "96KiB"})
+
+
+def test_time_of_the_host_is_a_limit_where_it_is_asked_for():
+    with pytest.raises(GuestError, match=r"--max-host 10ms: .* of this computer's time"):
+        run(max_host="10ms")
+
+
+def test_whether_a_run_is_within_its_time_does_not_depend_on_how_often_it_is_looked_at(monkeypatch):
+    """The last look is at its end."""
+    monkeypatch.setattr("uncore.engine.native.SLICE", 1 << 40)
+    with pytest.raises(GuestError, match="--max-time 1ns"):
+        run(program="counter/atomic", max_time="1ns")
+
+
+def test_limits_within_which_a_run_stays_change_nothing():
+    assert run(program="counter/atomic") == run(
+        program="counter/atomic", max_time="50us", max_memory="10MiB", max_host="1000s"
+    )
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ({"max_time": "5"}, "--max-time 5: expected a duration above zero"),
+        ({"max_host": "1h"}, "--max-host 1h: expected a duration above zero"),
+        ({"max_memory": "much"}, "--max-memory much: expected a size"),
+        ({"max_time": "99999999s"}, "--max-time 99999999s: expected at most 4611686s"),
+    ],
+)
+def test_limit_that_is_none_is_refused(told, expected):
+    with pytest.raises(UserError, match=expected):
+        run(program="counter/atomic", **told)
+
+
+def test_points_finished_before_the_limit_are_kept(uncore):
+    words = "run bus:2 counter/atomic --threads 1,2 --seed none --max-time 40us --output r.json"
+    run = uncore(*words.split(), "--set", "ops=1000")
+    assert run.status == 1
+    assert "bus:2 at 2 threads: counter/atomic: --max-time 40us" in run.err
+    result = load(Path("r.json"))
+    assert (result.outcome.partial, [point.threads for point in result.points]) == (True, [1])
+
+
+def test_user_is_heard_while_one_hart_runs_alone():
+    """One event is then as long as the engine lets it be."""
+    begun = time.monotonic()
+    threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    job = api.make_job("bus:1", guest("endless"), [1])
+    result = execute([job], told={"max_time": "none"})[0]
+    assert not result.points
+    assert time.monotonic() - begun < 10
+
+
+# ---- A matrix that is stopped --------------------------------------------------------------------
+
+
+def cells(name: str) -> list[list[str]]:
+    return [line.split(",") for line in Path(name).read_text().splitlines()]
+
+
+def test_matrix_past_its_limit_shows_and_writes_the_pairs_it_has(uncore):
+    assert uncore("matrix", "bus:8", "--csv", "whole.csv").status == 0
+    run = uncore("matrix", "bus:8", "--csv", "part.csv", "--max-time", "100us")
+    assert run.status == 1
+    assert "--max-time 100us" in run.err
+    pairs = int(run.err.partition(" of 56 pairs measured")[0].split()[-1])
+    whole, part = cells("whole.csv"), cells("part.csv")
+    assert 0 < pairs == sum(cell not in ("", "0.000") for row in part for cell in row) < 56
+    for before, row in zip(whole, part, strict=True):
+        assert all(cell in ("", full) for full, cell in zip(before, row, strict=True))
+    assert "median ns" in run.out
+
+
+def test_matrix_interrupted_says_how_far_it_came(uncore, monkeypatch):
+    monkeypatch.setattr("uncore.engine.native.SLICE", 5_000)
+    monkeypatch.setattr(matrices, "progress", lambda *_: Impatient())
+    run = uncore("matrix", "bus:8", "--csv", "m.csv")
+    assert run.status == 130
+    assert re.search(r"uncore: interrupted, \d+ of 56 pairs measured", run.err)
+    assert any("" in row for row in cells("m.csv"))
+
+
+class Impatient:
+    """A progress bar whose reader has had enough after 500 round trips."""
+
+    def __enter__(self) -> Callable[[int], None]:
+        done = 0
+
+        def advance(steps: int) -> None:
+            nonlocal done
+            done += steps
+            if done > 500:
+                raise KeyboardInterrupt
+
+        return advance
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+ONCE = "counter/atomic --set ops=10 --seed none"
+EXECUTE = {
+    "run": f"run bus:2 {ONCE}",
+    "again": "run --again r.json",
+    "save": f"run bus:2 {ONCE} --save-at begin --state late",
+    "from": "run --from s",
+    "free": f"run bus:2 {ONCE} --free *counter",
+    "lines": "lines r.json",
+    "compare": f"compare bus:2 ring:2 {ONCE}",
+    "compare results": "compare r.json r.json",
+    "conflicts": f"conflicts {ONCE} --machine bus:2 --threads 2",
+    "whatif": f"whatif bus:2 {ONCE} --threads 2",
+    "matrix": "matrix bus:2",
+    "fences": "fences counter/percpu bus:2 --threads 2 --seeds 1 --at-once",
+}
+
+
+@pytest.mark.parametrize("name", EXECUTE)
+def test_every_command_that_executes_a_run_has_its_limits(uncore, name):
+    words = EXECUTE[name].split()
+    for file, option in (("r.json", "--output"), ("s", "--save-at begin --state")):
+        if file in words:
+            assert uncore(*f"run bus:2 {ONCE} {option} {file}".split()).status == 0
+    given_up = uncore(*words, "--max-time", "1ns")
+    assert "--max-time 1ns: not ended after" in given_up.out + given_up.err
+    assert uncore(*words, "--max-time", "1s").status == 0
+
+
+def test_looking_for_what_was_reordered_ends_with_the_run(uncore):
+    program = str(guest("endless").path)
+    ended = uncore("run", "bus:2", program, "--order", "weak", "--max-time", "20us")
+    assert ended.status == 1
+    assert "fails with seeds 1, 2, 3: rerun with --seed 1" in ended.err

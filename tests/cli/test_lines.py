@@ -1,0 +1,151 @@
+"""Does `uncore lines` name the line that costs you, and why?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from uncore.execution.rerun import observe
+from uncore.result import load, repeats
+
+FALSE_SHARING = ("layout/false_sharing", "--threads", "4", "--set", "ops=500")
+
+
+def saved(uncore, *words):
+    assert uncore("run", *words, "--output", "r.json").status == 0
+    return load(Path("r.json"))
+
+
+def listed(uncore, *words):
+    found = uncore("lines", "r.json", *words, "--by", "address", "--json")
+    assert found.status == 0, found.err
+    return json.loads(found.out)
+
+
+def fields(rows):
+    """The line of the workload's two fields, if they share one."""
+    return next((row for row in rows if {"*count", "*limit"} <= set(row["holds"])), None)
+
+
+def test_two_fields_in_one_line_are_named_with_what_they_cost(uncore):
+    """Kept apart, they wait less than a twentieth: about what was foretold."""
+    saved(uncore, "epyc7601x2", *FALSE_SHARING)
+    together = fields(listed(uncore))
+    users = {group["fields"][0]: group for group in together["apart"]}
+    assert users["*count"]["writers"] == users["*count"]["readers"] == [0]
+    assert users["*limit"]["writers"] == [] and users["*limit"]["readers"] == [1, 2, 3]
+    assert together["needless_ps"] > 0.9 * together["waited_ps"]
+    writer = next(use for use in together["uses"] if use["harts"] == [0] and use["needless"])
+    assert writer["written"] and writer["needless"] > 0.9 * writer["misses"]
+    shown = uncore("lines", "r.json", "--by", "address").out
+    assert "shared without need: *count (written by hart 0" in shown
+    assert "layout/false_sharing.c:" in shown
+
+    saved(uncore, "epyc7601x2", *FALSE_SHARING, "--set", "distance=64")
+    rows = listed(uncore)
+    assert fields(rows) is None
+    apart = [row for row in rows if set(row["holds"]) & {"*count", "*limit"}]
+    assert sum(row["waited_ps"] for row in apart) < together["waited_ps"] / 20
+    assert not any(row["apart"] for row in apart)
+
+
+def test_a_value_that_travels_is_not_called_needless(uncore):
+    """A counter that all add to: every handoff brings what another has written."""
+    saved(uncore, "epyc7601x2", "counter/atomic", "--threads", "4")
+    rows = listed(uncore)
+    counter = max(rows, key=lambda row: row["writes"])
+    assert counter["misses"] > 100 and not counter["apart"]
+    assert counter["needless"] < counter["misses"] / 50
+
+
+@pytest.mark.parametrize("workload", ["lock/mcs", "counter/percpu", "layout/false_sharing"])
+def test_the_sums_over_lines_equal_the_result(uncore, workload):
+    """Listed and not; and a watched result is the same as one that was not."""
+    words = ("e52690x2", workload, "--threads", "2,12")
+    plain = saved(uncore, *words)
+    watched = saved(uncore, *words, "--lines")
+    assert watched.result_hash == plain.result_hash and not plain.observed
+    for point, observed in zip(watched.points, watched.observed, strict=True):
+        assert observed == observe(plain, point.threads, point.seed)
+        assert observed.transfers == point.transfers
+        assert observed.total("invalidations") == point.invalidations
+        assert observed.total("waited_ps") == observed.waited_ps > 0
+        moved = {line.address: sum(line.transfers.values()) for line in observed.lines}
+        assert all(moved[a] == n for a, n in point.lines if a in moved)
+        assert observed.total("reads") < point.instructions
+
+
+def test_a_result_that_comes_out_otherwise_is_refused(uncore):
+    """Another run cannot tell what cost it its time."""
+    saved(uncore, "bus:2", "lock/ticket", "--threads", "2", "--seed", "none")
+    text = Path("r.json").read_text()
+    result = load(Path("r.json"))
+    changed = result.outcome.points[0].instructions + 1
+    text = text.replace(f'"instructions": {changed - 1}', f'"instructions": {changed}')
+    Path("r.json").write_text(text.replace(result.result_hash, ""))
+    found = uncore("lines", "r.json")
+    assert found.status == 2 and "comes out differently" in found.err
+
+
+def test_other_points_and_mistakes_are_told_apart(uncore):
+    saved(uncore, "bus:2", "lock/ticket", "--threads", "1,2")
+    assert "1 threads" in uncore("lines", "r.json", "--threads", "1").out
+    assert "the result has 1, 2" in uncore("lines", "r.json", "--threads", "3").err
+    assert "--output" in uncore("run", "bus:2", "lock/ticket", "--lines").err
+
+
+def objects(uncore, *words):
+    return {row["object"]: row for row in json.loads(uncore("lines", "r.json", "--json").out)}
+
+
+def test_the_elements_of_an_array_are_one_object(uncore):
+    """The queue's nodes are one row, though each waiter spins on its own."""
+    saved(uncore, "epyc7601x2", "lock/mcs", "--threads", "16")
+    found = objects(uncore)
+    node = found["nodes[].granted"]
+    assert node["lines"] == 16
+    assert node["critical_share"] == max(row["critical_share"] for row in found.values())
+    assert not any(name.startswith("nodes[1") for name in found)
+    assert "an operation takes" in uncore("lines", "r.json").out
+
+
+def test_waits_and_what_lies_between_are_the_critical_path(uncore):
+    """A handoff follows on the other, so the path is as long as the run was measured."""
+    result = saved(uncore, "ccx:2x4", "lock/ticket", "--threads", "8", "--lines")
+    for point, seen in zip(result.points, result.observed, strict=True):
+        waited = sum(one.critical_ps for one in seen.objects)
+        assert 0.8 * seen.path_ps < waited < seen.path_ps
+        assert abs(seen.path_ps - point.elapsed_ps) < 0.02 * point.elapsed_ps
+
+
+def test_a_wait_that_passes_beside_others_is_not_on_the_path(uncore):
+    """Whoever queues behind an MCS lock takes its tail while another holds the lock."""
+    saved(uncore, "epyc7601x2", "lock/mcs", "--threads", "16")
+    tail = objects(uncore)["lock->queue.tail"]
+    assert tail["waited_ns"] > 50
+    assert tail["critical_ns"] < 1
+
+
+def test_a_path_of_private_work_waits_for_nothing(uncore):
+    saved(uncore, "epyc7601x2", "counter/percpu", "--threads", "8", "--set", "ops=1000")
+    assert sum(row["critical_share"] for row in objects(uncore).values()) < 0.02
+
+
+def test_shared_lines_have_the_columns_of_perf(uncore):
+    """A counter that cores of two sockets add to: its line is all that is fetched from others."""
+    words = ("counter/atomic", "--place", "0,1,64,65", "--threads", "4", "--set", "ops=1000")
+    result = saved(uncore, "epyc7601x2", *words)
+    rows = json.loads(uncore("lines", "r.json", "--format", "c2c", "--json").out)
+    moved = repeats(result)[0].median.transfers
+    assert rows[0]["Hitm Total"] == rows[0]["LclHitm"] + rows[0]["RmtHitm"]
+    assert rows[0]["RmtHitm"] > 0.8 * moved["system"]
+    shown = uncore("lines", "r.json", "--format", "c2c").out
+    assert "RmtHitm" in shown
+
+
+def test_a_variable_that_lies_in_pieces_is_left_out(uncore):
+    """The compiler keeps only some elements of `fields`, here and there."""
+    saved(uncore, "ccx:2x2", "layout/hot_structure", "--threads", "2", "--set", "ops=20")
+    assert objects(uncore)

@@ -1,0 +1,82 @@
+"""Does a matrix of many pairs, which is several runs, hold each pair once, whoever runs them?"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from uncore.execution import request as api
+from uncore.execution.execute import execute
+from uncore.result import Point
+from uncore.study import matrix as matrices
+
+WORKLOADS = ("latency/pingpong", "ipi/pingpong")
+
+
+@pytest.fixture
+def runs_of_ten_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matrices, "PAIRS_OF_A_RUN", 10)
+
+
+def measured(workers: int = 1, **told: str) -> matrices.Matrix:
+    return matrices.measure("bus:8", ipi=False, overrides={}, smt=True, workers=workers, told=told)
+
+
+def played(workload: str, **values: Any) -> Point:
+    job = api.make_job("bus:5", workload, [5], parameters={"rounds": 2, **values})
+    return execute([job])[0].points[0]
+
+
+def table(workload: str, **values: Any) -> list[list[int]]:
+    return next(iter(played(workload, **values).tables.values()))
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("parts", [1, 3, 10, 12])
+def test_each_pair_is_in_one_part(workload: str, parts: int) -> None:
+    tables = [table(workload, parts=parts, part=part) for part in range(parts)]
+    for a in range(5):
+        for b in range(5):
+            assert sum(one[a][b] > 0 for one in tables) == (a != b)
+
+
+def test_parts_are_alike() -> None:
+    pairs = [sum(cell > 0 for row in table(WORKLOADS[0], parts=3, part=part) for cell in row) / 2
+             for part in range(3)]  # fmt: skip
+    assert pairs == [3, 3, 4]
+
+
+def test_a_part_is_one_of_the_parts() -> None:
+    (failure,) = played(WORKLOADS[0], parts=2, part=2).failures
+    assert "part must be less than parts" in failure
+
+
+@pytest.mark.usefixtures("runs_of_ten_pairs")
+def test_figures_do_not_depend_on_who_runs_the_parts() -> None:
+    alone, together = measured(), measured(workers=2)
+    assert len(alone.results) == 3 and not alone.failed
+    assert alone.ns == together.ns and matrices.measured_pairs(alone.ns) == 8 * 7
+
+
+def test_parts_differ_from_one_run_by_no_more_than_a_hundredth(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = measured()
+    monkeypatch.setattr(matrices, "PAIRS_OF_A_RUN", 10)
+    parts = measured()
+    assert (len(whole.results), len(parts.results)) == (1, 3)
+    for one, other in zip(parts.ns, whole.ns, strict=True):
+        assert one == pytest.approx(other, rel=0.01)
+
+
+@pytest.mark.usefixtures("runs_of_ten_pairs")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_parts_that_are_stopped_keep_what_they_have_played(workers: int) -> None:
+    whole, stopped = measured(), measured(workers, max_time="100us")
+    assert stopped.stopped and "--max-time 100us" in str(stopped.stopped)
+    begun = {a * 8 + b for a, row in enumerate(stopped.ns) for b, v in enumerate(row) if v > 0}
+    assert 6 <= len(begun) < 8 * 7
+    for one, other in zip(stopped.ns, whole.ns, strict=True):
+        assert all(math.isnan(v) or v == w for v, w in zip(one, other, strict=True))

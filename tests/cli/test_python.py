@@ -1,0 +1,200 @@
+"""Does `import uncore` offer what the commands do, to people who type in Python?"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import polars
+import pytest
+
+import uncore
+from uncore.errors import UserError
+from uncore.execution import request as api
+
+TINY = {"machine": "ccx:2x2", "workload": "lock/ticket", "threads": [1, 2], "ops": 20}
+
+
+@pytest.fixture(scope="module")
+def result():
+    return uncore.run(**TINY, hold="50ns", seeds=(1, 2))
+
+
+def test_every_name_that_is_offered_is_there():
+    words = "run sweep matrix whatif explore lines show load save plot machines workloads"
+    assert set(words.split()) <= set(dir(uncore))
+    assert {name for name in dir(uncore) if name[0] != "_"} == set(uncore.__all__) - {"__version__"}
+    assert all(getattr(uncore, name).__doc__ for name in uncore.__all__ if name[0] != "_")
+
+
+def test_importing_it_loads_no_engine_and_no_library():
+    loaded = "import sys, uncore; print(len({'numpy', 'msgspec', 'uncore.api'} & set(sys.modules)))"
+    assert subprocess.check_output([sys.executable, "-c", loaded], text=True) == "0\n"
+
+
+def test_the_package_says_that_it_is_typed():
+    assert Path(inspect.getfile(uncore)).with_name("py.typed").is_file()
+
+
+@pytest.mark.parametrize("function", [uncore.run, uncore.sweep])
+def test_what_decides_a_job_can_be_said(function):
+    assert api.Policies.__annotations__.keys() <= inspect.signature(function).parameters.keys()
+
+
+def test_what_is_not_said_is_as_a_job_has_it():
+    said = uncore.run(**TINY, seeds=()).job
+    assert (
+        said
+        == api.make_job(
+            **{k: TINY[k] for k in TINY if k != "ops"}, parameters={"ops": 20}
+        ).document()
+    )
+    (swept,) = uncore.sweep(
+        **{f"{k}s" if k in ("machine", "workload") else k: v for k, v in TINY.items()}, seeds=()
+    )
+    assert swept.job == said
+
+
+PRINTS = """
+#include <stdio.h>
+int main(int words, char **word) {
+  char text[9] = "";
+  FILE *file = fopen("/files/a.txt", "r");
+  if (file)
+    fgets(text, sizeof text, file);
+  printf("%s %s", word[words - 1], text);
+}
+"""
+
+
+def test_a_program_of_linux_is_given_words_and_files(tmp_path):
+    (tmp_path / "prints.c").write_text(PRINTS)
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files/a.txt").write_text("held")
+    given = {"arguments": ["-t", "{threads}"], "seeds": (), "threads": [2]}
+    program = tmp_path / "prints.c"
+    dear = uncore.run("bus:2", program, **given, files=tmp_path / "files")
+    free = uncore.run("bus:2", program, **given, files={"a.txt": "held"}, system="free")
+    assert [one.points[0].output for one in (dear, free)] == ["2 held"] * 2
+    assert free.points[0].elapsed_ps < dear.points[0].elapsed_ps
+
+
+def test_a_machine_known_within_intervals_says_between_which_throughputs(tmp_path):
+    (tmp_path / "m.toml").write_text(UNCERTAIN)
+    words = {**TINY, "machine": str(tmp_path / "m.toml"), "seeds": (1,)}
+    known = uncore.run(**words)
+    assert [(one.threads, one.samples) for one in known.intervals] == [(1, 10), (2, 10)]
+    for row in known.to_rows():
+        assert row["throughput_low"] < row["throughput"] < row["throughput_high"]
+    assert not uncore.run(**words, samples=0).intervals
+    assert "4 of 5 machines" in known._repr_html_()
+    uncore.save(known, tmp_path / "r.json")
+    assert uncore.load(tmp_path / "r.json").intervals == known.intervals
+
+
+UNCERTAIN = """
+extends = "bus"
+name = "guessed"
+tree = "core:2 thread:1"
+[core]
+atomic = { value = "20cy", interval = ["10cy", "40cy"], source = "predicted: a" }
+"""
+
+
+def test_a_parameter_is_a_keyword(result):
+    same = uncore.run(**TINY, parameters={"hold": "50ns"}, seeds=(1, 2))
+    assert dict(result.job["parameters"]) == {"hold": "50ns", "ops": "20"}
+    assert same.result_hash == result.result_hash
+
+
+def test_a_wrong_parameter_is_told_what_there_is():
+    with pytest.raises(UserError, match="Did you mean 'hold'"):
+        uncore.run(**TINY, holt="50ns")
+
+
+def test_a_result_is_one_line(result):
+    said = f"<lock/ticket on ccx:2x2, threads 1 2, seeds 1 2: {result.result_hash[:16]}>"
+    assert repr(result) == said
+
+
+def test_a_notebook_shows_the_table_that_the_command_prints(result):
+    shown = result._repr_html_()
+    assert "ops/s" in shown
+    assert shown.startswith("<pre>")
+
+
+def test_a_sweep_runs_all_combinations():
+    several = uncore.sweep(
+        "ccx:2x2",
+        ["lock/ticket", "lock/mcs"],
+        2,
+        ops=20,
+        hold=["0ns", "1us"],
+        home=("node0", "interleave"),
+        seeds=(),
+    )
+    told = several.to_polars().select("workload", "set.hold", "home").unique()
+    assert (len(several), len(told)) == (8, 8)
+    assert repr(several).startswith("<8 results:\n")
+
+
+def test_a_result_saved_is_loaded(result, tmp_path):
+    uncore.save(result, tmp_path / "result.json")
+    assert uncore.load(tmp_path / "result.json").result_hash == result.result_hash
+
+
+def test_lines_say_what_an_operation_is_made_of(result, tmp_path, capsys):
+    found = uncore.lines(result)
+    rows = found.to_rows()
+    assert rows[0]["critical_ns"] == max(row["critical_ns"] for row in rows) > 0
+    assert repr(found) == "<lines of lock/ticket on ccx:2x2, 2 threads, seed 1>"
+    uncore.show(found)
+    assert rows[0]["object"] in capsys.readouterr().out
+    found.plot(tmp_path / "lines.png")
+    assert uncore.lines(result, threads=1, seed=2).observed.threads == 1
+
+
+def test_what_was_observed_stays_with_the_result():
+    assert uncore.run(**TINY, seeds=(), observed=True).observed[-1].threads == 2
+
+
+def test_a_matrix_has_a_row_for_each_pair():
+    measured = uncore.matrix("bus:2")
+    assert measured.to_polars().shape == (2, 4)
+    assert repr(measured) == "<one-way latency on bus:2, 2 harts>"
+
+
+def test_a_picture_is_shown_and_saved(result, tmp_path):
+    drawn = result.plot(tmp_path / "result.png")
+    assert (tmp_path / "result.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in drawn._repr_svg_()
+
+
+@pytest.mark.parametrize("what", ["bus:2", "lock/ticket"])
+def test_show_tells_of_a_machine_and_a_workload(what, capsys):
+    uncore.show(what)
+    assert what in capsys.readouterr().out
+
+
+def test_machines_and_workloads_are_named_with_a_line_each():
+    assert uncore.machines()["epyc7601x2"]
+    assert "Ticket lock" in uncore.workloads()["lock/ticket"]
+
+
+def test_tables_of_other_libraries(result):
+    if importlib.util.find_spec("pandas") is None:
+        with pytest.raises(UserError, match="pip install pandas"):
+            result.to_pandas()
+        return
+    assert len(result.to_pandas()) == len(result.to_polars()) == 4
+    if importlib.util.find_spec("xarray"):
+        assert dict(result.to_xarray().sizes) == {"threads": 2, "seed": 2}
+
+
+def test_a_column_that_a_row_lacks_is_null():
+    both = uncore.sweep(["bus:2", "ccx:2x2"], "lock/ticket", [2], ops=20, seeds=())
+    assert isinstance(both.to_polars(), polars.DataFrame)
+    assert both.to_polars()["transfers.ccx"].null_count() == 1

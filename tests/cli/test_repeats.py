@@ -1,0 +1,187 @@
+"""Is what a command says of repeated runs their median, with the spread and the seeds?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.conftest import Command
+
+from uncore.execution import request as api
+from uncore.report import chart
+from uncore.result import load, repeats
+
+TOY = ("run", "ccx:2x2", "lock/ticket", "--engine", "toy")
+RING = ("run", "ring:4", "lock/mcs", "--set", "ops=20")
+
+
+@pytest.fixture(autouse=True)
+def slower_by_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The toy's operations take 10 ns and 1 ns more for each unit of the seed."""
+    monkeypatch.setenv("TOY_CHANCE", "100")
+
+
+def rows(uncore: Command, *words: str) -> list[dict[str, Any]]:
+    found = uncore(*words, "--json")
+    assert found.status == 0, found.err
+    read: list[dict[str, Any]] = json.loads(found.out)
+    return read
+
+
+def test_a_row_is_the_run_of_median_throughput(uncore: Command) -> None:
+    one, two = rows(uncore, *TOY, "--threads", "1,2")
+    for row in (one, two):
+        assert (row["seed"], row["repeats"], row["seeds"]) == (2, 3, [1, 2, 3])
+        assert row["elapsed_ps"] == 1_200_000 * row["threads"]
+        least, most = row["throughput_min"], row["throughput_max"]
+        assert [most, row["throughput"], least] == row["throughputs"]
+        assert row["throughputs"] == sorted(row["throughputs"], reverse=True)
+
+
+def test_repeats_begin_with_the_seed_and_an_even_number_gives_the_slower(uncore: Command) -> None:
+    (row,) = rows(uncore, *TOY, "--seed", "17", "--repeat", "4")
+    assert row["seeds"] == [17, 18, 19, 20]
+    assert row["seed"] == 19
+
+
+def test_without_a_seed_there_is_one_run_in_lockstep(uncore: Command) -> None:
+    (row,) = rows(uncore, *TOY, "--seed", "none")
+    assert (row["seed"], row["repeats"], row["seeds"]) == (None, 1, [])
+    assert row["throughput_min"] is row["throughput_max"] is None
+    assert row["elapsed_ps"] == 1_000_000
+
+
+def test_an_engine_that_draws_nothing_is_in_lockstep(
+    uncore: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TOY_CHANCE")
+    (row,) = rows(uncore, *TOY)
+    assert (row["repeats"], row["seeds"]) == (1, [])
+
+
+def test_the_table_says_how_far_repeats_are_apart_and_which_they_are(uncore: Command) -> None:
+    said = uncore(*TOY, "--threads", "1").out
+    assert "83.3 +-7.0 M/s" in said  # 90.9, 83.3 and 76.9
+    assert "seeds 1, 2, 3: the run of median throughput" in said
+    assert "+-" not in uncore(*TOY, "--seed", "2", "--repeat", "1").out
+    assert "seed" not in uncore(*TOY, "--seed", "none").out
+
+
+def test_a_failed_check_names_the_seed_that_repeats_it(
+    uncore: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOY_FAIL", "2")
+    run = uncore(*TOY, "--threads", "1,2", "--seed", "17", "--repeat", "2")
+    assert run.status == 1
+    assert "check failed at 2 threads with --seed 18: lock.c:7" in run.out
+
+
+def test_a_guest_that_goes_wrong_names_the_seed_that_repeats_it(uncore: Command) -> None:
+    words = ("--threads", "2", "--set", "hold=1ms", "--watchdog", "1us", "--repeat", "1")
+    run = uncore("run", "bus:2", "lock/ticket", *words, "--seed", "5")
+    assert run.status == 1
+    assert "bus:2 at 2 threads with --seed 5: lock/ticket: no operation in" in run.err
+
+
+@pytest.mark.parametrize("name", ["r.json", "r.parquet"])
+def test_a_saved_result_has_every_repeat_and_comes_back_equal(uncore: Command, name: str) -> None:
+    uncore(*RING, "--threads", "1,4", "--output", name)
+    result = load(Path(name))
+    runs = [(point.threads, point.seed) for point in result.points]
+    assert runs == [(threads, seed) for threads in (1, 4) for seed in (1, 2, 3)]
+    assert result.to_polars()["seed"].to_list() == [1, 2, 3] * 2
+    again = uncore("run", "--again", name)
+    assert again.status == 0 and "6 points" in again.out, again.err
+
+
+def test_a_seed_alone_gives_the_row_of_its_repeat(uncore: Command) -> None:
+    (row,) = rows(uncore, *RING, "--threads", "4")
+    (alone,) = rows(uncore, *RING, "--threads", "4", "--seed", str(row["seed"]), "--repeat", "1")
+    differing = {key for key in row if row[key] != alone[key]}
+    assert differing == {
+        *("repeats", "seeds", "runs", "result_hash"),
+        *("throughputs", "throughput_min", "throughput_max"),
+    }
+
+
+def test_lockstep_has_the_hash_that_it_had_before_there_was_chance(uncore: Command) -> None:
+    """So what was saved then is read, and comes out the same."""
+    uncore(*RING, "--seed", "none", "--with", "chance.start=5us", "--output", "r.json")
+    result = load(Path("r.json"))
+    assert "seeds" not in result.job and "chance" not in result.job["machine"]
+    assert "seed" not in json.loads(Path("r.json").read_text())["outcome"]["points"][0]
+
+
+def test_an_interruption_keeps_finished_repeats(
+    uncore: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOY_INTERRUPT", "4")
+    run = uncore(*TOY, "--threads", "1,4", "--output", "r.json", "--cores", "1")
+    assert run.status == 130 and "partial: 3 of 6 points" in run.out
+    assert "seeds 1, 2, 3" in run.out
+    monkeypatch.delenv("TOY_INTERRUPT")
+    assert "3 points" in uncore("run", "--again", "r.json").out
+
+
+def test_lines_looks_at_the_median_or_at_the_repeat_that_is_named(uncore: Command) -> None:
+    uncore(*RING, "--threads", "4", "--output", "r.json")
+    (same,) = repeats(load(Path("r.json")))
+    assert f"4 threads, seed {same.median.seed}:" in uncore("lines", "r.json").out
+    assert "4 threads, seed 3:" in uncore("lines", "r.json", "--seed", "3").out
+    assert "--seed 4: the result's are 1, 2, 3" in uncore("lines", "r.json", "--seed", "4").err
+
+
+def test_scaling_and_compare_speak_of_medians(uncore: Command) -> None:
+    for name, first in (("a.json", "1"), ("b.json", "4")):
+        uncore(*TOY, "--threads", "1,2,4", "--seed", first, "--output", name)
+    scaling = json.loads(uncore("scaling", "a.json", "--json").out)
+    medians = [same.median for same in repeats(load(Path("a.json")))]
+    assert [row["throughput"] for row in scaling["rows"]] == pytest.approx(
+        [point.throughput for point in medians]
+    )
+    assert all(row["throughput_min"] < row["throughput_max"] for row in scaling["rows"])
+    assert "seeds 1, 2, 3" in uncore("scaling", "a.json").out
+    ratio = json.loads(uncore("compare", "a.json", "b.json", "--json").out)["rows"][0]
+    assert ratio["ratio"] == pytest.approx(1200 / 1500)
+    assert ratio["ratio_min"] == pytest.approx(1100 / 1600)
+    assert ratio["ratio_max"] == pytest.approx(1300 / 1400)
+
+
+def test_pictures_have_a_band() -> None:
+    result = api.run("ring:4", "lock/mcs", [4], parameters={"ops": 20})
+    (panel,) = chart.panels([result])
+    ((point,),) = panel.series.values()
+    (same,) = repeats(result)
+    assert point == pytest.approx([4, same.median.throughput / 1e6, *(e / 1e6 for e in same.ends)])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--seed", "x"), "--seed x: expected a whole number of at most 18 digits, or none"),
+        (("--seed", "-1"), "--seed"),
+        (("--repeat", "0"), "--repeat"),
+        (("--repeat", "5", "--seed", "none"), "--repeat 5: in lockstep all runs are the same"),
+    ],
+)
+def test_a_mistake_is_named(uncore: Command, words: tuple[str, ...], said: str) -> None:
+    run = uncore(*TOY, *words)
+    assert run.status == 2 and said in run.err
+
+
+@pytest.mark.parametrize("simulator", ["sst", "gem5"])
+def test_another_simulator_refuses_a_seed(uncore: Command, simulator: str) -> None:
+    words = ("export", simulator, "bus:2", "lock/ticket", "--threads", "2", "--output", "there")
+    run = uncore(*words, "--seed", "4")
+    assert run.status == 2
+    assert f"--seed 4: {simulator} draws nothing by our seeds; write --seed none" in run.err
+    assert not Path("there").exists()
+    assert uncore(*words).status == 0
+
+
+def test_engines_are_compared_by_one_seed(uncore: Command) -> None:
+    run = uncore("diff-engines", "ring:4", "lock/mcs", "--threads", "4", "--seed", "5", "--json")
+    (row,) = json.loads(run.out)
+    assert (run.status, row["seed"], row["equal"]) == (0, 5, True)

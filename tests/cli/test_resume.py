@@ -1,0 +1,203 @@
+"""Does an execution that ended early go on where it was, and never with what another would give?"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from uncore.api import load_result
+from uncore.engine import copy
+from uncore.execution.execute import _ordered, execute
+from uncore.execution.request import make_job
+from uncore.execution.saved_points import Kept, Store, key
+
+CURVE = ("run", "bus:2", "counter/atomic", "--threads", "1,2", "--set", "ops=50")
+
+
+def job(machine="bus:2", **others):
+    given = {"parameters": {"ops": 50}, "seeds": (1, 2), **others}
+    return make_job(machine, "counter/atomic", (1, 2), **given)
+
+
+def files(folder: Path) -> list[Path]:
+    return [file for file in folder.rglob("*") if file.is_file()]
+
+
+def kept_in(cache: Path) -> int:
+    """Whole files; one that is being written has another name."""
+    return sum(re.fullmatch("[0-9a-f]{64}", file.name) is not None for file in files(cache))
+
+
+def simulated(monkeypatch, jobs, **how) -> int:
+    """How many points were really run."""
+    from uncore import engine
+
+    runs = []
+    run = engine.run
+    monkeypatch.setattr(engine, "run", lambda *given: runs.append(0) or run(*given))
+    execute(jobs, **how)
+    monkeypatch.undo()
+    return len(runs)
+
+
+def test_finished_points_are_not_run_again(monkeypatch, tmp_path):
+    kept = Store(tmp_path)
+    first = execute([job()], store=kept)[0]
+    assert simulated(monkeypatch, [job()], store=kept, resume=True) == 0
+    again = execute([job()], store=kept, resume=True)[0]
+    assert (again.result_hash, again.host.resumed) == (first.result_hash, 4)
+    assert again.host.seconds == first.host.seconds
+
+
+def test_without_resume_everything_is_run(monkeypatch, tmp_path):
+    execute([job()], store=Store(tmp_path))
+    assert simulated(monkeypatch, [job()], store=Store(tmp_path)) == 4
+
+
+def test_only_missing_points_are_run(monkeypatch, tmp_path):
+    kept = Store(tmp_path)
+    execute([job(seeds=(2,))], store=kept)
+    assert simulated(monkeypatch, [job()], store=kept, resume=True) == 2
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda: job(parameters={"ops": 51}),
+        lambda: job("bus:3"),
+        lambda: job(overrides={"core.hold": "77ns"}),
+        lambda: job(seeds=()),
+        lambda: job(placement="scatter", watchdog=10**10),
+        lambda: job(engine="reference"),
+        lambda: replace(job(), program=make_job("bus:2", "counter/cas").program, parameters=()),
+    ],
+    ids=["parameter", "machine", "number", "lockstep", "policies", "engine", "program"],
+)
+def test_another_job_takes_nothing(tmp_path, other):
+    assert key(next(other().points())) != key(next(job().points()))
+
+
+def test_a_machine_is_known_by_its_numbers_and_not_by_how_they_were_said():
+    hold = job().machine.each_core[0].hold
+    said = job(overrides={"core.hold": f"{hold}ps"})
+    assert said.document() != job().document()
+    assert key(said.at(1, 1)) == key(job().at(1, 1))
+
+
+def test_another_copy_of_uncore_takes_nothing(monkeypatch, tmp_path):
+    (tmp_path / "one.py").write_text("new code")
+    point = job().at(1, 1)
+    before = key(point)
+    monkeypatch.setattr(copy.paths, "GEM5", tmp_path)
+    copy.content.cache_clear()
+    assert key(point) != before
+    monkeypatch.undo()
+    copy.content.cache_clear()
+    assert key(point) == before
+
+
+@pytest.mark.parametrize(
+    "spoil", [lambda b: b[:-9], lambda b: b"", lambda b: b[:40] + b"x" + b[41:]]
+)
+def test_a_damaged_file_is_run_again(monkeypatch, tmp_path, spoil):
+    kept = Store(tmp_path)
+    first = execute([job()], store=kept)[0]
+    for file in files(tmp_path):
+        file.write_bytes(spoil(file.read_bytes()))
+    again = execute([job()], store=kept, resume=True)[0]
+    assert (again.result_hash, again.host.resumed) == (first.result_hash, 0)
+
+
+def test_what_was_watched_is_taken_up_too(tmp_path):
+    kept, lines = Store(tmp_path), frozenset({"lines"})
+    first = execute([job()], store=kept, probes=lines)[0]
+    again = execute([job()], 2, store=kept, probes=lines, resume=True)[0]
+    assert again.host.resumed == 4
+    assert again.observed == first.observed != []
+
+
+def test_a_point_that_was_not_watched_is_run_again_to_watch_it(tmp_path):
+    kept = Store(tmp_path)
+    execute([job()], store=kept)
+    watched = execute([job()], store=kept, probes=frozenset({"lines"}), resume=True)[0]
+    assert (watched.host.resumed, len(watched.observed)) == (0, 4)
+
+
+def test_the_oldest_points_leave_a_full_folder(tmp_path):
+    point = execute([job(seeds=())])[0].points[0]
+    kept = Store(tmp_path, most=4000)
+    keys = [f"{n:064x}" for n in range(40)]  # in one folder
+    for number, one in enumerate(keys):
+        kept.keep(one, Kept(point, 1.0))
+        place = next(file for file in files(tmp_path) if file.name == one)
+        os.utime(place, (number, number))
+        assert sum(file.stat().st_size for file in files(tmp_path)) <= kept.most
+    assert kept.take(keys[-1]) and not kept.take(keys[0])
+
+
+def test_where_nothing_can_be_kept_points_are_run_all_the_same(tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    result = execute([job()], store=Store(tmp_path / "file"))[0]
+    assert len(result.points) == 4
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_small_points_come_first_and_the_longest_is_not_the_last_of_several(cores):
+    points = [
+        point
+        for one in (make_job("bus:64", "counter/atomic", "1,2..64"),)
+        for point in one.points()
+    ]
+    order = [one.threads[0] for _, one in _ordered(list(enumerate(reversed(points))), cores == 1)]
+    assert order == {1: [1, 2, 4, 8, 16, 32, 64], 2: [1, 2, 4, 64, 32, 16, 8]}[cores]
+
+
+def test_a_command_says_how_many_points_it_took_up(uncore):
+    first = uncore(*CURVE)
+    again = uncore(*CURVE, "--resume")
+    assert "resumed: 6 of 6 points" in again.err
+    assert (again.status, again.out) == (0, first.out)
+    more = uncore(*CURVE[:-1], "ops=50,60", "--resume")
+    assert "resumed: 6 of 12 points" in more.err
+
+
+def test_a_matrix_is_taken_up(uncore):
+    first = uncore("matrix", "bus:2", "--json")
+    assert uncore("matrix", "bus:2", "--json", "--resume") == first
+
+
+# The first point is done in a moment, all four take seconds.
+LONG = (
+    "run bus:8 counter/atomic --threads 1,2,4,8 --set ops=200000 --seed none --cores 1"
+    " --output r.json"
+)
+
+
+def test_a_run_that_is_killed_goes_on_from_its_finished_points(tmp_path):
+    """SIGKILL, which nothing can catch: as when the power fails."""
+    words = [sys.executable, "-m", "uncore", *LONG.split()]
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    process = subprocess.Popen(words, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL)
+    end = time.monotonic() + 200
+    while not kept_in(tmp_path / "cache") and time.monotonic() < end:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    there = kept_in(tmp_path / "cache")
+    assert 1 <= there < 4 and not (tmp_path / "r.json").exists()
+    done = subprocess.run(
+        [*words, "--resume"], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert f"resumed: {there} of 4 points" in done.stderr
+    result = load_result(tmp_path / "r.json")
+    assert (len(result.points), result.host.resumed) == (4, there)
+    whole = execute([make_job("bus:8", "counter/atomic", "1,2..8", parameters={"ops": 200000})])[0]
+    assert result.result_hash == whole.result_hash

@@ -1,0 +1,187 @@
+"""Can what commands print be read on a terminal of 80, 100 or 140 columns?
+
+The commands of the first page and of docs/cli.md run in a pseudo terminal, each at once at all
+widths: the same points are run only once.  Nothing may be wider than the terminal, no line end in
+blanks, and every word and number must be one that `--wide` prints too: none cut, none broken.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+
+from uncore.cli.commands import COMMANDS as COMMANDS_OF_UNCORE
+from uncore.support import plugins
+from uncore.support.paths import CHECKOUT
+
+WIDTHS = (80, 100, 140)
+UNTRIED = {  # no tables, or those of another command
+    *("sweep", "demo", "export", "measure", "calibrate", "trace", "watch", "explore", "boot"),
+}
+TIMED = ("check", "crosscheck")  # say how long they took, which is not the same again
+NO_SPEED = "-"  # of a run too short for the clock: of one width's run, maybe, and not of another's
+SMALL = "--threads 1,2,4 --set ops=20 --cores 1"
+COMMANDS = f"""
+list
+lesson
+engines
+show epyc7601x2
+show epyc7601x2 --keys
+show lock/ticket
+run ccx:4x8 lock/ticket --threads 1,2..32 --set ops=10 --cores 1
+run ccx:2x4 bus:8 lock/ticket lock/qspinlock {SMALL} --set hold=0,1us --place compact,scatter
+run ccx:2x4 lock/mcs {SMALL} --output r.json
+lines r.json
+scaling r.json
+compare ccx:2x4 lock/ticket lock/mcs {SMALL}
+conflicts lock/ticket --set ops=5
+whatif bus:4 lock/ticket --threads 4 --set ops=20 --repeat 2 --cores 1
+litmus MP --rounds 1
+fences lock/tas bus:8 --threads 2 --seeds 1 --at-once --cores 1
+claims free-local --cores 1
+matrix ccx:4x4
+matrix epyc7601x2 --sample 4
+check ./vi
+diff-engines bus:2 lock/tas --threads 2 --set ops=2
+crosscheck bus:2 lock/tas --engines native,reference --threads 2 --set ops=2
+validate r2700x --cores 1
+validate epyc7601x2 --only blind
+predict r2700x
+ktr trace.txt
+willitscale x6130x2 rates.txt
+"""
+RATES = "open1 process 1 200000\nopen1 process 4 600000\n"
+TRACE = "652\t1\t1.040 uS\tPING\n794\t0\t1.171 uS\tPONG\n"
+MEMOISED = """
+import fcntl, os, struct, sys, termios
+from uncore import cli, engine
+
+found, run = {}, engine.run
+
+def once(job, *rest, **more):
+    key = (repr(job.document()), repr(rest[:1]))
+    if key not in found:
+        found[key] = run(job, *rest, **more)
+    return dict(found[key])
+
+engine.run = once
+for line in sys.stdin.read().split("\\n"):
+    for width in (80, 100, 140, 2000):
+        size = struct.pack("HHHH", 50, min(width, 999), 0, 0)
+        fcntl.ioctl(1, termios.TIOCSWINSZ, size)
+        print(f"@@ {width} {line}", flush=True)
+        try:
+            cli.main([*line.split(), *(["--wide"] if width == 2000 else [])])
+        except SystemExit as status:
+            print(f"@@ status {status.code} of {line}", flush=True)
+"""
+STYLE = re.compile(r"\x1b\[[0-9;]*m")
+RULER = re.compile(r"─+")
+
+
+@pytest.fixture(scope="module")
+def screens(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[int, list[str]]]:
+    """Command -> width -> lines."""
+    folder = tmp_path_factory.mktemp("screens")
+    (folder / "trace.txt").write_text(TRACE)
+    (folder / "rates.txt").write_text(RATES)
+    assert CHECKOUT
+    shutil.copytree(CHECKOUT / "tests/support/protocols/vi", folder / "vi")
+    found: dict[str, dict[int, list[str]]] = {}
+    for line in _printed(COMMANDS.strip(), folder).split("@@ ")[1:]:
+        head, _, text = line.partition("\n")
+        width, _, command = head.partition(" ")
+        if width == "status":
+            assert command.startswith(("0 ", "1 ", "None ")), f"ended with {command}"
+            continue
+        found.setdefault(command, {})[int(width)] = STYLE.sub("", text).split("\n")[:-1]
+    return found
+
+
+def _printed(commands: str, folder: Path) -> str:
+    leader, follower = pty.openpty()
+    attributes = termios.tcgetattr(follower)
+    attributes[1] &= ~termios.OPOST  # lines end as they are written
+    termios.tcsetattr(follower, termios.TCSANOW, attributes)
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 80, 0, 0))
+    environment = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "FORCE_COLOR")}
+    process = subprocess.Popen(
+        [sys.executable, "-c", MEMOISED],
+        stdin=subprocess.PIPE,
+        stdout=follower,
+        stderr=subprocess.DEVNULL,
+        cwd=folder,
+        env=environment | {"TERM": "xterm"},
+    )
+    os.close(follower)
+    with process:
+        assert process.stdin
+        process.stdin.write(commands.encode())
+        process.stdin.close()
+        parts = []
+        while part := _read(leader):
+            parts.append(part)
+    os.close(leader)
+    return b"".join(parts).decode()
+
+
+def _read(leader: int) -> bytes:
+    try:
+        return os.read(leader, 1 << 16)
+    except OSError:  # the other end is closed
+        return b""
+
+
+def words(lines: list[str]) -> set[str]:
+    return {word for line in lines for word in RULER.sub(" ", line).split()}
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_line_is_wider_than_the_terminal(screens, width: int) -> None:
+    over = {
+        (command, line)
+        for command, found in screens.items()
+        for line in found[width]
+        if len(line) > width
+    }
+    assert over == set()
+
+
+@pytest.mark.parametrize("width", [*WIDTHS, 2000])
+def test_no_line_ends_in_blanks(screens, width: int) -> None:
+    assert {
+        (command, line)
+        for command, found in screens.items()
+        for line in found[width]
+        if line != line.rstrip()
+    } == set()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_word_is_broken_and_no_number_cut(screens, width: int) -> None:
+    for command, found in screens.items():
+        told = {"not", "shown:", "(--wide)"} | {f"{word}," for word in words(found[2000])}
+        broken = words(found[width]) - words(found[2000]) - told
+        if command.startswith(TIMED):
+            broken = {word for word in broken - {"speed", NO_SPEED} if not word[0].isdecimal()}
+        assert broken == set(), command
+
+
+def test_all_commands_that_print_tables_are_here() -> None:
+    tried = {line.partition(" ")[0] for line in COMMANDS.strip().split("\n")}
+    assert {*COMMANDS_OF_UNCORE, *plugins.commands()} - tried <= UNTRIED
+
+
+def test_every_command_printed_something(screens) -> None:
+    assert [command for command, found in screens.items() if len(words(found[80])) < 5] == []
+    assert len(screens) == len(COMMANDS.strip().split("\n"))

@@ -1,0 +1,144 @@
+"""Is what a command does not need left out of its start?
+
+Counted, not timed: which packages were loaded when it ended, and when the build was looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+
+LOADED = """
+import atexit, sys
+before = set(sys.modules)  # what this Python loads by itself
+atexit.register(lambda: print(*sorted(set(sys.modules) - before), file=sys.stderr))
+from uncore.cli import main
+main()
+"""
+OUR_LIBRARIES = {"uncore", "cyclopts", "msgspec", "rich"}
+THEIRS = {"attr", "attrs", "typing_extensions"}  # of cyclopts
+RUN = ("run", "bus:2", "counter/atomic", "--threads", "1,2", "--set", "ops=4")
+
+
+def modules(*words: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, *words], capture_output=True, text=True, check=True
+    )
+    return set(done.stderr.split())
+
+
+def packages(found: set[str]) -> set[str]:
+    """Without the standard library's."""
+    names = {name.partition(".")[0] for name in found}
+    return {name for name in names - sys.stdlib_module_names if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("words", [RUN, ("list",), ("show", "bus:2")])
+def test_a_command_loads_no_library_that_it_does_not_use(words):
+    assert packages(modules(*words)) <= OUR_LIBRARIES | THEIRS
+
+
+def test_a_run_loads_its_own_engine_and_nothing_of_other_commands():
+    found = modules(*RUN)
+    assert "uncore.engine.native" in found
+    other = (
+        "uncore.engine.reference",
+        "uncore.study.litmus",
+        "uncore.study.compare",
+        "uncore.matrix",
+    )
+    other += ("uncore.study.whatif", "uncore.study.fences.orders", "uncore.drawing.plot")
+    other += ("uncore.report.chart", "uncore.drawing.panels", "uncore.engine.native.reordered")
+    assert not {name for name in found if name.startswith((*other, "uncore_lab"))}
+
+
+PYTHON = """#!/bin/sh
+echo "$*" >>build/calls
+case "$*" in *SCons*) test ! -e fails && cp sim/source.py build/workloads/guest.elf; esac
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Callable[..., bool]:
+    """A checkout with one source, whose Python writes down what it is called for.
+
+    Called, it prepares the environment as scripts/run does, and tells whether SCons was asked.
+    """
+    shutil.copytree(SCRIPTS, tmp_path / "scripts")
+    for folder in ("sim", "workloads", "build/workloads", ".venv/bin"):
+        (tmp_path / folder).mkdir(parents=True)
+    for name in ("SConstruct", "pyproject.toml", "requirements.lock", "sim/source.py"):
+        (tmp_path / name).write_text("one")
+    python = tmp_path / ".venv/bin/python"
+    python.write_text(PYTHON)
+    python.chmod(0o755)
+
+    def prepare(**variables: str) -> bool:
+        calls = tmp_path / "build/calls"
+        calls.write_text("")
+        command = ["bash", "-c", "source scripts/environment.sh"]
+        subprocess.run(command, cwd=tmp_path, env={**os.environ, **variables})
+        return "SCons" in calls.read_text()
+
+    assert prepare()
+    return prepare
+
+
+def test_a_build_is_looked_at_once(checkout):
+    assert not checkout()
+
+
+def edited_in_its_second(top: Path) -> None:
+    """Another text of the same length, and the time at which the first was written."""
+    source = top / "sim/source.py"
+    before = source.stat()
+    source.write_text("two")
+    os.utime(source, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        edited_in_its_second,
+        lambda top: (top / "workloads/new.c").write_text(""),
+        lambda top: (top / "sim/source.py").rename(top / "sim/other.py"),
+        lambda top: (top / "SConstruct").write_text("two"),
+        lambda top: (top / "pyproject.toml").write_text("two"),
+        lambda top: (top / "build/workloads/guest.elf").unlink(),
+        lambda top: (top / "build/workloads/guest.elf").write_text("spoilt"),
+    ],
+    ids=["edited", "new", "renamed", "description", "packages", "lost product", "other product"],
+)
+def test_whatever_a_build_depends_on_has_it_looked_at_again(checkout, tmp_path, change):
+    change(tmp_path)
+    assert checkout()
+
+
+def test_another_compiler_has_the_build_looked_at_again(checkout):
+    assert checkout(CXX="clang++-99")
+
+
+def test_a_build_that_failed_is_looked_at_until_it_succeeds(checkout, tmp_path):
+    (tmp_path / "fails").touch()
+    edited_in_its_second(tmp_path)
+    assert checkout() and checkout()
+    (tmp_path / "fails").unlink()
+    assert checkout()
+    assert not checkout()
+
+
+def test_what_is_edited_while_it_is_built_is_built_again(checkout, tmp_path):
+    python = tmp_path / ".venv/bin/python"
+    edit = "test -e edited || { touch edited; echo three >sim/source.py; }\n"
+    python.write_text(PYTHON + edit)
+    (tmp_path / "sim/source.py").write_text("two")
+    assert checkout() and checkout()
+    assert not checkout()

@@ -1,0 +1,97 @@
+"""Is a machine that is known within intervals run as one?"""
+
+from __future__ import annotations
+
+import json
+from statistics import NormalDist
+
+import pytest
+
+from uncore import topology
+from uncore.errors import UserError
+from uncore.execution.request import make_job
+from uncore.execution.uncertainty import samples, span, uncertain
+
+FILE = """
+extends = "ring"
+name = "guessed"
+tree = "core:8 thread:1"
+[core]
+atomic = { value = "20cy", interval = ["10cy", "40cy"], source = "predicted: a" }
+hold = { value = "40cy", interval = ["20cy", "80cy"], source = "predicted: b" }
+store_buffer = { value = 40, interval = [20, 80], source = "predicted: c" }
+[system.join]
+inject = { value = "4ns", interval = ["2ns", "8ns"], source = "predicted: d" }
+eject = { value = "4ns", interval = ["2ns", "8ns"], source = "predicted: d" }
+"""
+
+
+@pytest.fixture
+def guessed(tmp_path):
+    file = tmp_path / "guessed.toml"
+    file.write_text(FILE)
+    return str(file)
+
+
+def drawn(guessed, count, **given) -> list[dict[str, str]]:
+    job = make_job(guessed, "lock/mcs", 2, seeds=(5, 6), **given)
+    found = samples(guessed, job, count)
+    assert [one.seeds for one in found] == [(5 + n % 2,) for n in range(count)]
+    return [{one.key: one.text for one in sample.machine.numbers} for sample in found]
+
+
+def test_each_part_of_a_distribution_is_drawn_once(guessed):
+    machines = drawn(guessed, 10)
+    cycles = sorted(float(one["core.atomic"].removesuffix("cy")) for one in machines)
+    inside = [10 <= value <= 40 for value in cycles]
+    assert inside == [False] + [True] * 8 + [False]
+    assert cycles[4] < 20 < cycles[5]
+    normal = NormalDist()  # the least is the middle of the first tenth
+    assert cycles[0] == pytest.approx(20 * 2 ** (-normal.inv_cdf(0.95) / normal.inv_cdf(0.9)))
+
+
+def test_numbers_vary_by_themselves_but_one_that_several_keys_state_is_one(guessed):
+    machines = drawn(guessed, 10)
+    assert all(one["system.join.inject"] == one["system.join.eject"] for one in machines)
+    halves = [float(one["core.hold"][:-2]) / 2 - float(one["core.atomic"][:-2]) for one in machines]
+    assert any(abs(apart) > 1 for apart in halves)
+
+
+def test_a_count_stays_whole(guessed):
+    assert all(one["core.store_buffer"].isdecimal() for one in drawn(guessed, 10))
+
+
+def test_what_was_set_is_known(guessed):
+    machines = drawn(guessed, 4, overrides={"core.atomic": "30cy"})
+    assert {one["core.atomic"] for one in machines} == {"30cy"}
+
+
+def test_a_shipped_machine_without_intervals_is_certain():
+    assert uncertain(topology.load("epyc7601x2")) == []
+
+
+def test_a_run_says_where_four_of_five_machines_are(uncore, guessed):
+    words = ("run", guessed, "lock/mcs", "--threads", "2,8", "--set", "ops=20", "--repeat", "1")
+    rows = json.loads(uncore(*words, "--json").out)
+    for row in rows:
+        assert row["samples"] == 10
+        assert row["throughput_low"] < row["throughput"] < row["throughput_high"]
+    bare = json.loads(uncore(*words, "--json", "--samples", "0").out)
+    assert [row["result_hash"] for row in bare] == [row["result_hash"] for row in rows]
+    assert all("samples" not in row for row in bare)
+    table = uncore(*words).out
+    assert "4 of 5 machines" in table and "10 machines were drawn" in table
+
+
+def test_the_ends_leave_out_a_tenth_on_either_side():
+    assert span(range(10)) == (1, 8)
+    assert span([3]) == (3, 3)
+
+
+@pytest.mark.parametrize(
+    "ends", ['["40cy", "10cy"]', '["0cy", "4cy"]', '["4cy", "4ns"]', '["x", "y"]']
+)
+def test_an_interval_that_is_none_is_told_with_its_line(guessed, tmp_path, ends):
+    (tmp_path / "guessed.toml").write_text(FILE.replace('["10cy", "40cy"]', ends))
+    with pytest.raises(UserError, match=r"guessed.toml:6: 'core.atomic"):
+        drawn(guessed, 2)

@@ -1,0 +1,89 @@
+"""Do thread lists, placements and units mean what the manual says?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import uncore.result.describe
+from uncore import topology
+from uncore.drawing import numbers as units
+from uncore.execution import request as api
+from uncore.job import option_values as words
+from uncore.job.placement import place, thread_counts
+from uncore.support.paths import CHECKOUT
+from uncore.topology.distance import boundaries, classes, distance
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("1", (1,)),
+        ("1,2,4..128", (1, 2, 4, 8, 16, 32, 64, 128)),
+        ("3..20", (3, 6, 12, 20)),
+        ("8..8,max", (8, 96)),
+        ("4,4..8", (4, 8)),
+    ],
+)
+def test_a_thread_list_means_these_counts(text, counts):
+    assert thread_counts(text, room=96) == counts
+
+
+@pytest.mark.parametrize("threads", [4, "4", [4], (4,), "max"])
+def test_a_number_of_threads_is_taken_however_it_is_written(threads):
+    assert api.make_job("bus:4", "lock/ticket", threads).threads == (4,)
+
+
+def test_a_duration_of_an_option_may_have_a_fraction():
+    assert words.duration("--watchdog", "1.5ms") == 1_500_000_000
+    assert words.duration("--watchdog", "0.25ns") == 250
+
+
+@pytest.fixture(scope="module")
+def smt_machine(tmp_path_factory) -> topology.Machine:
+    """2 complexes of 2 cores of 2 threads: the ccx teaching machine with siblings."""
+    path: Path = tmp_path_factory.mktemp("machines") / "smt.toml"
+    path.write_text('extends = "ccx"\nname = "smt"\ntree = "ccx:2 core:2 thread:2"\n')
+    return topology.load(path)
+
+
+@pytest.mark.parametrize(
+    ("policy", "smt", "harts"),
+    [
+        ("compact", True, (0, 2, 4, 6, 1, 3, 5, 7)),
+        ("compact", False, (0, 2, 4, 6)),
+        ("scatter", True, (0, 4, 2, 6, 1, 5, 3, 7)),
+        ("siblings", True, (0, 1, 2, 3, 4, 5, 6, 7)),
+        ("5,0-2", True, (5, 0, 1, 2)),
+    ],
+)
+def test_a_thread_runs_on_the_hart_that_the_placement_says(smt_machine, policy, smt, harts):
+    assert place(smt_machine, policy, smt) == harts
+
+
+def test_two_harts_are_as_far_apart_as_the_level_that_holds_both(smt_machine):
+    assert [distance(smt_machine, 0, b) for b in (1, 2, 4)] == ["core", "ccx", "system"]
+    assert classes(smt_machine) == ["core", "ccx", "system"]
+    assert boundaries(smt_machine, range(8)) == {"ccx": [0, 4]}
+    assert boundaries(smt_machine, (0, 2, 4, 6)) == {"ccx": [0, 2]}
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        (units.rate(12_345_678), "12.3 M/s"),
+        (units.rate(999_700), "1.00 M/s"),
+        (units.duration(1_250_000), "1.25 us"),
+        (units.duration(480), "480 ps"),
+        (units.percent(125_000), "12 %"),
+        (units.count(None), "-"),
+    ],
+)
+def test_numbers_are_written_for_people(written, text):
+    assert written == text
+
+
+def test_the_page_on_results_is_the_schema():
+    assert CHECKOUT
+    assert (CHECKOUT / "docs/result.md").read_text() == uncore.result.describe.describe()

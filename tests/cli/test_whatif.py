@@ -1,0 +1,133 @@
+"""Is a change that `uncore whatif` foretells worth what the run of a changed program gives?"""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import pytest
+
+from uncore.execution import request as api
+from uncore.study.whatif import changed
+
+SHARED = ("epyc7601x2", "layout/false_sharing", "--threads", "4", "--set", "ops=300")
+
+
+def foretold(uncore, *words):
+    done = uncore("whatif", *words, "--repeat", "1", "--json")
+    assert done.status == 0, done.err
+    return json.loads(done.out)
+
+
+def test_fields_moved_apart_give_what_the_program_with_them_apart_does(uncore):
+    rows = foretold(uncore, *SHARED, "--only", "layout")
+    assert rows[0]["change"] in ("*limit apart from *count", "*count apart from *limit")
+    assert rows[0]["throughput_change"] > 0.2
+    by_hand = api.run(
+        "epyc7601x2", "layout/false_sharing", (4,), ops=300, distance=64, seeds=(1,)
+    ).points[0]
+    assert rows[0]["throughput"] == pytest.approx(by_hand.throughput, rel=0.05)
+
+
+def test_the_words_of_a_row_repeat_it(uncore):
+    rows = foretold(uncore, *SHARED, "--only", "line", "--only", "layout")
+    for row in rows[:2]:
+        words = shlex.split(row["run"])[1:]
+        (again,) = json.loads(uncore(*words, "--json").out)
+        assert again["throughput"] == row["throughput"]
+
+
+def test_a_number_of_the_machine_is_changed_both_ways(uncore):
+    rows = foretold(uncore, "bus:2", "lock/ticket", "--threads", "2", "--only", "number")
+    ends = [row["throughput_change"] for row in rows if "system.join" in row["change"]]
+    assert min(ends) < 0 < max(ends)
+    assert rows == sorted(rows, key=lambda row: -row["throughput_change"])
+
+
+def test_a_change_that_a_repeat_shows_without_it_is_marked(uncore):
+    words = ("bus:4", "lock/ticket", "--threads", "4", "--set", "ops=20")
+    kinds = ("--only", "number", "--only", "line")
+    rows = json.loads(uncore("whatif", *words, *kinds, "--json").out)
+    (base,) = json.loads(uncore("run", *words, "--json").out)
+    for row in rows:
+        within = row["throughput_min"] <= base["throughput_max"]
+        assert row["doubtful"] == (within and base["throughput_min"] <= row["throughput_max"])
+    assert {row["doubtful"] for row in rows} == {False, True}
+    printed = uncore("whatif", *words, *kinds).out
+    assert "~" in printed
+    assert "+-" in printed
+
+
+def test_what_can_be_done_stands_before_bounds_and_what_is_sure_before_chance(uncore):
+    words = ("mesh:2x2", "lock/ticket", "--threads", "4", "--set", "ops=20")
+    rows = json.loads(uncore("whatif", *words, "--json").out)
+    ranks = [(r["where"] == "bound", surely(r), -r["throughput_change"]) for r in rows]
+    assert ranks == sorted(ranks)
+    assert {r["kind"] for r in rows if r["where"] == "bound"} == {"line"}
+    (nearer,) = [r for r in rows if r["kind"] == "distance"]
+    said = [word for word in shlex.split(nearer["words"]) if word != "--with"]
+    assert said == [
+        *("system.join.inject=6.4ns", "system.join.eject=6.4ns", "system.join.latency=1.6cy")
+    ]
+    printed = uncore("whatif", *words).out
+    done, _, bounds = printed.partition("Bounds:")
+    assert "costs nothing" not in done and "costs nothing" in bounds
+    assert "one in 20" in printed
+
+
+def surely(row):
+    return 1 if row["doubtful"] else 0 if row["throughput_change"] > 0 else 2
+
+
+def test_a_result_with_a_free_line_is_reproduced(uncore):
+    words = (*SHARED, "--repeat", "1", "--free", "count", "--apart", "*limit")
+    assert uncore("run", *words, "--output", "r.json").status == 0
+    assert "reproduced bit for bit" in uncore("run", "--again", "r.json").out
+
+
+def test_a_line_that_many_write_is_free_and_nobody_starves():
+    """Atomics are under way one after another, and nothing else is waited for."""
+    job = api.make_job("epyc7601x2", "counter/contended", (4,), parameters={"ops": 50})
+    free = changed(job, ["*counter"], [])
+    (point,) = [one for result in api.execute([free]) for one in result.points]
+    assert not point.failures
+    assert point.elapsed_ps < 4 * 50 * 25 * 1.5 * job.machine.core.atomic
+
+
+@pytest.mark.parametrize(
+    ("workload", "names"),
+    [("lock/ticket", ["lock", "guarded->owner"]), ("epoch/hazard", ["*current", "updater[].free"])],
+)
+def test_weakly_ordered_cores_keep_a_program_s_orders_on_free_lines(workload, names):
+    """Stores stay in the buffer (H8) whether or not their lines cost anything."""
+    seeds, weak = tuple(range(1, 21)), {"core.order": "weak"}
+    settings = {"ops": 20}
+    job = api.make_job("ccx:2x4", workload, (4,), parameters=settings, overrides=weak, seeds=seeds)
+    usual, free = (
+        [one for result in api.execute([run]) for one in result.points]
+        for run in (job, changed(job, names, []))
+    )
+    assert not any(point.failures for point in free)
+    assert sum(one.elapsed_ps for one in free) < sum(one.elapsed_ps for one in usual)
+
+
+def test_names_that_are_not_there_are_told(uncore):
+    done = uncore("run", *SHARED, "--free", "cuont")
+    assert done.status == 2
+    assert "no object is called 'cuont'; this run has touched" in done.err
+
+
+def test_an_engine_that_cannot_move_bytes_refuses(uncore):
+    words = ("bus:2", "lock/tas", "--threads", "2", "--free", "lock")
+    done = uncore("run", *words, "--engine", "reference")
+    assert done.status == 2
+    assert "native" in done.err
+
+
+def test_python_asks_the_same(uncore):
+    import uncore as module
+
+    found = module.whatif(*SHARED[:2], 4, ops=300, only=["layout"], seeds=(1,))
+    rows = foretold(uncore, *SHARED, "--only", "layout")
+    assert [row["throughput"] for row in found.to_rows()] == [row["throughput"] for row in rows]
+    assert "apart from" in found._repr_html_()

@@ -1,0 +1,60 @@
+"""Prints the result hash of a set of jobs, one a line: run by the tests in other processes.
+
+    python outcomes.py [CORES [probes]]      with `probes`, every one the engine has
+
+The jobs: every kind of interconnect, two sockets, siblings, small caches, interrupts; programs of
+Linux with threads that sleep, and with every instruction of floating point.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+from tests.linux import floating, programs
+
+import uncore
+from uncore.engine import native
+from uncore.execution.execute import execute
+from uncore.execution.request import make_job
+from uncore.job import Job
+
+SMALL = {"core.l1": "128B 1-way 4cy", "core.l2": "512B 2-way 14cy"}
+JOBS = [
+    ("bus:8", "lock/ticket", {"ops": 20}, {}, {}),
+    ("ring:16", "lock/mcs", {"ops": 20}, {}, {}),
+    ("mesh:4x4", "counter/atomic", {"ops": 50}, {}, {"home": "interleave"}),
+    ("ccx:4x4", "refcount/atomic", {"ops": 10}, {}, {"placement": "scatter"}),
+    ("tr1950x", "epoch/ebr", {"ops": 10, "updates": 10}, {}, {"placement": "siblings"}),
+    ("epyc7601x2", "lock/ticket", {"ops": 10}, {"core.l2": "4KiB 2-way 12cy"}, {}),
+    ("x8275clx2", "ipi/pingpong", {"rounds": 3}, {}, {"home": "first-touch"}),
+    ("x8275clx2", "lock/ticket", {"ops": 20}, SMALL, {"placement": "siblings"}),
+    ("x8275clx2", "counter/atomic", {"ops": 20}, {"core.atomics": "far"}, {}),
+    ("x5650x2", "lock/ticket", {"ops": 10, "think": "9ns"}, {}, {"placement": "scatter"}),
+    ("epyc7601x2", "lock/mcs", {"ops": 20}, {}, {"seeds": (1, 2)}),
+    ("graviton2", "counter/atomic", {"ops": 20}, {}, {"seeds": (1, 2)}),
+]
+FLOATING = len(floating.PROGRAMS)
+
+
+def of_linux() -> list[Job]:
+    threads = [programs.job("locked", "6", harts=n, seeds=(1, 2)) for n in (1, 4, 8)]
+    alone = replace(programs.job(harts=1), program=floating.program())
+    return [*threads, *(replace(alone, arguments=(str(n),)) for n in range(FLOATING))]
+
+
+def main(cores: int, probes: frozenset[str]) -> None:
+    jobs = [
+        make_job(machine, workload, [1, 3, 8], parameters=values, overrides=changes, **policies)
+        for machine, workload, values, changes, policies in JOBS
+    ]
+    jobs += of_linux()
+    for job, result in zip(jobs, execute(jobs, cores, probes=probes), strict=True):
+        print(job.machine.id, job.program.name, *job.arguments, result.result_hash)
+    print(uncore.__file__, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main(
+        int(sys.argv[1]) if len(sys.argv) > 1 else 1, native.PROBES if sys.argv[2:] else frozenset()
+    )

@@ -1,0 +1,112 @@
+"""Is a job's result the same, bit for bit, however and wherever it is executed?
+
+Each test runs the jobs of outcomes.py in a process of its own and compares the result hashes, which
+cover every field of job and outcome.  How far a core runs ahead is asked in tests/engine.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import zipfile
+from functools import cache
+from pathlib import Path
+
+import pytest
+from tests.support import clang
+
+from uncore.execution.execute import execute
+from uncore.execution.request import make_job
+from uncore.support.paths import CHECKOUT
+
+OUTCOMES = Path(__file__).with_name("outcomes.py")
+
+
+def outcomes(*words: str, **environment: str) -> tuple[list[str], str]:
+    """Machine, workload and hash of each job; and which copy of the package ran."""
+    found = (environment.pop("PYTHONPATH", ""), str(Path(__file__).parents[2]))
+    run = subprocess.run(
+        [sys.executable, str(OUTCOMES), *words],
+        env=os.environ | environment | {"PYTHONPATH": os.pathsep.join(filter(None, found))},
+        cwd=tempfile.gettempdir(),
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout.splitlines(), run.stderr.strip()
+
+
+@cache
+def usual() -> list[str]:
+    return outcomes()[0]
+
+
+KERNEL = """
+from tests.engine.test_devices_of_kernels import ended
+from tests.engine.test_kernels import boot
+from tests.engine.test_watched_kernels import COUNTED
+from uncore import system
+print(ended(system.start(boot(COUNTED))).outcome()["hash"])
+"""
+
+
+def kernels_outcome(**environment: str) -> str:
+    """Of one in supervisor mode, on two harts that interrupt each other."""
+    run = subprocess.run(
+        [sys.executable, "-c", KERNEL],
+        env=os.environ | environment | {"PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+def test_twice() -> None:
+    assert outcomes()[0] == usual()
+
+
+def test_on_several_cores() -> None:
+    assert outcomes("3")[0] == usual()
+
+
+def test_with_every_probe() -> None:
+    assert outcomes("1", "probes")[0] == usual()
+
+
+def test_a_repeat_is_what_its_seed_gives_alone() -> None:
+    """And two seeds give two runs."""
+    job = make_job("epyc7601x2", "lock/mcs", [2, 12], seeds=(7, 8), parameters={"ops": 20})
+    (together,) = execute([job])
+    assert [(one.threads, one.seed) for one in together.points] == [
+        (2, 7),
+        (2, 8),
+        (12, 7),
+        (12, 8),
+    ]
+    for threads, seed, point in zip((2, 2, 12, 12), (7, 8, 7, 8), together.points, strict=True):
+        (alone,) = execute([job.at(threads, seed)])
+        assert alone.points == [point]
+    assert len({point.elapsed_ps for point in together.points}) == 4
+
+
+@pytest.mark.bulk
+def test_built_by_another_compiler() -> None:
+    """Clang and its C++ library instead of GCC and its own."""
+    clang.build()
+    assert outcomes(UNCORE_NATIVE="native-clang")[0] == usual()
+    assert kernels_outcome(UNCORE_NATIVE="native-clang") == kernels_outcome()
+
+
+@pytest.mark.bulk
+def test_from_a_wheel(tmp_path: Path) -> None:
+    assert CHECKOUT
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, "--wheel-dir", str(tmp_path), str(CHECKOUT)], check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    found, package = outcomes(PYTHONPATH=str(tmp_path / "site"))
+    assert package.startswith(str(tmp_path))
+    assert found == usual()

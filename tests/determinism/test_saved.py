@@ -1,0 +1,125 @@
+"""Does a run that was saved on its way end as one that was not, in whatever process it goes on?"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from uncore import _native
+from uncore.api import load_result
+from uncore.errors import UserError
+from uncore.execution.execute import execute
+from uncore.execution.request import make_job
+from uncore.execution.saved_run import save, take_up
+
+pytestmark = pytest.mark.skipif(
+    _native.Arena.make() is None, reason="sanitizers keep their own memory"
+)
+
+# Shapes, kinds of cores, siblings, protocols; programs that lock, sleep, interrupt and post.
+RUNS = {
+    "bus": ("bus:4", "lock/mcs", 4, {}),
+    "siblings": ("x6130x2", "lock/ticket", 24, {"placement": "siblings"}),
+    "chiplets": ("epyc7601x2", "counter/contended", 20, {}),
+    "kinds": ("i912900k", "lock/ticket", 12, {}),
+    "far": ("graviton2", "counter/contended", 12, {}),
+    "interrupts": ("ring:8", "ipi/storm", 8, {}),
+    "first touch": ("opteron6168x4", "lock/cna", 16, {"home": "first-touch"}),
+}
+
+
+def job(name, seeds=(1,), **parameters):
+    machine, workload, threads, policies = RUNS[name]
+    return make_job(machine, workload, threads, seeds=seeds, parameters=parameters, **policies)
+
+
+TAKE_UP = """
+import sys, pathlib
+from uncore.saved import take_up
+for line in sys.stdin:
+    print(take_up(pathlib.Path(line.strip()), {}).result_hash, flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def elsewhere() -> Iterator[Callable[[Path], str]]:
+    """The hash of what comes of it in a process that never began it: nothing of the run's memory
+    is there but what was saved."""
+    with subprocess.Popen(
+        [sys.executable, "-c", TAKE_UP],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        bufsize=1,
+    ) as other:
+        assert other.stdin and other.stdout
+        given, said = other.stdin, other.stdout
+
+        def ask(state: Path) -> str:
+            given.write(f"{state}\n")
+            return said.readline().strip()
+
+        yield ask
+
+
+@pytest.mark.parametrize("seeds", [(), (3,)], ids=["lockstep", "seed"])
+@pytest.mark.parametrize("when", ["begin", 3_000_000])
+@pytest.mark.parametrize("name", RUNS)
+def test_saved_and_taken_up_ends_as_run_through(tmp_path, elsewhere, name, when, seeds):
+    through = execute([job(name, seeds)])[0]
+    saved = save(job(name, seeds), when, tmp_path / "state")
+    assert saved.result_hash == through.result_hash
+    assert elsewhere(tmp_path / "state") == through.result_hash
+
+
+def test_the_command_saves_and_takes_up(tmp_path):
+    words = [sys.executable, "-m", "uncore", "run"]
+    run = "bus:4 lock/mcs --threads 4 --seed 7 --repeat 1 --output a.json".split()
+    state = "--save-at begin --state it.state".split()
+    subprocess.run([*words, *run, *state], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    more = "--from it.state --output b.json".split()
+    subprocess.run([*words, *more], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    through = execute([make_job("bus:4", "lock/mcs", 4, seeds=(7,))])[0]
+    hashes = {load_result(tmp_path / name).result_hash for name in ("a.json", "b.json")}
+    assert hashes == {through.result_hash}
+
+
+def test_variants_follow_from_one_start(tmp_path):
+    """What the guest reads after the beginning is as if it had always been so."""
+    save(job("bus"), "begin", tmp_path / "state")
+    rates = []
+    for hold in ("10ns", "400ns"):
+        result = take_up(tmp_path / "state", {"hold": hold})
+        assert ("hold", hold) in [tuple(one) for one in result.job["parameters"]]
+        assert result.job["since"][0] > 0
+        rates.append(result.points[0].throughput)
+    assert rates[0] > 2 * rates[1]
+
+
+def test_a_run_that_ends_before_cannot_be_saved(tmp_path):
+    with pytest.raises(UserError, match="the run ended before"):
+        save(job("bus"), 10**15, tmp_path / "state")
+    assert not (tmp_path / "state").exists()
+
+
+def spoilt(state: Path) -> None:
+    state.write_bytes(state.read_bytes()[:-20])
+
+
+@pytest.mark.parametrize("spoil", [spoilt, lambda state: state.write_text("no state")])
+def test_a_file_that_is_none_is_refused(tmp_path, spoil):
+    save(job("bus"), "begin", tmp_path / "state")
+    spoil(tmp_path / "state")
+    with pytest.raises(UserError, match="not a saved run"):
+        take_up(tmp_path / "state", {})
+
+
+def test_another_copy_of_uncore_is_refused(tmp_path, monkeypatch):
+    save(job("bus"), "begin", tmp_path / "state")
+    monkeypatch.setattr("uncore.engine.copy.content", lambda: "another")
+    with pytest.raises(UserError, match="another copy of uncore"):
+        take_up(tmp_path / "state", {})

@@ -1,0 +1,37 @@
+"""Does a transaction cost what it did when benchmarks/counts.toml was renewed?
+
+Counts, not times: they are the same on every host, so a loss of a few per cent shows.  Whoever
+makes something slower knowingly says so by `python -m benchmarks.counts --renew`.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from benchmarks import counts
+from tests.support import clang
+
+
+@pytest.mark.parametrize("row", counts.ROWS, ids=lambda row: row.name)
+def test_costs_no_more_than_is_kept(row: counts.Row) -> None:
+    assert set(counts.kept()[row.name]) >= {"events", "bytes"} or row.per == "instruction"
+    assert not list(counts.worse(row, counts.counted(row)))
+
+
+def test_a_module_that_valgrind_cannot_execute_is_told_with_how_to_build_another() -> None:
+    job = counts.job(counts.ROWS[0], 1)
+    said = "vex amd64->IR: unhandled instruction bytes: 0x62 0xF1"
+    told = counts.why(job, Path("build/native-clang/_native.so"), said)
+    assert "Remove that folder" in told and "SCons --clang native" in told and "vex" not in told
+    assert "it died" in counts.why(job, Path("build/native-clang/_native.so"), "it died")
+
+
+@pytest.mark.bulk
+@pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind counts instructions")
+def test_executes_no_more_instructions_than_are_kept() -> None:
+    """As the pinned clang compiles the engine: elsewhere it would be another program."""
+    clang.build()
+    executed = counts.instructions({row: counts.counted(row)["times"] for row in counts.ROWS})
+    assert not [w for row, n in executed.items() for w in counts.worse(row, {"instructions": n})]

@@ -1,0 +1,169 @@
+"""Is each gap that docs/deviations.md admits still there, and as large as it says?
+
+A test here fails when a gap closes: then the page must change.  Each is named by its number there.
+The machine is `line` of tests/support/line.py: a load that hits takes 1 + 4 ns, a lookup in
+the second level 9 ns, a line from memory 9 + 20 + 6 + 60 + 24 ns.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from enum import IntEnum
+from functools import cache
+from pathlib import Path
+
+import pytest
+from tests.support.line import NS, A, B, H, line, way
+from tests.support.plans import Do, Step, steps
+from tests.support.runs import point
+
+from uncore import program, topology
+from uncore.errors import GuestError, UserError
+from uncore.topology import Machine
+
+MANY = 16  # lines of a pattern of programs/gaps.c
+L1, L2, SERVICE, MEMORY = 4, 9, 6, 60
+FETCH = L2 + way("control", B, H) + SERVICE + MEMORY + way("data", H, B)  # core 1 stands at B
+
+
+class Pattern(IntEnum):
+    """The patterns of programs/gaps.c."""
+
+    SEQUENTIAL = 0
+    SCATTERED = 1
+    INDEPENDENT = 2
+    CHAINED = 3
+    STORES = 4
+    STRAIGHT = 5
+    REGULAR = 6
+    CYCLIC = 7
+
+
+MESSAGE = Path(__file__).parent / "programs/message.c"
+
+
+@cache
+def guest() -> program.Program:
+    return program.compile(Path(__file__).parent / "programs/gaps.c")
+
+
+def cost(pattern: Pattern, machine: Machine | None = None, *, again: bool = False) -> int:
+    """ns of a pattern, cold or repeated, on the second core of a machine."""
+    outcome = point(machine or line(), guest(), 2)
+    return int(outcome["tables"]["cost"][pattern][again])
+
+
+def test_g1_fetches_nothing_ahead() -> None:
+    """Consecutive lines cost what scattered ones cost: each a whole miss."""
+    for pattern in (Pattern.SEQUENTIAL, Pattern.SCATTERED):
+        assert cost(pattern) - cost(pattern, again=True) == MANY * FETCH
+
+
+def test_g2_waits_for_one_line_at_a_time() -> None:
+    """Loads whose addresses are known cost what a chain of pointers costs (but for the loop)."""
+    assert cost(Pattern.INDEPENDENT) == pytest.approx(cost(Pattern.CHAINED), abs=MANY)
+
+
+def test_g3_asks_for_the_lines_of_all_stores_or_of_the_oldest_alone() -> None:
+    """However large the buffer, its stores fetch their lines one after the other, or at once."""
+    ahead = line(core={"store_buffer": 64, "store_ahead": True})
+    assert cost(Pattern.STORES, ahead) < MANY * FETCH / 4
+    roomy = line(core={"store_buffer": 64})
+    assert cost(Pattern.STORES, roomy) > MANY * FETCH
+    assert cost(Pattern.STORES, line(core={"store_buffer": 1})) > MANY * FETCH
+
+
+def test_g4_fetches_instructions_at_no_cost() -> None:
+    assert cost(Pattern.STRAIGHT) == cost(Pattern.STRAIGHT, again=True)
+
+
+def test_g5_predicts_no_pattern_of_branches() -> None:
+    """A branch taken every second time: a history of one bit would foresee it."""
+    blind = line(core={"mispredict": 0})
+    lost = cost(Pattern.REGULAR, again=True) - cost(Pattern.REGULAR, blind, again=True)
+    assert lost >= 256 // 2 * 15  # ns a misprediction
+
+
+def test_g6_evicts_exactly_the_least_recently_used() -> None:
+    """Nine lines in a set of eight ways, in turn: not one of them hits in the first level."""
+    wide = line(core={"l1_ways": 16})
+    lost = cost(Pattern.CYCLIC, again=True) - cost(Pattern.CYCLIC, wide, again=True)
+    assert lost == 9 * L2
+
+
+def test_g7_has_no_pages() -> None:
+    """A line in each of many pages is found as fast as lines of one page: no TLB, no walk."""
+    paged, dense = (cost(p, again=True) for p in (Pattern.SCATTERED, Pattern.SEQUENTIAL))
+    assert paged - dense < 2 * MANY  # another loop: its instructions, and a misprediction
+
+
+def test_g8_has_no_banks_and_rows() -> None:
+    """Memory answers a line beside the last one as late as any other."""
+    far, near = (cost(p) - cost(p, again=True) for p in (Pattern.SCATTERED, Pattern.SEQUENTIAL))
+    assert far == near
+
+
+def test_g9_keeps_its_clock_however_many_cores_work() -> None:
+    work = [Step(1000, Do.COMPUTE)]
+    alone = steps(line(), [work])[0][0].cost
+    assert [spans[0].cost for spans in steps(line(), [work] * 3)] == [alone] * 3
+
+
+def test_g10_never_refuses_a_message() -> None:
+    """A resolver that is busy for long holds up no message that only passes its stop."""
+    slow = line(resolver={"service": 5000 * NS, "slices": (A,)})
+    crowd = [Step(1000, Do.LOAD, 1)]
+    passing = [Step(2000, Do.IPI, 2)]
+    quiet = steps(line(), [[], passing, [Step(1000, Do.SLEEP)]])[2][0]
+    loud = steps(slow, [crowd, passing, [Step(1000, Do.SLEEP)]])[2][0]
+    assert loud == quiet
+
+
+def test_g11_has_lines_of_64_bytes_only(tmp_path: Path) -> None:
+    file = tmp_path / "wide.toml"
+    file.write_text('extends = "ccx"\nname = "wide lines"\n[core]\nline = "128B"\n')
+    with pytest.raises(UserError, match="line"):
+        topology.load(str(file))
+
+
+@pytest.mark.parametrize(
+    ("what", "word"),
+    [
+        ("an addition in half precision", 0x04000053),  # fadd.h f0, f0, f0
+        ("a vector configuration", 0x0000F057),  # vsetvli x0, x1, e8
+        ("a cache-block flush", 0x0020200F),  # cbo.flush (x0)
+    ],
+)
+def test_g12_executes_neither_vectors_nor_halves_nor_cache_operations(
+    tmp_path: Path, what: str, word: int
+) -> None:
+    source = tmp_path / "foreign.c"
+    source.write_text(
+        f'#include "uncore.h"\nUC_WORKLOAD("{what}");\nvoid uc_main(unsigned id, unsigned n) {{\n'
+        f'  (void)id; (void)n;\n  __asm__ volatile(".word {word:#x}");\n}}\n'
+    )
+    with pytest.raises(GuestError, match=r"mcause=2|illegal"):
+        point(line(), program.compile(source), 1)
+
+
+def test_g13_shares_dirty_data_only_through_an_owner() -> None:
+    """D1: a read that finds sharers alone is served from memory, although a core is nearer."""
+    read = [Step(1000, Do.LOAD)]
+    again = [Step(5000, Do.LOAD)]
+    third = [Step(9000, Do.LOAD)]
+    for protocol in ("msi", "mesi", "moesi"):
+        spans = steps(dataclasses.replace(line(), protocol=protocol), [read, again, third])
+        assert spans[2][0].cost >= L2 + SERVICE + MEMORY
+
+
+def test_g14_hides_that_no_order_is_asked_for() -> None:
+    """Message passing with everything relaxed; only where memory is weak is the message old."""
+    message = program.compile(MESSAGE)
+
+    def old(order: str) -> list[str]:
+        machine = topology.load("ring:8", [f"core.order={order}"])
+        seen = (point(machine, message, 2, seeds=(seed,)) for seed in range(1, 21))
+        return [failure for one in seen for failure in one["failures"]]
+
+    assert not old("tso")
+    assert any("old" in failure for failure in old("weak"))

@@ -1,0 +1,369 @@
+"""The jobs on which two engines are compared: every protocol, shape, placement and policy.
+
+`JOBS`, `MORE`: name -> Case.  `make(case)` is the job.  Small: a few operations with caches of a
+few lines, so that evictions, recalls and writebacks meet probes all the time.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from uncore import program
+from uncore.execution import request as api
+from uncore.job import Job
+from uncore.program import Program
+from uncore.protocol.tables import PROTOCOLS
+from uncore.support import paths
+from uncore.topology import load
+
+SUPPORT = Path(__file__).parents[1] / "support"
+GUESTS = {
+    "delay": SUPPORT / "programs/delay.c",
+    "operations": SUPPORT / "programs/operations.c",
+    "random": SUPPORT / "programs/random_sharing.c",
+    "unaligned": SUPPORT / "programs/unaligned.c",
+}
+MACHINES = {"three-level": str(SUPPORT / "three_levels.toml")}  # beside those with a name
+SHARED_L2 = (  # of the small cores' modules: a level that resolves in one kind of parts alone
+    "core.small.l2=none",
+    "module.small.data=inclusive 2MiB 16-way 6cy",
+    "module.small.resolver.knows=shadow-tags",
+    "module.small.resolver.at=hub",
+    "module.small.resolver.reply=via",
+    "module.small.resolver.unblock=response",
+    "module.small.resolver.service=2cy",
+    "module.small.resolver.grants=4",
+)
+TINY = (2, 2)  # sets and ways of a core's second level; the first has half the sets
+
+
+class Case(NamedTuple):
+    machine: str
+    workload: str
+    threads: int
+    overrides: tuple[str, ...] = ()
+    parameters: tuple[tuple[str, object], ...] = ()
+    options: tuple[tuple[str, Any], ...] = ()  # of the job: placement, home, smt, slices, seeds
+    tiny: bool = False
+
+
+@cache
+def guest(name: str) -> Program:
+    return program.compile(GUESTS.get(name, paths.WORKLOADS / f"{name}.c"))
+
+
+def make(case: Case) -> Job:
+    machine = load(MACHINES.get(case.machine, case.machine), case.overrides)
+    if case.tiny:
+        sets, ways = TINY
+        small = {"l1_sets": sets // 2, "l1_ways": ways, "l2_sets": sets, "l2_ways": ways}
+        kinds = [
+            dataclasses.replace(kind, core=dataclasses.replace(kind.core, **small))
+            for kind in machine.kinds
+        ]
+        core = dataclasses.replace(machine.core, **small)
+        machine = dataclasses.replace(machine, core=core, kinds=tuple(kinds))
+    return api.make_job(
+        machine,
+        guest(case.workload),
+        (case.threads,),
+        parameters=dict(case.parameters),
+        **dict(case.options),
+    )
+
+
+# What resolvers can be: data and knowledge of each kind, both replies, both unblocks.
+VIA, DIRECT = "resolver.reply=via", "resolver.reply=direct"
+RESPONSE, COMPLETION = "resolver.unblock=response", "resolver.unblock=completion"
+STRUCTURES = {
+    "bus:4": [()],
+    "ring:5": [
+        (f"system.{VIA}", f"system.{RESPONSE}", "system.data=inclusive 4KiB 2-way 10cy"),
+        (f"system.{DIRECT}", f"system.{COMPLETION}", "system.resolver.knows=shadow-tags"),
+    ],
+    "mesh:3x2": [
+        (
+            "system.data=victim 4KiB 2-way 10cy",
+            "system.resolver.knows=directory",
+            "system.resolver.entries=64",
+            "system.resolver.ways=2",
+        ),
+    ],
+    "ccx:2x3": [
+        ("ccx.data=victim 2KiB 2-way 10cy", f"ccx.{DIRECT}", f"ccx.{RESPONSE}"),
+        (
+            "ccx.data=inclusive 1KiB 1-way 10cy",
+            f"ccx.{VIA}",
+            f"ccx.{COMPLETION}",
+            "system.resolver.entries=32",
+            "system.resolver.ways=2",
+        ),
+        ("ccx.resolver.knows=directory", "ccx.resolver.entries=16", "ccx.resolver.ways=2"),
+    ],
+    "three-level": [
+        (),
+        (
+            "ccx.data=inclusive 1KiB 1-way 10cy",
+            "die.data=inclusive 2KiB 2-way 10cy",
+            f"die.{VIA}",
+            f"die.{RESPONSE}",
+        ),
+    ],
+}
+CORES = {"bus:4": 4, "ring:5": 5, "mesh:3x2": 6, "ccx:2x3": 6, "three-level": 12}
+
+
+def structures(operations: int) -> Iterator[tuple[str, Case]]:
+    """Random sharing in every structure under every protocol."""
+    parameters = (("ops", operations), ("lines", 12))
+    for machine, choices in STRUCTURES.items():
+        for number, overrides in enumerate(choices):
+            for protocol in PROTOCOLS:
+                words = (*overrides, f"protocol={protocol}")
+                case = Case(machine, "random", CORES[machine], words, parameters, tiny=True)
+                yield f"random-{machine}-{number}-{protocol}", case
+
+
+FAR = ("core.atomics=far",)  # C8
+KEPT = "ccx.data=victim 2KiB 2-way 10cy"
+
+
+def far_atomics() -> Iterator[tuple[str, Case]]:
+    """The operation goes to the data: to memory's, to a level's own, to a join's, by a bus."""
+    parameters = (("ops", 8), ("lines", 12))
+    for machine, more in (("bus:4", ()), ("ring:5", ()), ("mesh:3x2", ()), ("ccx:2x3", (KEPT,))):
+        case = Case(machine, "random", CORES[machine], (*FAR, *more), parameters, tiny=True)
+        yield f"far-{machine}", case
+    yield "far-counter", Case("ccx:2x4", "counter/atomic", 8, FAR, (("ops", 3),))
+    few = (*FAR, "core.store_buffer=3")
+    yield "far-full-buffer", Case("mesh:3x2", "counter/atomic", 6, few, (("ops", 12),))
+
+
+def siblings() -> Iterator[tuple[str, Case]]:
+    """Harts of one core: locks (C6), and caches of few lines, where it matters who used which line
+    last, sleeping harts included (S1)."""
+    options = (("placement", "siblings"),)
+    few = (("ops", 6),)
+    for workload in ("counter/atomic", "lock/tas", "refcount/atomic", "counter/percpu"):
+        yield f"siblings-{workload}", Case("x8275clx2", workload, 6, (), few, options)
+    pairs = (("rounds", 4),)
+    for machine in ("x8275clx2", "epyc7601x2"):  # C9: in a socket, and told from above
+        case = Case(machine, "lock/ttas", 16, (), few, options)
+        yield f"siblings-in-turn-{machine}", case
+        case = Case(
+            machine,
+            "counter/contended",
+            16,
+            ("core.lr=shared",),
+            (("duration", "1us"), ("by", "cas")),
+            options,
+        )
+        yield f"siblings-in-turn-cas-{machine}", case
+    yield "four-siblings", Case("power9x2", "counter/atomic", 16, (), few, options)
+    yield "siblings-pingpong", Case("atomd510", "latency/pingpong", 4, (), pairs, options)
+    for ways in (1, 2):
+        small = (f"core.l1={128 * ways}B {ways}-way 4cy", "core.l2=512B 2-way 14cy")
+        for workload in ("lock/ticket", "lock/mcs", "epoch/ebr"):
+            name = f"siblings-{workload}-{ways}-way"
+            yield name, Case("x8275clx2", workload, 4, small, (("ops", 12),), options)
+    for words in ((), ("core.lr=shared",), FAR):
+        name = "-".join(["siblings-random", *words])
+        parameters = (("ops", 12), ("lines", 6))
+        yield name, Case("x8275clx2", "random", 4, words, parameters, options, tiny=True)
+
+
+def workloads() -> Iterator[tuple[str, Case]]:
+    """Programs as users run them, from two harts to sixteen."""
+    few = (("ops", 2),)
+    yield "counter-bus-16", Case("bus:16", "counter/atomic", 16, (), few)
+    yield "mcs-ring-12", Case("ring:12", "lock/mcs", 12, (), few)
+    yield "ebr-mesh-8", Case("mesh:4x4", "epoch/ebr", 8, (), few)
+    yield "ticket-ccx-16", Case("ccx:4x4", "lock/ticket", 16, (), few)
+    yield "refcount-ccx-2", Case("ccx:4x4", "refcount/atomic", 2, (), few)
+    yield "pingpong-mesh", Case("mesh:4x2", "latency/pingpong", 3, (), (("rounds", 4),))
+    yield "no-hold", Case("ring:4", "latency/pingpong", 4, ("core.hold=0ns",), (("rounds", 4),))
+    yield "one-slice", Case("ring:6", "counter/atomic", 6, (), few, (("slices", "2"),))
+    yield "percpu-shared-lr", Case("bus:6", "counter/percpu", 6, ("core.lr=shared",), few)
+    by_age = ("ccx.resolver.grants=300ns",)  # J3, where it is a time
+    yield "by-age-ticket", Case("ccx:4x4", "lock/ticket", 16, by_age, few)
+    parameters = (("ops", 8), ("lines", 12))
+    yield "by-age-random", Case("ccx:2x3", "random", 6, by_age, parameters, tiny=True)
+    twice = ("ccx.resolver.grants=600ns", "die.resolver.grants=300ns")
+    yield "by-age-twice", Case("three-level", "counter/atomic", 12, twice, (("ops", 10),))
+    few_ahead = (("ops", 12), ("lines", 6))
+    for machine, harts in (("mesh:3x2", 6), ("x8275clx2", 4)):
+        ahead = Case(machine, "random", harts, ("core.store_ahead=yes",), few_ahead, tiny=True)
+        yield f"stores-ahead-{machine}", ahead
+    yield "one-store", Case("ccx:2x2", "layout/false_sharing", 4, ("core.store_buffer=1",), few)
+
+
+def machines() -> Iterator[tuple[str, Case]]:
+    """Real machines, cut to a few harts: sockets, dies, siblings, homes."""
+    few = (("ops", 3),)
+
+    def on(machine: str, workload: str, threads: int, *words: str, **options: Any) -> Case:
+        return Case(machine, workload, threads, words, few, tuple(options.items()))
+
+    spread = "0,4,64,80"  # two complexes of a die, two dies of the other socket
+    for home in ("addressed", "node3", "interleave", "first-touch"):
+        case = on("epyc7601x2", "lock/ticket", 4, placement=spread, home=home)
+        yield f"epyc-{home}", case
+    yield "epyc-siblings", on("epyc7601x2", "lock/mcs", 6, placement="siblings")
+    yield "epyc-random", on("epyc7302x2", "random", 4, placement="scatter", home="interleave")
+    yield "intel-two-sockets", on("x6130x2", "lock/mcs", 4, placement="0,1,40,41")
+    across = dict(placement="0,40,1,41", home="node1")  # R9: owners at the home, and away from it
+    for workload in ("random", "lock/ticket", "latency/chase"):
+        case = on("x6130x2", workload, 4, **across)
+        parameters = (("rounds", 2), ("lines", 9)) if workload == "latency/chase" else few
+        yield f"directory-in-memory-{workload}", case._replace(parameters=parameters)
+    yield "intel-siblings", on("x8275clx2", "lock/ticket", 8, placement="siblings")
+    yield "intel-no-smt", on("e52690x2", "epoch/ebr", 6, placement="scatter", smt=False)
+    yield "siblings-of-one-core", on("atomd510", "random", 4, placement="siblings")
+    yield "ryzen", on("r5950x", "counter/atomic", 16)
+    yield "bus-of-pairs", on("core2q9550", "refcount/atomic", 4, "core.lr=shared")
+    pair = Case("tr1950x", "latency/pingpong", 3, (), (("rounds", 4),), (("home", "pair"),))
+    yield "home-follows-the-pair", pair
+
+
+def interrupts() -> Iterator[tuple[str, Case]]:
+    """IPIs, timers and delays across each kind of fabric."""
+    rounds = (("rounds", 2),)
+    yield "ipi-ccx", Case("ccx:2x2", "ipi/pingpong", 4, (), rounds)
+    yield "ipi-mesh", Case("mesh:3x2", "ipi/pingpong", 3, (), rounds)
+    spread = (("placement", "0,1,8,64"),)
+    yield "ipi-epyc", Case("epyc7601x2", "ipi/pingpong", 3, (), rounds, spread)
+    for machine in ("bus:3", "ring:4", "ccx:2x2"):
+        yield f"delay-{machine}", Case(machine, "delay", 3)
+    siblings = (("placement", "siblings"),)
+    yield "delay-siblings", Case("x6130x2", "delay", 2, (), (), siblings)
+    for machine, harts in (("bus:4", 4), ("mesh:3x2", 5), ("ccx:2x2", 4)):
+        multicast = ("interrupt.multicast=yes",)
+        yield f"multicast-{machine}", Case(machine, "ipi/broadcast", harts, multicast, rounds)
+
+
+def kinds() -> Iterator[tuple[str, Case]]:
+    """Cores of two kinds, which meet on one line; complexes of two kinds; a level that only some
+    have; atomics that only some send far."""
+    few, parameters = (("ops", 6),), (("ops", 8), ("lines", 12))
+    slow = ("kinds.slow=core1-2", "core.slow.clock=1.3GHz", "core.slow.l2=none")
+    yield "kinds-ticket", Case("ring:4", "lock/ticket", 4, slow, few)
+    other = (*slow, "core.slow.hold=0ns", "core.slow.lr=shared", "core.slow.atomics=far")
+    yield "kinds-random", Case("mesh:3x2", "random", 6, other, parameters, tiny=True)
+    rounds = (("rounds", 3),)
+    yield "kinds-pingpong", Case("bus:4", "latency/pingpong", 4, slow, rounds)
+    hybrids = (("i912900k", "0,1,16,17,20", SHARED_L2), ("m1pro", "0,1,2,5", ()))
+    for machine, where, shared in hybrids:
+        spread = (("placement", where),)
+        count = where.count(",") + 1
+        yield f"kinds-{machine}", Case(machine, "lock/ticket", count, (), few, spread)
+        yield (
+            f"kinds-{machine}-random",
+            Case(machine, "random", count, shared, parameters, spread, tiny=True),
+        )
+    uneven = (*slow, "tree=socket:1 core:4 thread:2,1,1,2")
+    options = (("placement", "siblings"),)
+    yield "kinds-threads", Case("ring:4", "lock/ticket", 6, uneven, few, options)
+    small = (
+        "kinds.small=ccx1",
+        "core.small.clock=1GHz",
+        "ccx.small.data=inclusive 1KiB 1-way 10cy",
+    )
+    small += ("ccx.small.resolver.reply=via", "ccx.small.join=bus 3cy")
+    yield "kinds-of-complexes", Case("ccx:2x3", "random", 6, small, parameters, tiny=True)
+
+
+def operations() -> Iterator[tuple[str, Case]]:
+    """Atomics of every kind and width, near and far, and timers."""
+    ops = (("ops", 24),)
+    for machine, words, harts in (("ring:3", (), 3), ("mesh:3x2", FAR, 6)):
+        name = "-".join([f"operations-{machine}", *words])
+        yield name, Case(machine, "operations", harts, words, ops)
+    options = (("placement", "siblings"),)
+    yield "operations-siblings", Case("x8275clx2", "operations", 6, (), ops, options)
+
+
+def unaligned() -> Iterator[tuple[str, Case]]:
+    """Accesses across the ends of lines, forwarded by stores or not, and of doublewords (H3.4)."""
+    yield "unaligned-ring:3", Case("ring:3", "unaligned", 3)
+    yield "unaligned-ccx:2x3", Case("ccx:2x3", "unaligned", 6, tiny=True)
+    options = (("placement", "siblings"),)
+    small = ("core.store_buffer=3",)
+    yield "unaligned-siblings", Case("x8275clx2", "unaligned", 4, small, (), options, tiny=True)
+
+
+def levels_without_data() -> Iterator[tuple[str, Case]]:
+    """A level without data, whose children alone have what it answers for."""
+    words = ("ccx.data=none", "protocol=moesi")
+    parameters = (("ops", 12), ("lines", 12))
+    yield "no-data-below", Case("ccx:2x3", "random", 6, words, parameters, tiny=True)
+
+
+def readers() -> Iterator[tuple[str, Case]]:
+    """A level's data for readers, one after another (R6.2), no forwarder beside them (R10)."""
+    few, repeat = (("ops", 6),), "socket.data.repeat=9ns"
+    plain = "socket.resolver.forwarder=no"
+    spread = (("placement", "0,2,4,40,42"),)
+    for words in ((repeat,), (plain,), (repeat, plain)):
+        name = "-".join(["readers", *(word.split("=")[0].split(".")[-1] for word in words)])
+        yield name, Case("x6130x2", "lock/ticket", 5, words, few, spread)
+    parameters = (("ops", 12), ("lines", 6))
+    yield "readers-random", Case("x6130x2", "random", 5, (repeat, plain), parameters, spread, True)
+
+
+JOBS = dict(
+    [
+        *structures(8),
+        *far_atomics(),
+        *siblings(),
+        *workloads(),
+        *machines(),
+        *interrupts(),
+        *kinds(),
+    ]
+)
+
+LATE = ("chance.start=3us", "chance.request=50ns", "chance.hold=0.4")  # enough to reorder anything
+DRAWN = (
+    *("random-", "far-", "siblings-in-turn", "siblings-random", "four-", "by-age"),
+    *("ipi-", "delay-", "kinds-", "ticket-", "epyc-first-touch"),
+)
+
+
+def by_chance() -> Iterator[tuple[str, Case]]:
+    """Every structure under MESI, and whatever orders siblings, atomics and interrupts (V)."""
+    for name, case in JOBS.items():
+        if name.startswith(DRAWN) and name.rpartition("-")[2] not in {*PROTOCOLS} - {"mesi"}:
+            options = (*case.options, ("seeds", (1,)))
+            case = case._replace(overrides=(*case.overrides, *LATE), options=options)
+            yield f"by-chance-{name}", case
+    posted = Case("mesh:3x2", "counter/contended", 6, (*FAR, *LATE), (("duration", "1us"),))
+    yield "by-chance-posted", posted._replace(options=(("seeds", (1,)),))
+
+
+WEAK = ("core.order=weak",)
+
+
+def weakly() -> Iterator[tuple[str, Case]]:
+    """Weakly ordered cores (H8), by a seed and in lockstep; some of one machine's alone."""
+    for name, case in JOBS.items():
+        if name.startswith(DRAWN) and name.rpartition("-")[2] not in {*PROTOCOLS} - {"mesi"}:
+            options = (*case.options, ("seeds", (1,)))
+            yield (
+                f"weak-{name}",
+                case._replace(overrides=(*case.overrides, *WEAK), options=options),
+            )
+    for name, case in (*operations(), *unaligned()):
+        yield f"weak-lockstep-{name}", case._replace(overrides=(*case.overrides, *WEAK))
+    some = ("kinds.slow=core1-2", "core.slow.order=weak", "chance.store=80ns")
+    random = Case("mesh:3x2", "random", 6, some, (("ops", 12), ("lines", 6)), tiny=True)
+    yield "weak-kinds", random._replace(options=(("seeds", (2,)),))
+
+
+MORE = dict(  # which no earlier version has run
+    [*operations(), *unaligned(), *levels_without_data(), *readers(), *by_chance(), *weakly()]
+)
+LONG = dict(structures(100))

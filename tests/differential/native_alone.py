@@ -1,0 +1,27 @@
+"""The jobs of this suite for sanitizers, which see the native engine: the other one is Python.
+
+Not part of the usual run, which compares the engines on each job; sanitized.py names this file.
+The reference engine executes its instructions by the native hart library, through a port in
+Python, and does so here where accesses are of every kind.
+"""
+
+from __future__ import annotations
+
+import pytest
+from tests.differential.jobs import JOBS, MORE, make
+from tests.differential.test_engines_agree import agree
+
+from uncore.engine import native
+
+PORT = [name for name in MORE if name.startswith(("operations-", "unaligned-", "weak-lockstep-"))]
+
+
+@pytest.mark.parametrize("name", JOBS | MORE)
+def test_it_ends(name: str) -> None:
+    point = native.run(make((JOBS | MORE)[name]), frozenset({"log"}))
+    assert point["observed"]["log"]
+
+
+@pytest.mark.parametrize("name", PORT)
+def test_the_engines_agree_on(name: str) -> None:
+    agree(MORE[name])

@@ -1,0 +1,219 @@
+"""Would a difference be found, and the right rules be named?
+
+Each rule below is broken in the reference engine alone; a job that depends on it must then differ.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import Any
+
+import polars
+import pytest
+from tests.differential.jobs import JOBS, MORE, make
+
+from uncore.cli import app as cli
+from uncore.engine.reference import buffer, capacity, children, contended, join, locks
+from uncore.engine.reference.agents import Agents
+from uncore.engine.reference.caches import Caches
+from uncore.engine.reference.capacity import Capacity
+from uncore.engine.reference.chance import Chance
+from uncore.engine.reference.contended import Contended
+from uncore.engine.reference.core import Core
+from uncore.engine.reference.entry import Entry
+from uncore.engine.reference.fabric import Fabric
+from uncore.engine.reference.hart import Hart
+from uncore.engine.reference.log import Record
+from uncore.engine.reference.message import Message
+from uncore.engine.reference.protocol import Protocol
+from uncore.engine.reference.time import AT_ONCE
+from uncore.protocol.shapes import Cell
+from uncore.result import log
+from uncore.study.compare import agreement
+
+ENGINES = ("native", "reference")
+
+
+def _anew(entry: Entry, kind: str, child: int, right: str, cause: Message, data_to: int) -> None:
+    """The age of a probe that a probe has set in motion begins when it leaves."""
+    if cause and cause.since:
+        cause = copy.copy(cause)
+        cause.since = entry.clock.now
+    SEND_PROBE(entry, kind, child, right, cause, data_to)
+
+
+SEND_PROBE = children.send_probe
+
+
+def _from_the_first(core: Core, line: int, holder: int) -> None:
+    ASK_IN_TURN(core, line, len(core.harts) - 1)
+
+
+ASK_IN_TURN = contended.ask_in_turn
+
+
+def _late(_: Capacity, entry: Entry) -> None:
+    """The line that displaces another goes on before that one is given up."""
+    entry.recalled = True
+    entry.clock.call(entry.clock.now, AT_ONCE, entry.news.ring)
+
+
+def _here(entry: Entry, who: int) -> bool:
+    """Whether others wait for the line, but only at this level."""
+    return any(m.sender != who and m.kind != "Put" for m in entry.queue)
+
+
+def _direct(protocol: Protocol, children: str, request: str, line: int) -> Cell:
+    """The owner sends a writer the data, though others may read beside it."""
+    cell = RESOLVER(protocol, children, request, line)
+    if "via" not in cell.actions:
+        return cell
+    actions = tuple(action for action in cell.actions if action != "via")
+    return replace(cell, actions=actions, next=protocol.full_right)
+
+
+RESOLVER = Protocol.resolver
+
+
+def _on_time(_: Chance, request: Message, then: int) -> int:
+    return then
+
+
+def _usual(_: Chance, core: int, usual: int, number: int) -> int:
+    return usual
+
+
+def never(*_: Any) -> bool:
+    return False
+
+
+def always(*_: Any) -> bool:
+    return True
+
+
+def zero(*_: Any) -> int:
+    return 0
+
+
+def nothing(*_: Any) -> None:
+    return None
+
+
+# What is broken: (where, which, by what, the job that shows it, a word of the rules then named).
+BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
+    "no hold": (Caches, "protected", zero, "refcount-ccx-2", "C2 to C6"),
+    "no time on a channel": (Fabric, "slowest", zero, "random-bus:4-0-mesi", "F1 to F3"),
+    "no J3": (join, "children_first", never, "random-ccx:2x3-0-mesi", "J3"),
+    "no grants by age": (join, "young", never, "by-age-ticket", "J3"),
+    "an age from each join anew": (children, "send_probe", _anew, "by-age-twice", "J3"),
+    "room is made late": (Capacity, "recall", _late, "random-ccx:2x3-2-mesi", ""),
+    "no order of reads and writes": (Protocol, "resolver", _direct, "random-ring:5-1-mesif", "C2"),
+    "all is completed": (children, "completes", always, "random-ring:5-0-mesi", "R5"),
+    "never recalled": (Capacity, "take_entry", nothing, "random-ccx:2x3-2-mesi", ""),
+    "never evicted": (capacity, "evict_copy", nothing, "random-ccx:2x3-1-mesi", ""),
+    "one home": (Agents, "home", zero, "epyc-interleave", "A4"),
+    "one slice": (Agents, "slice", zero, "refcount-ccx-2", ""),
+    "no share of the width": (Core, "share", nothing, "intel-siblings", ""),
+    "nothing forwarded": (buffer, "forwarded", nothing, "random-bus:4-0-msi", ""),
+    "an LR's lock without end": (locks, "unlock", nothing, "no-hold", "C6"),
+    "siblings share what is fought for": (Contended, "bars", never, "siblings-counter/atomic", ""),
+    "a join keeps to itself that others wait": (
+        Entry, "others_wait", _here, "weak-siblings-in-turn-cas-epyc7601x2", ""
+    ),
+    "the first sibling asks first": (
+        contended, "ask_in_turn", _from_the_first, "four-siblings", ""
+    ),
+    "no locks": (locks, "may_begin", always, "siblings-counter/atomic", ""),
+    "all begin at once": (Chance, "start", zero, "by-chance-ticket-ccx-16", ""),
+    "no request is late": (Chance, "leaves", _on_time, "by-chance-random-bus:4-0-mesi", "V4"),
+    "posted AMOs overtake": (Chance, "in_order", _on_time, "by-chance-posted", "V4"),
+    "each hold is the usual one": (Chance, "hold", _usual, "by-chance-ticket-ccx-16", ""),
+    "a log without probes": (Record, "asked", nothing, "one-slice", "R3"),
+    "a log without sources": (Record, "granted", nothing, "one-slice", "R4"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", BREAKS)
+def test_a_broken_rule_is_noticed(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    place, name, broken, job, rule = BREAKS[what]
+    assert hasattr(place, name)
+    monkeypatch.setattr(place, name, broken)
+    found = agreement.compare(make((JOBS | MORE)[job]), ENGINES)
+    assert not found.equal
+    assert found.difference is not None
+    assert rule in found.difference.rule
+
+
+def test_a_late_interrupt_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It leaves no trace in the log, but in what the program measured."""
+    old = Hart.interrupt
+    monkeypatch.setattr(Hart, "interrupt", lambda hart, bit, level: old(hart, bit, level))
+    assert agreement.compare(make(JOBS["delay-ring:4"]), ENGINES).equal
+    monkeypatch.setattr(Hart, "interrupt", lambda hart, bit, level: hart.isa.interrupt(bit, level))
+    assert "tables" in agreement.compare(make(JOBS["delay-ring:4"]), ENGINES).outcome
+
+
+# ---- logs by hand --------------------------------------------------------------------------------
+
+
+def table(*records: dict[str, Any]) -> polars.DataFrame:
+    """A log; what a record leaves out is the same everywhere."""
+    words = {"op": "GetS", "right": "S"}
+    usual = {name: words.get(name, 1) for name in log.COLUMNS if name != "id"}
+    usual |= {"owner": -1, "source": -1, "probe": -1}
+    rows = [usual | {"number": number} | record for number, record in enumerate(records, 1)]
+    return log.frame({name: [row[name] for row in rows] for name in usual})
+
+
+FIRST = {"request": 10, "open": 20, "data": 30, "close": 40}
+SECOND = {"request": 15, "open": 41, "data": 50, "close": 60}
+
+
+def test_equal_logs_are_equal() -> None:
+    assert agreement.first(table(FIRST, SECOND), table(FIRST, SECOND)) is None
+
+
+def test_the_difference_that_is_first_in_time_is_shown() -> None:
+    """A late end of the first transaction is the consequence of the second one's early start."""
+    other = table(FIRST | {"close": 45}, SECOND | {"open": 35})
+    found = agreement.first(table(FIRST, SECOND), other)
+    assert found and found.columns == ("open",)
+    assert found.a and found.b and (found.a["open"], found.b["open"]) == (41, 35)
+    assert "R2" in found.rule
+
+
+def test_what_never_happened_is_later_than_what_did() -> None:
+    other = table(FIRST | {"data": -1}, SECOND | {"open": 25})
+    found = agreement.first(table(FIRST, SECOND), other)
+    assert found and found.columns == ("open",)
+
+
+def test_a_record_that_one_engine_lacks_is_missed() -> None:
+    found = agreement.first(table(FIRST, SECOND), table(FIRST))
+    assert found and found.a and found.b is None and "T4" in found.rule
+    assert [record["number"] for record in found.before] == [1]
+
+
+# ---- the command ---------------------------------------------------------------------------------
+
+WORDS = ("diff-engines", "ring:3", "counter/atomic", "--threads", "2", "--set", "ops=2")
+
+
+def test_the_command_says_equal(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        cli.main(WORDS)
+    assert exit_.value.code == 0
+    assert capsys.readouterr().out.count("equal") == 2
+
+
+def test_the_command_shows_the_difference_in_its_context(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Record, "asked", lambda *_: None)
+    with pytest.raises(SystemExit) as exit_:
+        cli.main(WORDS)
+    out = capsys.readouterr().out
+    assert exit_.value.code == 1
+    assert "rules in question: R3" in out
+    assert "native" in out and "reference" in out

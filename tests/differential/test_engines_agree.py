@@ -1,0 +1,33 @@
+"""Do the native engine and the reference engine agree, transaction by transaction?
+
+Each job runs on both; their logs (section L of docs/model.md) must be equal in every column of
+every record, and so must every field of the outcome that both know: times, instructions,
+latencies, transfers, what links and resolvers were busy with.  `--all` runs longer ones.
+"""
+
+from __future__ import annotations
+
+import pytest
+from tests.differential.jobs import JOBS, LONG, MORE, Case, make
+
+from uncore.study.compare import agreement
+
+ENGINES = ("native", "reference")
+
+
+@pytest.mark.parametrize("name", JOBS | MORE)
+def test_the_engines_agree_on(name: str) -> None:
+    agree((JOBS | MORE)[name])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", LONG)
+def test_the_engines_agree_for_longer_on(name: str) -> None:
+    agree(LONG[name])
+
+
+def agree(case: Case) -> None:
+    found = agreement.compare(make(case), ENGINES)
+    assert found.records > 0
+    assert found.difference is None, found.difference.rule
+    assert found.outcome == {}

@@ -1,0 +1,66 @@
+"""Is the reference engine docs/model.md once more: rule by rule, in their order?
+
+Whoever has the page in one hand finds each rule in the engine by its number (tests/tools/rules.py).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from tests.tools import rules
+
+# Rules that no function can be, and why.
+NO_FUNCTION = {
+    "C6.8": "follows from the others",
+    "S1": "harts never sleep here",
+    "S2": "cores never run ahead here",
+    "L8": "the reader of a log sorts it (uncore.result.log)",
+    "D1": "a deviation that the tables have",
+    "D2": "a deviation that follows from R7",
+    "D3": "a deviation that the tables have",
+}
+# Rules of which two sides have a part each.
+TWO_SIDES = {
+    "T2.3": {"time", "interrupts"},  # of a line, of a register
+    "C1": {"client", "caches"},  # of every client, of a core
+    "C3.1": {"client", "caches"},
+    "C9.2": {"contended", "entry"},  # what is heard, what is said
+    "R3": {"children", "writeback"},  # whom to ask, on whose account
+    "R4": {"client", "grants"},  # the owner, the resolver
+    "R5.1": {"children", "transaction"},  # what to complete, when to close
+    "R5.2": {"children", "transaction"},
+    "R7.2": {"capacity", "writeback"},  # what goes, what is kept
+    "R7.3": {"capacity", "writeback"},
+    "R7.4": {"capacity", "writeback"},
+    "I2": {"hart", "interrupts"},
+}
+
+
+def test_every_rule_is_a_function() -> None:
+    cited = {number for citation in rules.citations() for number in citation.numbers}
+    leaves = {number for number in rules.rules() if not rules.parts(number)}
+    assert leaves - cited == NO_FUNCTION.keys()
+
+
+def test_no_function_is_a_rule_that_the_page_lacks() -> None:
+    known = set(rules.rules())
+    unknown = [citation for citation in rules.citations() if set(citation.numbers) - known]
+    assert not unknown
+
+
+def test_the_rules_of_a_module_are_in_the_order_of_the_page() -> None:
+    order = rules.rules()
+    places: dict[str, list[int]] = defaultdict(list)
+    for citation in rules.citations():
+        places[citation.module].append(order.index(citation.numbers[0]))
+        assert list(citation.numbers) == sorted(citation.numbers, key=order.index), citation
+    assert {module for module, found in places.items() if found != sorted(found)} == set()
+
+
+def test_a_rule_is_in_one_module_unless_it_has_two_sides() -> None:
+    modules: dict[str, set[str]] = defaultdict(set)
+    for citation in rules.citations():
+        for number in citation.numbers:
+            modules[number].add(citation.module)
+    found = {number: where for number, where in modules.items() if len(where) > 1}
+    assert found == TWO_SIDES

@@ -1,0 +1,170 @@
+"""Does a guest that goes wrong end its run with one message that says who, where and why?
+
+In the words of the source: hart, pc, symbol, file and line.  Never a hang, never a traceback.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from tests.support.line import line
+from tests.support.runs import PROGRAMS, guest, point
+
+from uncore.cli import app as cli
+from uncore.engine import native, reference
+from uncore.errors import GuestError
+from uncore.execution.request import make_job
+from uncore.program.abi import CONSTANTS
+
+MILLISECOND = 10**9  # simulated ps
+LINES = (PROGRAMS / "bad.c").read_text().splitlines()
+
+
+def line_of(function: str) -> int:
+    """Of the first line of a function's body."""
+    head = f"static void {function}(void) {{"
+    number = next(n for n, text in enumerate(LINES, 1) if text.startswith(head))
+    return number if LINES[number - 1].endswith("}") else number + 1
+
+
+def message(what: str, machine: str = "ccx", threads: int = 3) -> str:
+    with pytest.raises(GuestError) as error:
+        point(machine, guest("bad"), threads, watchdog=MILLISECOND, what=what)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("what", "why"),
+    [
+        ("illegal", "illegal instruction"),
+        ("outside", "store or atomic access fault"),
+        ("device", "load access fault"),
+        ("misaligned", "store or atomic address misaligned"),
+    ],
+)
+def test_a_trap_names_its_hart_symbol_and_line(what: str, why: str) -> None:
+    place = rf"at 0x8000[0-9a-f]{{4}} {what}(\+0x[0-9a-f]+)? \(bad\.c:{line_of(what)}\)"
+    assert re.search(rf"hart 2: {why} {place}", message(what))
+
+
+@pytest.mark.parametrize("engine", [native, reference])
+def test_traps_of_several_harts_are_told_apart(engine: Any) -> None:
+    """All of them write at the same time, a word here, a word there."""
+    job = make_job("ring:3", guest("bad"), [3], parameters={"what": "everybody"})
+    with pytest.raises(
+        GuestError, match=r"hart \d: store or atomic access fault at 0x8000\w+ uc_main"
+    ):
+        engine.run(job, frozenset())
+
+
+def test_a_jump_to_nowhere_says_where_it_went() -> None:
+    assert "hart 2: instruction access fault at 0x1000 no symbol" in message("astray")
+
+
+def test_a_stack_overflow_is_reported_before_the_neighbour_suffers() -> None:
+    first, second, *_ = message("recurse").splitlines()
+    assert "hart 2: stack overflow, of 15488 bytes" in first
+    assert re.search(r"hart 2 stopped at 0x[0-9a-f]+ depth \(bad\.c:\d+\)", second)
+
+
+@pytest.mark.parametrize("engine", [native, reference])
+@pytest.mark.parametrize(
+    "frame",
+    ["fixed_17k", "fixed_64k", "fixed_256k", "fixed_1m", "nested", "alloca", "vla", "aligned"],
+)
+def test_no_frame_jumps_over_the_end_of_its_stack(engine: Any, frame: str) -> None:
+    """However large, and whatever made it; the function that has it is named."""
+    name = {"nested": "inner", "alloca": "alloca_"}.get(frame, frame)
+    said = overflown(engine, what=frame)
+    assert re.search(rf"hart 0 stopped at 0x[0-9a-f]+ {name}(\+\w+)? \(frames\.c:\d+\)", said)
+
+
+def test_frame_that_fits_the_stack_is_no_overflow() -> None:
+    assert not point("bus:2", guest("frames"), 2, what="vla", bytes=15 << 10)["failures"]
+
+
+def test_frame_larger_than_a_whole_stack_is_an_overflow_of_a_threads_own_stack() -> None:
+    """Where its end is, no engine knows."""
+    assert "fixed_256k" in overflown(native, what="thread")
+
+
+def overflown(engine: Any, **parameters: Any) -> str:
+    job = make_job("bus:2", guest("frames"), [1], parameters=parameters)
+    with pytest.raises(GuestError, match="hart 0: stack overflow, of 15488 bytes") as error:
+        engine.run(job, frozenset())
+    return str(error.value)
+
+
+def test_a_hart_that_trapped_without_a_handler_is_named_first() -> None:
+    first, second, *_ = message("unhandled", threads=31).splitlines()
+    assert "hart 30 trapped without a handler" in first
+    assert re.search(rf"hart 30 stopped at .* unhandled.*\(bad\.c:{line_of('illegal')}\)", second)
+
+
+@pytest.mark.parametrize("lookahead", [1, native.NO_LIMIT])
+def test_the_first_hart_in_time_ends_the_run(lookahead: int) -> None:
+    """T4: whichever hart the engine happens to execute first."""
+    with pytest.raises(GuestError, match="hart 2 trapped without a handler"):
+        point(line(), guest("bad"), 3, {"lookahead": lookahead}, what="race")
+
+
+def test_a_run_ends_when_every_hart_waits() -> None:
+    """At once: nothing is under way that could wake anybody."""
+    told = message("deadlock")
+    assert "every hart waits" in told
+    assert re.search(r"hart 2 spinning at 0x[0-9a-f]+ deadlock", told)
+
+
+@pytest.mark.parametrize(
+    ("what", "mode"),
+    [("atomic", "(running|waiting)"), ("compute", "running"), ("clock", "running")],
+)
+@pytest.mark.parametrize(("machine", "threads"), [("ccx", 3), ("tr1950x", 2), ("bus", 1)])
+def test_the_watchdog_ends_a_run_without_operations(
+    what: str, mode: str, machine: str, threads: int
+) -> None:
+    """A contended atomic, a loop that computes and one that reads the clock, alone or not."""
+    told = message(what, machine, threads)
+    assert "no operation in 1 simulated ms" in told
+    assert re.search(rf"hart {threads - 1} {mode} at 0x[0-9a-f]+ ({what}|uc_now)", told)
+
+
+def test_no_guest_turns_the_clock_back() -> None:
+    """A negative delay is a very long one, which the watchdog ends."""
+    assert "no operation in 1 simulated ms" in message("delay")
+
+
+def test_the_watchdog_says_who_waits_for_which_line() -> None:
+    told = message("atomic")
+    hot = re.search(r"waits for line (0x[0-9a-f]+), which its core holds in state IM", told)
+    assert hot
+    assert re.search(rf"resolver \d+: line {hot[1]} waits for \d+ answers", told)
+
+
+def test_a_failed_check_fails_the_run() -> None:
+    number = next(n for n, text in enumerate(LINES, 1) if "asked to fail" in text)
+    failures = point("ccx", guest("bad"), 3, what="check")["failures"]
+    assert failures == [f"bad.c:{number}: asked to fail"]
+
+
+@pytest.mark.parametrize("what", ["device", "deadlock", "check"])
+def test_the_command_ends_with_status_1_and_no_traceback(
+    what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["run", "ccx", str(PROGRAMS / "bad.c"), "--threads", "2", "--set", f"what={what}"]
+    with pytest.raises(SystemExit) as ended:
+        cli.main(words)
+    printed = capsys.readouterr()
+    assert ended.value.code == 1
+    assert "Traceback" not in printed.err
+    assert re.search(rf"bad\.c:\d+|hart 1 .*{what}", printed.out + printed.err)
+
+
+@pytest.mark.parametrize("engine", [native, reference])
+@pytest.mark.parametrize("call", ["UC_SYS_EXIT", "UC_SYS_EXIT_EXTENDED"])
+def test_a_run_ends_with_the_status_in_the_block_of_either_exit(call: str, engine: Any) -> None:
+    job = make_job("ring:3", guest("exit"), [3], parameters={"call": str(CONSTANTS[call])})
+    with pytest.raises(GuestError, match="ended with status 7"):
+        engine.run(job, frozenset())

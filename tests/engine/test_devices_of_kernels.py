@@ -1,0 +1,220 @@
+"""Devices that a kernel finds: interrupt files, their sender, the UART (rule P7), and who types."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.engine.test_kernels import WAYS, boot
+
+from uncore import _native
+from uncore import boot as system
+from uncore.boot import archive
+from uncore.boot.device_tree import APLIC, FILES, cpu_map
+from uncore.job.placement import place
+from uncore.topology import load
+
+MAGIC = b"070701"
+NEEDS_ROOM = pytest.mark.skipif(
+    _native.Arena.make() is None, reason="sanitizers keep their own memory"
+)
+
+# An interrupt file that takes identities 1 and 2; hart 0's UART sends identity 2 to `whom`.
+TAKES = """
+    la t0, taken
+    csrw stvec, t0
+    li t0, 0x200
+    csrw sie, t0
+    li t0, 0x70
+    csrw 0x150, t0
+    csrwi 0x151, 1
+    li t0, 0xC0
+    csrw 0x150, t0
+    csrwi 0x151, 6
+    csrsi sstatus, 2
+"""
+TAKEN = """
+.balign 4
+taken:
+    csrr s7, 0xDB0
+    csrrw s8, 0x15C, x0
+    srli s8, s8, 16
+    addi s9, s9, 1
+    li t5, 1
+    beq s8, t5, 1f
+    li t5, 0x10000000
+    lbu s10, 2(t5)
+    lbu s11, (t5)
+1:  sret
+"""
+# Hart 0 starts hart 1 and sleeps; hart 1 stores to hart 0's page.
+IPI = f"""
+{TAKES}
+    li a0, 1
+    la a1, other
+    li a2, 0
+    call 0x48534D, 0
+1:  wfi
+    beqz s9, 1b
+    addi s8, s8, -1
+    off 0
+other:
+    li t0, {FILES:#x}
+    li t1, 1
+    fence rw, rw
+    sw t1, (t0)
+1:  wfi
+    j 1b
+{TAKEN}
+"""
+# Hart WHOM takes the UART's interrupt, and says what has been typed.
+HEARS = f"""
+    li a0, 1
+    la a1, other
+    li a2, 0
+    call 0x48534D, 0
+begin:
+{TAKES}
+    bnez s4, 3f
+    li t0, {APLIC:#x}
+    li t1, 0x100
+    sw t1, (t0)
+    li t1, 6
+    sw t1, 4(t0)
+    li t1, WHOM << 18 | 2
+    li t2, {APLIC + 0x3004:#x}
+    sw t1, (t2)
+    li t1, 1
+    li t2, {APLIC + 0x1EDC:#x}
+    sw t1, (t2)
+    li t0, 0x10000000
+    li t1, 1
+    sb t1, 1(t0)
+    li t1, '?'
+    sb t1, (t0)
+    li t0, WHOM
+    beqz t0, 3f
+2:  wfi
+    j 2b
+3:  wfi
+    beqz s9, 3b
+    la t3, taken
+    lw t3, (t3)
+    li t0, 0x10000000
+    sb s11, (t0)
+    lbu t1, (t0)
+    sb t1, (t0)
+    lbu t1, 5(t0)
+    off 0
+other:
+    li s4, 1
+    j begin
+{TAKEN}
+"""
+
+
+def ended(run: Any, typed: str = "", still: system.Stillness | None = None) -> system.Session:
+    session, going = system.Session(run, still), True
+    while going:
+        assert session.run.now < 10**11, "it does not end"
+        if session.waits:
+            assert typed, "it waits for nothing"
+            session.type(typed)
+            typed = ""
+        going = session.goes_on()
+    return session
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_store_to_an_interrupt_file_wakes_its_hart(way: dict[str, Any]) -> None:
+    session = ended(system.start(boot(IPI), **way))
+    assert (session.run.end, session.run.exit_code) == ("exited", 0)
+
+
+@pytest.mark.parametrize("whom", [0, 1])
+def test_what_is_typed_interrupts_the_hart_that_it_is_sent_to(whom: int) -> None:
+    text = f".set WHOM, {whom}\n{HEARS}"
+    ends = [ended(system.start(boot(text), **way), "ab").outcome() for way in WAYS]
+    assert (ends[0]["end"], ends[0]["console"]) == ("exited", "?ab")
+    assert [one["time"] for one in ends] == [ends[0]["time"]] * len(WAYS)
+
+
+@NEEDS_ROOM
+@pytest.mark.parametrize("when", [1, 10**5, "waits"])
+def test_saved_run_goes_on_as_if_it_had_not_been_saved(tmp_path: Path, when: Any) -> None:
+    text = f".set WHOM, 1\n{HEARS}"
+    straight = ended(system.start(boot(text)), "xy").outcome()
+    begun = system.begin(boot(text), saved=True)
+    session = system.Session(begun.run)
+    while not (session.waits if when == "waits" else session.run.now >= when):
+        assert session.goes_on(None if when == "waits" else when)
+    system.save(begun, session, tmp_path / "state")
+    del session, begun
+    for typed in ("zz", "xy"):
+        again = system.take_up(tmp_path / "state")
+        found = ended(again.run, typed, again.still).outcome()
+        del again
+    assert found == straight
+
+
+RESTLESS = f".set WHOM, 0\n{HEARS}".replace("other:\n", "other:\n    addi a5, a5, 1\n    j other\n")
+
+
+@pytest.mark.bulk
+def test_prompt_before_a_hart_that_never_sleeps_is_typed_to() -> None:
+    session = ended(system.start(boot(RESTLESS)), "ab")
+    assert (session.run.end, session.console) == ("exited", "?ab")
+
+
+@NEEDS_ROOM
+@pytest.mark.bulk
+def test_boot_saved_before_its_prompt_is_believed_is_typed_to_when_it_would_have_been(
+    tmp_path: Path,
+) -> None:
+    straight = ended(system.start(boot(RESTLESS)), "ab").outcome()
+    begun = system.begin(boot(RESTLESS), saved=True)
+    session = system.Session(begun.run)
+    while session.run.now < 10**10:
+        assert session.goes_on()
+    system.save(begun, session, tmp_path / "state")
+    del session, begun
+    again = system.take_up(tmp_path / "state")
+    assert ended(again.run, "ab", again.still).outcome() == straight
+
+
+def test_kernel_finds_a_folder_behind_its_disk(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/run").write_bytes(b"12345")
+    (tmp_path / "link").symlink_to("bin/run")
+    found = archive.beside(b"disk!", tmp_path)
+    assert found == archive.beside(b"disk!", tmp_path)
+    heads = [found[at : at + 110] for at in range(8, len(found), 4) if found[at : at + 6] == MAGIC]
+    sizes = [int(head[54:62], 16) for head in heads]
+    assert sizes == [0, 0, 5, 7, 0]
+    names = [b"files", b"files/bin", b"files/bin/run", b"files/link", b"TRAILER!!!"]
+    assert all(name + b"\0" in found for name in names)
+
+
+@pytest.mark.parametrize("whom", [0, 1])
+def test_attribution_changes_nothing_and_counts_what_comes_after(whom: int) -> None:
+    text = f".set WHOM, {whom}\n{HEARS}"
+    plain = ended(system.start(boot(text)), "ab")
+    session = system.Session(system.start(boot(text)))
+    while not session.waits:
+        assert session.goes_on()
+    session.run.observe()
+    session.type("ab")
+    while session.goes_on():
+        pass
+    assert session.outcome() == plain.outcome()
+    assert sum(one["device"] for one in session.run.interrupts()) == 1
+    assert session.run.lines()["uses"]["waited_ps"].sum() > 0
+
+
+def test_kernel_is_told_of_each_socket() -> None:
+    for name, sockets, clusters in (("epyc7601x2", 2, 8), ("ccx:4x4", 1, 4)):
+        machine = load(name)
+        cores = [machine.core_of(hart) for hart in place(machine, "compact", smt=False)]
+        told = cpu_map(machine, cores)
+        assert [len(part) for part in told.values()] == [clusters] * sockets

@@ -1,0 +1,87 @@
+"""Does `fairness` say who was served less, with fixed work as in equal time?"""
+
+from __future__ import annotations
+
+from statistics import median
+
+import msgspec
+import pytest
+
+from uncore.execution import request as api
+from uncore.report import curve
+from uncore.result import Point, to_medians
+
+UNKNOWN = dict.fromkeys((f for f in Point.__struct_fields__ if f != "absent"), "made up")
+EQUAL, LATE = [(0, 100), (0, 100)], [(0, 100), (50, 250)]
+
+
+def fairness(ops: list[int], times: list[tuple[int, int]]) -> float | None:
+    end = max(end for _, end in times)
+    return Point(
+        threads=len(ops),
+        ops=sum(ops),
+        elapsed_ps=end,
+        thread_ops=ops,
+        thread_ps=times,
+        absent=UNKNOWN,
+    ).fairness
+
+
+@pytest.mark.parametrize(
+    ("ops", "times", "expected"),
+    [
+        ([10, 10], EQUAL, 1.0),
+        ([10, 10], LATE, 0.5),  # fixed work: the last took twice as long from its own beginning
+        ([10, 5], EQUAL, 0.5),  # equal time
+        ([10, 0], EQUAL, 0.0),
+        ([10], EQUAL[:1], None),
+        (
+            [10, 10],
+            [(0, 100), (51, 251)],
+            None,
+        ),  # together for less than half of the quicker's time
+        ([10, 10], [(0, 100), (100, 200)], None),  # the first had finished when the other began
+        ([0, 0], EQUAL, None),
+        ([10, 10], [(0, 100), (0, 0)], None),  # one never entered the region of interest
+    ],
+)
+def test_fairness_is_the_least_rate_over_the_most(ops, times, expected) -> None:
+    assert fairness(ops, times) == expected
+
+
+@pytest.mark.parametrize("asked", [{"ops": 1000}, {"duration": "400us"}])
+def test_a_queue_is_fair_and_backing_off_is_not(asked: dict[str, object]) -> None:
+    """Harts of three complexes and a single one far away, with fixed work and with fixed time."""
+    words = {"placement": "0-11,60", "parameters": asked}
+    queue, absent = (
+        [point.fairness for point in api.run("epyc7601x2", lock, (13,), **words).points]
+        for lock in ("lock/mcs", "lock/ttas")
+    )
+    assert median(queue) > 0.8 > 0.6 > median(absent) >= 0
+
+
+def test_small_cores_do_less_where_nothing_is_shared() -> None:
+    asked = {"duration": "100us"}
+    for point in api.run("i912900k", "counter/percpu", (24,), parameters=asked).points:
+        assert 0.7 < point.fairness < 0.9
+
+
+def test_harts_that_never_worked_together_are_not_compared() -> None:
+    """The first has done its few operations before the last has left the start."""
+    for point in api.run("i912900k", "counter/percpu", (24,), parameters={"ops": 200}).points:
+        assert point.fairness is None
+
+
+def test_one_thread_has_none_and_two_have_a_number(capsys: pytest.CaptureFixture[str]) -> None:
+    result = api.run("ccx:2x2", "lock/tas", (1, 2))
+    alone, both = to_medians([result])
+    assert alone["fairness"] is None
+    assert both["fairness"] in [round(p.fairness, 4) for p in result.points if p.threads == 2]
+    curve.show([result], as_json=False)
+    assert f" {both['fairness']:.2f} +-" in capsys.readouterr().out
+
+
+def test_results_saved_before_times_were_kept_still_repeat() -> None:
+    now = api.run("ccx:2x2", "lock/tas", (4,)).points[0]
+    before = msgspec.structs.replace(now, thread_ps=msgspec.UNSET)
+    assert before.fairness is None and now.as_kept_by(before) == before != now

@@ -1,0 +1,413 @@
+"""Kernels in supervisor mode on a machine: does the firmware do what they ask for (rules P)?"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from tests.isa import guest
+
+from uncore import boot as system
+from uncore.boot.images import Kernel
+from uncore.errors import UserError
+from uncore.job.placement import place
+from uncore.topology import load
+
+ROOT, MIDDLE, LAST = 0x80040000, 0x80041000, 0x80042000
+OLD, NEW = 0x80050000, 0x80060000
+WORDS = 0x80070000  # each on a line of its own
+READY = 0xCF  # valid, read, write, execute, accessed, dirty
+
+
+def entry(address: int, flags: int) -> int:
+    return address >> 12 << 10 | flags
+
+
+CALLS = """
+.macro call extension, function
+    li a7, \\extension
+    li a6, \\function
+    ecall
+.endm
+.macro say text
+    la a1, 1f
+    li a0, 2f - 1f
+    li a2, 0
+    call 0x4442434E, 0
+    j 2f
+1:  .ascii "\\text"
+2:  .balign 4
+.endm
+.macro set number, value
+    li t0, WORDS + 64 * \\number
+    li t1, \\value
+    fence rw, rw
+    sd t1, (t0)
+.endm
+.macro await number, value
+    li t0, WORDS + 64 * \\number
+    li t1, \\value
+9:  ld t2, (t0)
+    bne t2, t1, 9b
+    fence rw, rw
+.endm
+.macro off code
+    li a0, 0
+    li a1, \\code
+    call 0x53525354, 0
+.endm
+"""
+
+# Hart 1 reads a page; hart 0 moves it and has hart 1 forget where it was.
+SHOOTDOWN = f"""
+    mv s0, a1
+    li a0, 1
+    la a1, other
+    li a2, 42
+    call 0x48534D, 0
+    mv s1, a0
+    await 0, 1
+    li t0, {LAST:#x}
+    li t1, {entry(NEW, READY):#x}
+    sd t1, (t0)
+    fence rw, rw
+    set 1, 1
+    await 0, 2
+    li a0, 2
+    li a1, 0
+    li a2, 0x40000000
+    li a3, 4096
+    call 0x52464E43, 1
+    set 1, 2
+    await 0, 3
+    li t0, WORDS
+    ld s2, 256(t0)
+    ld s3, 320(t0)
+    ld s4, 384(t0)
+    lwu s5, (s0)
+    say "done"
+    off 0
+other:
+    li t0, {8 << 60 | ROOT >> 12:#x}
+    csrw satp, t0
+    li s6, 0x40000000
+    ld s7, (s6)
+    mv s10, a1
+    set 0, 1
+    await 1, 1
+    ld s8, (s6)
+    set 0, 2
+    await 1, 2
+    ld s9, (s6)
+    li t0, WORDS
+    sd s7, 256(t0)
+    sd s8, 320(t0)
+    sd s9, 384(t0)
+    set 0, 3
+1:  wfi
+    j 1b
+"""
+TABLES = {
+    ROOT + 8 * 2: entry(0x80000000, READY),
+    ROOT + 8: entry(MIDDLE, 1),
+    MIDDLE: entry(LAST, 1),
+    LAST: entry(OLD, READY),
+    OLD: 0x1111,
+    NEW: 0x2222,
+}
+
+# Each wakes the other out of its sleep, and a timer the first.
+INTERRUPTS = """
+    la t0, taken
+    csrw stvec, t0
+    li t0, 0x22
+    csrw sie, t0
+    csrsi sstatus, 2
+    li a0, 1
+    la a1, other
+    li a2, 0
+    call 0x48534D, 0
+1:  wfi
+    beqz s1, 1b
+    rdtime s4
+    li t0, 5000
+    add t0, t0, s4
+    csrw 0x14D, t0
+1:  wfi
+    beqz s2, 1b
+    rdtime s5
+    off 0
+other:
+    li a0, 1
+    li a1, 0
+    call 0x735049, 0
+1:  wfi
+    j 1b
+.balign 4
+taken:
+    csrr s3, scause
+    andi s3, s3, 0xff
+    li t5, 5
+    beq s3, t5, 2f
+    csrci sip, 2
+    addi s1, s1, 1
+    sret
+2:  li t5, -1
+    csrw 0x14D, t5
+    addi s2, s2, 1
+    sret
+"""
+
+# Its program reads the counters and calls: cause 8. One that may not would trap before, by cause 2.
+PROGRAM = """
+    la t0, called
+    csrw stvec, t0
+    la t0, program
+    csrw sepc, t0
+    sret
+.balign 4
+called:
+    csrr s1, scause
+    li t0, WORDS
+    sd s1, (t0)
+    off 0
+program:
+    rdcycle s2
+    rdtime s3
+    rdinstret s4
+    ecall
+"""
+
+
+@cache
+def kernel(text: str) -> Kernel:
+    with TemporaryDirectory() as folder:
+        image = guest.assemble(f".set WORDS, {WORDS:#x}\n{CALLS}{text}", Path(folder))
+    return Kernel(image.text, 0, 2 << 20)
+
+
+def boot(text: str, settings: Sequence[str] = (), **more: Any) -> system.Boot:
+    found = load("ccx:1x2", settings)
+    return system.Boot(found, place(found, "compact"), kernel(text), memory=16 << 20, **more)
+
+
+def run(
+    text: str,
+    memory: dict[int, int] | None = None,
+    settings: Sequence[str] = (),
+    **more: Any,
+) -> Any:
+    """`memory`: doublewords that the kernel finds in its image."""
+    asked = boot(text, settings)
+    data = bytearray(asked.kernel.data.ljust(1 << 20, b"\0"))
+    for address, value in (memory or {}).items():
+        struct.pack_into("<Q", data, address - 0x80000000, value)
+    whole = Kernel(bytes(data), 0, asked.kernel.size)
+    engine = system.start(system.Boot(asked.machine, asked.harts, whole, memory=16 << 20), **more)
+    for _ in range(1000):
+        if not engine.step(10_000, 10**9):
+            return engine
+    raise AssertionError(engine.harts())
+
+
+WAYS = ({}, {"lookahead": 0}, {"sleep": False})
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_remote_fence_has_a_hart_forget_a_translation(way: dict[str, Any]) -> None:
+    engine = run(SHOOTDOWN, TABLES, **way)
+    assert (engine.end, engine.exit_code, engine.console) == ("exited", 0, "done")
+    found = struct.unpack("<Q56xQ56xQ", engine.read(WORDS + 256, 136))
+    assert found == (0x1111, 0x1111, 0x2222)
+
+
+def test_outcome_does_not_show_how_it_was_executed() -> None:
+    ends = [run(SHOOTDOWN, TABLES, **way) for way in WAYS]
+    told = [[(h["clock"], h["instructions"]) for h in engine.harts()] for engine in ends]
+    assert told[0] == told[1] == told[2]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_interrupts_wake_kernels(way: dict[str, Any]) -> None:
+    engine = run(INTERRUPTS, **way)
+    assert (engine.end, engine.exit_code) == ("exited", 0)
+
+
+# Hart 0 exchanges an instruction of one page after the other; hart 1 executes each for the first
+# time somewhat later, then once more behind a fence when it knows that the exchange was made.
+CODE, EXCHANGED, LI_ZERO, LI_ONE = 0x80090000, 32, 0x00000B93, 0x00100B93  # of s7
+EXCHANGES = f"""
+    li a0, 1
+    la a1, other
+    li a2, 0
+    call 0x48534D, 0
+    li s1, WORDS
+    li s2, {CODE:#x}
+    li s3, {EXCHANGED}
+    li s4, {LI_ONE:#x}
+1:  ld t2, (s1)
+    bne t2, s3, 1b
+    amoswap.w t3, s4, (s2)
+    sd s3, 64(s1)
+    li t0, 4096
+    add s2, s2, t0
+    addi s3, s3, -1
+    bnez s3, 1b
+    await 2, 1
+    off 0
+other:
+    li s1, WORDS
+    li s2, {CODE:#x}
+    li s3, {EXCHANGED}
+    mv s8, zero
+    mv s9, zero
+1:  sd s3, (s1)
+    slli t0, s3, 5
+2:  addi t0, t0, -1
+    bnez t0, 2b
+    jalr s10, 0(s2)
+    add s8, s8, s7
+3:  ld t2, 64(s1)
+    bne t2, s3, 3b
+    fence.i
+    jalr s10, 0(s2)
+    add s9, s9, s7
+    li t0, 4096
+    add s2, s2, t0
+    addi s3, s3, -1
+    bnez s3, 1b
+    sd s8, 256(s1)
+    sd s9, 320(s1)
+    set 2, 1
+1:  wfi
+    j 1b
+"""
+
+
+def test_code_is_new_after_fence_i_although_it_was_decoded_while_its_write_was_under_way() -> None:
+    pages = {CODE + 4096 * n: 0x8D02 << 32 | LI_ZERO for n in range(EXCHANGED)}
+    engine = run(EXCHANGES, pages)
+    assert engine.exit_code == 0
+    early, fenced = struct.unpack("<Q56xQ", engine.read(WORDS + 256, 72))
+    assert 0 < early < EXCHANGED
+    assert fenced == EXCHANGED
+
+
+PAGES, TURNS = 32, 20
+READS = f"""
+    li t0, {8 << 60 | ROOT >> 12:#x}
+    csrw satp, t0
+    li s0, {TURNS}
+1:  li s1, 0x40000000
+    li s2, {PAGES}
+2:  ld s3, (s1)
+    li t0, 4096 + 64
+    add s1, s1, t0
+    addi s2, s2, -1
+    bnez s2, 2b
+    addi s0, s0, -1
+    bnez s0, 1b
+    off 0
+"""
+
+
+# The same, executed: each page has nothing but the way back.
+EXECUTES = READS.replace("ld s3, (s1)", "jalr s10, 0(s1)").replace("4096 + 64", "4096")
+# Four pages of data, which fill a first level, and one of code whose translation is forgotten.
+READS_AND_EXECUTES = f"""
+    li t0, {8 << 60 | ROOT >> 12:#x}
+    csrw satp, t0
+    li s0, {TURNS}
+    li t0, 4096
+1:  li s1, 0x40000000
+    .rept 4
+    ld s3, (s1)
+    add s1, s1, t0
+    .endr
+    sfence.vma s1
+    jalr s10, 0(s1)
+    addi s0, s0, -1
+    bnez s0, 1b
+    off 0
+"""
+# Four pages of one set, whether it has two ways or four; and pages of 2 MiB.
+READS_OF_A_SET = READS.replace("4096 + 64", "4 * 4096 + 64").replace(f"s2, {PAGES}", "s2, 4")
+LARGE = 6
+READS_LARGE = READS.replace("4096 + 64", "0x200040").replace(f"s2, {PAGES}", f"s2, {LARGE}")
+READS_LARGE = READS_LARGE.replace("0x40000000", "0x40200000")
+
+
+def time_with(text: str = READS, **tlb: str) -> int:
+    """Of a kernel that reads a word of each page, turn by turn."""
+    pages = {LAST + 8 * n: entry(OLD + 4096 * n, READY) for n in range(PAGES)}
+    code = {OLD + 4096 * n: 0x8D02 for n in range(PAGES)}  # jr s10
+    tables = {ROOT + 8 * 2: entry(0x80000000, READY), ROOT + 8: entry(MIDDLE, 1)}
+    large = {MIDDLE + 8 * n: entry(0x80000000 + (n << 21), READY) for n in range(1, LARGE + 1)}
+    sizes = [f"core.tlb.{name}={value}" for name, value in tlb.items()]
+    engine = run(text, {**tables, MIDDLE: entry(LAST, 1), **large, **pages, **code}, sizes)
+    assert engine.exit_code == 0
+    return int(engine.harts()[0]["clock"])
+
+
+def test_a_translation_that_only_the_second_level_has_takes_its_latency() -> None:
+    alone = time_with(latency="10ns")
+    assert time_with(first="16", latency="10ns") - alone == PAGES * (TURNS - 1) * 10_000
+
+
+@pytest.mark.parametrize("text", [READS, EXECUTES], ids=["data", "code"])
+def test_a_translation_that_no_level_has_takes_a_walk(text: str) -> None:
+    alone, walks = time_with(text), PAGES * (TURNS - 1)
+    hit = load("ccx:1x2").core.l1_hit
+    assert time_with(text, first="16", second="16") - alone >= walks * 3 * hit
+
+
+def test_a_translation_of_code_is_not_in_the_first_level() -> None:
+    slow, quick = (
+        time_with(READS_AND_EXECUTES, first="4", latency=latency) for latency in ("1us", "1ns")
+    )
+    assert slow == quick
+
+
+def test_pages_of_one_set_need_as_many_ways() -> None:
+    two, four = (time_with(READS_OF_A_SET, first="8", second="8", ways=n) for n in ("2", "4"))
+    assert two - four >= 4 * (TURNS - 1) * 3 * load("ccx:1x2").core.l1_hit
+
+
+def test_large_pages_have_entries_of_their_own() -> None:
+    few, many = (time_with(READS_LARGE, first="4", large=n) for n in ("4", "8"))
+    assert few - many >= LARGE * (TURNS - 1) * 2 * load("ccx:1x2").core.l1_hit
+
+
+def test_wfi_goes_on_where_an_interrupt_is_pending() -> None:
+    assert run("    csrsi sie, 2\n    csrsi sip, 2\n    wfi\n    off 0\n").end == "exited"
+
+
+def test_programs_may_read_the_counters() -> None:
+    assert struct.unpack("<Q", run(PROGRAM).read(WORDS, 8)) == (8,)
+
+
+def test_exit_tells_why_the_kernel_went_down() -> None:
+    assert run("    off 1\n").exit_code == 1
+
+
+def test_trap_of_a_kernel_without_handler_ends_the_run() -> None:
+    engine = run("    li t0, 0\n    ld t0, (t0)\n")
+    assert engine.end == "fatal"
+    assert "hart 0 trapped without a handler, cause 5" in engine.reason
+
+
+def test_initrd_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(UserError, match="--memory"):
+        system.start(boot("    off 0\n", initrd=bytes(16 << 20)))
+
+
+def test_weakly_ordered_machine_is_refused() -> None:
+    asked = boot("    off 0\n")
+    weak = load("ccx:1x2", ["core.order=weak"])
+    with pytest.raises(UserError, match=r"core\.order=tso"):
+        system.start(system.Boot(weak, asked.harts, asked.kernel))

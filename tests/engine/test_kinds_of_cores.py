@@ -1,0 +1,45 @@
+"""Does each core take what its own kind takes, and two of different kinds what lies between?"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from tests.support.line import CORE, NS, line
+from tests.support.plans import Do, Step, steps
+
+from uncore.execution import request as api
+from uncore.topology.machine import Kind
+
+CLOCK_RATIO = 2
+SLOW = Kind("slow", (1,), dataclasses.replace(
+    CORE,
+    instruction=CLOCK_RATIO * NS,
+    mispredict=CLOCK_RATIO * CORE.mispredict,
+    restart=CLOCK_RATIO * CORE.restart,
+    l1_hit=CLOCK_RATIO * CORE.l1_hit,
+    atomic=CLOCK_RATIO * CORE.atomic,
+))  # fmt: skip
+
+
+def test_a_loop_takes_longer_by_the_ratio_of_the_clocks() -> None:
+    """H1, H2: two harts do the same on lines of their own."""
+    machine = line(kinds=(SLOW,))
+    plans = [
+        [Step(1000, Do.COMPUTE), Step(4000, Do.AMO, place), Step(6000, Do.AMO, place)]
+        for place in (0, 9)
+    ]
+    fast, slow = steps(machine, plans)
+    for one in (0, 2):  # two instructions, of a nanosecond each, read the clock
+        assert slow[one].cost + 2 == CLOCK_RATIO * (fast[one].cost + 2)
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_a_handoff_between_kinds_lies_between_those_of_either(engine: str) -> None:
+    slow = {"kinds.slow": "core2-3", "core.slow.clock": "1GHz"}
+    result = api.run(
+        "bus:4", "latency/pingpong", [4], parameters={"rounds": "8"}, overrides=slow, engine=engine
+    )
+    ns = result.outcome.points[0].tables["handoff"]
+    fast, between, small = ns[1][0], ns[2][0], ns[3][2]
+    assert 1.1 * fast < between < small / 1.1

@@ -1,0 +1,131 @@
+"""Is the transaction log what section L of docs/model.md says, exactly?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars
+import pytest
+from tests.support.line import KEPT, NS, line
+from tests.support.plans import START, Do, Plans, Step, words
+from tests.support.runs import guest, job, logged
+
+from uncore.engine import native
+from uncore.topology.machine import Machine
+
+LOG = frozenset({"log"})
+HOME, MEMORY = 3, 4  # agents of the machine of support/line.py
+TIMES = ["request", "open", "probe", "data", "close"]
+
+
+def shared_line(machine: Machine, plans: Plans, **options: Any) -> list[dict[str, Any]]:
+    """The records of the line that the plans' first step, at 1000, touches; ns after the start."""
+    table, _ = logged(machine, guest("plan"), len(plans), **words(plans), **options)
+    late = table.filter(polars.col("request") >= (START + 1000) * NS)
+    times = [polars.col(t).replace({-1: START * NS}) // NS - START for t in TIMES]
+    return late.filter(polars.col("line") == late["line"].first()).with_columns(times).to_dicts()
+
+
+# B asks A's line: when A's answer is seen at H, when its data or the resolver's reach B, when B's
+# Unblock is at H.
+HANDED = {
+    ("direct", "response"): (2090, 2073),
+    ("direct", "completion"): (2090, 2112),
+    ("via", "response"): (2099, 2075),
+    ("via", "completion"): (2099, 2121),
+}
+
+
+@pytest.mark.parametrize(("reply", "unblock"), HANDED)
+def test_the_log_says_what_became_of_each_request(reply: str, unblock: str) -> None:
+    """A writes, then B: every field by hand, from the rules, the wires and support/line.py."""
+    plans = [[Step(1000, Do.AMO)], [Step(2000, Do.AMO)]]
+    first, second = shared_line(line(resolver={"reply": reply, "unblock": unblock}), plans)
+    closed = 1116 if unblock == "completion" else 1092
+    expected = {"requester": 0, "resolver": HOME, "op": "GetM", "owner": -1, "source": MEMORY}
+    expected |= {"right": "M", "probes": 0, "request": 1016, "open": 1032, "probe": 0}
+    assert first.items() >= (expected | {"data": 1105, "close": closed}).items()
+    data, closed = HANDED[reply, unblock]
+    expected = {"requester": 1, "resolver": HOME, "op": "GetM", "owner": 0, "source": 0}
+    expected |= {"right": "M", "probes": 1, "request": 2016, "open": 2042, "probe": 2042}
+    assert second.items() >= (expected | {"data": data, "close": closed}).items()
+    assert second["id"] > first["id"] and first["number"] >= 1
+
+
+def test_the_log_says_rights_upgrades_and_own_data() -> None:
+    """A and B read (E, then S from the level's store), B writes: an upgrade without data."""
+    plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.LOAD), Step(3000, Do.AMO)]]
+    first, second, third = shared_line(line(resolver=KEPT), plans)
+    assert (first["op"], first["right"], first["source"]) == ("GetS", "E", MEMORY)
+    assert (second["op"], second["right"], second["source"]) == ("GetS", "S", 0)
+    assert (third["op"], third["right"], third["source"]) == ("Upg", "M", -1)
+    assert (third["owner"], third["probes"]) == (-1, 1)
+    other = [[Step(1000, Do.LOAD)], [Step(2000, Do.LOAD)], [Step(3000, Do.LOAD)]]
+    *_, last = shared_line(line(resolver=KEPT, protocol="msi"), other)
+    assert (last["source"], last["owner"], last["probes"]) == (HOME, -1, 0)
+    assert last["close"] + 21 <= last["data"]  # closed when decided, left after `data_hit`
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_an_atomic_done_at_the_resolver_is_logged(kept: bool) -> None:
+    """C8: nothing is granted; a value is sent, and its source is whoever had the data last."""
+    far = line(core={"far_atomics": True}, resolver=KEPT if kept else {})
+    plans = [[Step(1000, Do.STORE)], [Step(2000, Do.AMO), Step(3000, Do.AMO)]]
+    _, first, second = shared_line(far, plans)
+    expected = {"requester": 1, "resolver": HOME, "op": "Amo", "right": ""}
+    # A's data are at H when it has been probed; the next are the level's own, or memory's.
+    data_hit = 21 if kept else 0  # an Amo's slice is busy with the level's data
+    opened = 2042 + data_hit
+    owned = {"owner": 0, "source": 0, "probes": 1, "request": 2016}
+    owned |= {"open": opened, "probe": opened}
+    owned |= {"close": opened + 11 + 9 + 13, "data": opened + 33 + 20}
+    assert first.items() >= (expected | owned).items()
+    later = {"owner": -1, "source": HOME if kept else MEMORY, "probes": 0, "probe": 0}
+    closed = 3042 + data_hit if kept else 3042 + 60
+    later |= {"open": 3042 + data_hit, "close": closed, "data": closed + 20}
+    assert second.items() >= (expected | later).items()
+
+
+MACHINES = ["bus:4", "ring:4", "epyc7601x2", "e52690x2"]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_the_log_has_a_record_for_each_transaction(machine: str) -> None:
+    """L1; and a run is the same with and without, and however far its cores run ahead."""
+    options = {"placement": "scatter"} if machine in MACHINES[2:] else {}
+    table, point = logged(machine, guest("random_sharing"), 4, **options)
+    assert table.height == point["transactions"] > 100
+    plain = native.run(job(machine, guest("random_sharing"), 4, **options), frozenset())
+    assert plain.pop("observed") == {} and plain == point
+    slow, _ = logged(
+        machine, guest("random_sharing"), 4, {"lookahead": 0, "sleep": False}, **options
+    )
+    assert slow.equals(table)
+
+
+def test_writebacks_and_what_joins_ask_above_are_logged() -> None:
+    """L2, L4, L5: Puts are granted nothing; a join asks above while a child waits."""
+    small = {"core.l1": "1KiB 2-way 4cy", "core.l2": "2KiB 2-way 12cy"}
+    table, _ = logged(
+        "epyc7601x2", guest("random_sharing"), 4, placement="scatter", overrides=small
+    )
+    puts = table.filter(op="Put")
+    assert puts.height and set(puts["right"]) == {""} and set(puts["source"]) == {-1}
+    assert set(table.filter(polars.col("op") != "Put")["right"]) <= set("SFEM")
+    joins = set(table["resolver"]) & set(table["requester"])
+    above = table.filter(polars.col("requester").is_in(list(joins)) & (polars.col("op") != "Put"))
+    below = table.select("line", "open", "close", "probe", requester="resolver")
+    asked = above.join(below, on=["requester", "line"], suffix="_below").filter(
+        polars.col("request").is_between("open_below", "close_below")
+    )
+    assert set(asked["id"]) == set(above["id"]) != set()
+    # L6: for a request, a join asks its children only once it has the right; before, for a probe.
+    assert asked.filter(polars.col("probe_below").is_between(0, polars.col("data") - 1)).is_empty()
+
+
+def test_the_log_is_ordered_by_request_and_number() -> None:
+    """L8."""
+    table, _ = logged("epyc7601x2", "lock/mcs", 8)
+    assert table["id"].to_list() == list(range(table.height))
+    assert table.sort("request", "requester", "number").equals(table)
+    assert not table.select("requester", "number").is_duplicated().any()

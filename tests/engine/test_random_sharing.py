@@ -1,0 +1,113 @@
+"""Does every load return what it may, whatever harts do to shared lines, on every kind of machine?
+
+The cases of tests/tools/stress.py: a million checked operations in all; `--all` runs ten million
+more, with other seeds, and `python -m tests.tools.stress` as many as asked.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.runs import broken, guest, point
+from tests.tools import stress
+from tests.tools.stress import CASES, MACHINES, ROOMY, TINY, Case, with_caches
+
+from uncore.engine import native
+from uncore.errors import GuestError
+from uncore.job import Job
+from uncore.topology import Machine
+
+OPERATIONS = 1_000_000
+
+
+def outcome(job: Job, **limits: int) -> dict[str, Any]:
+    return native.run(job, frozenset(), **limits)
+
+
+def check(case: Case, operations: int, seed: int) -> None:
+    points = [outcome(job) for job in stress.round_of(case, operations, seed)]
+    assert not [failure for point in points for failure in point["failures"]]
+    assert sum(point["ops"] for point in points) >= operations
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_every_load_returns_what_it_may(case: Case) -> None:
+    check(case, OPERATIONS // len(CASES), CASES.index(case))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(100, 110))
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_every_load_returns_what_it_may_for_long(case: Case, seed: int) -> None:
+    check(case, OPERATIONS // len(CASES), seed)
+
+
+def test_a_far_atomic_ends_though_its_line_has_gone_while_it_waited_for_a_lock() -> None:
+    """C6, C8: it is posted then, and its hart goes on; this job once showed that it never did."""
+    words = {"protocol": "mesif", "core.atomics": "far"}
+    found = point(
+        "x8275clx2", guest("random_sharing"), 48,
+        placement="siblings", overrides=words, ops=60, lines=4,
+    )  # fmt: skip
+    assert found["failures"] == [] and found["ops"] == 48 * 60
+
+
+@pytest.mark.parametrize("case", MACHINES, ids=str)
+def test_sharing_does_not_show_how_far_cores_run_ahead(case: Case) -> None:
+    """Rule S2 again, where siblings share lines and every line is evicted all the time."""
+    job = stress.job(case, with_caches(case, *TINY), 4000, stride=256)
+    whole, single = outcome(job), outcome(job, lookahead=0)
+    assert [field for field in whole if whole[field] != single[field]] == []
+
+
+@pytest.mark.parametrize(
+    ("file", "row", "column", "cell", "protocol", "caches"),
+    [
+        ("client.table", "M", "ProbeM", "give+dirty>M", "mesi", ROOMY),
+        ("client.table", "M", "Evict", "drop>I", "mesi", TINY),
+        ("resolver.table", "B [moesi]", "Upg", "probeM+via>M", "moesi", ROOMY),
+    ],
+)
+def test_random_sharing_notices_a_broken_cell(
+    tmp_path: Path,
+    file: str,
+    row: str,
+    column: str,
+    cell: str,
+    protocol: str,
+    caches: tuple[int, int],
+) -> None:
+    """The tester itself must fail where the protocol is wrong; waiting forever counts too."""
+    place = broken(tmp_path, file, row, column, cell)
+    case = Case("ccx", (), 8, {})
+    machine = dataclasses.replace(with_caches(case, *caches), protocol=f"{place}:{protocol}")
+    try:
+        failures = outcome(stress.job(case, machine, 20_000))["failures"]
+    except GuestError as error:
+        failures = [str(error)]
+    assert failures
+
+
+def test_a_violation_is_counted_and_can_be_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the command: its exit status, and the words that repeat the run."""
+    place = broken(tmp_path, "client.table", "M", "ProbeM", "give+dirty>M")
+    whole = stress.load
+
+    def wrong(name: str, overrides: tuple[str, ...]) -> Machine:
+        machine = whole(name, overrides)
+        return dataclasses.replace(machine, protocol=f"{place}:mesi") if name == "ccx" else machine
+
+    monkeypatch.setattr(stress, "load", wrong)
+    monkeypatch.setattr(stress, "CASES", [Case("ccx", (), 8, {}), CASES[0]])
+    assert stress.main(["--operations", "4k", "--seed", "7", "--cores", "1"]) == 1
+    first = capsys.readouterr().out.splitlines()
+    again = next(line for line in first if "repeat:" in line).partition("tests.tools.stress ")[2]
+    assert stress.main([*again.split(), "--cores", "2"]) == 1
+    violations = {line for line in first if "VIOLATION" in line}
+    assert violations and violations <= set(capsys.readouterr().out.splitlines())
+    assert stress.main([str(CASES[0]), "--operations", "2k", "--cores", "1"]) == 0

@@ -1,0 +1,183 @@
+"""Does each rule of docs/model.md on chance (V) hold exactly, to the picosecond?
+
+A run with a seed beside the same one without: what has left a core later, and by how much.  Draws
+are computed here once more, from what the page says.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import polars
+import pytest
+from tests.support.line import NS, ONE_WAY, SET_STRIDE, line
+from tests.support.plans import START, Do, Step, words
+from tests.support.runs import guest, logged
+
+from uncore.topology import Machine
+from uncore.topology.machine import Chance
+
+WORD = 1 << 64
+BEGUN = START * NS  # when what the programs are about begins
+
+
+def mix(x: int) -> int:
+    z = (x + 0x9E3779B97F4A7C15) % WORD
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % WORD
+    z = (z ^ z >> 27) * 0x94D049BB133111EB % WORD
+    return z ^ z >> 31
+
+
+def draw(most: int, kind: int, whom: int, count: int, seed: int) -> int:
+    return (most + 1) * mix(mix(mix(mix(seed) + kind) + whom) + count) // WORD
+
+
+def records(machine: Machine, *plan: Step, **options: Any) -> polars.DataFrame:
+    """The log of a lone hart's plan."""
+    return begun(logged(machine, guest("plan"), 1, **words([plan]), **options)[0])
+
+
+def begun(log: polars.DataFrame) -> polars.DataFrame:
+    """Without the start-up; behind it come what the program is about and then its end."""
+    return log.filter(polars.col("request") >= BEGUN).sort("requester", "number")
+
+
+def by_chance(machine: Machine, **most: int) -> Machine:
+    return dataclasses.replace(machine, chance=Chance(**most))
+
+
+def test_numbers_are_mixed_as_splitmix64_does() -> None:
+    """V2: its first two from the state 0 (Vigna's splitmix64.c)."""
+    assert mix(0) == 0xE220A8397B1DCDAF
+    assert mix(0x9E3779B97F4A7C15) == 0x6E789E6AA1B965F4
+
+
+@pytest.mark.parametrize("most", [dict(start=0, request=0), dict(start=10**9, request=10**6)])
+def test_nothing_is_left_to_chance_without_a_seed(most: dict[str, int]) -> None:
+    """V1: however much could be."""
+    plan = [Step(1000, Do.LOAD), Step(2000, Do.STORE, 1), Step(3000, Do.AMO, 2)]
+    assert records(by_chance(line(), **most), *plan).equals(records(line(), *plan))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**63 - 1])
+@pytest.mark.parametrize("do", [Do.LOAD, Do.AMO, Do.LR])
+def test_each_request_leaves_late_by_its_own_draw(do: Do, seed: int) -> None:
+    """V4.1: a GetS, or a GetM."""
+    late = requests_late(line(), seed, [Step(1000 * (i + 1), do, i) for i in range(4)])
+    assert len(set(late)) == 3
+
+
+def test_an_upgrade_leaves_late_as_well() -> None:
+    """V4.1: in MSI a store after a load asks for ownership alone."""
+    requests_late(line(protocol="msi"), 5, [Step(1000, Do.LOAD), Step(2000, Do.STORE)])
+
+
+def requests_late(machine: Machine, seed: int, plan: list[Step]) -> list[int]:
+    """All but the first, which is as exact as the start-up was: what came back to a hart between
+    two nanoseconds makes its next request later by that much."""
+    most = 123_457
+    found = records(by_chance(machine, request=most), *plan, seeds=(seed,)).head(len(plan))
+    lockstep = records(machine, *plan).head(len(plan))
+    late = found["request"] - lockstep["request"] - (found["data"] % NS).shift(1)
+    expected = [draw(most, 2, 0, number, seed) for number in lockstep["number"]]
+    assert late.to_list()[1:] == expected[1:]
+    return expected[1:]
+
+
+def test_a_put_is_not_late() -> None:
+    """V4.1: of two lines of one set the second displaces the first, which is dirty."""
+    machine = line(core=ONE_WAY)
+    plan = [Step(1000, Do.AMO, 0), Step(2000, Do.LOAD, 1)]
+    options = {"stride": SET_STRIDE, "seeds": (3,)}
+    found = records(by_chance(machine, request=500_000), *plan, **options)
+    put = found.filter(polars.col("op") == "Put")
+    filled = found.filter(polars.col("op") == "GetS")["data"][0]
+    assert put["request"][0] == filled + machine.core.l2_hit
+
+
+def test_posted_amos_leave_in_order() -> None:
+    """V4.2: three at once; whichever draws less than one before it leaves with that one."""
+    most, plan = 400_000, [Step(1000, Do.LOAD, 5), Step(5000, Do.POST_THRICE)]
+    is_amo = polars.col("op") == "Amo"
+    machine = line(core={"far_atomics": True})
+    lockstep = records(machine, *plan).filter(is_amo)
+    overtaken = 0
+    for seed in range(8):
+        found = records(by_chance(machine, request=most), *plan, seeds=(seed,))
+        amos = found.filter(is_amo)
+        before = found.filter(polars.col("number") == amos["number"][0] - 1)
+        at = lockstep["request"] + before["data"][0] % NS
+        draws = [draw(most, 2, 0, number, seed) for number in amos["number"]]
+        alone = [time + late for time, late in zip(at, draws, strict=True)]
+        assert amos["request"].to_list() == [max(alone[: i + 1]) for i in range(3)]
+        overtaken += alone != sorted(alone)
+    assert overtaken
+
+
+@pytest.mark.parametrize("opens", [0, 1], ids=["operation", "region"])
+def test_each_hart_begins_late_once(opens: int) -> None:
+    """V3: at its first marker, by a draw of its own, the larger the more harts there are; what
+    follows is as late as that."""
+    most, seed = 10_000 * NS, 7
+    machine = by_chance(line(), start=most)
+    late = places(machine, 3, opens, seed) - places(line(), 3, opens)
+    expected = [draw(3 * most, 1, hart, 0, seed) for hart in range(3)]
+    assert late.to_list() == [time for time in expected for _ in range(2)]
+    assert len(set(expected)) == 3
+
+
+def test_an_interrupt_does_not_end_a_late_start() -> None:
+    """V3: it is taken when the hart has begun, which is before what it does next."""
+    most, seed = 30_000 * NS, 7
+    machine = by_chance(line(), start=most)
+    on_time = places(line(), 2, 0)[0] + draw(2 * most, 1, 0, 0, seed)
+    assert places(machine, 2, 0, seed, ipi=1000)[0] > on_time == places(machine, 2, 0, seed)[0]
+
+
+def test_the_start_is_a_draw_of_the_hart_and_the_request_one_of_its_core() -> None:
+    """V3, V4: hart 0 is on core 2."""
+    seed, most = 11, 40_000 * NS
+    start = places(by_chance(line(), start=most), 1, 0, seed, placement="2,0")
+    assert start[0] - places(line(), 1, 0, placement="2,0")[0] == draw(most, 1, 0, 0, seed)
+    most, plan = 77_777, [Step(1000, Do.LOAD), Step(2000, Do.LOAD, 1)]
+    options = {"placement": "2,0"}
+    lockstep = records(line(), *plan, **options)
+    found = records(by_chance(line(), request=most), *plan, seeds=(seed,), **options)
+    late = found["request"][1] - lockstep["request"][1] - found["data"][0] % NS
+    assert late == draw(most, 2, 2, lockstep["number"][1], seed)
+
+
+def places(
+    machine: Machine, harts: int, opens: int, seed: int | None = None, **options: Any
+) -> polars.Series:
+    """When each hart asked for its two lines: the last memory that the program allocates."""
+    seeds = () if seed is None else (seed,)
+    log, _ = logged(machine, guest("late"), harts, opens=opens, seeds=seeds, **options)
+    lines = sorted(set(log["line"]))[-2 * harts :]
+    asked = log.filter(polars.col("line").is_in(lines)).sort("line")
+    assert len(asked) == 2 * harts
+    return asked["request"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_line_stays_shorter_or_longer_by_its_own_draw(seed: int) -> None:
+    """V5: core 1 asks for what core 0 has just won."""
+    hold, share = 600 * NS, 400
+    machine, play = line(core={"hold": hold}), hold * share // 1000
+    plans = [[Step(1000, Do.AMO)], [Step(1050, Do.AMO)]]
+    logs = (
+        begun(logged(one, guest("plan"), 2, **words(plans), seeds=seeds)[0])
+        for one, seeds in ((machine, ()), (by_chance(machine, hold=share), (seed,)))
+    )
+    lockstep, found = (log.filter(polars.col("line") == log["line"].first()) for log in logs)
+    assert found["requester"].to_list() == [0, 1]
+    late = draw(2 * play, 3, 0, lockstep["number"][0], seed) - play
+    assert found["data"].diff()[1] == lockstep["data"].diff()[1] + late
+
+
+def test_draws_are_spread_evenly() -> None:
+    """V2: from 0 to the most, both included."""
+    found = [draw(3, 1, hart, 0, seed) for hart in range(64) for seed in range(64)]
+    shares = [found.count(value) / len(found) for value in range(4)]
+    assert shares == pytest.approx([0.25] * 4, abs=0.03)

@@ -1,0 +1,479 @@
+"""Does each rule of docs/model.md on harts and cores (H, C) hold exactly?
+
+The numbers are those of support/line.py; every duration is a whole number of nanoseconds, so the
+guest's clock is exact.  A step's cost is what it took beyond its one instruction.
+"""
+
+from __future__ import annotations
+
+import polars
+import pytest
+from tests.support.costs import ATOMIC, L2, LOAD, MISPREDICT, RESTART, SERVICE, fetch, taken
+from tests.support.line import NS, A, B, H, line, way
+from tests.support.plans import LEAD, START, Do, Step, steps, words
+from tests.support.runs import guest, logged, point
+
+
+def costs(*plan: Step, **machine: object) -> list[int]:
+    """Of the steps of a lone hart at A."""
+    return [span.cost for span in steps(line(**machine), [plan])[0]]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("do", "cost"),
+    [
+        (Do.NOTHING, 0),
+        (Do.LOAD, LOAD),
+        (Do.STORE, 0),
+        (Do.AMO, ATOMIC),
+        (Do.LR, ATOMIC),
+        (Do.FENCE, 0),
+        (Do.PAUSE, 7 - 1),
+    ],
+)
+def test_a_hit_costs_what_h1_says(do: Do, cost: int) -> None:
+    assert costs(Step(1000, Do.AMO), Step(2000, do))[1] == cost
+
+
+def test_an_sc_costs_nothing_beyond_its_lr() -> None:
+    """H1: the LR has paid for both; C7: and an SC without a reservation fails at once."""
+    assert costs(Step(1000, Do.LR), Step(2000, Do.SC), Step(3000, Do.SC))[1:] == [0, 0]
+
+
+def test_a_hit_in_the_second_level_adds_its_lookup() -> None:
+    """H1, A5: a first level of one way a set, and three lines of one set."""
+    plan = [Step(1000 * (i + 1), Do.AMO, place) for i, place in enumerate((0, 1, 2))]
+    plan += [Step(4000, Do.LOAD, 0), Step(5000, Do.AMO, 1)]
+    machine = line(core={"l1_ways": 1})
+    found = [span.cost for span in steps(machine, [plan], stride=64 * 64)[0]]
+    assert found[3:] == [L2 + LOAD, L2 + ATOMIC]
+
+
+def test_the_line_used_least_recently_leaves_a_level() -> None:
+    """A5.2: the first line is used again, so the second goes: from the L1, then from the core."""
+    plan = [Step(1000 * n, Do.LOAD, place) for n, place in enumerate([0, 1, 0, 2, 0, 1], 1)]
+    first = steps(line(core={"l1_ways": 2}), [plan], stride=SAME_SET)[0]
+    assert [span.cost for span in first[4:]] == [LOAD, L2 + LOAD]
+    both = {"l1_ways": 2, "l2_ways": 2}
+    second = steps(line(core=both), [plan], stride=SAME_SET)[0]
+    assert [span.cost for span in second[4:]] == [LOAD, second[1].cost]
+
+
+def test_a_loop_costs_one_misprediction() -> None:
+    """H2: backward branches start weakly taken, so only leaving the loop is mispredicted."""
+    loop = 6  # instructions beyond the first
+    assert costs(Step(1000, Do.BRANCHES), Step(2000, Do.BRANCHES)) == [loop + 15] * 2
+
+
+@pytest.mark.parametrize(("do", "end"), [(Do.LOAD, LOAD), (Do.AMO, ATOMIC), (Do.LR, ATOMIC)])
+def test_a_miss_leaves_after_the_second_level_lookup(do: Do, end: int) -> None:
+    """H5: request, service, memory, data; then the access itself."""
+    assert costs(Step(1000, do))[0] == fetch(A) + end
+
+
+def test_a_hart_does_not_wait_for_its_stores() -> None:
+    """H3: a store that misses costs an instruction; the buffer answers a load of the same place."""
+    assert costs(Step(1000, Do.STORE))[0] == 0
+    assert costs(Step(1000, Do.STORE_LOAD))[0] == 1 + LOAD
+
+
+def test_a_partly_covered_load_waits_until_the_buffer_has_drained() -> None:
+    """H3: the line comes for the store; the load is performed then."""
+    assert costs(Step(1000, Do.PIECE_LOAD))[0] == fetch(A) + LOAD
+
+
+def test_a_load_waits_no_longer_than_for_the_store_that_covers_it_in_part() -> None:
+    """H3: a store behind that one, to a line that is far away still, does not keep it."""
+    assert costs(Step(1000, Do.PIECE_OTHER_LOAD))[0] == fetch(A) + LOAD
+
+
+@pytest.mark.parametrize("do", [Do.STORE_FENCE, Do.STORE_FENCE_WR])
+def test_a_fence_before_reads_waits_for_the_store_buffer(do: Do) -> None:
+    """H4: the store's request leaves with the store, such a fence ends with its arrival."""
+    assert costs(Step(1000, do))[0] == fetch(A)
+
+
+@pytest.mark.parametrize("do", [Do.STORE_FENCE_RR, Do.STORE_FENCE_WW])
+def test_another_fence_does_not_wait_for_the_store_buffer(do: Do) -> None:
+    """H4: stores become visible in order without it."""
+    assert costs(Step(1000, do))[0] == 1
+
+
+@pytest.mark.parametrize(("entries", "cost"), [(3, 2), (2, fetch(A))])
+def test_a_store_waits_for_a_free_entry_of_the_buffer(entries: int, cost: int) -> None:
+    """H3: three stores that miss; with two entries the third waits for the first to be visible."""
+    assert costs(Step(1000, Do.STORE_THRICE), core={"store_buffer": entries})[0] == cost
+
+
+def test_only_the_oldest_store_asks_for_its_line() -> None:
+    """H3: a fence behind two more stores waits for three fetches, one after the other."""
+    plan = [Step(1000, Do.STORE_THRICE), Step(1003, Do.FENCE)]
+    store, fence = steps(line(), [plan])[0]
+    first, asks_again = store.begin + 1 + fetch(A), 2 * fetch(A)
+    assert fence.begin + 1 + fence.cost == first + asks_again
+
+
+@pytest.mark.parametrize(("own", "after"), [([], [0, 1, 2]), ([Step(500, Do.STORE, 1)], [0, 2])])
+def test_stores_ask_ahead_for_what_their_core_may_not_write(
+    own: list[Step], after: list[int]
+) -> None:
+    """H3.2: three stores, a ns apart; with `own` the second line is the core's already."""
+    plan = [*own, Step(1000, Do.STORE_THRICE)]
+    log, _ = logged(line(core={"store_ahead": True}), guest("plan"), 1, **words([plan]))
+    asked = log.filter(polars.col("request").is_between((START + 1000) * NS, (START + 1100) * NS))
+    assert asked["op"].to_list() == ["GetM"] * len(after)
+    assert (asked["request"] - asked["request"][0]).to_list() == [ns * NS for ns in after]
+
+
+# ---- Harts that share a core ---------------------------------------------------------------------
+
+ALONE = 200 + 15  # Do.COMPUTE: 200 instructions beyond the first, and the misprediction at its end
+HALVED = 2 * 202 + 15 - 2  # each instruction takes two, the one that reads the clock too
+
+
+def beside(sibling: list[Step], *others: list[Step]) -> int:
+    """Cost of COMPUTE at 1000 on hart 0, at half speed while hart 1 executes."""
+    machine = line(core={"smt_share": 500}, threads_per_core=2)
+    plans = [[Step(1000, Do.COMPUTE)], sibling, *others]
+    return steps(machine, plans, placement="siblings")[0][0].cost
+
+
+def test_a_hart_runs_at_its_share_while_its_sibling_executes() -> None:
+    """H6: computing and waiting in a loop are the same."""
+    assert beside([Step(900, Do.COMPUTE), Step(1300, Do.COMPUTE)]) == HALVED
+    assert beside([Step(500, Do.AWAIT, 9)], [Step(3000, Do.SET, 9)]) == HALVED
+
+
+def test_a_sleeping_sibling_gives_its_share_back() -> None:
+    """H6: hart 1 sleeps in wfi, until hart 2 of another core wakes it."""
+    assert beside([Step(500, Do.SLEEP)], [Step(3000, Do.IPI, 1)]) == ALONE
+
+
+@pytest.mark.parametrize(("at", "under_way"), [(1100, 2), (1101, 1), (1102, 2)])
+def test_a_sibling_that_waits_for_memory_gives_its_share_back(at: int, under_way: int) -> None:
+    """H6: from the access until the line arrives, hart 0 does two instructions in the time of one.
+
+    What hart 0 has begun goes on as it began; on a tie with the access it begins first.
+    """
+    assert beside([Step(at, Do.LOAD, 5)]) == HALVED - (fetch(A) - under_way)
+
+
+@pytest.mark.parametrize("at", range(1200, 1206))
+def test_a_sleeper_changes_speed_when_a_running_hart_would(at: int) -> None:
+    """H6, S1: hart 0 waits in a loop, hart 1 falls asleep; an IPI shows where in a turn it is."""
+    machine = line(core={"smt_share": 500}, threads_per_core=2)
+    waker = [Step(2000, Do.IPI, 0), Step(3000, Do.IPI, 1), Step(4000, Do.SET, 7)]
+    plans = [[Step(1000, Do.AWAIT, 7)], [Step(at, Do.SLEEP)], waker]
+    asleep, awake = (
+        point(machine, guest("plan"), 3, {"sleep": sleep}, placement="siblings", **words(plans))
+        for sleep in (True, False)
+    )
+    assert asleep == awake
+
+
+def test_the_store_buffer_is_divided_among_the_harts() -> None:
+    """H3: four entries are two a hart."""
+    machine = line(core={"store_buffer": 4}, threads_per_core=2)
+    span = steps(machine, [[Step(1000, Do.STORE_THRICE)], []], placement="siblings")[0][0]
+    assert span.cost == fetch(A)
+
+
+# ---- The client ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("do", "end"), [(Do.LOAD, LOAD), (Do.AMO, ATOMIC)])
+def test_an_owner_answers_a_probe_after_its_lookup(do: Do, end: int) -> None:
+    """C2, R4: the second-level lookup at the owner, then the data go straight to the requester."""
+    plans = [[Step(1000, Do.AMO)], [Step(2000, do)]]
+    assert steps(line(), plans)[1][0].cost == taken(B, A) + end
+
+
+@pytest.mark.parametrize("late", [-1, 0, 1, 40])
+@pytest.mark.parametrize("do", [Do.LOAD, Do.AMO])
+def test_a_line_just_won_stays_for_the_hold(do: Do, late: int) -> None:
+    """C4: the probe comes so many ns before the hold is over; it waits for the rest, not longer."""
+    first, other = 1000, 1090  # the other asks when the first has completed
+    won = first + LEAD + fetch(A)
+    probed = other + LEAD + taken(B, A) - L2 - way("data", A, B)
+    plans = [[Step(first, Do.AMO)], [Step(other, do)]]
+    span = steps(line(core={"hold": (probed - won + late) * NS}), plans)[1][0]
+    end = LOAD if do == Do.LOAD else ATOMIC
+    assert span.cost == taken(B, A) + max(late, 0) + end
+
+
+def test_a_line_that_was_only_read_is_not_held() -> None:
+    """C4: an exclusive copy that a load was given is given up at once."""
+    plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.AMO)]]
+    span = steps(line(core={"hold": 5000 * NS}), plans)[1][0]
+    assert span.cost == taken(B, A) + ATOMIC
+
+
+LOCKED = ATOMIC + 64 + 15  # an LR's lock at most: itself, 64 instructions, a misprediction
+
+
+@pytest.mark.parametrize(
+    ("do", "ends"),
+    [
+        (Do.ATTEMPT, ATOMIC + 21),
+        (Do.LONG_ATTEMPT, LOCKED),
+        (Do.AWAY, ATOMIC + 21),
+        (Do.ANEW, ATOMIC + 21),
+    ],
+)
+@pytest.mark.parametrize("late", [-30, -1, 0])
+def test_the_atomic_that_a_line_was_won_for_keeps_probes_off(do: Do, ends: int, late: int) -> None:
+    """C4, C6: the probe comes `late` ns after the end of what began when the line came.
+
+    What ends by its own time ends at once; what an instruction ends, a picosecond later.
+    """
+    won = 1000 + LEAD + fetch(A)
+    asked = won + ends + late - (taken(B, A) - L2 - way("data", A, B))
+    plans = [[Step(1000, do)], [Step(asked - LEAD, Do.AMO)]]
+    span = steps(line(), plans)[1][0]
+    assert span.cost == taken(B, A) + max(-late, 0) + ATOMIC
+
+
+@pytest.mark.parametrize(
+    ("do", "ends"), [(Do.AMO, ATOMIC), (Do.ATTEMPT, ATOMIC + 21), (Do.LONG_ATTEMPT, LOCKED)]
+)
+@pytest.mark.parametrize("begun", [490, 499, 500])
+def test_what_begins_while_a_line_is_held_is_done_before_it_leaves(
+    do: Do, ends: int, begun: int
+) -> None:
+    """C4: B's probe comes 2 ns before the hold of 500 ns ends, then A's second atomic is due."""
+    won = 1000 + LEAD + fetch(A)
+    asked = won + 498 - (taken(B, A) - L2 - way("data", A, B))
+    plans = [[Step(1000, Do.AMO), Step(won + begun - LEAD, do)], [Step(asked - LEAD, Do.AMO)]]
+    span = steps(line(core={"hold": 500 * NS}), plans)[1][0]
+    kept = 500 if begun >= 500 else max(500, begun + ends)
+    assert span.cost == taken(B, A) + kept - 498 + ATOMIC
+
+
+@pytest.mark.parametrize(
+    ("do", "ends"), [(Do.AMO, ATOMIC), (Do.ATTEMPT, ATOMIC + 21), (Do.LONG_ATTEMPT, LOCKED)]
+)
+@pytest.mark.parametrize("late", [-10, -1, 0])
+def test_an_atomic_that_locks_a_line_is_done_before_it_leaves(do: Do, ends: int, late: int) -> None:
+    """C4.1: the line was won long ago; B's probe comes `late` ns after the end of A's second."""
+    asked = 3000 + LEAD + ends + late - (taken(B, A) - L2 - way("data", A, B))
+    plans = [[Step(1000, Do.AMO), Step(3000, do)], [Step(asked - LEAD, Do.AMO)]]
+    span = steps(line(), plans)[1][0]
+    assert span.cost == taken(B, A) + max(-late, 0) + ATOMIC
+
+
+@pytest.mark.parametrize("do", [Do.AMO, Do.ATTEMPT])
+@pytest.mark.parametrize("later", [0, 1, ATOMIC - 1, ATOMIC])
+def test_a_core_does_one_atomic_at_a_time_on_a_line(do: Do, later: int) -> None:
+    """C6: hart 1's atomic meets hart 0's; it waits for the end of that, and starts over."""
+    plans = [
+        [Step(1000, Do.AMO), Step(3000, do)],
+        [Step(3000 + later, Do.AMO), Step(4000, Do.AMO, 1)],
+    ]
+    machine = line(threads_per_core=2)
+    first, second = steps(machine, plans, placement="siblings")
+    ends = first[1].cost if do == Do.ATTEMPT else ATOMIC  # the SC is its last
+    waits = max(ends - later, 0)
+    assert second[0].cost == waits + (RESTART if waits else 0) + ATOMIC
+
+
+def looked(do: Do, write: Do, place: int, later: int, *others: list[Step]) -> int:
+    """What hart 0's step takes whose sibling writes to a place that is at hand, `later` ns on."""
+    warm = [Step(1000, Do.AMO), Step(2000, Do.AMO, 9), Step(2500, Do.LOAD, 1)]
+    plans = [[*warm, Step(4000, do)], [Step(4000 + later, write, place)], *others]
+    return steps(line(threads_per_core=2), plans, placement="siblings")[0][3].cost
+
+
+WITHIN, BEFORE, BEHIND = 50, -100, 900  # of a step with 300 nops
+
+
+@pytest.mark.parametrize("write", [Do.STORE, Do.AMO, Do.ATTEMPT])
+@pytest.mark.parametrize(("later", "longer"), [(WITHIN, MISPREDICT), (BEFORE, 0), (BEHIND, 0)])
+def test_a_load_that_looks_again_is_done_anew_where_a_sibling_has_written(
+    write: Do, later: int, longer: int
+) -> None:
+    """C10: another line's write changes nothing, and neither does one before or after."""
+    ours, others = (looked(Do.LOOK_AGAIN, write, place, later) for place in (0, 9))
+    assert ours == others + longer
+
+
+@pytest.mark.parametrize(
+    ("do", "longer"),
+    [
+        (Do.LOOK_LOCK_LOOK, 0),
+        (Do.LOOK_RESERVE_LOOK, 0),
+        (Do.LOOK_ELSEWHERE, 0),
+        (Do.LOOK_STORE_LOOK, MISPREDICT),
+    ],
+)
+def test_a_hart_looks_again_if_it_has_done_no_atomic_nor_loaded_elsewhere(
+    do: Do, longer: int
+) -> None:
+    """C10: its own store does not make it forget what it has loaded ahead."""
+    ours, others = (looked(do, Do.STORE, place, WITHIN) for place in (0, 9))
+    assert ours == others + longer
+
+
+@pytest.mark.parametrize(("reader", "writer"), [(0, 1), (0, 3), (3, 0), (2, 1), (1, 3)])
+def test_each_hart_of_a_core_may_come_too_early(reader: int, writer: int) -> None:
+    """C10: of four, whoever writes and whoever looks again; the others do nothing."""
+    warm = [Step(1000, Do.AMO), Step(2000, Do.AMO, 9), Step(2500, Do.LOAD, 1)]
+
+    def cost(place: int) -> int:
+        plans: list[list[Step]] = [[], [], [], []]
+        plans[reader] = [*warm, Step(4000, Do.LOOK_AGAIN)]
+        plans[writer] = [Step(4000 + WITHIN, Do.STORE, place)]
+        return steps(line(threads_per_core=4), plans, placement="siblings")[reader][3].cost
+
+    assert cost(0) == cost(9) + MISPREDICT
+
+
+def test_a_load_that_waits_with_a_siblings_store_is_not_done_anew() -> None:
+    """C10.2: B reads the line, the sibling asks to write it, and both go on when it may."""
+    reading = [[Step(3500, Do.LOAD)]]
+    ours, others = (looked(Do.LOOK_AGAIN, do, 0, 250, *reading) for do in (Do.STORE, Do.LR))
+    assert ours == others > looked(Do.LOOK_AGAIN, Do.NOTHING, 0, 250, *reading)
+
+
+def test_a_hart_does_not_look_again_at_a_line_that_was_away() -> None:
+    """C10.1: B takes the line, the sibling wins it back and writes it, and the load finds it."""
+    taking = [[Step(4010, Do.AMO)]]
+    ours, others = (looked(Do.LOOK_LONG, do, 0, 200, *taking) for do in (Do.STORE, Do.LOAD))
+    assert ours == others
+
+
+def test_a_load_whose_line_has_left_meanwhile_is_not_done_anew() -> None:
+    """C10: the miss takes what it takes."""
+    taking = [[Step(4060, Do.AMO)]]
+    ours, others = (looked(Do.LOOK_AGAIN, Do.STORE, place, WITHIN, *taking) for place in (0, 9))
+    assert ours == others > looked(Do.LOOK_AGAIN, Do.STORE, 0, WITHIN)
+
+
+def test_an_atomic_does_not_wait_for_the_lock_of_another_line() -> None:
+    """C6: the harts of a core add to two lines at once."""
+    warm = [Step(1000, Do.AMO), Step(2000, Do.AMO, 1)]
+    plans = [[*warm, Step(4000, Do.AMO)], [Step(4000, Do.AMO, 1)]]
+    first, second = steps(line(threads_per_core=2), plans, placement="siblings")
+    assert first[2].cost == second[0].cost == ATOMIC
+
+
+ONE_WAY = {"l1_ways": 1, "l2_sets": 1024, "l2_ways": 1}  # one line a set
+SAME_SET = 1024 * 64  # bytes from line to line
+
+
+@pytest.mark.parametrize("lr_exclusive", [True, False])
+def test_an_eviction_ends_a_reservation(lr_exclusive: bool) -> None:
+    """C7: so the SC fails at once, and does not even ask for the line."""
+    machine = line(core=ONE_WAY | {"lr_exclusive": lr_exclusive})
+    plan = [Step(1000, Do.LR), Step(2000, Do.LOAD, 1), Step(3000, Do.SC)]
+    assert steps(machine, [plan], stride=SAME_SET)[0][2].cost == 0
+
+
+@pytest.mark.parametrize("lr_exclusive", [True, False])
+def test_a_probe_that_takes_the_copy_ends_a_reservation(lr_exclusive: bool) -> None:
+    """C7: so the SC fails at once, and does not even ask for the line."""
+    plans = [[Step(1000, Do.LR), Step(3000, Do.SC)], [Step(2000, Do.STORE)]]
+    assert steps(line(core={"lr_exclusive": lr_exclusive}), plans)[0][1].cost == 0
+
+
+@pytest.mark.parametrize("writes", [False, True])
+def test_a_sibling_that_writes_the_line_ends_a_reservation(writes: bool) -> None:
+    """C7: an SC pays for a line that the first level has lost; one that fails pays nothing."""
+    machine = line(threads_per_core=2, core={"l1_ways": 1})
+    attempt = [Step(1000, Do.LR), Step(3000, Do.LOAD, 1), Step(4000, Do.SC)]
+    plans = [attempt, [Step(2000, Do.STORE)] if writes else []]
+    sc = steps(machine, plans, placement="siblings", stride=64 * 64)[0][2]
+    assert sc.cost == (0 if writes else L2)
+
+
+@pytest.mark.parametrize("trap", [False, True])
+def test_a_trap_ends_a_reservation(trap: bool) -> None:
+    """C7: whether the SC has written the line shows when it is displaced: dirty ones are put."""
+    machine = line(core=ONE_WAY | {"lr_exclusive": False})
+    attempt = [Step(1000, Do.LR), Step(3000, Do.SC), Step(4000, Do.LOAD, 1)]
+    plans = [attempt, [Step(2000, Do.IPI, 0)] if trap else []]
+    table, _ = logged(machine, guest("plan"), 2, **words(plans), stride=SAME_SET)
+    its = table.filter((polars.col("requester") == 0) & (polars.col("request") >= START * NS))
+    then = polars.col("request").is_between((START + 4000) * NS, (START + 4500) * NS)
+    displaced = (polars.col("line") == its["line"][0]) & (polars.col("op") == "Put")
+    assert its.filter(displaced & then).height == (0 if trap else 1)
+
+
+@pytest.mark.parametrize("lr_exclusive", [True, False])
+def test_an_lr_that_only_reads_leaves_its_line_clean(lr_exclusive: bool) -> None:
+    """C1: even one that finds the line alone in its core: only dirty ones are put."""
+    machine = line(core=ONE_WAY | {"lr_exclusive": lr_exclusive})
+    plan = [Step(1000, Do.LOAD), Step(2000, Do.LR), Step(4000, Do.LOAD, 1)]
+    table, _ = logged(machine, guest("plan"), 1, **words([plan]), stride=SAME_SET)
+    its = table.filter(polars.col("request") >= START * NS)
+    puts = its.filter((polars.col("line") == its["line"][0]) & (polars.col("op") == "Put"))
+    assert puts.height == (1 if lr_exclusive else 0)
+
+
+def test_an_upgrade_is_granted_without_data() -> None:
+    """C1: a sharer writes; the other is invalidated and tells the resolver, which grants."""
+    plans = [[Step(1000, Do.LOAD), Step(3000, Do.AMO)], [Step(2000, Do.LOAD)]]
+    invalidated = way("snoop", H, B) + L2 + way("snoop", B, H)
+    asked = L2 + way("control", A, H) + SERVICE
+    cost = asked + invalidated + way("control", H, A) + ATOMIC
+    assert steps(line(), plans)[0][1].cost == cost
+
+
+FAR = {"core": {"far_atomics": True}, "resolver": {"data": "victim", "data_sets": 64,
+       "data_ways": 8, "data_hit": 21 * NS}}  # fmt: skip
+REMOTE = L2 + way("control", B, H) + SERVICE  # until the resolver acts
+
+
+def test_a_far_atomic_is_done_where_the_data_are() -> None:
+    """C8: the owner gives them up to the resolver, which does the next ones on its own data."""
+    plans = [[Step(1000, Do.STORE)], [Step(2000, Do.AMO), Step(3000, Do.AMO)]]
+    first, second = steps(line(**FAR), plans)[1]  # type: ignore[arg-type]
+    given = way("snoop", H, A) + L2 + way("data", A, H)
+    assert first.cost == REMOTE + 21 + given + way("control", H, B)
+    assert second.cost == REMOTE + 21 + way("control", H, B)
+
+
+def test_an_atomic_is_done_near_where_the_core_holds_the_line_alone() -> None:
+    """C8: after a store; and after a load too, because it was granted E."""
+    for do in (Do.STORE, Do.LOAD):
+        assert costs(Step(1000, do), Step(2000, Do.AMO), **FAR)[1] == ATOMIC
+
+
+@pytest.mark.parametrize("later", [1, SERVICE + 20, SERVICE + 21, SERVICE + 22])
+def test_a_slice_serves_far_atomics_one_after_the_other(later: int) -> None:
+    """C8, R1: A asks `later` ns after B; it waits for B's service and the data's use."""
+    head_start = way("control", B, H) - way("control", A, H)
+    plans = [[Step(2000 + head_start + later, Do.AMO)], [Step(2000, Do.AMO)], [Step(1000, Do.AMO)]]
+    spans = steps(line(**FAR), plans)  # type: ignore[arg-type]
+    alone = L2 + way("control", A, H) + SERVICE + 21 + way("control", H, A)
+    assert spans[1][0].cost == REMOTE + 21 + way("control", H, B)
+    assert spans[0][0].cost == alone + max(SERVICE + 21 - later, 0)
+
+
+def test_a_hart_does_not_wait_for_a_far_atomic_whose_value_it_drops() -> None:
+    """C8: posted ones go into the store buffer; those for one line are under way together."""
+    plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.POST), Step(2001, Do.FENCE)]]
+    plans[1] += [Step(3000, Do.POST_THRICE), Step(3001, Do.FENCE)]
+    post, fence, thrice, last = steps(line(**FAR), plans)[1]  # type: ignore[arg-type]
+    assert (post.cost, thrice.cost) == (0, 2)
+    done = REMOTE + 21 + way("control", H, B)
+    assert last.begin + 1 + last.cost == thrice.begin + 1 + done + 2 * (SERVICE + 21)
+    assert fence.begin + fence.cost > post.begin + done
+
+
+@pytest.mark.parametrize(("do", "cost"), [(Do.POST, 0), (Do.AMO, None)])
+def test_a_load_waits_for_a_posted_atomic_of_its_bytes(do: Do, cost: int | None) -> None:
+    """C8, H3: nobody has the value yet that could be forwarded."""
+    plans = [[], [Step(2000, do), Step(2001, Do.LOAD)]]
+    first, load = steps(line(**FAR), plans)[1]  # type: ignore[arg-type]
+    assert cost is None or first.cost == cost
+    assert load.begin + load.cost > 2000 + fetch(B) - 21
+
+
+@pytest.mark.parametrize("at", range(9000, 9010))
+def test_a_waiting_loop_wakes_as_if_it_had_never_slept(at: int) -> None:
+    """S1: a lone hart asleep in a loop, whatever part of a turn the message finds it in."""
+    plans = [[Step(1000, Do.AWAIT, 3)], [Step(at, Do.SET, 3)]]
+    asleep, awake = (
+        point(line(), guest("plan"), 2, {"sleep": sleep}, **words(plans)) for sleep in (True, False)
+    )
+    assert asleep == awake

@@ -1,0 +1,195 @@
+"""Does a join ask above only what it must (J1, J4), and keep its data as it says (R7, A5)?
+
+A machine of two levels: cores 0 and 1 at A and core 2 at H below a join at H, core 3 beside it at B
+with the root and the memory.
+"""
+
+from __future__ import annotations
+
+import polars
+import pytest
+from tests.support.costs import ATOMIC, L2, LOAD, MEMORY, SERVICE, fetch
+from tests.support.levels import JOIN, ROOT, levels
+from tests.support.line import KEPT, NS, ONE_WAY, SET_STRIDE, A, B, H, line, way
+from tests.support.plans import NEAR, START, Do, Step, at, steps, words
+from tests.support.runs import guest, logged
+
+from uncore.topology.machine import Machine
+
+UP = L2 + way("control", A, H) + SERVICE  # from a miss at A until the join acts
+
+
+# ---- J: what a join asks above -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("do", "end"), [(Do.LOAD, LOAD), (Do.AMO, ATOMIC)])
+def test_a_join_serves_by_its_own_right(do: Do, end: int) -> None:
+    """J1: it has the line alone since core 0's load, so core 1 costs the root nothing."""
+    plans = [[at(1000, Do.LOAD)], [at(2000, do)], [], []]
+    first, second = (spans[0].cost for spans in steps(levels(), plans)[:2])
+    above = way("control", H, B) + SERVICE + MEMORY + way("data", B, H)
+    assert first == UP + above + way("data", H, A) + LOAD
+    assert second == UP + way("snoop", H, A) + L2 + way("data", A, A) + end
+
+
+@pytest.mark.parametrize(
+    ("core", "data", "op"),
+    [(0, "none", "Upg"), (1, "none", "GetM"), (1, "victim", "Upg"), (1, "inclusive", "Upg")],
+)
+def test_a_join_asks_for_a_right_and_for_data_only_if_needed(core: int, data: str, op: str) -> None:
+    """J1, J4: cores 0 and 3 share; the writer has the bytes, or its join surely has, or neither."""
+    plans: list[list[Step]] = [[at(1000, Do.LOAD)], [], [], [at(2000, Do.LOAD)]]
+    plans[core].append(at(3000, Do.AMO))
+    table, _ = logged(levels(data), guest("plan"), 4, **words(plans))
+    late = table.filter(polars.col("request") >= (START + 3000) * NS)
+    address = late["line"].first()
+    below, above, *rest = late.filter(polars.col("line") == address).to_dicts()
+    assert not rest
+    assert (below["requester"], below["resolver"]) == (core, JOIN)
+    assert (above["requester"], above["resolver"], above["op"]) == (JOIN, ROOT, op)
+    assert above["request"] == below["open"] == (START + 3000 + UP) * NS
+    told = way("snoop", B, B) + L2 + way("snoop", B, B)  # core 3, to give up its copy
+    came = "control" if op == "Upg" else "data"
+    memory = 0 if op == "Upg" else MEMORY
+    asked = way("control", H, B) + SERVICE + told + memory + way(came, B, H)
+    assert above["data"] == above["request"] + asked * NS
+
+
+# ---- R7: a level's data --------------------------------------------------------------------------
+
+
+def store(data: str) -> Machine:
+    """One level with a store of one line a set."""
+    return line(resolver=dict(KEPT, data=data, data_ways=1))
+
+
+@pytest.mark.parametrize(
+    ("data", "do", "recalled"),
+    [
+        ("inclusive", Do.LOAD, True),
+        ("inclusive", Do.AMO, True),
+        ("victim", Do.LOAD, False),  # clean: evicted in silence
+        ("victim", Do.AMO, False),  # the line had moved to the core
+    ],
+)
+@pytest.mark.parametrize("late", NEAR)
+def test_an_inclusive_level_recalls_what_it_evicts(
+    data: str, do: Do, recalled: bool, late: int
+) -> None:
+    """R7: memory's data for B push A's line out; the recall leaves with their arrival at H."""
+    pushed = 2000 + fetch(B) - way("data", H, B)
+    told = pushed + way("snoop", H, A)
+    plans = [[at(1000, do, 0), at(told + late, Do.LOAD, 0)], [at(2000, Do.LOAD, 1)]]
+    hit = not recalled or late < 0
+    spans = steps(store(data), plans, stride=SET_STRIDE)
+    assert spans[0][1].cost == (LOAD if hit else fetch(A) + LOAD)
+    assert spans[1][0].cost == fetch(B) + LOAD  # which waits for none of this
+
+
+@pytest.mark.parametrize("late", NEAR)
+def test_a_victim_level_recalls_the_copies_of_dirty_data(late: int) -> None:
+    """R7: A's dirty line is kept when B reads it; both lose their copies when it must go."""
+    told = 3000 + fetch(H) + way("snoop", H, B)
+    plans = [[at(1000, Do.AMO, 0)], [at(2000, Do.LOAD, 0), at(told + late, Do.LOAD, 0)]]
+    plans.append([at(3000, Do.LOAD, 1)])
+    span = steps(store("victim"), plans, stride=SET_STRIDE)[1][1]
+    assert span.cost == (LOAD if late < 0 else fetch(B) + LOAD)
+
+
+@pytest.mark.parametrize("data", ["none", "inclusive", "victim"])
+def test_a_level_keeps_what_is_written_back(data: str) -> None:
+    """R7, R6: A's line is put; B is given it by the level's store, or by memory."""
+    machine = line(core=ONE_WAY, resolver=dict(KEPT, data=data) if data != "none" else {})
+    plans = [[at(1000, Do.AMO, 0), at(2000, Do.LOAD, 1)], [at(3000, Do.LOAD, 0)]]
+    span = steps(machine, plans, stride=SET_STRIDE)[1][0]
+    assert span.cost == fetch(B) - (0 if data == "none" else MEMORY - 21) + LOAD
+
+
+# ---- R6, R10: who serves readers -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("late", NEAR)
+def test_copies_of_one_line_leave_one_after_another(late: int) -> None:
+    """R6.2: two readers at one level's data, of which the second acts 50 ns after the first."""
+    machine = line(protocol="msi", resolver=dict(KEPT, data_repeat=50 * NS))
+    first, second = 2000, 2000 + way("control", B, H) - way("control", H, H) + 50 + late
+    plans = [[at(1000, Do.LOAD)], [at(first, Do.LOAD)], [at(second, Do.LOAD)]]
+    stored = 21 - MEMORY  # instead of memory's
+    spans = steps(machine, plans)
+    assert spans[1][0].cost == fetch(B) + stored + LOAD
+    assert spans[2][0].cost == fetch(H) + stored + LOAD + max(0, -late)
+
+
+@pytest.mark.parametrize(("forwarder", "right", "source"), [(True, "F", 1), (False, "S", 3)])
+def test_without_a_forwarder_the_level_serves_readers(
+    forwarder: bool, right: str, source: int
+) -> None:
+    """R10: the second of three readers is the forwarder, or the home's own data serve the third."""
+    machine = line(protocol="mesif", resolver=dict(KEPT, forwarder=forwarder))
+    plans = [[at(1000, Do.LOAD)], [at(2000, Do.LOAD)], [at(3000, Do.LOAD)]]
+    table, _ = logged(machine, guest("plan"), 3, **words(plans))
+    begun = table.filter(polars.col("request") >= START * NS)
+    readers = begun.filter(polars.col("line") == begun["line"].first())
+    assert readers["right"].to_list() == ["E", right, right]
+    assert readers["source"].to_list()[2] == source
+
+
+# ---- A5: a core's sets ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_an_overfull_set_of_a_core_shrinks_when_another_line_comes(held: bool) -> None:
+    """A5, R7, C4: a set of one line takes a second one while the first is held; then both go."""
+    machine = line(core=dict(ONE_WAY, l1_ways=2, hold=(500 if held else 0) * NS))
+    again = [at(1000, Do.AMO, 0), at(1200, Do.AMO, 1), at(1400, Do.LOAD, 0)]
+    miss = fetch(A) + LOAD
+    first = steps(machine, [again], stride=SET_STRIDE)[0][2]
+    assert first.cost == (LOAD if held else miss)
+    plan = [*again[:2], at(3000, Do.LOAD, 2), at(4000, Do.LOAD, 1)]
+    assert steps(machine, [plan], stride=SET_STRIDE)[0][3].cost == miss
+
+
+# ---- R9: a directory that stands in memory -------------------------------------------------------
+
+LOOKUP = 70
+
+
+@pytest.mark.parametrize(("near", "extra"), [((0, 1), LOOKUP), ((0, 1, 2), 0), ((2,), 0)])
+def test_a_directory_in_memory_is_read_for_an_owner_at_another_node(
+    near: tuple[int, ...], extra: int
+) -> None:
+    """Core 0 loads what core 2 wrote: the root must first look up who that is, if not near."""
+    machine = line(resolver={"lookup": LOOKUP * NS, "near": near})
+    plans = [[at(2000, Do.LOAD)], [], [at(1000, Do.STORE)]]
+    (load,) = steps(machine, plans)[0]
+    plain = steps(line(), plans)[0][0]
+    assert load.cost == plain.cost + extra
+
+
+def test_a_directory_knows_at_once_whom_it_is_just_asking() -> None:
+    """A second reader arrives while the owner is being asked for the first: nothing to look up."""
+    machine = line(resolver={"lookup": LOOKUP * NS, "near": (0, 1)})
+    plans = [[at(2000, Do.AMO)], [at(2000 + LOOKUP + 20, Do.AMO)], [at(1000, Do.STORE)]]
+    with_lookup, plain = (steps(m, plans) for m in (machine, line()))
+    assert with_lookup[0][0].cost == plain[0][0].cost + LOOKUP
+    late = with_lookup[1][0]
+    assert late.begin + late.cost < plain[1][0].begin + plain[1][0].cost + LOOKUP
+
+
+def test_a_request_behind_another_looks_nothing_up() -> None:
+    """R9: core 0 stays the owner (O) when core 1 has read; core 2's request waits for core 1's
+    Unblock, though no transaction is under way, and core 0's asks for nothing but its turn."""
+    lookup = 300
+    machine = line(protocol="moesi", resolver={"lookup": lookup * NS, "near": (1, 2)})
+    read = 3000 + L2 + way("control", B, H) + SERVICE + lookup  # is taken up then
+    answered = read + 2 * way("snoop", H, A) + L2
+    unblocked = read + way("snoop", H, A) + L2 + way("data", A, B) + way("snoop", B, H)
+    acts = (answered + unblocked) // 2
+    upgrade = acts - L2 - way("control", A, H) - SERVICE
+    plans = [[at(1000, Do.AMO), at(upgrade, Do.AMO)], [at(3000, Do.LOAD)], [at(3030, Do.AMO)]]
+    table, _ = logged(machine, guest("plan"), 3, **words(plans))
+    asked = polars.col("request").is_between((START + 3000) * NS, (START + acts) * NS)
+    first, second, third = table.filter(asked).sort("open").to_dicts()
+    assert (first["open"], first["close"]) == ((START + read) * NS, (START + answered) * NS)
+    assert (second["requester"], second["open"]) == (2, (START + unblocked) * NS)
+    assert (third["op"], third["open"]) == ("Upg", second["close"])

@@ -1,0 +1,384 @@
+"""Does each rule of docs/model.md on resolvers, fabric, memory and interrupts (R, F, M, J, I) hold?
+
+As in test_rules_of_cores.py: small machines, whole nanoseconds, exact expectations.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from tests.support.costs import ATOMIC, L2, LOAD, MEMORY, SERVICE, fetch
+from tests.support.line import HOME, KEPT, NS, A, B, H, line, way, wires
+from tests.support.plans import LEAD, Do, Span, Step, at, results, steps
+from tests.support.runs import guest, job, point
+
+from uncore.engine import native
+from uncore.topology import load
+from uncore.topology.load import shipped
+from uncore.topology.machine import Machine
+from uncore.topology.route import KINDS, Routes
+
+# ---- R: the resolver -----------------------------------------------------------------------------
+
+
+def arrival(begin: int, stop: int) -> int:
+    """When the request of an access that misses reaches the resolver."""
+    return begin + L2 + way("control", stop, H)
+
+
+@pytest.mark.parametrize("later", [0, 1, 5, 6, 7])
+def test_a_slice_serves_one_request_after_the_other(later: int) -> None:
+    """R1: the second request, `later` ns behind, waits for the rest of the first one's service."""
+    head_start = way("control", B, H) - way("control", A, H)
+    # On a tie the lower line is first (T2).
+    plans = [[Step(1000 + head_start + later, Do.LOAD, 1)], [Step(1000, Do.LOAD, 0)]]
+    spans = steps(line(), plans)
+    assert spans[1][0].cost == fetch(B) + LOAD
+    assert spans[0][0].cost == fetch(A) + LOAD + max(SERVICE - later, 0)
+
+
+@pytest.mark.parametrize("reply", ["direct", "via"])
+@pytest.mark.parametrize("unblock", ["completion", "response"])
+def test_a_line_goes_from_owner_to_owner_as_reply_and_unblock_say(reply: str, unblock: str) -> None:
+    """R4, R5: A owns the line, B asks, and H asks while B's transaction is open.
+
+    Direct data take the wire A - B; a response closes when the owner's answer is at H, a completion
+    when B's Unblock is.
+    """
+    plans = [[Step(1000, Do.AMO)], [Step(2000, Do.AMO)], [Step(2035, Do.AMO)]]
+    spans = steps(line(resolver={"reply": reply, "unblock": unblock}), plans)
+    first, second = spans[1][0], spans[2][0]
+    answered = arrival(first.begin + 1, B) + SERVICE + way("snoop", H, A) + L2
+    if reply == "direct":
+        seen, filled = answered + way("snoop", A, H), answered + way("data", A, B)
+    else:
+        seen = answered + way("data", A, H)
+        filled = seen + way("data", H, B)
+    assert first.begin + 1 + first.cost == filled + ATOMIC
+    closed = seen if unblock == "response" else filled + way("snoop", B, H)
+    done = filled + ATOMIC  # C4: the atomic that waited for the line comes first
+    probed = max(closed + way("snoop", H, B), done)
+    assert second.begin + 1 + second.cost == probed + L2 + way("data", B, H) + ATOMIC
+
+
+@pytest.mark.parametrize("early", [30, 1, 0, -30])
+def test_a_completion_that_a_request_waits_for_acts_a_turn_later(early: int) -> None:
+    """R5.3: H's request acts so long before B's completion arrives, or not before it."""
+    turn, b_asks = 90, 2000 + LEAD
+    answered = arrival(b_asks, B) + SERVICE + way("snoop", H, A) + L2
+    completed = answered + way("data", A, B) + way("snoop", B, H)
+    asks = completed - early - SERVICE - arrival(0, H)
+    plans = [[Step(1000, Do.AMO)], [at(b_asks, Do.AMO)], [at(asks, Do.AMO)]]
+    span = steps(line(resolver={"turn": turn * NS}), plans)[2][0]
+    known = completed + turn if early > 0 else completed - early
+    assert asks + span.cost == known + way("snoop", H, B) + L2 + way("data", B, H) + ATOMIC
+
+
+def test_shared_grants_of_a_resolver_overlap() -> None:
+    """R5: H asks before B has completed, and need not wait; in MSI all readers share."""
+    plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.LOAD)], [Step(2026, Do.LOAD)]]
+    spans = steps(line(resolver=KEPT, protocol="msi"), plans)
+    served = L2 + SERVICE + 21
+    assert spans[1][0].cost == served + way("control", B, H) + way("data", H, B) + LOAD
+    assert spans[2][0].cost == served + LOAD
+
+
+def test_a_level_sends_its_own_data_after_their_latency() -> None:
+    """R6, R7: the second reader is served from the level's store, `data_hit` after the decision."""
+    plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.LOAD)], [Step(3000, Do.LOAD)]]
+    spans = steps(line(resolver=KEPT), plans)
+    served = L2 + way("control", H, H) + SERVICE + 21 + way("data", H, H)
+    assert spans[2][0].cost == served + LOAD
+
+
+def test_a_snooping_resolver_asks_every_child() -> None:
+    """R3: nobody has the line, yet the farthest child must say so before memory is asked."""
+    span = steps(line(resolver={"knows": "snoop"}), [[Step(1000, Do.LOAD)]])[0][0]
+    far = way("snoop", H, B) + L2 + way("snoop", B, H)
+    assert span.cost == fetch(A) + far + LOAD
+
+
+def test_a_full_directory_recalls_its_oldest_line() -> None:
+    """R8: 64 sets of one entry, two lines of one set; the owner's line is gone, and written."""
+    plans = [
+        [Step(1000, Do.AMO, 0), Step(1500, Do.LOAD, 0), Step(3000, Do.LOAD, 0)],
+        [Step(2000, Do.LOAD, 1)],
+    ]
+    spans = steps(line(resolver={"entries": 64, "ways": 1}), plans, stride=64 * 64)
+    assert [span.cost for span in spans[0][1:]] == [LOAD, fetch(A) + LOAD]
+
+
+@pytest.mark.parametrize(("asked", "recalled"), [(0, True), (1, False)])
+def test_a_full_set_recalls_one_line_for_one(asked: int, recalled: bool) -> None:
+    """R8: the older of two goes; its owner's answer does not push the other one out."""
+    plans = [
+        [Step(1000, Do.AMO, 0), Step(1500, Do.AMO, 1), Step(3000, Do.LOAD, asked)],
+        [Step(2000, Do.LOAD, 2)],
+    ]
+    spans = steps(line(resolver={"entries": 64, "ways": 2}), plans, stride=32 * 64)
+    assert spans[0][2].cost == (fetch(A) + LOAD if recalled else LOAD)
+
+
+# ---- J: a join -----------------------------------------------------------------------------------
+
+
+HOLD = 300  # ns
+
+
+def two_levels(grants: int, grants_until: int = 0) -> Machine:
+    """Cores 0 to 2 below a join at H, core 3 beside it; the root is at H as well."""
+    join = dataclasses.replace(
+        HOME, name="join", level="ccx", knows="shadow-tags", children=(0, 1, 2), parents=(5,),
+        unblock="response", grants=grants, grants_until=grants_until,
+        data="victim", data_sets=64, data_ways=8,
+    )  # fmt: skip
+    root = dataclasses.replace(HOME, children=(4, 3))
+    return line(
+        core={"hold": HOLD * NS},
+        core_stops=(A, B, H, B),
+        levels=("ccx", "core", "thread"),
+        shape=((0, 0), (0, 1), (0, 2), (1, 3)),
+        resolvers=(join, root),
+    )
+
+
+# While core 1 waits for core 0's hold, core 2, the outer core 3 and core 0 ask.
+CROWD = [
+    [Step(1000, Do.AMO), Step(1500, Do.AMO)],  # the second when core 1 has the line
+    [Step(1130, Do.AMO)],
+    [Step(1180, Do.AMO)],
+    [Step(1190, Do.AMO)],
+]
+
+
+def served(spans: list[list[Span]]) -> list[int]:
+    """The cores in the order in which their last steps ended."""
+    return sorted(range(4), key=lambda hart: spans[hart][-1].begin + spans[hart][-1].cost)
+
+
+@pytest.mark.parametrize(("grants", "order"), [(1, [1, 2, 3, 0]), (2, [1, 2, 0, 3])])
+def test_a_join_serves_so_many_children_before_a_probe_from_above(
+    grants: int, order: list[int]
+) -> None:
+    """J2, J3."""
+    assert served(steps(two_levels(grants), CROWD)) == order
+
+
+@pytest.mark.parametrize(("late", "order"), [(0, [1, 3, 2, 0]), (1, [1, 2, 3, 0])])
+def test_a_join_serves_its_children_while_the_request_behind_a_probe_is_young(
+    late: int, order: list[int]
+) -> None:
+    """J3: core 2 comes before core 3 if core 3's request is `late` ps short of the age."""
+    first, _, _, outer = steps(two_levels(0), CROWD)
+    handed = first[0].begin + first[0].cost - ATOMIC + HOLD + L2 + way("snoop", A, H)
+    age = handed - (outer[0].begin + L2)
+    assert served(steps(two_levels(0, age * NS + late), CROWD)) == order
+
+
+# ---- F: the fabric -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*shipped(), "bus:9", "ring:13", "mesh:5x3", "ccx:5x3"])
+def test_a_message_takes_the_route_of_least_control_latency(name: str) -> None:
+    """F1, F2: between any two stops and for each kind of message, as route.py states it."""
+    machine = load(name)
+    engine = native.start(job(machine, "counter/atomic", 1))
+    routes, stops = Routes(machine), len(machine.stops)
+    apart = max(1, stops * stops // 2000)  # not every pair of a large machine
+    for pair in range(0, stops * stops, apart):
+        source, target = divmod(pair, stops)
+        for kind in KINDS:
+            expected = routes.message(kind, source, target)
+            assert engine.latency(kind, source, target) == expected, (kind, source, target)
+
+
+BUSY = 40  # ns that data keep a channel; the others a quarter of it
+SHORT = BUSY // 4
+
+
+def test_a_message_arrives_when_its_slowest_channel_has_let_it_pass() -> None:
+    """F3: cut-through; over two channels the tail counts once.  There is no wire A - B."""
+    links = tuple(link for link in wires(BUSY) if {link.source, link.target} != {A, B})
+    spans = steps(line(links=links), [[Step(1000, Do.AMO)], [Step(2000, Do.AMO)]])
+    alone = L2 + way("control", A, H) + SHORT + SERVICE + MEMORY + way("data", H, A) + BUSY
+    assert spans[0][0].cost == alone + ATOMIC
+    asked = L2 + way("control", B, H) + SHORT + SERVICE
+    probed = asked + way("snoop", H, A) + SHORT + L2
+    assert spans[1][0].cost == probed + way("data", A, H) + way("data", H, B) + BUSY + ATOMIC
+
+
+def test_a_slow_channel_on_the_way_counts_though_the_last_is_fast() -> None:
+    """F3.3: the line from A comes to B by a slow channel and a fast one."""
+    links = tuple(
+        dataclasses.replace(link, data_busy=NS) if link.target == B else link
+        for link in wires(BUSY)
+        if {link.source, link.target} != {A, B}
+    )
+    spans = steps(line(links=links), [[Step(1000, Do.AMO)], [Step(2000, Do.AMO)]])
+    asked = L2 + way("control", B, H) + SHORT + SERVICE
+    probed = asked + way("snoop", H, A) + SHORT + L2
+    assert spans[1][0].cost == probed + way("data", A, H) + way("data", H, B) + BUSY + ATOMIC
+
+
+def test_a_head_waits_for_a_busy_channel() -> None:
+    """F3: two harts at A miss a nanosecond apart; on the way there and back the second queues."""
+    machine = line(links=wires(BUSY), threads_per_core=2)
+    plans = [[Step(1000, Do.LOAD, 0)], [Step(1001, Do.LOAD, 1)]]
+    first, second = (spans[0] for spans in steps(machine, plans, placement="siblings"))
+    alone = L2 + way("control", A, H) + SHORT + SERVICE + MEMORY + way("data", H, A) + BUSY + LOAD
+    assert first.cost == alone
+    assert second.begin + second.cost == first.begin + alone + BUSY
+
+
+def test_a_bus_is_one_shared_medium() -> None:
+    """F4: requests of A and B at the same time: one channel, and the lower receiver first; T2."""
+    links = tuple(dataclasses.replace(link, channel=0) for link in wires(BUSY))
+    spans = steps(line(links=links), [[Step(1000, Do.LOAD, 0)], [Step(1000, Do.LOAD, 1)]])
+    arrived = [SHORT, 2 * SHORT]  # when the tail of each request has left its source
+    acts = [L2 + way("control", stop, H) + tail for stop, tail in zip((A, B), arrived, strict=True)]
+    # Memory's data leave when they are ready; B's request has passed long before.
+    assert spans[0][0].cost == acts[0] + SERVICE + MEMORY + way("data", H, A) + BUSY + LOAD
+    assert spans[1][0].cost == acts[0] + SERVICE + MEMORY + BUSY + way("data", H, B) + BUSY + LOAD
+
+
+# ---- M: memory -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("later", [0, 1, 49, 50, 51])
+def test_a_read_keeps_the_channel_of_its_memory(later: int) -> None:
+    """M1: the second read waits until the channel is free; the latency is not part of it."""
+    head_start = way("control", B, H) - way("control", A, H)
+    gap = SERVICE + later  # behind the first at the slice, so at the memory too
+    plans = [[Step(1000 + head_start + gap, Do.LOAD, 0)], [Step(1000, Do.LOAD, 1)]]
+    spans = steps(line(memory={"busy": 50 * NS}), plans)
+    assert spans[1][0].cost == fetch(B) + LOAD
+    assert spans[0][0].cost == fetch(A) + LOAD + max(50 - gap, 0)
+
+
+# ---- I: interrupts -------------------------------------------------------------------------------
+
+SEND, ACCEPT, ENTRY, EXIT = 140, 50, 30, 20
+TO_THE_CLOCK = 2  # instructions of the handler before it reads the clock
+HANDLER = 9 + 2 * LOAD  # all of it
+
+
+def test_an_ipi_travels_as_a_control_message_after_its_send() -> None:
+    """I1, I2, I3: the sender is occupied, the receiver sleeps, wakes and enters its handler."""
+    plans = [[Step(2000, Do.IPI, 1)], [Step(1000, Do.SLEEP)]]
+    spans, taken_at = results(line(), plans)
+    sent, slept = spans[0][0], spans[1][0]
+    assert sent.cost == 1 + SEND  # the instruction that loads the one
+    pending = sent.begin + 1 + 1 + SEND + way("control", A, B) + ACCEPT
+    assert taken_at[1] == pending + ENTRY + TO_THE_CLOCK
+    assert slept.begin + 2 + slept.cost == pending + ENTRY + HANDLER + EXIT
+
+
+@pytest.mark.parametrize("into", [0, 1, 6])
+def test_a_hart_takes_an_interrupt_at_an_instruction_boundary(into: int) -> None:
+    """I2: it becomes pending `into` ns into a pause of seven."""
+    ipi = Step(2000, Do.IPI, 1)
+    pending = ipi.at + LEAD + 1 + SEND + way("control", A, B) + ACCEPT
+    plans = [[ipi], [Step(pending - into - LEAD, Do.PAUSE)]]
+    spans, taken_at = results(line(), plans)
+    assert spans[1][0].begin + 1 == pending - into
+    boundary = pending if into == 0 else pending + 7 - into
+    assert taken_at[1] == boundary + ENTRY + TO_THE_CLOCK
+
+
+def test_sending_and_taking_an_ipi_share_the_core_as_instructions_do() -> None:
+    """I2: at half speed, beside siblings that compute."""
+    ipi, slept = [Step(2000, Do.IPI, 2)], [Step(1000, Do.SLEEP)]
+    busy = [Step(at, Do.COMPUTE) for at in (1800, 2300, 2800)]
+    taken = {}
+    for share in (1000, 500):
+        machine = line(core={"smt_share": share}, threads_per_core=2)
+        plans = [ipi, busy, slept, busy]
+        spans, taken_at = results(machine, plans, placement="siblings")
+        taken[share] = taken_at[2] - spans[0][0].begin
+        assert spans[0][0].cost == (1 + SEND) * 1000 // share + 2 * (1000 // share - 1)
+    sent = 1 + 1  # instructions from the begin to the store
+    assert taken[500] - taken[1000] == sent + SEND + ENTRY + TO_THE_CLOCK
+
+
+def test_an_ipi_waits_for_the_store_buffer() -> None:
+    """I1, H4: a store that misses, then the IPI: it leaves when the store is visible."""
+    warm = Step(1000, Do.IPI, 0)  # what leads to this step is then in the cache
+    plans = [[warm, Step(2000, Do.STORE, 5), Step(2001, Do.IPI, 1)], [Step(1000, Do.SLEEP)]]
+    spans, taken_at = results(line(), plans)
+    visible = spans[0][1].begin + 1 + fetch(A)
+    assert spans[0][2].begin < visible
+    pending = visible + SEND + way("control", A, B) + ACCEPT
+    assert taken_at[1] == pending + ENTRY + TO_THE_CLOCK
+
+
+def test_a_register_at_another_core_is_a_message_away() -> None:
+    """I4: a write occupies its sender for `send`; a read waits for the way there and back."""
+    plans = [[Step(1000, Do.CLEAR, 1), Step(2000, Do.PEEK, 1), Step(3000, Do.PEEK, 0)], []]
+    cleared, peeked, own = steps(line(), plans)[0]
+    assert cleared.cost == SEND
+    assert peeked.cost == way("control", A, B) + ACCEPT + way("control", B, A)
+    assert own.cost == 0
+
+
+@pytest.mark.parametrize("waker", [0, 1])
+def test_a_timer_set_by_another_hart_wakes_a_sleeper(waker: int) -> None:
+    """I3, I4: hart 2 sleeps; a hart of another core, or its sibling, makes its timer expire."""
+    plans: list[list[Step]] = [[], [], [Step(1000, Do.DOZE)]]
+    plans[waker * 3 :] += [[Step(2000, Do.EXPIRE, 2)]] if waker else []
+    plans[0] += [] if waker else [Step(2000, Do.EXPIRE, 2)]
+    machine = line(threads_per_core=2, core_stops=(A, B, H))
+    spans = steps(machine, plans, placement="siblings")
+    slept, wrote = spans[2][0], spans[3 if waker else 0][0]
+    there = 0 if waker else SEND + way("control", A, B) + ACCEPT
+    assert slept.begin + 2 + slept.cost == wrote.begin + 1 + there
+
+
+def test_a_timer_that_is_due_at_the_present_time_is_due() -> None:
+    """I3: it is set to the time at which it is set, so the hart does not sleep."""
+    (span,) = steps(line(), [[Step(1000, Do.DUE_NOW, 0)]])[0]
+    assert span.cost == 3  # three instructions more
+
+
+def test_a_timer_that_is_set_anew_is_due_then_only() -> None:
+    """I3: the hart sleeps past the time that it set first."""
+    assert not point(line(), guest("timer"), 1)["failures"]
+
+
+def test_messages_about_registers_go_in_the_order_of_their_harts() -> None:
+    """T2: two IPIs leave core B at one time; that to hart 0 takes the channel first, though hart 2,
+    who sends the other one, executes first."""
+    machine = line(links=wires(BUSY), threads_per_core=2)
+    plans = [[Step(1000, Do.SLEEP)], [Step(1000, Do.SLEEP)], [Step(2000, Do.IPI, 1)]]
+    plans.append([Step(2000, Do.IPI, 0)])
+    spans, taken_at = results(machine, plans, placement="siblings")
+    assert spans[2][0].begin == spans[3][0].begin
+    assert taken_at[1] - taken_at[0] == SHORT
+
+
+def test_the_lowest_hart_stands_for_a_multicast_until_it_forks() -> None:
+    """I5, T2: hart 0's goes to harts 1 and 2 at B by way of H, where hart 3's IPI to hart 1 meets
+    it at the next channel: both are for hart 1, and core 0 comes before core 3."""
+    links = tuple(link for link in wires(BUSY) if {link.source, link.target} != {A, B})
+    cores = {"shape": ((0,), (1,), (2,), (3,)), "core_stops": (A, B, B, H)}
+    root = dataclasses.replace(HOME, children=(0, 1, 2, 3))
+    machine = line(links=links, interrupt={"multicast": True}, resolvers=(root,), **cores)
+    sleep, way_to_h = [Step(1000, Do.SLEEP)], way("control", A, H)
+    many, one = [Step(2000, Do.MULTICAST, 0b110)], [Step(2000 + way_to_h - 1, Do.IPI, 1)]
+    met, alone = (results(machine, [many, sleep, sleep, other]) for other in (one, []))
+    left = [met[0][hart][0].begin for hart in (0, 3)]
+    assert left[1] == left[0] + way_to_h - 1  # whose IPI is one instruction longer
+    assert met[1][2] == alone[1][2]
+
+
+def test_a_multicast_takes_each_channel_once() -> None:
+    """I5: to B by way of H, where it forks; hart 2 is at H."""
+    links = tuple(link for link in wires(BUSY) if {link.source, link.target} != {A, B})
+    machine = line(links=links, interrupt={"multicast": True})
+    plans = [[Step(2000, Do.MULTICAST, 0b110)], [Step(1000, Do.SLEEP)], [Step(1000, Do.SLEEP)]]
+    spans, taken_at = results(machine, plans)
+    assert spans[0][0].cost == SEND
+    left = spans[0][0].begin + 1 + SEND
+    pending = left + way("control", A, H) + SHORT + ACCEPT
+    assert taken_at[2] == pending + ENTRY + TO_THE_CLOCK
+    assert taken_at[1] == pending + way("control", H, B) + ENTRY + TO_THE_CLOCK

@@ -1,0 +1,122 @@
+"""Do lines live where docs/model.md says: at which slice (A3), at which home node (A4)?
+
+The log tells which line a step of a plan touched and who served it; the time that its miss took
+tells where the slice and the node stand, exactly.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+from tests.support.costs import MEMORY, SERVICE
+from tests.support.line import HOME as RESOLVER
+from tests.support.line import NODE, NS, A, B, H, line, way
+from tests.support.plans import LEAD, START, Do, Plans, Step, words
+from tests.support.runs import guest, logged
+
+from uncore.program.abi import CONSTANTS
+from uncore.topology.machine import Machine
+
+PAGE = 4096 // 64  # lines
+L2 = 9
+
+
+def missed(machine: Machine, plans: Plans, **options: Any) -> list[dict[str, Any]]:
+    """The record of each step's miss, in order of time; times in ns; each step has one."""
+    table, _ = logged(machine, guest("plan"), len(plans), **words(plans), **options)
+    left = {
+        (hart, (START + step.at + LEAD + L2) * NS) for hart, p in enumerate(plans) for step in p
+    }
+    found = [r for r in table.to_dicts() if (r["requester"], r["request"]) in left]
+    assert len(found) == len(left)
+    return [r | {"line": r["line"] // 64, "took": (r["data"] - r["request"]) // NS} for r in found]
+
+
+def fetched(core: int, resolver: int, memory: int) -> int:
+    """ns from a request to memory's data, by the stops of the three."""
+    there = way("control", core, resolver) + SERVICE + way("control", resolver, memory)
+    return there + MEMORY + way("data", memory, resolver) + way("data", resolver, core)
+
+
+# ---- A3: slices ----------------------------------------------------------------------------------
+
+SLICES = (B, A, H)  # stops
+LINES = [[Step(1000 * (i + 1), Do.LOAD, place) for i, place in enumerate(range(0, 56, 7))]]
+
+
+@pytest.mark.parametrize("slices", ["hash", 0, 1, 2])
+def test_a_line_is_served_by_its_slice(slices: int | str) -> None:
+    """A3: by the hash of the line's number, or all lines at the one that the job names."""
+    records = missed(line(resolver={"slices": SLICES}), LINES, slices=str(slices))
+    served = set()
+    for r in records:
+        hashed = (r["line"] * 0x9E3779B97F4A7C15 % 2**64 >> 32) % 3
+        number = hashed if slices == "hash" else int(slices)
+        assert r["took"] == fetched(A, SLICES[number], H)
+        served.add(number)
+    assert served == ({0, 1, 2} if slices == "hash" else {slices})
+
+
+# ---- A4: home nodes ------------------------------------------------------------------------------
+
+NODES = (B, A)  # stops of nodes 0 and 1
+# The first and the last core miss on other lines of the pages that core B was the first to touch.
+TOUCHED = [
+    [Step(1000 * i, Do.LOAD, place) for i, place in ((4, 8), (5, 9), (6, 11), (7, 12))],
+    [Step(1000, Do.LOAD, 10)],
+    [Step(1000 * i, Do.LOAD, place) for i, place in ((2, 13), (3, 20))],
+]
+
+
+def homes(central: bool) -> Machine:
+    """Two nodes: behind one resolver at H, or each with a resolver of its own beside it."""
+    memories = tuple(dataclasses.replace(NODE, stop=stop) for stop in NODES)
+    own = (dataclasses.replace(RESOLVER, slices=(s,), memory=k) for k, s in enumerate(NODES))
+    return line(memories=memories) if central else line(memories=memories, resolvers=tuple(own))
+
+
+def expected(home: str, node: int, records: list[dict[str, Any]]) -> list[int]:
+    """The home of each record's line, as A4 says."""
+    if home == "addressed":
+        return [node] * len(records)
+    if home.startswith("node"):
+        return [int(home[-1])] * len(records)
+    if home == "interleave":
+        return [r["line"] // PAGE % 2 for r in records]
+    first: dict[int, int] = {}  # the core at B is at node 0; the nearer one to A and to H is 1
+    return [first.setdefault(r["line"] // PAGE, 0 if r["requester"] == 1 else 1) for r in records]
+
+
+def test_a_node_owns_its_part_of_ram_from_its_first_line_on() -> None:
+    """A4: the first line of node 1 is behind the last of node 0."""
+    first = [[Step(1000, Do.LOAD, 0)]]
+    (record,) = missed(homes(central=True), first, home="addressed", node=1)
+    assert record["line"] * 64 == CONSTANTS["UC_RAM_BASE"] + NODE.size
+    assert record["source"] == 4 + 1
+
+
+def test_of_several_nearest_nodes_the_first_has_a_page() -> None:
+    """A4: both are at one stop."""
+    memories = (dataclasses.replace(NODE, stop=A), NODE, NODE)
+    (record,) = missed(line(memories=memories), [[], [Step(1000, Do.LOAD)]], home="first-touch")
+    assert record["source"] == 4 + 1
+
+
+@pytest.mark.parametrize("central", [True, False], ids=["one resolver", "a resolver a node"])
+@pytest.mark.parametrize("node", [0, 1])
+@pytest.mark.parametrize("home", ["addressed", "node0", "node1", "interleave", "first-touch"])
+def test_a_line_is_served_by_its_home(home: str, node: int, central: bool) -> None:
+    """A4: two lines a page; the plan's lines are allocated on `node`."""
+    records = missed(homes(central), TOUCHED, home=home, node=node, stride=2048)
+    nodes = expected(home, node, records)
+    stops = (A, B, H)  # of the cores
+    for r, k in zip(records, nodes, strict=True):
+        at = H if central else NODES[k]
+        first_memory = 4 if central else 5
+        assert r["source"] == first_memory + k and r["resolver"] == (3 if central else 3 + k)
+        assert r["took"] == fetched(stops[r["requester"]], at, NODES[k])
+    assert len(set(nodes)) == (2 if home in ("interleave", "first-touch") else 1)
+    if home == "first-touch":  # not by whoever misses now
+        assert any(r["requester"] == 0 and k == 0 for r, k in zip(records, nodes, strict=True))

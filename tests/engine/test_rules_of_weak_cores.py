@@ -1,0 +1,80 @@
+"""Does each rule of docs/model.md on weakly ordered cores (H8) hold?
+
+Who waits for whose stores is told by costs, in lockstep; what is seen in which order is told by
+litmus tests (tests/litmus).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from tests.support.line import line
+from tests.support.plans import Do, Step, steps
+from tests.support.runs import guest
+
+from uncore.execution import request as api
+from uncore.execution.execute import execute
+from uncore.topology import Machine
+from uncore.topology.machine import Chance
+
+TSO = line()
+LATE = Chance(store=1_000_000)  # ps
+
+
+def weak(machine: Machine = TSO, chance: Chance | None = None) -> Machine:
+    core = dataclasses.replace(machine.core, order="weak")
+    return dataclasses.replace(machine, core=core, chance=chance or machine.chance)
+
+
+def after_store(machine: Machine, do: Do, place: int, store: Do = Do.STORE, **options: int) -> int:
+    """What a step costs behind a store that misses; place 1 is the hart's already."""
+    plan = [Step(1000, Do.AMO, 1), Step(5000, store, 0), Step(5020, do, place)]
+    return steps(machine, [plan], **options)[0][2].cost
+
+
+def test_an_atomic_of_another_line_does_not_wait_for_stores() -> None:
+    """H8.3: in total store order it does (H4)."""
+    own = steps(TSO, [[Step(1000, Do.AMO, 1), Step(5000, Do.AMO, 1)]])[0][1].cost
+    assert after_store(weak(), Do.AMO, 1) == own < after_store(TSO, Do.AMO, 1)
+
+
+def test_an_atomic_waits_for_the_stores_to_its_line() -> None:
+    """H8.3."""
+    assert after_store(weak(), Do.AMO, 0) == after_store(TSO, Do.AMO, 0)
+
+
+def test_an_atomic_waits_for_the_stores_before_a_fence_of_writes() -> None:
+    """H8.3: an LR only reads, and does not."""
+    ordered = after_store(weak(), Do.AMO, 1, Do.STORE_FENCE_WW)
+    assert ordered == after_store(TSO, Do.AMO, 1, Do.STORE_FENCE_WW)
+    assert after_store(weak(), Do.LR, 1, Do.STORE_FENCE_WW) < ordered
+
+
+def test_a_fence_from_writes_to_reads_waits_for_the_buffer() -> None:
+    """H8.3."""
+    assert after_store(weak(), Do.FENCE, 0) == after_store(TSO, Do.FENCE, 0)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_store_stays_in_the_buffer_for_a_draw(seed: int) -> None:
+    """H8.1, V7: its hart's own line, too, so that a fence behind it waits for that time."""
+    plan = [Step(1000, Do.AMO, 0), Step(5000, Do.STORE_FENCE, 0)]
+    waited = steps(weak(chance=LATE), [plan], seeds=(seed,))[0][1].cost
+    at_once = steps(weak(), [plan])[0][1].cost
+    assert at_once < waited <= at_once + 1000
+
+
+@pytest.mark.parametrize(
+    ("program", "rule"),
+    [
+        ("ipi_publishes", "H8.6: a handler sees nothing older than its interrupt"),
+        ("forwards", "H8.7: what a hart's own store answers is as new as what that store stores"),
+    ],
+)
+def test_a_load_sees_nothing_older_than_its_bound(program: str, rule: str) -> None:
+    """However far loads look back."""
+    far = {"core.order": "weak", "chance.load": "10us"}
+    job = api.make_job("bus:2", guest(program), (2,), overrides=far, seeds=tuple(range(1, 6)))
+    (result,) = execute([job])
+    assert [point.failures for point in result.points] == [[]] * 5, rule

@@ -1,0 +1,127 @@
+"""Does an outcome depend on how the engine executes, where the model says that it does not?
+
+A core executes until a message could reach it (rule S2), and a hart that waits is passed over (S1).
+Neither may show: one instruction at a time or as many as possible, turn by turn or asleep, every
+field of the outcome is the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.support.runs import guest, job
+
+from uncore.engine import native
+from uncore.job import Job
+
+# Machine, threads, and what makes the harts meet: siblings share a core, scattered ones the fabric.
+PLACES: list[tuple[str, int, dict[str, Any]]] = [
+    ("bus", 2, {}),
+    ("bus", 8, {}),
+    ("ring", 16, {}),
+    ("mesh", 3, {"placement": "scatter"}),
+    ("mesh", 64, {}),
+    ("ccx", 5, {"placement": "scatter"}),
+    ("ccx", 32, {}),
+    ("core2q9550", 4, {}),
+    ("tr1950x", 3, {"placement": "siblings"}),
+    ("tr1950x", 32, {"home": "first-touch"}),
+    ("x5650x2", 21, {}),
+    ("epyc7302x2", 64, {"placement": "siblings"}),
+    ("epyc7302x2", 48, {"placement": "scatter", "home": "interleave"}),
+    ("ccx", 32, {"seeds": (1,)}),
+    ("epyc7302x2", 63, {"placement": "siblings", "seeds": (2,)}),
+]
+WORK: dict[str, dict[str, Any]] = {
+    "latency/pingpong": {"rounds": 3, "pairs": "one", "a": 0, "b": 1},
+    "lock/ticket": {"ops": 4, "think": "7ns", "hold": "5ns"},
+    "lock/mcs": {"ops": 4, "think": "7ns", "hold": "20ns"},
+    "counter/atomic": {"ops": 10},
+    "refcount/atomic": {"ops": 5, "think": "15ns"},
+    "epoch/ebr": {"ops": 5, "updates": 10, "think": "33ns", "hold": "100ns"},
+    "ipi/pingpong": {"rounds": 3, "pairs": "one", "a": 0, "b": 1},
+    "ipi/broadcast": {"rounds": 3, "overrides": {"interrupt.multicast": "yes"}},
+}
+WAYS: dict[str, dict[str, Any]] = {
+    "again": {},
+    "one instruction at a time": {"lookahead": 0},
+    "a few at a time": {"lookahead": 3000},
+    "without sleep": {"sleep": False},
+    "one at a time, without sleep": {"sleep": False, "lookahead": 0},
+}
+
+
+@pytest.mark.parametrize("workload", WORK)
+@pytest.mark.parametrize(
+    ("machine", "threads", "options"), PLACES, ids=[f"{m}-{n}" for m, n, _ in PLACES]
+)
+def test_the_outcome_does_not_show_how_the_harts_were_executed(
+    machine: str, threads: int, options: dict[str, Any], workload: str
+) -> None:
+    every_way_alike(job(machine, workload, threads, **WORK[workload] | options))
+
+
+@pytest.mark.parametrize("machine", ["x8275clx2", "tr1950x", "power9x2"])
+def test_no_core_runs_past_a_timer_of_its_harts(machine: str) -> None:
+    """Siblings nap by their timers while others execute atomics: who wakes takes its share."""
+    every_way_alike(job(machine, guest("operations"), 6, placement="siblings", ops=24))
+
+
+@pytest.mark.parametrize("away", [100, 2000])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("machine", "threads", "placement"),
+    [
+        ("mesh", 2, "compact"),
+        ("mesh", 3, "compact"),
+        ("epyc7601x2", 2, "siblings"),
+        ("epyc7601x2", 6, "siblings"),
+        ("epyc7601x2", 3, "scatter"),
+        ("x8275clx2", 4, "siblings"),
+        ("power9x2", 4, "siblings"),
+        ("power9x2", 5, "scatter"),
+    ],
+)
+def test_who_waits_by_compare_and_swap_may_sleep(
+    machine: str, threads: int, placement: str, seed: int, away: int
+) -> None:
+    """S1, C6: until a probe or a sibling's atomic comes, which may wait for the end of its lock."""
+    every_way_alike(
+        job(machine, guest("in_turn"), threads, placement=placement, seed=seed, away=away)
+    )
+
+
+@pytest.mark.parametrize("away", [0, 30, 300])
+@pytest.mark.parametrize("placement", ["compact", "scatter", "siblings"])
+@pytest.mark.parametrize("machine", ["mesh", "epyc7601x2", "x8275clx2", "power9x2"])
+def test_who_waits_for_what_stands_in_its_store_buffer_may_sleep(
+    machine: str, placement: str, away: int
+) -> None:
+    """S1, H3.3: once the buffer no longer answers its loads, the line may be written by others."""
+    every_way_alike(job(machine, guest("buffered"), 8, placement=placement, away=away))
+
+
+@pytest.mark.parametrize(
+    "workload", ["ipi/storm", "lock/mtx_spin", "lock/rmlock", "lock/mcs", "refcount/atomic"]
+)
+@pytest.mark.parametrize("seed", [1, 3])
+def test_siblings_that_take_lines_from_each_other_may_sleep(workload: str, seed: int) -> None:
+    """H1.1: a turn that found its line in the second level says nothing of how long the next is."""
+    small = {"core.l1": "128B 1-way 4cy", "core.l2": "512B 2-way 14cy"}
+    options = {"placement": "siblings", "overrides": small, "seeds": (seed,)}
+    every_way_alike(job("x8275clx2", workload, 9, **options))
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_what_weak_cores_see_does_not_show_how_they_were_executed(seed: int) -> None:
+    """What depends on what (H8.7) is followed through branches, one at a time or as many."""
+    far = {"core.order": "weak", "chance.load": "10us"}
+    every_way_alike(job("bus:2", guest("forwards"), 2, overrides=far, seeds=(seed,)))
+
+
+def every_way_alike(made: Job) -> None:
+    outcome = native.run(made, frozenset())
+    for way, limits in WAYS.items():
+        other = native.run(made, frozenset(), **limits)
+        assert [field for field in outcome if outcome[field] != other[field]] == [], way

@@ -1,0 +1,97 @@
+"""Do values travel with the lines, or is there an always-right memory behind the caches (rule A2)?
+
+One cell of the protocol's tables is broken and nothing watches the protocol: the workload itself
+must notice, by its self-check.  Where the lost invalidation is the very signal a workload waits
+for, that check is the one of its `patience`.  With the shipped tables the same runs pass.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from tests.support.runs import broken, point
+
+from uncore.errors import GuestError
+from uncore.protocol import tables
+from uncore.topology import Machine, load
+
+# Caches of a few lines, so that the lines of the workload are evicted between its operations.
+SMALL = [
+    ("core.l1=512B 2-way 4cy", "core.l2=1KiB 2-way 14cy"),
+    ("core.l1=1KiB 2-way 4cy", "core.l2=2KiB 4-way 14cy", "ccx.data=inclusive 32MiB 16-way 10cy"),
+    ("core.l1=2KiB 2-way 4cy", "core.l2=4KiB 2-way 14cy", "ccx.data=inclusive 32MiB 16-way 10cy"),
+]
+THREADS = (2, 3, 4)
+WORKLOADS = ("lock/ticket", "refcount/atomic")
+
+
+def with_protocol(machine: Machine, protocol: str) -> Machine:
+    return dataclasses.replace(machine, protocol=protocol)
+
+
+def failures(machine: Machine, workload: str, threads: int, **words: str) -> list[str]:
+    return list(point(machine, workload, threads, ops=20, think="1us", **words)["failures"])
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("protocol", tables.PROTOCOLS)
+def test_a_workload_passes_with_the_shipped_tables(workload: str, protocol: str) -> None:
+    for overrides in [(), *SMALL]:
+        machine = with_protocol(load("ccx", overrides), protocol)
+        assert not any(failures(machine, workload, threads) for threads in THREADS)
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_a_workload_notices_a_dropped_writeback(workload: str, tmp_path: Path) -> None:
+    """A modified line is evicted without a Put: what was written last is gone."""
+    place = broken(tmp_path, "client.table", "M", "Evict", "drop>I")
+    noticed = []
+    for overrides in SMALL:
+        machine = with_protocol(load("ccx", overrides), f"{place}:mesi")
+        for threads in THREADS:
+            with suppress(GuestError):  # the stack was lost as well, and the guest trapped
+                noticed += failures(machine, workload, threads)
+    assert noticed
+
+
+def test_refcount_notices_an_owner_that_keeps_its_copy(tmp_path: Path) -> None:
+    """An invalidation without effect: two harts own the count."""
+    place = broken(tmp_path, "client.table", "M", "ProbeM", "give+dirty>M")
+    machine = with_protocol(load("ccx"), f"{place}:mesi")
+    for threads in (2, 3, 8):
+        assert failures(machine, "refcount/atomic", threads)
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("overrides", [(), *SMALL])
+def test_a_workload_notices_sharers_that_are_not_invalidated(
+    overrides: tuple[str, ...], workload: str, tmp_path: Path
+) -> None:
+    place = broken(tmp_path, "resolver.table", "S", "Upg", "-")
+    machine = with_protocol(load("ccx", overrides), f"{place}:mesi")
+    for threads in (2, 3, 4, 8):
+        assert failures(machine, workload, threads, patience="1ms")
+
+
+def test_ticket_notices_the_same_in_caches_of_eight_lines(tmp_path: Path) -> None:
+    """A waiter reads its stale copy again and again.
+
+    The count of refcount/atomic is evicted between any two operations: no copy is old when read.
+    """
+    place = broken(tmp_path, "resolver.table", "S", "Upg", "-")
+    small = load("ccx", ["core.l1=256B 2-way 4cy", "core.l2=512B 2-way 14cy"])
+    for threads in (2, 3, 4, 8):
+        assert failures(
+            with_protocol(small, f"{place}:mesi"), "lock/ticket", threads, patience="1ms"
+        )
+
+
+def test_ticket_waits_forever_for_an_invalidation_that_is_not_sent(tmp_path: Path) -> None:
+    """The sharers beside an owner keep the old word; for a waiter it stays the old word."""
+    place = broken(tmp_path, "resolver.table", "B [moesi]", "Upg", "probeM+via>M")
+    machine = with_protocol(load("ccx"), f"{place}:moesi")
+    with pytest.raises(GuestError, match=r"every hart waits(.|\n)*ticket\.[ch]:\d+"):
+        failures(machine, "lock/ticket", 4)

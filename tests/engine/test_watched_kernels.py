@@ -1,0 +1,234 @@
+"""What a run tells of a kernel: interrupts by kind, and where it waited, by mark and by symbol."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.engine.test_devices_of_kernels import TAKES
+from tests.engine.test_kernels import CALLS, WAYS, WORDS, boot, run
+from tests.isa import guest
+
+from uncore import boot as system
+from uncore.boot.device_tree import FILES
+from uncore.errors import UserError
+
+# Hart 1 counts what it takes by cause, in the words from 8 on: software, timer, external. Hart 0
+# sends it three messages and, by the firmware, an IPI; each waits until the last was taken.
+COUNTED = f"""
+    li a0, 1
+    la a1, other
+    li a2, 0
+    call 0x48534D, 0
+    await 0, 1
+    li s0, 0
+1:  addi s0, s0, 1
+    li t0, {FILES + 0x1000:#x}
+    li t1, 1
+    fence rw, rw
+    sw t1, (t0)
+    li t0, WORDS + 64 * 17
+2:  ld t1, (t0)
+    bne t1, s0, 2b
+    li t1, 3
+    bne s0, t1, 1b
+    li a0, 2
+    li a1, 0
+    call 0x735049, 0
+    await 9, 1
+    await 13, 2
+    off 0
+other:
+{TAKES}
+    li t0, 0x222
+    csrw sie, t0
+    set 0, 1
+    rdtime s1
+    addi s1, s1, 500
+    csrw 0x14D, s1
+1:  wfi
+    j 1b
+.balign 4
+taken:
+    csrr t0, scause
+    andi t0, t0, 0xff
+    li t1, 5
+    beq t0, t1, timer
+    li t1, 9
+    beq t0, t1, file
+    csrci sip, 2
+    j count
+file:
+    csrrw x0, 0x15C, x0
+    j count
+timer:
+    addi s1, s1, 500
+    li t1, WORDS + 64 * 13
+    ld t2, (t1)
+    beqz t2, 1f
+    li s1, -1
+1:  csrw 0x14D, s1
+count:
+    slli t0, t0, 6
+    li t1, WORDS + 64 * 8
+    add t1, t1, t0
+    ld t2, (t1)
+    addi t2, t2, 1
+    fence rw, rw
+    sd t2, (t1)
+    sret
+"""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_interrupts_are_those_that_a_kernel_counts(way: dict[str, Any]) -> None:
+    engine = run(COUNTED, **way)
+    assert (engine.end, engine.exit_code) == ("exited", 0)
+    software, timer, external = (
+        struct.unpack("<Q", engine.read(WORDS + 64 * (8 + cause), 8))[0] for cause in (1, 5, 9)
+    )
+    assert (software, timer, external) == (1, 2, 3)
+    assert engine.interrupts() == [
+        {"ipi": 0, "device": 0, "timer": 0},
+        {"ipi": software + external, "device": 0, "timer": timer},
+    ]
+
+
+# A program in user mode that marks one of three parts; in each it asks the kernel for a line.
+PARTS = """
+    la t0, kernel
+    csrw stvec, t0
+    la t0, program
+    csrw sepc, t0
+    li t0, 1 << 8
+    csrc sstatus, t0
+    sret
+.macro part number
+    li t0, WORDS + 64 * \\number
+    ld t1, (t0)
+    li a7, \\number
+    ecall
+.endm
+.type program, @function
+program:
+    part 1
+    sltiu x0, x0, 2
+    part 2
+    sltiu x0, x0, 3
+    part 3
+    li a7, 0
+    ecall
+.size program, . - program
+.balign 4
+.type kernel, @function
+kernel:
+    beqz a7, 1f
+    slli t0, a7, 6
+    li t1, WORDS + 0x1000
+    add t0, t0, t1
+    ld t1, (t0)
+    csrr t0, sepc
+    addi t0, t0, 4
+    csrw sepc, t0
+    sret
+1:  off 0
+.size kernel, . - kernel
+"""
+
+
+def waited(text: str, folder: Path) -> tuple[set[int], dict[str, int]]:
+    """In which lines of WORDS, and by symbol."""
+    session = system.Session(system.start(boot(text)))
+    session.run.observe()
+    while session.goes_on():
+        pass
+    assert session.run.end == "exited"
+    image = guest.assemble(f".set WORDS, {WORDS:#x}\n{CALLS}{text}", folder)
+    found = session.run.lines()
+    rows = system.costs(found, system.Symbols.read([image.path]))
+    uses = found["uses"]
+    marked = [
+        line
+        for line, kind in zip(uses["line"].tolist(), uses["kind"].tolist(), strict=True)
+        if kind > -2
+    ]
+    words = {line for line in marked or uses["line"].tolist() if line >= WORDS}
+    return words, {row["symbol"]: row["misses"] for row in rows}
+
+
+def test_only_what_is_between_marks_is_attributed_in_the_program_and_in_the_kernel(
+    tmp_path: Path,
+) -> None:
+    words, misses = waited(PARTS, tmp_path)
+    assert words == {WORDS + 128, WORDS + 0x1000 + 128}
+    assert misses == {"program": 1, "kernel": 1}
+
+
+def test_without_marks_all_is_attributed(tmp_path: Path) -> None:
+    unmarked = PARTS.replace("sltiu x0, x0, 2", "nop").replace("sltiu x0, x0, 3", "nop")
+    words, misses = waited(unmarked, tmp_path)
+    assert len(words) == 6
+    assert misses == {"program": 3, "kernel": 3}
+
+
+def uses(*pcs: int) -> dict[str, Any]:
+    signed = [pc - (1 << 64) if pc >> 63 else pc for pc in pcs]
+    columns = {"pc": signed, "line": [64] * len(pcs), "kind": [-2] * len(pcs)}
+    columns |= {"waited_ps": [10] * len(pcs), "misses": [1] * len(pcs)}
+    return {"uses": {name: np.array(column) for name, column in columns.items()}}
+
+
+KERNEL = 0xFFFFFFFF80000000
+SYSTEM_MAP = f"""\
+{KERNEL:016x} T first
+{KERNEL + 64:016x} t second
+{KERNEL + 64:016x} t $x
+{KERNEL + 128:016x} D data
+{KERNEL + 192:016x} t third\t[module]
+"""
+
+
+@pytest.mark.parametrize("pc, name", [(4, "first"), (64, "second"), (200, "second")])
+def test_instructions_of_a_kernel_have_the_symbol_before_them(
+    tmp_path: Path, pc: int, name: str
+) -> None:
+    (tmp_path / "System.map").write_text(SYSTEM_MAP)
+    symbols = system.Symbols.read([tmp_path / "System.map"])
+    (row,) = system.costs(uses(KERNEL + pc), symbols)
+    assert row["symbol"] == name
+
+
+def test_what_no_symbol_is_known_of_is_a_program_or_an_address(tmp_path: Path) -> None:
+    (tmp_path / "System.map").write_text(SYSTEM_MAP)
+    symbols = system.Symbols.read([tmp_path / "System.map"])
+    rows = system.costs(uses(0x1000, KERNEL - 64), symbols)
+    assert {row["symbol"] for row in rows} == {"(programs)", f"{KERNEL - 64:#x}"}
+
+
+def test_symbols_of_a_kernel_and_of_a_program_stand_side_by_side(tmp_path: Path) -> None:
+    (tmp_path / "System.map").write_text(SYSTEM_MAP)
+    image = guest.assemble(f".set WORDS, {WORDS:#x}\n{CALLS}{PARTS}", tmp_path)
+    symbols = system.Symbols.read([tmp_path / "System.map", image.path])
+    rows = system.costs(uses(image.labels["program"] + 4, KERNEL + 4, guest.BASE), symbols)
+    assert {row["symbol"] for row in rows} == {"program", "first", "(programs)"}
+
+
+@pytest.mark.parametrize(
+    "content", ["", "0000000000000000 T first\n", "ffff B the real System.map"]
+)
+def test_files_without_symbols_are_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "it").write_text(content)
+    with pytest.raises(UserError, match=r"--symbols .*it: no symbols of code in it; write"):
+        system.Symbols.read([tmp_path / "it"])
+
+
+def test_elf_that_is_cut_short_is_refused(tmp_path: Path) -> None:
+    image = guest.assemble(f".set WORDS, {WORDS:#x}\n{CALLS}{PARTS}", tmp_path)
+    data = image.path.read_bytes()
+    for size in (4, 40, len(data) // 2, len(data) - 100):
+        (tmp_path / "cut").write_bytes(data[:size])
+        with pytest.raises(UserError, match="cut: a damaged or truncated ELF"):
+            system.Symbols.read([tmp_path / "cut"])

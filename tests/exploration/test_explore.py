@@ -1,0 +1,279 @@
+"""Does an exploration find the best compromises, and say what is wrong with its file?"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from uncore import engine
+from uncore.cli import app as cli
+from uncore.drawing.plot import picture
+from uncore.errors import GuestError, UserError
+from uncore.execution import saved_points as store
+from uncore.execution.execute import execute
+from uncore.execution.request import make_job
+from uncore.execution.saved_points import Store
+from uncore.report import explore as report
+from uncore.study.explore import Exploration, explore
+from uncore.study.explore.formula import Constraint, Formula, Template
+from uncore.study.explore.plan import Plan
+from uncore.study.explore.search import Everything, Found, Sampler, searcher
+
+FILE = """
+machine = "ccx:{4/cores}x{cores}"
+threads = 4
+repeat = 1
+maximise = ["mcs.throughput"]
+minimise = ["area"]
+constraints = ["cores <= 2", "mcs.p99 <= 100"]
+[choices]
+cores = [1, 2, 4]
+"system.join.latency" = { from = "20ns", to = "60ns", step = "40ns" }
+[runs]
+mcs = { workload = "lock/mcs", set = { ops = "10" } }
+[figures]
+area = "ccx * 3 + 40 / system.join.latency"
+[prices]
+lines = { memory = 5 }
+messages = { system = 2 }
+bits = { ccx = 0.01 }
+"""
+
+
+@pytest.fixture
+def plan(tmp_path) -> Plan:
+    return written(tmp_path, FILE)
+
+
+def written(folder: Path, text: str) -> Plan:
+    (folder / "x.toml").write_text(text)
+    return Plan.read(folder / "x.toml")
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory) -> Exploration:
+    return explore(written(tmp_path_factory.mktemp("one"), FILE))
+
+
+def test_all_designs_are_tried_where_there_are_few(found):
+    said = [tuple(one.design.values()) for one in found.tried]
+    assert said == list(product("124", ("20ns", "60ns")))
+
+
+def test_nothing_allowed_beats_the_front_and_the_front_beats_the_rest(found):
+    front = {one.number for one in found.front}
+    allowed = [one for one in found.tried if one.allowed]
+    assert front and {one.known["cores"] for one in allowed} == {1.0, 2.0}
+    for one in allowed:
+        throughput, area = one.found.objectives
+        beaten = any(
+            t >= throughput and a <= area and (t, a) != (throughput, area)
+            for t, a in (other.found.objectives for other in allowed)
+        )
+        assert beaten == (one.number not in front)
+
+
+def test_formulas_count_the_parts_of_the_machine(found):
+    one = found.tried[0]
+    assert one.known["area"] == 4 * 3 + 40 / 20
+    assert (one.known["ccx"], one.known["core"]) == (4, 4)
+
+
+def test_energy_is_lines_messages_and_bits_times_their_prices(found):
+    one = found.tried[2]
+    job = next(job for _, job, _ in found.plan.jobs(one.design))
+    seen = []
+    watched = {"probes": frozenset({"traffic"}), "seen": lambda job, saw: seen.append(saw)}
+    (result,) = execute([job], **watched)
+    point, traffic = result.points[0], seen[0]["traffic"]
+    bits = traffic["ccx"][0] * 16 * 8 + traffic["ccx"][1] * 80 * 8
+    cost = 5 * point.transfers["memory"] + 2 * sum(traffic["system"]) + 0.01 * bits
+    assert one.known["mcs.energy"] == pytest.approx(cost / point.ops)
+
+
+@pytest.mark.parametrize("machine", ["ring:4", "ccx:2x4", "bus:4"])
+def test_both_engines_count_the_same_messages(machine):
+    seen = []
+    for name in ("native", "reference"):
+        job = make_job(machine, "lock/mcs", 4, engine=name, parameters={"ops": 10}, seeds=(3,))
+        probes = frozenset({"traffic"})
+        execute([job], probes=probes, seen=lambda job, saw: seen.append(saw["traffic"]))
+    assert seen[0] == seen[1] and all(min(counts) > 0 for counts in seen[0].values())
+
+
+def test_the_words_of_a_run_repeat_it(found, monkeypatch, capsys):
+    one = found.front[0]
+    with pytest.raises(SystemExit):
+        cli.main([*shlex.split(found.to_rows()[one.number - 1]["runs"][0])[1:], "--json"])
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["result_hash"] == one.results["mcs"].result_hash
+
+
+def test_designs_and_outcomes_do_not_depend_on_the_workers(found, plan):
+    assert explore(plan, 2).to_rows() == found.to_rows()
+
+
+def test_finished_runs_are_taken_up(plan, monkeypatch, tmp_path, found):
+    kept = Store(tmp_path / "points")
+    explore(plan, store=kept)
+    monkeypatch.setattr(engine, "run", lambda *_: pytest.fail("it was run again"))
+    assert explore(plan, store=kept, resume=True).to_rows() == found.to_rows()
+
+
+def test_an_interrupted_search_says_what_it_has(plan, monkeypatch):
+    run, runs = engine.run, []
+
+    def stopping(*given):
+        runs.append(given)
+        if len(runs) > 4:
+            raise KeyboardInterrupt
+        return run(*given)
+
+    monkeypatch.setattr(engine, "run", stopping)
+    text = FILE.replace("[choices]", "[search]\nbatch = 2\n[choices]")
+    cut = explore(written(plan.written.file.parent, text))
+    assert cut.interrupted and len(cut.tried) == 4 and cut.front
+
+
+def test_a_design_that_cannot_be_is_no_reason_to_stop(tmp_path):
+    text = FILE.replace("cores = [1, 2, 4]", "cores = [2, 3]")
+    tried = explore(written(tmp_path, text)).tried
+    assert [bool(one.refused) for one in tried] == [False, False, True, True]
+    assert "ccx:1.333333333x3" in tried[2].refused
+
+
+def test_a_machine_on_which_a_program_fails_is_no_design(plan, monkeypatch):
+    run = engine.run
+
+    def failing(job, *given):
+        if job.machine.id == "ccx:2x2":
+            raise GuestError("it never ends")
+        return run(job, *given)
+
+    monkeypatch.setattr(engine, "run", failing)
+    refused = {one.design["cores"]: one.refused for one in explore(plan).tried}
+    assert refused == {"1": "", "2": "it never ends", "4": ""}
+
+
+MANY = FILE.replace('to = "60ns", step = "40ns" }', 'to = "90ns" }')
+
+
+def told(seed: int, tmp_path: Path, designs: int = 40) -> list[tuple[float, float]]:
+    """Cores and latency of what a search for 30 ns and two cores asked for, batch by batch."""
+    search = f"[search]\nseed = {seed}\ndesigns = {designs}\n[choices]"
+    plan = written(tmp_path, MANY.replace("[choices]", search))
+    asks, sampler = [], searcher(plan)
+    assert isinstance(sampler, Sampler)
+    while len(asks) < designs:
+        for design in sampler.ask(8):
+            known = plan.known(design)
+            cores, latency = known["cores"], known["system.join.latency"]
+            asks.append((cores, latency))
+            sampler.tell(design, Found([-abs(latency - 30), 1.0], [cores - 2, 0.0]))
+    return asks
+
+
+def test_a_search_follows_from_its_seed(tmp_path):
+    assert told(1, tmp_path) == told(1, tmp_path)
+    assert told(1, tmp_path) != told(2, tmp_path)
+
+
+def test_a_search_learns_what_is_good_and_what_is_allowed(tmp_path):
+    asks = told(3, tmp_path, 64)
+    early, late = asks[:16], asks[-16:]
+    assert len(set(asks)) == len(asks)
+    assert sum(abs(ns - 30) for _, ns in late) < 0.5 * sum(abs(ns - 30) for _, ns in early)
+    assert sum(cores > 2 for cores, _ in late) <= sum(cores > 2 for cores, _ in early)
+
+
+def test_few_designs_need_no_optimiser(plan):
+    assert isinstance(searcher(plan), Everything)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("threads = 4", "threads = 0", "x.toml:3: 'threads': Expected `int` >= 1"),
+        ("threads = 4", "thread = 4", "x.toml:3: 'thread': no such key. Did you mean 'threads'?"),
+        ("ops =", "opps =", r"x.toml:12: .*opps"),
+        ("lock/mcs", "lock/msc", "x.toml:12: .*Did you mean 'lock/mcs'"),
+        ('set = {', 'sett = {', r"x.toml:12: 'runs.mcs.sett': no such key. Did you mean 'set'"),
+        ("cores = [1, 2, 4]", "cores = []", "x.toml:9: 'choices.cores': Expected `array`"),
+        ('"system.join.latency"', "system.join.latency", "x.toml:10: .*stands in quotes"),
+        ('to = "60ns"', 'to = "60cy"', "x.toml:10: 20ns to 60cy: expected two quantities"),
+        ("ccx * 3", "ccx * open(3)", "x.toml:14: 'ccx .*': expected a formula"),
+        ("ccx * 3", "ccc * 3", "x.toml:14: .* nothing is called 'ccc'. Did you mean 'ccx'"),
+        ('"area"]', '"aera"]', "x.toml:6: 'aera': nothing is called 'aera'. Did you mean 'area'"),
+        ("cores <= 2", "cores < 2", "x.toml:7: 'cores < 2': expected a bound"),
+        ("memory = 5", "memroy = 5", "x.toml:16: 'memroy': no lines are counted so. Did you mean"),
+        ("cores = [1, 2, 4]", 'cores = [1, 2]\ncorse = [1]', "x.toml:10: 'corse' decides nothing"),
+        ('"system.join', '"sytem.join', r"the first: .*sytem.*Did you mean"),
+        ("[runs]", "[runs", "x.toml: broken TOML"),
+        ('maximise = ["mcs.throughput"]\nminimise = ["area"]', "", "x.toml: nothing to look for"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_told_with_its_line(tmp_path, monkeypatch, before, after, said):
+    assert FILE.count(before) >= 1
+    monkeypatch.chdir(tmp_path)
+    Path("x.toml").write_text(FILE.replace(before, after, 1))
+    with pytest.raises(UserError, match=said):
+        explore(Plan.read(Path("x.toml")))
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [("2 + 3 * x", 14), ("-(x - 1) ** 2", -9), ("min(x, a.b) / 2", 1), ("max(1, 2, x)", 4)],
+)
+def test_a_formula_is_worth_what_it_says(words, value):
+    assert Formula.read(words, "f:1").value({"x": 4.0, "a.b": 2.0}) == value
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["x.__class__()", "[x]", "x if x else x", "'a'", "lambda: 1", "x << 2", "", "f(x)", "(x)(2)",
+     "min(key=x)", "True", "1j", "x" * 401, "(" * 200 + ")" * 200],
+)  # fmt: skip
+def test_what_is_no_arithmetic_is_refused(words):
+    with pytest.raises(UserError, match="expected a formula"):
+        Formula.read(words, "f:1").value({"x": 1.0})
+
+
+@pytest.mark.parametrize("words", ["1 / (x - x)", "10.0 ** 400", "(0 - 1) ** 0.5"])
+def test_a_formula_without_a_value_is_told(words):
+    with pytest.raises(UserError, match="f:1: "):
+        Formula.read(words, "f:1").value({"x": 1.0})
+
+
+def test_braces_hold_words_and_values():
+    known = {"home": "node0", "n": 4.0}
+    assert Template.read("{home}-{256/n}x{ n }", "f:1").text(known) == "node0-64x4"
+    assert Constraint.read("n >= 5", "f:1").excess(known) == 1
+
+
+@pytest.mark.parametrize("ending", ["svg", "html"])
+def test_the_front_is_drawn(found, tmp_path, ending):
+    text = picture(tmp_path / f"front.{ending}", *report.panels(found)).read_text()
+    assert "cores 2" in text and "mcs.throughput M" in text and "not allowed" in text
+
+
+def test_the_command_prints_the_front_and_its_runs(plan, monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(store, "FOLDER", tmp_path / "points")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["explore", "x.toml", "--cores", "1", "--runs", "--output", "front.json"])
+    out = capsys.readouterr().out
+    assert ended.value.code == 0
+    assert "6 designs tried" in out and "uncore run ccx:2x2 lock/mcs --threads 4" in out
+
+
+def test_the_example_can_be_read():
+    plan = Plan.read(Path(__file__).resolve().parents[2] / "docs/explore/chiplets.toml")
+    assert {name for name, _, _ in plan.jobs({c.name: c.values[0] for c in plan.choices})} == {
+        "mcs",
+        "refcount",
+        "epoch",
+    }

@@ -1,0 +1,120 @@
+"""The page of what `uncore fences` says of shipped workloads, with why.
+
+    python -m tests.fences.page [--seeds N] > docs/fences.md
+
+The reasons are written by hand (reasons.toml), by what an order's row says, so that an order that
+comes, goes or changes its verdict has to be thought about.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from uncore.study.fences import questions as asking
+from uncore.study.fences import variants
+from uncore.study.fences.questions import Answer
+from uncore.study.fences.trials import Trials
+from uncore.support import paths
+
+ALONE = ("lock/ticket", "lock/mcs", "epoch/hazard", "epoch/rcu", "refcount/percpu_ref")
+FOLDERS = ("lock", "epoch", "refcount", "counter")
+REASONS = Path(__file__).with_name("reasons.toml")
+HEAD = """# Which memory orders are needed
+
+Written by `python -m tests.fences.page` from {seeds} runs of each weakened program; the
+reasons are ours. [cli.md](cli.md) tells how `uncore fences` asks. *Passes* means that no run
+failed, not that none could. The weak machine (rule H8 of [model.md](model.md)) performs no store
+before a load that precedes it, and the stores of one line in order; dependencies order there what
+they order on RISC-V; and an order that another makes up for passes where it is weakened alone.
+"""
+TABLE = "| order | weakened to | why |\n|---|---|---|"
+AT_ONCE = """
+## All orders at once
+
+Every workload of {folders} with all its orders relaxed and its fences for the compiler only.
+
+| workload | fails with seed | where, or why not |
+|---|---|---|"""
+
+
+def workloads() -> list[str]:
+    """Those whose orders are weakened at once."""
+    found = (file for folder in FOLDERS for file in sorted((paths.WORKLOADS / folder).glob("*.c")))
+    return [file.relative_to(paths.WORKLOADS).with_suffix("").as_posix() for file in found]
+
+
+def source_of(workload: str) -> variants.Source:
+    return variants.read(paths.WORKLOADS / f"{workload}.c")
+
+
+def keys(source: variants.Source) -> list[str]:
+    """What each order is called in the reasons: its file and what it says, and which of several."""
+    seen: Counter[str] = Counter()
+    found = []
+    for place in source.orders:
+        key = f"{source.named(place.file)}: {place.order.says}"
+        seen[key] += 1
+        found.append(key if seen[key] == 1 else f"{key}, {seen[key]}")
+    return found
+
+
+def reasons() -> Mapping[str, Mapping[str, str]]:
+    return tomllib.loads(REASONS.read_text())
+
+
+def ask(
+    source: variants.Source, questions: Sequence[asking.Question], trials: Trials
+) -> list[list[Answer]]:
+    """What came of each question."""
+    found = dict(asking.answers(source, questions, trials, os.cpu_count() or 1))
+    return [found[number] for number in range(len(questions))]
+
+
+def page(trials: Trials) -> Iterator[str]:
+    yield HEAD.format(seeds=trials.seeds)
+    why = reasons()
+    for workload in ALONE:
+        yield f"## `{workload}`\n\n{TABLE}"
+        source = source_of(workload)
+        answered = ask(source, source.orders, trials)
+        for key, answers in zip(keys(source), answered, strict=True):
+            place = answers[0].place
+            yield f"| `{place}` {answers[0].says} | {_verdicts(answers)} | {why[workload][key]} |"
+        yield ""
+    yield AT_ONCE.format(folders=", ".join(f"`{folder}/`" for folder in FOLDERS)).lstrip()
+    for workload in workloads():
+        yield _at_once(workload, trials, why["at once"])
+
+
+def _verdicts(answers: Sequence[Answer]) -> str:
+    said: dict[str, list[str]] = defaultdict(list)
+    for answer in answers:
+        if answer.verdict == asking.SAME:
+            return "the same instructions"
+        end = f"fails, seed {answer.failure.seed}" if answer.failure else "passes"
+        said[end].append(answer.weakened)
+    return "; ".join(f"{', '.join(to)}: {end}" for end, to in said.items())
+
+
+def _at_once(workload: str, trials: Trials, why: Mapping[str, str]) -> str:
+    source = source_of(workload)
+    ((answer,),) = ask(source, [asking.AT_ONCE], trials) if source.orders else ((None,),)
+    if answer and (failure := answer.failure):
+        return f"| `{workload}` | {failure.seed} | {failure.why.splitlines()[0]} |"
+    return f"| `{workload}` | - | {why[workload]} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--seeds", type=int, default=Trials.seeds, help="runs of each program")
+    for line in page(Trials(seeds=parser.parse_args().seeds)):
+        print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,16 @@
+"""Do shipped workloads pass on weakly ordered cores?  In short: `python -m tests.tools.weak`."""
+
+from __future__ import annotations
+
+import pytest
+from tests.fences import page
+from tests.tools import weak
+
+from uncore.program import Program
+
+SEEDS = range(1, 7)  # one for each number of harts
+
+
+@pytest.mark.parametrize("workload", weak.workloads(page.FOLDERS), ids=lambda one: one.name)
+def test_a_workload_passes_as_it_is_shipped(workload: Program) -> None:
+    assert not weak.block([weak.point(workload, seed) for seed in SEEDS], 1)

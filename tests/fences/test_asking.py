@@ -1,0 +1,105 @@
+"""Does `uncore fences` find the orders that a program needs, and let their failures be repeated?"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from uncore.cli import app as cli
+
+FLAGS = str(Path(__file__).parent / "programs/flags.c")
+FEW = ("bus:4", "ring:4", "--threads", "2", "--seeds", "10", "--cores", "2")
+
+
+Outcome = tuple[int, str, str]
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory) -> Outcome:
+    """What is said of the program's orders."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("uncore.support.paths.CACHE", tmp_path_factory.mktemp("cache"))
+        yield called("fences", FLAGS, *FEW, "--json")
+
+
+@pytest.fixture
+def answers(few):
+    status, out, err = few
+    assert status == 0, err
+    return {(row["place"], row["weakened"]): row for row in json.loads(out)}
+
+
+@pytest.fixture
+def uncore(monkeypatch, tmp_path):
+    monkeypatch.setattr("uncore.support.paths.CACHE", tmp_path)
+    return called
+
+
+def called(*words: str) -> Outcome:
+    out, err = StringIO(), StringIO()
+    with pytest.raises(SystemExit) as exit_, redirect_stdout(out), redirect_stderr(err):
+        cli.main(words)
+    return int(exit_.value.code or 0), out.getvalue(), err.getvalue()
+
+
+def test_a_fence_that_even_tso_needs_is_needed_and_its_failure_repeats(answers):
+    assert answers["as written", ""]["verdict"] == "passes"
+    assert answers["all at once", "relaxed"]["verdict"] == "needed"
+    fence = answers["flags.c:28", "signal fence"]
+    assert fence["verdict"] == "needed" and fence["says"] == "thread fence seq_cst"
+    assert answers["flags.c:28", "acquire"]["verdict"] == "needed"
+    uncore_, *words = shlex.split(fence["failure"]["repeat"])
+    status, out, _ = called(*words)
+    assert (uncore_, status) == ("uncore", 1)
+    assert fence["failure"]["why"] in out
+
+
+def test_an_order_in_a_macro_is_one_and_what_is_not_compiled_in_changes_nothing(answers):
+    assert [to for place, to in answers if place == "handed.h:4"] == ["relaxed"]
+    unused = answers["handed.h:6", "relaxed"]
+    assert (unused["verdict"], unused["runs"]) == ("same code", 0)
+
+
+def test_what_only_a_weak_machine_shows_is_needed(answers):
+    release, acquire = answers["flags.c:36", "relaxed"], answers["handed.h:4", "relaxed"]
+    assert release["verdict"] == acquire["verdict"] == "needed"
+    assert "the value is old" in release["failure"]["why"]
+
+
+def test_after_a_run_a_program_that_says_relaxed_is_asked_about_once(uncore):
+    run = ("run", "bus:4", FLAGS, "--threads", "2", "--repeat", "1", "--set", "ops=5")
+    asks = f"uncore fences {FLAGS}"
+    assert asks in uncore(*run)[2]
+    assert asks not in "".join(uncore(*run, "--json")[1:])
+    assert asks not in uncore(*run, "--order", "weak")[2]
+    assert asks not in uncore("run", "bus:4", "lock/ticket", "--repeat", "1")[2]
+    uncore("fences", FLAGS, *FEW, "--at-once")
+    assert asks not in uncore(*run)[2]
+
+
+def test_the_answers_are_the_same_every_time_and_the_source_is_untouched(uncore):
+    before = Path(FLAGS).read_text()
+    one, two = (uncore("fences", FLAGS, *FEW, "--at-once")[1] for _ in range(2))
+    assert one == two and "all at once" in one and "flags.c:28" not in one.partition("\n\n")[0]
+    assert Path(FLAGS).read_text() == before
+
+
+def test_a_program_that_is_wrong_as_written_is_said_to_be(uncore, tmp_path):
+    wrong = tmp_path / "wrong.c"
+    text = Path(FLAGS).read_text().replace("atomic_thread_fence", "atomic_signal_fence")
+    wrong.write_text(text)
+    (tmp_path / "handed.h").write_text(Path(FLAGS).with_name("handed.h").read_text())
+    status, out, err = uncore("fences", str(wrong), *FEW, "--at-once")
+    assert status == 1 and "fails as it is written" in err and "as written" in out
+
+
+def test_a_mistake_in_the_c_file_is_the_compilers_message(uncore, tmp_path):
+    broken = tmp_path / "broken.c"
+    broken.write_text('#include "uncore.h"\nint f(')
+    status, _, err = uncore("fences", str(broken))
+    assert status == 2 and "broken.c:2" in err

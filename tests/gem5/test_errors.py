@@ -1,0 +1,261 @@
+"""Does a message say what is missing, or what went wrong, when gem5 is not as it should be?
+
+gem5 is played by scripts here: what they say and how they end is all that uncore sees of it.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from functools import partial
+from pathlib import Path
+
+import pytest
+from tests.support.outside_errors import PLAY, cannot_be_found, crashes, kept, refuses
+
+from uncore import engine
+from uncore.cli.app import main
+from uncore.engine import about, missing
+from uncore.engine.gem5 import find, read
+from uncore.errors import GuestError, OutsideError, UserError
+from uncore.execution import request as api
+from uncore.result import Point
+
+END = "uncore: exit code={} tick=5 cause=semi:ADP_Stopped_ApplicationExit"
+RECORDS = "".join(f"uc: hart={n} ops=3 begin={10 + n} end={40 + n} failures=0\n" for n in range(2))
+# As gem5 24.0 writes them: of two controllers, and of one.
+STATISTICS = """
+simInsts                                       1234                       # Instructions (Count)
+system.ruby.L1Cache_Controller.Load      |        5     50.00%     50.00% |        5     50.00%\
+    100.00% (Unspecified)
+system.ruby.L1Cache_Controller.Load::total           10                       (Unspecified)
+system.ruby.{0}L1Cache_Controller.NP.Load |        1     25.00%     25.00% |        3     75.00%\
+    100.00% (Unspecified)
+system.ruby.{0}L1Cache_Controller.NP.Load::total            4                       (Unspecified)
+system.ruby.{0}L1Cache_Controller.S.Store |        2     66.67%     66.67% |        1     33.33%\
+    100.00% (Unspecified)
+system.ruby.{0}L1Cache_Controller.M.Load |       40     44.44%     44.44% |       50     55.56%\
+    100.00% (Unspecified)
+system.ruby.{0}L1Cache_Controller.M.Fwd_GETX |        0      0.00%      0.00% |        6    100.00%\
+    100.00% (Unspecified)
+system.ruby.{0}L1Cache_Controller.S.Inv            1       0.00%      0.00% (Unspecified)
+system.ruby.{0}L2Cache_Controller.SS.L1_GETX            7       0.00%      0.00% (Unspecified)
+""".replace("\\\n", "")
+# Of CHI: two cores' controllers and a bank's are of one kind.
+CHI = """
+simInsts                                         99                       # Instructions (Count)
+system.ruby.Cache_Controller.I.ReadUnique |        0      0.00%      0.00% |        0      0.00%\
+      0.00% |        9    100.00%    100.00% (Unspecified)
+system.ruby.Cache_Controller.UD.SnpUnique |        2     20.00%     20.00% |        3     30.00%\
+     50.00% |        5     50.00%    100.00% (Unspecified)
+system.ruby.Cache_Controller.BUSY_BLKD.SnpUnique |        4    100.00%    100.00% |        0\
+      0.00%    100.00% |        0      0.00%    100.00% (Unspecified)
+""".replace("\\\n", "")
+
+
+SMALL = {"kinds.small": "core2", "core.small.clock": "1GHz"}
+
+
+@pytest.fixture
+def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A gem5 that is complete, and says nothing when it runs."""
+    monkeypatch.setenv("UNCORE_GEM5", str(tmp_path / "gem5.opt"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # of the folders that are kept
+    gem5_that(tmp_path, "")
+    return tmp_path
+
+
+def gem5_that(place: Path, does: str, version: str = "24.0.0.1", **build: object) -> None:
+    about = {"USE_RISCV_ISA": True, "PROTOCOL": "MESI_Two_Level", "NUMBER_BITS_PER_SET": 64}
+    said = json.dumps({"version": version, "build": about | build})
+    script = place / "gem5.opt"
+    script.write_text(
+        "#!/bin/sh\n"
+        f"case \"$*\" in *about.py) echo 'uncore: {said}'; exit;; esac\n"
+        f"mkdir -p m5out\n{does}\n"
+    )
+    script.chmod(0o755)
+    find._ask.cache_clear()
+
+
+def test_a_complete_one_is_described_by_protocol_and_set_size(played: Path) -> None:
+    assert missing("gem5") == ""
+    assert about("gem5") == "gem5 24.0.0.1 with RISC-V, MESI_Two_Level, sets of 64"
+
+
+def test_it_is_found_in_a_checkout_of_its_sources(
+    played: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (played / "build/RISCV").mkdir(parents=True)
+    (played / "gem5.opt").rename(played / "build/RISCV/gem5.opt")
+    monkeypatch.setenv("UNCORE_GEM5", str(played))
+    assert missing("gem5") == ""
+
+
+def test_one_with_several_protocols(played: Path) -> None:
+    """Since 24.1 there is a switch for each, with the name as it is written."""
+    names = ("MESI_Two_Level", "MOESI_CMP_directory", "MI_example")
+    switches = {f"RUBY_PROTOCOL_{name}": True for name in names}
+    gem5_that(played, "", "24.1.0.0", PROTOCOL="MULTIPLE", **switches)
+    assert missing("gem5") == ""
+    assert "MESI_Two_Level MOESI_CMP_directory" in about("gem5")
+
+
+def test_none_is_found(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    cannot_be_found("gem5", "gem5", monkeypatch, capsys)
+
+
+@pytest.mark.parametrize(
+    ("version", "build", "words"),
+    [
+        ("23.1.0.0", {}, "gem5 23.1.0.0 is too old: write --gem5 PATH of 24.0 or newer"),
+        ("24.0.0.0", {"USE_RISCV_ISA": False}, "has no RISC-V; build one with it"),
+        (
+            "24.0.0.0",
+            {"PROTOCOL": "MI_example"},
+            "has the protocol MI_example; build one with MESI_Two_Level or MOESI_CMP_directory or",
+        ),
+        (
+            "25.0.0.0",
+            {"PROTOCOL": "MULTIPLE", "RUBY_PROTOCOL_MESI_Three_Level": True},
+            "has the protocol MESI_Three_Level; build one with MESI_Two_Level or",
+        ),
+    ],
+)
+def test_one_that_lacks_what_is_needed(
+    played: Path, version: str, build: dict[str, object], words: str
+) -> None:
+    gem5_that(played, "", version, **build)
+    assert words in missing("gem5")
+
+
+def test_a_file_that_is_not_gem5(played: Path) -> None:
+    (played / "gem5.opt").write_text("#!/bin/sh\necho hello\n")
+    find._ask.cache_clear()
+    assert "gem5.opt does not answer as gem5 does" in missing("gem5")
+
+
+def test_sets_too_small(played: Path) -> None:
+    gem5_that(played, "", NUMBER_BITS_PER_SET=8)
+    with pytest.raises(UserError, match="NUMBER_BITS_PER_SET=9 or more, or use fewer --threads"):
+        api.run("bus:9", "lock/ticket", [9], engine="gem5")
+
+
+def test_it_crashes(played: Path) -> None:
+    crashes("gem5", partial(gem5_that, played))
+
+
+@pytest.mark.parametrize(
+    "words", ["x.cc:7: panic: Possible Deadlock", "gem5 has encountered a segmentation fault!"]
+)
+def test_the_cause_of_death_stands_before_the_stack_trace(played: Path, words: str) -> None:
+    gem5_that(played, f"seq 9; echo '{words}'; seq 99; kill -ABRT $$")
+    with pytest.raises(OutsideError, match=rf"status -6:\n  {words}\n  1\n"):
+        api.run(*PLAY, engine="gem5")
+
+
+def test_it_ends_before_the_program_does(played: Path) -> None:
+    gem5_that(played, "echo 'uncore: exit code=0 tick=9 cause=simulate() limit reached'")
+    with pytest.raises(OutsideError, match=r"lock/ticket did not: simulate\(\) limit") as e:
+        api.run(*PLAY, engine="gem5")
+    kept(e.value)
+
+
+def test_the_program_traps(played: Path) -> None:
+    trap = "uc: trap hart=1 mcause=2 mepc=80000000 mtval=0"
+    gem5_that(played, f"echo '{trap}'; echo '{END.format(3)}'; touch m5out/stats.txt")
+    with pytest.raises(GuestError, match="status 3: hart 1: illegal instruction at 0x80000000"):
+        api.run(*PLAY, engine="gem5")
+    assert not list(played.glob("uncore-gem5-*"))
+
+
+def test_the_program_runs_out_of_patience(played: Path) -> None:
+    """Then it ends at once, and prints no records."""
+    said = "uc: check failed hart=0 times=1 the program has not ended within its patience"
+    gem5_that(played, f"echo '{said}'; echo '{END.format(1)}'; touch m5out/stats.txt")
+    with pytest.raises(GuestError, match="status 1: hart 0: the program has not ended within"):
+        api.run(*PLAY, engine="gem5")
+
+
+def finishes(played: Path, statistics: str, first: str = ":", **build: object) -> None:
+    """A gem5 that does its work, and counts."""
+    (played / "stats").write_text(statistics)
+    (played / "said").write_text(RECORDS + END.format(0) + "\n")
+    gem5_that(played, f"{first}; cat {played}/said; cp {played}/stats m5out/stats.txt", **build)
+
+
+def only_point() -> Point:
+    (point,) = api.run(*PLAY, engine="gem5").outcome.points
+    return point
+
+
+@pytest.mark.parametrize("prefix", ["", "MESI_Two_Level."])
+def test_what_it_counts_becomes_a_point(played: Path, prefix: str) -> None:
+    """With the names that every version gives it, or the protocol's before."""
+    finishes(played, STATISTICS.format(prefix))
+    point = only_point()
+    assert (point.ops, point.elapsed_ps, point.instructions) == (6, 31_000, 1234)
+    assert (point.transactions, point.invalidations) == (7, 7)
+    assert point.latency is None and "latency" in point.absent
+
+
+def test_copies_that_chi_takes_are_those_of_cores(played: Path) -> None:
+    """A bank loses lines too, and a snoop that has to wait comes again."""
+    finishes(played, CHI, PROTOCOL="CHI")
+    point = only_point()
+    assert (point.transactions, point.invalidations) == (9, 5)
+
+
+def test_a_statistic_of_another_kind_is_not_taken_for_a_cores() -> None:
+    names = ("ruby.L1Cache_Controller.M.Inv", "l1.M.Inv", "ruby.L2Cache_Controller.M.Inv")
+    counted = "".join(
+        f"system.{name}     2      0.00%      0.00% (Unspecified)\n" for name in names
+    )
+    assert read.transitions(counted, "L1Cache_Controller") == {"M.Inv": (2,)}
+
+
+def test_its_progress_can_be_watched(played: Path) -> None:
+    """The last whole line of what it appends, so never more than it has reached."""
+    finishes(played, STATISTICS.format(""), "printf '7\\n15\\n9' > progress.txt; sleep 0.3")
+    seen: set[int] = set()
+    job = api.make_job(*PLAY, engine="gem5")
+    engine.run(job, frozenset(), lambda operations, reached: seen.add(reached))
+    assert seen <= {0, 15} and 15 in seen
+
+
+@pytest.mark.parametrize(
+    ("machine", "threads", "options", "words"),
+    [
+        ("epyc7601x2", 2, {"placement": "0,1"}, "--smt off"),
+        (
+            "ccx:2x4",
+            8,
+            {},
+            "share lines within ccx0, ccx1 and between them: .* has MESI_Two_Level$",
+        ),
+        ("power9x2", 2, {"smt": False}, "each of 2 memory nodes .* write --home node0"),
+        ("bus:2", 2, {"home": "first-touch"}, "write addressed"),
+        ("bus:2", 2, {"slices": "0"}, "write hash"),
+        ("bus:2", 2, {"overrides": {"core.atomics": "far"}}, "core.atomics=near"),
+        ("ring:4", 4, {"overrides": SMALL}, r"kinds \(core and small\).* --place"),
+        ("bus:2", 2, {"overrides": {"interrupt.multicast": "yes"}}, "interrupt.multicast=no"),
+    ],
+)
+def test_what_it_cannot_do_is_refused(
+    played: Path, machine: str, threads: int, options: dict[str, object], words: str
+) -> None:
+    refuses("gem5", machine, threads, options, words)
+
+
+@pytest.mark.parametrize("simulator", ["gem5", "sst"])
+def test_a_folder_is_written_by_command(
+    tmp_path: Path, simulator: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where an engine has been used before in the same process; never over another folder."""
+    words = ["export", simulator, "bus:2", "lock/ticket", "-o", str(tmp_path / "run")]
+    for status in (0, UserError.status):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert (ended.value.code or 0) == status
+    assert (tmp_path / "run/README.md").is_file()
+    assert "there is one already; name a new folder" in capsys.readouterr().err

@@ -1,0 +1,324 @@
+"""Is the whole machine exported for gem5, even where gem5 is not installed?"""
+
+from __future__ import annotations
+
+import heapq
+import json
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.gem5.played import Played
+
+from uncore import topology
+from uncore.engine import export
+from uncore.engine.gem5 import engine as gem5
+from uncore.engine.gem5 import fabric, system
+from uncore.engine.gem5.levels import levels
+from uncore.engine.outside import homes
+from uncore.engine.outside.folder import CONFIGURATION
+from uncore.execution.request import make_job
+from uncore.job import Job
+from uncore.topology.machine import Machine
+from uncore.topology.route import Handoff, Routes
+
+SHIPPED = [name for name, _ in topology.list_machines() if ":" not in name]
+SHAPES = ["bus:4", "ring:8", "mesh:4x3", "ccx:1x4", "ring:3"]
+PROTOCOLS = list(gem5.PROTOCOLS)
+MOST = 16  # harts, spread over the machine
+FLAT, DEEP = "one level", "all levels"
+
+
+@cache
+def exported(machine: str, what: str = FLAT) -> tuple[Job, str, dict[str, Any]]:
+    """Of harts that share one level, or of harts all over the machine: what can express them."""
+    whole = topology.load(machine, [])
+    threads = min(sharing(whole), gem5.HARTS) if what == FLAT else min(whole.cores, MOST)
+    place = "compact" if what == FLAT else "scatter"
+    if whole.kinds:  # the harts of a job are of one
+        alike = [core for core, kind in enumerate(whole.core_kinds) if kind == "core"]
+        threads = min(threads, len(alike))
+        place = ",".join(str(whole.harts_of(core)[0]) for core in alike)
+    job = make_job(machine, "lock/ticket", [threads], smt=False, engine="gem5", placement=place)
+    protocol = gem5.choose(job, None) if what == FLAT else "CHI"
+    return job, protocol, system.describe(job, protocol)
+
+
+def sharing(machine: Machine) -> int:
+    """How many cores there are below the lowest resolver that has several."""
+    below: dict[int, int] = dict.fromkeys(range(machine.cores), 1)
+    for number, resolver in enumerate(machine.resolvers):
+        below[machine.cores + number] = sum(below[child] for child in resolver.children)
+        if below[machine.cores + number] > 1:
+            return below[machine.cores + number]
+    raise AssertionError
+
+
+@pytest.fixture(autouse=True)
+def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is exported must not depend on a gem5 that happens to be there."""
+    monkeypatch.setenv("UNCORE_GEM5", "/nowhere")
+
+
+@pytest.mark.parametrize("what", [FLAT, DEEP])
+@pytest.mark.parametrize("machine", SHIPPED + SHAPES)
+def test_every_link_on_a_route_is_there_with_its_latency(machine: str, what: str) -> None:
+    """One wire each, or two where links share a medium; none is off by more than half a cycle."""
+    job, protocol, document = exported(machine, what)
+    stops, period = _stops(job, protocol), _period(document)
+    links = [job.machine.links[n] for n in Routes(job.machine).among(sorted(set(stops.values())))]
+    routers = _routers(document, stops)
+    wires = _wires(document, period)
+    found = {(source, target): ps for source, target, ps in wires}
+    assert len(found) == len(wires)
+    channels = Counter(link.channel for link in links if link.channel >= 0)
+    for link in links:
+        a, b = (routers.get(stop) for stop in (link.source, link.target))
+        if a is not None and b is not None and channels[link.channel] <= 1:
+            assert abs(found[a, b] - link.control) <= _off(link.control, period)
+
+
+@pytest.mark.parametrize("what", [FLAT, DEEP])
+@pytest.mark.parametrize("machine", SHIPPED + SHAPES)
+def test_routes_take_what_they_take_on_the_machine(machine: str, what: str) -> None:
+    """From each controller to each other, parsed back from the document."""
+    job, protocol, document = exported(machine, what)
+    stops, period, routes = _stops(job, protocol), _period(document), Routes(job.machine)
+    routers = {name: router for router, name in _ends(document)}
+    ways = _Ways(_wires(document, period))
+    names = sorted(stops)[:: len(stops) // 12 + 1]
+    assert routers.keys() == stops.keys()
+    for a in names:
+        for b in names:
+            takes, wires = ways.between(routers[a], routers[b])
+            should, path = routes.distances(stops[b])[stops[a]], routes.path(stops[a], stops[b])
+            most = sum(_off(job.machine.links[n].control, period) for n in path)
+            assert -wires * period / 2 <= takes - should <= most, (a, b, takes, should)
+
+
+@pytest.mark.parametrize("machine", [name for name in SHIPPED if "ccx" in name or "x2" in name])
+def test_each_level_asks_the_next(machine: str) -> None:
+    """From a core down: the controllers a line's request passes are the machine's resolvers."""
+    job, _, document = exported(machine, DEEP)
+    objects, level = document["objects"], levels(job, several=True)
+    handoff = Handoff(job.machine)
+    for hart, core in enumerate(level.cores):
+        for node in level.nodes:
+            address = homes.RAM + node * job.machine.memories[0].size
+            passed, at = [], f"private{hart}"
+            while below := objects[at]["values"].get("downstream_destinations"):
+                holding = [one["object"] for one in below if _owns(objects[one["object"]], address)]
+                (at,) = holding
+                passed.append(at)
+            assert passed.pop() == f"memory_node{node}"
+            names = [level.banks[int(name.removeprefix("bank"))].resolver.name for name in passed]
+            assert names == [resolver.name for resolver in handoff.chain(core, node)]
+
+
+def test_a_bus_is_one_link_for_all() -> None:
+    """Requests of all cores and the memory pass it, and it has the bus's width."""
+    job, _, document = exported("bus:4")
+    (channel,) = {link.channel for link in job.machine.links if link.channel >= 0}
+    busy = next(link.data_busy for link in job.machine.links if link.channel == channel)
+    wires = [one["values"] for name, one in document["objects"].items() if name[:4] == "wire"]
+    (narrow,) = [wire for wire in wires if wire["bandwidth_factor"] < fabric.NO_LIMIT]
+    into = [wire for wire in wires if wire["dst_node"] == narrow["src_node"]]
+    assert len(into) == 5
+    turns = fabric.DATA * fabric.MILLI / narrow["bandwidth_factor"]
+    assert turns * _period(document) == pytest.approx(busy, rel=0.01)
+
+
+@pytest.mark.parametrize("machine", ["bus:4", "ring:8", "epyc7601x2"])
+def test_every_output_of_a_router_has_its_buffers(machine: str) -> None:
+    _, protocol, document = exported(machine)
+    networks = gem5.PROTOCOLS[protocol].networks
+    out = Counter(source for source, _, _ in _wires(document, 1))
+    out.update(router for router, _ in _ends(document))
+    for name, one in document["objects"].items():
+        if one["type"] == "Switch":
+            ways = out[int(name.removeprefix("router"))]
+            assert len(one["values"]["port_buffers"]) == ways * networks > 0
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("home", ["addressed", "interleave", "node1"])
+def test_every_address_has_one_home_and_one_bank(protocol: str, home: str) -> None:
+    """As the machine deals them (rule A4); MESI_Two_Level's banks have no addresses written."""
+    job = make_job("power9x2", "lock/ticket", [4], smt=False, home=home, engine="gem5")
+    if protocol == "MESI_Two_Level" and home != "node1":
+        pytest.skip("its banks cannot be of a node")
+    objects = system.describe(job, protocol)["objects"]
+    size, count = job.machine.memories[0].size, len(job.machine.memories)
+    kinds = {"memory_node"} if protocol == "MESI_Two_Level" else {"memory_node", "bank"}
+    for page in (0, 1, 7, size // 4096 - 1, size // 4096, count * size // 4096 - 1):
+        for line in (0, 1, 2, 5):
+            address = homes.RAM + page * 4096 + line * 64
+            for kind in kinds:
+                owners = [
+                    name
+                    for name, one in objects.items()
+                    if name.startswith(kind) and _owns(one, address)
+                ]
+                right = {"addressed": page * 4096 // size, "interleave": page % count, "node1": 0}
+                assert owners == [f"{kind}{right[home]}"], (home, hex(address))
+
+
+@pytest.mark.parametrize("protocol", ["MOESI_CMP_directory", "CHI"])
+def test_lines_are_dealt_out_to_banks_in_turn(protocol: str) -> None:
+    job = make_job("mesh:4x3", "lock/ticket", [4], engine="gem5")
+    objects = system.describe(job, protocol)["objects"]
+    banks = [one for name, one in objects.items() if name.startswith("bank")]
+    for line in (0, 1, 2, 7, 8, 21, 1 << 20):
+        owners = [n for n, one in enumerate(banks) if _owns(one, homes.RAM + line * 64)]
+        assert owners == [line % 8]
+
+
+def test_banks_stand_all_over_the_machine() -> None:
+    job, _, _ = exported("mesh:4x3")
+    twelve = job.machine.resolvers[0].slices
+    banks = levels(job, several=False).banks
+    assert [bank.turn for bank in banks] == list(range(8))
+    assert [twelve.index(bank.stop) for bank in banks] == [0, 1, 3, 4, 6, 7, 9, 10]
+
+
+@pytest.mark.parametrize("machine", ["ring:4", "bus:4", "power9x2"])
+def test_the_configuration_makes_and_connects_each_object(machine: str, tmp_path: Path) -> None:
+    """gem5 is played by a recorder: whatever is made, set, connected and called is written down."""
+    job, _, document = exported(machine)
+    export(job, tmp_path)
+    played = Played()
+    played.run(tmp_path / CONFIGURATION)
+    assert json.loads((tmp_path / "system.json").read_text()) == document
+    named = list(document["objects"].values())
+    assert played.made[: len(named)] == [one["type"] for one in named]
+    for one, made in zip(named, played.objects, strict=False):
+        for name, value in one["values"].items():
+            if "." not in name and not isinstance(value, dict | list):
+                assert made.parts[name] == value
+    assert played.order[-2:] == ["instantiate", "simulate"]
+    harts = job.threads[0]
+    assert played.order.count("createThreads") == harts
+    assert played.order.count("setup_buffers") == len(_wires(document, 1))
+    (cpu,) = [one for one in played.objects if one.kind == "RiscvTimingSimpleCPU"][-1:]
+    assert cpu.parts["icache_port"].path.endswith("port")
+    assert cpu.parts["dcache_port"].path.endswith("in_ports")
+
+
+@pytest.mark.parametrize("newer", [False, True])
+def test_a_folder_suits_gem5_before_and_after_24_1(newer: bool, tmp_path: Path) -> None:
+    """Since then a controller has its protocol's name before its own, and two kinds want more."""
+    job, _, _ = exported("ring:4")
+    export(job, tmp_path)
+    played = Played(newer)
+    played.run(tmp_path / CONFIGURATION)
+    assert "L1Cache_Controller" in played.made
+    for kind in ("RubyPrefetcher", "RubyDirectoryMemory"):
+        (first, *_) = [one for one in played.objects if one.kind == kind]
+        assert first.parts.get("block_size") == (64 if newer else None)
+
+
+def test_a_folder_is_complete_and_reproducible(tmp_path: Path) -> None:
+    job, protocol, _ = exported("ring:8")
+    for name in ("one", "two"):
+        export(job, tmp_path / name)
+    files = {path.name: path.read_bytes() for path in (tmp_path / "one").iterdir()}
+    assert sorted(files) == [
+        "README.md",
+        "code.bin",
+        "configuration.py",
+        "job.json",
+        "program.elf",
+        "system.json",
+    ]
+    for name, content in files.items():
+        assert (tmp_path / "two" / name).read_bytes() == content
+    kept = json.loads(files["job.json"])
+    assert Job.of(kept, job.program).document() == job.document()
+    assert protocol.encode() in files["README.md"]
+    assert files["code.bin"] in files["program.elf"]
+
+
+# ---- reading a document
+
+
+def _stops(job: Job, protocol: str) -> dict[str, int]:
+    """Where each controller stands, by its name, from the machine."""
+    level = levels(job, gem5.PROTOCOLS[protocol].several)
+    stops = {f"private{n}": job.machine.core_stops[core] for n, core in enumerate(level.cores)}
+    stops |= {f"bank{n}": bank.stop for n, bank in enumerate(level.banks)}
+    memories = [job.machine.memories[node].stop for node in level.nodes]
+    return stops | {f"memory_node{n}": stop for n, stop in enumerate(memories)}
+
+
+def _period(document: dict[str, Any]) -> int:
+    clock = document["objects"]["system"]["values"]["clk_domain"]["values"]["clock"]
+    return int(clock.removesuffix("ps"))
+
+
+def _ends(document: dict[str, Any]) -> list[tuple[int, str]]:
+    """Router and controller of each endpoint's link."""
+    links = [one["values"] for one in document["objects"].values() if "ext_node" in one["values"]]
+    return [(_number(link["int_node"]), link["ext_node"]["object"]) for link in links]
+
+
+def _routers(document: dict[str, Any], stops: dict[str, int]) -> dict[int, int]:
+    return {stops[name]: router for router, name in _ends(document)}
+
+
+def _wires(document: dict[str, Any], period: int) -> list[tuple[int, int, int]]:
+    wires = [one["values"] for one in document["objects"].values() if "src_node" in one["values"]]
+    assert all(wire["weight"] == wire["latency"] >= 1 for wire in wires)
+    assert len({wire["link_id"] for wire in wires}) == len(wires)
+    return [
+        (_number(wire["src_node"]), _number(wire["dst_node"]), wire["latency"] * period)
+        for wire in wires
+    ]
+
+
+def _number(router: dict[str, str]) -> int:
+    return int(router["object"].removeprefix("router"))
+
+
+def _off(latency: int, period: int) -> float:
+    """How far rounding to cycles, of at least one, may change a latency."""
+    return max(period / 2, period - latency)
+
+
+def _owns(described: dict[str, Any], address: int) -> bool:
+    return any(_holds(one["range"], address) for one in described["values"]["addr_ranges"])
+
+
+def _holds(range_: dict[str, Any], address: int) -> bool:
+    """As gem5's AddrRange decides (src/base/addr_range.hh)."""
+    if not range_["start"] <= address < range_["start"] + range_["size"]:
+        return False
+    masks = range_.get("masks", [])
+    turn = sum(((address & mask).bit_count() & 1) << n for n, mask in enumerate(masks))
+    return bool(turn == range_.get("intlvMatch", 0))
+
+
+class _Ways:
+    """Least latencies between routers, as gem5 finds them: by weight."""
+
+    def __init__(self, wires: list[tuple[int, int, int]]) -> None:
+        self.out: dict[int, list[tuple[int, int]]] = {}
+        for source, target, ps in wires:
+            self.out.setdefault(source, []).append((target, ps))
+        self.found: dict[int, dict[int, tuple[int, int]]] = {}
+
+    def between(self, source: int, target: int) -> tuple[int, int]:
+        """The latency, and how many wires have it."""
+        if source not in self.found:
+            reached = {source: (0, 0)}
+            waiting = [(0, 0, source)]
+            while waiting:
+                takes, wires, router = heapq.heappop(waiting)
+                for end, ps in self.out.get(router, []):
+                    best = (takes + ps, wires + 1)
+                    if best < reached.get(end, (1 << 60, 0)):
+                        reached[end] = best
+                        heapq.heappush(waiting, (*best, end))
+            self.found[source] = reached
+        return self.found[source][target]

@@ -1,0 +1,73 @@
+"""Does gem5, where it is installed, run our programs on our machines, and rightly?
+
+Every program checks itself: lost updates, torn records and late wake-ups fail it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+from tests.support import outside_runs
+from tests.support.outside_runs import WORKLOADS, run
+
+from uncore import engine
+from uncore.engine.gem5 import find
+from uncore.engine.gem5.options import Options
+from uncore.engine.options import take
+
+missing = engine.missing("gem5")
+pytestmark = pytest.mark.skipif(bool(missing), reason=f"engine gem5: {missing}")
+protocols = () if missing or not (found := find.found(take(Options, {}))) else found.protocols
+
+MATCHING = {("MESI_Two_Level",): "mesi", ("CHI",): "chi"}  # the first can express a ring
+MACHINES = ["bus:4", "ring:4", "mesh:2x2", "ccx:1x4"]
+run_gem5 = partial(run, "gem5")
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("machine", MACHINES)
+def test_every_shape_runs_every_kind_of_program(machine: str, workload: str) -> None:
+    outside_runs.agree("gem5", machine, workload)
+
+
+@pytest.mark.skipif("CHI" not in protocols, reason="this gem5 has no CHI")
+@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("machine", ["ccx:2x2", "kunpeng920", "epyc7601x2"])
+def test_complexes_share_lines(machine: str, workload: str) -> None:
+    """Two harts of each of two complexes; of the EPYC, those of one die."""
+    place = {"ccx:2x2": "compact", "kunpeng920": "0,1,4,5", "epyc7601x2": "0,2,8,10"}[machine]
+    assert run_gem5(machine, workload, 4, placement=place).failures == []
+
+
+def test_requests_and_lost_copies_are_counted_as_ours_are() -> None:
+    outside_runs.counted("gem5", within=0.5)
+
+
+@pytest.mark.skipif("CHI" not in protocols, reason="this gem5 has no CHI")
+def test_a_handoff_within_a_complex_does_not_wait_for_memory() -> None:
+    """A victim level that lets a dirty line go writes it home before the new owner may write."""
+    overrides = {
+        "core.lr": "shared",
+        "core.hold": "0cy",
+        "core.mispredict": "0cy",
+        "core.pause": "0.5cy",
+        "core.store_buffer": "1",
+        "ccx.resolver.reply": "direct",
+        "ccx.resolver.unblock": "completion",
+    }
+    theirs, ours = (
+        run(one, "ccx:1x4", "latency/pingpong", 2, overrides=overrides).elapsed_ps
+        for one in ("gem5", "native")
+    )
+    assert theirs == pytest.approx(ours, rel=0.1)
+
+
+def test_the_same_run_gives_the_same_point() -> None:
+    assert run_gem5("ring:4", "refcount/atomic", 4) == run_gem5("ring:4", "refcount/atomic", 4)
+
+
+@pytest.mark.skipif(protocols[:1] not in MATCHING, reason="nothing matches this gem5's protocol")
+@pytest.mark.parametrize("threads", [2, 4, pytest.param(16, marks=pytest.mark.long)])
+def test_matching_conventions_give_matching_times(threads: int) -> None:
+    outside_runs.matched("gem5", threads, MATCHING[protocols[:1]])

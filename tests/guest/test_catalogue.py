@@ -1,0 +1,31 @@
+"""Does every workload of the catalogue run and pass its own check, at every small size?
+
+The large sizes are a command: `python -m tests.tools.catalogue`.
+"""
+
+from __future__ import annotations
+
+import pytest
+from tests.tools import catalogue
+
+from uncore.engine import native
+from uncore.program import find, shipped
+
+NAMES = [program.name for program in shipped()]
+
+
+@pytest.mark.parametrize("threads", catalogue.SMALL)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_workload_passes_at_small_sizes(name: str, threads: int) -> None:
+    point = native.run(catalogue.job(find(name), threads), frozenset())
+    assert point["failures"] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_workload_passes_on_a_board_that_is_not_ours(qemu, name: str) -> None:
+    """QEMU's harts are real threads, preempted anywhere by the host's scheduler."""
+    program = find(name)
+    asked = catalogue.parameters(program, 3, operations=60)  # a handoff waits for the host
+    values = {key: program.parameter(key).parse(value) for key, value in asked.items()}
+    outcome = qemu(program.path, 3, **values)
+    assert outcome.status == 0, outcome.console

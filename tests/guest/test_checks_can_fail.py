@@ -1,0 +1,75 @@
+"""Does a workload notice when what it checks is broken?  Compiled with UC_SABOTAGE, each leaves out
+the very thing that makes it right, and its own check must say so."""
+
+from __future__ import annotations
+
+import pytest
+
+from uncore.engine import native
+from uncore.execution import request as api
+from uncore.program import find
+from uncore.support import paths
+
+# Measurements between two harts, or of no lock, have no primitive that could be broken.
+NOTHING_TO_BREAK = {"ipi/pingpong", "latency/pingpong", "lock/empty"}
+WORKLOADS = sorted(
+    path.relative_to(paths.WORKLOADS).with_suffix("").as_posix()
+    for path in paths.WORKLOADS.glob("*/*.c")
+    if path.parent.name != "runtime"
+)
+
+# Every workload breaks with its defaults on four neighbours, except where its mistake needs time.
+# A key is a workload or a folder of them.
+PARAMETERS: dict[str, dict[str, str]] = {
+    "epoch": {"hold": "20us", "period": "200ns", "ops": "20"},
+    "ipi/ipiq": {"burst": "64", "work": "200ns"},
+    "sched/netintr": {"frames": "4"},
+    "ipi/passive": {"burst": "64"},
+    # Or a core is alone with the line for as long as it is inside.
+    **{f"lock/{name}": {"hold": "100ns"} for name in ("array", "clh", "cohort", "event_mutex")},
+    **{f"lock/{name}": {"hold": "100ns"} for name in ("swap", "tas", "ticket", "ticket_packed")},
+}
+
+
+BREAKABLE = [name for name in WORKLOADS if name not in NOTHING_TO_BREAK]
+
+
+def parameters_of(name: str) -> dict[str, str]:
+    return PARAMETERS.get(name) or PARAMETERS.get(name.partition("/")[0], {})
+
+
+@pytest.mark.parametrize("name", BREAKABLE)
+def test_sabotage_is_noticed(compile_guest, name: str) -> None:
+    program = compile_guest(paths.WORKLOADS / f"{name}.c", "UC_SABOTAGE=1")
+    parameters = parameters_of(name)
+    job = api.make_job("ccx", program, (4,), parameters=parameters)
+    failures = native.run(job, frozenset())["failures"]
+    assert failures, f"{name} does not notice that its primitive is missing"
+
+
+@pytest.mark.parametrize("threads", [2, 4, 8])
+@pytest.mark.parametrize("name", BREAKABLE)
+def test_a_workload_passes_where_a_mistake_has_time_to_show(name: str, threads: int) -> None:
+    """As shipped; what is held lasts, or a core would be alone with the line whatever it did."""
+    program = find(name)
+    lasts = {"hold": "100ns"} if "hold" in {known.name for known in program.params} else {}
+    job = api.make_job("ccx", program, (threads,), parameters=lasts | parameters_of(name))
+    assert native.run(job, frozenset())["failures"] == []
+
+
+def test_a_part_of_a_counter_that_has_been_folded_begins_anew() -> None:
+    job = api.make_job("ccx", find("counter/percpu"), (4,), parameters={"batch": "8"})
+    assert native.run(job, frozenset())["failures"] == []
+
+
+def test_failure_names_file_line_reason_and_hart(qemu, compile_guest) -> None:
+    program = compile_guest("""#include "uncore.h"
+        void uc_main(unsigned id, unsigned n) {
+          for (unsigned i = 0; i < n; i++)
+            uc_check(id != 2, "hart two is here");
+        }
+    """)
+    outcome = qemu(program.path, 3)
+    assert outcome.status == 1
+    assert "uc: check failed hart=2 times=3 guest.c:4: hart two is here" in outcome.console
+    assert [record.failures for record in outcome.records] == [0, 0, 3]

@@ -1,0 +1,104 @@
+"""Do interrupts, messages and threads cost more the farther they go, and less when batched?
+
+Directions only: how much, `uncore claims` asks.
+"""
+
+from __future__ import annotations
+
+from uncore.execution import request as api
+from uncore.result import Point
+
+TWO_CORES = "athlonx2-3800"
+
+
+def run(machine: str, workload: str, threads: int, **parameters: object) -> Point:
+    values = {name: str(value) for name, value in parameters.items()}
+    return api.run(machine, workload, (threads,), parameters=values).points[0]
+
+
+def table(point: Point, name: str) -> list[list[int]]:
+    assert point.tables
+    return [list(row) for row in point.tables[name]]
+
+
+def mean(row: list[int]) -> float:
+    return sum(row) / len(row)
+
+
+def test_segments_through_a_far_netisr_thread_take_longer() -> None:
+    near, far = (
+        run("epyc7601x2", "sched/pipeline", 33, netisr=hart, ops=60).elapsed_ps for hart in (2, 32)
+    )
+    assert far > 1.5 * near
+
+
+def test_a_burst_pays_for_one_interrupt() -> None:
+    point = run(TWO_CORES, "ipi/ipiq", 2, burst=5)
+    assert 0 < table(point, "pipelined")[0][1] < table(point, "one_way")[0][1] / 5
+
+
+def test_fifos_of_2005_move_fewer_lines_a_message() -> None:
+    def lines(crossbar: int) -> float:
+        point = run(TWO_CORES, "ipi/ipiq", 2, burst=1, crossbar=crossbar)
+        assert point.transfers
+        return sum(point.transfers.values()) / point.ops
+
+    assert 1 < lines(2005) < lines(2010)
+
+
+def test_a_full_fifo_of_2005_loses_and_reorders_nothing() -> None:
+    for workload in ("ipi/ipiq", "ipi/passive"):
+        assert not run(TWO_CORES, workload, 2, burst=64, crossbar=2005).failures
+
+
+def test_one_way_whoever_frees_is_not_freed_to() -> None:
+    freeing, owning = table(run(TWO_CORES, "sched/slab", 2, ways="one"), "free_time")
+    assert freeing[0] == 0 < freeing[1]
+    assert owning[1] == 0 < owning[0]
+
+
+def test_freeing_at_home_is_cheapest_and_by_interrupt_dearest() -> None:
+    local, passive, active = (
+        mean(table(run(TWO_CORES, "sched/slab", 2, free=how), "free_time")[0])
+        for how in ("local", "passive", "active")
+    )
+    assert local < passive / 2 < active / 4
+
+
+def test_an_interrupt_with_several_frames_costs_less_per_frame() -> None:
+    def for_each(frames: int) -> float:
+        [row] = table(run(TWO_CORES, "sched/netintr", 2, frames=frames), "interrupt")
+        return (row[0] + row[1]) / frames
+
+    assert for_each(6) < for_each(1) * 0.75
+
+
+def test_a_message_spares_the_waker_but_not_the_sleeper() -> None:
+    lock, message = (run(TWO_CORES, "sched/wakeup", 2, by=how) for how in ("lock", "message"))
+    assert table(message, "wakeup")[0][0] < table(lock, "wakeup")[0][0]
+    here = run(TWO_CORES, "sched/wakeup", 2, distance=0)
+    assert table(here, "woken")[0][0] < table(message, "woken")[0][0]
+
+
+def test_a_grace_period_waits_for_the_slowest_quiescent_state() -> None:
+    often, seldom = (
+        table(run("ccx", "epoch/rcu", 4, quiescent_every=every, hold="100ns"), "grace")[0]
+        for every in (1, 50)
+    )
+    assert mean(seldom) > 2 * mean(often)
+
+
+def test_a_message_that_forks_makes_a_shootdown_cheaper() -> None:
+    yes, no = (
+        api.run(
+            "epyc7742x2",
+            "ipi/shootdown",
+            (32,),
+            overrides={"interrupt.multicast": multicast},
+            parameters={"ops": "5"},
+        )
+        .points[0]
+        .elapsed_ps
+        for multicast in ("yes", "no")
+    )
+    assert yes < 0.8 * no

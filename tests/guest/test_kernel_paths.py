@@ -1,0 +1,110 @@
+"""Do kernel paths keep their checks in every shape a kernel gives them, and do waiters back off?
+
+Each skeleton of will-it-scale runs as it stands in `skeletons.toml`, with more harts than share an
+L3: accounts, vnodes and free pages must come out right under every lock that a system takes.
+"""
+
+from __future__ import annotations
+
+import statistics
+
+import pytest
+
+from uncore.engine import native
+from uncore.execution import request as api
+from uncore_lab.validate.series import Series, series
+
+HARTS = 12
+SHAPES = [s for s in series(["epyc7601x2"]) if s.benchmark != "getuid1"]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda s: f"{s.benchmark}-{s.kind}")
+def test_a_skeleton_keeps_its_own_check(shape: Series) -> None:
+    values = {name: str(value) for name, value in shape.skeleton.values.items()}
+    job = api.make_job(
+        "ccx:3x4", shape.skeleton.workload, (HARTS,), parameters=values | {"work": "0", "ops": "8"}
+    )
+    assert native.run(job, frozenset())["failures"] == []
+
+
+@pytest.mark.parametrize("locks", [{"lock_delay": "0"}, {"lock_delay": "64"}, {"mutex": "sleep"}])
+def test_a_mutex_belongs_to_one_task_however_they_wait(locks: dict[str, str]) -> None:
+    job = api.make_job("ccx:3x4", "kernel/brk", (HARTS,), parameters={"work": "0"} | locks)
+    assert native.run(job, frozenset())["failures"] == []
+
+
+def moved(workload: str, **parameters: str) -> int:
+    """Lines moved in a run."""
+    result = api.run("ccx:3x4", workload, [HARTS], parameters=parameters)
+    return sum((result.points[0].transfers or {}).values())
+
+
+@pytest.mark.parametrize("tasks", ["processes", "threads"])
+def test_entries_of_processes_refer_to_the_credential_they_inherited(tasks: str) -> None:
+    """Threads' ranges are parts of entries that are there already."""
+    without, referred = (
+        moved("kernel/brk", accounting="atomic", tasks=tasks, credential=value) for value in "01"
+    )
+    assert (referred > 1.3 * without) == (tasks == "processes")
+
+
+@pytest.mark.parametrize("tasks", ["processes", "threads"])
+def test_threads_that_lock_files_meet_at_their_table_of_descriptors(tasks: str) -> None:
+    without, rechecked = (
+        moved("kernel/file_lock", owners="none", tasks=tasks, recheck=value) for value in "01"
+    )
+    assert (rechecked > 2 * without) == (tasks == "threads")
+
+
+def test_processes_that_open_files_meet_at_their_label() -> None:
+    """Under a path walk without references it is all that processes have in common."""
+    without, labelled = (
+        moved("kernel/open", guard="queued", tasks="processes", label=value) for value in "01"
+    )
+    assert labelled > 4 * without
+
+
+@pytest.mark.parametrize("workload", ["lock/mtx_def", "lock/sx", "kernel/file_lock"])
+def test_waiters_stay_away_from_the_line(workload: str) -> None:
+    """A waiter that looks after every pause fetches the lock's line at each of its changes."""
+    assert moved(workload, lock_delay="256") < 0.7 * moved(workload, lock_delay="0")
+
+
+def test_folding_a_part_under_its_lock_makes_tasks_that_map_queue():
+    """Linux's count of promised memory: beyond eight tasks of a 7601 they queue, as measured."""
+    linux = next(s for s in SHAPES if (s.benchmark, s.kind) == ("mmap1", "linux"))
+    values = {name: str(value) for name, value in linux.skeleton.values.items()}
+    values |= {"work": "3000", "ops": "64"}
+    points = api.run("epyc7601x2", linux.skeleton.workload, [4, 16], parameters=values).points
+    by_tasks = {n: [p.throughput for p in points if p.threads == n] for n in (4, 16)}
+    assert max(by_tasks[16]) < 0.5 * min(by_tasks[4])
+
+
+def gain_of_threads(**parameters: str) -> float:
+    """Of page faults, 12 threads of a process over one."""
+    values = {"queues": "percpu", "tasks": "threads", "work": "5000", "pages": "32", "ops": "64"}
+    values |= parameters
+    points = api.run("ccx:3x4", "kernel/page_fault", [1, HARTS], parameters=values).points
+    one, many = (
+        statistics.median(p.throughput for p in points if p.threads == n) for n in (1, HARTS)
+    )
+    return many / one
+
+
+def test_who_unmaps_keeps_the_threads_of_its_process_out():
+    """What is done with the map held exclusively cannot be divided: here half of all."""
+    assert gain_of_threads(guard="tables") > 2.5
+    assert 1 < gain_of_threads(guard="tables", unmapping="50") < 2.1
+
+
+def test_page_tables_of_their_own_keep_threads_apart():
+    """With an object's lock they meet at each fault."""
+    assert gain_of_threads(guard="tables") > 1.5 * gain_of_threads(guard="object")
+
+
+def test_cpus_that_take_pages_in_bulk_seldom_meet():
+    one_by_one, in_bulk = (
+        moved("kernel/page_fault", guard="tables", pages="62", ops="124", **pool)
+        for pool in ({"pool": "list", "batch": "1"}, {"pool": "bulk", "batch": "14"})
+    )
+    assert in_bulk < 0.5 * one_by_one

@@ -1,0 +1,103 @@
+"""Is a lock measured alone what it says: nothing guarded, a warm-up not counted, a hold that lasts
+what was asked for?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.support import runs
+
+from uncore.engine import native
+from uncore.execution import request as api
+from uncore.program import shipped
+from uncore.support import paths
+from uncore.topology import load
+
+OPTIONS = {"warmup", "spin"}
+TURNS = [p.name for p in shipped() if {q.name for q in p.params} >= OPTIONS]
+GUARDED = [p.name for p in shipped() if "guarded" in {q.name for q in p.params}]
+GUARDING = [name for name in GUARDED if name != "lock/empty"]
+
+
+def shared(point: dict[str, Any], least: int) -> list[str]:
+    """What the program keeps in the lines that were fetched so many times at least."""
+    hot = {address for address, transfers in point["lines"] if transfers >= least}
+    return [name for address, name in point["names"] if address in hot]
+
+
+@pytest.mark.parametrize("name", TURNS)
+def test_a_lock_alone_runs_in_every_workload(name: str) -> None:
+    settings = {"ops": 20, "warmup": "2us", "spin": "time", "hold": "20ns", "think": "30ns"}
+    if name in GUARDED:
+        settings["guarded"] = 0
+    point = runs.point("ccx:2x2", name, 4, **settings)
+    assert (point["failures"], point["thread_ops"]) == ([], [20] * 4)
+
+
+@pytest.mark.parametrize("lines", [0, 1, 3])
+@pytest.mark.parametrize("name", GUARDING)
+def test_any_number_of_guarded_lines_is_right_in_every_workload(name: str, lines: int) -> None:
+    warmed = {"warmup": "1us"} if name in TURNS else {}
+    point = runs.point("ccx:2x2", name, 4, ops=20, guarded=lines, **warmed)
+    assert point["failures"] == []
+
+
+@pytest.mark.parametrize("name", ["lock/rwlock", "lock/sx", "lock/mtx_def"])
+def test_without_guarded_lines_only_the_lock_moves(name: str) -> None:
+    some, none = (
+        shared(runs.point("ccx:2x2", name, 4, ops=50, guarded=lines), least=3) for lines in (2, 0)
+    )
+    assert "guarded+0x80" in some and "guarded+0x80" not in none
+
+
+@pytest.mark.parametrize(("lines", "expected"), [(0, 1), (1, 2), (4, 5)])
+def test_guarded_lines_travel_with_the_lock(lines: int, expected: int) -> None:
+    point = runs.point("mesh:2x2", "lock/ticket_packed", 4, ops=100, guarded=lines)
+    assert len(shared(point, least=150)) == expected
+
+
+def test_sabotage_is_noticed_on_several_lines(compile_guest) -> None:
+    broken = compile_guest(paths.WORKLOADS / "lock/mcs.c", "UC_SABOTAGE=1")
+    job = api.make_job("ccx", broken, (4,), parameters={"guarded": "3", "warmup": "1us"})
+    assert native.run(job, frozenset())["failures"]
+
+
+def test_a_warm_up_is_not_counted() -> None:
+    cold, warm = (
+        runs.point("mesh:2x2", "lock/mcs", 4, ops=50, warmup=time) for time in ("0", "50us")
+    )
+    assert cold["thread_ops"] == warm["thread_ops"] == [50] * 4
+    assert warm["instructions"] > 2 * cold["instructions"]
+    assert warm["elapsed_ps"] == pytest.approx(cold["elapsed_ps"], rel=0.1)
+
+
+@pytest.mark.parametrize("machine", ["x8180x2", "epyc7601x2"])
+def test_a_spin_lasts_what_was_asked_for(machine: str) -> None:
+    def per_operation(spin: str, hold: str) -> float:
+        point = runs.point(machine, "lock/empty", 1, ops=100, spin=spin, hold=hold)
+        return point["elapsed_ps"] / point["ops"] / 1000
+
+    spun = per_operation("time", "400ns") - per_operation("time", "0")
+    assert 400 <= spun < 415  # reading the clock twice
+    paused = per_operation("delay", "400ns") - per_operation("time", "400ns")
+    pause = load(machine).core.pause / 1000
+    assert paused == pytest.approx(pause, abs=20)
+
+
+def test_random_delays_cost_no_instructions() -> None:
+    """Of who delays; hart 0 spins until all have ended, but with this seed it ends last."""
+    few, many = (
+        runs.point("x8180x2", "lock/event_mutex", 2, ops=50, pauses=pauses, seeds=(2,))
+        for pauses in (50, 5000)
+    )
+    assert many["elapsed_ps"] > 40 * few["elapsed_ps"]
+    assert many["instructions"] < 2 * few["instructions"]
+
+
+@pytest.mark.parametrize("rounds", [0, 2, 8])
+@pytest.mark.parametrize("attempt", ["cas", "swap"])
+def test_nobody_waits_for_ever_for_an_event(attempt: str, rounds: int) -> None:
+    """An exchange wipes out the mark of who waits for the event: it must come back."""
+    point = runs.point("ccx:2x2", "lock/event_mutex", 4, ops=200, rounds=rounds, attempt=attempt)
+    assert point["failures"] == []

@@ -1,0 +1,46 @@
+"""Do the layout workloads show what they are about: that an address, and nothing else, costs?"""
+
+from __future__ import annotations
+
+from uncore.execution import request as api
+from uncore.result import Point
+
+
+def run(workload: str, threads: int, seeds: tuple[int, ...] = (1,), **parameters: object) -> Point:
+    values = {name: str(value) for name, value in parameters.items()}
+    return api.run("epyc7601x2", workload, (threads,), parameters=values, seeds=seeds).points[0]
+
+
+def moved(point: Point, what: str) -> int:
+    """Transfers of the lines where the program keeps something of this name."""
+    names = dict(point.names)
+    return sum(count for line, count in point.lines or [] if what in names.get(line, ""))
+
+
+def test_fields_on_lines_of_their_own_do_not_disturb_each_other() -> None:
+    near, far = (run("layout/false_sharing", 8, ops=1000, distance=d) for d in (8, 64))
+    assert moved(near, "count") > 100
+    assert moved(far, "count") + moved(far, "limit") < 0.05 * moved(near, "count")
+    assert far.elapsed_ps < 0.8 * near.elapsed_ps
+
+
+def test_parts_of_a_counter_scale_unless_they_share_lines() -> None:
+    alone = run("counter/percpu", 1, (), ops=1000)
+    packed, apart = (run("counter/percpu", 16, (), ops=1000, distance=d) for d in (8, 64))
+    assert apart.elapsed_ps < 1.3 * alone.elapsed_ps < 0.5 * packed.elapsed_ps
+
+
+def test_a_locked_structure_pays_for_each_further_line() -> None:
+    """By harts of two dies: how two complexes of one queue for the lock varies with everything."""
+    one, two, three = (run("layout/hot_structure", 32, lines=n).elapsed_ps for n in (1, 2, 3))
+    assert one < two < three
+    assert 1.2 < three / two < 1.5
+
+
+def test_a_list_touches_a_line_per_element_and_an_array_a_quarter() -> None:
+    """Cold: what comes from memory is the elements, and a little that both have in common."""
+    array, linked = (
+        run("layout/traversal", 1, shape=shape, ops=1, elements=1024).transfers or {}
+        for shape in ("array", "list")
+    )
+    assert 700 < linked["memory"] - array["memory"] < 800

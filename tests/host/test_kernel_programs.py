@@ -1,0 +1,82 @@
+"""Do the programs that are run in a booted kernel say what their readers read, and refuse the rest?
+
+They are compiled for this computer and run on its own kernel: no figure of theirs is looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from uncore.host import pinned
+from uncore.program import build
+from uncore.support import paths
+from uncore_lab.validate import booted
+
+pytestmark = pytest.mark.skipif(bool(pinned.missing()), reason=pinned.missing())
+
+KERNEL = paths.WORKLOADS / "programs" / "kernel"
+COUNT = Path(__file__).with_name("own_count.c")
+
+
+def compiled(to: Path, *files: Path) -> Path:
+    words = [*build.HOST.compiler, "-Wall", "-Wextra", "-Werror", "-O2", "-pthread"]
+    subprocess.run([*words, *map(str, files), "-o", str(to)], check=True, env=build._environment())
+    return to
+
+
+@pytest.fixture(scope="module")
+def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled(tmp_path_factory.mktemp("tasks") / "count1", COUNT, KERNEL / "tasks.c")
+
+
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled(tmp_path_factory.mktemp("calls") / "paths", KERNEL / "paths.c")
+
+
+def ran(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    longer = {**os.environ, "MS": "50"}  # than a busy host leaves a task waiting
+    return subprocess.run([str(w) for w in words], capture_output=True, text=True, env=longer)
+
+
+def test_rates_of_tasks_are_those_that_willitscale_reads(tasks: Path, tmp_path: Path) -> None:
+    console = tmp_path / "console"
+    console.write_text(ran(tasks, "1", "2").stdout + ran(tasks, "-t", "2").stdout)
+    rates = booted.read([console])
+    assert set(rates["count1", "process"]) == {1, 2} and set(rates["count1", "thread"]) == {2}
+    assert min(rate for curve in rates.values() for rate in curve.values()) > 0
+
+
+def test_a_task_that_ends_before_it_has_counted_is_told(tasks: Path) -> None:
+    broken = tasks.with_name("broken")
+    broken.symlink_to(tasks)
+    found = ran(broken, "2")
+    assert found.returncode == 1 and "process" not in found.stdout
+    assert found.stderr == "broken: a task ended before it had counted once\n"
+
+
+@pytest.mark.parametrize("count", ["0", "129", "many"])
+def test_a_number_of_tasks_that_cannot_be_is_refused(tasks: Path, count: str) -> None:
+    found = ran(tasks, count)
+    assert found.returncode == 2 and found.stdout == ""
+    assert found.stderr == f"count1: found '{count}', expected a number of tasks from 1 to 128\n"
+
+
+@pytest.mark.parametrize("what", ["munmap", "protect", "membarrier", "far", "futex", "sleepers"])
+def test_a_path_is_timed_for_each_number_asked_for(calls: Path, what: str) -> None:
+    found = ran(calls, what, "1", "1")
+    assert found.returncode == 0, found.stderr
+    assert re.fullmatch(rf"({what} 1 \d+\.\d\d us\n){{2}}", found.stdout)
+
+
+@pytest.mark.parametrize("words", [["munmp", "1"], ["munmap", "-1"], ["mutex", "1"], ["futex"], []])
+def test_an_experiment_that_is_none_is_refused(calls: Path, words: list[str]) -> None:
+    found = ran(calls, *words)
+    assert found.returncode == 2 and found.stdout == ""
+    assert found.stderr.startswith(f"paths: found '{' '.join(words)}".rstrip())
+    assert "or mutex and numbers from 2" in found.stderr

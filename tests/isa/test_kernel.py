@@ -1,0 +1,64 @@
+"""Does the hart boot a kernel as QEMU's does? Instruction by instruction (follower.cc).
+
+The kernel is the user's, docs/linux.md says from where:
+
+    UNCORE_KERNEL=FILE UNCORE_INITRD=FILE python -m pytest -s tests/isa/test_kernel.py
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.isa import qemu
+
+KERNEL, INITRD = os.environ.get("UNCORE_KERNEL"), os.environ.get("UNCORE_INITRD")
+HERE = Path(__file__).parent
+NATIVE = HERE.parents[1] / "sim" / "native"
+DECODER = [NATIVE / "hart" / name for name in ("decode.cc", "expand.cc", "floating.cc")]
+MEMORY = 192 << 20
+COUNT, EVERY = 900_000_000, 1 << 26  # instructions; between two comparisons of memory
+# The firmware needs PMP; otherwise only what the hart has. Sv57 it has not.
+CPU = "rv64,h=off,zbc=off"
+COMMAND_LINE = "earlycon=sbi console=ttyS0 no5lvl"
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not KERNEL or not INITRD, reason="UNCORE_KERNEL, UNCORE_INITRD not set"),
+    pytest.mark.skipif(qemu.QEMU is None, reason="qemu-system-riscv64 is not installed"),
+    pytest.mark.skipif(
+        platform.machine() != "x86_64", reason="QEMU is asked where x86-64 keeps it"
+    ),
+]
+
+
+def plugin(folder: Path) -> Path:
+    made = folder / "follower.so"
+    compiler = os.environ.get("CXX", "c++").split()
+    command = [*compiler, "-std=c++20", "-O2", "-fPIC", "-shared", f"-I{NATIVE}"]
+    sources = [HERE / "follower.cc", *DECODER]
+    subprocess.run([*command, "-o", str(made), *map(str, sources)], check=True)
+    return made
+
+
+def boot(folder: Path) -> subprocess.CompletedProcess[str]:
+    ram, console = folder / "ram", folder / "console"
+    command = [str(qemu.QEMU), "-M", "virt,memory-backend=ram"]
+    shared = f"memory-backend-file,id=ram,size={MEMORY},mem-path={ram},share=on"
+    command += ["-m", f"{MEMORY >> 20}M", "-object", shared, "-cpu", CPU]
+    # One instruction a block; an instruction takes a nanosecond: each run is the same.
+    command += ["-singlestep", "-icount", "shift=0,sleep=off"]
+    command += ["-display", "none", "-monitor", "none", "-serial", f"file:{console}"]
+    command += ["-kernel", str(KERNEL), "-initrd", str(INITRD), "-append", COMMAND_LINE]
+    command += ["-plugin", f"{plugin(folder)},ram={ram},size={MEMORY},count={COUNT},every={EVERY}"]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_kernel_boots_with_the_registers_and_memory_it_has_on_qemu(tmp_path: Path) -> None:
+    run = boot(tmp_path)
+    print(run.stdout)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert run.stdout.rstrip().endswith("no difference")

@@ -1,0 +1,451 @@
+"""Supervisor mode: are translations, page faults, delegation and fences those of the manual?"""
+
+from __future__ import annotations
+
+import struct
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from tests.isa import guest
+
+ROOT, MIDDLE, LAST, OTHER = (0x80040000 + 0x1000 * i for i in range(4))
+SETUP = 0x80048000  # medeleg, satp, what is set in mstatus
+DATA, NEXT = 0x80050000, 0x80070000  # where the pages that are mapped at PAGE, PAGE + 4096 are
+PAGE = 0x40000000
+V, R, W, X, U, G, A, D = (1 << i for i in range(8))
+READY = V | R | W | X | A | D
+SV39, SV48 = 8 << 60, 9 << 60
+ANSWERS = ("now", "later", "retry")
+
+# Traps of machine mode end the run; s2 to s4 tell cause, pc and value, s5 which mode took it.
+TRAPS = """
+.balign 4
+machine_trap:
+    csrr s2, mcause
+    csrr s3, mepc
+    csrr s4, mtval
+    li s5, 3
+    exit 0
+.balign 4
+supervisor_trap:
+    csrr s2, scause
+    csrr s3, sepc
+    csrr s4, stval
+    li s5, 1
+    ecall
+"""
+# To supervisor mode with translation on; s6 is PAGE.
+ENTER = """
+    la t0, machine_trap
+    csrw mtvec, t0
+    la t0, supervisor_trap
+    csrw stvec, t0
+    li t0, 0x1800
+    csrc mstatus, t0
+    li t0, {setup:#x}
+    ld t1, 0(t0)
+    csrw medeleg, t1
+    ld t1, 8(t0)
+    csrw satp, t1
+    ld t1, 16(t0)
+    csrs mstatus, t1
+    ld t1, 24(t0)
+    csrw mideleg, t1
+    li s6, {page:#x}
+    la t0, inside
+    csrw mepc, t0
+    mret
+inside:
+"""
+OUT = "\n ebreak\n"  # to machine mode: never delegated here
+
+
+def entry(address: int, flags: int) -> int:
+    return address >> 12 << 10 | flags
+
+
+def tables(page: int = READY, following: int = READY, identity: int = READY) -> dict[int, int]:
+    """Code where it is, by a page of 1 GiB, and two pages of 4 KiB."""
+    return {
+        ROOT + 8 * 2: entry(0x80000000, identity),
+        ROOT + 8 * 1: entry(MIDDLE, V),
+        MIDDLE: entry(LAST, V),
+        LAST: entry(DATA, page),
+        LAST + 8: entry(NEXT, following),
+    }
+
+
+@cache
+def image(text: str) -> guest.Image:
+    enter = ENTER.format(setup=SETUP, page=PAGE)
+    with TemporaryDirectory() as folder:
+        return guest.assemble(enter + text + OUT + TRAPS, Path(folder))
+
+
+def run(
+    text: str,
+    entries: dict[int, int],
+    *,
+    satp: int = SV39 | ROOT >> 12,
+    status: int = 0,
+    delegated: int = 0,
+    answers: str = "now",
+    harts: int = 1,
+    interrupts: int = 0,
+    interrupted: int | None = None,
+) -> Any:
+    """`delegated`, `interrupts`: what is supervisor mode's; `interrupted`: by software, when."""
+    machine = guest.boot(image(text), tlb=64, answers=answers, harts=harts)
+    setup = {
+        SETUP: delegated,
+        SETUP + 8: satp,
+        SETUP + 16: status | 1 << 11,
+        SETUP + 24: interrupts,
+    }
+    for address, value in ({DATA: 0x1111, NEXT: 0x2222} | entries | setup).items():
+        machine.write(address, struct.pack("<Q", value))
+    if interrupted is not None:
+        machine.run(interrupted)
+        machine.interrupt(0, 1, True)
+    end = machine.run(10_000)
+    assert end == "exit", (end, machine.fatal(), hex(machine.pc()))
+    return machine
+
+
+def trapped(machine: Any) -> tuple[int, int, int]:
+    """Cause, value, and the mode that took it."""
+    x = machine.registers()
+    return x[18], x[20], x[21]
+
+
+def word(machine: Any, address: int) -> int:
+    return int(struct.unpack("<Q", machine.read(address, 8))[0])
+
+
+@pytest.mark.parametrize("answers", ANSWERS)
+def test_access_finds_the_page_and_marks_its_entry(answers: str) -> None:
+    fresh = V | R | W
+    machine = run(
+        "ld s7, (s6)\n li t0, 0x4001\n add t0, t0, s6\n sd s7, -1(t0)\n",
+        tables(fresh, fresh) | {LAST + 32: entry(NEXT, fresh)},
+        answers=answers,
+    )
+    assert machine.registers()[23] == 0x1111
+    assert word(machine, NEXT) == 0x1111
+    assert word(machine, LAST) == entry(DATA, fresh | A)
+    assert word(machine, LAST + 8) == entry(NEXT, fresh)
+    assert word(machine, LAST + 32) == entry(NEXT, fresh | A | D)
+
+
+def test_four_levels() -> None:
+    top = {OTHER: entry(ROOT, V)}
+    machine = run("ld s7, (s6)\n", tables() | top, satp=SV48 | OTHER >> 12)
+    assert machine.registers()[23] == 0x1111
+
+
+LOAD, STORE, JUMP = "ld s7, (s6)\n", "sd s7, (s6)\n", "jr s6\n"
+ADD = "amoadd.d s7, s7, (s6)\n"
+RESERVE = "lr.d s7, (s6)\n"
+
+
+@pytest.mark.parametrize(
+    ("flags", "line", "cause"),
+    [
+        (0, LOAD, 13),
+        (0, STORE, 15),
+        (0, JUMP, 12),
+        (0, ADD, 15),
+        (0, RESERVE, 13),
+        (V | W | A | D, LOAD, 13),
+        (V | R | A | D, STORE, 15),
+        (V | R | A | D, ADD, 15),
+        (V | R | W | A | D, JUMP, 12),
+        (READY | U, LOAD, 13),
+        (READY | U, JUMP, 12),
+        (V | X | A, LOAD, 13),
+        (READY | 1 << 54, LOAD, 13),
+        (V | A | D, LOAD, 13),
+    ],
+)
+def test_page_fault(flags: int, line: str, cause: int) -> None:
+    machine = run(line, tables(flags))
+    assert trapped(machine) == (cause, PAGE, 3)
+
+
+@pytest.mark.parametrize("bit", [18, 19])
+def test_status_opens_pages(bit: int) -> None:
+    """SUM those of a user, MXR those of code."""
+    flags = {18: READY | U, 19: V | X | A}[bit]
+    machine = run(LOAD, tables(flags), status=1 << bit)
+    assert machine.registers()[23] == 0x1111
+
+
+def test_supervisor_executes_no_page_of_a_user() -> None:
+    machine = run(JUMP, tables(READY | U), status=1 << 18)
+    assert trapped(machine) == (12, PAGE, 3)
+
+
+def test_fault_is_delegated_and_returns() -> None:
+    machine = run(LOAD, tables(0), delegated=1 << 13)
+    x = machine.registers()
+    assert (x[18], x[5 + 16]) == (9, 3)  # the handler's own ecall came last, to the machine
+    assert machine.csr(0, 0x142) == 13
+    assert machine.csr(0, 0x143) == PAGE
+
+
+@pytest.mark.parametrize(("user", "cause"), [(True, 8), (False, 9)])
+def test_call_tells_its_mode(user: bool, cause: int) -> None:
+    text = "la t0, there\n csrw sepc, t0\n li t0, 0x100\n"
+    text += ("csrc" if user else "csrs") + " sstatus, t0\n sret\n there: ecall\n"
+    machine = run(text, tables(identity=READY | (U if user else 0)), satp=0)
+    assert trapped(machine)[0] == cause
+
+
+def test_user_cannot_touch_a_supervisors_page() -> None:
+    text = "la t0, there\n csrw sepc, t0\n li t0, 0x100\n csrc sstatus, t0\n sret\n"
+    machine = run(text + "there: ld s7, (s6)\n", tables())
+    assert trapped(machine)[0] == 12  # not even the code
+
+
+CHANGE = f"""
+    ld s7, (s6)
+    li t0, {LAST:#x}
+    li t1, {entry(NEXT, READY):#x}
+    sd t1, (t0)
+    ld s8, (s6)
+    {{fence}}
+    ld s9, (s6)
+"""
+
+
+@pytest.mark.parametrize("answers", ANSWERS)
+@pytest.mark.parametrize(
+    "fence", ["sfence.vma", "sfence.vma s6", "sfence.vma s6, zero", "sfence.vma zero, zero"]
+)
+def test_fence_forgets(fence: str, answers: str) -> None:
+    x = run(CHANGE.format(fence=fence), tables(), answers=answers).registers()
+    assert (x[23], x[24], x[25]) == (0x1111, 0x1111, 0x2222)
+
+
+def test_fence_of_another_page_or_space_leaves_it() -> None:
+    fence = "li t2, 0x1000\n add t2, t2, s6\n sfence.vma t2\n li t2, 5\n sfence.vma zero, t2"
+    assert run(CHANGE.format(fence=fence), tables()).registers()[25] == 0x1111
+
+
+def test_fence_of_a_space_leaves_global_pages() -> None:
+    of_space = "mv t2, zero\n sfence.vma zero, t2"
+    assert run(CHANGE.format(fence=of_space), tables(READY | G)).registers()[25] == 0x1111
+    assert run(CHANGE.format(fence=of_space), tables()).registers()[25] == 0x2222
+
+
+def test_address_beyond_the_tables_faults() -> None:
+    """Bits above those that are translated have to be copies of the highest."""
+    text = "li t0, 1\n slli t0, t0, 39\n add s6, s6, t0\n"
+    machine = run(text + LOAD, tables())
+    assert trapped(machine) == (13, PAGE | 1 << 39, 3)
+
+
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_address_spaces(everywhere: bool) -> None:
+    """A page is found again in its own, and a global one in all."""
+    other = f"li t1, {SV39 | 7 << 44 | ROOT >> 12:#x}\n csrw satp, t1"
+    flags = READY | (G if everywhere else 0)
+    x = run(CHANGE.format(fence=other), tables(flags)).registers()
+    assert x[25] == (0x1111 if everywhere else 0x2222)
+
+
+@pytest.mark.parametrize("answers", ANSWERS)
+def test_access_across_pages_that_lie_apart(answers: str) -> None:
+    text = "li t0, 0xffc\n add t0, t0, s6\n li s7, 0x1122334455667788\n sd s7, (t0)\n ld s8, (t0)\n"
+    machine = run(text, tables(), answers=answers)
+    assert machine.registers()[24] == 0x1122334455667788
+    assert machine.read(DATA + 0xFFC, 4) == bytes.fromhex("88776655")
+    assert machine.read(NEXT, 4) == bytes.fromhex("44332211")
+
+
+def test_first_half_is_not_stored_where_the_second_faults() -> None:
+    text = "li t0, 0xffc\n add t0, t0, s6\n li s7, -1\n sd s7, (t0)\n"
+    machine = run(text, tables(following=0))
+    assert trapped(machine)[0] == 15
+    assert machine.read(DATA + 0xFFC, 4) == bytes(4)
+
+
+@pytest.mark.parametrize("answers", ANSWERS)
+def test_instruction_across_pages_that_lie_apart(answers: str) -> None:
+    """li s7, 77 as four bytes, then an ebreak."""
+    text = f"""
+        li t0, {DATA + 0xFFE:#x}
+        li t1, 0x0b93
+        sh t1, (t0)
+        li t0, {NEXT:#x}
+        li t1, 0x00100073
+        slli t1, t1, 16
+        li t2, 0x04d0
+        or t1, t1, t2
+        sd t1, (t0)
+        fence.i
+        li t0, 0xffe
+        add t0, t0, s6
+        jr t0
+    """
+    machine = run(text, tables(), answers=answers)
+    assert machine.registers()[23] == 77
+    assert trapped(machine)[0] == 3
+
+
+BACK = 0x8D02  # c.jr s10
+FAR = 0x80078000
+
+
+def half(number: int) -> int:
+    """What follows `addi s7, zero, number`'s first half, and the way back."""
+    return number << 4 | BACK << 16
+
+
+def test_instruction_across_pages_changes_with_either() -> None:
+    """Its second half is written anew, then its second page is another one."""
+    call = "li t0, 0xffe\n add t0, t0, s6\n jalr s10, t0\n"
+    text = f"""
+        {call}
+        mv s8, s7
+        li t0, {NEXT:#x}
+        li t1, {half(70):#x}
+        sw t1, (t0)
+        fence.i
+        {call}
+        mv s9, s7
+        li t0, {LAST + 8:#x}
+        li t1, {entry(FAR, READY):#x}
+        sd t1, (t0)
+        sfence.vma
+        {call}
+    """
+    code = {DATA + 0xFF8: 0x0B93 << 48, NEXT: half(77), FAR: half(80)}
+    x = run(text, tables() | code).registers()
+    assert (x[24], x[25], x[23]) == (77, 70, 80)
+
+
+def test_instruction_across_pages_changes_where_nothing_else_of_its_second_page_is_code() -> None:
+    """`jr 0(s10)`, then `jr 4(s10)`."""
+    text = f"""
+        .option norvc
+        li t0, 0xffe
+        add t0, t0, s6
+        jalr s10, t0
+        addi s8, s8, 1
+        li t1, {NEXT:#x}
+        li t2, 0x4d
+        sh t2, (t1)
+        fence.i
+        jalr s10, t0
+        addi s8, s8, 2
+    """
+    machine = run(text, tables() | {DATA + 0xFF8: 0x0067 << 48, NEXT: 0x0D})
+    assert machine.registers()[24] == 1
+
+
+def test_entry_that_is_code_changes_when_a_walk_marks_it() -> None:
+    """One that reads `jr 0x200(t0)` as an instruction and, marked dirty, `jalr ra, 0x200(t0)`."""
+    text = ""
+    for register in ("s8", "s9"):
+        text += f"""
+            la t0, 1f
+            addi t0, t0, -0x200
+            li t1, {LAST:#x}
+            mv ra, zero
+            jr t1
+        1:  mv {register}, ra
+            sd zero, (s6)
+            fence.i
+        """
+    x = run(text, tables() | {LAST: entry(0x800A0000, V | R | W | G | A)}).registers()
+    assert (x[24], x[25]) == (0, LAST + 4)
+
+
+TURN = 0x8004A000  # whose it is, and who came first
+# The first hart to come writes code three times, first where nobody has executed any yet; the other
+# one executes it behind a fence each time.
+ONE_WRITES_WHAT_ANOTHER_EXECUTES = f"""
+    li s11, {TURN:#x}
+    li t1, 1
+    addi t0, s11, 8
+    amoadd.w t1, t1, (t0)
+    li t2, {BACK << 32 | 0x0B93:#x}
+    bnez t1, executes
+    .irp number, 70, 80, 90
+    li t1, \\number
+    slli t1, t1, 20
+    add t1, t1, t2
+    sd t1, (s6)
+    li t1, 1
+    sw t1, (s11)
+1:  lw t1, (s11)
+    bnez t1, 1b
+    .endr
+    j .
+executes:
+    .irp register, s8, s9, a5
+1:  lw t1, (s11)
+    beqz t1, 1b
+    fence.i
+    jalr s10, 0(s6)
+    mv \\register, s7
+    sw zero, (s11)
+    .endr
+"""
+
+
+@pytest.mark.parametrize("answers", ANSWERS)
+def test_code_that_another_hart_has_written_is_executed_after_fence_i(answers: str) -> None:
+    text = ONE_WRITES_WHAT_ANOTHER_EXECUTES
+    x = run(text, tables(), answers=answers, harts=2).registers(1)
+    assert (x[24], x[25], x[15]) == (70, 80, 90)
+
+
+INTO_USER_MODE = "la t0, there\n csrw sepc, t0\n li t0, 0x100\n csrc sstatus, t0\n sret\n there:\n"
+
+
+@pytest.mark.parametrize(
+    ("bit", "line", "cause"),
+    [(20, "csrr t0, satp", 2), (20, "sfence.vma", 2), (20, "csrr t0, stvec", 3), (22, "sret", 2)],
+)
+def test_machine_mode_forbids(bit: int, line: str, cause: int) -> None:
+    """What TVM and TSR name, and nothing else."""
+    assert trapped(run(line, tables(), status=1 << bit))[0] == cause
+
+
+def test_user_mode_has_no_wfi() -> None:
+    assert trapped(run(INTO_USER_MODE + "wfi\n", tables(identity=READY | U), satp=0))[0] == 2
+
+
+def test_sret_leaves_user_mode_to_be_returned_to() -> None:
+    text = INTO_USER_MODE.replace("csrc", "csrs") + "csrr s7, sstatus\n"
+    assert run(text, tables(), satp=0).registers()[23] & 0x100 == 0
+
+
+def test_interrupts_have_a_delegation_of_their_own() -> None:
+    text = "csrsi sie, 2\n csrsi sstatus, 2\n j .\n"
+    machine = run(text, tables(), interrupts=2, interrupted=100)
+    assert machine.csr(0, 0x142) == 1 << 63 | 1
+
+
+def test_large_page_must_be_aligned() -> None:
+    machine = run(LOAD, tables() | {MIDDLE: entry(DATA, READY)})
+    assert trapped(machine)[0] == 13
+
+
+def test_illegal_mode_of_satp_changes_nothing() -> None:
+    text = "csrr s7, satp\n li t0, 5\n slli t0, t0, 60\n csrw satp, t0\n csrr s8, satp\n"
+    x = run(text, tables()).registers()
+    assert x[23] == x[24] == SV39 | ROOT >> 12
+
+
+@pytest.mark.parametrize("line", ["sret", "sfence.vma", "csrr t0, satp", "csrr t0, stvec"])
+def test_hart_without_supervisor_mode_has_none_of_it(tmp_path: Path, line: str) -> None:
+    setup = "la t0, machine_trap\n csrw mtvec, t0\n"
+    machine = guest.machine(setup + line + OUT + TRAPS, tmp_path)
+    assert machine.run(1000) == "exit"
+    assert machine.registers()[18] == 2

@@ -1,0 +1,35 @@
+"""Who compiles the native module where?  SCons is asked for its commands, and compiles nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from uncore.support.paths import CHECKOUT
+
+
+def commands(*words: str, **environment: str) -> str:
+    kept = {name: value for name, value in os.environ.items() if name != "CXX"}
+    asked = [sys.executable, "-m", "SCons", "-n", "-Q", "--commands", *words, "native"]
+    done = subprocess.run(asked, cwd=CHECKOUT, env=kept | environment, capture_output=True)
+    return (done.stdout + done.stderr).decode()
+
+
+def test_where_no_compiler_is_the_one_of_guests_compiles(tmp_path):
+    assert "-m ziglang c++ -o build/native/" in commands(PATH=str(tmp_path))
+
+
+def test_a_compiler_that_is_named_and_missing_is_told(tmp_path):
+    assert "'no-such-c++' was not found" in commands(PATH=str(tmp_path), CXX="no-such-c++")
+
+
+@pytest.mark.parametrize("architecture", ["x86_64", "aarch64"])
+def test_wheels_are_built_for_old_systems_and_any_processor(architecture):
+    said = commands(f"--wheel={architecture}")
+    if f"build/native-{architecture}" not in said:
+        pytest.skip("they are built and up to date")
+    assert f"-target {architecture}-linux-gnu.2.28 -mcpu=baseline" in said
+    assert f"{architecture}-linux-gnu.so" in said

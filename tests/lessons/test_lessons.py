@@ -1,0 +1,111 @@
+"""Lessons are what a student gets: exercises that can be missed and solved, pages that work."""
+
+import subprocess
+import sys
+
+import pytest
+from tests.trace.browser import faults, opened
+
+from uncore.errors import UserError
+from uncore.study import lessons
+from uncore.support.paths import CHECKOUT
+
+# A shipped program that solves each, with the parameters that make it one.
+SOLVED = {
+    "ticket": ("lock/clh", {}),
+    "sharing": ("layout/false_sharing", {"distance": "64"}),
+    "refcount": ("refcount/sloppy", {}),
+    "readers": ("lock/rmlock", {}),
+    "storm": ("ipi/storm", {"descriptor": "node"}),
+}
+QUICK = ("sharing",)
+EACH = [
+    name if name in QUICK else pytest.param(name, marks=pytest.mark.long)
+    for name in lessons.names()
+]
+
+
+def test_every_file_is_a_lesson_in_the_list():
+    files = {file.stem for file in (CHECKOUT / "docs/lessons").glob("*.md")} - {"README"}
+    assert files == set(lessons.names()) == set(SOLVED)
+
+
+@pytest.mark.parametrize("name", lessons.names())
+def test_lesson_has_all_its_parts(name):
+    kinds = [type(part).__name__ for part in lessons.read(name).parts]
+    assert {"Run", "Predict", "Watch", "Exercise"} <= set(kinds)
+    assert kinds.index("Predict") < kinds.index("Run") < kinds.index("Exercise")
+    assert "## Sources" in str(lessons.read(name).parts[-1])
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_exercise_is_not_solved_where_it_begins_and_can_be(name):
+    lesson, (program, parameters) = lessons.read(name), SOLVED[name]
+    begun = lessons.check(lesson, lesson.exercise.start, {})
+    assert not all(bound.kept for bound in begun)
+    assert all(bound.kept for bound in lessons.check(lesson, program, parameters))
+
+
+def test_unknown_lesson_is_named_beside_those_there_are():
+    with pytest.raises(UserError, match=r"no lesson is called 'tickets'.*ticket, sharing"):
+        lessons.read("tickets")
+
+
+def test_command_checks_a_file_of_ones_own(tmp_path):
+    source = (CHECKOUT / "workloads/layout/false_sharing.c").read_text()
+    (tmp_path / "mine.c").write_text(source)
+    words = [sys.executable, "-m", "uncore", "lesson", "check", "sharing", str(tmp_path / "mine.c")]
+    missed = subprocess.run(words, capture_output=True, text=True)
+    assert missed.returncode == 1 and " no" in missed.stdout
+    solved = subprocess.run([*words, "--set", "distance=128"], capture_output=True, text=True)
+    assert solved.returncode == 0, solved.stderr
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    return made(tmp_path_factory.mktemp("lesson"), "sharing")
+
+
+def made(folder, name):
+    place = folder / f"{name}.html"
+    lessons.write(place, name)
+    return place
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("dark", [False, True])
+def test_prediction_is_compared_and_then_explained(page, dark):
+    with opened(page, dark=dark) as shown:
+        form = shown.locator(".predict").first
+        assert not form.locator(".after").is_visible()
+        form.locator("input").focus()
+        shown.keyboard.type("1000")
+        shown.keyboard.press("Enter")
+        assert "times too high" in form.locator("[role=status]").text_content()
+        form.locator("input").fill("0.001")
+        shown.keyboard.press("Enter")
+        assert "times too low" in form.locator("[role=status]").text_content()
+        form.locator("input").fill(form.get_attribute("data-answer"))
+        shown.keyboard.press("Enter")
+        assert form.locator("[role=status]").text_content() == "Near enough."
+        assert form.locator(".after").is_visible()
+        assert faults(shown) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", lessons.names())
+def test_stepper_of_a_lesson_opens_at_its_moment(name, tmp_path):
+    with opened(made(tmp_path, name)) as shown:
+        part = shown.locator(".watch").first
+        part.locator("button").focus()
+        shown.keyboard.press("Enter")
+        stepper = part.frame_locator("iframe")
+        stepper.locator("#machine .agent").first.wait_for()
+        place = part.get_attribute("data-place")
+        assert stepper.locator("#line").input_value() == str(int(place.split("line=")[1], 16))
+        assert stepper.locator("#now").text_content() != "0 ps"
+        stepper.locator("#first").focus()
+        before = stepper.locator("#now").text_content()
+        shown.keyboard.press("ArrowRight")
+        assert stepper.locator("#now").text_content() != before
+        assert faults(shown) == []

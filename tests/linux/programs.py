@@ -1,0 +1,45 @@
+"""Programs of Linux for the tests: built once, each of one file here and no C library.
+
+ran(*words, harts=2, ...)      -> Point; GuestError where the run goes wrong
+outcome(*words, ...)           -> what must not depend on how far cores run ahead
+program(name)                  -> Program
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from uncore.engine import native
+from uncore.execution import request as api
+from uncore.execution.execute import execute
+from uncore.job import Job
+from uncore.program import Program, compile_for_linux
+from uncore.result import Point
+
+HERE = Path(__file__).parent
+BARE = ("-nostdlib", "-ffreestanding", "-fno-builtin", "-fno-stack-protector", "-Wall", "-Werror")
+
+
+@cache
+def program(name: str = "calls") -> Program:
+    return compile_for_linux(HERE / f"{name}.c", (), BARE)
+
+
+def job(*words: str, machine: str = "ccx:2x4", harts: int = 2, **chosen: Any) -> Job:
+    return api.make_job(machine, program(), harts, arguments=words, **{"seeds": (1,), **chosen})
+
+
+def ran(*words: str, **chosen: Any) -> Point:
+    return execute([job(*words, **chosen)])[0].points[0]
+
+
+def outcome(asked: Job, **limits: Any) -> tuple[Any, ...]:
+    run = native.start(asked, frozenset({"log", "calls"}), **limits)
+    while run.step(200_000, 10**9):
+        pass
+    columns = run.log()
+    seen = b"".join(columns[name].tobytes() for name in sorted(columns))
+    return run.end, run.exit_code, run.now, run.console, run.strace, hashlib.sha256(seen).digest()

@@ -1,0 +1,93 @@
+"""Is a program that cannot run here, or never ends, told so in one message?"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+from tests.linux.programs import BARE, job, program, ran
+
+from uncore.errors import GuestError, UserError
+from uncore.execution.execute import execute
+from uncore.program import Program, compile_for_linux
+
+MACHINE_AT, TYPE_AT, HEADERS_AT, COUNT_AT = 18, 16, 32, 56  # in an ELF's header
+
+
+def damaged(at: int, value: int) -> Program:
+    data = bytearray(program().data)
+    struct.pack_into("<H", data, at, value)
+    return Program("calls", Path("calls"), bytes(data))
+
+
+def test_another_processor() -> None:
+    with pytest.raises(UserError, match="for another processor; expected 64-bit little-endian"):
+        damaged(MACHINE_AT, 62)
+
+
+def test_a_program_that_is_loaded_anywhere() -> None:
+    with pytest.raises(UserError, match="link it with -static -no-pie"):
+        damaged(TYPE_AT, 3)
+
+
+def test_a_program_that_needs_libraries() -> None:
+    data = program().data
+    (headers,) = struct.unpack_from("<Q", data, HEADERS_AT)
+    (count,) = struct.unpack_from("<H", data, COUNT_AT)
+    last = headers + 56 * (count - 1)  # of its segments; none of it is loaded
+    asks = data[:last] + struct.pack("<I", 3) + data[last + 4 :]  # PT_INTERP
+    with pytest.raises(UserError, match=r"calls: linked dynamically.*link with -static"):
+        Program("calls", Path("calls"), asks)
+
+
+def test_an_instruction_that_harts_do_not_have() -> None:
+    with pytest.raises(
+        GuestError, match=r"an instruction that is not there at .*\n(.*\n)*.*calls.c"
+    ):
+        ran("vectors")
+
+
+def test_a_program_that_never_ends() -> None:
+    with pytest.raises(GuestError, match="no operation in 1 simulated ms; --watchdog allows more"):
+        ran("forever", watchdog=1_000_000_000)
+
+
+def test_a_limit_of_memory_is_named() -> None:
+    with pytest.raises(GuestError, match="--max-memory"):
+        execute([job("allocates")], told={"max_memory": "4MiB"})
+
+
+def test_more_threads_than_the_machine_has_harts() -> None:
+    with pytest.raises(UserError, match=r"--threads 9: ccx:2x4 .* has room for 8 threads"):
+        job("words", harts=9)
+
+
+def test_threads_without_end_are_refused_as_by_linux() -> None:
+    """At /proc/sys/kernel/pid_max as it usually is: EAGAIN, and the program goes on."""
+    point = ran("crowds", harts=4)
+    assert (point.output, point.failures) == ("32768\n", [])
+
+
+def test_another_process() -> None:
+    with pytest.raises(GuestError, match=r"it starts another process .* there is one only"):
+        ran("forks")
+
+
+def test_a_source_that_does_not_compile(tmp_path: Path) -> None:
+    (tmp_path / "lock.c").write_text("int main(void) { return nothing; }\n")
+    with pytest.raises(UserError, match=r"lock.c: does not compile:\n(.*\n)*.*lock.c:1:.*nothing"):
+        compile_for_linux(tmp_path / "lock.c", (), BARE)
+
+
+def test_a_source_of_which_a_part_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "lock.c").write_text("int main(void) { return 0; }\n")
+    with pytest.raises(UserError, match=r"other.c: cannot be read"):
+        compile_for_linux(tmp_path / "lock.c", (tmp_path / "other.c",), ())
+
+
+def test_a_header_that_is_missing_is_not_taken_for_a_c_library(tmp_path: Path) -> None:
+    (tmp_path / "lock.c").write_text("#include <other.h>\nint main(void) { return 0; }\n")
+    with pytest.raises(UserError, match=r"'other.h' file not found") as told:
+        compile_for_linux(tmp_path / "lock.c", (), BARE)
+    assert "There is no C library" not in str(told.value)

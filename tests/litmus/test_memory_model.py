@@ -1,0 +1,168 @@
+"""Does any run show a value that the memory model forbids, and would these tests notice?"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from uncore.study.litmus import axioms, run, shapes
+from uncore.study.litmus.events import Access, Link, Litmus, Outcome, Style
+
+TESTS = {test.name: test for test in shapes.tests()}
+ROUNDS = 12  # of each test on each machine: about 20,000 rounds in all
+
+# The outcome a shape is about, and who allows it: facts of the literature (Owens, Sarkar and Sewell
+# 2009 for TSO; the manual's examples for RVWMO).
+WEAK: dict[str, tuple[Outcome, bool, bool]] = {
+    "MP": ((1, 0, 1, 1), True, False),
+    "SB": ((0, 0, 1, 1), True, True),
+    "LB": ((1, 1, 1, 1), True, False),
+    "S": ((1, 2, 1), True, False),
+    "R": ((0, 1, 2), True, True),
+    "2+2W": ((1, 1), True, False),
+    "IRIW": ((1, 0, 1, 0, 1, 1), True, False),
+    "WRC": ((1, 1, 0, 1, 1), True, False),
+    "RWC": ((1, 0, 0, 1, 1), True, True),
+    "CoRR": ((1, 0, 1), False, False),
+    "SB+fence rw,rw": ((0, 0, 1, 1), False, False),
+    "SB+fence.tso": ((0, 0, 1, 1), True, True),
+    "SB+amo.aqrl": ((0, 0, 1, 1), False, False),
+    "MP+fence+dep": ((1, 0, 1, 1), False, False),
+    "MP+fence+po": ((1, 0, 1, 1), True, False),
+    "LB+dep": ((1, 1, 1, 1), False, False),
+    "IRIW+fence rw,rw": ((1, 0, 1, 0, 1, 1), False, False),
+    "IRIW+fence r,r": ((1, 0, 1, 0, 1, 1), False, False),
+    "2+2W+fence w,w": ((1, 1), False, False),
+    "R+stores lrsc": ((0, 1, 2), True, False),
+    "MP+fence+ctrl": ((1, 0, 1, 1), True, False),  # rule 11 orders stores, not loads
+    "MP+y amo.aq/rl": ((1, 0, 1, 1), False, False),
+    "SB+y amo.aq/rl": ((0, 0, 1, 1), True, False),
+    "LB+ctrl": ((1, 1, 1, 1), False, False),
+    "S+fence+ctrl": ((1, 2, 1), False, False),
+    "PPO": ((1, 1, 0, 1, 1, 1), True, False),
+    "PPO+fence+dep": ((1, 1, 0, 1, 1, 1), False, False),  # rule 12: ppoaa
+    "PPO+fence+ctrl": ((1, 1, 0, 1, 1, 1), True, False),  # ppoca
+    "SRR+fence+dep": ((1, 0, 1, 1, 0), False, False),
+    "SRR+fence+po": ((1, 0, 1, 1, 0), True, False),
+}
+
+
+@pytest.mark.parametrize("name", WEAK)
+def test_the_axioms_allow_what_is_known_to_be_allowed(name: str) -> None:
+    outcome, rvwmo, tso = WEAK[name]
+    assert (outcome in axioms.cached(TESTS[name], False)) is rvwmo
+    assert (outcome in axioms.cached(TESTS[name], True)) is tso
+
+
+@pytest.mark.parametrize(("style", "forwarded"), [("plain", True), ("amo", False), ("lrsc", False)])
+def test_a_load_is_not_given_early_what_an_atomic_is_to_write(
+    style: Style, forwarded: bool
+) -> None:
+    """Rule 3 of RVWMO: both harts read their own write, then the other's as unwritten."""
+    threads = tuple(
+        (
+            Access(True, own, 1, style=style),
+            Access(False, own, 0),
+            Access(False, other, 0, link="fence r,r"),
+        )
+        for own, other in ("xy", "yx")
+    )
+    outcomes = axioms.allowed(Litmus("SB", "rfi", threads))
+    assert ((1, 0, 1, 0, 1, 1) in outcomes) is forwarded
+
+
+@pytest.mark.parametrize(("link", "reordered"), [("dep", False), ("po", True)])
+def test_no_store_is_seen_before_an_address_ahead_of_it_is_known(
+    link: Link, reordered: bool
+) -> None:
+    """Rule 13 of RVWMO: the store depends on nothing, the load between on what was read first."""
+    writer = (Access(True, "x", 1), Access(True, "y", 1, link="fence rw,rw"))
+    reader = (Access(False, "y"), Access(False, "z", link=link), Access(True, "x", 2))
+    outcomes = axioms.allowed(Litmus("SRR", "address", (writer, reader)))
+    assert ((1, 0, 1, 1, 0) in outcomes) is reordered
+
+
+def test_total_store_order_allows_nothing_that_rvwmo_forbids() -> None:
+    for test in TESTS.values():
+        assert axioms.cached(test, True) <= axioms.cached(test, False)
+
+
+@pytest.fixture(scope="module")
+def seen() -> dict[str, Counter[Outcome]]:
+    """All tests on all machines, added up."""
+    total = {name: Counter[Outcome]() for name in TESTS}
+    for number, setting in enumerate(run.SETTINGS):
+        for test, outcomes in run.observe(list(TESTS.values()), setting, ROUNDS, number).items():
+            total[test.name] += outcomes
+    return total
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_no_test_shows_a_forbidden_outcome(seen: dict[str, Counter[Outcome]], name: str) -> None:
+    assert seen[name].total() == ROUNDS * len(run.SETTINGS)
+    assert run.forbidden(TESTS[name], seen[name]) == []
+
+
+@pytest.mark.parametrize("name", ["SB", "R"])
+def test_the_store_buffer_is_seen(name: str) -> None:
+    """A machine that never shows what it may would pass the tests above by being too slow."""
+    assert WEAK[name][0] in often(TESTS[name])
+
+
+@pytest.mark.parametrize("name", ["SB+fence rw,rw", "R+fence rw,rw"])
+def test_fences_that_do_nothing_are_noticed(name: str) -> None:
+    assert not run.forbidden(TESTS[name], often(TESTS[name]))
+    assert run.forbidden(TESTS[name], often(TESTS[name], fences=False))
+
+
+@pytest.fixture(scope="module")
+def seen_weakly() -> dict[str, Counter[Outcome]]:
+    """The same on weakly ordered cores (H8)."""
+    return weakly(4, 1)
+
+
+def weakly(rounds: int, seed: int) -> dict[str, Counter[Outcome]]:
+    total = {name: Counter[Outcome]() for name in TESTS}
+    for number, setting in enumerate(run.SETTINGS):
+        found = run.observe(list(TESTS.values()), setting, rounds, seed + number, "weak")
+        for test, outcomes in found.items():
+            total[test.name] += outcomes
+    return total
+
+
+def test_weak_cores_show_nothing_that_rvwmo_forbids(
+    seen_weakly: dict[str, Counter[Outcome]],
+) -> None:
+    wrong = {name: run.forbidden(TESTS[name], seen_weakly[name], "weak") for name in TESTS}
+    assert {name: outcomes for name, outcomes in wrong.items() if outcomes} == {}
+
+
+@pytest.mark.parametrize("name", ["MP", "SB", "R", "2+2W", "RWC", "PPO"])
+def test_weak_cores_show_what_rvwmo_allows(name: str) -> None:
+    assert WEAK[name][0] in often(TESTS[name], "weak")
+
+
+def test_weak_cores_execute_no_store_before_what_precedes_it() -> None:
+    """So load buffering, which RVWMO allows, is not shown (H8)."""
+    assert WEAK["LB"][0] not in often(TESTS["LB"], "weak")
+
+
+@pytest.mark.parametrize("name", ["MP+fence rw,rw", "2+2W+fence w,w", "IRIW+fence r,r"])
+def test_fences_that_do_nothing_are_noticed_on_weak_cores(name: str) -> None:
+    assert not run.forbidden(TESTS[name], often(TESTS[name], "weak"), "weak")
+    assert run.forbidden(TESTS[name], often(TESTS[name], "weak", fences=False), "weak")
+
+
+@pytest.mark.long
+def test_a_million_rounds_show_nothing_that_rvwmo_forbids() -> None:
+    rounds = -(-1_000_000 // (len(TESTS) * len(run.SETTINGS)))
+    for name, outcomes in weakly(rounds, 100).items():
+        assert run.forbidden(TESTS[name], outcomes, "weak") == [], name
+
+
+def often(test: Litmus, order: run.Order = "tso", **limits: bool) -> Counter[Outcome]:
+    """One test, many times, where its harts are far apart; weakly ordered ones need not be."""
+    machine, rounds = {"tso": ("x8275clx2", 400), "weak": ("bus:4", 800)}[order]
+    setting = next(one for one in run.SETTINGS if one.machine == machine)
+    return run.observe([test], setting, rounds, 3, order, **limits)[test]

@@ -1,0 +1,200 @@
+"""Does the machine file that a computer's own description gives say what the computer is?"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.measure.recorded import Recorded, put
+
+from uncore import topology
+from uncore.api import run
+from uncore.cli.app import main
+from uncore.errors import UserError
+from uncore.host import sysfs
+from uncore.host.computer import cpu_list, ranges
+from uncore.topology.cpus import hart_of_cpu
+from uncore_lab.figures import hardware
+from uncore_lab.figures.simulate import handoffs
+from uncore_lab.measure import describe, hwloc
+from uncore_lab.measure.layout import expression, lay_out
+
+EPYC = topology.load("epyc7601x2")  # 2 sockets, 4 dies each, 2 complexes, 4 cores, 2 threads
+
+
+def all_first_threads_first(hart: int) -> int:
+    return hart // 2 + hart % 2 * 64
+
+
+WHOLE = Recorded(EPYC, all_first_threads_first, "die")
+# A processor and a whole core are offline, numbers jump at the second socket, and a node is memory.
+RAGGED = replace(
+    WHOLE,
+    number_of=lambda hart: hart + (hart >= 64) * 192,
+    offline=(3, 18, 19),
+    alone=(8,),
+)
+
+
+def loaded(recorded: Recorded, tmp_path: Path) -> topology.Machine:
+    return describe.loads(describe.describe(sysfs.read(recorded.sysfs(tmp_path))))
+
+
+def test_a_machine_of_a_known_family_comes_back_as_it_was(tmp_path: Path) -> None:
+    described = loaded(WHOLE, tmp_path)
+    assert {c.level for c in sysfs.read(tmp_path).caches} == {1, 2, 3}
+    assert len(sysfs.read(tmp_path).caches) == 64 + 64 + 16  # none of instructions
+    same = (
+        "core",
+        "levels",
+        "shape",
+        "threads_per_core",
+        "resolvers",
+        "links",
+        "memories",
+        "core_stops",
+    )
+    assert [getattr(described, f) for f in same] == [getattr(EPYC, f) for f in same]
+    assert hart_of_cpu(described) == [hart % 64 * 2 + hart // 64 for hart in range(128)]
+
+
+KNOWN = [
+    ("tr1950x", "die", ("AuthenticAMD", 0x17, 0x01), 4000),
+    ("epyc7302x2", "socket", ("AuthenticAMD", 0x17, 0x31), 3300),
+    ("i54590", "socket", ("GenuineIntel", 6, 0x3C), 3700),
+    ("x8180", "socket", ("GenuineIntel", 6, 0x55), 3800),
+]
+
+
+@pytest.mark.parametrize(("name", "node", "cpuid", "mhz"), KNOWN, ids=[row[0] for row in KNOWN])
+def test_handoffs_of_a_described_machine_are_those_of_the_shipped_one(
+    name, node, cpuid, mhz, tmp_path
+):
+    """Level by level: the family's numbers, and the shape that the system tells."""
+    real = topology.load(name)
+    described = loaded(Recorded(real, int, node, cpuid, mhz=mhz), tmp_path)
+    levels = hardware.level_of_pairs(real)
+    one, other = (handoffs(m, hardware.by_level(m, "node0"), rounds=20) for m in (described, real))
+    for level in set(levels[np.tril_indices(real.harts, -1)]):
+        pairs = np.tril(levels == level, -1)
+        assert np.median(one[pairs]) == pytest.approx(np.median(other[pairs]), rel=0.05), level
+
+
+def test_offline_processors_holes_and_memory_without_cores_are_described(tmp_path: Path) -> None:
+    text = describe.describe(sysfs.read(RAGGED.sysfs(tmp_path)))
+    described = describe.loads(text)
+    assert "offline when it was described: processors 3,18-19" in text
+    assert "memory node 8 has no processors" in text
+    assert described.cores == 63
+    harts = hart_of_cpu(described)
+    # Processor 2 has lost its sibling: its core keeps the hart, without a processor.
+    assert (len(harts), harts[:4], harts[-1]) == (125, [0, 1, 2, 4], 125)
+
+
+@pytest.mark.parametrize("recorded", [WHOLE, RAGGED])
+def test_hwloc_tells_the_same_as_sysfs(recorded: Recorded, tmp_path: Path) -> None:
+    one = lay_out(sysfs.read(recorded.sysfs(tmp_path)))
+    other = lay_out(hwloc.read(recorded.hwloc(tmp_path / "lstopo.xml")))  # which tells no clocks
+    assert replace(other, kinds=()) == replace(one, kinds=())
+
+
+@pytest.mark.parametrize("cpuid", [("CentaurHauls", 7, 0x5B), ("GenuineIntel", 6, 0x55)])
+def test_a_shape_without_a_family_loads_and_runs(cpuid, tmp_path: Path) -> None:
+    """The second has a family, whose machines have no dies."""
+    text = describe.describe(sysfs.read(replace(WHOLE, cpuid=cpuid).sysfs(tmp_path)))
+    assert "no family of this" in text
+    path = tmp_path / "described.toml"
+    path.write_text(text)
+    result = run(str(path), "lock/ticket", [128], parameters={"ops": 1}, placement="siblings")
+    assert result.points[0].ops == 128 and not result.failed
+
+
+def test_cores_of_two_kinds_come_back_as_they_were(tmp_path: Path) -> None:
+    """Eight cores of two threads with L2s of their own, two clusters of four with one each."""
+    real = topology.load("i912900k")
+    described = loaded(
+        Recorded(real, int, "socket", ("GenuineIntel", 6, 0x97), mhz=5200, slow=3900), tmp_path
+    )
+    assert described.core_kinds == real.core_kinds
+    assert described.hart_cores == real.hart_cores
+    assert hart_of_cpu(described) == list(range(24))
+    for mine, its in zip(described.each_core, real.each_core, strict=True):
+        sizes = ("l1_sets", "l1_ways", "l2_sets", "l2_ways")
+        assert [getattr(mine, s) for s in sizes] == [getattr(its, s) for s in sizes]
+    large, small = described.each_core[0], described.each_core[-1]
+    assert small.hold == pytest.approx(large.hold * 5200 / 3900, abs=1)
+    clusters = [(r.children, r.data_sets) for r in described.resolvers if r.level == "cluster"]
+    assert clusters == [(r.children, r.data_sets) for r in real.resolvers if r.level == "module"]
+
+
+def test_a_core_with_another_cache_or_fewer_threads_is_named(tmp_path: Path) -> None:
+    root = Recorded(topology.load("i54590"), lambda hart: hart, "socket").sysfs(tmp_path)
+    put(root / "sys/devices/system/cpu/cpu0/topology/core_cpus_list", "0-1")
+    put(root / "sys/devices/system/cpu/cpu1/topology/core_cpus_list", "0-1")
+    put(root / "sys/devices/system/cpu/cpu3/cache/index2/size", "1024K")
+    described = describe.loads(describe.describe(sysfs.read(root)))
+    assert described.core_kinds == ("core", "core", "other")
+    assert (described.threads, hart_of_cpu(described)) == ((2, 1, 1), [0, 1, 2, 3])
+
+
+def test_every_family_named_exists() -> None:
+    for row in describe.families():
+        for name in row["extends"]:
+            assert (topology.load.__globals__["TOPOLOGIES"] / f"{name}.toml").is_file()
+
+
+@pytest.mark.parametrize(
+    "harts, sizes, text",
+    [
+        (range(8), [2, 4], "i"),
+        ([0, 2, 4, 6, 1, 3, 5, 7], [2, 2, 2], "(i%4)*2 + i//4"),
+        ([0, 4, 1, 5, 2, 6, 3, 7], [2, 4], "(i%2)*4 + i//2"),
+        ([0, 4, 2, 6, 1, 5, 3, 7], [2, 2, 2], "(i%2)*4 + (i//2%2)*2 + i//4"),
+        ([3, 0, 1, 2], [4], "3 0 1 2"),
+        ([0, None, 1], [2], "0 - 1"),
+    ],
+)
+def test_numbers_are_written_as_an_expression(harts, sizes, text) -> None:
+    assert sorted(expression(list(harts), sizes).split(" + ")) == sorted(text.split(" + "))
+
+
+def test_lists_of_processors_are_read_and_written() -> None:
+    assert cpu_list("0-3,8,10-14:2\n") == (0, 1, 2, 3, 8, 10, 12, 14)
+    assert ranges([5, 0, 1, 2]) == "0-2,5" and cpu_list("") == ()
+
+
+def test_this_computer_is_described(tmp_path: Path) -> None:
+    if not Path("/sys/devices/system/cpu/online").is_file():
+        pytest.skip("no /sys here")
+    path = tmp_path / "here.toml"
+    with pytest.raises(SystemExit) as ended:
+        main(["measure", "--topology", str(path)])
+    assert ended.value.code == 0
+    machine = topology.load(path)
+    assert len(hart_of_cpu(machine)) == len(sysfs.read().cpus)
+    with pytest.raises(SystemExit) as ended:
+        main(["measure", "--topology", str(path)])
+    assert ended.value.code == 2  # is there already
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("<topology", "no XML"),
+        ("<topology version='1.0'/>", "hwloc 2 or later"),
+        ("<topology version='2.0'/>", "no object of type PU"),
+    ],
+)
+def test_a_bad_xml_is_refused(tmp_path: Path, text: str, expected: str) -> None:
+    path = tmp_path / "lstopo.xml"
+    path.write_text(text)
+    with pytest.raises(UserError, match=re.escape(expected)):
+        hwloc.read(path)
+
+
+def test_a_tree_without_processors_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="processors that are online"):
+        sysfs.read(tmp_path)

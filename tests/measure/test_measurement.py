@@ -1,0 +1,204 @@
+"""Is what a machine costs in the file that measuring it writes?
+
+The machine is simulated, seen through its recorded description: the same plan, the same programs,
+and the truth is known.  What only Linux can be asked runs on this computer where it is one.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import msgspec
+import numpy as np
+import pytest
+from tests.measure.recorded import Recorded
+
+from uncore import topology
+from uncore.cli.app import main
+from uncore.errors import GuestError, UserError
+from uncore.execution.execute import execute
+from uncore.execution.request import make_job
+from uncore.host import pinned, sysfs
+from uncore.result.describe import tables
+from uncore.result.schema import Point
+from uncore.support import paths
+from uncore_lab.figures import hardware
+from uncore_lab.figures.simulate import handoffs
+from uncore_lab.measure import bench, describe, plan, record
+from uncore_lab.measure.measure import measure
+
+MACHINE = topology.load("tr1950x")
+RECORDED = Recorded(MACHINE, lambda hart: hart // 2 + hart % 2 * 16, "die")
+SMALL = plan.Effort(samples=3, rounds=20, again=2, runs=2, run_ns=1e4, wakes=20, calls=50)
+
+
+class Simulated:
+    """A bench whose processors are harts of a machine."""
+
+    def __init__(self, recorded: Recorded = RECORDED) -> None:
+        self.hart = {recorded.number_of(h): h for h in range(MACHINE.harts)}
+
+    def play(self, name, cpus, parameters, tick=None) -> Point:
+        if name.startswith(bench.LINUX):
+            raise GuestError(f"{name}: a simulated machine runs no Linux")
+        place = ",".join(str(self.hart[cpu]) for cpu in cpus)
+        plain = {key: value for key, value in parameters.items() if key != "patience"}
+        job = make_job(MACHINE, name, [len(cpus)], parameters=plain, placement=place)
+        return execute([job])[0].points[0]
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory) -> record.Measurement:
+    root = RECORDED.sysfs(tmp_path_factory.mktemp("recorded"))
+    return measure(Simulated(), sysfs.read(root), sysfs.setting(root), SMALL)
+
+
+def test_the_matrix_is_that_of_the_machine(found, tmp_path) -> None:
+    path = tmp_path / "matrix.csv"
+    path.write_text(record.matrix_csv(found.handoffs))
+    measured = hardware.measured_matrix(path, MACHINE)
+    node0 = msgspec.structs.replace(hardware.read("tr1950x"), home="node0")
+    true = handoffs(MACHINE, node0)
+    known = ~np.isnan(measured)
+    assert known.sum() == 32 * 31 / 2
+    off = abs(measured[known] / true[known] - 1)
+    assert off.mean() < 0.01 and off.max() < 0.06  # few rounds
+    assert found.noise_pct < 2 and len(found.handoffs.again) == 2
+
+
+def test_offline_processors_and_holes_are_restored_by_the_machine_file(tmp_path) -> None:
+    """The matrix of a computer that lacks a sibling and a core, read by its own machine file."""
+    ragged = replace(RECORDED, number_of=lambda h: h + (h >= 16) * 48, offline=(3, 8, 9), mhz=4000)
+    computer = sysfs.read(ragged.sysfs(tmp_path / "root"))
+    found = plan.handoffs(Simulated(ragged), computer, SMALL, lambda: None)
+    described = describe.loads(describe.describe(computer))
+    path = tmp_path / "matrix.csv"
+    path.write_text(record.matrix_csv(found))
+    measured = hardware.measured_matrix(path, described)
+    true = handoffs(described, hardware.by_level(described, "node0"))
+    known = ~np.isnan(measured)
+    assert (described.harts, known.sum()) == (30, 29 * 28 / 2)
+    assert np.median(abs(measured[known] / true[known] - 1)) < 0.01
+
+
+def test_contended_points_are_those_of_the_machine(found) -> None:
+    counts = [1, 2, 4, 8, 16, 32]  # a complex has 4 cores, the package 16
+    by_name = {name: [p for p in found.throughput if p.workload == name] for name in plan.CONTENDED}
+    assert all([p.threads for p in points] == counts for points in by_name.values())
+    assert all(len(p.ops_per_second) == 2 and not p.failures for p in found.throughput)
+    assert by_name["lock/mcs"][3].cpus == list(range(8))  # no siblings before all cores
+    rate = {p.threads: p.ops_per_second[-1] for p in by_name["counter/cas"]}
+    assert rate[8] < 0.8 * rate[4]  # leaving the complex
+
+
+def test_what_could_not_be_measured_says_why(found) -> None:
+    assert found.wakeups is None and "runs no Linux" in found.absent["wakeups"]
+    assert not found.partial
+
+
+def test_the_file_is_read_as_it_was_written(found, tmp_path) -> None:
+    record.save(found, tmp_path / "m.json")
+    assert record.load(tmp_path / "m.json") == found
+    (tmp_path / "m.json").write_text('{"schema": 1}')
+    with pytest.raises(UserError, match=r"no file of `uncore measure`"):
+        record.load(tmp_path / "m.json")
+
+
+def test_a_run_that_does_not_end_costs_no_other_run(tmp_path) -> None:
+    class Stuck(Simulated):
+        def play(self, name, cpus, parameters, tick=None) -> Point:
+            if name == "lock/ticket" and len(cpus) == 4:
+                raise GuestError("the program has not ended in time")
+            return super().play(name, cpus, parameters, tick)
+
+    computer = sysfs.read(RECORDED.sysfs(tmp_path))
+    found = plan._scaled(Stuck(), "lock/ticket", computer.compact(), [2, 4, 8], SMALL, int)
+    assert [(p.threads, len(p.ops_per_second), len(p.failures)) for p in found] == [
+        (2, 2, 0),
+        (4, 0, 1),
+        (8, 2, 0),
+    ]
+
+
+def test_an_interrupt_leaves_what_is_finished(tmp_path) -> None:
+    class Interrupted(Simulated):
+        def play(self, name, cpus, parameters, tick=None) -> Point:
+            if name == "lock/tas":
+                raise KeyboardInterrupt
+            return super().play(name, cpus, parameters, tick)
+
+    root = RECORDED.sysfs(tmp_path)
+    found = measure(Interrupted(), sysfs.read(root), sysfs.setting(root), SMALL)
+    assert found.partial and found.handoffs and found.throughput is None
+    assert found.absent["throughput"] == "interrupted before"
+
+
+def test_the_page_on_measuring_is_the_layout_of_the_file() -> None:
+    page = paths.CHECKOUT / "docs/measure.md"
+    head, mark, _ = page.read_text().partition("<!-- derived -->\n")
+    right = head + mark + tables(record.PARTS)
+    if os.environ.get("UNCORE_ACCEPT"):
+        page.write_text(right)
+    assert page.read_text() == right
+
+
+# ---- This computer -------------------------------------------------------------------------------
+
+HERE = pytest.mark.skipif(
+    bool(pinned.missing()) or len(pinned.processors()) < 2, reason="needs Linux and two processors"
+)
+
+
+@HERE
+def test_this_computer_is_measured(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(plan, "QUICK", SMALL)
+    json, csv = tmp_path / "m.json", tmp_path / "m.csv"
+    with pytest.raises(SystemExit) as ended:
+        main(["measure", "--quick", "-o", str(json), "--csv", str(csv)])
+    assert ended.value.code == 0
+    found, cpus = record.load(json), len(pinned.processors())
+    assert len(csv.read_text().splitlines()) == cpus
+    assert all(ns > 0 for row in found.handoffs.mean_ns for ns in row)
+    assert {p.workload for p in found.throughput} == set(plan.CONTENDED)
+    assert "remote wake-up" in capsys.readouterr().out
+    if found.barriers:  # a container may forbid the call
+        asleep = [b for b in found.barriers if not b.running]
+        assert all(b.sent_ns is None for b in asleep)
+
+
+@HERE
+def test_interrupts_are_seen_where_they_are_sent() -> None:
+    """The thread that runs is interrupted by all but a few calls, one that sleeps by none."""
+    try:
+        found = plan.barriers(bench.Here(), sysfs.read(only=pinned.processors()[:2]), SMALL, int)
+    except GuestError as error:
+        pytest.skip(str(error))
+    runs, sleeps = found
+    assert runs.sent_ns.count > SMALL.calls / 2 and sleeps.unseen_ns.count == SMALL.calls
+    assert runs.sent_ns.p50 > sleeps.unseen_ns.p50
+
+
+def test_one_processor_is_refused(monkeypatch) -> None:
+    monkeypatch.setattr(pinned, "missing", str)
+    monkeypatch.setattr(bench.os, "sched_getaffinity", lambda _: {5})
+    with pytest.raises(UserError, match="processor 5 alone"):
+        bench.usable()
+
+
+def test_a_forbidden_call_is_refused(monkeypatch) -> None:
+    def forbidden(_, cpus):
+        if len(cpus) == 1:
+            raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(pinned, "missing", str)
+    monkeypatch.setattr(bench.os, "sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr(bench.os, "sched_setaffinity", forbidden)
+    with pytest.raises(UserError, match="cannot be pinned to processor 0"):
+        bench.usable()
+
+
+def test_another_system_is_refused(monkeypatch) -> None:
+    monkeypatch.setattr(pinned, "missing", lambda: "the host build knows Linux x86_64")
+    with pytest.raises(UserError, match="knows Linux"):
+        bench.usable()

@@ -1,0 +1,167 @@
+"""Do the tests notice what breaks a rule?  `python -m tests.mutants [NAME or AREA...]`.
+
+Each mutant of the kept list (kept.py) is one change of the engine, the Python package or a workload
+that breaks a rule.  One at a time is applied to a copy of this tree, built, and run through the
+tests meant for it, then, while none of them fails, through all ordinary ones.  A row says which
+test noticed; a table at the end how many of each area.
+
+    --meant         only the tests meant for it
+    --since COMMIT  only mutants of files that have changed since
+    --jobs N        so many copies at a time
+    --again         tries again what is known from an earlier run
+
+What is noticed is kept in build/mutants/known.json, as long as the mutant, its file and the test
+that noticed it stay as they are; so a run that was interrupted goes on.  Protocol tables have
+mutants of their own, made by rule: `uncore check --mutants`.
+
+Exit status: 0 when at least 95 % of those that are not equivalent were noticed, each of the others
+is argued in the list, and no equivalent one was noticed; else 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import queue
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import msgspec
+from tests.mutants.kept import TOP, Mutant, kept
+from tests.mutants.trial import FOLDER, NOTICED, Tree, Trial
+
+BAR = 0.95  # of those that are not equivalent
+KNOWN = FOLDER / "known.json"
+
+
+def chosen(asked: argparse.Namespace) -> list[Mutant]:
+    """Those named, or all."""
+    everything = kept()
+    unknown = set(asked.names) - {m.name for m in everything} - {m.area for m in everything}
+    if unknown:
+        sys.exit(f"mutants: no mutant or area is called {', '.join(sorted(unknown))}")
+    found = [m for m in everything if not asked.names or {m.name, m.area} & set(asked.names)]
+    if asked.since:
+        diff = ["git", "diff", "--name-only", asked.since]
+        changed = set(subprocess.check_output(diff, cwd=TOP, text=True).split())
+        found = [m for m in found if m.file in changed]
+    for mutant in found:
+        try:
+            mutant.applied((TOP / mutant.file).read_text())
+        except ValueError as error:
+            sys.exit(f"mutants: {error}")
+    return found
+
+
+def key(mutant: Mutant) -> str:
+    """Of the change."""
+    text = mutant.applied((TOP / mutant.file).read_text())
+    return hashlib.sha256(f"{mutant.file}\0{mutant.before}\0{text}".encode()).hexdigest()
+
+
+def seal(test: str) -> str:
+    """Of the file where a test stands."""
+    path = TOP / "tests" / test.partition("::")[0]
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+
+
+class Known:
+    """What earlier runs have found: by the change, the trial and the seal of the test."""
+
+    def __init__(self, again: bool) -> None:
+        self.found: dict[str, tuple[Trial, str]] = {}
+        if KNOWN.is_file() and not again:
+            self.found = msgspec.json.decode(KNOWN.read_bytes(), type=dict[str, tuple[Trial, str]])
+
+    def get(self, mutant: Mutant) -> Trial | None:
+        trial, sealed = self.found.get(key(mutant), (None, ""))
+        return trial if trial and sealed == seal(trial.by) else None
+
+    def add(self, mutant: Mutant, trial: Trial) -> None:
+        """A survivor is tried again: any test may have come since."""
+        if trial.outcome == NOTICED:
+            self.found[key(mutant)] = trial, seal(trial.by)
+            self._keep()
+
+    def forget(self, test: str) -> None:
+        """What a test, or one case of it, is said to have noticed."""
+        name = test.partition("[")[0]
+        self.found = {k: v for k, v in self.found.items() if v[0].by.partition("[")[0] != name}
+        self._keep()
+
+    def _keep(self) -> None:
+        KNOWN.write_bytes(msgspec.json.format(msgspec.json.encode(self.found)))
+
+
+def trials(found: Sequence[Mutant], known: Known, jobs: int, rest: bool) -> Iterator[Trial]:
+    """In the order of the list."""
+    trees: queue.Queue[Tree] = queue.Queue()
+    missing = [mutant for mutant in found if not known.get(mutant)]
+    for number in range(min(jobs, len(missing))):
+        trees.put(Tree(number))
+
+    def attempt(mutant: Mutant) -> Trial:
+        if trial := known.get(mutant):
+            return trial
+        tree = trees.get()
+        try:
+            return tree.attempt(mutant, rest and not mutant.argued)
+        finally:
+            trees.put(tree)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        yield from pool.map(attempt, found)
+
+
+def fails_anyway(found: Sequence[Trial]) -> str:
+    """Of the tests that noticed something one that fails in the unbroken tree: it says nothing."""
+    tests = sorted({trial.by.partition("[")[0] for trial in found if trial.outcome == NOTICED})
+    return Tree(0).test(tests).by if tests else ""
+
+
+def report(pairs: Sequence[tuple[Mutant, Trial]]) -> bool:
+    """The table by area; whether that is enough."""
+    print(f"\n{'area':<12} {'mutants':>8} {'equivalent':>11} {'noticed':>8} {'not':>5}")
+    areas = {mutant.area: None for mutant, _ in pairs}
+    for area in [*areas, "all"]:
+        here = [(m, t) for m, t in pairs if area in (m.area, "all")]
+        real = [t.outcome == NOTICED for m, t in here if not m.equivalent]
+        same = len(here) - len(real)
+        print(f"{area:<12} {len(here):>8} {same:>11} {sum(real):>8} {len(real) - sum(real):>5}")
+    print(f"noticed {sum(real)} of {len(real)} that are not equivalent")
+    for mutant, _ in wrong(pairs):
+        print(f"to be looked at: {mutant.name}")
+    return sum(real) >= BAR * len(real) and not wrong(pairs)
+
+
+def wrong(pairs: Sequence[tuple[Mutant, Trial]]) -> list[tuple[Mutant, Trial]]:
+    """Survivors that nobody has argued; noticed ones that were argued away."""
+    return [(m, t) for m, t in pairs if m.argued == (t.outcome == NOTICED)]
+
+
+def main(words: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="tests.mutants")
+    parser.add_argument("names", nargs="*", metavar="NAME or AREA")
+    parser.add_argument("--meant", action="store_true")
+    parser.add_argument("--since", metavar="COMMIT")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--again", action="store_true")
+    asked = parser.parse_args(words)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    found, known = chosen(asked), Known(asked.again)
+    pairs = []
+    for mutant, trial in zip(found, trials(found, known, asked.jobs, not asked.meant), strict=True):
+        known.add(mutant, trial)
+        pairs.append((mutant, trial))
+        print(f"{mutant.area:<12} {mutant.name:<44} {trial.outcome:<12} {trial.seconds:6.1f} s"
+              f"  {trial.by or mutant.equivalent or mutant.unnoticed}", flush=True)  # fmt: skip
+    if failing := fails_anyway([trial for _, trial in pairs]):
+        known.forget(failing)
+        sys.exit(f"mutants: {failing} fails in the unbroken tree too: it has noticed nothing")
+    return 0 if report(pairs) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

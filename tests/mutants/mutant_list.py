@@ -1,0 +1,79 @@
+"""The kept list of mutants: files of TOML, an area each.
+
+    kept() -> [Mutant, ...]      in the order of the files and of what stands in them
+
+    tests = ["engine/test_x.py"]             in tests/, as pytest takes them: of those without
+
+    [[mutant]]
+    name = "eviction-keeps-reservation"      its file, relative to the top
+    file = "sim/native/core/caches.cc"
+    before = "lost(victim.number);"          occurs once there,
+    after = ""                               and becomes this
+    breaks = "C7: ..."                       the rule, or what a report promises
+    tests = ["engine/test_rules_of_cores.py"]
+    programs = ["lock/mcs"]                  workloads that it is in: they are built, and run
+    equivalent = "why no test can notice it"
+    unnoticed = "why none does, though one could"
+
+Invariant, kept by a test: each `before` occurs exactly once, so the list cannot rot.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+HERE = Path(__file__).parent
+TOP = HERE.parents[1]
+
+
+SHIPPED = "guest/test_checks_can_fail.py::test_a_workload_passes_where_a_mistake_has_time_to_show"
+
+
+class Mutant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One change of one file that breaks a rule."""
+
+    name: str
+    file: str
+    before: str
+    after: str
+    breaks: str
+    tests: list[str] = []
+    programs: list[str] = []
+    equivalent: str = ""
+    unnoticed: str = ""
+    area: str = ""
+
+    @property
+    def argued(self) -> bool:
+        """It may survive: somebody has said why."""
+        return bool(self.equivalent or self.unnoticed)
+
+    def applied(self, text: str) -> str:
+        """The file's text with the change."""
+        times = text.count(self.before)
+        if times != 1:
+            raise ValueError(
+                f"mutant {self.name}: in {self.file} its `before` occurs {times} times, not once:"
+                f"\n{self.before}\nwrite what stands there now, or take the mutant off the list"
+            )
+        return text.replace(self.before, self.after)
+
+
+class Area(msgspec.Struct, forbid_unknown_fields=True):
+    """One file of the list."""
+
+    mutant: list[Mutant]
+    tests: list[str] = []
+
+
+def kept() -> list[Mutant]:
+    found = []
+    for path in sorted(HERE.glob("*.toml")):
+        area = msgspec.toml.decode(path.read_bytes(), type=Area)
+        for one in area.mutant:
+            runs = [f"{SHIPPED}[{name}-{harts}]" for name in one.programs for harts in (2, 4, 8)]
+            tests = runs + one.tests or area.tests
+            found.append(msgspec.structs.replace(one, area=path.stem, tests=tests))
+    return found

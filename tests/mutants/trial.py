@@ -1,0 +1,158 @@
+"""A mutant tried: a tree of its own, the change, the build, the tests.
+
+    with Tree(number) as tree: tree.attempt(mutant, rest=True) -> Trial
+
+A tree is a copy of this one in build/mutants, made once and brought up to date: what is edited
+meanwhile, and what a mutant breaks, do not meet.  A build compiles what a mutant has touched.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from tests.mutants.kept import TOP, Mutant
+
+FOLDER = TOP / "build" / "mutants"
+BUILT = ("native", "workloads", "sconsign.dblite")  # of build/: compiled already
+ORDINARY = ["-m", "not long and not bulk", "--ignore=tests/mutants"]
+PATIENCE = 900  # seconds of one run of tests
+FAILED = re.compile(r"^tests/(.+?) (?:FAILED|ERROR) +\[ *\d+%\]$", re.MULTILINE)
+BEGUN = re.compile(r"^tests/(\S+)", re.MULTILINE)
+
+NOTICED, UNNOTICED, HANGS, BROKEN = "noticed", "not noticed", "hangs", "does not compile"
+
+
+class Trial(msgspec.Struct, frozen=True):
+    """What came of a mutant."""
+
+    outcome: str
+    by: str = ""  # the test that noticed; what the compiler said
+    seconds: float = 0.0
+
+
+class Tree:
+    """A copy of this tree."""
+
+    def __init__(self, number: int) -> None:
+        self.top = FOLDER / f"tree{number}"
+        self.stale = {"native", "workloads"}  # what is to be built
+        self._copy()
+
+    def _copy(self) -> None:
+        """Only what differs is written, so that only that is compiled."""
+        listed = ["git", "ls-files", "-z", "-co", "--exclude-standard"]
+        names = subprocess.check_output(listed, cwd=TOP, text=True).split("\0")
+        present = {name for name in names if name and (TOP / name).is_file()}
+        for old in self.top.rglob("*"):
+            name = old.relative_to(self.top)
+            if old.is_file() and name.parts[0] != "build" and str(name) not in present:
+                old.unlink()
+        for name in present:
+            here, there = TOP / name, self.top / name
+            if not there.is_file() or here.read_bytes() != there.read_bytes():
+                there.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(here, there)
+        if not (self.top / "build").exists():
+            self._copy_built()
+
+    def _copy_built(self) -> None:
+        (self.top / "build").mkdir()
+        for name in BUILT:
+            here, there = TOP / "build" / name, self.top / "build" / name
+            if here.is_dir():
+                shutil.copytree(here, there)
+            elif here.is_file():
+                shutil.copy2(here, there)
+        (self.top / "build" / "zig").symlink_to(TOP / "build" / "zig")
+
+    # ---- trials ----------------------------------------------------------------------------------
+
+    def attempt(self, mutant: Mutant, rest: bool) -> Trial:
+        """The tests meant for it; then, if it survives, the `rest` of the ordinary ones."""
+        begun = time.monotonic()
+        path = self.top / mutant.file
+        text = path.read_text()
+        self._write(path, mutant.applied(text))
+        try:
+            self.stale |= built(mutant)
+            said = self._compile()
+            trial = Trial(BROKEN, said.strip()[-2000:]) if said else self._tested(mutant, rest)
+        finally:
+            self._write(path, text)
+            self.stale |= built(mutant)
+        return msgspec.structs.replace(trial, seconds=time.monotonic() - begun)
+
+    def _tested(self, mutant: Mutant, rest: bool) -> Trial:
+        trial = self.test(mutant.tests)
+        if not rest or trial.outcome != UNNOTICED:
+            return trial
+        self.stale |= {"workloads"} if mutant.programs else set()
+        return self.test([])
+
+    def _write(self, path: Path, text: str) -> None:
+        """Python goes by seconds and size: its compiled module must not outlive the text."""
+        path.write_text(text)
+        for stale in (path.parent / "__pycache__").glob(f"{path.stem}.*"):
+            stale.unlink()
+
+    def _compile(self) -> str:
+        """What the compiler said if it failed."""
+        if not self.stale:
+            return ""
+        command = [sys.executable, "-m", "SCons", "-Q", "-s", *sorted(self.stale)]
+        self.stale = set()
+        done = subprocess.run(
+            ["nice", *command], cwd=self.top, env=self._environment(), text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        return (done.stdout or "failed") if done.returncode else ""
+
+    def test(self, tests: Sequence[str]) -> Trial:
+        """These, or all ordinary ones."""
+        self._compile()
+        words = [f"tests/{test}" for test in tests] or ["tests"]
+        command = [sys.executable, "-m", "pytest", "-v", "-x", "--tb=no", "-p", "no:cacheprovider"]
+        with subprocess.Popen(
+            ["nice", *command, *ORDINARY, *words], cwd=self.top, env=self._environment(), text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+        ) as pytest:  # fmt: skip
+            try:
+                said, _ = pytest.communicate(timeout=PATIENCE)
+            except subprocess.TimeoutExpired:
+                os.killpg(pytest.pid, signal.SIGKILL)
+                said, _ = pytest.communicate()
+                return Trial(HANGS, _last(BEGUN, said))
+        if pytest.returncode == 0:
+            return Trial(UNNOTICED)
+        if pytest.returncode == 1:
+            return Trial(NOTICED, _last(FAILED, said) or tests[0])
+        if pytest.returncode in (4, 5):
+            raise RuntimeError(f"pytest found no test by these names: {' '.join(words)}\n{said}")
+        return Trial(NOTICED, _last(BEGUN, said) or tests[0])  # the process has ended itself
+
+    def _environment(self) -> dict[str, str]:
+        path = os.pathsep.join((str(self.top / "sim"), str(self.top)))
+        return os.environ | {"PYTHONPATH": path}
+
+
+def built(mutant: Mutant) -> set[str]:
+    """What SCons makes of its file; Python, but for the structs of a machine, is not built."""
+    if mutant.file.startswith("workloads/"):
+        return {f"build/workloads/{program}.elf" for program in mutant.programs}
+    if mutant.file.startswith("sim/uncore") and "/topology/" not in mutant.file:
+        return set()
+    return {"native"}
+
+
+def _last(pattern: re.Pattern[str], said: str) -> str:
+    found = pattern.findall(said)
+    return found[-1] if found else ""

@@ -1,0 +1,298 @@
+"""Is a prediction made of relatives' numbers alone, and is it as certain as they agree?"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from uncore import topology
+from uncore.cli.app import main
+from uncore.errors import UserError
+from uncore.support.paths import CHECKOUT
+from uncore.topology.lineage import nearness
+from uncore_lab import predict as predicting
+from uncore_lab.figures import hardware as figures
+from uncore_lab.fitting import numbers
+from uncore_lab.fitting.numbers import Free
+from uncore_lab.predict import observe
+from uncore_lab.predict.forecast import forecast
+from uncore_lab.predict.ledger import entries
+from uncore_lab.predict.observe import Observation, observations
+from uncore_lab.predict.relatives import lend, spread
+from uncore_lab.validate import clocks, prediction
+from uncore_lab.validate.section import Request
+
+HELD_BACK = [entry.machine for entry in entries() if entry.measured is None]
+
+# Numbers of parts that nobody has measured: their files state how uncertain they are.
+STRANGE = """
+    module.small.join.latency module.join.latency
+    system.join.latency socket.join.dx socket.join.dy
+""".split()
+
+ELSEWHERE = """
+extends = "families/zen1"
+name    = "AMD Ryzen 7 2700X, fitted to something else"
+tree    = "die:1 ccx:2 core:4 thread:2"
+
+[core]
+clock  = { value = "4.3GHz", source = "AMD product page: boost" }
+atomic = { value = "60cy", source = "fitted" }
+
+[ccx.join]
+inject = { value = "55cy", source = "fitted" }
+eject  = { value = "55cy", source = "as inject" }
+map    = '''
+    2+u 0
+    1   3
+'''
+
+[die.join]
+latency = { value = "90ns", source = "fitted" }
+"""
+
+
+# ---- Nothing leaks -------------------------------------------------------------------------------
+
+
+def test_a_machines_own_fitted_numbers_do_not_change_its_prediction(tmp_path: Path) -> None:
+    other = tmp_path / "r2700x.toml"
+    other.write_text(ELSEWHERE)
+    hardware, known = figures.read("r2700x"), others("r2700x")
+    assert topology.load(other).core.atomic > 2 * topology.load("r2700x").core.atomic
+    right, wrong = (forecast(name, hardware, known) for name in ("r2700x", str(other)))
+    assert right.classes == wrong.classes
+    assert right.loans == wrong.loans and not right.unlent
+
+
+def test_a_machines_own_figures_do_not_change_its_prediction(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known = observations()
+    before, _ = prediction.left_out("r2700x")
+    strange = [
+        msgspec.structs.replace(c, ns=10 * c.ns) for c in figures.read("r2700x").classes.values()
+    ]
+    tenfold = [
+        Observation(o.machine, o.slot, o.descent, {u: 10 * v for u, v in o.values.items()})
+        if o.machine == "r2700x"
+        else o
+        for o in known
+    ]
+    real = figures.read
+
+    def read(name: str) -> figures.Hardware:
+        own = real(name)
+        wrong = dict(zip(own.classes, strange, strict=True)) if name == "r2700x" else own.classes
+        return msgspec.structs.replace(own, classes=wrong)
+
+    monkeypatch.setattr(prediction, "observations", lambda: tenfold)
+    monkeypatch.setattr(figures, "read", read)
+    after, _ = prediction.left_out("r2700x")
+    for key in ("class", "predicted_ns", "low_ns", "high_ns"):
+        assert [row[key] for row in after] == [row[key] for row in before]
+    assert all(row["measured_ns"] > 5 * row["predicted_ns"] for row in after)
+
+
+def others(name: str) -> list[Observation]:
+    return [o for o in observations() if o.machine != name]
+
+
+def test_a_machine_left_out_is_predicted_by_its_siblings() -> None:
+    """The whole table is `uncore validate --only prediction`; these have a near relative each."""
+    section = prediction.run(Request(("r2700x", "w2150b", "x8275clx2")))
+    assert {row["machine"] for row in section.rows} == {"r2700x", "w2150b", "x8275clx2"}
+    off = [abs(row["error_pct"]) for row in section.rows]
+    assert max(off) < 25 and sum(off) / len(off) < 8
+    assert sum(row["inside"] for row in section.rows) >= 0.7 * len(section.rows)
+
+
+# ---- What relatives lend -------------------------------------------------------------------------
+
+
+def number(unit: str = "ns") -> Free:
+    return Free("core.atomic", 1.0, unit, "core.atomic", 1.0, ("x86", "a", "b"), ())
+
+
+def seen(machine: str, descent: str, ns: float, ghz: float) -> Observation:
+    units = {"ns": ns, "core": ns * ghz}
+    return Observation(machine, "core.atomic", tuple(descent.split()), units)
+
+
+def test_the_nearest_lend_and_the_median_decides() -> None:
+    known = [
+        *(seen(f"near{i}", "x86 a b", ns, 3.0) for i, ns in enumerate((10.0, 11.0, 90.0))),
+        *(seen(f"far{i}", "x86 a c", 50.0, 3.0) for i in range(5)),
+    ]
+    loan = lend(number(), {"ns": 1.0, "core": 0.25}, known)
+    assert loan and loan.value == 11.0 and loan.machines == ("near0", "near1", "near2")
+    assert lend(number(), {"ns": 1.0, "core": 0.25}, [seen("odd", "arm n1", 9.0, 3.0)]) is None
+
+
+def test_a_number_follows_the_clock_in_which_relatives_agree() -> None:
+    known = [seen(f"m{ghz}", "x86 a b", 30.0 / ghz, ghz) for ghz in (2.0, 3.0, 4.0, 5.0)]
+    assert spread("core.atomic", known).deviations["core"] < 1e-9
+    loan = lend(number("ns"), {"ns": 1.0, "core": 0.4}, known)
+    assert loan and loan.unit == "core" and loan.value == pytest.approx(12.0)
+
+
+def test_a_loan_is_less_sure_where_relatives_disagree_or_are_far() -> None:
+    periods = {"ns": 1.0, "core": 0.25}
+    agree = [seen(f"m{i}", "x86 a b", 10.0 + i / 100, 3.0) for i in range(4)]
+    quarrel = [seen(f"m{i}", "x86 a b", 10.0 * 1.3**i, 3.0) for i in range(4)]
+    distant = [seen(f"m{i}", f"x86 a c{i}", 10.0 * 1.3**i, 3.0) for i in range(4)]
+    sure, unsure, farther = (lend(number(), periods, k) for k in (agree, quarrel, distant))
+    assert sure and unsure and farther
+    assert sure.deviation < 0.5 * unsure.deviation
+    assert farther.deviation >= unsure.deviation
+
+
+def test_parts_are_nearer_the_more_leading_words_they_share() -> None:
+    assert nearness(("x86", "amd", "zen2"), ("x86", "amd", "zen3")) == 2
+    assert nearness(("x86", "amd"), ("x86", "amd", "zen3")) == 2
+    assert nearness(("arm",), ("x86", "arm")) == 0
+
+
+# ---- What stands in the files --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["r2700x", "w2150b"])
+def test_a_machines_own_fit_gives_what_is_on_record(name: str) -> None:
+    """Otherwise the model or the figures have changed: `uncore predict --observe`."""
+    recorded = {o.slot: o.values for o in observations() if o.machine == name}
+    frees = numbers.free(name)
+    for key, ns in observe.fitted(name).items():
+        values = recorded[frees[key].slot]
+        assert values.get("ns", values.get("ratio")) == pytest.approx(ns, rel=0.03)
+
+
+def test_where_a_fit_begins_does_not_matter() -> None:
+    begin = numbers.free("r2700x")
+    elsewhere = {key: replace(one, value=1.6 * one.value) for key, one in begin.items()}
+    right, found = observe.fitted("r2700x", begin), observe.fitted("r2700x", elsewhere)
+    assert found == pytest.approx(right, rel=0.02) and len(found) == 3
+
+
+def test_every_measured_machine_is_on_record_and_no_other() -> None:
+    fitted = {name for name in figures.well_measured() if numbers.free(name)}
+    assert {o.machine for o in observations()} <= fitted
+
+
+def test_a_machine_whose_host_is_not_known_lends_nothing() -> None:
+    assert figures.read("epyc7601x2").lends_nothing and "epyc7601x2" in figures.carried()
+    assert "epyc7601x2" not in figures.well_measured()
+
+
+@pytest.mark.parametrize("name", HELD_BACK)
+def test_a_machine_held_back_has_no_figures_and_a_lender_for_every_number(name: str) -> None:
+    assert name not in figures.carried()
+    periods = numbers.clocks(name)
+    for one in numbers.free(name).values():
+        loan = lend(one, periods, observations())
+        alone = one.key in STRANGE
+        assert (loan and loan.value > 0) or alone, one.key
+
+
+def test_a_prediction_is_scored_with_a_matrix_of_ones_own(tmp_path: Path) -> None:
+    """By the class medians of the matrix, under the names of the machine's levels."""
+    machine = topology.load("e52697v3")
+    rows = [",".join("600.0" for _ in range(i)) for i in range(machine.harts)]
+    (tmp_path / "mine.csv").write_text("\n".join(rows) + "\n")
+    request = Request(("e52697v3",), matrix=tmp_path / "mine.csv")
+    scored = prediction.run(request)
+    assert {row["class"]: row["measured_ns"] for row in scored.rows} == {"core": 600, "socket": 600}
+    assert not any(row["inside"] for row in scored.rows)
+
+
+def test_a_matrix_measured_with_smt_off_is_one_of_first_threads(tmp_path: Path) -> None:
+    machine = topology.load("r2700x")  # CPUs 0 and 1 are siblings
+    rows = [",".join(str(100 * a + b) for b in range(a)) for a in range(machine.cores)]
+    (tmp_path / "mine.csv").write_text("\n".join(rows) + "\n")
+    ns = figures.measured_matrix(tmp_path / "mine.csv", machine)
+    assert ns[6, 4] == 302 and ns[14, 0] == 700
+    assert np.count_nonzero(~np.isnan(ns)) == 8 * 7 // 2
+    assert np.isnan(ns[1::2]).all()
+
+
+# ---- The command ---------------------------------------------------------------------------------
+
+
+def test_intervals_lie_around_what_is_predicted(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["predict", "e52697v3", "--json"])
+    assert end.value.code == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert list(printed) == ["machine", "home", "share", "classes", "numbers", "kept"]
+    assert {c["name"] for c in printed["classes"]} == {"core", "socket"}
+    for one in printed["classes"]:
+        assert 1.1 * one["low"] < one["ns"] < one["high"] / 1.04
+    assert all(n["machines"] and n["unit"] in ("ns", "core", "uncore") for n in printed["numbers"])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["predict"], "expects one machine"),
+        (["predict", "epyc7742x3"], "Did you mean 'epyc7742x2'"),
+        (["validate", "--only", "prediction", "tr1950"], "Did you mean 'tr1950x'"),
+    ],
+)
+def test_a_mistake_gives_one_clear_message(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    assert end.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_the_page_shows_which_clock_a_number_follows() -> None:
+    """`uncore predict --observe` renews it."""
+    assert CHECKOUT
+    text = (CHECKOUT / "docs/prediction.md").read_text()
+    assert clocks.PLACE.search(text)
+    assert clocks.on_page(text) == text
+
+
+STATED = """
+extends = "ccx"
+tree    = "ccx:2 core:2 thread:1"
+ccx.join.latency = {{ value = "9ns", source = "predicted"{} }}
+"""
+
+
+def test_a_number_without_relatives_is_as_uncertain_as_its_file_states(tmp_path: Path) -> None:
+    width = {}
+    for name, interval in {"guess": "", "stated": ', interval = ["8ns", "10ns"]'}.items():
+        file = tmp_path / f"{name}.toml"
+        file.write_text(STATED.format(interval))
+        hardware = figures.by_level(topology.load(str(file)))
+        found = forecast(str(file), hardware, [])
+        assert set(found.unlent) >= {"ccx.join.latency"}
+        width[name] = max(one.high / one.low for one in found.classes.values())
+    assert width["stated"] < width["guess"]
+
+
+def test_the_ends_of_an_interval_have_one_unit(tmp_path: Path) -> None:
+    file = tmp_path / "odd.toml"
+    file.write_text(STATED.format(', interval = ["8ns", "30cy"]'))
+    with pytest.raises(UserError, match="whose ends have one unit"):
+        numbers.free(str(file))
+
+
+def test_a_predicted_machine_is_a_file_with_intervals(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "predicted.toml"
+    assert predicting.main("r5950x", output=output) == 0
+    assert "measured" in capsys.readouterr().out
+    numbers = {n.key: n for n in topology.load(str(output)).numbers}
+    latency = numbers["socket.join.latency"]
+    low, high = (float(end.removesuffix("ns")) for end in latency.interval or ())
+    assert low < float(latency.text.removesuffix("ns")) < high
+    assert latency.source.startswith("predicted: the median of")

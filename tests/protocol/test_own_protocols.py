@@ -1,0 +1,146 @@
+"""A user's own protocol is a folder of tables: proved, run by both engines, carried by a job."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.differential.jobs import COMPLETION, DIRECT, RESPONSE, SUPPORT, VIA, Case, make
+from tests.support import runs
+
+from uncore import topology
+from uncore.engine import boot
+from uncore.errors import UserError
+from uncore.job import Job
+from uncore.protocol import check, coverage
+from uncore.protocol.tables import load
+from uncore.study.compare import agreement
+
+VI = SUPPORT / "protocols/vi"
+OWN = f"protocol={VI}"
+FEW = (("ops", 150),)  # in logs of other transactions than these there is nothing new
+# Snooping and knowing roots, joins with and without data, far atomics; caches of a few lines.
+CASES = {
+    "a bus": Case("bus:4", "random", 4, (OWN,), FEW, tiny=True),
+    "a ring with data": Case(
+        "ring:5",
+        "random",
+        5,
+        (OWN, f"system.{VIA}", f"system.{RESPONSE}", "system.data=inclusive 4KiB 2-way 10cy"),
+        FEW,
+        tiny=True,
+    ),
+    "a ring without": Case(
+        "ring:5",
+        "random",
+        5,
+        (OWN, f"system.{DIRECT}", f"system.{COMPLETION}", "system.resolver.knows=shadow-tags"),
+        FEW,
+        tiny=True,
+    ),
+    "two levels": Case("ccx:2x3", "random", 6, (OWN,), FEW, tiny=True),
+    "three levels": Case("three-level", "random", 6, (OWN,), FEW, tiny=True),
+    "far atomics": Case("ccx:2x3", "counter/atomic", 6, (OWN, "core.atomics=far")),
+    "a lock": Case("ccx:2x3", "lock/mcs", 3, (OWN,)),
+}
+
+
+def test_the_toy_has_five_states_of_its_own_names() -> None:
+    assert load(str(VI)).client.rows == ("I", "V", "IV", "VI", "II")
+
+
+@pytest.mark.bulk
+def test_the_toy_is_proved_as_the_shipped_ones_are() -> None:
+    tables = load(str(VI))
+    proofs = list(check.proofs(tables))
+    assert [(p.system, p.violation) for p in proofs if p.violation] == []
+    missed = coverage.expected(tables) - check.cells_met(proofs)
+    # Who waits for V is granted V, and keeps it while its transaction lasts.
+    assert {coverage.place(tables, cell) for cell in missed} == {"transaction above/Short"}
+
+
+LONG = ("a ring with data", "two levels", "three levels")
+SOME = [pytest.param(c, marks=pytest.mark.bulk) if c in LONG else c for c in CASES]
+
+
+@pytest.mark.parametrize("case", SOME)
+def test_both_engines_log_the_same_transactions_by_it(case: str) -> None:
+    found = agreement.compare(make(CASES[case]), ("native", "reference"))
+    assert found.equal, found.difference
+
+
+def test_readers_take_lines_from_each_other_and_share_none() -> None:
+    machine = topology.load("bus:4", [OWN])
+    log, _ = runs.logged(machine, "refcount/atomic", 4)
+    assert set(log["op"]) <= {"GetM", "Put"}
+    assert set(log["right"]) == {"V"} | ({""} if "Put" in set(log["op"]) else set())
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    """A file that names a folder beside it."""
+    shutil.copytree(VI, tmp_path / "mine")
+    path = tmp_path / "own.toml"
+    said = (SUPPORT / "three_levels.toml").read_text()
+    path.write_text(said.replace("name    =", 'protocol = "./mine"\nname    =', 1))
+    return path
+
+
+def test_a_machine_file_names_a_folder_beside_it(machine: Path) -> None:
+    found = topology.load(machine)
+    assert found.protocol == "mine"
+    assert next(file for file, _ in found.tables) == "client.table"
+
+
+def test_a_job_carries_its_tables_and_needs_the_folder_no_more(machine: Path) -> None:
+    job = runs.job(topology.load(machine), "counter/atomic", 2)
+    shutil.rmtree(machine.parent / "mine")
+    again = Job.of(job.document(), job.program)
+    assert again.document() == job.document()
+    assert runs.native.run(again, frozenset()) == runs.native.run(job, frozenset())
+
+
+def test_jobs_differ_if_their_tables_do_and_not_if_only_comments_do(machine: Path) -> None:
+    first = topology.load(machine)
+    table = machine.parent / "mine/client.table"
+    table.write_text("# another comment\n" + table.read_text())
+    assert topology.load(machine) == first
+    table.write_text(table.read_text().replace("hit", "hit>V", 1))
+    assert topology.load(machine) != first
+
+
+def test_a_job_of_a_shipped_protocol_says_its_name_alone() -> None:
+    assert "tables" not in runs.job("bus:4", "counter/atomic", 2).document()["machine"]
+
+
+def test_a_mistake_in_a_table_is_told_with_the_machine_s_line_and_its_own(machine: Path) -> None:
+    table = machine.parent / "mine/client.table"
+    table.write_text(table.read_text().replace("fill+unblock>V", "fill+unblock>W"))
+    with pytest.raises(UserError) as error:
+        topology.load(machine)
+    assert f"{machine}:" in str(error.value)
+    assert f"{table}:10: read 'fill+unblock>W', expected a state" in str(error.value)
+
+
+def test_a_right_needs_a_column_for_the_data_that_come_with_it(machine: Path) -> None:
+    table = machine.parent / "mine/resolver.table"
+    table.write_text(table.read_text().replace("GetM    | V", "GetM    | IV"))
+    with pytest.raises(UserError, match="grants IV, expected a state with a column DataIV"):
+        topology.load(machine)
+
+
+def test_a_folder_that_is_not_there_is_told(machine: Path) -> None:
+    shutil.rmtree(machine.parent / "mine")
+    with pytest.raises(UserError, match="expected a folder of tables; there is none at"):
+        topology.load(machine)
+
+
+def test_a_word_that_is_no_protocol_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(UserError, match="Did you mean 'mesi'"):
+        topology.load("bus:4", ["protocol=mesj"])
+
+
+def test_an_engine_with_protocols_of_its_own_refuses() -> None:
+    with pytest.raises(UserError, match="reads no tables"):
+        boot.memory(runs.job(topology.load("bus:4", [OWN]), "counter/atomic", 2))

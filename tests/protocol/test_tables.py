@@ -1,0 +1,134 @@
+"""Do the tables say something for every case, and does a mistake in one say where it is?"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from uncore.errors import UserError
+from uncore.protocol import render
+from uncore.protocol.reader import MOST_STATES
+from uncore.protocol.shapes import PROTOCOLS, names
+from uncore.protocol.tables import IMPOSSIBLE, SHIPPED, load, pack
+from uncore.protocol.text import text
+from uncore.support.paths import CHECKOUT
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    """A user's own copy of the shipped tables."""
+    for file in SHIPPED.glob("*.table"):
+        shutil.copy(file, tmp_path)
+    return tmp_path
+
+
+def edit(path: Path, old: str, new: str) -> int:
+    """Replaces the first `old` and returns its line."""
+    said = path.read_text()
+    assert old in said
+    path.write_text(said.replace(old, new, 1))
+    return said[: said.index(old)].count("\n") + 1
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_every_shipped_table_has_an_answer_for_every_case(protocol: str) -> None:
+    for table in load(protocol):
+        assert all(cell.possible or cell.reason for cell in table)
+
+
+def test_protocols_differ_where_their_tagged_rows_say() -> None:
+    assert load("mesi").client["M", "ProbeS"].next == "S"
+    assert load("moesi").client["M", "ProbeS"].next == "O"
+    assert load("msi").grant["GetS", "nobody"].next == "S"
+    assert load("mesif").grant["GetS", "given"].next == "F"
+
+
+def test_cells_are_packed_as_native_reads_them() -> None:
+    tables, packed = load("mesi"), pack(load("mesi"))
+    states, events = tables.client.rows, names()["client_events"]
+    actions = names()["client_actions"]
+    names_end = 1 + 2 * len(states)
+    width = len(events) + MOST_STATES
+
+    def cell(state: str, event: int) -> int:
+        return packed[names_end + states.index(state) * width + event]
+
+    bits = sum(1 << (8 + actions.index(a)) for a in ("give", "dirty", "shared"))
+    assert packed[0] == len(states)
+    assert packed[1:3] == [ord("I"), 0]
+    assert cell("M", events.index("ProbeS")) == states.index("S") | bits
+    assert cell("S", events.index("Load")) & 0xFF == states.index("S")  # no next: the state stays
+    assert cell("I", len(events) + states.index("S")) == IMPOSSIBLE  # data with S
+    others = sum(len(t.rows) * len(t.columns) for t in tables if t is not tables.client)
+    assert len(packed) == names_end + MOST_STATES * width + others
+
+
+MISTAKES = {
+    "an unknown action": ("client.table", "drop>I", "drip>I", "drip", "Did you mean 'drop'?"),
+    "an unknown state": ("client.table", "GetS>IS", "GetS>IX", "GetS>IX", "expected a state"),
+    "an unknown event": ("client.table", "ProbeM ", "ProbeN ", "ProbeN", "Did you mean 'Probe"),
+    "an unknown row": ("resolver.table", "\nW   ", "\nX   ", "X", "expected one of N S W B R U"),
+    "no reason": ("client.table", "!empty", "!full", "!full", "add a line 'full: why'"),
+    "a hole": ("client.table", "!empty |", "  |", "13 cells", "expected 14"),
+    "a row twice": ("resolver.table", "\nS   ", "\nN   ", "N", "each row once"),
+    "an unknown tag": ("client.table", "[moesi]", "[moesy]", "[moesy]", "Did you mean 'moesi'?"),
+    "an unused reason": ("join.table", "recalled:", "lost: x\nrecalled:", "lost:", "!lost"),
+    "a next state": ("join.table", "| probeS ", "| probeS>I ", "probeS>I", "actions only"),
+    "stall with more": ("client.table", "stall ", "stall+hit ", "stall+hit", "'stall' alone"),
+    "prose": ("join.table", "\nN idle", "\nfoo\nN idle", "foo", "a # comment"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_named_with_its_line(mistake: str, directory: Path) -> None:
+    file, old, new, read, advice = MISTAKES[mistake]
+    line = edit(directory / file, old, new) + new.startswith("\n")
+    with pytest.raises(UserError) as error:
+        load(str(directory))
+    assert f"{directory / file}:{line}: read '{read}'" in str(error.value)
+    assert advice in str(error.value)
+
+
+def test_a_missing_row_is_named(directory: Path) -> None:
+    path = directory / "client.table"
+    path.write_text("\n".join(r for r in path.read_text().split("\n") if not r.startswith("OM")))
+    with pytest.raises(UserError, match="expected a state: one of I S F E M O IS IM SM MI II"):
+        load(str(directory))
+
+
+def test_a_directory_reads_the_rows_of_the_protocol_asked_for(directory: Path) -> None:
+    (directory / "join.table").unlink()  # then the shipped one counts
+    assert pack(load(f"{directory}:moesi")) == pack(load("moesi"))
+    with pytest.raises(UserError, match="Did you mean 'moesi'"):
+        load(f"{directory}:moesii")
+
+
+def test_an_unknown_protocol_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(UserError, match=r"one of msi, mesi, mesif, moesi.*Did you mean 'mesi'"):
+        load("mesy")
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_table_rendered_as_text_reads_back_the_same(protocol: str, tmp_path: Path) -> None:
+    tables = load(protocol)
+    (tmp_path / "client.table").write_text(text(tables.client))
+    (tmp_path / "join.table").write_text(text(tables.join))
+    again = load(str(tmp_path))
+    assert (again.client, again.join) == (tables.client, tables.join)
+
+
+def test_a_rendered_page_holds_every_cell_and_reason() -> None:
+    tables = load("moesi")
+    page, cells = render.page(tables), render.html(tables.client)
+    assert "| **M** | hit | hit | hit | Put>MI | give+own>O |" in page
+    assert "data come only in answer to an outstanding request" in page
+    assert '<td class="impossible" title="no copy here, nothing to evict">' not in cells
+    assert '<td class="impossible" title="no copy, nothing to evict">!empty</td>' in cells
+
+
+def test_the_documented_protocol_is_the_one_that_runs() -> None:
+    """After a change of a table: python -m uncore.protocol.render > docs/protocol.md."""
+    assert CHECKOUT
+    assert (CHECKOUT / "docs/protocol.md").read_text() == render.document()

@@ -1,0 +1,129 @@
+"""What runs in a page is what runs here: the same hashes, the same stepper."""
+
+import dataclasses
+import gzip
+import json
+import time
+
+import pytest
+from docs.site import playground
+from tests.site import wasm
+from tests.trace.browser import faults, opened
+
+from uncore.execution.execute import execute
+from uncore.execution.request import make_job
+from uncore.trace import Window, record
+from uncore.trace.stepper.data import document
+
+JOBS = {
+    "bus": ("bus:4", "lock/ticket", (1, 2, 4), {"ops": 10}),
+    "complexes": ("ccx:4x8", "lock/mcs", (1, 8, 32), {"hold": "50ns", "ops": 20}),
+    "parameters": ("ccx:2x4", "lock/rwlock", (8,), {"ops": 10}),
+    "siblings": ("epyc7601x2", "epoch/ebr", (96,), {"ops": 5}),
+    "kinds of cores": ("m1pro", "counter/cas", (8,), {"ops": 20}),
+    "weak order": ("weak:8", "lock/clh", (8,), {"ops": 10}),
+    "far atomics": ("graviton2", "counter/atomic", (16,), {"ops": 20}),
+    "interrupts": ("x8180", "ipi/broadcast", (16,), {"rounds": 4}),
+    "tables": ("mesh:4x4", "latency/pingpong", (8,), {}),
+}
+
+
+def made(machine, workload, threads, parameters, **more):
+    return make_job(machine, workload, threads, parameters=parameters, **{"seeds": (1, 2), **more})
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", JOBS)
+def test_page_gives_the_hash_that_native_gives(name):
+    job = made(*JOBS[name])
+    assert wasm.answer(job)["hash"] == execute([job])[0].result_hash
+
+
+@pytest.mark.long
+def test_page_gives_the_hash_in_lockstep_and_scattered():
+    for more in ({"seeds": ()}, {"placement": "scatter"}):
+        job = made("ccx:2x4", "lock/ticket", (4,), {"ops": 5}, **more)
+        assert wasm.answer(job)["hash"] == execute([job])[0].result_hash
+
+
+@pytest.mark.long
+def test_page_gives_the_hash_of_an_edited_machine():
+    job = made("ccx:2x4", "lock/ticket", (8,), {"ops": 10})
+    shipped = job.machine
+    links = tuple(dataclasses.replace(link, data=link.data * 2) for link in shipped.links)
+    edited = dataclasses.replace(job, machine=dataclasses.replace(shipped, links=links))
+    hashes = [execute([one])[0].result_hash for one in (job, edited)]
+    assert wasm.answer(edited)["hash"] == hashes[1] != hashes[0]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["bus", "complexes", "kinds of cores", "interrupts"])
+def test_stepper_in_a_page_knows_what_that_of_watch_knows(name):
+    machine, workload, threads, parameters = JOBS[name]
+    job = made(machine, workload, (min(8, threads[-1]),), parameters, seeds=(1,))
+    said = json.loads(json.dumps(document(record(job, Window(around="measured")), "")))
+    found = wasm.answer(job, (job.threads[0], 1))["trace"]
+    assert {key for key in said if said[key] != found[key]} == set()
+
+
+@pytest.mark.long
+def test_ticket_lock_on_four_complexes_takes_less_than_ten_seconds():
+    job = made("ccx:4x8", "lock/ticket", (1, 2, 4, 8, 16, 32), {}, seeds=(1,))
+    begun = time.process_time()
+    execute([job])
+    native, found = time.process_time() - begun, wasm.answer(job)["seconds"]
+    print(f"native {native:.2f} s, in a page {found:.2f} s, ratio {found / native:.1f}")
+    assert found < 10
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    place = tmp_path_factory.mktemp("playground") / "playground.html"
+    place.write_text(playground.page(wasm.built().read_bytes()))
+    return place
+
+
+def finished(shown):
+    shown.wait_for_selector('#asked[aria-busy="false"]', timeout=60_000)
+
+
+@pytest.mark.long
+def test_page_downloads_less_than_eight_megabytes(page):
+    assert len(gzip.compress(page.read_bytes())) < 8_000_000
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("dark", [False, True])
+def test_page_runs_edits_and_steps_by_keyboard_alone(page, dark):
+    with opened(page, "#machine=ccx:2x4&threads=1,4", dark=dark) as shown:
+        shown.wait_for_selector("html[data-ready]")
+        shown.focus("#threads")
+        shown.keyboard.press("Enter")
+        finished(shown)
+        job = made("ccx:2x4", "lock/ticket", (1, 4), {}, seeds=(1,))
+        assert shown.text_content("#hash") == execute([job])[0].result_hash
+        shown.focus("#numbers-box summary")
+        shown.keyboard.press("Enter")
+        shown.locator("#numbers input").first.fill("2")
+        shown.focus("#run")
+        shown.keyboard.press("Enter")
+        finished(shown)
+        assert shown.locator("#runs li").count() == 2
+        assert shown.text_content("#hash") != execute([job])[0].result_hash
+        shown.locator("#points button").first.focus()
+        shown.keyboard.press("Enter")
+        finished(shown)
+        stepper = shown.frame_locator("#stepper")
+        stepper.locator("#first").focus()
+        shown.keyboard.press("ArrowRight")
+        assert stepper.locator("#now").text_content() != "0 ps"
+        assert faults(shown) == []
+
+
+@pytest.mark.long
+def test_page_says_what_is_wrong_with_what_is_asked(page):
+    with opened(page) as shown:
+        shown.wait_for_selector("html[data-ready]")
+        shown.fill("#threads", "64")
+        shown.click("#run")
+        assert "has room for 32; write at most 32" in shown.text_content("#state")

@@ -1,0 +1,157 @@
+"""Does a message say what is missing, or what went wrong, when SST is not as it should be?
+
+SST is played by scripts here: what they say and how they end is all that uncore sees of it.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from functools import partial
+from pathlib import Path
+
+import pytest
+from tests.differential.jobs import SHARED_L2
+from tests.support.outside_errors import PLAY, cannot_be_found, crashes, kept, refuses
+
+from uncore.engine import about, missing
+from uncore.engine.options import take
+from uncore.engine.sst import find
+from uncore.engine.sst.options import Options
+from uncore.errors import GuestError, OutsideError, UserError
+from uncore.execution import request as api
+from uncore.support import paths
+
+
+@pytest.fixture
+def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A prefix with an SST that is complete, and says nothing when it runs."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "lib").mkdir()
+    for element in ("memHierarchy", "merlin"):
+        (tmp_path / f"lib/lib{element}.so").touch()
+    (tmp_path / "element").mkdir()
+    (tmp_path / "element/libuncore.so").touch()
+    monkeypatch.setattr(paths, "SST_ELEMENT", tmp_path / "element")
+    monkeypatch.setenv("UNCORE_SST", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # of the folders that are kept
+    sst_config(tmp_path, "g++")
+    sst_that(tmp_path, "")
+    find._ask.cache_clear()
+    return tmp_path
+
+
+def play(prefix: Path, name: str, script: str) -> None:
+    program = prefix / "bin" / name
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+
+
+def sst_config(prefix: Path, compiler: str) -> None:
+    asked = f'if [ "$1" = --MPICXX ]; then echo {compiler}; else echo {prefix}/lib; fi'
+    play(prefix, "sst-config", asked)
+
+
+def sst_that(prefix: Path, does: str, version: str = "15.1.0") -> None:
+    play(
+        prefix,
+        "sst",
+        f'if [ "$1" = --version ]; then echo "SST-Core Version ({version})"; exit; fi\n{does}',
+    )
+    find._ask.cache_clear()
+
+
+def test_a_complete_one_is_described_by_version_and_elements(played: Path) -> None:
+    assert missing("sst") == ""
+    assert about("sst") == "SST 15.1.0 with memHierarchy, merlin"
+
+
+@pytest.mark.parametrize("said", ["bin", "bin/sst", ""])
+def test_it_is_found_by_prefix_folder_or_program(
+    played: Path, monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    monkeypatch.setenv("UNCORE_SST", str(played / said))
+    assert missing("sst") == ""
+
+
+def test_none_is_found(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    cannot_be_found("sst", "SST", monkeypatch, capsys)
+
+
+def test_one_that_is_too_old(played: Path) -> None:
+    sst_that(played, "", version="13.1.0")
+    assert missing("sst") == "SST 13.1.0 is too old: write --sst PREFIX of 15.0 or newer"
+
+
+def test_an_element_of_theirs_is_missing(played: Path) -> None:
+    (played / "lib/libmerlin.so").unlink()
+    find._ask.cache_clear()
+    assert "bin/sst has no merlin, which sst-elements has" in missing("sst")
+
+
+def test_the_element_whose_mesh_is_asked_for_is_missing(
+    played: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UNCORE_SST_MESH", "kingsley")
+    assert "bin/sst has no kingsley, which" in missing("sst")
+    monkeypatch.setenv("UNCORE_SST_MESH", "booksim")
+    with pytest.raises(UserError, match="UNCORE_SST_MESH=booksim: write merlin or kingsley"):
+        missing("sst")
+
+
+def test_several_processes_need_mpi(played: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNCORE_SST_RANKS", "2")
+    assert "was built without MPI; write --sst-ranks 1" in missing("sst")
+    sst_config(played, "mpicxx")
+    find._ask.cache_clear()
+    monkeypatch.setenv("PATH", "/bin")
+    monkeypatch.setattr(find, "MPIEXEC", "mpiexec-of-nobody")
+    assert "mpiexec-of-nobody, which starts --sst-ranks processes, is not on PATH" in missing("sst")
+    play(played, "mpiexec-of-nobody", 'shift 2; exec "$@"')
+    monkeypatch.setenv("PATH", f"{played}/bin:/bin")
+    assert missing("sst") == ""
+    assert find.launcher(take(Options, {})) == ["mpiexec-of-nobody", "-n", "2"]
+
+
+def test_our_element_is_not_built(played: Path) -> None:
+    (played / "element/libuncore.so").unlink()
+    assert f"UNCORE_SST={played} python -m SCons sst" in missing("sst")
+
+
+def test_it_crashes(played: Path) -> None:
+    crashes("sst", partial(sst_that, played))
+
+
+def test_it_ends_before_the_program_does(played: Path) -> None:
+    sst_that(played, "echo Simulation is complete")
+    with pytest.raises(OutsideError, match="nothing was under way any more") as e:
+        api.run(*PLAY, engine="sst")
+    kept(e.value)
+
+
+def test_the_program_makes_no_progress(played: Path) -> None:
+    sst_that(played, "echo 'uncore: watchdog hart=1 code=3 time=1000'")
+    with pytest.raises(GuestError, match="hart 1 did no operation in 100 simulated ms"):
+        api.run(*PLAY, engine="sst")
+
+
+L2 = dict(text.split("=", 1) for text in SHARED_L2)
+
+
+@pytest.mark.parametrize(
+    ("machine", "options", "words"),
+    [
+        ("epyc7601x2", {"placement": "siblings"}, "one hart a core; write --smt off"),
+        ("bus:2", {"home": "first-touch"}, "--home first-touch: engine sst homes memory by"),
+        (
+            "i912900k",
+            {"placement": "0,16", "overrides": L2},
+            "module8 .* write --with socket.resolver.slices=1",
+        ),
+        ("bus:2", {"overrides": {"core.atomics": "far"}}, "core.atomics=near"),
+        ("bus:2", {"overrides": {"interrupt.multicast": "yes"}}, "interrupt.multicast=no"),
+    ],
+)
+def test_what_it_cannot_do_is_refused(
+    played: Path, machine: str, options: dict[str, object], words: str
+) -> None:
+    refuses("sst", machine, 2, options, words)

@@ -1,0 +1,267 @@
+"""Is the whole machine exported for SST, even where SST is not installed?"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import math
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from uncore import topology
+from uncore.engine import boot, export
+from uncore.engine.outside import homes
+from uncore.engine.sst import system
+from uncore.engine.sst.parts import FLIT
+from uncore.execution.request import make_job
+from uncore.job import Job
+from uncore.program.elf import read
+from uncore.topology.machine import Machine
+from uncore.topology.route import Routes
+
+SHIPPED = [name for name, _ in topology.list_machines() if ":" not in name]
+SLOTS = ("highlink", "lowlink")  # of network interfaces
+ROUTERS = ("merlin.hr_router", "kingsley.noc_mesh")
+MOST = 24  # pairs of caches compared on a machine
+SHAPES = ["bus:4", "ring:8", "mesh:4x3", "ccx:2x4", "ring:3"]
+
+
+@cache
+def exported(
+    machine: str, threads: str = "max", mesh: str = "merlin"
+) -> tuple[Job, dict[str, Any]]:
+    job = make_job(machine, "lock/ticket", threads, smt=False)
+    return job, system.describe(job, mesh)
+
+
+@pytest.mark.parametrize(
+    ("machine", "mesh"),
+    [*((name, "merlin") for name in SHIPPED + SHAPES), ("mesh:4x3", "kingsley")],
+)
+def test_routes_take_what_they_take_on_the_machine(machine: str, mesh: str) -> None:
+    """Between any two caches that talk: the links in between, parsed back from the document."""
+    job, document = exported(machine, mesh=mesh)
+    stops, ways = _stops(job), _Ways(document)
+    routes = Routes(job.machine)
+    pairs = _neighbours(document)
+    askers = {a for a, _ in pairs}
+    assert len([a for a in askers if a.startswith("l")]) == len(_cores(job)), "each core asks"
+    for a, b in pairs[:: len(pairs) // MOST + 1]:
+        for source, target in ((a, b), (b, a)):
+            takes, hop = ways.between(source, target)
+            should = routes.distances(stops[target])[stops[source]]
+            assert -2 <= takes - should <= 2 * hop + 4, (source, target, takes, should)
+
+
+def test_routers_of_kingsley_face_each_other() -> None:
+    """East of one is west of the next in its row, north of one is south of the next row's."""
+    _, document = exported("mesh:4x3", mesh="kingsley")
+    wires = [
+        link["ends"] for link in document["links"] if all("_net_" in e[0] for e in link["ends"])
+    ]
+    found = set()
+    for (a, port, _), (b, other, _) in wires:
+        first, second = (int(path.rpartition("_net_")[2]) for path in (a, b))
+        found.add((second - first, port, other))
+    assert found == {(1, "east", "west"), (4, "north", "south")}
+    assert len(wires) == 3 * 3 + 4 * 2
+
+
+@pytest.mark.parametrize("machine", SHIPPED + SHAPES)
+def test_interrupts_take_the_route_between_their_harts(machine: str) -> None:
+    job, document = exported(machine)
+    routes, cores = Routes(job.machine), _cores(job)
+    found = set()
+    for link in document["links"]:
+        (a, to_b, there), (b, to_a, back) = link["ends"]
+        if a.startswith("hart") and b.startswith("hart"):
+            stops = [job.machine.core_stops[cores[int(end[4:])]] for end in (a, b)]
+            assert (to_b, to_a) == (b, a)
+            assert there == max(1, routes.distances(stops[1])[stops[0]])
+            assert back == max(1, routes.distances(stops[0])[stops[1]])
+            found.add((a, b))
+    assert len(found) == len(cores) * (len(cores) - 1) // 2
+
+
+@pytest.mark.parametrize("machine", SHIPPED)
+def test_every_port_is_used_once_and_every_end_exists(machine: str) -> None:
+    _, document = exported(machine)
+    paths = {one["path"] for one in document["objects"]}
+    ends = [(path, port) for link in document["links"] for path, port, _ in link["ends"]]
+    assert len(ends) == len(set(ends))
+    assert {path for path, _ in ends} <= paths
+    assert all(latency >= 1 for link in document["links"] for _, _, latency in link["ends"])
+    for one in document["objects"]:
+        owner, _, _ = one["path"].rpartition("/")
+        assert not owner or owner in paths
+    ids = [one["params"]["id"] for one in document["objects"] if one["type"] == "uncore.Hart"]
+    assert ids == [str(n) for n in range(len(ids))]
+
+
+def test_every_hart_and_its_caches_have_what_their_kind_of_core_has() -> None:
+    kinds = {"kinds.small": "core2", "core.small.clock": "1GHz", "core.small.l1": "16KiB 8-way 5cy"}
+    document = system.describe(make_job("ring:4", "lock/ticket", "4", overrides=kinds))
+    params = {one["path"]: one["params"] for one in document["objects"]}
+    found = [
+        (
+            int(params[f"hart{n}"]["forward"]),
+            params[f"l1_{n}"]["cache_size"],
+            params[f"l2_{n}"]["cache_frequency"],
+        )
+        for n in range(4)
+    ]
+    large, small = (1333, "32768B", "167ps"), (5000, "16384B", "500ps")
+    assert found == [large, large, small, large]
+
+
+@pytest.mark.parametrize("machine", ["ring", "mesh", "ccx", "epyc7601x2", "x8160x2"])
+def test_every_address_has_one_home(machine: str) -> None:
+    """For each policy that SST can have, pages are dealt out as the machine deals them."""
+    count = len(topology.load(machine, []).memories)
+    for home in ("addressed", "interleave", f"node{count - 1}"):
+        job = make_job(machine, "lock/ticket", "2", smt=False, home=home)
+        size = job.machine.memories[0].size
+        regions = {
+            int(one["path"].removeprefix("home")): one["params"]
+            for one in system.describe(job)["objects"]
+            if one["type"] == "memHierarchy.DirectoryController"
+        }
+        for page in (0, 1, 7, size // 4096 - 1, count * size // 4096 - 1):
+            address = homes.RAM + page * 4096
+            owners = [node for node, params in regions.items() if _owns(params, address)]
+            right = {"addressed": page * 4096 // size, "interleave": page % count}
+            assert owners == [right.get(home, count - 1)], (home, page)
+
+
+def test_a_folder_is_complete_and_reproducible(tmp_path: Path) -> None:
+    job = replace(exported("epyc7601x2", "16")[0], engine="sst")
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        export(job, tmp_path / name)
+    files = sorted(path.name for path in (tmp_path / "one").iterdir())
+    assert files == ["README.md", "configuration.py", "job.json", "program.elf", "system.json"]
+    for name in files:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    kept = json.loads((tmp_path / "one/job.json").read_text())
+    assert Job.of(kept, job.program).document() == job.document()
+
+
+def test_the_program_begins_as_on_our_engines() -> None:
+    """The ELF is `native`'s memory, but for `report`."""
+    job = make_job("epyc7601x2", "lock/ticket", "64", smt=False)
+    ours = {a + i: byte for a, data in boot.memory(job) for i, byte in enumerate(data) if byte}
+    elf = read(boot.elf(job), "exported")
+    theirs = {s.address + i: byte for s in elf.segments for i, byte in enumerate(s.data) if byte}
+    different = {at for at in ours.keys() | theirs.keys() if ours.get(at) != theirs.get(at)}
+    assert len(different) == 1  # the boot block's `report`
+    assert sum(s.size for s in elf.segments) == sum(s.size for s in job.program.segments)
+
+
+def _cores(job: Job) -> list[int]:
+    return [job.machine.core_of(hart) for hart in job.harts[: job.threads[0]]]
+
+
+def _stops(job: Job) -> dict[str, int]:
+    """Where each cache and directory stands, by its name, from the machine alone."""
+    machine: Machine = job.machine
+    stops = {}
+    for number, core in enumerate(_cores(job)):
+        stops[f"l1_{number}"] = stops[f"l2_{number}"] = machine.core_stops[core]
+    for resolver in machine.resolvers:
+        for number, stop in enumerate(dict.fromkeys(resolver.slices)):
+            stops[f"{resolver.name}_{number}"] = stop
+    roots = [resolver for resolver in machine.resolvers if not resolver.parents]
+    for node, memory in enumerate(machine.memories):
+        root = next((root for root in roots if root.memory == node), roots[0])
+        stops[f"home{node}"] = memory.stop if root.data != "none" else root.slices[0]
+    return stops
+
+
+def _neighbours(document: dict[str, Any]) -> list[tuple[str, str]]:
+    """Pairs of which the first asks the second: on one network, in groups one apart."""
+    network: dict[str, str] = {}
+    for link in document["links"]:
+        ends = [path for path, _, _ in link["ends"]]
+        if ends[0].endswith(("link", "linkcontrol")) and "_net_" in ends[1]:
+            network[ends[0].removesuffix("/linkcontrol")] = ends[1].rpartition("_net_")[0]
+    group = {
+        one["path"]: int(one["params"]["group"])
+        for one in document["objects"]
+        if one["type"] == "memHierarchy.MemNIC"
+    }
+    assert group.keys() == network.keys()
+    return [
+        (a.partition("/")[0], b.partition("/")[0])
+        for a, b in product(group, group)
+        if network[a] == network[b] and group[a] + 1 == group[b]
+    ]
+
+
+class _Ways:
+    """Latencies between the network interfaces of a document; a router takes time of its own."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self.edges: dict[str, list[tuple[str, int]]] = {}
+        self.hops = {
+            one["path"]: _hop(one["params"]["link_bw"])
+            for one in document["objects"]
+            if one["type"] in ROUTERS
+        }
+        for link in document["links"]:
+            (a, _, there), (b, _, back) = link["ends"]
+            if a in self.hops or b in self.hops:
+                self.edges.setdefault(a, []).append((b, there))
+                self.edges.setdefault(b, []).append((a, back))
+        self.found: dict[str, dict[str, int]] = {}
+
+    def between(self, source: str, target: str) -> tuple[int, int]:
+        """The latency, and what one router of the network takes."""
+        best = {}
+        for start in _ports(source):
+            if start in self.edges:
+                reached = self._from(start)
+                ends = [end for end in _ports(target) if end in reached]
+                best |= {reached[end]: start for end in ends}
+        takes = min(best)
+        router = self.edges[best[takes]][0][0]
+        return takes, self.hops[router]
+
+    def _from(self, start: str) -> dict[str, int]:
+        if start not in self.found:
+            reached = {start: 0}
+            waiting = [(0, start)]
+            while waiting:
+                takes, path = heapq.heappop(waiting)
+                if takes > reached[path] or not (path == start or path in self.hops):
+                    continue
+                passed = takes + self.hops.get(path, 0)
+                for end, latency in self.edges[path]:
+                    if passed + latency < reached.get(end, math.inf):
+                        reached[end] = passed + latency
+                        heapq.heappush(waiting, (passed + latency, end))
+            self.found[start] = reached
+        return self.found[start]
+
+
+def _ports(cache: str) -> list[str]:
+    """Where a network may meet a cache: an interface of merlin, or one of kingsley within it."""
+    return [f"{cache}/{slot}{control}" for slot in SLOTS for control in ("", "/linkcontrol")]
+
+
+def _hop(width: str) -> int:
+    """ps of a router: a flit's time on its link and half as much in its crossbar."""
+    flit = FLIT * 1000 / float(width.removesuffix("GB/s"))
+    return round(flit * 1.5)
+
+
+def _owns(params: dict[str, str], address: int) -> bool:
+    start, end = int(params["addr_range_start"]), int(params["addr_range_end"])
+    size = int(params.get("interleave_size", "0B").removesuffix("B"))
+    step = int(params.get("interleave_step", "0B").removesuffix("B"))
+    inside = start <= address <= end
+    return inside and (not step or (address - start) % step < size)

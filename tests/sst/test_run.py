@@ -1,0 +1,85 @@
+"""Does SST, where it is installed, run our programs on our machines, and rightly?
+
+Every program checks itself: lost updates, torn records and late wake-ups fail it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+from tests.support import outside_runs
+from tests.support.outside_runs import WORKLOADS
+
+from uncore import engine
+from uncore.engine.options import take
+from uncore.engine.sst import find
+from uncore.engine.sst.options import Options
+
+missing = engine.missing("sst") if "sst" in engine.names() else "not in this copy"
+pytestmark = pytest.mark.skipif(bool(missing), reason=f"engine sst: {missing}")
+found = find.found(take(Options, {}))
+
+SHAPES = {
+    2: ["bus:2", "ring:3", "mesh:3x2", "ccx:1x2"],
+    16: ["bus:16", "ring:16", "mesh:4x4", "ccx:2x8"],
+}
+run = partial(outside_runs.run, "sst")
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("machine", ["bus:4", "ring:4", "mesh:2x2", "ccx:2x2"])
+def test_every_shape_runs_every_kind_of_program(machine: str, workload: str) -> None:
+    outside_runs.agree("sst", machine, workload)
+
+
+@pytest.mark.parametrize(("threads", "machine"), [(n, m) for n, ms in SHAPES.items() for m in ms])
+def test_few_and_many_harts(threads: int, machine: str) -> None:
+    point = run(machine, "lock/ticket", threads)
+    assert point.failures == [] and point.ops == 10 * threads
+
+
+SPREAD = [("THREADS", m) for m in ("ring:4", "mesh:3x2", "epyc7601x2", "kunpeng920")]
+if found and found.mpi:
+    SPREAD += [("RANKS", m) for m in ("ring:4", "mesh:3x2", "epyc7601x2")]
+
+
+@pytest.mark.parametrize(("by", "machine"), SPREAD)
+def test_threads_and_processes_of_sst_change_nothing(
+    by: str, machine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    points = []
+    for number in ("1", "2"):
+        monkeypatch.setenv(f"UNCORE_SST_{by}", number)
+        points.append(run(machine, "refcount/atomic", 4, smt=False))
+    assert points[0] == points[1]
+
+
+def test_a_mesh_of_kingsley_takes_what_one_of_merlin_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = []
+    for mesh in ("merlin", "kingsley"):
+        monkeypatch.setenv("UNCORE_SST_MESH", mesh)
+        if not engine.missing("sst"):
+            taken.append(run("mesh:4x4", "lock/ticket", 16).elapsed_ps)
+    assert taken[-1] == pytest.approx(taken[0], rel=0.05)
+
+
+def test_memory_on_several_nodes_homed_by_each_policy() -> None:
+    for home in ("addressed", "interleave", "node7"):
+        assert run("epyc7601x2", "lock/ticket", 4, smt=False, home=home).failures == []
+
+
+def test_a_shared_level_keeps_requests_from_the_home() -> None:
+    """Handoffs within one complex cost less than those between two."""
+    near = run("ccx:2x4", "lock/ticket", 4)
+    far = run("ccx:2x4", "lock/ticket", 4, placement="0,1,4,5")
+    assert near.elapsed_ps < far.elapsed_ps
+
+
+def test_requests_and_lost_copies_are_counted_as_ours_are() -> None:
+    outside_runs.counted("sst", within=0.3)
+
+
+@pytest.mark.parametrize("threads", [2, 4, 16])
+def test_matching_conventions_give_matching_times(threads: int) -> None:
+    outside_runs.matched("sst", threads)

@@ -1,0 +1,20 @@
+"""What accesses on the machine of line.py cost by the rules, in ns."""
+
+from __future__ import annotations
+
+from tests.support.line import CORE, HOME, NODE, NS, H, way
+
+LOAD, ATOMIC, L2 = CORE.l1_hit // NS, CORE.atomic // NS, CORE.l2_hit // NS
+RESTART, MISPREDICT = CORE.restart // NS, CORE.mispredict // NS
+SERVICE, MEMORY = HOME.service // NS, NODE.latency // NS
+
+
+def fetch(stop: int) -> int:
+    """From a miss to the line from memory being there."""
+    return L2 + way("control", stop, H) + SERVICE + MEMORY + way("data", H, stop)
+
+
+def taken(stop: int, owner: int) -> int:
+    """From a miss to the line from another core being there."""
+    asked = L2 + way("control", stop, H) + SERVICE + way("snoop", H, owner)
+    return asked + L2 + way("data", owner, stop)

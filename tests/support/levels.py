@@ -1,0 +1,31 @@
+"""A machine of two levels, like that of line.py: cores 0 and 1 at A and core 2 at H below a join at
+H, core 3 beside it at B with the root and the memory.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from tests.support.line import HOME, KEPT, NODE, A, B, H, line
+
+from uncore.topology import Machine
+
+JOIN, ROOT = 4, 5  # agents
+
+
+def levels(data: str = "none") -> Machine:
+    """`data`: what the join keeps."""
+    store = dict(KEPT, data=data) if data != "none" else {}
+    join = dataclasses.replace(
+        HOME, name="join", level="ccx", knows="shadow-tags", children=(0, 1, 2),
+        parents=(ROOT,), **store,
+    )  # fmt: skip
+    root = dataclasses.replace(HOME, children=(JOIN, 3), slices=(B,))
+    return line(
+        core_stops=(A, A, H, B),
+        levels=("ccx", "core", "thread"),
+        shape=((0, 0), (0, 1), (0, 2), (1, 3)),
+        resolvers=(join, root),
+        memories=(dataclasses.replace(NODE, stop=B),),
+        protocol="moesi" if data == "none" else "mesi",  # else it may have to keep dirty data
+    )

@@ -1,0 +1,55 @@
+"""What tests ask of every outside simulator that is not as it should be: `sst` and `gem5` share it.
+
+    PLAY, kept(error)                       a small job; the run folder that its error names
+    cannot_be_found(engine, name, ...)      none where the option says
+    crashes(engine, play)                   the last lines are shown, the folder is kept
+    refuses(engine, machine, threads, options, words)
+
+The simulators are played by scripts; `play(does)` says what one does when it runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from uncore.cli.app import main
+from uncore.errors import OutsideError, UserError
+from uncore.execution import request as api
+
+PLAY = ("bus:2", "lock/ticket", [2])
+
+
+def kept(error: OutsideError) -> Path:
+    found = re.search(r"The run folder is kept: (.*)$", str(error))
+    assert found and (Path(found[1]) / "system.json").is_file()
+    return Path(found[1])
+
+
+def cannot_be_found(
+    engine: str, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    variable = f"UNCORE_{engine.upper()}"
+    monkeypatch.setenv(variable, "/nowhere")
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "bus:2", "lock/ticket", "--engine", engine, f"--{engine}", "/nowhere/else"])
+    assert ended.value.code == UserError.status
+    assert f"no {name} in /nowhere/else ({variable}, --{engine})" in capsys.readouterr().err
+
+
+def crashes(engine: str, play: Callable[[str], None]) -> None:
+    play("seq 100; echo segmentation fault; kill -SEGV $$")
+    with pytest.raises(OutsideError, match=r"status -11:\n  90\n(.*\n)+  segmentation fault") as e:
+        api.run(*PLAY, engine=engine)
+    kept(e.value)
+    assert e.value.status == 3
+
+
+def refuses(
+    engine: str, machine: str, threads: int, options: dict[str, object], words: str
+) -> None:
+    with pytest.raises(UserError, match=words):
+        api.run(machine, "lock/ticket", [threads], engine=engine, **options)

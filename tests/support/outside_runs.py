@@ -1,0 +1,65 @@
+"""What tests ask of every outside simulator that is installed; `sst` and `gem5` share it.
+
+    run(engine, machine, workload, threads) -> Point     a small run
+    agree(engine, machine, workload)                     the program does what it does on `native`
+    counted(engine, within)                              requests and lost copies, near `native`'s
+    matched(engine, threads, protocol)                   times on topologies/matching
+
+Every program checks itself: lost updates, torn records and late wake-ups fail it.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from uncore.execution import request as api
+from uncore.result import Point
+from uncore.study.compare.crosscheck import crosscheck
+from uncore.support import paths
+
+WORKLOADS = {
+    "latency/pingpong": {"rounds": "10", "pairs": "one"},
+    "lock/ticket": {"ops": "10"},
+    "refcount/atomic": {"ops": "10"},
+    "epoch/ebr": {"ops": "5"},
+    "ipi/pingpong": {"rounds": "5", "pairs": "one"},
+}
+MATCHED = {
+    "latency/pingpong": {"rounds": "20"},
+    "lock/ticket": {"ops": "40"},
+    "refcount/atomic": {"ops": "40"},
+}
+
+
+def run(engine: str, machine: str, workload: str, threads: int, **options: object) -> Point:
+    sizes = WORKLOADS[workload]
+    result = api.run(machine, workload, [threads], engine=engine, parameters=sizes, **options)
+    (point,) = result.outcome.points
+    return point
+
+
+def agree(engine: str, machine: str, workload: str) -> None:
+    theirs, ours = (run(one, machine, workload, 4) for one in (engine, "native"))
+    assert theirs.failures == []
+    assert theirs.thread_ops == ours.thread_ops
+
+
+def counted(engine: str, within: float) -> None:
+    theirs, ours = (run(one, "ring:4", "lock/ticket", 4) for one in (engine, "native"))
+    assert ours.transactions and ours.invalidations
+    assert theirs.transactions == pytest.approx(ours.transactions, rel=within)
+    assert theirs.invalidations == pytest.approx(ours.invalidations, rel=within)
+
+
+def matched(engine: str, threads: int, protocol: str = "mesi") -> None:
+    """All within a quarter, the middle one in 10 %."""
+    machine = str(paths.TOPOLOGIES / f"matching/{engine}_{protocol}.toml")
+    off = []
+    for workload, size in MATCHED.items():
+        job = api.make_job(machine, workload, [threads], parameters=size)
+        (crossed,) = crosscheck(job, ["native", engine])
+        assert crossed.broken() == crossed.apart() == []
+        ratio = crossed.ratio(crossed.sides[1])
+        assert ratio
+        off.append(abs(ratio - 1))
+    assert sorted(off)[len(off) // 2] < 0.10 and max(off) < 0.25, off

@@ -1,0 +1,113 @@
+"""What each hart does and when, in nanoseconds: plans for programs/plan.c, and what they cost.
+
+steps(machine, plans, ...)        runs them: when each step began, and what it cost
+results(machine, plans, ...)      the same, and when each hart took its last IPI
+words(plans)                      them as the program's parameters
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from tests.support.runs import guest, point
+
+from uncore.topology import Machine
+
+
+class Do(IntEnum):
+    """The steps of programs/plan.c."""
+
+    LOAD = 1
+    STORE = 2
+    AMO = 3
+    LR = 4
+    SC = 5
+    FENCE = 6
+    PAUSE = 7
+    NOTHING = 8  # a nop
+    STORE_LOAD = 9  # a double word, then the same
+    PIECE_LOAD = 10  # a byte, then the double word
+    STORE_FENCE = 11
+    STORE_THRICE = 12  # to this place and the next two
+    BRANCHES = 13  # a loop of three turns
+    IPI = 14  # to hart `place`
+    SLEEP = 15
+    COMPUTE = 16  # a loop of 100 turns
+    AWAIT = 17  # until the word is not zero
+    SET = 18  # the word to one
+    CLEAR = 19  # the IPI of hart `place`
+    PEEK = 20  # whether it is pending
+    EXPIRE = 21  # the timer of hart `place`
+    MULTICAST = 23  # an IPI to the harts of the set `place`, bit by bit
+    DOZE = 22  # until an interrupt pends, without taking it
+    ATTEMPT = 24  # an LR, 20 nops, and its SC
+    LONG_ATTEMPT = 25  # with 100 nops
+    AWAY = 26  # an LR, 20 nops, and a taken branch
+    ANEW = 27  # an LR, 20 nops, and another LR with its SC
+    POST = 28  # an AMO that nobody waits for
+    POST_THRICE = 29
+    STORE_FENCE_WR = 30  # fence w, r
+    STORE_FENCE_RR = 31  # fence r, r
+    PIECE_OTHER_LOAD = 32  # a byte, a double word in the next place, the first place's double word
+    DUE_NOW = 33  # the timer of hart `place`, its own, set to the present time; then wfi
+    STORE_FENCE_WW = 36  # fence w, w
+    ATTEMPT_STORE = 35  # an LR, 20 nops, a store to its line, and its SC
+    LOOK_AGAIN = 37  # a load, 300 nops, and the same load
+    LOOK_LONG = 42  # 900 nops
+    LOOK_LOCK_LOOK = 38  # an AMO after the nops
+    LOOK_RESERVE_LOOK = 41  # an LR there
+    LOOK_ELSEWHERE = 39  # a load in the next place there
+    LOOK_STORE_LOOK = 40  # a store of the word there
+    END = 34  # of the run by a trap without a handler; at another place than 0 a mere store
+
+
+class Step(NamedTuple):
+    at: int  # ns
+    do: Do
+    place: int = 0
+
+
+class Span(NamedTuple):
+    begin: int
+    cost: int  # beyond the instruction itself
+
+
+Plans = Sequence[Sequence[Step]]
+LEAD = 7  # ns from the time of a step in its plan to its access
+
+NEAR = [-1, 0, 1]  # ns from the moment at which two things meet
+
+
+def at(access: int, do: Do, place: int = 0) -> Step:
+    """A step whose access is at that time."""
+    return Step(access - LEAD, do, place)
+
+
+def steps(machine: Machine, plans: Plans, **options: Any) -> list[list[Span]]:
+    """When each step of each hart began, in ns after the start of the plans, and what it cost."""
+    return results(machine, plans, **options)[0]
+
+
+START = 1_000_000  # ns: later than any start-up
+
+
+def words(plans: Plans) -> dict[str, int]:
+    """The plans as parameters of programs/plan.c."""
+    found = {"start": START}
+    for hart, plan in enumerate(plans):
+        for number, step in enumerate(plan):
+            found[f"plan_{hart}_{number}"] = step.at << 16 | step.do << 8 | step.place
+    return found
+
+
+def results(machine: Machine, plans: Plans, **options: Any) -> tuple[list[list[Span]], list[int]]:
+    """As `steps`; and when each hart took its last IPI."""
+    outcome = point(machine, guest("plan"), len(plans), **words(plans), **options)
+    assert not outcome["failures"]
+    tables, spans = outcome["tables"], []
+    for hart, plan in enumerate(plans):
+        times = zip(plan, tables["began"][hart], tables["ended"][hart], strict=False)
+        spans.append([Span(begin - START, end - begin - 2) for _, begin, end in times])
+    return spans, [row[0] - START for row in tables["taken"]]

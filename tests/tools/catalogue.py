@@ -1,0 +1,102 @@
+"""Does every workload run at every size?  `python -m tests.tools.catalogue [NAME...]`.
+
+Runs each shipped workload (or those named, or whole folders) on 2x EPYC 7742 at 1, 2, 4, 64 and 256
+threads and prints one row per run; what was asked of a run stands in its row.  The number of
+operations of a hart falls as harts are added, so that no run takes more than a few seconds.
+Exit status: 0 when every self-check held, else 1.  tests/guest runs the small counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from uncore import program
+from uncore.errors import GuestError, UserError
+from uncore.execution import request as api
+from uncore.execution.execute import execute
+from uncore.job import Job
+from uncore.program import Program
+from uncore.result import Point
+
+MACHINE = "epyc7742x2"
+THREADS = (1, 2, 4, 64, 256)
+SMALL = (1, 2, 4)
+
+OPERATIONS = 2000  # of all harts together
+LEAST = 4  # of one hart, however many there are
+MOST = 100
+
+# Workloads that do not count by `ops`, or whose operations are not of the common size.
+TOURNAMENT = {"pairs": "one", "rounds": "10"}
+PARAMETERS = {
+    "ipi/ipiq": TOURNAMENT,
+    "ipi/pingpong": TOURNAMENT,
+    "latency/pingpong": TOURNAMENT,
+}
+
+
+def parameters(workload: Program, threads: int, operations: int = OPERATIONS) -> dict[str, str]:
+    """What is asked of a workload at a thread count; `operations` of all its threads together."""
+    known = {parameter.name for parameter in workload.params}
+    chosen = dict(PARAMETERS.get(workload.name, {}))
+    if chosen.get("pairs") == "one":
+        if threads == 1:
+            del chosen["pairs"]  # alone there is no pair: the tournament of nobody
+        else:
+            chosen["b"] = str(threads - 1)
+    elif "ops" in known:
+        chosen.setdefault("ops", str(max(LEAST, min(MOST, operations // threads))))
+    return chosen
+
+
+def job(workload: Program, threads: int) -> Job:
+    """The job of one row."""
+    asked = parameters(workload, threads)
+    return api.make_job(MACHINE, workload, (threads,), parameters=asked)
+
+
+def chosen(names: Sequence[str]) -> list[Program]:
+    """The workloads of these names or folders; all if none is named."""
+    everything = program.shipped()
+    folders = {workload.name.partition("/")[0] for workload in everything}
+    found = [w for w in everything if not names or w.name.partition("/")[0] in names]
+    return found + [program.find(name) for name in names if name not in folders]
+
+
+def main(words: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="tests.tools.catalogue")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--threads", default=",".join(map(str, THREADS)))
+    asked = parser.parse_args(words)
+    counts = [int(word) for word in asked.threads.split(",")]
+    jobs = [job(workload, threads) for workload in chosen(asked.names) for threads in counts]
+    broken: list[str] = []
+
+    def row(one: Job, end: str) -> None:
+        settings = " ".join(f"{name}={value}" for name, value in one.parameters)
+        print(f"{one.program.name:<24} {one.threads[0]:>4}  {end:<24} {settings}", flush=True)
+
+    def done(one: Job, point: Point) -> None:
+        row(one, f"{point.ops} operations" if not point.failures else point.failures[0])
+        broken.extend(point.failures)
+
+    def wrong(one: Job, error: GuestError) -> None:
+        row(one, str(error))
+        broken.append(str(error))
+
+    results = execute(jobs, os.cpu_count() or 1, done, wrong)
+    seconds = [sum(result.host.seconds) for result in results]
+    print(f"{len(jobs)} runs, {len(broken)} failures, {sum(seconds):.0f} host s")
+    for spent, one in sorted(zip(seconds, jobs, strict=True), key=lambda pair: -pair[0])[:5]:
+        print(f"  {spent:6.1f} s  {one.program.name} at {one.threads[0]}")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except UserError as error:
+        sys.exit(f"tests.tools.catalogue: {error}")

@@ -1,0 +1,216 @@
+"""Can any file make a reader crash, hang or show a traceback?  `python -m tests.tools.fuzz TARGET`.
+
+Coverage-guided fuzzing with atheris, an optional package (`pip install atheris`):
+
+    elf         a guest program: read, started as an engine would, its names and lines asked for
+    result      a saved result: read, and its job made again
+    topology    a machine file: read and resolved
+    job         numbers of a well-formed job changed as the input says: what the native reader sees
+
+Every outcome is a value or an UncoreError; anything else ends the command, and the input that did
+it is written to the current folder.  Seeds are the shipped files, and what earlier runs found worth
+keeping: tests/corpus, which the tests replay (`--keep` adds to it).  A finding becomes a plain
+test of tests/guest, tests/cli or tests/topology.
+
+Interface for tests: TARGETS, each a function of bytes; `seeds(target)`, `kept(target)`.
+Exit status: 0 when `--runs` inputs, or as many as `--seconds` give, found nothing, else 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import msgspec
+from tests.tools import edits
+
+from uncore import program, topology
+from uncore.engine import native
+from uncore.errors import UncoreError, UserError
+from uncore.execution import request as api
+from uncore.execution.rerun import job_again
+from uncore.job import Job
+from uncore.program import build
+from uncore.result import Result, save
+from uncore.support import paths
+
+SECONDS = 20  # of one input: longer is a hang
+LARGEST = 1 << 18  # bytes of an input; the seeds are smaller
+STEPS = 2_000  # events that a job read from a file is run for
+
+GUESTS = ("counter/atomic", "lock/ticket", "lock/tas")
+CORPUS = Path(__file__).with_name("corpus")  # a folder for each target
+# What `job` changes: one resolver, several; siblings; data, entries and registers of every kind.
+JOBS = (
+    ("bus:2", "counter/atomic", (), False),
+    ("ring:3", "lock/ticket", ("system.data=inclusive 4KiB 2-way 10cy",), False),
+    (
+        "ccx:2x2",
+        "counter/atomic",
+        (
+            "core.atomics=far",
+            "ccx.data=inclusive 1KiB 1-way 10cy",
+            "system.resolver.entries=32",
+            "system.resolver.ways=2",
+        ),
+        False,
+    ),
+    ("mesh:2x2", "ipi/broadcast", ("interrupt.multicast=yes",), False),
+    ("atomd510", "lock/tas", ("core.lr=shared",), True),
+)
+
+Target = Callable[[bytes], None]
+
+
+@contextlib.contextmanager
+def _file(data: bytes, name: str) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="uncore-fuzz-") as folder:
+        path = Path(folder) / name
+        path.write_bytes(data)
+        yield path
+
+
+@cache
+def _machine() -> topology.Machine:
+    return topology.load("bus:2")
+
+
+def elf(data: bytes) -> None:
+    with _file(data, "x.elf") as path:
+        found = program.load(path)
+    values = {parameter.name: parameter.show(parameter.default) for parameter in found.params}
+    found.canonical(values)
+    found.patched_elf(harts=2, values=values)
+    for pc in range(found.entry, found.entry + 64, 4):
+        found.symbol_at(pc)
+        found.source_line(pc)
+    _ = found.summary, found.kinds, found.sha256, found.variables
+    _begin(api.make_job(_machine(), found, (2,), parameters=values))
+
+
+def result(data: bytes) -> None:
+    """With the hash that belongs to it: whoever edits a file by hand can make that fit too."""
+    with contextlib.suppress(msgspec.MsgspecError, ValueError):
+        read = msgspec.json.decode(data, type=Result)
+        data = msgspec.json.encode(msgspec.structs.replace(read, result_hash=read.computed_hash()))
+    with _file(data, "x.json") as path:
+        found = api.load_result(path)
+    _begin(job_again(found))
+
+
+def topology_(data: bytes) -> None:
+    with _file(data, "x.toml") as path:
+        topology.load(str(path))
+
+
+def job(data: bytes) -> None:
+    """The first byte chooses the job, the others what changes in it."""
+    documents = _documents()
+    document = documents[data[0] % len(documents)] if data else documents[0]
+    changed = edits.edited(document, edits.chosen(document, data[1:]))
+    _begin(Job.of(changed, program.find(document["program"]["name"])))
+
+
+@cache
+def _documents() -> list[dict[str, Any]]:
+    return [
+        api.make_job(topology.load(machine, words), guest, (2,), smt=smt).document()
+        for machine, guest, words, smt in JOBS
+    ]
+
+
+def _begin(job: Job) -> None:
+    native.start(job.at(job.threads[0]), native.PROBES).step(STEPS)
+
+
+TARGETS: dict[str, Target] = {"elf": elf, "result": result, "topology": topology_, "job": job}
+
+
+def survive(target: Target, data: bytes) -> str:
+    """The message of a refusal, or nothing; any other exception is a finding."""
+    try:
+        target(data)
+    except UncoreError as error:
+        return str(error)
+    return ""
+
+
+def seeds(name: str) -> list[bytes]:
+    """Files as they should be, smallest first; the elf also without debug information."""
+    found: list[bytes] = []
+    if name == "elf":
+        found = [program.find(guest).data for guest in GUESTS] + [_bare(GUESTS[0])]
+    elif name == "result":
+        found = [_saved(guest) for guest in GUESTS]
+    elif name == "topology":
+        found = [path.read_bytes() for path in paths.TOPOLOGIES.rglob("*.toml")]
+    else:
+        found = [bytes([number]) for number in range(len(JOBS))]
+    return sorted(found, key=len)
+
+
+def kept(name: str) -> list[bytes]:
+    return [path.read_bytes() for path in sorted((CORPUS / name).glob("*"))]
+
+
+def _bare(workload: str) -> bytes:
+    small = build.Target(build.ZIG_CC, "guest", (*build.TARGET, *build.BARE, "-g0"))
+    with _file(b"", "x.elf") as path:
+        build.build(paths.WORKLOADS / f"{workload}.c", path, for_=small)
+        return path.read_bytes()
+
+
+def _saved(workload: str) -> bytes:
+    with _file(b"", "x.json") as path:
+        save(api.run(_machine(), workload, (2,), parameters={"ops": 2}), path)
+        return path.read_bytes()
+
+
+def _atheris() -> ModuleType:
+    try:
+        return importlib.import_module("atheris")
+    except ImportError:
+        raise UserError(
+            "needs atheris, which is not installed; write pip install atheris"
+        ) from None
+
+
+def main(words: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="tests.tools.fuzz")
+    parser.add_argument("target", choices=list(TARGETS))
+    parser.add_argument("--runs", type=int, default=10_000, help="inputs; -1: until interrupted")
+    parser.add_argument("--seconds", type=int, default=0, help="at most; 0: no limit")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", type=Path, help="folder for inputs that reach something new")
+    asked = parser.parse_args(words)
+    atheris = _atheris()
+    atheris.instrument_all()
+    target = TARGETS[asked.target]
+
+    def one(data: bytes) -> None:
+        survive(target, data)
+
+    with tempfile.TemporaryDirectory(prefix="uncore-seeds-") as corpus:
+        for number, data in enumerate(seeds(asked.target) + kept(asked.target)):
+            (Path(corpus) / f"{number}").write_bytes(data)
+        limits = [f"-runs={asked.runs}", f"-seed={asked.seed}", f"-timeout={SECONDS}"]
+        limits += [f"-max_total_time={asked.seconds}", f"-max_len={LARGEST}"]
+        folders = [str(asked.keep)] if asked.keep else []  # the first is written to
+        atheris.Setup([parser.prog, *limits, *folders, corpus], one)
+        atheris.Fuzz()
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except UserError as error:
+        sys.exit(f"tests.tools.fuzz: {error}")

@@ -1,0 +1,140 @@
+"""Are two checkouts of the project the same simulator, bit for bit?
+
+    python -m tests.tools.outcomes record FILE [--only catalogue,matrices,claims,logs]
+    python -m tests.tools.outcomes compare BEFORE AFTER
+
+`record` runs every shipped workload at every size (catalogue.py), the matrices of ten machines,
+every run of the claims and every job of the differential suite, and writes one SHA-256 for each:
+of the outcome, and for the last of the complete transaction log too.  `compare` prints what
+differs and exits with 1 where anything does.  What a refactoring must leave alone is what these
+hashes cover; a rule that was wrong changes some of them, and its commit says which.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from tests.differential import jobs as differential
+from tests.tools import catalogue
+
+from uncore.errors import GuestError
+from uncore.execution.execute import execute
+from uncore.execution.request import make_job
+from uncore.job import Job
+from uncore.result import canonical
+from uncore_lab.claims.collection import load
+
+MATRICES = (
+    "epyc7601x2 epyc9654x2 x8275clx2 e52695v4x2 knl7210 graviton2 r5950x tr1950x i912900k x5650x2"
+).split()
+KINDS = ("catalogue", "matrices", "claims", "logs")
+
+
+def jobs(kind: str) -> Iterator[tuple[str, Job]]:
+    """(name, job) of everything of a kind."""
+    if kind == "catalogue":
+        for workload in catalogue.chosen(()):
+            for threads in catalogue.THREADS:
+                yield f"{workload.name}@{threads}", catalogue.job(workload, threads)
+    elif kind == "matrices":
+        for machine in MATRICES:
+            yield machine, make_job(machine, "latency/pingpong", "max", smt=False)
+    elif kind == "claims":
+        for claim in load():
+            for run, job in claim.jobs().items():
+                yield f"{claim.id}/{run}", job
+    else:
+        for name, case in {**differential.JOBS, **differential.LONG}.items():
+            long = " long" if differential.LONG.get(name) == case else ""
+            yield f"{name}{long}", differential.make(case)
+
+
+def digest(value: Any) -> str:
+    return hashlib.sha256(canonical(value)).hexdigest()
+
+
+def record(kinds: Sequence[str]) -> dict[str, str]:
+    """Name to hash."""
+    named = [(f"{kind} {name}", kind, job) for kind in kinds for name, job in jobs(kind)]
+    hashes: dict[str, str] = {}
+    for logged in (False, True):
+        chosen = [(name, job) for name, kind, job in named if (kind == "logs") == logged]
+        wrong: dict[Job, str] = {}
+        logs: dict[Job, str] = {}
+
+        def went_wrong(job: Job, error: GuestError, wrong: dict[Job, str] = wrong) -> None:
+            wrong[job] = str(error)
+
+        def seen(job: Job, observed: dict[str, Any], logs: dict[Job, str] = logs) -> None:
+            if columns := observed.get("log"):
+                plain = {key: list(map(_plain, column)) for key, column in columns.items()}
+                logs[job] = digest(plain)
+
+        probes = frozenset({"log"}) if logged else frozenset()
+        cores = os.cpu_count() or 1
+        alone = [job for _, job in chosen]
+        results = execute(alone, cores, wrong=went_wrong, probes=probes, seen=seen)
+        for (name, job), result in zip(chosen, results, strict=True):
+            for point in job.threads:
+                one = job.at(point)
+                label = f"{name}@{point}" if len(job.threads) > 1 else name
+                if one in wrong:
+                    hashes[label] = f"error: {wrong[one]}"
+                    continue
+                of_point = [p for p in result.points if p.threads == point]
+                hashes[label] = digest(of_point) + logs.get(one, "")
+    return hashes
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value
+
+
+def compare(before: dict[str, str], after: dict[str, str]) -> int:
+    """Prints what differs; how many."""
+    differing = 0
+    for name in sorted(before.keys() | after.keys()):
+        if before.get(name) == after.get(name):
+            continue
+        differing += 1
+        missing = "before" if name not in before else "after" if name not in after else ""
+        print(f"{name}: {f'missing {missing}' if missing else 'differs'}")
+    for kind in KINDS:
+        mine = [name for name in before if name.startswith(f"{kind} ")]
+        same = sum(before[name] == after.get(name) for name in mine)
+        print(f"{kind:<10} {same} of {len(mine)} equal")
+    return differing
+
+
+def main(words: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="tests.tools.outcomes")
+    commands = parser.add_subparsers(dest="command", required=True)
+    recording = commands.add_parser("record")
+    recording.add_argument("file", type=Path)
+    recording.add_argument("--only", default=",".join(KINDS))
+    comparing = commands.add_parser("compare")
+    comparing.add_argument("before", type=Path)
+    comparing.add_argument("after", type=Path)
+    asked = parser.parse_args(words)
+    if asked.command == "compare":
+        before, after = (json.loads(path.read_text()) for path in (asked.before, asked.after))
+        return int(compare(before, after) > 0)
+    kinds = asked.only.split(",")
+    if unknown := set(kinds) - set(KINDS):
+        parser.error(f"--only {','.join(sorted(unknown))}: there are {', '.join(KINDS)}")
+    hashes = record(kinds)
+    asked.file.write_bytes(msgspec.json.format(msgspec.json.encode(hashes, order="sorted")))
+    print(f"{len(hashes)} outcomes in {asked.file}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,84 @@
+"""Where each rule of docs/model.md is in the reference engine: `python -m tests.tools.rules`.
+
+    rules()      the numbers of the page, in order
+    citations()  the functions of the reference engine whose docstring begins with numbers
+
+A docstring cites `C6.2`, `F1, F3` or `A4.1 to A4.4`.  The number of a rule with parts means what it
+says before them.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+TOP = Path(__file__).parents[2]
+PAGE = TOP / "docs" / "model.md"
+ENGINE = TOP / "sim" / "uncore" / "engine" / "reference"
+
+NUMBER = r"[A-Z]\d+(?:\.\d+)?"
+CITED = re.compile(rf"({NUMBER}(?: to {NUMBER})?(?:, {NUMBER}(?: to {NUMBER})?)*):")
+
+
+class Citation(NamedTuple):
+    module: str
+    function: str
+    numbers: tuple[str, ...]
+
+
+NATIVE_ONLY = "KP"  # the sections that the reference engine refuses jobs of
+
+
+def rules() -> tuple[str, ...]:
+    """All numbers of what the reference engine does."""
+    found = re.findall(rf"^ *\* \*\*({NUMBER})\.\*\*", PAGE.read_text(), re.MULTILINE)
+    return tuple(number for number in found if number[0] not in NATIVE_ONLY)
+
+
+def parts(number: str) -> tuple[str, ...]:
+    return tuple(part for part in rules() if part.startswith(f"{number}."))
+
+
+def citations() -> Iterator[Citation]:
+    """Module by module, in the order of the source."""
+    for path in sorted(ENGINE.glob("*.py")):
+        for name, text in _docstrings(ast.parse(path.read_text()), ""):
+            if match := CITED.match(text):
+                yield Citation(path.stem, name, tuple(_numbers(match[1])))
+
+
+def _docstrings(inside: ast.Module | ast.ClassDef, prefix: str) -> Iterator[tuple[str, str]]:
+    """Of functions and methods."""
+    for node in inside.body:
+        if isinstance(node, ast.ClassDef):
+            yield from _docstrings(node, f"{node.name}.")
+        elif isinstance(node, ast.FunctionDef):
+            yield prefix + node.name, ast.get_docstring(node) or ""
+
+
+def _numbers(text: str) -> Iterator[str]:
+    """Those of one docstring."""
+    known = rules()
+    for piece in text.split(", "):
+        first, _, last = piece.partition(" to ")
+        if last and {first, last} <= set(known):
+            yield from known[known.index(first) : known.index(last) + 1]
+        else:
+            yield from filter(None, (first, last))
+
+
+def main() -> None:
+    where: dict[str, list[str]] = {}
+    for citation in citations():
+        for number in citation.numbers:
+            where.setdefault(number, []).append(f"`{citation.module}.{citation.function}`")
+    print("| rule | in `sim/uncore/engine/reference` |\n|---|---|")
+    for number in rules():
+        print(f"| {number} | {', '.join(where.get(number, []))} |")
+
+
+if __name__ == "__main__":
+    main()

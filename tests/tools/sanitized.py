@@ -1,0 +1,77 @@
+"""Does native code touch what is not its own, or do what C++ leaves undefined?
+
+    python -m tests.tools.sanitized [--all] [SUITE...]
+
+Builds the native module with AddressSanitizer, UBSan and the C++ library's own assertions, and runs
+on it the suites that execute native code; `SUITE...` runs others, `--all` also the tests marked
+`long` and `bulk`.  The first fault ends the run with the place where it happened.
+
+Interface for tests/tools/suites.py: `build()`, the build alone, which may go on beside other work.
+Exit status: 0 when all passed, else 1.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+VARIANT = "native-sanitize"  # where SConstruct puts it
+SUITES = """
+    engine isa litmus deviations protocol determinism differential/native_alone.py
+    differential/test_differences_are_found.py guest/test_bad_programs.py
+    cli/test_edited_results.py cli/test_corpus.py
+""".split()
+QUICK = ["-m", "not long and not bulk"]
+
+
+def build() -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "SCons", "-Q", "-s", "--sanitize", "native"]
+    return subprocess.Popen([*command, f"-j{os.cpu_count()}"], cwd=TOP)
+
+
+def _library(name: str) -> str:
+    compiler = os.environ.get("CXX", "g++")
+    return subprocess.check_output([compiler, f"-print-file-name={name}"], text=True).strip()
+
+
+def _environment() -> dict[str, str]:
+    """Python must have loaded the sanitizer first, and the C++ library, whose throw it wraps."""
+    libraries = [_library(name) for name in ("libasan.so", "libstdc++.so")]
+    return {
+        **os.environ,
+        "UNCORE_NATIVE": VARIANT,
+        "LD_PRELOAD": " ".join(libraries),
+        "ASAN_OPTIONS": "detect_leaks=0",  # Python never frees everything
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+    }
+
+
+def main(words: Sequence[str]) -> int:
+    """Does not return once the module is built: this process becomes pytest."""
+    everything = "--all" in words
+    suites = [word for word in words if word != "--all"] or SUITES
+    if build().wait() != 0:
+        return 1
+    # What a fault writes as the process dies must not be caught, nor a crash explained by Python.
+    pytest = [
+        "-m",
+        "pytest",
+        "-q",
+        "--capture=sys",
+        "-p",
+        "no:faulthandler",
+        "-p",
+        "tests.tools.shared",
+    ]
+    tests = [f"tests/{suite}" for suite in suites]
+    command = [sys.executable, *pytest, *([] if everything else QUICK), *tests]
+    os.chdir(TOP)
+    os.execve(sys.executable, command, _environment())
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,104 @@
+"""Every check of the project, with its seconds: `python -m tests.tools.suites [--all] [SUITE...]`.
+
+Style and types come first, because they are quick, and beside them the native module is built with
+sanitizers.  Then processes of pytest share the suites (shared.py), and the plugin below prints
+what each folder of tests/ took; then they share the suites that execute native code, with
+sanitizers (sanitized.py).  So no processor waits for the other's part.
+
+Exit status: 0 when all passed, else 1.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from tests.tools import sanitized
+
+TOP = Path(__file__).resolve().parents[2]
+TOOL = [sys.executable, "-m"]
+QUICK = ["-m", "not long"]
+SHARED = ["-p", "tests.tools.shared"]
+
+
+def run(name: str, command: Sequence[str]) -> bool:
+    """Runs one command, prints its seconds, and says whether it passed."""
+    start = time.perf_counter()
+    passed = subprocess.run(command, cwd=TOP).returncode == 0
+    seconds = time.perf_counter() - start
+    print(f"{name:<16} {seconds:7.1f} s   {'passed' if passed else 'FAILED'}", flush=True)
+    return passed
+
+
+def style() -> list[bool]:
+    """Format, lint, types and import contracts of Python; format of C++."""
+    python = [
+        "sim",
+        "tests",
+        "validation",
+        "benchmarks",
+        "docs/site",
+        "hatch_build.py",
+        "SConstruct",
+    ]
+    python += ["sim/native/SConscript", "sim/sst/SConscript", "workloads/SConscript"]
+    native = [
+        str(path)
+        for folder in ("sim/native", "sim/sst", "workloads", "benchmarks")
+        for path in sorted((TOP / folder).rglob("*.*"))
+        if path.suffix in (".c", ".cc", ".h", ".hh")
+    ]
+    return [
+        run("ruff format", [*TOOL, "ruff", "format", "--check", "--quiet", *python]),
+        run("ruff check", [*TOOL, "ruff", "check", "--quiet", *python]),
+        run("types", [*TOOL, "mypy"]),
+        run("imports", [beside("lint-imports"), "--no-cache", "--no-logo"]),
+        run("clang-format", [beside("clang-format"), "--dry-run", "--Werror", *native]),
+    ]
+
+
+def beside(program: str) -> str:
+    """The locked one."""
+    return str(Path(sys.executable).with_name(program))
+
+
+class Seconds:
+    """A pytest plugin: how long each suite took, how many of its tests did what."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = defaultdict(float)
+        self.counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        suite = report.nodeid.split("/")[1]
+        self.seconds[suite] += report.duration
+        if report.when == "call" or report.outcome != "passed":
+            self.counts[suite][report.outcome] += 1
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        terminalreporter.section("suites")
+        for suite, seconds in self.seconds.items():
+            counts = ", ".join(f"{n} {outcome}" for outcome, n in self.counts[suite].items())
+            terminalreporter.write_line(f"{suite:<16} {seconds:7.1f} s   {counts}")
+
+
+def main(words: Sequence[str]) -> int:
+    limits = [*SHARED, *([] if "--all" in words else QUICK)]
+    suites = [f"tests/{word}" for word in words if word != "--all"]
+    if suites:
+        return int(pytest.main([*limits, *suites], plugins=[Seconds()]) != 0)
+    build = sanitized.build()
+    passed = style()
+    passed.append(build.wait() == 0)
+    passed.append(pytest.main(limits, plugins=[Seconds()]) == 0)
+    passed.append(run("sanitizers", [*TOOL, "tests.tools.sanitized", *words]))
+    return 0 if all(passed) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

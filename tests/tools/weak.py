@@ -1,0 +1,134 @@
+"""Do shipped workloads pass on cores as weak as RVWMO allows?  `python -m tests.tools.weak [NAME]`
+
+Runs each workload of `lock/`, `epoch/`, `refcount/` and `counter/`, and each other one that states
+an order (or those named, or whole folders), as shipped, once with each seed, at 2 to 64 harts, on
+several shapes and at several paces: the number of harts, the machine and the pace are those whose
+turn it is.  `--threads 8` runs every seed at 8.
+
+A row per block of seeds; a run that was interrupted goes on with `--first`.  Each failure is
+printed with what repeats it; at the end how many points and seeds each number of harts had.  Exit
+status: 0 when every self-check held, else 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from functools import cache
+
+from tests.fences import page
+from tests.tools import catalogue
+
+from uncore import program
+from uncore.errors import GuestError, UserError
+from uncore.execution.execute import execute
+from uncore.execution.request import make_job
+from uncore.job import Job
+from uncore.program import Program
+from uncore.result import Point
+from uncore.study.fences.trials import ORDER, PACES, SMALL
+
+MACHINES = ("ccx:8x8", "mesh", "epyc7601x2")
+THREADS = (2, 4, 8, 16, 32, 64)
+OPERATIONS = 160  # of all harts together, but at least some of each
+BLOCK = 100  # seeds of a row
+
+
+def workloads(names: Sequence[str] = ()) -> list[Program]:
+    """Those named, or all whose outcome could hang on an order."""
+    if names:
+        return catalogue.chosen(names)
+    asked = page.workloads()
+    return [one for one in program.shipped() if one.name in asked or _has_orders(one)]
+
+
+def _has_orders(workload: Program) -> bool:
+    return bool(page.source_of(workload.name).orders)
+
+
+def point(workload: Program, seed: int, threads: Sequence[int] = THREADS) -> Job:
+    """The run of a seed."""
+    turn, harts = divmod(seed, len(threads))
+    turn, machine = divmod(turn, len(MACHINES))
+    curve = _curve(workload, threads[harts], MACHINES[machine], turn % len(PACES))
+    return dataclasses.replace(curve, seeds=(seed,))
+
+
+@cache
+def _curve(workload: Program, threads: int, machine: str, pace: int) -> Job:
+    parameters, chance = PACES[pace]
+    settings = {parameter.name for parameter in workload.params}
+    usual = {name: value for name, value in {**SMALL, **parameters}.items() if name in settings}
+    usual |= catalogue.parameters(workload, threads, OPERATIONS)
+    overrides = {**ORDER, **chance}
+    return make_job(machine, workload, (threads,), parameters=usual, overrides=overrides)
+
+
+def block(jobs: Sequence[Job], cores: int) -> list[str]:
+    """What failed of these runs."""
+    failures: list[str] = []
+
+    def failed(job: Job, what: str) -> None:
+        settings = " ".join(f"{name}={value}" for name, value in job.parameters + job.overrides)
+        where = f"{job.machine.id} --threads {job.threads[0]} --seed {job.seed} {settings}"
+        failures.append(f"{job.program.name} on {where}\n  {what}")
+
+    def done(job: Job, ended: Point) -> None:
+        for failure in ended.failures:
+            failed(job, failure)
+
+    def wrong(job: Job, error: GuestError) -> None:
+        failed(job, str(error))
+
+    results = execute(jobs, cores, done, wrong)
+    if any(result.outcome.partial for result in results) and not failures:
+        raise KeyboardInterrupt
+    return failures
+
+
+def main(words: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="tests.tools.weak")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--first", type=int, default=1, metavar="SEED")
+    parser.add_argument("--seeds", type=int, default=1000, help="runs of each workload")
+    parser.add_argument("--threads", default=",".join(map(str, THREADS)))
+    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
+    asked = parser.parse_args(words)
+    threads = [int(word) for word in asked.threads.split(",")]
+    programs = workloads(asked.names)
+    seeds = range(asked.first, asked.first + asked.seeds)
+    points: Counter[int] = Counter()
+    seen: dict[int, set[int]] = defaultdict(set)
+    failures = 0
+    for start in range(0, len(seeds), BLOCK):
+        part = seeds[start : start + BLOCK]
+        began = time.perf_counter()
+        jobs = [point(workload, seed, threads) for seed in part for workload in programs]
+        failed = block(jobs, asked.cores)
+        failures += len(failed)
+        for job in jobs:
+            points[job.threads[0]] += 1
+            seen[job.threads[0]].add(job.seeds[0])
+        numbers = f"{len(jobs):>6,} points, {len(failed)} failures"
+        spent = time.perf_counter() - began
+        print(f"seeds {part[0]} to {part[-1]}: {numbers}, {spent:.0f} s", *failed, sep="\n")
+        sys.stdout.flush()
+    print(f"{len(programs)} workloads on {', '.join(MACHINES)}:")
+    for harts in sorted(points):
+        print(f"{harts:>4} harts: {points[harts]:>6,} points, {len(seen[harts]):>5,} seeds")
+    print(f"{points.total():,} points, {len(seeds):,} seeds, {failures} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except UserError as error:
+        sys.exit(f"tests.tools.weak: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,229 @@
+"""Does every mistake in a machine file get one message naming place, word and remedy?"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.support.files import SMALL, load_text, with_join, write
+
+from uncore.errors import UserError
+from uncore.topology import load
+
+# what is replaced, by what, the line of the mistake, what the message must say
+MISTAKES = {
+    "no tree": ('tree = "socket:1 core:6 thread:2"', "", 1, "the file lacks 'tree'; write tree = "),
+    "a key left out": ('service = "4cy"', "", 17, "'service'; write service = .4cy."),
+    "misspelt key": ('latency = "3cy', 'latancy = "3cy', 13, "latancy.*'socket.join.latency'"),
+    "key too many": ('inject = "2ns"', 'inject = "2ns"\nheight = 3', 15, "socket.join.height"),
+    "unknown table": ("[memory]", "[memery]", 25, "memery.*'memory'"),
+    "wrong unit": ('"2ns"', '"2GB"', 14, "socket.join.inject = 2GB.*'GB' is no unit of time"),
+    "no unit": ('"2ns"', "2", 14, "socket.join.inject = 2.*expected a duration"),
+    "unknown clock": ('"2ns"', '"2cy@fabrik"', 14, "'fabrik'.*fabric"),
+    "unknown domain": ('clock = "fabric"', 'clock = "fabrik"', 9, "fabrik.*core|fabric"),
+    "zero clock": ('"2GHz"', '"0GHz"', 6, "above zero"),
+    "wrong word": ('"direct"', '"straight"', 20, "straight.*'direct' or 'via'"),
+    "wrong kind of join": ('"ring"', '"rink"', 12, "rink.*Did you mean 'ring'"),
+    "wrong kind of value": ('inject = "2ns"', "inject = [2]", 14, "not a list"),
+    "table for a value": ('inject = "2ns"', "inject = {a = 2}", 14, "not a table"),
+    "value for a table": ("[memory]", "clocks = 3\n[memory]", 25, "clocks"),
+    "broken TOML": ('kind = "ring"', "kind = ring", 12, "broken TOML"),
+    "unknown level": ('node = "socket"', 'node = "die"', 26, "die.*'system' or 'socket' or 'core'"),
+    "not a level": ("core:6", "core-6", 3, "core-6.*NAME:COUNT"),
+    "core not innermost": ("core:6 thread:2", "core:6 tile:2", 3, "'core' innermost"),
+    "too many harts": ("core:6", "core:99999", 3, "4096"),
+    "counts that do not fit": ("core:6", "core:1,2", 3, "1 parents"),
+    "zero cores": ("core:6", "core:0", 3, "1 or more"),
+    "no such family": ('"families/teaching"', '"families/teeching"', 1, "families/teaching"),
+    "expression": ("[clocks]", 'cpus = "open(i)"\n[clocks]', 5, "cpus.*expression of i"),
+    "expression not one to one": ("[clocks]", 'cpus = "i//2"\n[clocks]', 5, "each hart"),
+    "grants zero": ("grants = 2", "grants = 0", 23, "from 1 to"),
+    "grants of no kind": ("grants = 2", 'grants = "soon"', 23, "requests, or a time like '1us'"),
+    "grants of no unit": ("grants = 2", 'grants = "2 us us"', 23, "expected a duration"),
+    "entries that nobody counts": (
+        '"directory"',
+        '"shadow-tags"\nentries = 64\nways = 4',
+        19,
+        "system.resolver.entries.*shadow-tags.*delete it",
+    ),
+    "entries without ways": ("grants = 2", "grants = 2\nentries = 64", 24, "64 entries in 0 ways"),
+    "ways without entries": ("grants = 2", "grants = 2\nways = 4", 17, "0 entries in 4 ways"),
+    "sets that are not whole": (
+        "grants = 2",
+        "grants = 2\nentries = 66\nways = 4",
+        24,
+        "66 entries in 4 ways.*such as",
+    ),
+    "inclusive of nothing": ('"directory"', '"inclusive"', 18, "data = none; write data = 'incl"),
+    "inclusive of a victim": (
+        '[system.resolver]\nknows = "directory"',
+        '[system]\ndata = "victim 1MiB 16-way 4cy"\n[system.resolver]\nknows = "inclusive"',
+        20,
+        "knows = inclusive.*data = victim",
+    ),
+    "snooping early": (
+        '"directory"\nat = "home"\nreply = "direct"\nunblock = "completion"',
+        '"snoop"\nat = "home"\nreply = "direct"\nunblock = "response"',
+        21,
+        "unblock = response.*expected 'completion'",
+    ),
+    "snooping below": (
+        "[system.resolver]",
+        '[socket.resolver]\nknows = "snoop"\nat = "slices"\nreply = "via"\nunblock = "completion"\n'
+        'service = "4cy"\ngrants = 2\n\n[system.resolver]',
+        18,
+        "knows = snoop.*topmost",
+    ),
+    "no place for dirty data": (
+        "[system.resolver]",
+        '[socket.resolver]\nknows = "shadow-tags"\nat = "slices"\nreply = "via"\n'
+        'unblock = "response"\nservice = "4cy"\ngrants = 2\n\n[system.resolver]',
+        18,
+        "socket.resolver.*MESI.*moesi",
+    ),
+    "home below": ("[system.resolver]", "[socket.resolver]", 17, None),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_names_its_line_and_the_remedy(mistake: str, tmp_path: Path) -> None:
+    old, new, line, words = MISTAKES[mistake]
+    assert old in SMALL
+    path = write(tmp_path, SMALL.replace(old, new, 1))
+    if words is None:
+        load(path)
+        return
+    with pytest.raises(UserError) as caught:
+        load(path)
+    text = str(caught.value)
+    assert re.match(rf"\S*small\.toml:{line}: ", text), text
+    assert re.search(words, text), text
+    assert "\n" not in text
+
+
+def test_a_circle_of_families_names_its_files(tmp_path: Path) -> None:
+    write(tmp_path, 'extends = "b"', "a.toml")
+    write(tmp_path, '# first\nextends = "a"', "b.toml")
+    with pytest.raises(UserError, match=r"b.toml:2: .*circle: a.toml -> b.toml -> a.toml"):
+        load(str(tmp_path / "a.toml"))
+
+
+def test_a_family_read_too_often_is_an_error(tmp_path: Path) -> None:
+    for number in range(20):
+        write(tmp_path, f'extends = ["f{number + 1}", "f{number + 1}"]', f"f{number}.toml")
+    write(tmp_path, "", "f20.toml")
+    with pytest.raises(UserError, match="more than 32 files"):
+        load(str(tmp_path / "f0.toml"))
+
+
+def test_a_missing_join_is_named(tmp_path: Path) -> None:
+    text = SMALL.replace("socket:1", "socket:2")
+    with pytest.raises(UserError, match=r"small.toml:3: .*socket0, socket1.*join"):
+        load_text(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("map_", "words"),
+    [
+        ("0 1 2 x 3 4 5", "'socket0.x4y0' cannot be reached from 'socket0.x0y0'"),
+        ("0 1 2 3 4", "member 5 is not in the map"),
+        ("0 1 2 3 4 5 6", "has a member 6"),
+        ("0 1 2 3 4 5+0", "member 0 stands twice"),
+        ("0 1 2 3 4 5+q", "'q' is no agent"),
+        ("", "expected 1 to"),
+    ],
+)
+def test_a_wrong_map_says_what_is_wrong(map_: str, words: str, tmp_path: Path) -> None:
+    join = f'kind = "mesh"\nlatency = "1ns"\nmap = "{map_}"'
+    with pytest.raises(UserError, match=rf"small.toml:1[14]: .*{words}"):
+        load_text(tmp_path, with_join(join, "socket:1 core:6 thread:2"))
+
+
+def test_ends_of_links_are_checked(tmp_path: Path) -> None:
+    tree = "socket:1 die:2 core:3 thread:2"
+    die = '[die]\njoin = "crossbar 3ns"\n'
+    join = 'kind = "links"\nlatency = "1ns"\nlinks = [["die0", "die2"]]'
+    with pytest.raises(UserError, match=r":14: .*'die2' names nothing here.*die0, die1"):
+        load_text(tmp_path, with_join(join, tree) + die)
+    with pytest.raises(UserError, match=r":14: .*joins a stop to itself"):
+        load_text(tmp_path, with_join(join.replace("die2", "die0"), tree) + die)
+
+
+def test_links_between_parts_that_nothing_joins_are_refused(tmp_path: Path) -> None:
+    text = SMALL.replace("socket:1", "socket:2").replace("[socket.join]", "[system.join]")
+    text = text.replace('inject = "2ns"', 'links = [["socket0", "socket1"]]')
+    with pytest.raises(UserError, match=r":12: .*nothing joins the cores of 'socket0'"):
+        load_text(tmp_path, text.replace('kind = "ring"', 'kind = "links"'))
+
+
+def test_memory_without_a_stop_is_refused(tmp_path: Path) -> None:
+    tree = "socket:1 die:2 core:3 thread:2"
+    join = 'kind = "crossbar"\nlatency = "1ns"'
+    text = with_join(join, tree).replace('node = "socket"', 'node = "die"')
+    with pytest.raises(UserError, match=r"'memory.node = die': socket0.die0 has no one stop"):
+        load_text(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("epyc7601", "Did you mean 'epyc7601x2'"),
+        ("mesh:16", "like mesh:16x8"),
+        ("mesh:0x8", "like mesh:16x8"),
+        ("tree:8", "bus:8 ring:16"),
+        ("bus:99999", "4096"),
+        ("./nothing.toml", "cannot read"),
+        ("", "unknown machine"),
+        ("a\0b.toml", "cannot read"),
+    ],
+)
+def test_a_wrong_name_proposes_a_right_one(name: str, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        load(name)
+
+
+def test_far_atomics_without_data_are_refused(tmp_path: Path) -> None:
+    inner = """\
+        [socket.resolver]
+        knows = "shadow-tags"
+        at = "slices"
+        reply = "via"
+        unblock = "response"
+        service = "4cy"
+        grants = 2
+        """
+    text = SMALL.replace('name = "small"', 'name = "small"\nprotocol = "moesi"') + inner
+    load_text(tmp_path, text)
+    with pytest.raises(UserError, match=r":36: .*= far': \[socket.resolver\] has no data.*'near'"):
+        load_text(tmp_path, text + '[core]\natomics = "far"\n')
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("socket.join.latency", "expected KEY=VALUE"),
+        ("socket.join.latency=", "expected KEY=VALUE"),
+        ("=3ns", "expected KEY=VALUE"),
+        ("socket.join.latency=3parsec", "'parsec' is no unit of time"),
+        ("socket.join.latancy=3ns", "socket.join.latancy.*'socket.join.latency'"),
+        ("socket.latency=3ns", "unknown key 'socket.latency'"),
+        ("hold=3ns", "unknown key 'hold'"),
+    ],
+)
+def test_a_wrong_override_quotes_itself(setting: str, words: str) -> None:
+    with pytest.raises(UserError, match=words) as caught:
+        load("tr1950x", [setting])
+    assert str(caught.value).startswith(f"--with {setting}: ")
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("ccx.data=none", r"--with ccx.data=none: \[ccx.resolver\].*no data.*MESI.*\"victim"),
+        ("core.instruction=0ns", r"--with core.instruction=0ns: .*stand still.*at least 1ps"),
+    ],
+)
+def test_an_override_that_cannot_work_is_named(override: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        load("ccx:2x2", [override])

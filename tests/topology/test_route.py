@@ -1,0 +1,78 @@
+"""Do closed-form handoffs follow the law of the resolver, to the picosecond?
+
+The triangle law: a direct reply, unblocked by the requester's completion, pays i to home, home to j
+and j to i.  The additive law: unblocked by the owner's response, each core pays for its own route.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.support.files import load_text, with_join
+
+from uncore.topology import Machine, load
+from uncore.topology.route import Handoff, Routes, nearest_memories
+
+MESH = 'kind = "mesh"\nlatency = "1ns"\ncontrol_ratio = 0.5\ninject = "4ns"\nmap = "m 0 1 2 3"'
+
+
+def mesh(tmp_path: Path, *settings: str) -> Machine:
+    text = with_join(MESH, "socket:1 core:4 thread:1")
+    return load_text(tmp_path, text, "system.resolver.service=2ns", "core.hold=5ns", *settings)
+
+
+def test_a_completion_with_a_direct_reply_is_a_triangle(tmp_path: Path) -> None:
+    handoff = Handoff(mesh(tmp_path))
+    # 4 ns in, 1 ps out (a wire is never free), 2 hops apart; 1 and 3 hops from home, there and back
+    data, near, far = 4001 + 2000, 4001 + 2 * 500, 4001 + 2 * 1500
+    assert handoff.estimate(2, 0) == data + (near + far) // 2 + 2000
+
+
+def test_a_response_is_additive(tmp_path: Path) -> None:
+    machine = mesh(tmp_path, "system.resolver.unblock=response", "core.hold=0ns")
+    handoff = Handoff(machine)
+    cost = [handoff.estimate(0, j) for j in (1, 2, 3)]
+    assert cost[1] - cost[0] == cost[2] - cost[1] == 500
+    near, far = 4001 + 2 * 500, 4001 + 2 * 1500
+    assert handoff.estimate(2, 0) == (near + far) // 2 + 2000
+
+
+def test_a_response_waits_for_the_hold_of_the_owner(tmp_path: Path) -> None:
+    machine = mesh(tmp_path, "system.resolver.unblock=response", "core.hold=50ns")
+    assert Handoff(machine).estimate(1, 0) == 50_000 + 4001 + 1000
+
+
+def test_a_reply_via_the_home_goes_there_and_on(tmp_path: Path) -> None:
+    handoff = Handoff(mesh(tmp_path, "system.resolver.reply=via"))
+    data, control = ([4001 + 2 * hop * hops for hops in (1, 3)] for hop in (1000, 500))
+    assert handoff.estimate(2, 0) == sum(data) // 2 + sum(control) // 2 + 2000
+
+
+def test_a_handoff_counts_the_links_from_i_over_home_to_j_and_back() -> None:
+    """Links per handoff: 0, 2, 2, 3 for home die, another die, home and another, two others."""
+    handoff = Handoff(load("epyc7601x2", ["socket.join.latency=1us", "system.join.latency=1us"]))
+    base = handoff.estimate(0, 4)
+    links = [round((handoff.estimate(i, j) - base) / 1e6) for i, j in ((8, 12), (0, 8), (8, 16))]
+    assert links == [2, 2, 3]
+
+
+def test_a_pair_on_the_wrong_socket_costs_two_crossings() -> None:
+    handoff = Handoff(load("epyc7302x2", ["system.join.latency=1us"]))
+    crossings = handoff.estimate(0, 4, node=1) - handoff.estimate(0, 4, node=0)
+    assert crossings == pytest.approx(2e6, rel=0.001)
+
+
+def test_a_message_adds_its_slowest_wire_once() -> None:
+    machine = load("mesh:4x1", ["system.join.width=8B/ns"])
+    routes = Routes(machine)
+    ends = machine.stops.index("x0y0"), machine.stops.index("x3y0")
+    assert routes.message("data", *ends) == 3 * 1000 + 10_000
+    assert routes.message("control", *ends) == 3 * 1000 + 2000
+
+
+def test_the_memory_nearest_to_a_hart() -> None:
+    """Eight dies with a memory each, four cores a complex; siblings are numbered together."""
+    machine = load("epyc7601x2")
+    assert nearest_memories(machine, [0, 15, 16, 17, 64, 127]) == [0, 0, 1, 1, 4, 7]
+    assert set(nearest_memories(load("ring"), range(16))) == {0}

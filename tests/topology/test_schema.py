@@ -1,0 +1,148 @@
+"""Do a machine's fields decide which keys a machine file has, and what is said of them?"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.support.files import SMALL, load_text, with_join
+
+from uncore.errors import UserError
+from uncore.support.paths import CHECKOUT
+from uncore.topology.document import Branch, Place
+from uncore.topology.keys import KEYS
+from uncore.topology.load import load, shipped
+from uncore.topology.machine import PARTS
+from uncore.topology.page import page
+from uncore.topology.schema import fields
+from uncore.topology.table import Ledger, Table
+
+ELSEWHERE = {"extends", "source", "clocks.NAME"}  # read when files are put together; by Ledger
+
+
+def test_every_key_that_a_field_declares_is_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    read = set[str]()
+    leaf = Table.leaf
+
+    def recording(table: Table, key: str) -> object:
+        read.add(table.declared(key).name)
+        return leaf(table, key)
+
+    monkeypatch.setattr(Table, "leaf", recording)
+    for name in shipped():
+        load(name)
+    ring = 'kind = "ring"\nlatency = "1ns"\nuplink = "s0"'
+    load_text(tmp_path, with_join(ring, "socket:1 core:6 thread:1"))
+    assert KEYS.keys() - read == ELSEWHERE
+
+
+def test_no_other_key_can_be_read() -> None:
+    empty = Branch(Place("", 0))
+    top = Table(empty, "", Ledger(empty))
+    with pytest.raises(KeyError, match="no field declares"):
+        top.some("core").duration("foo", None)
+    with pytest.raises(KeyError, match="no field declares"):
+        top.some("core").count("hold")  # a duration
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.__name__)
+def test_every_field_and_key_says_what_it_is(part: type) -> None:
+    for one in fields(part):
+        assert one.about and not one.about.endswith("."), one.name
+        assert all(key.about for key in one.keys), one.name
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (
+            "[clocks]",
+            '[core]\nl1_sizze = "3cy"\n\n[clocks]',
+            r":6: .*core.l1_sizze'.*core.l1.size'",
+        ),
+        (
+            "[clocks]",
+            '[core]\nl1 = {sizze = "3cy"}\n[clocks]',
+            r":6: .*'core.l1.sizze'.*core.l1.size",
+        ),
+        ('service = "4cy"', 'servise = "4cy"', r":22: .*resolver.servise'.*resolver.service'"),
+        ("[memory]", "[messages]\nconrol = 3\n[memory]", r":26: .*conrol'.*'messages.control'"),
+        ('inject = "2ns"', 'size = "3x2"', r":14: unknown key 'socket.join.size'"),  # no mesh
+        ('inject = "2ns"', "inject = {a = 2}", r":14: 'socket.join.inject' expects a value"),
+    ],
+)
+def test_a_wrong_key_is_named_with_its_line_and_the_nearest_key(
+    old: str, new: str, words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UserError, match=words):
+        load_text(tmp_path, SMALL.replace(old, new, 1))
+
+
+def test_a_number_below_its_range_says_what_it_is() -> None:
+    with pytest.raises(UserError, match=r"core.instruction = 0ns.*time stand.*at least 1ps"):
+        load("bus:2", ["core.instruction=0ns"])
+
+
+INTERVAL = 'inject = { value = "2ns", interval = ["1.5ns", "3ns"] }'
+
+
+def test_a_number_keeps_the_interval_that_its_file_states(tmp_path: Path) -> None:
+    machine = load_text(tmp_path, SMALL)
+    stated = load_text(tmp_path, SMALL.replace('inject = "2ns"', INTERVAL))
+    assert stated == machine
+    intervals = {one.key: one.interval for one in stated.numbers if one.interval}
+    assert intervals == {"socket.join.inject": ("1.5ns", "3ns")}
+
+
+@pytest.mark.parametrize(
+    ("interval", "words"),
+    [
+        ('["3ns", "4ns"]', "an interval that holds it"),
+        ('["1ns", "3parsec"]', "'parsec' is no unit of time"),
+        ('["1ns"]', "the ends of an interval"),
+        ('"1ns to 3ns"', "the ends of an interval"),
+        ('"1ns", from = 3', "unknown key 'from' beside 'value'"),
+    ],
+)
+def test_an_interval_is_two_ends_around_the_number(
+    interval: str, words: str, tmp_path: Path
+) -> None:
+    text = SMALL.replace('"2ns"', f'{{ value = "2ns", interval = {interval} }}')
+    with pytest.raises(UserError, match=rf":14: .*{words}"):
+        load_text(tmp_path, text)
+
+
+def test_the_structs_of_the_native_engine_are_written_as_the_rest(tmp_path: Path) -> None:
+    """Made by SCons from the dataclasses, for people to read too."""
+    assert CHECKOUT
+    made = CHECKOUT / "build/native/spec/spec.hh"
+    written = subprocess.run(
+        [
+            Path(sys.executable).with_name("clang-format"),
+            f"--style=file:{CHECKOUT}/.clang-format",
+            made,
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert written.stdout == made.read_text()
+
+
+def test_structs_are_made_where_the_native_module_is_not_built_yet(tmp_path: Path) -> None:
+    """A fresh checkout makes them first."""
+    assert CHECKOUT
+    generate, made = CHECKOUT / "sim/native/spec/generate.py", tmp_path / "spec.hh"
+    unbuilt = {**os.environ, "UNCORE_NATIVE": "unbuilt"}
+    subprocess.run([sys.executable, generate, made], check=True, env=unbuilt)
+    assert made.read_text() == (CHECKOUT / "build/native/spec/spec.hh").read_text()
+
+
+def test_the_page_of_keys_is_up_to_date() -> None:
+    assert CHECKOUT
+    assert (CHECKOUT / "docs/machine.md").read_text() == page(), "python -m uncore.topology.page"

@@ -1,0 +1,158 @@
+"""Is the fabric the graph one would draw, and do messages take the route one would expect?"""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+from pathlib import Path
+
+import pytest
+from tests.support.files import load_text, with_join
+
+from uncore.topology import Machine, load
+from uncore.topology.floorplan import grid_of
+from uncore.topology.load import shipped
+from uncore.topology.route import Routes
+from uncore.topology.tree import parse_tree
+
+
+def way(machine: Machine, source: str, target: str) -> list[str]:
+    """The names of the stops on the way."""
+    ends = machine.stops.index(source), machine.stops.index(target)
+    return [source, *(machine.stops[machine.links[n].target] for n in Routes(machine).path(*ends))]
+
+
+def pairs(machine: Machine) -> list[tuple[int, int]]:
+    some = range(0, len(machine.stops), max(1, len(machine.stops) // 24))
+    return list(product(some, some))
+
+
+@pytest.mark.parametrize("name", [*shipped(), "mesh:16x8", "ccx:32x8"])
+def test_a_message_costs_there_what_it_costs_back(name: str) -> None:
+    machine = load(name)
+    routes = Routes(machine)
+    for a, b in pairs(machine):
+        for kind in ("control", "data", "snoop"):
+            there, back = routes.message(kind, a, b), routes.message(kind, b, a)
+            if not any(link.channel >= 0 and link.snoop_busy == 0 for link in machine.links):
+                assert abs(there - back) <= 40  # halves of odd picoseconds
+
+
+@pytest.mark.parametrize("name", [*shipped(), "mesh:16x8"])
+def test_a_path_is_a_chain_of_links_of_least_latency(name: str) -> None:
+    machine = load(name)
+    routes = Routes(machine)
+    for a, b in pairs(machine):
+        links = [machine.links[n] for n in routes.path(a, b)]
+        assert all(one.target == two.source for one, two in pairwise(links))
+        assert sum(link.control for link in links) == routes.distances(b)[a]
+
+
+def test_a_message_in_a_mesh_goes_along_x_then_along_y() -> None:
+    machine = load("mesh:4x4")
+    assert way(machine, "x0y0", "x2y2") == ["x0y0", "x1y0", "x2y0", "x2y1", "x2y2"]
+    assert way(machine, "x3y3", "x2y1") == ["x3y3", "x2y3", "x2y2", "x2y1"]
+
+
+def test_a_message_to_the_far_side_of_a_ring_goes_clockwise() -> None:
+    machine = load("ring:6")
+    assert way(machine, "s0", "s3") == ["s0", "s1", "s2", "s3"]
+    assert way(machine, "s4", "s1") == ["s4", "s5", "s0", "s1"]
+    assert way(machine, "s0", "s4") == ["s0", "s5", "s4"]
+
+
+def test_a_message_goes_around_a_hole(tmp_path: Path) -> None:
+    join = 'kind = "mesh"\nlatency = "1ns"\nmap = """\n 0 x 1\n 2 3 4 \n"""'
+    machine = load_text(tmp_path, with_join(join, "socket:1 core:5 thread:1"))
+    stops = [machine.stops.index("socket0.x0y0"), machine.stops.index("socket0.x2y0")]
+    assert len(Routes(machine).path(*stops)) == 4
+
+
+def test_agents_are_where_the_map_puts_them(tmp_path: Path) -> None:
+    join = 'kind = "mesh"\nlatency = "1ns"\nmap = """\n 3+1 . m \n s 0 2+u+s \n"""'
+    machine = load_text(
+        tmp_path,
+        'protocol = "moesi"\n'
+        + with_join(join, "socket:2 core:4 thread:1")
+        + '[socket.resolver]\nknows = "directory"\nat = "slices"\nreply = "via"\n'
+        + 'unblock = "response"\nservice = "1ns"\ngrants = 1\n'
+        + '[system]\njoin = "crossbar 20ns"\n',
+    )
+    names = [machine.stops[stop] for stop in machine.core_stops]
+    assert names[:4] == [f"socket0.{stop}" for stop in ("x1y1", "x0y0", "x2y1", "x0y0")]
+    assert names[4] == "socket1.x1y1"
+    slices = [machine.stops[stop] for stop in machine.resolvers[0].slices]
+    assert slices == ["socket0.x0y1", "socket0.x2y1"]
+    assert [machine.stops[m.stop] for m in machine.memories] == ["socket0.x2y0", "socket1.x2y0"]
+    assert way(machine, "socket0.x0y1", "hub") == [
+        *("socket0.x0y1", "socket0.x1y1", "socket0.x2y1", "hub"),
+    ]
+
+
+def test_the_far_ring_is_reached_over_the_nearest_bridge() -> None:
+    machine = load("e52695v4x2", ["socket.join.bridge=7ns"])
+    bridges = {
+        (machine.stops[link.source], machine.stops[link.target])
+        for link in machine.links
+        if link.level == "socket" and link.control == 7_000
+    }
+    ways = {("socket0.s6", "socket0.s14"), ("socket0.s13", "socket0.s20")}
+    assert ways <= bridges and len(bridges) == 8
+
+
+def test_quadrants_have_a_diagonal_only_where_one_is_stated(tmp_path: Path) -> None:
+    join = 'kind = "quadrants"\ndx = "6ns"\ndy = "18ns"'
+    tree = "socket:1 core:4 thread:1"
+    plain = load_text(tmp_path, with_join(join, tree))
+    assert way(plain, "socket0.q0", "socket0.q3") == ["socket0.q0", "socket0.q1", "socket0.q3"]
+    crossed = load_text(tmp_path, with_join(join + '\ndiagonal = "18ns"', tree))
+    assert way(crossed, "socket0.q0", "socket0.q3") == ["socket0.q0", "socket0.q3"]
+    assert len(crossed.links) - len(plain.links) == 4
+
+
+def test_a_bus_is_one_channel_that_snoops_do_not_take() -> None:
+    machine = load("bus:8")
+    inward = [link for link in machine.links if machine.stops[link.target] == "bus"]
+    assert {link.channel for link in inward} == {0}
+    assert all(link.control_busy and link.data_busy and not link.snoop_busy for link in inward)
+    outward = [link for link in machine.links if machine.stops[link.source] == "bus"]
+    assert all(link.channel == -1 for link in outward)
+
+
+def test_every_wire_of_a_crossbar_has_its_own_channel() -> None:
+    machine = load("r3900x", ["ccx.join.latency=17ns"])
+    limited = [link.channel for link in machine.links if link.channel >= 0]
+    assert len(limited) == len(set(limited)) == len(machine.links)
+    assert machine.links[0].control == 8_500  # half in, half out
+
+
+def test_dies_of_two_sockets_are_linked_pairwise() -> None:
+    machine = load("epyc7601x2")
+    assert way(machine, "socket0.die1.hub", "socket1.die2.hub") == [
+        *("socket0.die1.hub", "socket0.die0.hub", "socket1.die2.hub"),
+    ]
+
+
+def test_the_number_of_a_hart_is_its_place_in_the_tree() -> None:
+    machine = load("epyc7601x2")
+    assert machine.levels == ("system", "socket", "die", "ccx", "core", "thread")
+    assert machine.shape[0] == (0, 0, 0, 0, 0)
+    assert machine.shape[37] == (0, 1, 4, 9, 37)
+    assert machine.threads_per_core == 2
+
+
+def test_counts_may_differ_from_parent_to_parent() -> None:
+    tree = parse_tree("die:2 ccx:2,1 core:4,2,3 thread:1")
+    assert [len(group.cores()) for group in tree.groups("ccx")] == [4, 2, 3]
+    assert [group.path for group in tree.groups("ccx")] == ["die0.ccx0", "die0.ccx1", "die1.ccx0"]
+    assert tree.groups("core")[6].ancestors == (0, 1, 2)
+
+
+def test_shapes_of_a_thousand_harts_resolve() -> None:
+    for name in ("bus:1024", "ring:1024", "mesh:32x32", "ccx:128x8"):
+        assert load(name).harts == 1024
+
+
+def test_members_that_share_stops_stand_in_blocks() -> None:
+    """Eight members on two by two stops: the first two on the first, and so on."""
+    plan = grid_of(8, 2, 2)
+    assert [plan.members[m] for m in range(8)] == [spot for spot in plan.spots for _ in range(2)]

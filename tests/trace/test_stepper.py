@@ -1,0 +1,239 @@
+"""The stepper says what the run did: its states and messages are those of the transaction log, and
+the page is driven as a reader drives it, in a browser."""
+
+import random
+from pathlib import Path
+
+import pytest
+from tests.trace.browser import faults, opened
+from tests.trace.test_trace import job
+
+from uncore import engine
+from uncore.protocol.shapes import PROTOCOLS
+from uncore.trace import Window, record
+from uncore.trace.places import Places
+from uncore.trace.stepper.data import document
+from uncore.trace.stepper.page import page as page_of
+from uncore.trace.tables import NOT
+
+GIVES = ("Data", "Grant", "Value", "PutAck")
+
+
+def rows(table, columns):
+    return [dict(zip(columns, row, strict=True)) for row in table]
+
+
+def windows(protocol, many, seed=0):
+    """Jobs and windows drawn at random: machines of every fabric, locks and counters."""
+    draw = random.Random(f"{protocol} {seed}")
+    for _ in range(many):
+        machine = draw.choice(["bus:4", "ring:4", "mesh:2x2", "ccx:2x2", "ccx:3x2"])
+        workload = draw.choice(["lock/ticket", "lock/mcs", "counter/atomic"])
+        made = job(machine, workload, draw.choice([2, 3, 4]), {"protocol": protocol}, ops=4)
+        start = draw.randrange(100_000, 900_000)
+        yield made, start, start + draw.randrange(600_000, 1_500_000)
+
+
+def agrees(made, start, until):
+    """The page of a window against the log of the same job, run without a trace."""
+    said = document(record(made, Window(start, until)), "")
+    texts = said["texts"]
+    table = {name: rows(said["tables"][name], columns) for name, columns in said["columns"].items()}
+    sent = {}
+    for message in table["messages"]:
+        message["kind"] = texts[message["kind"]]
+        assert message["acts"] == NOT or message["acts"] >= message["arrived"]
+        sent.setdefault((message["line"], message["number"]), []).append(message)
+    log = engine.run(made, frozenset({"log"}))["observed"]["log"]
+    names = list(log)
+    for values in zip(*(list(log[name]) for name in names), strict=True):
+        one = {name: value for name, value in zip(names, values, strict=True)}
+        mine = [m for m in sent.get((one["line"], one["number"]), [])]
+        same_request(one, mine, start, until)
+        same_right(one, table, said, texts, start, until)
+    return len(table["messages"])
+
+
+def same_request(one, mine, start, until):
+    if start <= one["request"] <= until:
+        asked = [m for m in mine if m["kind"] == one["op"] and m["sender"] == one["requester"]]
+        assert [m["sent"] + start for m in asked] == [one["request"]], one
+        assert asked[0]["receiver"] == one["resolver"]
+    if start <= one["request"] and one["data"] != NOT and one["data"] <= until:
+        come = {
+            m["arrived"] + start
+            for m in mine
+            if m["receiver"] == one["requester"] and m["kind"] in GIVES
+        }
+        assert one["data"] in come, one
+    if start <= one["request"] and one["close"] != NOT and one["close"] <= until:
+        probes = [
+            m
+            for m in mine
+            if m["kind"] in ("ProbeS", "ProbeM", "Inv") and m["sender"] == one["resolver"]
+        ]
+        probes = [m for m in probes if one["open"] <= m["sent"] + start <= one["close"]]
+        assert len(probes) >= one["probes"] or one["op"] == "Put", one
+
+
+def same_right(one, table, said, texts, start, until):
+    """When its data have come, a copy is in the state that the log says it was granted."""
+    cores = len(said["machine"]["cores"])
+    if (
+        one["requester"] >= cores
+        or one["op"] in ("Put", "Amo")
+        or not start <= one["data"] <= until
+    ):
+        return
+    changes = [
+        c for c in table["states"]
+        if (c["agent"], c["line"], c["at"] + start) == (one["requester"], one["line"], one["data"])
+    ]  # fmt: skip
+    granted = [c for c in changes if texts[c["event"]].startswith(("Data", "Grant"))]
+    assert [c["after"] for c in granted] in ([one["right"]], ["IM"]), one
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_states_and_messages_are_those_of_the_log(protocol):
+    assert sum(agrees(*window) for window in windows(protocol, 2)) > 50
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_states_and_messages_are_those_of_the_log_in_many_windows(protocol):
+    assert sum(agrees(*window) for window in windows(protocol, 13, seed=1)) > 500
+
+
+def test_message_is_at_each_stop_when_its_head_is():
+    """The way that is drawn ends where and when the message arrives, but for its tail (F3.3)."""
+    trace = record(job(), Window())
+    messages = trace.tables["messages"]
+    ways = Places(trace.job).ways(messages.iter_rows(named=True), 0)
+    for row, (stops, times) in zip(messages.iter_rows(named=True), ways, strict=True):
+        assert times == sorted(times) and len(stops) == len(times)
+        links = [trace.job.machine.links[number] for number in row["links"]]
+        tail = max((max(link.data_busy, link.control_busy) for link in links), default=0)
+        if row["arrived"] != NOT and row["hart"] == NOT:
+            assert 0 <= row["arrived"] - times[-1] <= tail
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory) -> Path:
+    place = tmp_path_factory.mktemp("stepper") / "w.html"
+    place.write_text(page_of(record(job(ops=3), Window(around="measured")), "uncore watch <x>"))
+    return place
+
+
+def of_200_operations():
+    return page_of(record(job(ops=25), Window(around="measured")), "")
+
+
+def test_page_of_200_operations_is_small():
+    assert len(of_200_operations().encode()) < 3_000_000
+
+
+@pytest.mark.long
+def test_page_of_200_operations_opens_soon(tmp_path):
+    (tmp_path / "w.html").write_text(of_200_operations())
+    with opened(tmp_path / "w.html") as page:
+        timing = "performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd"
+        assert page.evaluate(timing) < 2000
+
+
+def now(page):
+    return page.evaluate("stepper.now")
+
+
+def test_keyboard_alone_steps_forward_and_back(page):
+    with opened(page) as shown:
+        begun = now(shown)
+        seen = [begun]
+        for _ in range(6):
+            shown.keyboard.press("ArrowRight")
+            seen.append(now(shown))
+        assert seen == sorted(set(seen))
+        for before in seen[-2::-1][:5]:
+            shown.keyboard.press("ArrowLeft")
+            assert now(shown) == before
+        shown.keyboard.press("o")
+        ends = shown.evaluate("stepper.data.operations.map(o => o[2]).sort((a, b) => a - b)")
+        assert now(shown) == ends[0]
+        shown.keyboard.press("t")
+        assert now(shown) > ends[0]
+        shown.keyboard.press("End")
+        assert now(shown) == shown.evaluate("stepper.data.until")
+        shown.keyboard.press("Home")
+        assert now(shown) == 0
+
+
+def test_message_is_drawn_while_it_is_under_way(page):
+    with opened(page) as shown:
+        for _ in range(8):
+            shown.keyboard.press("ArrowRight")
+            under_way = shown.evaluate("stepper.underWay(stepper.line, stepper.now).length")
+            registers = shown.locator("#machine .flying path.interrupt").count()
+            assert shown.locator("#machine .flying path").count() - registers == under_way
+
+
+def test_copies_are_drawn_in_their_states(page):
+    with opened(page, "#t=2500000") as shown:
+        states = dict(shown.evaluate("[...stepper.statesAt(stepper.line, stepper.now)]"))
+        cores = shown.evaluate("stepper.data.machine.cores.length")
+        drawn = shown.locator(".agent.core .state").all_text_contents()
+        assert [states.get(core, "") for core in range(cores)] == drawn
+        assert any(drawn)
+
+
+def test_line_is_chosen_and_only_it_is_shown(page):
+    with opened(page) as shown:
+        lines = shown.evaluate("stepper.data.lines.map(l => l[0])")
+        shown.select_option("#line", str(lines[1]))
+        assert shown.evaluate("stepper.line") == lines[1]
+        shown.locator("h1").click()
+        shown.keyboard.press("l")
+        assert shown.evaluate("stepper.line") == lines[2]
+
+
+def test_link_leads_to_its_moment_and_line(page):
+    with opened(page) as shown:
+        shown.keyboard.press("l")
+        for _ in range(3):
+            shown.keyboard.press("ArrowRight")
+        there, line = now(shown), shown.evaluate("stepper.line")
+        address = shown.evaluate("location.hash")
+    with opened(page, address) as again:
+        assert (now(again), again.evaluate("stepper.line")) == (there, line)
+
+
+def test_scrubbing_goes_to_a_time(page):
+    with opened(page) as shown:
+        half = shown.evaluate("Math.floor(stepper.data.until / 2)")
+        shown.locator("#time").fill(str(half))
+        assert now(shown) == half
+        assert shown.locator("#log li[aria-current]").count() == 1
+
+
+def test_machine_is_cropped_to_the_part_at_work(tmp_path):
+    made = record(job("ccx:8x8", threads=2, ops=2), Window(around="measured"))
+    (tmp_path / "w.html").write_text(page_of(made, ""))
+    with opened(tmp_path / "w.html") as shown:
+        width = "Number(document.getElementById('machine').getAttribute('viewBox').split(' ')[2])"
+        part = shown.evaluate(width)
+        shown.keyboard.press("c")
+        assert part < 0.6 * shown.evaluate(width)
+        shown.keyboard.press("c")
+        assert shown.evaluate(width) == part
+
+
+def test_log_says_it_in_words(page):
+    with opened(page) as shown:
+        shown.keyboard.press("End")
+        told = " ".join(shown.locator("#log li").all_text_contents())
+        assert "has done an operation in" in told
+        assert shown.locator("#command").text_content() == "uncore watch <x>"
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_page_has_no_serious_fault(page, dark):
+    with opened(page, "#t=2500000", dark=dark) as shown:
+        assert faults(shown) == []

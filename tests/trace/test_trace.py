@@ -1,0 +1,276 @@
+"""A trace says what happened: it agrees with the log, the outcome, the routes and the tables."""
+
+import csv
+import shutil
+import subprocess
+from collections import Counter
+from itertools import product
+
+import polars
+import pytest
+from msgspec import convert
+
+from uncore import engine
+from uncore.engine import native, silent
+from uncore.engine.outcome import percentiles
+from uncore.execution.request import make_job
+from uncore.program import abi
+from uncore.protocol.shapes import PROTOCOLS
+from uncore.result import canonical
+from uncore.result.schema import Point
+from uncore.topology.route import Routes
+from uncore.trace import Window, files, perfetto, record
+from uncore.trace.tables import NOT
+from uncore.trace.words import size_of
+
+
+def job(machine="ccx:2x4", workload="lock/ticket", threads=8, with_=None, **set_):
+    given = set_ or {"ops": 3}
+    made = make_job(machine, workload, threads, parameters=given, overrides=with_ or {}, seeds=(1,))
+    return next(made.points())
+
+
+@pytest.fixture(scope="module", params=PROTOCOLS)
+def traced(request):
+    return record(job(with_={"protocol": request.param}), Window())
+
+
+def test_outcome_is_that_of_the_run_untraced(traced):
+    plain = engine.run(traced.job, frozenset())
+    plain.pop("observed")
+    assert canonical(convert(traced.point, Point)) == canonical(convert(plain, Point))
+
+
+def test_every_message_is_there(traced):
+    run = native.start(traced.job)
+    while run.step(10**6, 10**9):
+        pass
+    assert len(traced.tables["messages"]) == run.work()["messages"]
+
+
+def test_message_takes_the_time_of_its_route_and_of_its_waits(traced):
+    machine, checked = traced.job.machine, 0
+    routes = Routes(machine)
+    stops = [*machine.core_stops]
+    many = {machine.cores + n: one.slices for n, one in enumerate(machine.resolvers)}
+    memories = [memory.stop for memory in machine.memories]
+
+    def seats(agent):
+        if agent < machine.cores:
+            return [stops[agent]]
+        first = machine.cores + len(machine.resolvers)
+        return many[agent] if agent < first else [memories[agent - first]]
+
+    for row in traced.tables["messages"].iter_rows(named=True):
+        if row["arrived"] == NOT or row["hart"] != NOT:
+            continue
+        ways = product(seats(row["sender"]), seats(row["receiver"]))
+        took = {routes.message(size_of(row), *way) for way in ways}
+        assert row["arrived"] - row["sent"] - row["waited"] in took, row
+        checked += 1
+    assert checked > 500
+
+
+def test_copies_go_through_the_cells_of_the_client_table(traced):
+    state = {}
+    for row in traced.tables["states"].iter_rows(named=True):
+        key = row["agent"], row["line"]
+        assert state.get(key, "I") == row["before"], row
+        state[key] = row["after"]
+        assert not row["cell"].startswith("!")
+
+
+def test_requester_has_the_right_that_the_log_names_when_its_data_come(traced):
+    came = {
+        (row["agent"], row["line"], row["at"]): row
+        for row in traced.tables["states"].iter_rows(named=True)
+        if row["event"].startswith("Data") or row["event"] == "Grant"
+    }
+    cores, checked = traced.job.machine.cores, 0
+    for row in traced.tables["transactions"].iter_rows(named=True):
+        if row["requester"] >= cores or row["op"] == "Put":
+            continue
+        found = came[row["requester"], row["line"], row["data"]]
+        assert found["event"] in (f"Data{row['right']}", "Grant")
+        assert found["after"] in (row["right"], "IM")  # an upgrade whose copy is gone asks again
+        checked += 1
+    assert checked > 100
+
+
+def test_values_that_are_read_are_those_that_were_written(traced):
+    holds_its_values(traced)
+
+
+def test_stores_that_leave_the_buffer_out_of_order_are_those_that_are_told():
+    holds_its_values(record(job("weak:4", threads=4), Window()))
+
+
+def holds_its_values(trace):
+    """The last bytes written at an address are what the next access there finds."""
+    last = {}
+    accesses = trace.tables["accesses"]
+    for row in accesses.sort("at", maintain_order=True).iter_rows(named=True):
+        key = row["address"], row["size"]
+        if key in last:
+            assert row["found"] == last[key], row
+        last[key] = row["left"] & ((1 << 8 * row["size"]) - 1)
+
+
+def test_operations_take_as_long_as_the_result_says(traced):
+    """Percentiles are those of latencies rounded to six bits (observe/latencies.hh)."""
+    took = [one.took for one in traced.operations for _ in range(one.batch)]
+    assert percentiles(sorted(Counter(map(rounded, took)).items())) == traced.point["latency"]
+    assert len(took) == traced.point["ops"] > 20
+
+
+def rounded(latency):
+    low = max(0, latency.bit_length() - 6)
+    return latency >> low << low
+
+
+def test_window_holds_what_the_whole_run_has_then():
+    whole = record(job(), Window())
+    start, until = 10**6, 2 * 10**6
+    window = record(job(), Window(start, until))
+    for name, when in (("messages", "sent"), ("states", "at"), ("accesses", "at"), ("harts", "at")):
+        wanted = whole.tables[name].filter(polars.col(when).is_between(start, until))
+        assert window.tables[name].equals(wanted) and len(wanted), name
+    before = whole.tables["states"].filter(polars.col("at") < start)
+    last = before.group_by("agent", "line").last().filter(polars.col("after") != "I")
+    held = last.select("agent", "line", polars.col("after").alias("state"))
+    assert window.tables["held"].sort("line", "agent").equals(held.sort("line", "agent"))
+
+
+def test_line_is_found_by_its_name():
+    trace = record(job(), Window(lines=("lock->ticket.served",)))
+    assert [trace.name(line) for line in trace.lines] == ["lock->ticket.next, lock->ticket.served"]
+    assert set(trace.tables["transactions"]["line"]) == set(trace.lines)
+
+
+def test_window_around_the_slowest_operation_is_that_operations():
+    longest = max(one.took for one in record(job(), Window()).operations)
+    trace = record(job(), Window(around="slowest"))
+    assert trace.window.until - trace.window.start == pytest.approx(1.2 * longest, rel=0.01)
+
+
+def test_hart_takes_part_in_what_is_kept_of_it():
+    trace = record(job(), Window(harts=(3,)))
+    assert set(trace.tables["accesses"]["hart"]) == {3}
+    ends = trace.tables["messages"].select("sender", "receiver", "requester")
+    assert all(3 in row for row in ends.iter_rows())
+
+
+def test_interrupts_are_in_the_trace():
+    trace = record(job(workload="ipi/broadcast", threads=4, rounds=3), Window())
+    writes = trace.tables["messages"].filter(polars.col("kind") == "write")
+    assert len(writes) and set(writes["hart"]) <= set(range(4))
+    assert {"interrupted", "traps", "returns"} <= set(trace.tables["harts"]["what"])
+
+
+def test_table_of_events_reads_back(tmp_path):
+    trace = record(job(), Window())
+    (tmp_path / "t.parquet").write_bytes(files.table(trace))
+    table = polars.read_parquet(tmp_path / "t.parquet")
+    assert table["time"].is_sorted()
+    counts = dict(table.group_by("table").len().iter_rows())
+    assert counts == {n: len(t) for n, t in trace.tables.items() if len(t)}
+
+
+def decoded(trace):
+    from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace
+
+    return Trace.FromString(perfetto.trace(trace)).packet
+
+
+def test_perfetto_counts_the_messages_and_operations_of_the_result():
+    trace = record(job(), Window())
+    packets = decoded(trace)
+    events = [packet.track_event for packet in packets if packet.HasField("track_event")]
+    sent = {e.flow_ids[0] for e in events if "sent" in e.categories}
+    come = {e.terminating_flow_ids[0] for e in events if "arrived" in e.categories}
+    messages = trace.tables["messages"]
+    assert len(sent) == len(messages)
+    assert come <= sent and len(come) == (messages["arrived"] != NOT).sum()
+    took = slices(packets, "operation")
+    assert sorted(took) == sorted(one.end - one.begin for one in trace.operations)
+
+
+def slices(packets, category):
+    """How long each took.  Perfetto sorts by time; on a track slices then follow each other: where
+    two were open, it would end the wrong one."""
+    known = {p.track_descriptor.uuid for p in packets if p.HasField("track_descriptor")}
+    open_, found = {}, []
+    for packet in sorted(packets, key=lambda one: one.timestamp):
+        event = packet.track_event
+        assert not packet.HasField("track_event") or event.track_uuid in known
+        if event.type == event.TYPE_SLICE_BEGIN:
+            open_.setdefault(event.track_uuid, []).append((packet.timestamp, event))
+        elif event.type == event.TYPE_SLICE_END:
+            begun, first = open_[event.track_uuid].pop()
+            assert packet.timestamp == begun or not open_[event.track_uuid], first
+            if category in first.categories:
+                found.append(packet.timestamp - begun)
+    assert not any(open_.values())
+    return found
+
+
+P99 = """
+with marks as (
+  select hart, time, value // 72057594037927936 as code from events
+  where "table" = 'harts' and what = 'marks'),
+ends as (
+  select code, time - lag(time) over (partition by hart order by time) as took from marks
+  where code in ({codes}))
+select quantile_disc(took, 0.99) as p99, count(*) as many from ends where code = {op}
+"""
+
+
+def test_sql_over_128_harts_gives_the_messages_and_the_p99_of_the_result(tmp_path):
+    trace = record(job("epyc7601x2", "lock/mcs", 128, ops=2), Window())
+    (tmp_path / "t.parquet").write_bytes(files.table(trace))
+    sql = polars.SQLContext(events=polars.read_parquet(tmp_path / "t.parquet"), eager=True)
+    counts = dict(sql.execute('select "table", count(*) from events group by "table"').iter_rows())
+    run = native.start(trace.job)
+    native.to_its_end(run, silent)
+    assert counts["messages"] == run.work()["messages"]
+    assert counts["transactions"] == trace.point["transactions"]
+    op = abi.CONSTANTS["UC_MARK_OP"]
+    codes = [op, *(abi.CONSTANTS[f"UC_MARK_{name}"] for name in ("START", "ROI_ON", "ROI_OFF"))]
+    words = P99.format(op=op, codes=", ".join(map(str, codes)))
+    p99, many = sql.execute(words).row(0)
+    assert many == trace.point["ops"]
+    assert trace.point["latency"]["p99"] <= p99 < trace.point["latency"]["p99"] * (1 + 1 / 32)
+
+
+ASKED = """
+select
+  (select count(*) from slice where category = 'sent') as messages,
+  (select count(*) from flow) as flows,
+  (select count(*) from slice where category = 'transaction') as transactions,
+  (select count(*) from slice where category = 'crossing') as crossings,
+  (select sum(value) from stats where severity in ('error', 'data_loss')) as faults,
+  (select count(*) from slice where category = 'operation') as ops,
+  (select dur from slice where category = 'operation' order by dur limit 1 offset {p99}) as p99
+"""
+
+
+@pytest.mark.long
+def test_trace_processor_gives_the_messages_and_the_p99_of_the_result(tmp_path):
+    shell = shutil.which("trace_processor_shell")
+    if not shell:
+        pytest.skip("no trace_processor_shell here: perfetto.dev says how it is built")
+    trace = record(job("epyc7601x2", "lock/mcs", 128, ops=2), Window())
+    (tmp_path / "t.pftrace").write_bytes(perfetto.trace(trace))
+    ops, work = trace.point["ops"], native.start(trace.job)
+    native.to_its_end(work, silent)
+    (tmp_path / "asked.sql").write_text(ASKED.format(p99=(ops * 99 + 99) // 100 - 1))
+    command = [shell, "query", "-f", tmp_path / "asked.sql", tmp_path / "t.pftrace"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    (row,) = csv.DictReader(said.strip().splitlines())
+    found = {name: int(value) for name, value in row.items()}
+    assert rounded(found.pop("p99")) == trace.point["latency"]["p99"]
+    sent, crossed = work.work()["messages"], work.work()["crossings"]
+    assert found == {
+        **{"messages": sent, "flows": sent, "crossings": crossed, "faults": 0},
+        **{"transactions": trace.point["transactions"], "ops": ops},
+    }

@@ -1,0 +1,212 @@
+"""What `uncore whatif` foretells, beside the same change made by hand.
+
+    python -m tests.whatif.confirm [WORD...]
+
+    cases()           those of cases.toml
+    first(case)       the case of the change that whatif ranks first
+    confirmed(case)   a Row for each thread count: as it is, foretold, by hand
+
+By hand means: in a copy of the C file and its headers (cases.toml says how), or in a machine file
+that says what is otherwise.  With words, only cases are run whose workload has one of them in its
+name.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from uncore.drawing import numbers as units
+from uncore.drawing.table import Column, emit
+from uncore.execution import request as api
+from uncore.execution.execute import execute
+from uncore.job import Job
+from uncore.job.option_values import pairs
+from uncore.result import Repeats, repeats
+from uncore.result.repeats import rate
+from uncore.study import whatif as counterfactual
+from uncore.study.whatif import WHERE, Kind, changed
+from uncore.support import paths
+
+HERE = Path(__file__).parent
+SEEDS = (1, 2, 3, 4, 5)
+DONE: tuple[Kind, ...] = tuple(kind for kind, where in WHERE.items() if where != "bound")
+Edit = tuple[str, str, str]  # file, text, what it becomes
+
+
+@dataclass(frozen=True)
+class Case:
+    """A row of cases.toml."""
+
+    change: str = ""  # words of a row of whatif; those that it ranks first, if none are said
+    workload: str = ""  # a shipped one, or
+    source: str = ""  # a file of this folder
+    on: str = "epyc7601x2"
+    with_: dict[str, str] = field(default_factory=dict)
+    threads: tuple[int, ...] = (16,)
+    ops: int = 30
+    edits: Mapping[str, Sequence[Edit]] = field(default_factory=dict)  # by the change's words
+    measured: tuple[str, ...] = ()  # gains
+
+    @property
+    def name(self) -> str:
+        return self.workload or self.source
+
+    @property
+    def c_file(self) -> Path:
+        return HERE / self.source if self.source else paths.WORKLOADS / f"{self.workload}.c"
+
+
+@dataclass(frozen=True)
+class Row:
+    """Runs of each, and how a table has them: operations a second."""
+
+    case: Case
+    threads: int
+    base: Repeats
+    foretold: Repeats
+    by_hand: Repeats | None  # nobody has said how
+    measured: str
+
+    def columns(self) -> dict[str, Any]:
+        rates = {"base": rate(self.base.median), "foretold": rate(self.foretold.median)}
+        made = self.by_hand and rate(self.by_hand.median)
+        doubtful = counterfactual.overlap(self.base, self.foretold)
+        return {**vars(self), **rates, "by_hand": made, "doubtful": doubtful}
+
+
+def cases() -> list[Case]:
+    found = tomllib.loads((HERE / "cases.toml").read_text())["case"]
+    return [_case(**one) for one in found]
+
+
+def _case(threads: Any = (16,), **row: Any) -> Case:
+    counts = tuple(threads) if isinstance(threads, list | tuple) else (threads,)
+    with_ = row.pop("with", {})
+    return Case(threads=counts, with_=with_, **row)
+
+
+def first(case: Case) -> Case:
+    """What can be done and gains most for sure; the case as it is if a change is said."""
+    if case.change:
+        return case
+    (threads,) = case.threads
+    job = _job(case, threads)
+    found = counterfactual.whatif(case.on, case.name, job, only=DONE)
+    return replace(case, change=shlex.join(found.effects[0].change.words))
+
+
+def confirmed(case: Case) -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        by_hand = _by_hand(case, Path(folder))
+        measured = [*case.measured, *[""] * len(case.threads)]
+        for threads, gain in zip(case.threads, measured, strict=False):
+            base, foretold = _runs(_job(case, threads)), _runs(_foretold(case, threads))
+            made = _runs(_job(case, threads, **by_hand)) if by_hand else None
+            yield Row(case, threads, base, foretold, made, gain)
+
+
+def _job(case: Case, threads: int, machine: str = "", program: str = "", **more: Any) -> Job:
+    overrides = case.with_ | more.pop("overrides", {})
+    return api.make_job(
+        machine or case.on,
+        program or case.workload or case.c_file,
+        [threads],
+        parameters={"ops": case.ops},
+        overrides=overrides,
+        seeds=SEEDS,
+        **more,
+    )
+
+
+def _said(change: str) -> dict[str, list[str]]:
+    """By option."""
+    words, found = shlex.split(change), dict[str, list[str]]()
+    for option, value in zip(words[::2], words[1::2], strict=True):
+        found.setdefault(option, []).append(value)
+    return found
+
+
+def _foretold(case: Case, threads: int) -> Job:
+    """The words of the row of `whatif`."""
+    said = _said(case.change)
+    more: dict[str, Any] = {"overrides": pairs("--with", said.get("--with", []))}
+    if "--home" in said:
+        (more["home"],) = said["--home"]
+    return changed(_job(case, threads, **more), said.get("--free", []), said.get("--apart", []))
+
+
+def _by_hand(case: Case, folder: Path) -> dict[str, str]:
+    """A machine file, or a C file with the headers that are otherwise; nothing, if the change is
+    one of a program and nobody has said how it is made."""
+    if numbers := _said(case.change).get("--with"):
+        machine = folder / "by_hand.toml"
+        machine.write_text(f'extends = "{case.on}"\nname = "by hand"\n' + _tables(numbers))
+        return {"machine": str(machine)}
+    for name, before, after in case.edits.get(case.change, ()):
+        path = folder / name
+        if not path.exists():
+            shared = paths.WORKLOADS / "include" / name
+            shutil.copy(shared if shared.exists() else case.c_file.with_name(name), path)
+        text = path.read_text()
+        assert text.count(before) == 1, f"{name}: '{before}' is there {text.count(before)} times"
+        path.write_text(text.replace(before, after))
+    if case.change not in case.edits:
+        return {}
+    if not (program := folder / case.c_file.name).exists():
+        shutil.copy(case.c_file, program)
+    return {"program": str(program)}
+
+
+def _tables(numbers: Sequence[str]) -> str:
+    """KEY=VALUE as a machine file has them."""
+    texts: dict[str, str] = {}
+    for key, value in pairs("--with", numbers).items():
+        table, _, name = key.rpartition(".")
+        texts[table] = texts.get(table, f"\n[{table}]\n") + f'{name} = "{value}"\n'
+    return "".join(texts.values())
+
+
+def _runs(job: Job) -> Repeats:
+    (found,) = repeats(execute([job])[0])
+    assert not found.median.failures, found.median.failures
+    return found
+
+
+def _gain(key: str) -> Any:
+    return lambda row: row[key] and f"{100 * (row[key] / row['base'] - 1):+.1f} %"
+
+
+COLUMNS = [
+    Column("workload", lambda row: row["case"].name, left=True),
+    Column("threads", "threads"),
+    Column("change", lambda row: row["case"].change, left=True),
+    Column("as it is", "base", units.rate),
+    Column(
+        "foretold",
+        lambda row: ("~ " if row["doubtful"] else "") + _gain("foretold")(row),
+    ),
+    Column("by hand", _gain("by_hand")),
+    Column(
+        "by hand over foretold",
+        lambda row: row["by_hand"] and f"{row['by_hand'] / row['foretold']:.3f}",
+    ),
+    Column("measured", lambda row: row["measured"] or units.EMPTY),
+]
+
+
+def main(words: Sequence[str]) -> None:
+    chosen = [one for one in cases() if not words or any(word in one.name for word in words)]
+    rows = [row.columns() for case in chosen for row in confirmed(first(case))]
+    emit(rows, False, COLUMNS, "what a change gains: foretold, and made by hand")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

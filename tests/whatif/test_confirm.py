@@ -1,0 +1,47 @@
+"""Is what `uncore whatif` foretells what the change made by hand gives?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+
+import pytest
+from tests.whatif.confirm import Case, cases, confirmed, first
+
+CASES = cases()
+EXACT = {  # relative
+    "lock/tas": ("--with core.atomics=far", 1e-9),
+    "lock/cna": ("--apart 'nodes[].node'", 0.01),
+    "layout/false_sharing": ("--apart '*limit'", 0.01),
+}
+
+
+def case(name: str) -> Case:
+    return next(one for one in CASES if one.name == name)
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_a_machine_or_a_layout_changed_by_hand_gives_what_was_foretold(name: str) -> None:
+    change, off = EXACT[name]
+    (row,) = confirmed(replace(case(name), change=change))
+    told = row.columns()
+    assert told["foretold"] > 1.1 * told["base"]
+    assert told["by_hand"] == pytest.approx(told["foretold"], rel=off)
+
+
+def test_first_of_all_that_can_be_done_against_false_sharing_is_the_split() -> None:
+    shared = case("layout/false_sharing")
+    assert first(shared).change in shared.edits
+
+
+def test_a_count_apart_gains_more_among_more_threads_as_in_linux() -> None:
+    gains = [
+        (row["foretold"] / row["base"], row["by_hand"] / row["base"])
+        for row in (one.columns() for one in islice(confirmed(case("file_ref.c")), 3))
+    ]
+    assert gains == sorted(gains)
+    assert min(gains[0]) > 1
+
+
+def test_twelve_shipped_workloads_are_confirmed() -> None:
+    assert len({one.workload for one in CASES if one.workload}) >= 12

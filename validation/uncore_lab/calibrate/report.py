@@ -1,0 +1,57 @@
+"""What `uncore calibrate` prints."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uncore.drawing.table import Column, emit, say
+from uncore_lab.calibrate.determined import UNCERTAIN, doubtful, uncertainties, undetermined
+from uncore_lab.calibrate.fit import Fitted
+from uncore_lab.calibrate.write import amount
+
+FEW = 4  # choices that are listed
+
+
+def show(fitted: Fitted) -> None:
+    _numbers(fitted)
+    _classes(fitted)
+    say(f"chosen, because it was not recorded: {fitted.choice}")
+    if fitted.alike:
+        homes = sorted({choice.home for choice in fitted.alike})
+        say(f"the classes fit as well with another choice: {'; '.join(map(str, fitted.alike))}"
+              if len(fitted.alike) < FEW else f"{len(fitted.alike)} other choices fit the classes"
+              f" as well, homes {', '.join(homes)}")  # fmt: skip
+    for sentence in (*undetermined(fitted), *doubtful(fitted)):
+        say(sentence)
+
+
+def _numbers(fitted: Fitted) -> None:
+    unsure, frees = uncertainties(fitted), fitted.problem.frees
+    factors = np.exp(fitted.steps).tolist()
+    rows = [
+        {"number": key, "before": amount(fitted, key, 1).strip('"')}
+        | {"fitted": amount(fitted, key, factor).strip('"'), "unsure": unsure[key]}
+        for key, factor in zip(frees, factors, strict=True)
+    ]
+    columns = [
+        Column("number", "number", left=True),
+        Column("before", "before"),
+        Column("fitted", "fitted"),
+        Column("+-", "unsure", lambda v: f"{100 * v:.1f} %" if v <= UNCERTAIN else "not alone"),
+    ]
+    emit(rows, False, columns, f"{fitted.problem.machine.name}: numbers fitted to the matrix")
+
+
+def _classes(fitted: Fitted) -> None:
+    off = np.nanmean(abs(fitted.simulated / fitted.problem.measured - 1))
+    rows = [
+        {"class": name, "measured": ns, "simulated": ours, "off": ours / ns - 1}
+        for name, (ns, ours) in fitted.classes.items()
+    ]
+    columns = [
+        Column("class", "class", left=True),
+        Column("measured ns", "measured", "{:.2f}".format),
+        Column("simulated ns", "simulated", "{:.2f}".format),
+        Column("off", "off", lambda v: f"{100 * v:+.1f} %"),
+    ]
+    emit(rows, False, columns, f"medians of classes; pairs are {100 * off:.1f} % off in the mean")

@@ -1,0 +1,117 @@
+"""A claim: what was claimed, which runs ask for it, and the function of them that answers.
+
+    @claim("free() takes 282 ns", expected=(194, 290), unit="ns", runs=FREE, ...)
+    def free_local(local: Curve) -> float:
+        return local.point.cell("free_time", 0, 0)
+
+    free_local.jobs() -> the job of each run     free_local.amount(curves) -> the number
+
+A claim's name is its function's, with hyphens; the function's parameters are those of its runs that
+it needs.  What may be written is explained in README.md.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from uncore.errors import UserError, nearest
+from uncore.execution.request import make_job
+from uncore.job import Job
+from uncore_lab.claims.amounts import Curve
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """A curve: the words of `uncore run`."""
+
+    machine: str
+    workload: str
+    threads: str = "1"
+    set: dict[str, str | int] = {}
+    with_: dict[str, str] = {}
+    place: str = "compact"
+    home: str = "addressed"
+    smt: bool = True
+
+    def job(self) -> Job:
+        return make_job(
+            self.machine,
+            self.workload,
+            self.threads,
+            parameters={name: str(value) for name, value in self.set.items()},
+            overrides=self.with_,
+            placement=self.place,
+            home=self.home,
+            smt=self.smt,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """What `claim` makes of a function."""
+
+    id: str
+    claim: str
+    source: str
+    figures: Sequence[int]
+    expected: tuple[float, float]
+    unit: str
+    runs: Mapping[str, Run]
+    answer: Callable[..., float]
+    neutral: float | None = None
+    fitted: Sequence[str] = ()
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        low, high = self.expected
+        if low > high:
+            raise ValueError(f"{self.id}: expected a range from low to high")
+        for run in self._asked():
+            if run not in self.runs:
+                raise ValueError(f"{self.id}: there is no run '{run}'.{nearest(run, self.runs)}")
+
+    def jobs(self) -> dict[str, Job]:
+        """Of each run."""
+        jobs = {}
+        for name, run in self.runs.items():
+            try:
+                jobs[name] = run.job()
+            except UserError as error:
+                raise UserError(f"claim {self.id}: run '{name}': {error}") from None
+        return jobs
+
+    def amount(self, curves: Mapping[str, Curve]) -> float:
+        """What the runs answer; UserError where a result does not hold what is asked."""
+        try:
+            return float(self.answer(**{run: curves[run] for run in self._asked()}))
+        except (LookupError, TypeError, ValueError, ZeroDivisionError) as error:
+            raise UserError(f"claim {self.id} has no value: {error!r}") from None
+
+    def _asked(self) -> list[str]:
+        """The runs that the function needs; all, where it takes any."""
+        parameters = inspect.signature(self.answer).parameters.values()
+        if any(one.kind == one.VAR_KEYWORD for one in parameters):
+            return list(self.runs)
+        return [one.name for one in parameters]
+
+
+def claim(
+    text: str, *, expected: tuple[float, float], neutral: float | None = None, **keys: Any
+) -> Callable[[Callable[..., float]], Claim]:
+    """Makes a claim of the function that answers it."""
+
+    def made(answer: Callable[..., float]) -> Claim:
+        return Claim(
+            id=answer.__name__.replace("_", "-"),
+            claim=text,
+            expected=(float(expected[0]), float(expected[1])),
+            neutral=None if neutral is None else float(neutral),
+            answer=answer,
+            **keys,
+        )
+
+    return made

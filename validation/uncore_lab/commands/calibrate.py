@@ -1,0 +1,55 @@
+"""A machine file fitted to a user's measurement: calibrate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from uncore import topology
+from uncore.cli.options import note
+from uncore.cli.status import FAILED, OK
+from uncore.drawing.progress import progress
+from uncore.job.option_values import check_endings, check_new
+from uncore.support.output_files import write_whole
+from uncore_lab.calibrate import determined, fit, problem, report, write
+
+
+def calibrate(
+    machine: str,
+    *,
+    matrix: Annotated[
+        Path, Parameter(help="measured handoffs, as `uncore measure --csv` writes them")
+    ],
+    output: Annotated[
+        Path | None, Parameter(name=["--output", "-o"], help="write the machine file (.toml)")
+    ] = None,
+    free: Annotated[
+        list[str],
+        Parameter(negative="", help="numbers to fit; none: those whose source says fitted"),
+    ] = [],  # noqa: B006
+    home: Annotated[str, Parameter(help="memory node of the measured line, if known")] = "",
+    slices: Annotated[str, Parameter(help="slice that owned the line, if known, or hash")] = "",
+    doubtful: Annotated[
+        bool, Parameter(negative="", help="write numbers that no machine of the family has, too")
+    ] = False,
+    force: Annotated[bool, Parameter(negative="", help="overwrite the file")] = False,
+) -> int:
+    if output:
+        check_endings({"--topology": output})
+    check_new({"-o": output}, force)
+    resolved = topology.load(machine)
+    problem.check_keys(resolved, free)
+    fit.check_choice(resolved, home, slices)
+    asked = problem.Problem.of(machine, matrix, free)
+    with progress(fit.turns(resolved, home, slices), "calibrating", "fits") as advance:
+        fitted = fit.solve(asked, home, slices, advance)
+    report.show(fitted)
+    if determined.doubtful(fitted) and output and not doubtful:
+        note(f"{output} is not written: see above; --doubtful writes it all the same")
+        return FAILED
+    if output:
+        write_whole(output, write.machine_file(fitted, matrix, output))
+        note(f"machine file: {output}")
+    return OK

@@ -1,0 +1,62 @@
+"""This computer: measure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from uncore.cli.options import note
+from uncore.cli.status import INTERRUPTED, OK
+from uncore.errors import UserError
+from uncore.host import sysfs
+from uncore.job.option_values import check_endings, check_new
+from uncore.support.output_files import write_whole
+from uncore_lab.measure import describe, plan, record, report
+from uncore_lab.measure import hwloc as lstopo
+from uncore_lab.measure.bench import Here, usable
+from uncore_lab.measure.measure import measure as measured
+
+
+def measure(
+    *,
+    output: Annotated[
+        Path | None, Parameter(name=["--output", "-o"], help="save the measurement (.json)")
+    ] = None,
+    csv: Annotated[Path | None, Parameter(help="write the matrix of handoffs (.csv)")] = None,
+    quick: Annotated[bool, Parameter(negative="", help="a tenth of the samples: orients")] = False,
+    topology: Annotated[
+        Path | None, Parameter(help="write a machine file of this computer (.toml)")
+    ] = None,
+    hwloc: Annotated[
+        Path | None, Parameter(help="with --topology: of the computer of this lstopo XML instead")
+    ] = None,
+    force: Annotated[bool, Parameter(negative="", help="overwrite files")] = False,
+) -> int:
+    files = {"-o": output, "--csv": csv, "--topology": topology}
+    if hwloc and not topology:
+        raise UserError("--hwloc: describes a machine for --topology FILE, which is missing")
+    if hwloc and (output or csv):
+        raise UserError("--hwloc: the computer of a file cannot be measured; write --topology only")
+    check_endings(files)
+    check_new(files, force)
+    if topology:
+        write_whole(topology, describe.describe(lstopo.read(hwloc) if hwloc else sysfs.read()))
+        note(f"machine file: {topology}")
+        if not (output or csv):
+            return OK
+    return _measure(output, csv, quick)
+
+
+def _measure(output: Path | None, csv: Path | None, quick: bool) -> int:
+    computer = sysfs.read(only=usable())
+    found = measured(Here(), computer, sysfs.setting(), plan.QUICK if quick else plan.FULL)
+    report.show(found)
+    if output:
+        record.save(found, output)
+        note(f"measurement: {output}")
+    if csv and found.handoffs:
+        write_whole(csv, record.matrix_csv(found.handoffs))
+        note(f"matrix: {csv}")
+    return INTERRUPTED if found.partial else OK

@@ -1,0 +1,57 @@
+"""What nobody measured: predict, and put on record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from uncore.cli.options import Json
+from uncore.cli.status import OK
+from uncore.errors import UserError
+from uncore.support.paths import CHECKOUT
+from uncore_lab import predict as predicting
+from uncore_lab.figures import hardware
+from uncore_lab.predict import observe as observing
+from uncore_lab.predict.ledger import record as recording
+from uncore_lab.validate import blind, clocks
+
+
+def predict(
+    *machines: Annotated[str, Parameter(help="one machine; after --observe and --record, any")],
+    home: Annotated[str, Parameter(help="where the line is homed: node0, node1, ..., pair")] = "",
+    observe: Annotated[
+        bool, Parameter(negative="", help="renew the numbers of measured machines instead")
+    ] = False,
+    record: Annotated[
+        bool,
+        Parameter(negative="", help="put predictions on record; without machines, today's anew"),
+    ] = False,
+    output: Annotated[
+        Path | None, Parameter(help="write the machine with these numbers and intervals (.toml)")
+    ] = None,
+    json: Json = False,
+) -> int:
+    if output and output.suffix != ".toml":
+        raise UserError(f"--output {output}: expected a name ending in .toml")
+    if observe and record:
+        raise UserError("--observe, --record: write one, then the other: what is observed predicts")
+    if observe:
+        observing.write(machines or hardware.well_measured())
+        _renew_page()
+        return OK
+    if record:
+        recording.record(machines)
+        blind.write_page()
+        return OK
+    if len(machines) != 1:
+        raise UserError("uncore predict expects one machine, such as uncore predict epyc7742x2")
+    return predicting.main(machines[0], home, json=json, output=output)
+
+
+def _renew_page() -> None:
+    """The table of docs/prediction.md that follows from the numbers."""
+    if CHECKOUT:
+        page = CHECKOUT / "docs/prediction.md"
+        page.write_text(clocks.on_page(page.read_text()))

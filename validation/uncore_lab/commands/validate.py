@@ -1,0 +1,87 @@
+"""Simulated against measured: validate, ktr, willitscale."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter, validators
+
+from uncore.cli.options import Cores, Json, Plot, Report, With, command, note, workers
+from uncore.cli.status import OK
+from uncore.drawing.plot import picture
+from uncore.drawing.table import emit
+from uncore.job.option_values import check_endings, pairs
+from uncore_lab import validate as validation
+from uncore_lab.validate import booted
+from uncore_lab.validate import ktr as traces
+from uncore_lab.validate.section import Request
+
+
+def validate(
+    *machines: str,
+    all_: Annotated[
+        bool, Parameter(name="--all", negative="", help="every experiment, not handoffs alone")
+    ] = False,
+    only: Annotated[str, Parameter(help="one experiment by name")] = "",
+    matrices: Annotated[Path | None, Parameter(help="directory of measured matrices")] = None,
+    matrix: Annotated[Path | None, Parameter(help="a matrix of yours, of the one machine")] = None,
+    home: Annotated[str, Parameter(help="with --matrix: node0, node1, ... or pair")] = "",
+    every: Annotated[
+        bool, Parameter(negative="", help="with --only locks: every number of threads measured")
+    ] = False,
+    page: Annotated[Path | None, Parameter(help="write docs/validation.md into this file")] = None,
+    report: Report = None,
+    cores: Cores = 0,
+    json: Json = False,
+) -> int:
+    check_endings({"--report": report})
+    request = Request(
+        machines,
+        matrices,
+        matrix,
+        home,
+        workers(cores),
+        pictures=bool(page or report),
+        every=every,
+    )
+    sent = (report, command()) if report else None
+    status = validation.main(
+        request, only=only, everything=all_, page_path=page, report=sent, json=json
+    )
+    if report:
+        note(f"report: {report}")
+    return int(status)
+
+
+def ktr(
+    trace: Annotated[Path, Parameter(help="a text as ktrdump prints it")],
+    machine: Annotated[str, Parameter(help="that the trace is laid beside")] = "athlonx2-3800",
+    *,
+    record: Annotated[
+        float, Parameter(validator=validators.Number(gte=0), help="ns that each record cost")
+    ] = 0.0,
+    with_: With = [],  # noqa: B006
+    json: Json = False,
+) -> int:
+    records = traces.read(trace)
+    rows = traces.compare(records, machine, dict(pairs("--with", with_)), record)
+    emit(rows, json, traces.COLUMNS, f"{trace.name} beside {machine}: intervals between records")
+    return OK
+
+
+def willitscale(
+    machine: Annotated[str, Parameter(help="that was booted, and was measured")],
+    *consoles: Annotated[Path, Parameter(help="what uncore boot printed")],
+    plot: Plot = None,
+    json: Json = False,
+) -> int:
+    check_endings({"--plot": plot})
+    found = booted.compare(machine, booted.read(consoles))
+    title = f"will-it-scale on {machine}: each curve over its one task, ours and measured"
+    emit([booted.row(one) for one in found], json, booted.COLUMNS, title)
+    if (steps := booted.steps(found)) and not json:
+        note(f"contended, median ratio from one number of tasks to the next (measured): {steps}")
+    if plot:
+        note(f"picture: {picture(plot, *booted.panels(machine, found))}")
+    return OK

@@ -1,0 +1,19 @@
+"""The column `measured` beside simulated handoffs (`uncore matrix`, `uncore demo`)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uncore.topology.distance import classes
+from uncore.topology.machine import Machine
+from uncore_lab.figures import hardware
+
+
+def handoffs(machine: Machine) -> dict[str, float]:
+    """Distance class -> median in ns on the real machine, where we carry figures."""
+    if machine.id not in hardware.carried():
+        return {}
+    ns = hardware.carried_matrix(hardware.read(machine.id), machine)
+    levels = hardware.level_of_pairs(machine)
+    known = {name: ns[(levels == name) & ~np.isnan(ns)] for name in classes(machine)}
+    return {name: round(float(np.median(found)), 2) for name, found in known.items() if found.size}

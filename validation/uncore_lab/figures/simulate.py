@@ -1,0 +1,60 @@
+"""The simulated counterpart of a measured core-to-core matrix.
+
+    handoffs(machine, hardware) -> ns by hart, lower triangle
+    handoffs(machine, hardware, cores, rounds)    of some cores only; NaN elsewhere
+
+One run plays all pairs of cores, one hart of each, as on the measured machines, where the siblings
+of the two players slept; a second run plays two siblings.  Every pair of siblings of a kind of core
+runs the same code in the same private caches, so one pair stands for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from uncore.engine import Probes, native
+from uncore.execution.request import make_job
+from uncore.topology.machine import Machine
+from uncore_lab.figures.hardware import Hardware, Matrix
+
+WORKLOAD = "latency/pingpong"
+ROUNDS = 100
+NO_PROBES: Probes = frozenset()
+
+
+def handoffs(
+    machine: Machine, hardware: Hardware, cores: Sequence[int] = (), rounds: int = ROUNDS
+) -> Matrix:
+    players = list(cores or range(machine.cores))
+    between = np.full((machine.cores, machine.cores), np.nan)
+    between[np.ix_(players, players)] = _played(
+        machine, hardware, [machine.harts_of(core)[0] for core in players], rounds
+    )
+    core, kind = np.array(machine.hart_cores), np.array(machine.core_kinds)
+    ns: Matrix = between[np.ix_(core, core)]
+    own = msgspec.structs.replace(hardware, home="node0")  # wherever it is, the line stays there
+    for name in machine.kind_names:
+        pairs = (machine.harts_of(int(c)) for c in np.flatnonzero(kind == name))
+        pair = next((harts for harts in pairs if len(harts) > 1), None)
+        if pair:
+            alike = np.equal.outer(core, core) & (kind == name)[core]
+            ns[alike] += _played(machine, own, pair[:2], ROUNDS)[0, 1]
+    ns[np.triu_indices(machine.harts)] = np.nan
+    return ns
+
+
+def _played(machine: Machine, hardware: Hardware, harts: Sequence[int], rounds: int) -> Matrix:
+    job = make_job(
+        machine,
+        WORKLOAD,
+        (len(harts),),
+        parameters={"rounds": rounds},
+        placement=",".join(map(str, harts)),
+        home=hardware.home,
+        slices=hardware.slice,
+    )
+    point = native.run(job, NO_PROBES)
+    return np.array(point["tables"]["handoff"], dtype=float) / 1000

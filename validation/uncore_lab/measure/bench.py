@@ -1,0 +1,80 @@
+"""Where the measuring programs run: on processors of this computer.
+
+    Bench.play(program, cpus, parameters, tick) -> Point
+
+The programs are workloads, and those of workloads/host/linux/, whose subject is a system call.  A
+bench runs one on the processors named and returns what it published.  Everything above the bench
+knows processors by number only, so that the tests put a simulated machine in its place.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+import msgspec
+
+from uncore import program
+from uncore.errors import UserError
+from uncore.host import pinned
+from uncore.result.schema import Point
+from uncore.support import paths
+
+LINUX = "host/"  # programs that are no guests
+Parameters = Mapping[str, int | str]
+Tick = Callable[[], None] | None
+
+
+class Bench(Protocol):
+    def play(
+        self, name: str, cpus: Sequence[int], parameters: Parameters, tick: Tick = None
+    ) -> Point:
+        """GuestError where the program cannot do its work."""
+
+
+class Here:
+    """This computer."""
+
+    def play(
+        self, name: str, cpus: Sequence[int], parameters: Parameters, tick: Tick = None
+    ) -> Point:
+        if not name.startswith(LINUX):
+            workload = program.find(name)
+            texts = workload.canonical(parameters)
+            numbers = {key: workload.parameter(key).parse(text) for key, text in texts.items()}
+        else:  # for Linux alone; there is no guest to ask for its parameters
+            numbers = {key: int(value) for key, value in parameters.items()}
+        binary = pinned.compile(paths.WORKLOADS / f"{name}.c")
+        return msgspec.convert(pinned.play(binary, name, cpus, numbers, tick), Point)
+
+
+def usable() -> list[int]:
+    """The processors this process may use; refuses where nothing can be measured."""
+    if what := pinned.missing():
+        raise UserError(f"uncore measure: {what}")
+    allowed = sorted(os.sched_getaffinity(0))
+    if len(allowed) < 2:
+        raise UserError(
+            f"uncore measure: this process may use processor {allowed[0]} alone, and between"
+            " processors is what is measured; widen its cpuset (taskset, the container's cpus), or"
+            " use another computer"
+        )
+    for cpu in allowed:
+        _pin(cpu, allowed)
+    return allowed
+
+
+def _pin(cpu: int, before: Sequence[int]) -> None:
+    """Tries what each measuring thread will do."""
+    try:
+        os.sched_setaffinity(0, {cpu})
+        if os.sched_getaffinity(0) != {cpu}:
+            raise OSError(0, "the system has kept it elsewhere")
+    except OSError as error:
+        raise UserError(
+            f"uncore measure: a thread cannot be pinned to processor {cpu}: {error.strerror};"
+            " run it where sched_setaffinity(2) is permitted"
+        ) from None
+    finally:
+        os.sched_setaffinity(0, set(before))

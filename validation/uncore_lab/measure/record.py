@@ -1,0 +1,167 @@
+"""The file of a measurement: what it holds, how it is read and written.
+
+    save(measurement, path)        whole or not at all
+    load(path) -> Measurement
+    matrix_csv(handoffs) -> str    as the core-to-core-latency collections have it
+
+Invariants: a section that was not measured is None and `absent` says why; no number stands for
+"unknown".  docs/measure.md is checked against the descriptions here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+
+from uncore.errors import UserError
+from uncore.host.computer import Cache, Computer, Cpu, Node
+from uncore.host.sysfs import Setting
+from uncore.support.output_files import write_whole
+
+SCHEMA = "uncore.measurement/1"
+
+
+class Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of all parts of the file but the computer's description."""
+
+
+class Again(Part, frozen=True, kw_only=True):
+    """A pair measured a second time, in another process."""
+
+    cpus: Annotated[tuple[int, int], Meta(description="the pair")]
+    first_ns: Annotated[float, Meta(description="its median in the matrix")]
+    again_ns: Annotated[
+        float, Meta(description="its median later: another line, with a slice of its own")
+    ]
+
+
+class Handoffs(Part, frozen=True, kw_only=True):
+    """What handing one line over costs, for every pair: latency/pingpong."""
+
+    cpus: Annotated[list[int], Meta(description="processors of the rows and columns, ascending")]
+    samples: Annotated[int, Meta(description="of each pair")]
+    rounds: Annotated[int, Meta(description="round trips of a sample")]
+    node: Annotated[int, Meta(description="memory node that was asked for the flag's line")]
+    mean_ns: Annotated[
+        list[list[float]],
+        Meta(description="mean of the samples, each row against the processors before it"),
+    ]
+    median_ns: Annotated[
+        list[list[float]], Meta(description="median of the samples, laid out alike")
+    ]
+    deviation_ns: Annotated[
+        list[list[float]], Meta(description="half of what the middle half of the samples spans")
+    ]
+    again: Annotated[list[Again], Meta(description="some pairs once more")]
+
+
+class Throughput(Part, frozen=True, kw_only=True):
+    """A workload on some processors, all at once."""
+
+    workload: Annotated[str, Meta(description="of `uncore list`")]
+    threads: Annotated[int, Meta(description="pinned threads")]
+    cpus: Annotated[list[int], Meta(description="where they ran")]
+    ops: Annotated[int, Meta(description="operations of each thread in a run")]
+    ops_per_second: Annotated[
+        list[float], Meta(description="of all threads together; a number a run, ascending")
+    ]
+    failures: Annotated[list[str], Meta(description="self-checks that failed")] = []
+
+
+class Percentiles(Part, frozen=True, kw_only=True):
+    """Of single durations, in ns."""
+
+    count: Annotated[int, Meta(description="durations")]
+    p10: Annotated[float, Meta(description="a tenth took at most this long")]
+    p50: Annotated[float, Meta(description="half of them")]
+    p90: Annotated[float, Meta(description="nine tenths")]
+    p99: Annotated[float, Meta(description="99 of 100")]
+
+
+class Wakeup(Part, frozen=True, kw_only=True):
+    """Waking a thread that sleeps on another processor: host/linux/wakeup."""
+
+    waker: Annotated[int, Meta(description="processor")]
+    sleeper: Annotated[int, Meta(description="processor")]
+    distance: Annotated[str, Meta(description="the nearest thing the two share")]
+    idle_ns: Annotated[int, Meta(description="how long the sleeper was left alone before each")]
+    wake_ns: Annotated[
+        Percentiles, Meta(description="from before the call to the sleeper's first instruction")
+    ]
+    call_ns: Annotated[Percentiles, Meta(description="the waker's call alone")]
+
+
+class Barrier(Part, frozen=True, kw_only=True):
+    """membarrier(PRIVATE_EXPEDITED), an IPI to each running thread: host/linux/membarrier."""
+
+    sender: Annotated[int, Meta(description="processor")]
+    others: Annotated[list[int], Meta(description="processors of the other threads")]
+    running: Annotated[bool, Meta(description="whether the others ran; asleep no IPI is sent")]
+    distance: Annotated[str, Meta(description="the nearest thing all share, sender and others")]
+    sent_ns: Annotated[
+        Percentiles | None,
+        Meta(description="calls during which every other thread was interrupted; null: none"),
+    ]
+    unseen_ns: Annotated[
+        Percentiles | None,
+        Meta(description="calls during which some thread, or all, saw no interrupt; null: none"),
+    ]
+
+
+class Measurement(Part, frozen=True, kw_only=True):
+    """One computer, measured once."""
+
+    schema: Annotated[str, Meta(description=f'"{SCHEMA}"')] = SCHEMA
+    uncore: Annotated[str, Meta(description="version of uncore")]
+    compiler: Annotated[str, Meta(description="that compiled the measuring programs")]
+    started: Annotated[str, Meta(description="date and time, UTC")]
+    seconds: Annotated[float, Meta(description="that measuring took")]
+    quick: Annotated[bool, Meta(description="fewer samples and runs: orients only")]
+    partial: Annotated[bool, Meta(description="it was interrupted: later sections are missing")]
+    computer: Annotated[
+        Computer, Meta(description="processors, caches, nodes, as it describes them")
+    ]
+    setting: Annotated[Setting, Meta(description="kernel, clocks, governor, host; empty: not told")]
+    noise_pct: Annotated[
+        float | None,
+        Meta(description="median of the pairs' deviations, in per cent of their medians"),
+    ]
+    handoffs: Annotated[Handoffs | None, Meta(description="the matrix")] = None
+    throughput: Annotated[
+        list[Throughput] | None, Meta(description="atomics and spin locks by threads")
+    ] = None
+    wakeups: Annotated[list[Wakeup] | None, Meta(description="remote wake-ups")] = None
+    barriers: Annotated[list[Barrier] | None, Meta(description="IPIs, by proxy")] = None
+    absent: Annotated[
+        dict[str, str], Meta(description="why a section is null: its name to the reason")
+    ] = {}
+
+
+PARTS = (
+    *(Measurement, Computer, Cpu, Cache, Node, Setting),
+    *(Handoffs, Again, Throughput, Wakeup, Barrier, Percentiles),
+)
+
+
+def save(measurement: Measurement, path: Path) -> None:
+    text = msgspec.json.format(msgspec.json.encode(measurement), indent=1)
+    write_whole(path, text.decode() + "\n")
+
+
+def load(path: Path) -> Measurement:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Measurement)
+    except OSError as error:
+        raise UserError(f"{path}: cannot read it: {error.strerror}") from None
+    except msgspec.DecodeError as error:
+        raise UserError(f"{path}: no file of `uncore measure`: {error}") from None
+
+
+def matrix_csv(handoffs: Handoffs) -> str:
+    """Lower triangle, ns, as many columns as rows."""
+    cpus = len(handoffs.cpus)
+    rows = [[*map(str, row), *[""] * (cpus - len(row))] for row in handoffs.mean_ns]
+    return "".join(",".join(row) + "\n" for row in rows)

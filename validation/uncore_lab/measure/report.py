@@ -1,0 +1,125 @@
+"""A measurement for reading: one table a section."""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+from uncore.drawing.numbers import EMPTY
+from uncore.drawing.table import Column, emit, say
+from uncore_lab.measure.plan import CONTENDED, DISTANCES
+from uncore_lab.measure.record import Measurement, Percentiles
+
+BUSY = 0.5  # runnable tasks
+
+
+def show(found: Measurement) -> None:
+    _facts(found)
+    _handoffs(found)
+    _throughput(found)
+    _wakeups(found)
+    _barriers(found)
+    for section, why in found.absent.items():
+        say(f"not measured: {section} ({why})")
+
+
+def _facts(found: Measurement) -> None:
+    setting, computer = found.setting, found.computer
+    say(f"{computer.name}: {len(computer.cpus)} processors; Linux {setting.kernel},"
+          f" clock source {setting.clock_source or 'not told'},"
+          f" governor {setting.governor or 'not told'}, load {setting.load}")  # fmt: skip
+    if setting.hypervisor:
+        say(f"a virtual machine ({setting.hypervisor}): interrupts and wake-ups pass its host")
+    if setting.load > BUSY:
+        say(f"it was busy ({setting.load} tasks the minute before): threads waited for"
+              " processors, and what needs several at once (queue locks) shows that")  # fmt: skip
+    if found.noise_pct is not None:
+        say(f"noise: half of a pair's samples are within {found.noise_pct} % of their median")
+    print()
+
+
+def _handoffs(found: Measurement) -> None:
+    if not (matrix := found.handoffs):
+        return
+    classes: dict[str, list[tuple[float, float]]] = {}
+    for row, a in enumerate(matrix.cpus):
+        for column, b in enumerate(matrix.cpus[:row]):
+            pair = matrix.median_ns[row][column], matrix.mean_ns[row][column]
+            classes.setdefault(found.computer.distance(a, b), []).append(pair)
+    rows = [
+        {"distance": name, "pairs": len(pairs)}
+        | {"min": min(pairs)[0], "max": max(pairs)[0]}
+        | {"median": statistics.median(m for m, _ in pairs)}
+        | {"mean": statistics.median(m for _, m in pairs)}
+        for name in DISTANCES
+        if (pairs := classes.get(name))
+    ]
+    columns = [
+        Column("nearest thing shared", "distance", left=True),
+        Column("pairs", "pairs"),
+        *(Column(f"{key} ns", key, "{:.1f}".format) for key in ("min", "median", "max")),
+        Column("of the means ns", "mean", "{:.1f}".format),
+    ]
+    emit(rows, False, columns, "one handoff of a line, medians of samples")
+
+
+def _throughput(found: Measurement) -> None:
+    points = found.throughput or []
+    rows: list[dict[str, Any]] = [
+        {"workload": name}
+        | {
+            str(p.threads): statistics.median(p.ops_per_second)
+            for p in points
+            if p.workload == name and p.ops_per_second
+        }
+        for name in CONTENDED
+    ]
+    counts = sorted({p.threads for p in points})
+    columns = [Column("threads", "workload", left=True)]
+    columns += [Column(str(n), str(n), _millions) for n in counts]
+    if points:
+        emit(rows, False, columns, "million operations a second, median of runs")
+    for point in points:
+        for failure in point.failures:
+            say(f"{point.workload} at {point.threads} threads: {failure}")
+
+
+def _millions(rate: float | None) -> str:
+    return EMPTY if rate is None else f"{rate / 1e6:.2f}"
+
+
+def _spread(what: Percentiles | None) -> str:
+    return f"{what.p50:.0f} ({what.p10:.0f} to {what.p99:.0f})" if what else EMPTY
+
+
+def _wakeups(found: Measurement) -> None:
+    rows: list[dict[str, Any]] = [
+        {"pair": f"{w.waker} wakes {w.sleeper}", "distance": w.distance}
+        | {"wake": _spread(w.wake_ns), "call": _spread(w.call_ns)}
+        for w in found.wakeups or []
+    ]
+    columns = [Column(head, head, left=True) for head in ("pair", "distance")]
+    columns += [Column(f"{key} ns", key) for key in ("wake", "call")]
+    if rows:
+        emit(rows, False, columns, "remote wake-up: median (10th to 99th of 100)")
+
+
+def _barriers(found: Measurement) -> None:
+    rows: list[dict[str, Any]] = [
+        {"sender": b.sender, "to": len(b.others), "distance": b.distance}
+        | {"others": "run" if b.running else "sleep"}
+        | {"sent": _spread(b.sent_ns), "seen": b.sent_ns.count if b.sent_ns else 0}
+        | {"unseen": _spread(b.unseen_ns)}
+        for b in found.barriers or []
+    ]
+    columns = [
+        Column("sender", "sender"),
+        Column("to", "to"),
+        Column("distance", "distance", left=True),
+        Column("others", "others", left=True),
+        Column("all interrupted ns", "sent"),
+        Column("calls", "seen"),
+        Column("else ns", "unseen"),
+    ]
+    if rows:
+        emit(rows, False, columns, "membarrier: IPIs and their answers, median (10th to 99th)")

@@ -1,0 +1,119 @@
+"""What each measured machine says of its own numbers: the observations that predictions rest on.
+
+    fitted(name) -> {key: ns}        the machine's unknown numbers, from its own figures alone
+    write(names)                     renews observed.toml
+    observations() -> list           what observed.toml holds, with slot, descent and clocks
+
+A family's file has one value for all its members, found on all of them together; who wants to know
+how far members differ, and to leave one out, needs each machine's own.  So the numbers are fitted
+once more, machine by machine.  A number that its machine's figures do not determine is left out.
+
+Every class weighs the same, by its pairs.  Where figures say nothing a number stays near its file's
+value (a normal prior of one e-fold); what that leaves uncertain by more than DETERMINED is not an
+observation.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from uncore import topology
+from uncore.drawing.progress import progress
+from uncore.errors import UserError
+from uncore.topology.lineage import Descent
+from uncore_lab.figures import hardware as figures
+from uncore_lab.figures.hardware import Matrix
+from uncore_lab.figures.sample import Sample
+from uncore_lab.fitting.numbers import RATIO, Free, clocks, free, highest, settings, stepped
+from uncore_lab.fitting.solve import Part, Target, Vector, over_jumps, present
+
+OBSERVED = Path(__file__).with_name("observed.toml")
+HEAD = """\
+# What each machine's own figures say of its numbers, in ns (ratios: as they are).
+# Written by `uncore predict --observe`; change figures/ or topologies/ instead.
+"""
+
+ERROR = 0.02  # of a class median, as far as the model's form can reach it
+DETERMINED = 0.3  # standard deviation of a logarithm
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One number of one measured machine, in every unit the machine has."""
+
+    machine: str
+    slot: str
+    descent: Descent
+    values: Mapping[str, float]
+
+
+# ---- Fitting one machine -------------------------------------------------------------------------
+
+
+def fitted(name: str, start: Mapping[str, Free] | None = None) -> dict[str, float]:
+    frees = free(name) if start is None else start
+    if not frees:
+        return {}
+    found = over_jumps([_part(name, frees)], prior=ERROR)
+    sure = found.deviations(ERROR) < DETERMINED
+    numbers = stepped(frees, found.steps)
+    return {key: value for (key, value), known in zip(numbers.items(), sure, strict=True) if known}
+
+
+def _part(name: str, frees: Mapping[str, Free]) -> Part:
+    """A sample of the machine's pairs against the carried figures, which are medians."""
+    machine, hardware = topology.load(name, measured=True), figures.read(name)
+    sample, measured = Sample.of(machine, hardware), figures.carried_matrix(hardware, machine)
+
+    def simulated(steps: Vector) -> Matrix:
+        moved = settings(stepped(frees, steps), frees)
+        return sample.pairs(topology.load(name, moved, measured=True))
+
+    played = present(sample.masks, measured, sample.pairs(machine))
+    target = Target(measured, played, medians=0, pairs=1)
+    return Part(list(frees), lambda steps: target.off(simulated(steps)), highest(frees))
+
+
+# ---- The file ------------------------------------------------------------------------------------
+
+
+def write(names: Sequence[str]) -> None:
+    """Renews the machines named; the others stay, but for those that are measured no more."""
+    known, kept = figures.well_measured(), _recorded()
+    found = {name: values for name, values in kept.items() if name in known}
+    with progress(len(names), "observing", "machines") as advance:
+        for name in names:
+            found[name] = fitted(name)
+            advance(1)
+    lines = [HEAD]
+    for name in sorted(found):
+        lines += [f"[{name}]", *(f'"{k}" = {v:.4g}' for k, v in found[name].items()), ""]
+    try:
+        OBSERVED.write_text("\n".join(lines))
+    except OSError as error:
+        raise UserError(f"{OBSERVED}: cannot be written: {error.strerror}") from None
+    observations.cache_clear()
+
+
+def _recorded() -> dict[str, dict[str, float]]:
+    try:
+        return tomllib.loads(OBSERVED.read_text()) if OBSERVED.is_file() else {}
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise UserError(f"{OBSERVED}: no observations: {error}") from None
+
+
+@cache
+def observations() -> list[Observation]:
+    found = []
+    for name, values in _recorded().items():
+        frees, periods = free(name), clocks(name)
+        for key in values.keys() & frees.keys():
+            one = frees[key]
+            units = {RATIO: 1.0} if one.unit == RATIO else periods
+            in_units = {unit: values[key] / one.count / period for unit, period in units.items()}
+            found.append(Observation(name, one.slot, one.descent, in_units))
+    return sorted(found, key=lambda o: (o.slot, o.machine))

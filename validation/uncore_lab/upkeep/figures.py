@@ -1,0 +1,171 @@
+"""Writes uncore_lab/figures/machines/MACHINE.toml from a measured matrix.
+
+    python -m uncore_lab.upkeep.figures MACHINE... --matrices DIR [--set KEY=VALUE ...]
+
+Class medians and, where the machine has structure, what is finer: each core's part inside a shared
+cache whose parts add up, and (`--set between=die`) medians between dies or complexes.  What a file
+already says of quality, source, home, slice and structure is kept unless set anew, for example
+`--set quality=B --set home=node1 --set "at_home=ccx2 ccx3"`; tables of other experiments stay.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from uncore import topology
+from uncore.errors import UncoreError
+from uncore.job.option_values import pairs as settings
+from uncore.topology.machine import Machine
+from uncore_lab.figures import MACHINES
+from uncore_lab.figures import hardware as figures
+from uncore_lab.figures.hardware import Matrix
+from uncore_lab.figures.parts import parts_of, shared_cache
+
+HEAD = "# Handing a line from core to core: {}; the keys are explained in README.md.\n"
+SOURCES = {
+    "c2c": "core-to-core-latency collection of Nicolas Viennot (MIT)",
+    "kcores": "core-to-core-latency collection of KCORES (MIT)",
+}
+DEFAULTS = {"quality": "A", "source": "c2c", "home": "node0"}
+KEYS = (
+    "quality",
+    "source",
+    "home",
+    "at_home",
+    "slice",
+    "structure",
+    "unmatched",
+    "lends_nothing",
+)  # in the file's order
+ADDITIVE = 0.5  # of the variance inside a shared cache: from here on parts are worth carrying
+ABOVE = {"socket": "xsocket", "die": "pkg"}  # what the pairs that only the system holds are called
+WIDTH = 8  # numbers a line
+
+
+def text_of(name: str, matrices: Path, given: Mapping[str, str]) -> str:
+    machine = topology.load(name)
+    known = DEFAULTS | _known(name) | dict(given)
+    known["source"] = SOURCES.get(known["source"], known["source"])
+    measured = figures.measured_matrix(matrices / f"{name}.csv", machine)
+    lines = [HEAD.format(machine.name), f'name    = "{machine.name}"']
+    lines += [f"{key:<7} = {_quoted(key, known[key])}" for key in KEYS if known.get(key)]
+    lines += ["", "[classes]", *_classes(machine, measured, known)]
+    lines += _parts(machine, measured)
+    if known.get("between"):
+        lines += _between(machine, known["between"], measured)
+    return "\n".join([*lines, *_others(name)]) + "\n"
+
+
+def _known(name: str) -> dict[str, Any]:
+    path = MACHINES / f"{name}.toml"
+    document = tomllib.loads(path.read_text()) if path.is_file() else {}
+    kept = {key: document[key] for key in KEYS if key in document}
+    if "at_home" in kept:
+        kept["at_home"] = " ".join(kept["at_home"])
+    return kept | {"between": next(iter(document.get("between", ())), "")}
+
+
+def _quoted(key: str, value: object) -> str:
+    if key == "at_home":
+        return msgspec.json.encode(str(value).split()).decode()
+    return str(value) if key == "structure" else f'"{value}"'
+
+
+def _classes(machine: Machine, measured: Matrix, known: Mapping[str, str]) -> Iterator[str]:
+    levels = figures.by_level(machine, known["home"], known.get("at_home", "").split())
+    labels = {name: _label(machine, name) for name in levels.classes}
+    width = max(map(len, labels.values()))
+    for name, mask in levels.masks(machine).items():
+        one, pairs = levels.classes[name], measured[mask & ~np.isnan(measured)]
+        side = f', side = "{one.side}"' if one.side else ""
+        kinds = f', kinds = "{one.kinds}"' if one.kinds else ""
+        yield (
+            f'{labels[name]:<{width}} = {{ within = "{one.within}"{side}{kinds},'
+            f" ns = {_number(np.median(pairs))}, pairs = {pairs.size} }}"
+        )
+
+
+def _label(machine: Machine, name: str) -> str:
+    """As the collections call it: siblings are smt, what shares a cache is l3."""
+    level, dash, side = name.partition("-")
+    names = {"core": "smt", "socket": "pkg", shared_cache(machine): "l3"}
+    names["system"] = next((n for lv, n in ABOVE.items() if lv in machine.levels), "die")
+    return names.get(level, level) + dash + side
+
+
+def _parts(machine: Machine, measured: Matrix) -> Iterator[str]:
+    """Where cores differ in kind, their pairs are classes of their own, whose medians sums of parts
+    would move."""
+    if machine.kinds:
+        return
+    found = {name: p.ns for name, p in parts_of(machine, measured).items() if p.r2 >= ADDITIVE}
+    if found:
+        yield "\n[parts]  # ns each core adds: L(i, j) = part(i) + part(j) inside one L3"
+    for name, parts in found.items():
+        yield f"{name} = [\n{_rows([parts[i : i + WIDTH] for i in range(0, len(parts), WIDTH)])}\n]"
+
+
+def _between(machine: Machine, level: str, measured: Matrix) -> Iterator[str]:
+    depth = machine.levels.index(level)
+    member = np.array([machine.shape[core][depth] for core in machine.hart_cores])
+    outside = machine.levels[: machine.levels.index(shared_cache(machine))]
+    far = np.where(np.isin(figures.level_of_pairs(machine), outside), measured, np.nan)
+    rows = [
+        [_median(far[np.ix_(member == a, member == b)]) for b in range(a + 1)]
+        for a in range(int(member.max()) + 1)
+    ]
+    yield "\n[between]  # ns between cores of two parts (of one: of its inner parts), medians"
+    yield f"{level} = [\n" + "\n".join(f"    [{', '.join(row)}]," for row in rows) + "\n]"
+
+
+def _median(values: Matrix) -> str:
+    known = values[~np.isnan(values)]
+    return f"{np.median(known):.1f}" if known.size else "nan"
+
+
+def _rows(rows: Iterable[Iterable[float]]) -> str:
+    return "\n".join("    " + " ".join(f"{value:.2f}," for value in row) for row in rows)
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def _others(name: str) -> Iterator[str]:
+    """The text of the tables of other experiments, as it stands."""
+    path = MACHINES / f"{name}.toml"
+    lines, keep = path.read_text().splitlines() if path.is_file() else [], False
+    for line in lines:
+        if line.startswith("["):
+            keep = line.strip("[]").split(".")[0].split("]")[0] in figures.OTHERS
+            if keep:
+                yield ""
+        if keep and line:
+            yield line
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("machines", nargs="+")
+    parser.add_argument("--matrices", type=Path, required=True)
+    parser.add_argument("--set", action="append", default=[])
+    words = parser.parse_args()
+    try:
+        given = settings("--set", words.set)
+        for name in words.machines:
+            text = text_of(name, words.matrices, given)
+            (MACHINES / f"{name}.toml").write_text(text)
+    except UncoreError as error:
+        sys.exit(f"derive: {error}")
+
+
+if __name__ == "__main__":
+    main()

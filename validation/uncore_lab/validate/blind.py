@@ -1,0 +1,141 @@
+"""Predicted blind, then measured: what is on record, and what somebody measured afterwards.
+
+    run(request) -> Section       of the machines named, or of all that were measured since
+    page() -> docs/ledger.md      of every machine ever predicted blind
+    write_page()
+
+What stands here was predicted once (predict/ledger), and is not predicted anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import mean, median
+from typing import Any
+
+from uncore.drawing.table import Column, Row
+from uncore.support.output_files import write_whole
+from uncore.support.paths import CHECKOUT
+from uncore_lab.predict.forecast import SHARE
+from uncore_lab.predict.ledger import Entry, entries, scores
+from uncore_lab.validate.page import markdown
+from uncore_lab.validate.section import Request, Section
+
+PROSE = (
+    "Class medians, in ns, that were predicted before anybody here had a measurement of the"
+    " machine, with 80 % intervals, from public specifications and the numbers of relatives (see"
+    " [prediction.md](prediction.md)). What is on record stays as it was, whatever the model says"
+    " now; all of it is in [ledger.md](ledger.md). Where memory has several nodes the line is on"
+    " node 0; sides are named after it. `guess`: a number that matters came from no relative."
+)
+HEAD = """\
+# The ledger
+
+Every machine that was predicted before anybody here had measured it: class medians of a handoff, in
+ns, with 80 % intervals, from public specifications and the numbers of relatives (see
+[prediction.md](prediction.md)). A prediction is written down on its `date` by the commit named, and
+stays: `validation/uncore_lab/predict/ledger` has a file a day, sealed by a digest. What is measured
+later stands beside it. Where memory has several nodes the line is on node 0; sides are named
+after it.
+`guess`: a number that matters came from no relative, but from the machine's file.
+
+`uncore predict --record MACHINE` adds a machine and writes this page.
+"""
+
+
+def run(request: Request) -> Section:
+    known = entries()
+    names = request.chosen({e.machine: e for e in known}, "no prediction is on record of")
+    chosen = [e for e in known if e.machine in names and (request.machines or e.measured)]
+    return Section(
+        name="blind",
+        title="Predicted blind, then measured",
+        prose=PROSE,
+        columns=COLUMNS,
+        rows=_rows(chosen),
+        notes=_notes(chosen),
+    )
+
+
+def page() -> str:
+    known = entries()
+    parts = [HEAD]
+    for day in dict.fromkeys(entry.date for entry in known):
+        then = [entry for entry in known if entry.date == day]
+        section = Section("ledger", f"Predicted on {day}", "", COLUMNS, _rows(then))
+        parts += [f"## {section.title}\n", markdown(section)]
+        if notes := _notes(then):
+            parts += [*(f"* {note}" for note in notes), ""]
+    return "\n".join(parts)
+
+
+def write_page() -> None:
+    if CHECKOUT:
+        write_whole(CHECKOUT / "docs/ledger.md", page())
+
+
+def _rows(chosen: Sequence[Entry]) -> list[dict[str, Any]]:
+    return [row for entry in chosen for row in _classes(entry)]
+
+
+def _classes(entry: Entry) -> Iterator[dict[str, Any]]:
+    measured = entry.measured.classes if entry.measured else {}
+    for label, (low, ns, high) in entry.predicted.classes.items():
+        real = measured.get(label)
+        yield {
+            "machine": entry.machine,
+            "date": entry.date,
+            "commit": entry.predicted.commit,
+            "class": label,
+            "predicted_ns": ns,
+            "low_ns": low,
+            "high_ns": high,
+            "lent": label not in entry.predicted.kept,
+            "measured_ns": real,
+            "error_pct": None if real is None else round(100 * (ns / real - 1), 1),
+            "inside": None if real is None else low <= real <= high,
+            "since": _since(entry, real),
+        }
+
+
+def _since(entry: Entry, real: float | None) -> str | None:
+    if entry.measured and real is not None:
+        return entry.measured.date
+    return f"{entry.scored.date}, held back" if entry.scored and not entry.measured else None
+
+
+def _notes(chosen: Sequence[Entry]) -> list[str]:
+    rows = [row for row in _rows(chosen) if row["measured_ns"] is not None]
+    of = [entry for entry in chosen if entry.measured]
+    notes = [_summary(rows, len(of))] if rows else []
+    notes += [f"{e.machine}: {e.measured.note}" for e in of if e.measured and e.measured.note]
+    names = {entry.machine for entry in chosen}
+    return notes + [
+        f"{one.date}, {', '.join(one.machines)}: {one.said}"
+        for one in scores()
+        if names & set(one.machines)
+    ]
+
+
+def _summary(rows: Sequence[Row], machines: int) -> str:
+    inside, off = mean(row["inside"] for row in rows), [abs(row["error_pct"]) for row in rows]
+    return (
+        f"Measured since: {len(rows)} classes of {machines} machines, {inside:.0%} inside intervals"
+        f" of {SHARE:.0%}; error {mean(off):.0f}% mean, {median(off):.0f}% median."
+    ).replace("%", " %")
+
+
+COLUMNS = [
+    Column("machine", "machine", left=True, key=True),
+    Column("date", "date", left=True),
+    Column("commit", "commit", left=True),
+    Column("class", "class", left=True, key=True),
+    Column("predicted ns", "predicted_ns", lambda v: f"{v:.1f}"),
+    Column("from ns", "low_ns", lambda v: f"{v:.1f}"),
+    Column("to ns", "high_ns", lambda v: f"{v:.1f}"),
+    Column("lent", lambda row: "yes" if row["lent"] else "guess", left=True),
+    Column("measured ns", "measured_ns", lambda v: "-" if v is None else f"{v:.1f}"),
+    Column("error", "error_pct", lambda v: "-" if v is None else f"{v:+.1f} %"),
+    Column("inside", "inside", lambda v: "-" if v is None else "yes" if v else "no", left=True),
+    Column("measured on", "since", left=True),
+]

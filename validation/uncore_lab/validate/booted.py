@@ -1,0 +1,155 @@
+"""will-it-scale's own programs in a kernel that `uncore boot` ran, beside what was measured.
+
+    read(consoles) -> Rates             of lines NAME process|thread TASKS RATE among all others
+    compare(machine, rates) -> [Beside] curves of one program as processes or as threads
+    row(beside), panels(...), steps(...)  what is shown of them
+
+Nothing is fitted.  A boot has one clock, the measured machine's followed the number of busy cores:
+measured rates are those of a period of it, before both curves are divided by one task's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from operator import attrgetter
+from pathlib import Path
+from statistics import median
+
+from uncore.drawing import plot
+from uncore.drawing.numbers import EMPTY
+from uncore.drawing.plot import MEASURED, Panel
+from uncore.drawing.table import Column, Row
+from uncore.errors import UserError
+from uncore.topology.units import frequency as period
+from uncore_lab.validate.scaling import knee, shape_error
+from uncore_lab.validate.series import CONTENDED, THREADS, Measured, curves_of
+
+SYSTEM = "linux"
+ALIKE = {"getppid1": "getuid1"}  # of the same path: a call that shares nothing
+_LINE = re.compile(r"^(\w+) (process|thread) (\d+) (\d+)\s*$", re.MULTILINE)
+EXAMPLE = "open1 process 16 3360000"
+
+_OURS, _THEIRS = attrgetter("rates"), attrgetter("measured")
+
+Rates = dict[tuple[str, str], dict[int, float]]  # (program, process or thread): by tasks
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Rates by the numbers of tasks that both were run with; nothing measured: all of its own."""
+
+    program: str
+    mode: str
+    tasks: list[int]
+    rates: list[float]
+    measured: list[float]  # for each period of its clock
+
+    @property
+    def curve(self) -> list[float]:
+        return [rate / self.rates[0] for rate in self.rates]
+
+    @property
+    def measured_curve(self) -> list[float]:
+        return [rate / self.measured[0] for rate in self.measured]
+
+    def step(self, low: int, high: int, rates: Sequence[float]) -> float:
+        return rates[self.tasks.index(high)] / rates[self.tasks.index(low)]
+
+    @property
+    def contended(self) -> bool:
+        return bool(self.measured) and self.measured_curve[-1] < CONTENDED
+
+
+def read(consoles: Iterable[Path]) -> Rates:
+    rates: Rates = {}
+    for path in consoles:
+        try:
+            lines = _LINE.findall(path.read_text(errors="replace"))
+        except OSError as error:
+            raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+        if not lines:
+            raise UserError(f"{path}: no rates; expected lines such as '{EXAMPLE}'")
+        for program, mode, tasks, rate in lines:
+            rates.setdefault((program, mode), {})[int(tasks)] = float(rate)
+    return rates
+
+
+def compare(machine: str, rates: Rates) -> list[Beside]:
+    measured = curves_of(machine)
+    return [_beside(measured, *key, own) for key, own in rates.items()]
+
+
+def _beside(measured: Measured, program: str, mode: str, own: dict[int, float]) -> Beside:
+    kind = SYSTEM + (THREADS if mode == "thread" else "")
+    millions = measured.millions.get(ALIKE.get(program, program), {}).get(kind)
+    by_tasks = dict(zip(measured.tasks, millions or (), strict=bool(millions)))
+    tasks = sorted(own.keys() & by_tasks.keys() if by_tasks else own)
+    if not tasks:
+        raise UserError(
+            f"{program}: tasks {sorted(own)}; expected some of {measured.tasks}, as measured"
+        )
+    per_clock = [by_tasks[n] * period(measured.clock(SYSTEM, n)) for n in tasks if by_tasks]
+    return Beside(program, mode, tasks, [own[n] for n in tasks], per_clock)
+
+
+def row(one: Beside) -> Row:
+    theirs = one.measured_curve
+    return {
+        "program": one.program,
+        "mode": one.mode,
+        "alone": one.rates[0],
+        "tasks": one.tasks,
+        "simulated": [round(value, 2) for value in one.curve],
+        "measured": [round(value, 2) for value in theirs] or None,
+        "shape_error": round(shape_error(one.curve, theirs), 2) if len(theirs) > 1 else None,
+        "knee": [knee(one.tasks, one.curve), knee(one.tasks, theirs)] if theirs else None,
+    }
+
+
+def steps(found: Sequence[Beside]) -> str:
+    """The machine's signature: from one number of tasks to the next the median ratio of throughput
+    over what is contended, simulated and measured."""
+    contended = [one for one in found if one.contended]
+    told = []
+    for low, high in pairwise(sorted({n for one in contended for n in one.tasks})):
+        both = [one for one in contended if {low, high} <= {*one.tasks}]
+        ours, theirs = (
+            median(one.step(low, high, rates(one)) for one in both) for rates in (_OURS, _THEIRS)
+        )
+        told.append(f"{low} to {high} tasks {ours:.2f} ({theirs:.2f})")
+    return "; ".join(told)
+
+
+def panels(machine: str, found: Sequence[Beside]) -> list[Panel]:
+    """A panel for each program."""
+    name = curves_of(machine).name
+    drawn: list[Panel] = []
+    for program in dict.fromkeys(one.program for one in found):
+        lines, dashed = {}, []
+        for one in (one for one in found if one.program == program):
+            lines[one.mode] = list(zip(one.tasks, one.curve, strict=True))
+            if one.measured:
+                dashed.append(f"{one.mode}{MEASURED}")
+                lines[dashed[-1]] = list(zip(one.tasks, one.measured_curve, strict=True))
+        title = f"{program}, {name}"
+        drawn.append(plot.curves(lines, title, "tasks", "throughput over one task's", dashed))
+    return drawn
+
+
+def _each(values: list[float] | None) -> str:
+    return " ".join(f"{value:g}" for value in values) if values else EMPTY
+
+
+COLUMNS = [
+    Column("program", "program", left=True, key=True),
+    Column("mode", "mode", left=True, key=True),
+    Column("one task, M/s", "alone", lambda rate: f"{rate / 1e6:.3g}"),
+    Column("tasks", "tasks", _each, left=True),
+    Column("simulated", "simulated", _each, left=True),
+    Column("measured", "measured", _each, left=True),
+    Column("shape error factor", "shape_error"),
+    Column("knee at tasks", "knee", lambda both: f"{both[0]} / {both[1]}" if both else EMPTY),
+]

@@ -1,0 +1,261 @@
+"""One contended line: throughput against the number of threads, simulated against measured.
+
+    run(request) -> Section      curves(machine) -> [Point]
+
+The measured loops are counter/contended: `add`, `cas` and, with a bar of their own, two locks
+around a plain count (`pure spin` and `ticket spin` of travisdowns/concurrency-hierarchy-bench: no
+pause, no backoff).  Of a machine only `hold`, `grants` and near or far atomics were chosen, by the
+points at 1 and 2 threads and one full socket; every other point is prediction.  Which slice owned
+the line nobody recorded, and harts that contend fall into step with the distances: so a point is
+the mean over slices, and over sets of cores where these are not known either.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from uncore import result, topology
+from uncore.drawing.table import Column, Row
+from uncore.errors import UserError
+from uncore.execution.execute import execute
+from uncore.execution.request import make_job
+from uncore.job import Job
+from uncore_lab.figures import CONTENTION
+from uncore_lab.validate.bar import Bar, past
+from uncore_lab.validate.section import Request, Section
+
+MEDIAN, WORST = 15.0, 35.0  # per cent, over all predicted points
+LOCKS_MEDIAN = Bar("spin and ticket locks: median error", 10, 25, "%")
+GENTLE = 0.5, 0.9  # the 8176's rate with every thread over that of one socket
+LASTS = {32: "50us", 128: "100us", 1024: "400us"}  # up to so many threads, at each slice
+SLICES = 4  # that may own the line
+
+# What a row of figures is, as a workload: name, parameters, whether it is a lock (none of whose
+# points was used in a fit, and whose bar is their own).
+KINDS: dict[str, tuple[str, dict[str, str], bool]] = {
+    "add": ("counter/contended", {"by": "add"}, False),
+    "cas": ("counter/contended", {"by": "cas"}, False),
+    "spin": ("counter/contended", {"by": "spin", "batch": "5"}, True),
+    "ticket": ("counter/contended", {"by": "ticket", "batch": "5"}, True),
+}
+
+PROSE = (
+    "Every thread does one thing on one line as fast as it can: fetch-and-add, or load and"
+    " compare-and-swap until it succeeds; millions of operations a second, all threads together."
+    " Only `hold` (how long a core goes on beginning operations on a line it has won), `grants`"
+    " (how long a cluster goes on serving its own) and near or far atomics were chosen for a"
+    " machine, by the points marked *fit*; all others are predicted. A point is the mean over"
+    " slices that may own the line, and over sets of cores where it is not known which took part."
+    " Fairness is the fewest operations of a thread over the most. The locks (`spin`: test and"
+    " test-and-set without backoff; `ticket`) guard a plain count on a line of its own; who waits"
+    " reads without pause. They have a bound of their own."
+)
+
+
+class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One machine's file; the keys are explained in uncore_lab/figures/README.md."""
+
+    quality: str
+    source: str
+    note: str
+    fitted: list[int]
+    threads: list[int]
+    millions: dict[str, list[float]]
+    placement: str = "compact"
+    sets: list[
+        int
+    ] = []  # where it is not known which cores took part: the first ones of those tried
+
+    def places(self, threads: int) -> list[str]:
+        """Where the threads may have been."""
+        lists = [",".join(map(str, range(first, first + threads))) for first in self.sets]
+        return lists or [self.placement]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One number of threads of one curve."""
+
+    machine: str
+    kind: str
+    threads: int
+    measured: float
+    simulated: float
+    fairness: float
+    fitted: bool
+
+    @property
+    def error(self) -> float:
+        return 100 * (self.simulated / self.measured - 1)
+
+    @property
+    def lock(self) -> bool:
+        return KINDS[self.kind][2]
+
+    @property
+    def judged(self) -> bool:
+        return not (self.lock or self.fitted)
+
+    def row(self) -> Row:
+        return {
+            "machine": self.machine,
+            "operation": self.kind,
+            "threads": self.threads,
+            "measured": self.measured,
+            "simulated": round(self.simulated, 2),
+            "error_pct": round(self.error, 1),
+            "fairness": round(self.fairness, 2),
+            "point": "fit" if self.fitted else "predicted",
+        }
+
+
+COLUMNS = [
+    Column("machine", "machine", left=True, key=True),
+    Column("operation", "operation", left=True, key=True),
+    Column("threads", "threads", key=True),
+    Column("measured M/s", "measured"),
+    Column("simulated M/s", "simulated"),
+    Column("error %", "error_pct"),
+    Column("fairness", "fairness"),
+    Column("point", "point", left=True),
+]
+
+
+def run(request: Request) -> Section:
+    names = request.chosen(carried(), "no contention was measured on")
+    points = [point for name in names for point in curves(name, request.cores)]
+    judged = [abs(point.error) for point in points if point.judged]
+    locks = [abs(point.error) for point in points if point.lock]
+    found = [(LOCKS_MEDIAN, statistics.median(locks))] if locks else []
+    return Section(
+        name="contention",
+        title="One contended line: simulated against measured throughput",
+        prose=PROSE,
+        columns=COLUMNS,
+        rows=[point.row() for point in points],
+        broken=[*_broken(judged), *_too_steep(points), *past(found)],
+        notes=[*_in_all(judged), *(bar.told(value) for bar, value in found), *_by_curve(points)],
+    )
+
+
+def curves(machine: str, cores: int = 1) -> list[Point]:
+    """All points of one machine."""
+    measured = read(machine)
+    wanted = [(kind, threads) for kind in measured.millions for threads in measured.threads]
+    jobs = [job for kind, threads in wanted for job in _jobs(machine, measured, kind, threads)]
+    results = execute(jobs, cores)
+    each = len(jobs) // len(wanted)
+    return [
+        _point(machine, measured, kind, threads, results[at * each : (at + 1) * each])
+        for at, (kind, threads) in enumerate(wanted)
+    ]
+
+
+def point(machine: str, measured: Measured, kind: str, threads: int) -> Point:
+    """One point alone."""
+    return _point(
+        machine, measured, kind, threads, [*execute(_jobs(machine, measured, kind, threads))]
+    )
+
+
+def _jobs(machine: str, measured: Measured, kind: str, threads: int) -> list[Job]:
+    workload, parameters, _ = KINDS[kind]
+    lasts = next(time for most, time in LASTS.items() if threads <= most)
+    return [
+        make_job(machine, workload, [threads], parameters={"duration": lasts} | parameters,
+                 placement=place, slices=slice)
+        for place in measured.places(threads)
+        for slice in _slices(machine)
+    ]  # fmt: skip
+
+
+def _slices(machine: str) -> list[str]:
+    """Some, evenly spread, of those that may own the line."""
+    most = max(len(resolver.slices) for resolver in topology.load(machine).resolvers)
+    return [str((2 * part + 1) * most // (2 * SLICES)) for part in range(SLICES)]
+
+
+def _point(
+    machine: str, measured: Measured, kind: str, threads: int, results: Sequence[result.Result]
+) -> Point:
+    points = [one.points[0] for one in results]
+    return Point(
+        machine,
+        kind,
+        threads,
+        measured.millions[kind][measured.threads.index(threads)],
+        statistics.mean((point.throughput or 0) / 1e6 for point in points),
+        min(_fairness(points[at : at + SLICES]) for at in range(0, len(points), SLICES)),
+        threads in measured.fitted and not KINDS[kind][2],
+    )
+
+
+def _fairness(points: Sequence[result.Point]) -> float:
+    """Of one placement: the fewest operations of a thread over the most, all slices together."""
+    threads: list[int] = [
+        sum(ops) for ops in zip(*(point.thread_ops for point in points), strict=True)
+    ]
+    return min(threads) / max(threads)
+
+
+def carried() -> list[str]:
+    return sorted(path.stem for path in CONTENTION.glob("*.toml"))
+
+
+def read(machine: str) -> Measured:
+    path: Path = CONTENTION / f"{machine}.toml"
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text()), Measured)
+    except (OSError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise UserError(f"{path}: no figures of contention: {error}") from None
+
+
+def _broken(errors: Sequence[float]) -> list[str]:
+    if not errors:
+        return []
+    median, worst = statistics.median(errors), max(errors)
+    words = []
+    if median > MEDIAN:
+        words.append(f"predicted points are {median:.1f} % off in the median, more than {MEDIAN:g}")
+    if worst > WORST:
+        words.append(f"a predicted point is {worst:.1f} % off, more than {WORST:g} %")
+    return words
+
+
+def _too_steep(points: Sequence[Point]) -> list[str]:
+    """Beyond the socket the 8176's rate falls, but gently: measured, to 0.63."""
+    rates = {p.threads: p.simulated for p in points if p.machine == "x8176x8" and p.kind == "add"}
+    if not rates:
+        return []
+    ratio = rates[420] / rates[28]
+    if GENTLE[0] <= ratio <= GENTLE[1]:
+        return []
+    least, most = GENTLE
+    return [f"x8176x8: 420 threads add at {ratio:.2f} of a socket's rate, not {least} to {most}"]
+
+
+def _in_all(errors: Sequence[float]) -> list[str]:
+    if not errors:
+        return []
+    within = sum(error <= WORST for error in errors)
+    return [
+        f"{len(errors)} predicted points: median error {statistics.median(errors):.1f} %, worst"
+        f" {max(errors):.1f} %; {within} within {WORST:g} %"
+    ]
+
+
+def _by_curve(points: Sequence[Point]) -> list[str]:
+    lines = []
+    for curve in dict.fromkeys((p.machine, p.kind) for p in points):
+        own = [abs(p.error) for p in points if (p.machine, p.kind) == curve and not p.fitted]
+        if own:
+            median, worst = statistics.median(own), max(own)
+            name = " ".join(curve)
+            lines.append(f"{name}: {len(own)} points, median {median:.1f} %, worst {worst:.1f} %")
+    return lines

@@ -1,0 +1,153 @@
+"""Reading a line that another core holds, by where it is homed: simulated against Intel's MLC.
+
+    run(request) -> Section
+    simulated(machine, case) -> ns a load
+
+A reader loads, one after the other, lines that a core of its own or of the other socket has read or
+written, homed at either socket; or lines that nobody holds.  It tells who knows owners how: a
+directory that stands in memory must be read before an owner away from it can be asked, so a line
+homed with its reader comes later than one homed with its holder; where the home snoops, or has its
+tags at hand, both come alike.
+
+The figures are `[directory]` tables of figures/machines.
+"""
+
+from __future__ import annotations
+
+import statistics
+from typing import NamedTuple
+
+import msgspec
+
+from uncore import topology
+from uncore.drawing.table import Column
+from uncore.engine import Probes, native
+from uncore.execution.request import make_job
+from uncore.topology.machine import Machine
+from uncore_lab.figures import hardware as figures
+from uncore_lab.validate.bar import Bar, past
+from uncore_lab.validate.section import Request, Section
+
+WORKLOAD = "latency/chase"
+NO_PROBES: Probes = frozenset()
+MEDIAN = Bar("median error", 12, 12, "%")
+WORST = Bar("worst error", 30, 30, "%")
+APART = 20.0  # ns from one home to the other, or it makes no difference
+
+PROSE = (
+    "Dependent loads, one line after the other, as Intel's Memory Latency Checker does. `clean`"
+    " and `dirty`: what a core of the same socket (`here`) or of the other did with the line; `with"
+    " holder`, `with reader`: the socket of the line's home; `memory`: nobody holds it. The time to"
+    " look up an owner (`lookup`) and memory's are from `memory_here`; no other number was fitted"
+    " to these figures. Meshes have their ways from loads within a socket, and what a handoff takes"
+    " beyond them is how long a core keeps a line that it has won (`hold`); so both are met. Rings"
+    " were given half of that, for the sake of contended counts. Between sockets the ways are from"
+    " these loads, too (20 ns a link, for all); what a handoff takes beyond them is the turn at the"
+    " home (`turn`), for there the next request waits already."
+)
+
+
+class Case(NamedTuple):
+    """What the holder did, whether it sits in the reader's socket, and the home's node."""
+
+    state: str
+    near: bool
+    node: int  # the reader is in socket 0
+
+
+CASES = {
+    "clean_here": Case("clean", True, 0),
+    "dirty_here": Case("dirty", True, 0),
+    "dirty_with_holder": Case("dirty", False, 1),
+    "dirty_with_reader": Case("dirty", False, 0),
+    "memory_here": Case("none", True, 0),
+    "memory_away": Case("none", True, 1),
+}
+
+
+class Figures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A `[directory]` table: ns, as far as they were measured."""
+
+    source: str
+    quality: str
+    clean_here: float | None = None
+    dirty_here: float | None = None
+    dirty_with_holder: float | None = None
+    dirty_with_reader: float | None = None
+    memory_here: float | None = None
+    memory_away: float | None = None
+
+    def known(self) -> dict[str, float]:
+        return {name: ns for name in CASES if (ns := getattr(self, name)) is not None}
+
+
+class Row(msgspec.Struct, frozen=True):
+    machine: str
+    case: str
+    measured_ns: float
+    simulated_ns: float
+    err_pct: float
+
+
+def run(request: Request) -> Section:
+    names = request.chosen(figures.carried("directory"), "no directory was measured on")
+    rows = [row for name in names for row in rows_of(name)]
+    found = values(rows)
+    return Section(
+        name="directory",
+        title="Reading a line that another core holds, by the place of its home",
+        prose=PROSE,
+        columns=[Column(f, f, left=f in ("machine", "case")) for f in Row.__struct_fields__],
+        rows=[msgspec.to_builtins(row) for row in rows],
+        broken=[*past(found), *(what for name in names for what in homes_broken(name, rows))],
+        notes=[
+            *(bar.told(value) for bar, value in found),
+            *(f"{name}: {figures.part(name, 'directory', Figures).source}" for name in names),
+        ],
+    )
+
+
+def values(rows: list[Row]) -> list[tuple[Bar, float]]:
+    """Each bar with what it is held against."""
+    off = [abs(row.err_pct) for row in rows]
+    return [(MEDIAN, statistics.median(off)), (WORST, max(off))]
+
+
+def rows_of(name: str) -> list[Row]:
+    machine, found = topology.load(name), []
+    for case, measured in figures.part(name, "directory", Figures).known().items():
+        ns = simulated(machine, CASES[case])
+        off = round(100 * (ns / measured - 1), 1)
+        found.append(Row(name, case, measured, round(ns, 1), off))
+    return found
+
+
+def simulated(machine: Machine, case: Case) -> float:
+    """The reader is the middle core of socket 0: near no end of a ring or mesh."""
+    cores = sum(core[1] == 0 for core in machine.shape)
+    reader = cores // 2
+    holder = cores - 1 if case.near else cores + reader
+    job = make_job(
+        machine,
+        WORKLOAD,
+        (2,),
+        parameters={"state": case.state},
+        placement=",".join(str(machine.harts_of(core)[0]) for core in (reader, holder)),
+        home=f"node{case.node}",
+    )
+    point = native.run(job, NO_PROBES)
+    return float(point["tables"]["load"][0][1]) / 1000
+
+
+def homes_broken(name: str, rows: list[Row]) -> list[str]:
+    """Do the two homes differ where they were measured to, and only there?"""
+    own = {row.case: row for row in rows if row.machine == name}
+    reader, holder = own["dirty_with_reader"], own["dirty_with_holder"]
+    measured = reader.measured_ns - holder.measured_ns
+    ours = reader.simulated_ns - holder.simulated_ns
+    if (measured > APART) == (ours > APART):
+        return []
+    return [
+        f"{name}: a line homed with its reader comes {ours:.0f} ns later, measured"
+        f" {measured:.0f} ns"
+    ]

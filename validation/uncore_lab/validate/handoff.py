@@ -1,0 +1,220 @@
+"""Core to core: what handing a line over costs, simulated against measured.
+
+    run(request) -> Section
+    one(name, matrices) -> Score            one machine
+
+Without matrices the pairs are compared with the figures the project carries (class medians, and
+each core's part inside an L3 where known): good for the classes, too kind to the pairs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from uncore import topology
+from uncore.drawing import plot
+from uncore.drawing.progress import progress
+from uncore.drawing.table import Column
+from uncore.errors import UserError
+from uncore.execution.pool import mapped
+from uncore.topology.distance import boundaries
+from uncore.topology.machine import Machine
+from uncore_lab.figures import hardware as figures
+from uncore_lab.figures.hardware import BOUND_QUALITIES, Hardware, Matrix
+from uncore_lab.figures.simulate import handoffs
+from uncore_lab.validate.nulls import Nulls
+from uncore_lab.validate.nulls import errors as null_errors
+from uncore_lab.validate.score import (
+    CARRIED,
+    MATRIX,
+    Score,
+    broken,
+    no_better,
+    score,
+)
+from uncore_lab.validate.section import Picture, Request, Section
+
+PROSE = (
+    "Two threads hand one line over with compare-and-swap; the figure is half a round trip. Errors"
+    " are in per cent of the measured figure. `mean`, `worst`: errors of classes (the pairs of one"
+    " distance), by their medians; `free`: how many numbers were fitted on this machine. `pairs`:"
+    " mean over pairs; `by median`: the error of guessing each pair by its level's measured median."
+    " `structured`: levels whose pairs differ in a way that repeats itself: a reading is guessed"
+    " better (by a tenth of the error or more) from the other readings of the same cores than from"
+    " the level's median; no model of places can show what does not repeat. The two columns beside"
+    " it are of those pairs alone. The last three are class errors of guesses without a model: the"
+    " same class of the same maker's other machines in ns, in cycles, and that of the nearest"
+    " relative."
+)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One machine, simulated and compared."""
+
+    machine: Machine
+    hardware: Hardware
+    measured: Matrix
+    simulated: Matrix
+    score: Score
+
+    @property
+    def nulls(self) -> Nulls | None:
+        """What models without a model get; of a user's own matrix nothing is known."""
+        return None if self.hardware.quality == figures.OWN else null_errors(self.machine.id)
+
+    @property
+    def row(self) -> dict[str, Any]:
+        known = self.nulls._asdict() if self.nulls else {}
+        row: dict[str, Any] = msgspec.to_builtins(self.score)
+        return row | {f"{guess}_err_pct": error for guess, error in known.items()}
+
+    @property
+    def broken(self) -> list[str]:
+        """Past a bound, or no better than a guess."""
+        words, got = broken(self.score, self.hardware), self.score.class_mean_err_pct
+        if self.nulls and self.score.quality in BOUND_QUALITIES:
+            words += [
+                f"classes are {got} % off, and the null model {name} only {error} %"
+                for name, error in self.nulls._asdict().items()
+                if error is not None and error <= got
+            ]
+        return words
+
+
+def run(request: Request) -> Section:
+    names = _chosen(request)
+    found = []
+    with progress(len(names), "validating", "machines") as advance:
+        for compared in mapped(partial(_asked, request=request), names, request.cores):
+            found.append(compared)
+            advance(1)
+    scores = [one.score for one in found]
+    return Section(
+        name="handoff",
+        title=f"Handing a line over: simulated against measured; pairs from:"
+        f" {MATRIX if request.matrices or request.matrix else CARRIED}",
+        prose=PROSE,
+        columns=COLUMNS,
+        rows=[one.row for one in found],
+        broken=[f"{one.score.machine}: {what}" for one in found for what in one.broken],
+        notes=[
+            *(_order(row) for row in scores if row.order),
+            *(_unmatched(one) for one in found if one.hardware.unmatched),
+        ],
+        pictures=[_picture(one) for one in found] if request.pictures else (),
+    )
+
+
+def one(name: str, matrices: Path | None = None) -> Score:
+    return _asked(name, Request(matrices=matrices)).score
+
+
+def _asked(name: str, request: Request) -> Compared:
+    machine = topology.load(name, measured=True)
+    if name in figures.carried() and not (request.matrix and request.home):
+        hardware = figures.read(name)
+    else:
+        hardware = figures.by_level(machine, request.home)
+    path = request.matrix or (request.matrices and request.matrices / f"{name}.csv")
+    return compare(machine, hardware, path)
+
+
+def compare(machine: Machine, hardware: Hardware, matrix: Path | None) -> Compared:
+    if matrix:
+        measured = figures.measured_matrix(matrix, machine)
+    else:
+        measured = figures.carried_matrix(hardware, machine)
+    simulated = handoffs(machine, hardware)
+    source = MATRIX if matrix else CARRIED
+    scored = score(machine, hardware, measured, simulated, source)
+    return Compared(machine, hardware, measured, simulated, scored)
+
+
+def _chosen(request: Request) -> list[str]:
+    if request.matrix:
+        return request.of_matrix()
+    if request.home:
+        raise UserError(f"--home {request.home}: belongs to a matrix of yours; write --matrix FILE")
+    known, folder = figures.carried(), request.matrices
+    instead = "; or give your own matrix with --matrix FILE"
+    named = request.chosen(known, "nothing was measured on", instead)
+    if not folder:
+        return named
+    if not folder.is_dir():
+        raise UserError(f"--matrices {folder}: expected a directory of CSV files, one a machine")
+    with_matrix = [name for name in known if (folder / f"{name}.csv").is_file()]
+    if not with_matrix:
+        raise UserError(f"--matrices {folder}: no file NAME.csv of {', '.join(known)} is there")
+    return named if request.machines else with_matrix
+
+
+def _picture(one: Compared) -> Picture:
+    """Simulated, measured, and how far off, on one scale."""
+    machine, known = one.machine, one.measured[~np.isnan(one.measured)]
+    span = (float(known.min()), float(np.quantile(known, 0.995)))
+    harts, lines = range(machine.harts), boundaries(machine, range(machine.harts))
+    off = 100 * (one.simulated / one.measured - 1)
+    panels = [
+        plot.heat_map(_whole(one.simulated), lines, "simulated", "ns", span),
+        plot.heat_map(_whole(one.measured), lines, "measured", "ns", span),
+        plot.heat_map(_whole(off), lines, "simulated over measured", "%", (-OFF, OFF), signed=True),
+    ]
+    return Picture(machine.id, f"{machine.name}, {len(harts)} harts", panels)
+
+
+def _whole(lower: Matrix) -> list[list[float]]:
+    """Both triangles."""
+    both: list[list[float]] = np.fmax(lower, lower.T).tolist()
+    return both
+
+
+def _unmatched(one: Compared) -> str:
+    what, why = no_better(one.score), one.hardware.unmatched
+    return f"{one.machine.id}, not matched: {f'{what}: {why}' if what else why}"
+
+
+def _order(row: Score) -> str:
+    return f"{row.machine}: cores assigned to the stops of an L3: {' '.join(map(str, row.order))}"
+
+
+OFF = 15.0  # per cent, at the ends of the scale of errors
+LEFT = ("machine", "quality", "structured", "home", "slice")
+HEADS = {  # of a score: head, and what it is; errors are relative to the measured figure
+    "machine": ("machine", "as `uncore list` names it"),
+    "quality": ("quality", "of the measurement: A is best"),
+    "classes": ("classes", "distance classes compared"),
+    "free_numbers": ("free numbers", "numbers of the machine file that were fitted to them"),
+    "class_mean_err_pct": ("class mean %", "mean error of class medians"),
+    "class_worst_err_pct": ("class worst %", "error of the worst class"),
+    "pair_mean_err_pct": ("pair mean %", "mean error of pairs"),
+    "pair_err_const_pct": ("if median %", "the same if each pair were its class's measured median"),
+    "structured": ("structured", "levels whose pairs differ in a way that repeats itself"),
+    "structured_err_pct": ("pairs there %", "mean error of those levels' pairs"),
+    "structured_const_pct": ("there, if median %", "the same if each were the measured median"),
+    "slice_r2": ("slice R2", "share of the variance inside an L3 that is explained; 1 is all"),
+    "home": ("home", "where the measured line was homed"),
+    "slice": ("owner", "slice that owned the measured line; hash: nobody knows"),
+    "same_ns_err_pct": ("same ns %", "error if relatives' numbers kept their nanoseconds"),
+    "same_cycles_err_pct": ("same cycles %", "error if they kept their cycles"),
+    "relative_err_pct": ("relative %", "error if the nearest relative were taken as it is"),
+}
+NULLS = ("same_ns_err_pct", "same_cycles_err_pct", "relative_err_pct")
+BESIDE = "class mean % of models without a model"
+COLUMNS = [
+    Column(
+        head,
+        field,
+        left=field in LEFT,
+        about=about,
+        key=field == "machine",
+        group=BESIDE if field in NULLS else "",
+    )
+    for field, (head, about) in HEADS.items()
+]

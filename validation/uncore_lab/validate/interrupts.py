@@ -1,0 +1,275 @@
+"""Interrupts: what one costs, what many cost together, and how a broadcast grows.
+
+    run(request) -> Section
+
+Three experiments.  *Latency*: one measured figure of a machine scales the four numbers of its
+`[interrupt]` together; its other figures are predictions.  *Storm*: all harts interrupt their
+neighbours, and handlers write one descriptor for the system or one a chip; private work is fitted
+to the fewest threads, the rest is prediction.  *Broadcast*: the time until the last hart has it,
+over the number of harts, by single interrupts and by multicast.
+
+Nothing public says how an IPI's latency follows distance, which is what the model gives it.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from uncore import topology
+from uncore.drawing.progress import progress
+from uncore.drawing.table import Column, Row
+from uncore.execution.execute import execute
+from uncore.execution.request import make_job
+from uncore.job import Job
+from uncore.topology.machine import Machine
+from uncore_lab.figures import INTERRUPTS
+from uncore_lab.validate.section import Request, Section
+
+PROBES = 1.0, 2.0  # scales of the two runs that find the third
+WORKS = 2_000, 40_000  # instructions, likewise
+CALLS = 30  # of each hart in a storm
+GRID, HARTS = "mesh:8x8", (4, 8, 16, 32, 64)  # of broadcasts
+ALIKE, RATIO, LINEAR, SUBLINEAR = 10, 40, 0.99, 0.7  # bounds: %, %, R2, exponent
+
+PROSE = (
+    "One measured figure of a machine fits its interrupts (all four numbers of `[interrupt]` by"
+    " one factor); the others follow. In the storm every hart interrupts its neighbour and waits,"
+    " and the handler writes the interrupt's descriptor, of the system or of its chip; only the"
+    " private work is fitted, to the fewest threads; POWER machines are shapes of estimates. That"
+    " siblings take turns with a contended line (rule C9 of docs/model.md) was decided with these"
+    " storms in sight. Broadcasts are on a teaching mesh. Nobody has published how an IPI's latency"
+    " depends on distance; `uncore measure` can collect it."
+)
+
+Cell = tuple[str, int, int]
+
+
+class Figure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A latency, and the run that should show it."""
+
+    what: str
+    ns: float
+    workload: str
+    threads: int
+    cells: list[Cell]  # in ps; the figure is their mean
+    set: dict[str, str | int] = {}
+    placement: str = "compact"
+    fitted: bool = False
+    why: str = ""  # a known difference
+
+
+class Storm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Millions of IPIs a second by threads, one descriptor for the system or one a node."""
+
+    threads: list[int]
+    one: list[float]
+    node: list[float]
+    chip: int  # threads of a chip
+
+
+class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One machine's file; the keys are explained in uncore_lab/figures/README.md."""
+
+    name: str
+    quality: str
+    source: str
+    clock: str = ""
+    figures: list[Figure] = []
+    storm: Storm | None = None
+
+
+def carried() -> dict[str, Measured]:
+    return {
+        path.stem: msgspec.convert(tomllib.loads(path.read_text()), Measured)
+        for path in sorted(INTERRUPTS.glob("*.toml"))
+    }
+
+
+def run(request: Request) -> Section:
+    known = carried()
+    names = request.chosen(known, "no interrupts were measured on")
+    rows: list[Row] = []
+    broken: list[str] = []
+    notes: list[str] = []
+    with progress(len(names), "interrupting", "machines") as advance:
+        for name in names:
+            one = known[name]
+            if one.figures:
+                rows += latencies(name, one)
+            if one.storm:
+                found, past = storm(name, one.storm, request.cores)
+                rows, broken = rows + found, broken + past
+            notes += [f"{name}: {fig.what}: {fig.why}" for fig in one.figures if fig.why]
+            notes += [f"{name}: {one.clock}"] if one.clock else []
+            advance(1)
+    if not request.machines:
+        found, past = broadcasts(request.cores)
+        rows, broken = rows + found, broken + past
+    return Section(
+        name="interrupts",
+        title="Interrupts: simulated against measured",
+        prose=PROSE,
+        columns=COLUMNS,
+        rows=rows,
+        broken=broken,
+        notes=notes,
+    )
+
+
+# ---- latency -------------------------------------------------------------------------------------
+
+
+def scaled(machine: Machine, factor: float) -> Mapping[str, str]:
+    """Overrides that multiply what an interrupt costs."""
+    one = machine.interrupt
+    costs = {"send": one.send, "accept": one.accept, "entry": one.entry, "exit": one.exit}
+    return {f"interrupt.{key}": f"{factor * ps / 1000:.3f}ns" for key, ps in costs.items()}
+
+
+def simulated(name: str, figure: Figure, factor: float) -> float:
+    """The figure in ns, with interrupts that cost so many times what the machine's file says."""
+    job = make_job(
+        name,
+        figure.workload,
+        (figure.threads,),
+        parameters={key: str(value) for key, value in figure.set.items()},
+        overrides=scaled(topology.load(name), factor),
+        placement=figure.placement,
+    )
+    tables = execute([job])[0].points[0].tables or {}
+    return statistics.mean(_number(tables[name][row][col]) for name, row, col in figure.cells) / 1e3
+
+
+def latencies(name: str, measured: Measured) -> list[Row]:
+    (fitted,) = (figure for figure in measured.figures if figure.fitted)
+    low, high = (simulated(name, fitted, factor) for factor in PROBES)
+    factor = PROBES[0] + (fitted.ns - low) * (PROBES[1] - PROBES[0]) / (high - low)
+    return [
+        _row(
+            name,
+            figure.what,
+            f"fitted: interrupts x {factor:.2f}" if figure.fitted else "predicted",
+            figure.ns,
+            simulated(name, figure, factor),
+            "ns",
+        )
+        for figure in measured.figures
+    ]
+
+
+# ---- storm ---------------------------------------------------------------------------------------
+
+
+def rates(
+    machine: str | Machine, descriptor: str, work: int, counts: Sequence[int], cores: int
+) -> list[float]:
+    """Millions of interrupts a second at each number of threads."""
+    values = {"descriptor": descriptor, "work": str(work), "ops": str(CALLS)}
+    job = make_job(machine, "ipi/storm", counts, parameters=values, placement="siblings")
+    points = execute([job], cores)[0].points
+    return [_number(point.ops) / _number(point.elapsed_ps) * 1e6 for point in points]
+
+
+def storm(name: str, measured: Storm, cores: int) -> tuple[list[Row], list[str]]:
+    least, goal = measured.threads[:1], measured.threads[0] / measured.one[0]
+    low, high = (least[0] / rates(name, "one", work, least, cores)[0] for work in WORKS)
+    work = round(WORKS[0] + (goal - low) * (WORKS[1] - WORKS[0]) / (high - low))
+    one, node = (rates(name, kind, work, measured.threads, cores) for kind in ("one", "node"))
+    rows: list[Row] = []
+    for at, threads in enumerate(measured.threads):
+        kind = "predicted" if at else f"fitted: {work} instructions"
+        for what, real, ours in (
+            ("one line", measured.one, one),
+            ("a line a chip", measured.node, node),
+        ):
+            rows.append(_row(name, f"storm of {threads}, {what}", kind, real[at], ours[at], "M/s"))
+            kind = "predicted"
+    ratios = [a / b for a, b in zip(node, one, strict=True)]
+    full = measured.node[-1] / measured.one[-1]
+    what = f"storm of {measured.threads[-1]}: a line a chip over one line"
+    rows.append(_row(name, what, "predicted", full, ratios[-1], "x"))
+    return rows, _past(name, measured, ratios, full)
+
+
+def _past(name: str, measured: Storm, ratios: Sequence[float], real: float) -> list[str]:
+    past = []
+    for threads, ratio in zip(measured.threads, ratios, strict=True):
+        if threads <= measured.chip and abs(ratio - 1) > ALIKE / 100:
+            past.append(f"{name}: {threads} threads of one chip: ratio {ratio:.2f}, not 1")
+    beyond = [r for n, r in zip(measured.threads, ratios, strict=True) if n > measured.chip]
+    if min(beyond) <= 1 + ALIKE / 100:
+        past.append(f"{name}: no break at the second chip: ratio {min(beyond):.2f}")
+    if abs(ratios[-1] / real - 1) > RATIO / 100:
+        past.append(f"{name}: ratio at full size {ratios[-1]:.2f}, measured {real:.2f}")
+    return past
+
+
+# ---- broadcast -----------------------------------------------------------------------------------
+
+
+def broadcasts(cores: int) -> tuple[list[Row], list[str]]:
+    """R2 of a line, by single interrupts; the exponent of growth, by multicast."""
+    jobs: list[Job] = [
+        make_job(GRID, "ipi/broadcast", HARTS, overrides={"interrupt.multicast": word})
+        for word in ("no", "yes")
+    ]
+    single, many = (
+        [_number((point.tables or {})["reached"][0][1]) for point in result.points]
+        for result in execute(jobs, cores)
+    )
+    others = [float(count - 1) for count in HARTS]
+    straight = statistics.correlation(others, single) ** 2
+    exponent = statistics.linear_regression(
+        [math.log(one) for one in others], [math.log(time) for time in many]
+    ).slope
+    rows: list[Row] = [
+        _row(GRID, "broadcast by single interrupts: R2 of a line", "model", None, straight, ""),
+        _row(GRID, "broadcast by multicast: time grows as n to the", "model", None, exponent, ""),
+    ]
+    past = [f"{GRID}: broadcast is not linear: R2 {straight:.4f}"] * (straight <= LINEAR)
+    past += [f"{GRID}: multicast grows as n^{exponent:.2f}"] * (exponent >= SUBLINEAR)
+    return rows, past
+
+
+# ---- rows ----------------------------------------------------------------------------------------
+
+
+def _number(value: Any) -> float:
+    """Of a run of the native engine, which knows them all."""
+    assert value is not None
+    return float(value)
+
+
+def _row(
+    machine: str, what: str, kind: str, measured: float | None, ours: float, unit: str
+) -> dict[str, Any]:
+    return {
+        "machine": machine,
+        "figure": what,
+        "how": kind,
+        "unit": unit,
+        "measured": measured,
+        "simulated": ours,
+        "err_pct": None if measured is None else 100 * (ours / measured - 1),
+    }
+
+
+def _rounded(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"
+
+
+COLUMNS = [
+    Column("machine", "machine", left=True, key=True),
+    Column("figure", "figure", left=True, key=True),
+    Column("how", "how", left=True),
+    Column("measured", "measured", _rounded),
+    Column("simulated", "simulated", _rounded),
+    Column("unit", "unit", left=True),
+    Column("err %", "err_pct", lambda v: "" if v is None else f"{v:+.0f}"),
+]

@@ -1,0 +1,153 @@
+"""DragonFly's kernel traces (KTR) as ktrdump prints them, and the simulated events beside them.
+
+    read(path) -> [Record]                    UserError with file and line
+    compare(records, machine, ...) -> rows    a row for each event on each CPU
+
+A record is a line: its number, the CPU, the time since that CPU's record before (none where a new
+sequence begins), the event.  What is compared are intervals, so the clocks of two CPUs need not
+agree within a row, but rows of the two directions of one exchange differ by twice their offset.
+Events without a workload that shows them are listed as measured.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from uncore.drawing.table import Column, Row
+from uncore.errors import UserError
+from uncore.execution.execute import execute
+from uncore.execution.request import make_job
+
+_LINE = re.compile(r"\s*(\d+)\s+(\d+)\s+(?:(\d+(?:\.\d+)?)\s*uS\s+)?([A-Za-z]\S*(?: \S+)*)\s*$")
+_EXAMPLE = "653 1 1.008 uS PING"
+
+
+@dataclass(frozen=True)
+class Record:
+    number: int
+    cpu: int
+    ns: float | None  # since the record before; none: a sequence begins
+    event: str  # capitals, words joined by _
+
+
+@dataclass(frozen=True)
+class Source:
+    """The workload of two harts that shows an event, and the cell of its table by CPU."""
+
+    workload: str
+    values: Mapping[str, str]
+    table: str
+    cells: tuple[tuple[int, int], tuple[int, int]]  # of CPU 0 and CPU 1
+
+
+_MESSAGE = ((1, 0), (0, 1))  # arrives at CPU 0 from 1, and at 1 from 0
+_THERE = {"distance": "1", "by": "message", "crossbar": "2005"}
+EVENTS = {
+    "PING": Source("ipi/ipiq", {"burst": "1", "crossbar": "2005"}, "one_way", _MESSAGE),
+    "PONG": Source("ipi/ipiq", {"burst": "1", "crossbar": "2005"}, "one_way", _MESSAGE),
+    "PIPELINE": Source("ipi/ipiq", {"burst": "5", "crossbar": "2005"}, "one_way", _MESSAGE),
+    "PIPELINE+": Source("ipi/ipiq", {"burst": "5", "crossbar": "2005"}, "pipelined", _MESSAGE),
+    "WAKEUP_END": Source("sched/wakeup", {"distance": "0"}, "wakeup", ((0, 0), (0, 0))),
+    "TSLEEP_END": Source("sched/wakeup", {"distance": "0"}, "woken", ((0, 0), (0, 0))),
+    "WAKEUP_END, other": Source("sched/wakeup", _THERE, "wakeup", ((0, 0), (0, 0))),
+    "TSLEEP_END, other": Source("sched/wakeup", _THERE, "woken", ((0, 0), (0, 0))),
+}
+
+
+def read(path: Path) -> list[Record]:
+    try:
+        lines = path.read_text().splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no text"
+        raise UserError(f"{path}: cannot be read: {reason}") from None
+    records = [_record(f"{path}:{n}", line) for n, line in enumerate(lines, 1) if line.strip()]
+    if not records:
+        raise UserError(f"{path}: no records; expected lines such as '{_EXAMPLE}'")
+    return records
+
+
+def _record(place: str, line: str) -> Record:
+    match = _LINE.match(line)
+    if not match:
+        raise UserError(
+            f"{place}: read '{line.strip()}'; expected number, CPU, interval and event, such as"
+            f" '{_EXAMPLE}'"
+        )
+    number, cpu, interval, event = match.groups()
+    ns = None if interval is None else 1000 * float(interval)
+    return Record(int(number), int(cpu), ns, re.sub(r"\s+", "_", event.upper()))
+
+
+def named(records: Sequence[Record]) -> list[tuple[str, Record]]:
+    """Which event each record is: behind the first of a pipeline, or woken from another CPU."""
+    found = []
+    for event, run in groupby(records, key=lambda record: record.event):
+        found += [(f"{event}{'+' * (event == 'PIPELINE' and n > 0)}", r) for n, r in enumerate(run)]
+    for at, (event, record) in enumerate(found):
+        waker = record
+        if event == "WAKEUP_END" and at + 1 < len(found):
+            waker = found[at + 1][1]
+        elif event == "TSLEEP_END" and at:
+            waker = found[at - 1][1]
+        if waker.cpu != record.cpu:
+            found[at] = (f"{event}, other", record)
+    return found
+
+
+def compare(
+    records: Sequence[Record], machine: str, overrides: Mapping[str, str], trace_ns: float
+) -> list[Row]:
+    """`trace_ns`: what a record itself cost, which each measured interval holds once."""
+    intervals: dict[tuple[str, int], list[float]] = {}
+    for event, record in named(records):
+        if record.ns is not None:
+            intervals.setdefault((event, record.cpu), []).append(record.ns)
+    rows: list[Row] = []
+    for (event, cpu), measured in intervals.items():
+        middle = statistics.median(measured)
+        ours = _simulated(event, cpu, machine, overrides)
+        total = None if ours is None else ours + trace_ns
+        rows.append(
+            {
+                "event": event,
+                "cpu": cpu,
+                "records": len(measured),
+                "least_ns": min(measured),
+                "median_ns": middle,
+                "most_ns": max(measured),
+                "simulated_ns": total,
+                "err_pct": None if total is None or not middle else 100 * (total / middle - 1),
+            }
+        )
+    return rows
+
+
+def _simulated(event: str, cpu: int, machine: str, overrides: Mapping[str, str]) -> float | None:
+    source = EVENTS.get(event)
+    if source is None or cpu > 1:
+        return None
+    job = make_job(machine, source.workload, (2,), parameters=source.values, overrides=overrides)
+    tables = execute([job])[0].points[0].tables or {}
+    row, col = source.cells[cpu]
+    return float(tables[source.table][row][col]) / 1000
+
+
+def _ns(value: float | None) -> str:
+    return "" if value is None else f"{value:.0f}"
+
+
+COLUMNS = [
+    Column("event", "event", left=True),
+    Column("cpu", "cpu"),
+    Column("records", "records"),
+    Column("least ns", "least_ns", _ns),
+    Column("median ns", "median_ns", _ns),
+    Column("most ns", "most_ns", _ns),
+    Column("simulated ns", "simulated_ns", _ns),
+    Column("err %", "err_pct", lambda v: "" if v is None else f"{v:+.0f}"),
+]

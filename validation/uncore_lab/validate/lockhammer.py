@@ -1,0 +1,240 @@
+"""Measured curves of lockhammer, and the jobs that simulate them.
+
+    carried() -> [machine]            the machines that have curves
+    read(machine) -> Measured         a machine's figures
+    spot.measured -> Ns               at so many threads of a curve: median, p20 and p80
+    spot.job() -> Job                 the run that stands for it
+    simulated(result) -> Ns           what came of it
+
+Each thread takes the lock, holds it, lets it go and stays away, so many times, and stops.  A point
+is the elapsed time until the last has stopped, over the operations of all.
+
+The primitive `empty` is the harness, and is used for two things.  At hold 0 and think 0 it is what
+ends and joins threads, mostly; it is subtracted there, measured and simulated.  Elsewhere it tells
+how long the loops really were that stand for hold and think: calibrated alone, they take up to 1.8
+times as long beside a sibling that does the same.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, NamedTuple
+
+import msgspec
+
+from uncore.errors import UserError
+from uncore.execution.request import find_program, make_job
+from uncore.job import Job
+from uncore.program import Program
+from uncore.result import Result
+from uncore.support import paths
+from uncore_lab.figures import LOCKS
+
+HARNESS = "empty"
+NOTHING: Mapping[str, str] = {}
+
+ALONE = {"guarded": "0"}  # the lock's own line is all that is shared
+
+# As lockhammer's sources have it: delays of up to 30,000 pauses, so that a thread which has failed
+# once sleeps for as long as hundreds of operations take, and only a whole run has the tail.
+EVENT = {"attempt": "swap", "delay": "600", "ops": "5000"}
+
+# What stands for a primitive: a workload, its parameters, and whether `hold` excludes others.
+PRIMITIVES: dict[str, tuple[str, Mapping[str, str], bool]] = {
+    "incdec_refcount": ("refcount/incdec", NOTHING, False),
+    "cas_lockref": ("refcount/lockref", NOTHING, False),
+    "ticket_spinlock": ("lock/ticket_packed", ALONE, True),
+    "swap_mutex": ("lock/swap", ALONE, True),
+    "queued_spinlock": ("lock/qspinlock", ALONE, True),
+    "event_mutex": ("lock/event_mutex", ALONE | EVENT, True),
+}
+WORKLOADS = PRIMITIVES | {HARNESS: ("lock/empty", NOTHING, False)}
+# A program of Linux, for its waiters sleep; no bar counts its points.  Whole runs as of EVENT where
+# threads do nothing else, which is all that is shown, for others take minutes; a tenth there.
+SLEEPING, MONITOR = "jvm_objectmonitor", paths.WORKLOADS / "programs/lock/objectmonitor.c"
+SLEEPING_OPS, SLEEPING_FEW = 5000, 500
+BARE = "0-0"
+SETTINGS = ((0, 0), (200, 1000), (1000, 0), (1000, 5000))  # hold and think, ns
+
+# Operations of a thread: of all together about OPS, of each at least FEW (measured: 5000 of each).
+# Twice as many change no conclusion (tests/bars/test_locks.py).
+OPS, FEW = 3000, 60
+SEEDS = 1, 2, 3
+# Threads that spin at a barrier leave it as fast as they read its line, not as an operating system
+# wakes them.
+BARRIER = {"chance.start": "20ns"}
+
+
+class Ns(NamedTuple):
+    """An operation's time over repeats."""
+
+    median: float
+    low: float
+    high: float
+
+    @property
+    def spread(self) -> float:
+        """From the least to the most, in per cent of the median."""
+        return 100 * (self.high - self.low) / self.median
+
+    def less(self, amount: float) -> Ns:
+        return Ns(*(ns - amount for ns in self))
+
+
+class Curve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """ns an operation with 1, 2, 3 ... threads."""
+
+    median: list[float]
+    p20: list[float]
+    p80: list[float]
+
+    def at(self, threads: int) -> Ns:
+        return Ns(*(ns[threads - 1] for ns in (self.median, self.p20, self.p80)))
+
+
+class Fit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which numbers of the machine were chosen by which points, at hold 0 and think 0."""
+
+    keys: list[str]
+    primitives: list[str]
+    threads: list[int]
+
+
+class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One machine's file; the keys are explained in uncore_lab/figures/README.md."""
+
+    quality: str
+    source: str
+    host: str  # as the source calls it
+    placement: str
+    socket: int  # threads that the pin order puts on one socket
+    fit: Fit
+    ns: dict[str, dict[str, Curve]]
+
+    def harness(self, setting: str, threads: int) -> float:
+        return self.ns[HARNESS][setting].at(threads).median
+
+    @property
+    def most(self) -> int:
+        return len(self.ns[HARNESS][BARE].median)
+
+    def doubling(self) -> list[int]:
+        """1, 2, 4 ... and all threads."""
+        counts = [1 << power for power in range(self.most.bit_length())]
+        return list(dict.fromkeys([*counts, self.most]))
+
+
+@dataclass(frozen=True)
+class Spot:
+    """So many threads on one curve of a machine."""
+
+    machine: str
+    primitive: str
+    hold: int
+    think: int
+    threads: int
+
+    @property
+    def bare(self) -> bool:
+        return not (self.hold or self.think)
+
+    @property
+    def fitted(self) -> bool:
+        fit = read(self.machine).fit
+        chosen = self.primitive in fit.primitives and self.threads in fit.threads
+        return self.bare and bool(fit.keys) and chosen
+
+    @property
+    def sleeping(self) -> bool:
+        return self.primitive == SLEEPING
+
+    @property
+    def excludes(self) -> bool:
+        return self.sleeping or WORKLOADS[self.primitive][2]
+
+    @property
+    def setting(self) -> str:
+        return f"{self.hold}-{self.think}"
+
+    @property
+    def harness(self) -> Spot:
+        return replace(self, primitive=HARNESS)
+
+    @property
+    def measured(self) -> Ns:
+        found = read(self.machine)
+        ns = found.ns[self.primitive][self.setting].at(self.threads)
+        return ns.less(found.harness(BARE, self.threads)) if self.bare else ns
+
+    @property
+    def times(self) -> dict[str, str]:
+        """Think, and a hold that excludes nobody, last as long as `empty` shows, whose threads do
+        nothing else.  While a lock is held the sibling mostly waits, and leaves the core alone."""
+        found, asked = read(self.machine), self.hold + self.think
+        took = found.harness(self.setting, self.threads) - found.harness(BARE, self.threads)
+        longer = self.threads * took / asked if asked else 1
+        hold = self.hold if self.excludes else longer * self.hold
+        return {"hold": f"{hold:.0f}ns", "think": f"{longer * self.think:.0f}ns", "spin": "time"}
+
+    def error(self, simulated: float) -> float:
+        """In per cent, of what the lock takes beyond the time that it was asked to be held; inf
+        where that was not measured to take anything."""
+        held = self.hold if self.excludes and not self.think else 0
+        real = self.measured.median - held
+        return 100 * ((simulated - held) / real - 1) if real > 0 else float("inf")
+
+    def job(
+        self,
+        overrides: Mapping[str, str] = NOTHING,
+        ops: int = 0,
+        seeds: tuple[int, ...] = SEEDS,
+    ) -> Job:
+        common: Any = {"placement": read(self.machine).placement, "seeds": seeds}
+        common["overrides"] = BARRIER | dict(overrides)
+        if self.sleeping:
+            each = ops or (SLEEPING_OPS if self.bare else SLEEPING_FEW)
+            times = (self.times[name].removesuffix("ns") for name in ("hold", "think"))
+            common["arguments"] = ("{threads}", str(each), *times)
+            return make_job(self.machine, _monitor(), [self.threads], **common)
+        workload, parameters, _ = WORKLOADS[self.primitive]
+        each = ops or max(FEW, OPS // self.threads)
+        common["parameters"] = {"ops": str(each), **self.times, **parameters}
+        return make_job(self.machine, workload, [self.threads], **common)
+
+
+@cache
+def _monitor() -> Program:
+    """Compiled when it is first needed."""
+    return find_program(MONITOR)
+
+
+def simulated(result: Result) -> Ns:
+    """Of one spot, over its seeds."""
+    times = sorted(point.elapsed_ps / 1000 / point.ops for point in result.points)
+    return Ns(statistics.median(times), times[0], times[-1])
+
+
+def carried() -> list[str]:
+    return sorted(path.stem for path in LOCKS.glob("*.toml"))
+
+
+def spots(machine: str, threads: Sequence[int]) -> list[Spot]:
+    return [
+        Spot(machine, primitive, hold, think, n)
+        for primitive in (*PRIMITIVES, SLEEPING)
+        for hold, think in (SETTINGS if primitive != SLEEPING else SETTINGS[:1])
+        for n in threads
+    ]
+
+
+@cache
+def read(machine: str) -> Measured:
+    path = LOCKS / f"{machine}.toml"
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text()), Measured)
+    except (OSError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise UserError(f"{path}: no figures of locks: {error}") from None

@@ -1,0 +1,283 @@
+"""What n threads get from one lock: simulated against lockhammer's curves.
+
+    run(request) -> Section      measure(machine, threads, cores) -> [Point]
+
+Errors are of an operation's time: at hold 0 and think 0 without the harness, at think 0 without the
+hold, elsewhere as it stands.  Points of one thread are drawn and not judged: they share nothing.
+Knee: the least number of threads with nine tenths of the best throughput.  Law: what a ticket lock
+of one socket takes, as a base and a price for each core that waits.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from uncore.drawing import plot
+from uncore.drawing.plot import MEASURED, Panel
+from uncore.drawing.table import Column, Row
+from uncore.execution.execute import execute
+from uncore_lab.validate import lockhammer
+from uncore_lab.validate.bar import Bar, past
+from uncore_lab.validate.lockhammer import NOTHING, SEEDS, SETTINGS, SLEEPING, Ns, Spot
+from uncore_lab.validate.section import Picture, Request, Section
+
+NEAR = 35.0  # per cent: what counts as near
+KNEE, STEP = 0.9, 2.0  # of the best throughput; how far a knee may be off, a factor
+KNEES = (200, 1000)  # the setting whose knees are compared
+LAW = "ticket_spinlock", ("skylake24", "broadwell10x2")  # on one socket of these
+SIBLINGS = 2  # threads of a core: they share one copy of the line
+
+BARE_MEDIAN = Bar("hold 0, think 0: median error", 13, 15, "%")
+BARE_NEAR = Bar(f"hold 0, think 0: points within {NEAR:g} %", 90, 90, "%", least=True)
+BUSY_MEDIAN = Bar("with hold or think: median error", 10, 15, "%")
+KNEES_NEAR = Bar("knees within one doubling", 86, 80, "%", least=True)
+LAW_OFF = Bar("ticket law: worst of base and price", 8, 15, "%")
+
+PROSE = (
+    "Threads meet at a barrier; each takes the lock, holds it, lets it go, stays away, again and"
+    " again, and stops. A point is the elapsed time over the operations of all, in ns. Threads are"
+    " placed in the order in which lockhammer pinned them. Measured: medians of nine runs;"
+    f" simulated: medians of {len(SEEDS)} seeds. At hold 0 and think 0 both are less the harness"
+    " (the primitive `empty`); elsewhere the loops that stand for hold and think last as long as"
+    " `empty` shows that they did. Errors at think 0 are of what is left without the hold, if"
+    f" holding excludes others. `near`: points within {NEAR:g} %; `knee`: the least number of"
+    f" threads with nine tenths of the best throughput, simulated / measured. {SLEEPING} is a"
+    " program of Linux (workloads/programs), for its waiters sleep; no bar counts it."
+)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A spot, measured and simulated."""
+
+    spot: Spot
+    simulated: Ns
+
+    @property
+    def error(self) -> float:
+        return self.spot.error(self.simulated.median)
+
+    @property
+    def judged(self) -> bool:
+        return self.spot.threads > 1 and not self.spot.fitted
+
+
+# ---- What is simulated ---------------------------------------------------------------------------
+
+
+def measure(
+    wanted: Sequence[Spot],
+    cores: int = 1,
+    overrides: Mapping[str, str] = NOTHING,
+    ops: int = 0,
+    seeds: tuple[int, ...] = SEEDS,
+) -> list[Point]:
+    """These spots simulated, in their order, less the harness where it is subtracted."""
+    spots = list(dict.fromkeys([*wanted, *(spot.harness for spot in wanted if spot.bare)]))
+    results = execute([spot.job(overrides, ops, seeds) for spot in spots], cores)
+    found = {
+        spot: lockhammer.simulated(result) for spot, result in zip(spots, results, strict=True)
+    }
+    return [
+        Point(spot, found[spot].less(found[spot.harness].median) if spot.bare else found[spot])
+        for spot in wanted
+    ]
+
+
+def run(request: Request) -> Section:
+    names = request.chosen(lockhammer.carried(), "no locks were measured on")
+    wanted = [spot for name in names for spot in lockhammer.spots(name, _threads(name, request))]
+    points = measure(wanted, request.cores)
+    spun = [point for point in points if not point.spot.sleeping]
+    found = list(_values(spun))
+    return Section(
+        name="locks",
+        title="Locks: what n threads get, simulated against measured",
+        prose=PROSE,
+        columns=COLUMNS,
+        rows=[_row(curve) for curve in _curves(points)],
+        broken=past(found),
+        notes=[*(bar.told(value) for bar, value in found), *_fits(names), *_misses(points)],
+        pictures=[_picture(spun, setting) for setting in SETTINGS] if request.pictures else (),
+    )
+
+
+def _threads(machine: str, request: Request) -> Sequence[int]:
+    measured = lockhammer.read(machine)
+    return range(1, measured.most + 1) if request.every else measured.doubling()
+
+
+# ---- How near it is ------------------------------------------------------------------------------
+
+
+def _values(points: Sequence[Point]) -> Iterator[tuple[Bar, float]]:
+    """Each bar with what it is held against."""
+    bare = [abs(p.error) for p in points if p.judged and p.spot.bare]
+    busy = [abs(p.error) for p in points if p.judged and not p.spot.bare]
+    yield BARE_MEDIAN, statistics.median(bare)
+    yield BARE_NEAR, 100 * _near(bare)
+    yield BUSY_MEDIAN, statistics.median(busy)
+    knees = [_off(*_knees(own)) <= STEP for own in _curves(points) if _setting(own) == KNEES]
+    yield KNEES_NEAR, 100 * statistics.fmean(knees)
+    laws = [_law_off(own) for own in _curves(points) if _has_law(own)]
+    if laws:
+        yield LAW_OFF, max(laws)
+
+
+def _near(errors: Sequence[float]) -> float:
+    return sum(error <= NEAR for error in errors) / len(errors)
+
+
+def _off(one: float, other: float) -> float:
+    return max(one / other, other / one)
+
+
+def _curves(points: Iterable[Point]) -> list[list[Point]]:
+    """Points of one machine, primitive and setting, by threads."""
+    curves: dict[tuple[str, str, int, int], list[Point]] = {}
+    for point in points:
+        spot = point.spot
+        curves.setdefault((spot.machine, spot.primitive, spot.hold, spot.think), []).append(point)
+    return list(curves.values())
+
+
+def _setting(curve: Sequence[Point]) -> tuple[int, int]:
+    return curve[0].spot.hold, curve[0].spot.think
+
+
+def _knees(curve: Sequence[Point]) -> tuple[int, int]:
+    return _knee(curve, lambda p: p.simulated), _knee(curve, lambda p: p.spot.measured)
+
+
+def _knee(curve: Sequence[Point], of: Callable[[Point], Ns]) -> int:
+    most = min(of(point).median for point in curve) / KNEE
+    return next(point.spot.threads for point in curve if of(point).median <= most)
+
+
+# ---- The law of the ticket lock ------------------------------------------------------------------
+
+
+def _has_law(curve: Sequence[Point]) -> bool:
+    spot = curve[0].spot
+    return spot.bare and spot.primitive == LAW[0] and spot.machine in LAW[1]
+
+
+def _laws(curve: Sequence[Point]) -> tuple[tuple[float, float], tuple[float, float]]:
+    """(base, price of a core), simulated and measured: a line through the points of one socket."""
+    socket = lockhammer.read(curve[0].spot.machine).socket
+    own = [point for point in curve if SIBLINGS < point.spot.threads <= socket]
+    cores = [point.spot.threads / SIBLINGS for point in own]
+    lines = [
+        np.polynomial.Polynomial.fit(cores, ns, 1).convert().coef
+        for ns in ([p.simulated.median for p in own], [p.spot.measured.median for p in own])
+    ]
+    (base, price), (real_base, real_price) = lines
+    return (float(base), float(price)), (float(real_base), float(real_price))
+
+
+def _law_off(curve: Sequence[Point]) -> float:
+    return max(abs(100 * (ours / real - 1)) for ours, real in zip(*_laws(curve), strict=True))
+
+
+# ---- What is shown -------------------------------------------------------------------------------
+
+
+def _row(curve: Sequence[Point]) -> Row:
+    spot, judged = curve[0].spot, [abs(p.error) for p in curve if p.judged]
+    worst = max((p for p in curve if p.judged), key=lambda p: abs(p.error))
+    return {
+        "machine": spot.machine,
+        "primitive": spot.primitive,
+        "hold": spot.hold,
+        "think": spot.think,
+        "threads": [p.spot.threads for p in curve],
+        "measured": [round(p.spot.measured.median, 1) for p in curve],
+        "p20": [round(p.spot.measured.low, 1) for p in curve],
+        "p80": [round(p.spot.measured.high, 1) for p in curve],
+        "simulated": [round(p.simulated.median, 1) for p in curve],
+        "least": [round(p.simulated.low, 1) for p in curve],
+        "most": [round(p.simulated.high, 1) for p in curve],
+        "fitted": [p.spot.threads for p in curve if p.spot.fitted],
+        "spread": round(statistics.median(p.simulated.spread for p in curve), 1),
+        "median_error": _percent(statistics.median(judged)),
+        "near": [sum(error <= NEAR for error in judged), len(judged)],
+        "worst": _percent(worst.error),
+        "worst_at": worst.spot.threads,
+        "knee": list(_knees(curve)),
+    }
+
+
+def _percent(error: float) -> float | None:
+    return None if error == float("inf") else round(error, 1)
+
+
+def _pairs(row: Row) -> str:
+    points = zip(row["threads"], row["simulated"], row["measured"], strict=True)
+    return ", ".join(f"{n}: {ours:.0f} / {real:.0f}" for n, ours, real in points)
+
+
+COLUMNS = [
+    Column("machine", "machine", left=True, key=True),
+    Column("primitive", "primitive", left=True, key=True),
+    Column("hold ns", "hold", key=True),
+    Column("think ns", "think", key=True),
+    Column("median error %", "median_error"),
+    Column("near", "near", lambda value: "{} of {}".format(*value)),
+    Column("worst %", "worst"),
+    Column("at threads", "worst_at"),
+    Column("spread %", "spread"),
+    Column("knee at threads", "knee", lambda value: "{} / {}".format(*value)),
+    Column("threads: simulated / measured ns", _pairs, left=True),
+]
+
+
+def _fits(names: Sequence[str]) -> Iterator[str]:
+    for name in names:
+        fit = lockhammer.read(name).fit
+        by = f"{', '.join(fit.primitives)} at {', '.join(map(str, fit.threads))} threads"
+        keys = f"{', '.join(fit.keys)} by {by}" if fit.keys else "nothing"
+        yield f"{name}, {lockhammer.read(name).host}: fitted here: {keys}"
+
+
+def _misses(points: Sequence[Point]) -> Iterator[str]:
+    """By machine and primitive: how many points are near, and at which settings the others are."""
+    primitives: dict[tuple[str, str], list[Point]] = {}
+    for point in points:
+        if point.judged:
+            primitives.setdefault((point.spot.machine, point.spot.primitive), []).append(point)
+    for name, own in primitives.items():
+        far = Counter(f"{p.spot.hold}/{p.spot.think}" for p in own if abs(p.error) > NEAR)
+        median = statistics.median(abs(point.error) for point in own)
+        misses = ", ".join(f"{count} at {setting}" for setting, count in far.items())
+        yield (
+            f"{' '.join(name)}: median {median:.1f} %, {len(own) - far.total()} of {len(own)} near"
+            + (f"; not: {misses}" if misses else "")
+        )
+
+
+def _picture(points: Sequence[Point], setting: tuple[int, int]) -> Picture:
+    hold, think = setting
+    own = [curve for curve in _curves(points) if _setting(curve) == setting]
+    names = dict.fromkeys(curve[0].spot.machine for curve in own)
+    caption = f"hold {hold} ns, think {think} ns: simulated and, dashed, measured"
+    panels = [_panel([c for c in own if c[0].spot.machine == name]) for name in names]
+    return Picture(f"locks-{hold}-{think}", caption, panels)
+
+
+def _panel(own: Sequence[Sequence[Point]]) -> Panel:
+    lines, dashed = {}, []
+    for curve in own:
+        primitive, threads = curve[0].spot.primitive, [p.spot.threads for p in curve]
+        dashed.append(f"{primitive}{MEASURED}")
+        lines[primitive] = [(n, p.simulated.median) for n, p in zip(threads, curve, strict=True)]
+        lines[dashed[-1]] = [
+            (n, p.spot.measured.median) for n, p in zip(threads, curve, strict=True)
+        ]
+    spot = own[0][0].spot
+    title = f"{spot.machine}: hold {spot.hold} ns, think {spot.think} ns"
+    return plot.curves(lines, title, "threads", "ns an operation", dashed)

@@ -1,0 +1,226 @@
+"""will-it-scale on two servers: the curve of a skeleton of each kernel path over the measured one.
+
+    run(request) -> Section      curves(series, cores) -> [Curve], simulated beside measured
+
+Curves are normalised at one task.  The private instructions of a call (`work`) are fitted to the
+rate of a single task.  What happens with more tasks follows from the locks and lines of the
+kernels' sources, which were read after the curves had been seen, and, where these do not tell, from
+numbers that the skeletons name as fitted.  Clocks follow the measured machine's, because they move
+with the number of busy cores.
+
+Shape error: the typical factor between two curves, exp(mean |ln(simulated / measured)|) over all
+points but the first.  Knee: the least number of tasks with nine tenths of the best throughput.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from uncore.drawing import plot
+from uncore.drawing.numbers import EMPTY
+from uncore.drawing.plot import MEASURED, Panel
+from uncore.drawing.table import Column, Row
+from uncore.execution.execute import execute
+from uncore.result import Result
+from uncore_lab.claims.amounts import throughput
+from uncore_lab.validate.section import Picture, Request, Section
+from uncore_lab.validate.series import CONTENDED, Series, carried, series
+
+PROBES = 200, 2200  # instructions of the two runs that find `work`: enough to loop at all
+KNEE = 0.9
+
+PROSE = (
+    "Curves of will-it-scale on three systems, each divided by its rate with one task. `work`, the"
+    " private instructions of a call, is fitted so that one task is as fast as measured; the clocks"
+    " follow the measured machine's. Locks and lines are those of the kernels' sources, but were"
+    " looked up after the curves had been seen; what the sources do not tell was chosen by the"
+    " curves (`fitted besides`). Pairs are simulated / measured; the shape error is the typical"
+    " factor between the curves."
+)
+
+
+def shape_error(simulated: Sequence[float], measured: Sequence[float]) -> float:
+    logs = [abs(math.log(s / m)) for s, m in zip(simulated, measured, strict=True)]
+    return math.exp(statistics.fmean(logs[1:]))
+
+
+def knee(tasks: Sequence[int], curve: Sequence[float]) -> int:
+    enough = KNEE * max(curve)
+    return next(n for n, v in zip(tasks, curve, strict=True) if v >= enough)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Simulated over measured, each normalised at one task."""
+
+    series: Series
+    work: int
+    simulated: list[float]
+    measured: list[float]
+
+    @property
+    def shape_error(self) -> float:
+        return shape_error(self.simulated, self.measured)
+
+    def knee(self, curve: list[float]) -> int:
+        return knee(self.series.measured.tasks, curve)
+
+    def peak(self, curve: list[float]) -> int:
+        return self.series.measured.tasks[curve.index(max(curve))]
+
+    def smt_yield(self, curve: list[float]) -> float:
+        """All hardware threads over all cores."""
+        return curve[-1] / curve[self.series.measured.tasks.index(self.series.measured.cores)]
+
+    def contended(self, curve: list[float]) -> bool:
+        return curve[self.series.measured.tasks.index(self.series.measured.cores)] < CONTENDED
+
+
+# ---- What is simulated ---------------------------------------------------------------------------
+
+
+def curves(chosen: Sequence[Series], cores: int = 1) -> list[Curve]:
+    """Each series simulated, in their order."""
+    works = _fit_work(chosen, cores)
+    jobs = [one.jobs(work) for one, work in zip(chosen, works, strict=True)]
+    results = iter(execute([job for each in jobs for job in each], cores))
+    found = []
+    for one, work, own in zip(chosen, works, jobs, strict=True):
+        rates = _rates([next(results) for _ in own])
+        found.append(
+            Curve(
+                one,
+                work,
+                [rates[n] / rates[1] for n in one.measured.tasks],
+                [rate / one.rates[0] for rate in one.rates],
+            )
+        )
+    return found
+
+
+def _rates(results: Sequence[Result]) -> dict[int, float]:
+    return {p.threads: throughput(p) for r in results for p in r.points}
+
+
+def _fit_work(chosen: Sequence[Series], cores: int) -> list[int]:
+    """Private instructions of a call for which one task takes the time it was measured to take.
+
+    Time is linear in them, so two runs tell; 0 where the skeleton alone takes longer.
+    """
+    jobs = [one.job([1], work) for one in chosen for work in PROBES]
+    times = [1e9 / _rates([result])[1] for result in execute(jobs, cores)]
+    works = []
+    for one, bare, more in zip(chosen, times[::2], times[1::2], strict=True):
+        wanted = 1e9 * one.skeleton.counted / one.rates[0]
+        slope = (PROBES[1] - PROBES[0]) / (more - bare)
+        works.append(max(0, round(PROBES[0] + (wanted - bare) * slope)))
+    return works
+
+
+# ---- What is shown -------------------------------------------------------------------------------
+
+
+def run(request: Request) -> Section:
+    chosen = series(request.chosen(carried(), "no curves were measured on"))
+    found = curves(chosen, request.cores)
+    return Section(
+        name="scaling",
+        title="will-it-scale: a skeleton of the kernel path against the measured curve",
+        prose=PROSE,
+        columns=COLUMNS,
+        rows=[_row(curve) for curve in found],
+        notes=[_signature(machine, found) for machine in dict.fromkeys(s.machine for s in chosen)],
+        pictures=[
+            _picture(benchmark, found) for benchmark in dict.fromkeys(s.benchmark for s in chosen)
+        ]
+        if request.pictures
+        else (),
+    )
+
+
+def _row(curve: Curve) -> Row:
+    ours, theirs, one = curve.simulated, curve.measured, curve.series
+    return {
+        "machine": one.machine,
+        "benchmark": one.benchmark,
+        "system": one.kind,
+        "work": curve.work,
+        "fitted": list(one.skeleton.fitted),
+        "tasks": one.measured.tasks,
+        "simulated": [round(v, 2) for v in ours],
+        "measured": [round(v, 2) for v in theirs],
+        "shape_error": round(curve.shape_error, 2),
+        "peak": [curve.peak(ours), curve.peak(theirs)],
+        "knee": [curve.knee(ours), curve.knee(theirs)],
+        "smt_yield": [round(curve.smt_yield(ours), 2), round(curve.smt_yield(theirs), 2)],
+    }
+
+
+def signature(found: Sequence[Curve]) -> list[tuple[float, float]]:
+    """From one number of tasks to the next: the median ratio of throughput over the contended
+    series that have a skeleton, simulated and measured."""
+    contended = [curve for curve in found if curve.contended(curve.measured)]
+    return [
+        (_step(at, [c.simulated for c in contended]), _step(at, [c.measured for c in contended]))
+        for at in pairwise(range(len(found[0].series.measured.tasks)))
+    ]
+
+
+def _step(at: tuple[int, int], each: Sequence[list[float]]) -> float:
+    return statistics.median(curve[at[1]] / curve[at[0]] for curve in each)
+
+
+def _signature(machine: str, found: Sequence[Curve]) -> str:
+    own = [curve for curve in found if curve.series.machine == machine]
+    measured = own[0].series.measured
+    steps = [
+        f"{a} to {b} tasks {ours:.2f} (measured {theirs:.2f}, over all {every:.2f})"
+        for (a, b), (ours, theirs), every in zip(
+            pairwise(measured.tasks), signature(own), measured.steps.ratios, strict=True
+        )
+    ]
+    return (
+        f"{machine}, signature: median ratio of throughput over the contended series, and over all"
+        f" {measured.steps.series} measured ones: {'; '.join(steps)}"
+    )
+
+
+def _picture(benchmark: str, found: Sequence[Curve]) -> Picture:
+    own = [curve for curve in found if curve.series.benchmark == benchmark]
+    panels = [
+        _panel(benchmark, [curve for curve in own if curve.series.machine == machine])
+        for machine in dict.fromkeys(curve.series.machine for curve in own)
+    ]
+    return Picture(f"scaling-{benchmark}", f"{benchmark}: simulated and, dashed, measured", panels)
+
+
+def _panel(benchmark: str, own: Sequence[Curve]) -> Panel:
+    lines, dashed = {}, []
+    for curve in own:
+        tasks, kind = curve.series.measured.tasks, curve.series.kind
+        dashed.append(f"{kind}{MEASURED}")
+        lines[kind] = list(zip(tasks, curve.simulated, strict=True))
+        lines[dashed[-1]] = list(zip(tasks, curve.measured, strict=True))
+    title = f"{benchmark}, {own[0].series.measured.name}"
+    return plot.curves(lines, title, "tasks", "throughput over one task's", dashed)
+
+
+def _pair(value: list[float]) -> str:
+    return f"{value[0]} / {value[1]}"
+
+
+COLUMNS = [
+    Column("machine", "machine", left=True, key=True),
+    Column("benchmark", "benchmark", left=True, key=True),
+    Column("system", "system", left=True),
+    Column("work", "work"),
+    Column("fitted besides", lambda row: ", ".join(row["fitted"]) or EMPTY, left=True),
+    Column("shape error factor", "shape_error"),
+    Column("peak at threads", "peak", _pair),
+    Column("knee at threads", "knee", _pair),
+    Column("SMT yield", "smt_yield", _pair),
+]

@@ -1,0 +1,78 @@
+"""What every experiment of `uncore validate` is asked, and what it answers.
+
+    run(request: Request) -> Section         one such function a module (`EXPERIMENTS` in __init__)
+
+A Section is all there is to show: the frame prints it as a table or as JSON, writes it into
+docs/validation.md, and ends with status 1 where something is `broken`.  An experiment prints
+nothing itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from uncore.drawing.plot import Panel
+from uncore.drawing.table import Column, Row
+from uncore.errors import UserError, nearest
+
+
+class Lacking(UserError):
+    """Of a machine that was named the experiment can say nothing."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asks of all experiments."""
+
+    machines: tuple[str, ...] = ()  # none: every machine that the experiment has figures of
+    matrices: Path | None = None  # a directory of measured matrices, MACHINE.csv
+    matrix: Path | None = None  # or one, of the one machine named
+    home: str = ""  # where that matrix's line was homed, if the user knows
+    cores: int = 1  # of the host, that may work
+    pictures: bool = False  # are wanted: a page is being written
+    every: bool = False  # point that was measured, where some would tell
+
+    def chosen(self, known: Collection[str], lacking: str, instead: str = "") -> list[str]:
+        """The machines named, or all that the experiment knows; `lacking` is what a name that is
+        none of them has to be told, `instead` what else its user could do."""
+        for name in self.machines:
+            if name not in known:
+                raise Lacking(
+                    f"{lacking} '{name}'.{nearest(name, known)} Expected one of"
+                    f" {', '.join(known)}{instead}"
+                )
+        return list(self.machines or known)
+
+    def of_matrix(self) -> list[str]:
+        """The one machine that the user's matrix was measured on."""
+        if len(self.machines) != 1:
+            raise UserError(f"--matrix {self.matrix}: name the one machine it was measured on")
+        return list(self.machines)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A file beside the page, with its caption."""
+
+    name: str  # without an ending
+    caption: str
+    panels: Sequence[Panel]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One experiment's answer."""
+
+    name: str
+    title: str
+    prose: str  # a paragraph: what was simulated, and how to read the table
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    broken: Sequence[str] = ()  # bounds that do not hold, in words
+    notes: Sequence[str] = ()  # beneath the table, a line each
+    pictures: Sequence[Picture] = ()
+
+
+Experiment = Callable[[Request], Section]

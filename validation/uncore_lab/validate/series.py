@@ -1,0 +1,194 @@
+"""Measured curves of will-it-scale, and the jobs that simulate them.
+
+    carried() -> [name]                  the machines that have curves
+    curves_of(machine) -> Measured       all that was measured on it
+    series(machines) -> [Series]         each curve, with the skeleton that stands for its benchmark
+    series.jobs(work) -> [Job]           the whole curve, a call doing `work` private instructions
+
+Tasks that meet at locks run with seeds: a queued lock has two steady states, without a queue and
+with one, and in lockstep nothing ever takes it from one to the other.
+
+A run is as long as its curve needs: many calls of each task and, where tasks meet at locks, many of
+the absences that a lock's waiters take.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from uncore import topology
+from uncore.errors import UserError
+from uncore.execution.request import make_job
+from uncore.job import Job
+from uncore.topology.machine import Machine
+from uncore_lab.figures import SCALING
+
+SKELETONS = "skeletons"
+THREADS = "-threads"  # of a key: the tasks are threads of one process
+LASTS = 20e-6  # seconds of a single task: long against the barrier that starts all
+LEAST = 20  # calls of each task
+# Of tasks that meet at locks: who waits stays away, the longer the longer it waits, and meanwhile
+# others call often.  So a run is as long as many calls and many of the longest absences.
+MEET, ABSENCES = 1000, 20
+LONGEST = 100e-6  # seconds of an absence
+PAUSES = 32678  # of FreeBSD's longest absence, on 64 processors and more
+SEEDS = 1, 2, 3  # of a contended curve: the median counts
+CONTENDED = 3  # a series is contended that gains less than this from all cores
+
+Values = Mapping[str, str | int]
+
+
+class Steps(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    series: int
+    ratios: list[float]
+
+
+class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One machine's file; the keys are explained in uncore_lab/figures/README.md."""
+
+    name: str
+    quality: str
+    source: str
+    tasks: list[int]
+    cores: int
+    clocks: dict[str, dict[str, str]]
+    steps: Steps
+    millions: dict[str, dict[str, list[float]]]
+
+    def clock(self, system: str, tasks: int) -> str:
+        bins = {int(least): clock for least, clock in self.clocks[system].items()}
+        return bins[max(least for least in bins if least <= tasks)]
+
+
+@dataclass(frozen=True)
+class Skeleton:
+    """A workload that stands for a benchmark on one system."""
+
+    workload: str
+    counted: float  # operations the benchmark counts where the skeleton does one
+    values: Values
+    fitted: Sequence[str]  # of the values, or defaults, that were chosen with its curves in sight
+
+
+@dataclass(frozen=True)
+class Series:
+    """One measured curve, and how to simulate it."""
+
+    machine: str
+    benchmark: str
+    kind: str  # "fbsd11", "fbsd11-threads"
+    measured: Measured
+    skeleton: Skeleton
+
+    @property
+    def system(self) -> str:
+        return self.kind.removesuffix(THREADS)
+
+    @property
+    def rates(self) -> list[float]:
+        """Operations a second, by the file's numbers of tasks."""
+        return [1e6 * million for million in self.measured.millions[self.benchmark][self.kind]]
+
+    @property
+    def calls(self) -> int:
+        """Of each task."""
+        return max(LEAST, math.ceil(LASTS * self.rates[0] / self.skeleton.counted))
+
+    @property
+    def contended(self) -> bool:
+        return (
+            self.rates[self.measured.tasks.index(self.measured.cores)] < CONTENDED * self.rates[0]
+        )
+
+    def length(self, pause: float) -> dict[str, str]:
+        """Of a run, as parameters; a pause takes so many seconds."""
+        alone = self.skeleton.counted / self.rates[0]  # a call of a single task
+        if not self.contended:
+            absence = max(LASTS, LEAST * alone) / ABSENCES
+            return {"ops": str(self.calls), "lock_delay": str(round(absence / pause))}
+        pauses = min(PAUSES, round(LONGEST / pause))
+        lasts = max(MEET * alone, ABSENCES * pauses * pause)
+        return {"duration": f"{round(1e9 * lasts)}ns", "lock_delay": str(pauses)}
+
+    def job(self, tasks: Sequence[int], work: int) -> Job:
+        """Runs with numbers of tasks that have one clock."""
+        clock = {"core.clock": self.measured.clock(self.system, tasks[0])}
+        pause = 1e-12 * _machine(self.machine, clock["core.clock"]).core.pause
+        return make_job(
+            self.machine,
+            self.skeleton.workload,
+            tasks,
+            parameters=self.length(pause)
+            | {"work": str(work)}
+            | {name: str(value) for name, value in self.skeleton.values.items()},
+            overrides=clock,
+            seeds=SEEDS if self.contended else (),
+        )
+
+    def jobs(self, work: int) -> list[Job]:
+        """The whole curve, a job for each clock."""
+        at_clock: dict[str, list[int]] = {}
+        for tasks in self.measured.tasks:
+            at_clock.setdefault(self.measured.clock(self.system, tasks), []).append(tasks)
+        return [self.job(tasks, work) for tasks in at_clock.values()]
+
+
+@functools.cache
+def _machine(name: str, clock: str) -> Machine:
+    return topology.load(name, [f"core.clock={clock}"])
+
+
+def carried() -> list[str]:
+    """The machines whose curves the project has."""
+    return sorted(path.stem for path in SCALING.glob("*.toml") if path.stem != SKELETONS)
+
+
+def series(machines: Sequence[str] = ()) -> list[Series]:
+    """Every measured curve of these machines, of all if none is named."""
+    skeletons = _skeletons()
+    return [
+        Series(name, benchmark, kind, measured, _stands_for(skeletons, name, benchmark, kind))
+        for name in machines or carried()
+        for measured in [curves_of(name)]
+        for benchmark, kinds in measured.millions.items()
+        for kind in kinds
+    ]
+
+
+def _stands_for(
+    skeletons: dict[tuple[str, str], Skeleton], machine: str, benchmark: str, kind: str
+) -> Skeleton:
+    try:
+        return skeletons[benchmark, kind]
+    except KeyError:
+        raise UserError(
+            f"{SCALING / machine}.toml: a curve of {benchmark}, {kind}, but no skeleton stands for "
+            f"it: write a table [{benchmark}] with the key {kind} in {SCALING / SKELETONS}.toml"
+        ) from None
+
+
+def curves_of(machine: str) -> Measured:
+    path = SCALING / f"{machine}.toml"
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text()), Measured)
+    except (OSError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise UserError(f"{path}: no curves of a machine: {error}") from None
+
+
+def _skeletons() -> dict[tuple[str, str], Skeleton]:
+    document = tomllib.loads((SCALING / f"{SKELETONS}.toml").read_text())
+    return {
+        (benchmark, kind): Skeleton(
+            entry["workload"], entry.get("counted", 1), values, entry.get("fitted", ())
+        )
+        for benchmark, entry in document.items()
+        if benchmark != "systems"
+        for kind, values in entry.items()
+        if isinstance(values, dict)
+    }
