@@ -1,8 +1,8 @@
 """The build hook: SCons builds, the wheel carries.
 
 An editable install only builds: `uncore.support.paths` then finds everything in the checkout.  A
-wheel gets the native module beside the package's sources and what is not Python under uncore/data/.
-With UNCORE_WHEEL=aarch64 (or x86_64) it is one for any Linux of that architecture: `scripts/wheels`.
+wheel gets the native module beside the package's sources and what is not Python under uncore/data.
+With UNCORE_WHEEL=aarch64 (or x86_64) it is one for any Linux of that kind: `scripts/wheels`.
 """
 
 import os
