@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from uncore import api
 from uncore.api import sweep
 from uncore.drawing.panels import Curves, Grid, bars, heat_map, style
 from uncore.drawing.plot import picture
 from uncore.drawing.webpage import figure
-from uncore.execution import request as api
 from uncore.job.option_values import places
 from uncore.report.chart import Wanted, panels
 from uncore.result import Results, load_all

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from uncore import program
+from uncore import api, program
 from uncore.errors import UserError
-from uncore.execution import request as api
 from uncore.result import log, save
 from uncore.study import matrix as matrices
 from uncore.support.output_files import write_whole

@@ -16,14 +16,14 @@ from tests.support.runs import guest
 
 from uncore import engine
 from uncore.errors import GuestError, UserError
-from uncore.execution import request as api
+from uncore.execution import request
 from uncore.execution.execute import execute
 from uncore.result import load
 from uncore.study import matrix as matrices
 
 
 def run(name: str = "native", n: int = 2, program: Any = None, **told: str) -> dict[str, Any]:
-    job = api.make_job("bus:2", program or guest("endless"), [n], engine=name)
+    job = request.make_job("bus:2", program or guest("endless"), [n], engine=name)
     return engine.run(job, frozenset(), told=told)
 
 
@@ -37,7 +37,7 @@ def test_program_that_never_ends_is_given_up_at_the_limit_of_simulated_time(name
 
 @pytest.mark.parametrize("name", ["native", "reference"])
 def test_program_that_allocates_for_ever_is_given_up_at_the_limit_of_memory(name):
-    job = api.make_job("bus:2", guest("endless"), [2], engine=name, parameters={"bytes": "64"})
+    job = request.make_job("bus:2", guest("endless"), [2], engine=name, parameters={"bytes": "64"})
     with pytest.raises(GuestError, match=r"--max-memory 96KiB: not ended after \d+ MiB touched"):
         engine.run(job, frozenset(), told={"max_memory": "96KiB"})
 
@@ -87,7 +87,7 @@ def test_user_is_heard_while_one_hart_runs_alone():
     """One event is then as long as the engine lets it be."""
     begun = time.monotonic()
     threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
-    job = api.make_job("bus:1", guest("endless"), [1])
+    job = request.make_job("bus:1", guest("endless"), [1])
     result = execute([job], told={"max_time": "none"})[0]
     assert not result.points
     assert time.monotonic() - begun < 10

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from uncore.execution import request as api
+from uncore.execution import request
 from uncore.execution.execute import execute
 from uncore.result import Point
 from uncore.study import matrix as matrices
@@ -25,7 +25,7 @@ def measured(workers: int = 1, **told: str) -> matrices.Matrix:
 
 
 def played(workload: str, **values: Any) -> Point:
-    job = api.make_job("bus:5", workload, [5], parameters={"rounds": 2, **values})
+    job = request.make_job("bus:5", workload, [5], parameters={"rounds": 2, **values})
     return execute([job])[0].points[0]
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import uncore
 from uncore.errors import UserError
-from uncore.execution import request as api
+from uncore.execution import request
 
 TINY = {"machine": "ccx:2x2", "workload": "lock/ticket", "threads": [1, 2], "ops": 20}
 
@@ -41,14 +41,14 @@ def test_the_package_says_that_it_is_typed():
 
 @pytest.mark.parametrize("function", [uncore.run, uncore.sweep])
 def test_what_decides_a_job_can_be_said(function):
-    assert api.Policies.__annotations__.keys() <= inspect.signature(function).parameters.keys()
+    assert request.Policies.__annotations__.keys() <= inspect.signature(function).parameters.keys()
 
 
 def test_what_is_not_said_is_as_a_job_has_it():
     said = uncore.run(**TINY, seeds=()).job
     assert (
         said
-        == api.make_job(
+        == request.make_job(
             **{k: TINY[k] for k in TINY if k != "ops"}, parameters={"ops": 20}
         ).document()
     )

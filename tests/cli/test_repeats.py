@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.cli.conftest import Command
 
-from uncore.execution import request as api
+from uncore import api
 from uncore.report import chart
 from uncore.result import load, repeats
 

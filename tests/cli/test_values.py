@@ -9,7 +9,7 @@ import pytest
 import uncore.result.describe
 from uncore import topology
 from uncore.drawing import numbers as units
-from uncore.execution import request as api
+from uncore.execution import request
 from uncore.job import option_values as words
 from uncore.job.placement import place, thread_counts
 from uncore.support.paths import CHECKOUT
@@ -32,7 +32,7 @@ def test_a_thread_list_means_these_counts(text, counts):
 
 @pytest.mark.parametrize("threads", [4, "4", [4], (4,), "max"])
 def test_a_number_of_threads_is_taken_however_it_is_written(threads):
-    assert api.make_job("bus:4", "lock/ticket", threads).threads == (4,)
+    assert request.make_job("bus:4", "lock/ticket", threads).threads == (4,)
 
 
 def test_a_duration_of_an_option_may_have_a_fraction():

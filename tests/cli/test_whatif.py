@@ -7,7 +7,8 @@ import shlex
 
 import pytest
 
-from uncore.execution import request as api
+from uncore import api
+from uncore.execution import request
 from uncore.study.whatif import changed
 
 SHARED = ("epyc7601x2", "layout/false_sharing", "--threads", "4", "--set", "ops=300")
@@ -87,9 +88,9 @@ def test_a_result_with_a_free_line_is_reproduced(uncore):
 
 def test_a_line_that_many_write_is_free_and_nobody_starves():
     """Atomics are under way one after another, and nothing else is waited for."""
-    job = api.make_job("epyc7601x2", "counter/contended", (4,), parameters={"ops": 50})
+    job = request.make_job("epyc7601x2", "counter/contended", (4,), parameters={"ops": 50})
     free = changed(job, ["*counter"], [])
-    (point,) = [one for result in api.execute([free]) for one in result.points]
+    (point,) = [one for result in request.execute([free]) for one in result.points]
     assert not point.failures
     assert point.elapsed_ps < 4 * 50 * 25 * 1.5 * job.machine.core.atomic
 
@@ -102,9 +103,11 @@ def test_weakly_ordered_cores_keep_a_program_s_orders_on_free_lines(workload, na
     """Stores stay in the buffer (H8) whether or not their lines cost anything."""
     seeds, weak = tuple(range(1, 21)), {"core.order": "weak"}
     settings = {"ops": 20}
-    job = api.make_job("ccx:2x4", workload, (4,), parameters=settings, overrides=weak, seeds=seeds)
+    job = request.make_job(
+        "ccx:2x4", workload, (4,), parameters=settings, overrides=weak, seeds=seeds
+    )
     usual, free = (
-        [one for result in api.execute([run]) for one in result.points]
+        [one for result in request.execute([run]) for one in result.points]
         for run in (job, changed(job, names, []))
     )
     assert not any(point.failures for point in free)

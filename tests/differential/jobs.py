@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from uncore import program
-from uncore.execution import request as api
+from uncore.execution import request
 from uncore.job import Job
 from uncore.program import Program
 from uncore.protocol.tables import PROTOCOLS
@@ -67,7 +67,7 @@ def make(case: Case) -> Job:
         ]
         core = dataclasses.replace(machine.core, **small)
         machine = dataclasses.replace(machine, core=core, kinds=tuple(kinds))
-    return api.make_job(
+    return request.make_job(
         machine,
         guest(case.workload),
         (case.threads,),

@@ -7,7 +7,7 @@ from statistics import median
 import msgspec
 import pytest
 
-from uncore.execution import request as api
+from uncore import api
 from uncore.report import curve
 from uncore.result import Point, to_medians
 

@@ -8,7 +8,7 @@ import pytest
 from tests.support.line import CORE, NS, line
 from tests.support.plans import Do, Step, steps
 
-from uncore.execution import request as api
+from uncore import api
 from uncore.topology.machine import Kind
 
 CLOCK_RATIO = 2

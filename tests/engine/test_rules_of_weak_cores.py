@@ -13,7 +13,7 @@ from tests.support.line import line
 from tests.support.plans import Do, Step, steps
 from tests.support.runs import guest
 
-from uncore.execution import request as api
+from uncore.execution import request
 from uncore.execution.execute import execute
 from uncore.topology import Machine
 from uncore.topology.machine import Chance
@@ -75,6 +75,6 @@ def test_a_store_stays_in_the_buffer_for_a_draw(seed: int) -> None:
 def test_a_load_sees_nothing_older_than_its_bound(program: str, rule: str) -> None:
     """However far loads look back."""
     far = {"core.order": "weak", "chance.load": "10us"}
-    job = api.make_job("bus:2", guest(program), (2,), overrides=far, seeds=tuple(range(1, 6)))
+    job = request.make_job("bus:2", guest(program), (2,), overrides=far, seeds=tuple(range(1, 6)))
     (result,) = execute([job])
     assert [point.failures for point in result.points] == [[]] * 5, rule

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from tests.support.outside_errors import PLAY, cannot_be_found, crashes, kept, refuses
 
-from uncore import engine
+from uncore import api, engine
 from uncore.cli.app import main
 from uncore.engine import about, missing
 from uncore.engine.gem5 import find, read
 from uncore.errors import GuestError, OutsideError, UserError
-from uncore.execution import request as api
+from uncore.execution import request
 from uncore.result import Point
 
 END = "uncore: exit code={} tick=5 cause=semi:ADP_Stopped_ApplicationExit"
@@ -218,7 +218,7 @@ def test_its_progress_can_be_watched(played: Path) -> None:
     """The last whole line of what it appends, so never more than it has reached."""
     finishes(played, STATISTICS.format(""), "printf '7\\n15\\n9' > progress.txt; sleep 0.3")
     seen: set[int] = set()
-    job = api.make_job(*PLAY, engine="gem5")
+    job = request.make_job(*PLAY, engine="gem5")
     engine.run(job, frozenset(), lambda operations, reached: seen.add(reached))
     assert seen <= {0, 15} and 15 in seen
 

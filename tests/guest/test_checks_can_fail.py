@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from uncore.engine import native
-from uncore.execution import request as api
+from uncore.execution import request
 from uncore.program import find
 from uncore.support import paths
 
@@ -42,7 +42,7 @@ def parameters_of(name: str) -> dict[str, str]:
 def test_sabotage_is_noticed(compile_guest, name: str) -> None:
     program = compile_guest(paths.WORKLOADS / f"{name}.c", "UC_SABOTAGE=1")
     parameters = parameters_of(name)
-    job = api.make_job("ccx", program, (4,), parameters=parameters)
+    job = request.make_job("ccx", program, (4,), parameters=parameters)
     failures = native.run(job, frozenset())["failures"]
     assert failures, f"{name} does not notice that its primitive is missing"
 
@@ -53,12 +53,12 @@ def test_a_workload_passes_where_a_mistake_has_time_to_show(name: str, threads: 
     """As shipped; what is held lasts, or a core would be alone with the line whatever it did."""
     program = find(name)
     lasts = {"hold": "100ns"} if "hold" in {known.name for known in program.params} else {}
-    job = api.make_job("ccx", program, (threads,), parameters=lasts | parameters_of(name))
+    job = request.make_job("ccx", program, (threads,), parameters=lasts | parameters_of(name))
     assert native.run(job, frozenset())["failures"] == []
 
 
 def test_a_part_of_a_counter_that_has_been_folded_begins_anew() -> None:
-    job = api.make_job("ccx", find("counter/percpu"), (4,), parameters={"batch": "8"})
+    job = request.make_job("ccx", find("counter/percpu"), (4,), parameters={"batch": "8"})
     assert native.run(job, frozenset())["failures"] == []
 
 

@@ -5,7 +5,7 @@ Directions only: how much, `uncore claims` asks.
 
 from __future__ import annotations
 
-from uncore.execution import request as api
+from uncore import api
 from uncore.result import Point
 
 TWO_CORES = "athlonx2-3800"

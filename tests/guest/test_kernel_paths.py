@@ -10,8 +10,9 @@ import statistics
 
 import pytest
 
+from uncore import api
 from uncore.engine import native
-from uncore.execution import request as api
+from uncore.execution import request
 from uncore_lab.validate.series import Series, series
 
 HARTS = 12
@@ -21,7 +22,7 @@ SHAPES = [s for s in series(["epyc7601x2"]) if s.benchmark != "getuid1"]
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda s: f"{s.benchmark}-{s.kind}")
 def test_a_skeleton_keeps_its_own_check(shape: Series) -> None:
     values = {name: str(value) for name, value in shape.skeleton.values.items()}
-    job = api.make_job(
+    job = request.make_job(
         "ccx:3x4", shape.skeleton.workload, (HARTS,), parameters=values | {"work": "0", "ops": "8"}
     )
     assert native.run(job, frozenset())["failures"] == []
@@ -29,7 +30,7 @@ def test_a_skeleton_keeps_its_own_check(shape: Series) -> None:
 
 @pytest.mark.parametrize("locks", [{"lock_delay": "0"}, {"lock_delay": "64"}, {"mutex": "sleep"}])
 def test_a_mutex_belongs_to_one_task_however_they_wait(locks: dict[str, str]) -> None:
-    job = api.make_job("ccx:3x4", "kernel/brk", (HARTS,), parameters={"work": "0"} | locks)
+    job = request.make_job("ccx:3x4", "kernel/brk", (HARTS,), parameters={"work": "0"} | locks)
     assert native.run(job, frozenset())["failures"] == []
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.support import runs
 
 from uncore.engine import native
-from uncore.execution import request as api
+from uncore.execution import request
 from uncore.program import shipped
 from uncore.support import paths
 from uncore.topology import load
@@ -59,7 +59,7 @@ def test_guarded_lines_travel_with_the_lock(lines: int, expected: int) -> None:
 
 def test_sabotage_is_noticed_on_several_lines(compile_guest) -> None:
     broken = compile_guest(paths.WORKLOADS / "lock/mcs.c", "UC_SABOTAGE=1")
-    job = api.make_job("ccx", broken, (4,), parameters={"guarded": "3", "warmup": "1us"})
+    job = request.make_job("ccx", broken, (4,), parameters={"guarded": "3", "warmup": "1us"})
     assert native.run(job, frozenset())["failures"]
 
 

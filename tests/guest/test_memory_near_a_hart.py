@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from uncore.execution import request as api
+from uncore import api
 
 GUEST = """
     #include "uncore.h"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from uncore.engine import native
-from uncore.execution import request as api
+from uncore.execution import request
 from uncore.execution.execute import execute
 from uncore.job import Job
 from uncore.program import Program, compile_for_linux
@@ -29,7 +29,7 @@ def program(name: str = "calls") -> Program:
 
 
 def job(*words: str, machine: str = "ccx:2x4", harts: int = 2, **chosen: Any) -> Job:
-    return api.make_job(machine, program(), harts, arguments=words, **{"seeds": (1,), **chosen})
+    return request.make_job(machine, program(), harts, arguments=words, **{"seeds": (1,), **chosen})
 
 
 def ran(*words: str, **chosen: Any) -> Point:

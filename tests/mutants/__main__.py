@@ -1,8 +1,8 @@
 """Do the tests notice what breaks a rule?  `python -m tests.mutants [NAME or AREA...]`.
 
-Each mutant of the kept list (kept.py) is one change of the engine, the Python package or a workload
-that breaks a rule.  One at a time is applied to a copy of this tree, built, and run through the
-tests meant for it, then, while none of them fails, through all ordinary ones.  A row says which
+Each mutant of the list (mutant_list.py) is one change of the engine, the Python package or a
+workload that breaks a rule.  One at a time is applied to a copy of this tree, built, and run
+through the tests meant for it, then, while none of them fails, through all ordinary ones.  A row says which
 test noticed; a table at the end how many of each area.
 
     --meant         only the tests meant for it
@@ -29,7 +29,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
-from tests.mutants.kept import TOP, Mutant, kept
+from tests.mutants.mutant_list import TOP, Mutant, kept
 from tests.mutants.trial import FOLDER, NOTICED, Tree, Trial
 
 BAR = 0.95  # of those that are not equivalent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.mutants.__main__ import main
-from tests.mutants.kept import TOP, Mutant, kept
+from tests.mutants.mutant_list import TOP, Mutant, kept
 
 LEAST = 120  # mutants
 

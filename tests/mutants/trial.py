@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-from tests.mutants.kept import TOP, Mutant
+from tests.mutants.mutant_list import TOP, Mutant
 
 FOLDER = TOP / "build" / "mutants"
 BUILT = ("native", "workloads", "sconsign.dblite")  # of build/: compiled already

@@ -13,12 +13,12 @@ import pytest
 from tests.differential.jobs import SHARED_L2
 from tests.support.outside_errors import PLAY, cannot_be_found, crashes, kept, refuses
 
+from uncore import api
 from uncore.engine import about, missing
 from uncore.engine.options import take
 from uncore.engine.sst import find
 from uncore.engine.sst.options import Options
 from uncore.errors import GuestError, OutsideError, UserError
-from uncore.execution import request as api
 from uncore.support import paths
 
 

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from uncore import api
 from uncore.cli.app import main
 from uncore.errors import OutsideError, UserError
-from uncore.execution import request as api
 
 PLAY = ("bus:2", "lock/ticket", [2])
 

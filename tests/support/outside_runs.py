@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import pytest
 
-from uncore.execution import request as api
+from uncore import api
+from uncore.execution import request
 from uncore.result import Point
 from uncore.study.compare.crosscheck import crosscheck
 from uncore.support import paths
@@ -56,7 +57,7 @@ def matched(engine: str, threads: int, protocol: str = "mesi") -> None:
     machine = str(paths.TOPOLOGIES / f"matching/{engine}_{protocol}.toml")
     off = []
     for workload, size in MATCHED.items():
-        job = api.make_job(machine, workload, [threads], parameters=size)
+        job = request.make_job(machine, workload, [threads], parameters=size)
         (crossed,) = crosscheck(job, ["native", engine])
         assert crossed.broken() == crossed.apart() == []
         ratio = crossed.ratio(crossed.sides[1])

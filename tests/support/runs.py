@@ -22,7 +22,7 @@ import polars
 
 from uncore import program
 from uncore.engine import native
-from uncore.execution import request as api
+from uncore.execution import request
 from uncore.job import Job
 from uncore.program import Program
 from uncore.protocol import tables
@@ -44,7 +44,7 @@ def guest(name: str) -> Program:
 def job(machine: str | Machine, workload: str | Program, threads: int, **words: Any) -> Job:
     options = {key: value for key, value in words.items() if key in OPTIONS}
     parameters = {key: value for key, value in words.items() if key not in OPTIONS}
-    return api.make_job(machine, workload, (threads,), parameters=parameters, **options)
+    return request.make_job(machine, workload, (threads,), parameters=parameters, **options)
 
 
 def point(

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from uncore import program
 from uncore.errors import GuestError, UserError
-from uncore.execution import request as api
+from uncore.execution import request
 from uncore.execution.execute import execute
 from uncore.job import Job
 from uncore.program import Program
@@ -55,7 +55,7 @@ def parameters(workload: Program, threads: int, operations: int = OPERATIONS) ->
 def job(workload: Program, threads: int) -> Job:
     """The job of one row."""
     asked = parameters(workload, threads)
-    return api.make_job(MACHINE, workload, (threads,), parameters=asked)
+    return request.make_job(MACHINE, workload, (threads,), parameters=asked)
 
 
 def chosen(names: Sequence[str]) -> list[Program]:

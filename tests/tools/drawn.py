@@ -18,8 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from uncore import program
-from uncore.execution import request as api
+from uncore import api, program
 from uncore.result import save
 from uncore.support import paths
 

@@ -32,10 +32,10 @@ from typing import Any
 import msgspec
 from tests.tools import edits
 
-from uncore import program, topology
+from uncore import api, program, topology
 from uncore.engine import native
 from uncore.errors import UncoreError, UserError
-from uncore.execution import request as api
+from uncore.execution import request
 from uncore.execution.rerun import job_again
 from uncore.job import Job
 from uncore.program import build
@@ -93,7 +93,7 @@ def elf(data: bytes) -> None:
         found.symbol_at(pc)
         found.source_line(pc)
     _ = found.summary, found.kinds, found.sha256, found.variables
-    _begin(api.make_job(_machine(), found, (2,), parameters=values))
+    _begin(request.make_job(_machine(), found, (2,), parameters=values))
 
 
 def result(data: bytes) -> None:
@@ -122,7 +122,7 @@ def job(data: bytes) -> None:
 @cache
 def _documents() -> list[dict[str, Any]]:
     return [
-        api.make_job(topology.load(machine, words), guest, (2,), smt=smt).document()
+        request.make_job(topology.load(machine, words), guest, (2,), smt=smt).document()
         for machine, guest, words, smt in JOBS
     ]
 

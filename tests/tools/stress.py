@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from uncore import program
 from uncore.errors import GuestError, UserError, nearest
-from uncore.execution import request as api
+from uncore.execution import request
 from uncore.execution.execute import execute
 from uncore.job import Job
 from uncore.protocol.tables import PROTOCOLS
@@ -126,7 +126,7 @@ def with_caches(case: Case, sets: int, ways: int) -> Machine:
 def job(case: Case, machine: Machine, operations: int, **parameters: int) -> Job:
     """A run of at least so many operations on the case's machine or one derived from it."""
     parameters["ops"] = -(-operations // case.threads)
-    return api.make_job(
+    return request.make_job(
         machine, program.compile(GUEST), (case.threads,), parameters=parameters, **case.options
     )
 

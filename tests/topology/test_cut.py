@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from uncore import api
 from uncore.errors import UserError
-from uncore.execution import request as api
 from uncore.topology import Machine, load
 from uncore.topology.cpus import hart_of_cpu
 from uncore.topology.load import shipped

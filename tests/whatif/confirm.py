@@ -25,7 +25,7 @@ from typing import Any
 
 from uncore.drawing import numbers as units
 from uncore.drawing.table import Column, emit
-from uncore.execution import request as api
+from uncore.execution import request
 from uncore.execution.execute import execute
 from uncore.job import Job
 from uncore.job.option_values import pairs
@@ -115,7 +115,7 @@ def confirmed(case: Case) -> Iterator[Row]:
 
 def _job(case: Case, threads: int, machine: str = "", program: str = "", **more: Any) -> Job:
     overrides = case.with_ | more.pop("overrides", {})
-    return api.make_job(
+    return request.make_job(
         machine or case.on,
         program or case.workload or case.c_file,
         [threads],

@@ -1,1 +1,3 @@
-"""The command line: app.py dispatches, commands/ has a module a command, options/ what they share."""
+"""The command line: app.py dispatches, commands/ has a module a command, options/ what they have in
+common.
+"""
