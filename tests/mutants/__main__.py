@@ -2,8 +2,8 @@
 
 Each mutant of the list (mutant_list.py) is one change of the engine, the Python package or a
 workload that breaks a rule.  One at a time is applied to a copy of this tree, built, and run
-through the tests meant for it, then, while none of them fails, through all ordinary ones.  A row says which
-test noticed; a table at the end how many of each area.
+through the tests meant for it, then, while none of them fails, through all ordinary ones.  A row
+says which test noticed; a table at the end how many of each area.
 
     --meant         only the tests meant for it
     --since COMMIT  only mutants of files that have changed since
