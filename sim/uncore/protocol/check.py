@@ -82,9 +82,9 @@ def _proof(tables: Tables, system: System, start: float, result: dict[str, Any])
     )
 
 
-def of(found: Iterable[Proof], tables: Tables) -> list[Proof]:
-    return [proof for proof in found if proof.protocol == tables.name]
+def of(proofs: Iterable[Proof], tables: Tables) -> list[Proof]:
+    return [proof for proof in proofs if proof.protocol == tables.name]
 
 
-def cells_met(found: Iterable[Proof]) -> set[int]:
-    return {cell for proof in found for cell in proof.reached}
+def cells_met(proofs: Iterable[Proof]) -> set[int]:
+    return {cell for proof in proofs for cell in proof.reached}

@@ -70,19 +70,19 @@ def happenings(tables: Tables) -> frozenset[str]:
 
 def phases(tables: Tables) -> frozenset[str]:
     """The transaction's phases that its cells lead to from idle."""
-    found, new = set[str](), {"idle"}
+    phases_, new = set[str](), {"idle"}
     while new:
-        found |= new
+        phases_ |= new
         cells = [tables.transaction[row, event] for row in new for event in happenings(tables)]
-        new = {cell.next for cell in cells if cell.possible and cell.next} - found
-    return frozenset(found)
+        new = {cell.next for cell in cells if cell.possible and cell.next} - phases_
+    return frozenset(phases_)
 
 
 def states(tables: Tables) -> frozenset[str]:
     """The client's states that cells lead to from I."""
-    found, new = set[str](), {"I"}
+    reachable, new = set[str](), {"I"}
     while new:
-        found |= new
+        reachable |= new
         cells = [tables.client[row, event] for row in new for event in events(tables)]
-        new = {cell.next for cell in cells if cell.possible and cell.next} - found
-    return frozenset(found)
+        new = {cell.next for cell in cells if cell.possible and cell.next} - reachable
+    return frozenset(reachable)

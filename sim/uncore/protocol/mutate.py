@@ -74,9 +74,9 @@ def mutants(tables: Tables) -> Iterator[Mutant]:
                 name = f"{table.shape.name} {row}/{column}: {cell.text} {change}"
                 yield Mutant(name, with_cell(tables, table, (row, column), changed))
         for row in table.rows:
-            for one, other, why in swaps(table, row, met):
+            for first, second, why in swaps(table, row, met):
                 yield Mutant(
-                    f"{table.shape.name} {row}: {why}", _swapped(tables, table, row, one, other)
+                    f"{table.shape.name} {row}: {why}", _swapped(tables, table, row, first, second)
                 )
 
 
@@ -113,9 +113,9 @@ def swaps(table: Table, row: str, met: set[str]) -> Iterator[tuple[str, str, str
         and table[row, column].next
         and f"{table.shape.name} {row}/{column}" in met
     ]
-    for one, other in combinations(leading, 2):
-        if table[row, one].next != table[row, other].next:
-            yield one, other, f"next states of {one} and {other} swapped"
+    for first, second in combinations(leading, 2):
+        if table[row, first].next != table[row, second].next:
+            yield first, second, f"next states of {first} and {second} swapped"
 
 
 def without(actions: tuple[str, ...], action: str) -> tuple[str, ...]:
@@ -143,8 +143,8 @@ def _with(tables: Tables, table: Table, changed: Table) -> Tables:
 def killed_by(mutant: Mutant) -> str:
     """The first violation found, the cheapest machines first."""
     cells = pack(mutant.tables)
-    found = (proof(cells, system)["violation"] for system in systems(mutant.tables))
-    return next(filter(None, found), "")
+    violations = (proof(cells, system)["violation"] for system in systems(mutant.tables))
+    return next(filter(None, violations), "")
 
 
 def proof(cells: list[int], system: System) -> dict[str, Any]:
@@ -162,15 +162,17 @@ def systems(tables: Tables) -> list[System]:
     few = Level("directory", "direct", "completion")
     early = Level("directory", "via", "response", "victim")
     bus, shared = (Level("snoop", data=data) for data in ("victim", "inclusive"))
-    found = []
+    chosen = []
     for join in joins(tables):  # a lone one: nothing but recalls ends its right
-        one = System("1 core, three levels", ((1,), (1,), (1,)), (join, join, few), join.operates)
-        found += [one, System("2 cores, two levels", ((2,), (1,)), (join, few))]
-    found += [*narrow(tables), *trials(tables, seed=1, count=12)]
-    found += [System("2 cores", ((2,),), (root,), True) for root in (few, early, bus, shared)]
-    found += [System("3 cores", ((3,),), (root,)) for root in (few, bus)]
-    found += [System("2 joins", ((1, 1), (2,)), (join, few)) for join in joins(tables)]
-    return [replace(system, states=ENOUGH) for system in found]
+        three_levels = System(
+            "1 core, three levels", ((1,), (1,), (1,)), (join, join, few), join.operates
+        )
+        chosen += [three_levels, System("2 cores, two levels", ((2,), (1,)), (join, few))]
+    chosen += [*narrow(tables), *trials(tables, seed=1, count=12)]
+    chosen += [System("2 cores", ((2,),), (root,), True) for root in (few, early, bus, shared)]
+    chosen += [System("3 cores", ((3,),), (root,)) for root in (few, bus)]
+    chosen += [System("2 joins", ((1, 1), (2,)), (join, few)) for join in joins(tables)]
+    return [replace(system, states=ENOUGH) for system in chosen]
 
 
 # Survivors that are right: still coherent, at most slower.  Patterns of mutants' names, and why.
@@ -220,15 +222,15 @@ def argued(mutant: str) -> str:
 
 
 def score(
-    tables: Tables, found: Sequence[Mutant], done: Callable[[], None] = lambda: None
+    tables: Tables, mutants_: Sequence[Mutant], done: Callable[[], None] = lambda: None
 ) -> Score:
     """`found`: the mutants of `tables`; `done` hears of each."""
     survivors = {}
-    for mutant in found:
+    for mutant in mutants_:
         if not killed_by(mutant):
             survivors[mutant.name] = argued(mutant.name)
         done()
-    return Score(tables.name, [mutant.name for mutant in found], survivors)
+    return Score(tables.name, [mutant.name for mutant in mutants_], survivors)
 
 
 def together(scores: Sequence[Score]) -> Score:

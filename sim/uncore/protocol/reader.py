@@ -81,7 +81,7 @@ def split(source: Source) -> tuple[list[Section], dict[str, tuple[Line, str]]]:
 
 def states(sections: list[Section], variant: str) -> tuple[str, ...]:
     """The rows of a client table, in their order; a line begins in I."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     rows = (row for section in sections for row in section.rows)
     for line in rows:
         name, _, tags = line.text.partition("|")[0].partition("[")
@@ -89,12 +89,12 @@ def states(sections: list[Section], variant: str) -> tuple[str, ...]:
         if not re.fullmatch(r"[A-Za-z]\w{0,7}", state):
             raise line.error(state, "a state's name: a letter, then up to 7 letters and digits")
         if not tags or variant in re.split(r"[\s,\]]+", tags):
-            found[state] = None
-    if sections and "I" not in found:
+            names[state] = None
+    if sections and "I" not in names:
         raise sections[0].head.error("no row I", "one: every line begins in I, without a copy")
-    if len(found) > MOST_STATES:
-        raise sections[0].head.error(f"{len(found)} states", f"{MOST_STATES} at most")
-    return tuple(found)
+    if len(names) > MOST_STATES:
+        raise sections[0].head.error(f"{len(names)} states", f"{MOST_STATES} at most")
+    return tuple(names)
 
 
 @dataclass
@@ -143,7 +143,9 @@ class Reader:
     def parts(self, sections: list[Section]) -> list[Section]:
         """A table may be written in several parts, each with some of its columns."""
         head = self.shape.head.split()
-        parts = [one for one in sections if one.head.text.partition("|")[0].split() == head]
+        parts = [
+            section for section in sections if section.head.text.partition("|")[0].split() == head
+        ]
         if parts:
             return parts
         raise UserError(
@@ -153,15 +155,15 @@ class Reader:
 
     def columns(self, heads: list[Line]) -> list[list[str]]:
         """Of each part."""
-        known = self.known(self.shape.columns)
+        words = self.known(self.shape.columns)
         columns = [head.text.partition("|")[2].replace("|", " ").split() for head in heads]
         for head, part in zip(heads, columns, strict=True):
             for column in part:
-                if column not in known:
-                    raise head.error(column, f"one of {' '.join(known)}.{nearest(column, known)}")
+                if column not in words:
+                    raise head.error(column, f"one of {' '.join(words)}.{nearest(column, words)}")
         needed = names()[self.shape.columns]
         together = [column for part in columns for column in part]
-        for column in known:
+        for column in words:
             if together.count(column) > 1 or (column in needed and column not in together):
                 times = "twice" if column in together else "not at all"
                 raise heads[0].error(
@@ -226,26 +228,26 @@ class Reader:
         return Cell(actions, after or None, text=text)
 
     def check_next(self, line: Line, text: str, after: str | None) -> None:
-        known = self.known(self.shape.leads_to)
-        if after is None or after in known:
+        words = self.known(self.shape.leads_to)
+        if after is None or after in words:
             return
-        if not known:
+        if not words:
             raise line.error(text, f"actions only: the {self.shape.head} follow from the answers")
         kind = self.shape.leads_to.removesuffix("s")
-        raise line.error(text, f"a {kind}: one of {' '.join(known)}.{nearest(after, known)}")
+        raise line.error(text, f"a {kind}: one of {' '.join(words)}.{nearest(after, words)}")
 
     def check_actions(self, line: Line, text: str, actions: tuple[str, ...]) -> None:
-        known = names()[self.shape.actions] if self.shape.actions else []
+        words = names()[self.shape.actions] if self.shape.actions else []
         for action in actions:
-            if action not in known:
+            if action not in words:
                 raise line.error(
                     action or text,
-                    f"actions joined by '+', of {' '.join(known)}.{nearest(action, known)}",
+                    f"actions joined by '+', of {' '.join(words)}.{nearest(action, words)}",
                 )
             if actions.count(action) > 1:
                 raise line.error(text, f"each action once, '{action}' stands here twice")
-        if self.shape.ordered and list(actions) != sorted(actions, key=known.index):
-            raise line.error(text, f"actions in the order they are done: {' '.join(known)}")
+        if self.shape.ordered and list(actions) != sorted(actions, key=words.index):
+            raise line.error(text, f"actions in the order they are done: {' '.join(words)}")
 
     def all_rows(self) -> Iterator[str]:
         first, *rest = (self.known(kind) for kind in self.shape.rows)

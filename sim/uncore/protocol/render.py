@@ -57,11 +57,11 @@ def document() -> str:
 def _met(tables: Tables) -> Tables:
     """The rows with at least one cell that this protocol meets."""
     met = {coverage.place(tables, cell).split("/")[0] for cell in coverage.expected(tables)}
-    kept = (
+    rows = (
         replace(table, rows=tuple(r for r in table.rows if f"{table.shape.name} {r}" in met))
         for table in tables
     )
-    return Tables(tables.name, *kept)
+    return Tables(tables.name, *rows)
 
 
 INTRODUCTION = """# The protocol, as tables

@@ -124,29 +124,31 @@ def forwards(tables: Tables) -> bool:
 def walks(tables: Tables, everything: bool) -> list[System]:
     home = Level("shadow-tags", "direct", "completion")
     ring = Level("shadow-tags", "via", "response")
-    found = [System(PAIR, ((2,),), (root,)) for root in roots()]
-    found += [System(TRIPLE, ((3,),), (root,)) for root in roots()]
+    chosen = [System(PAIR, ((2,),), (root,)) for root in roots()]
+    chosen += [System(TRIPLE, ((3,),), (root,)) for root in roots()]
     for join in joins(tables):
-        found += [System(JOINED, ((2, 1), (2,)), (join, home if not join.recalls else ring))]
+        chosen += [System(JOINED, ((2, 1), (2,)), (join, home if not join.recalls else ring))]
     if forwards(tables):
         plain = replace(joins(tables)[0], forwarder=False)
-        found += [System(JOINED, ((2, 1), (2,)), (plain, home))]
-        found += [System(TRIPLE, ((3,),), (replace(root, forwarder=False),)) for root in roots()]
-    found += [replace(system, far=True, group=FAR) for system in found if system.group == PAIR]
-    found.append(System(TWO_LINES, ((2,),), (Level("directory", "direct", "completion"),), lines=2))
-    return found + (deeper(tables) if everything else [])
+        chosen += [System(JOINED, ((2, 1), (2,)), (plain, home))]
+        chosen += [System(TRIPLE, ((3,),), (replace(root, forwarder=False),)) for root in roots()]
+    chosen += [replace(system, far=True, group=FAR) for system in chosen if system.group == PAIR]
+    chosen.append(
+        System(TWO_LINES, ((2,),), (Level("directory", "direct", "completion"),), lines=2)
+    )
+    return chosen + (deeper(tables) if everything else [])
 
 
 def deeper(tables: Tables) -> list[System]:
     """Walks that take minutes; the largest are cut off and say how deep they came."""
     home = Level("shadow-tags", "direct", "completion")
     few = replace(home, knows="directory")
-    found = [System("4 cores", ((4,),), (root,), states=4_000_000) for root in (home, few)]
+    chosen = [System("4 cores", ((4,),), (root,), states=4_000_000) for root in (home, few)]
     for root in (Level("directory", "via", "response", "inclusive"), Level("snoop", data="victim")):
-        found.append(System(TWO_LINES, ((2,),), (root,), lines=2))
+        chosen.append(System(TWO_LINES, ((2,),), (root,), lines=2))
     for join in joins(tables):
         direct = replace(join, reply="direct", unblock="completion")
-        found += [
+        chosen += [
             System(JOINED, ((2, 1), (2,)), (direct, home)),
             System(
                 JOINED,
@@ -160,7 +162,7 @@ def deeper(tables: Tables) -> list[System]:
                 "2+1 cores, three levels", ((2, 1), (2,), (1,)), (join, join, few), states=4_000_000
             ),
         ]
-    return found
+    return chosen
 
 
 def narrow(tables: Tables) -> Iterator[System]:

@@ -44,8 +44,8 @@ def load(name: str) -> Tables:
     """The tables of a shipped protocol, or of a user's directory of tables (`DIR[:PROTOCOL]`)."""
     if name in PROTOCOLS:
         return read(name, name, {})
-    place, _, variant = name.rpartition(":") if ":" in name else (name, "", "")
-    directory = Path(place)
+    folder, _, variant = name.rpartition(":") if ":" in name else (name, "", "")
+    directory = Path(folder)
     if not directory.is_dir():
         raise UserError(
             f"protocol '{name}': expected one of {', '.join(PROTOCOLS)}, or a directory of tables."
@@ -56,10 +56,10 @@ def load(name: str) -> Tables:
             f"protocol '{name}': after the directory expected one of {', '.join(PROTOCOLS)}"
             f" (which tagged rows to use), read '{variant}'.{nearest(variant, PROTOCOLS)}"
         )
-    found = {file: directory / file for file in files() if (directory / file).is_file()}
-    if not found:
+    sources = {file: directory / file for file in files() if (directory / file).is_file()}
+    if not sources:
         raise UserError(f"protocol '{name}': none of {', '.join(files())} is in {directory}")
-    return read(name, variant, {file: Source.of(path) for file, path in found.items()})
+    return read(name, variant, {file: Source.of(path) for file, path in sources.items()})
 
 
 def carried(tables: Tables) -> tuple[tuple[str, str], ...]:
@@ -71,7 +71,7 @@ def carried(tables: Tables) -> tuple[tuple[str, str], ...]:
 
 def of(name: str, texts: Iterable[tuple[str, str]]) -> Tables:
     """The protocol of a machine: a shipped one by its name, a user's by what it carries."""
-    given = {file: Source(Path(f"protocol '{name}'", file), said) for file, said in texts}
+    given = {file: Source(Path(f"protocol '{name}'", file), text) for file, text in texts}
     return read(name, "", given) if given else load(name)
 
 
@@ -80,22 +80,22 @@ def read(name: str, variant: str, given: Mapping[str, Source]) -> Tables:
     tables: dict[str, Table] = {}
     states: tuple[str, ...] = ()
     for file in files():
-        said = given[file] if file in given else Source.of(SHIPPED / file)
-        sections, reasons = split(said)
+        source = given[file] if file in given else Source.of(SHIPPED / file)
+        sections, reasons = split(source)
         if file == SHAPES[0].file:
             states = states_of(sections, variant)
         used: set[str] = set()
         for shape in SHAPES:
             if shape.file == file:
-                reader = Reader(shape, said.path, variant, states, reasons, used)
+                reader = Reader(shape, source.path, variant, states, reasons, used)
                 tables[shape.name] = reader.table(sections)
         for word in reasons.keys() - used:
             raise reasons[word][0].error(
                 f"{word}:", f"a reason that a cell of this file gives as !{word}; delete the line"
             )
-    found = Tables(name, **tables)
-    refuse_right_without_data(found)
-    return found
+    read_ = Tables(name, **tables)
+    refuse_right_without_data(read_)
+    return read_
 
 
 def refuse_right_without_data(tables: Tables) -> None:
@@ -131,8 +131,8 @@ def pack(tables: Tables) -> list[int]:
         letters = state.encode().ljust(8, b"\0")
         packed += [int.from_bytes(letters[:4], "little"), int.from_bytes(letters[4:], "little")]
     words = {table.shape.name: Words(table, states) for table in tables}
-    for place in layout(tables):
-        packed.append(words[place[0].shape.name].word(*place[1:]) if place else IMPOSSIBLE)
+    for position in layout(tables):
+        packed.append(words[position[0].shape.name].word(*position[1:]) if position else IMPOSSIBLE)
     return packed
 
 

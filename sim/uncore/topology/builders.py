@@ -75,9 +75,9 @@ def _site(join: Join, fabric: Fabric, group: Group, key: str, default: int) -> i
     name = join.table.text(key)
     if _local(group, name) not in fabric.stops:
         prefix = _local(group, "")
-        known = [s.removeprefix(prefix) for s in fabric.stops if s.startswith(prefix)]
-        known = known[:16]
-        raise join.refuse(key, f"there is no stop '{name}'; known stops are {', '.join(known)}")
+        sites = [s.removeprefix(prefix) for s in fabric.stops if s.startswith(prefix)]
+        sites = sites[:16]
+        raise join.refuse(key, f"there is no stop '{name}'; known stops are {', '.join(sites)}")
     return fabric.stops.index(_local(group, name))
 
 
@@ -208,9 +208,9 @@ def _end(join: Join, fabric: Fabric, group: Group, end: object) -> int:
     if len(stops) == 1:
         return stops[0]
     prefix = _local(group, "")
-    known = [name.removeprefix(prefix) for name in fabric.ports if name.startswith(prefix)]
+    ports = [name.removeprefix(prefix) for name in fabric.ports if name.startswith(prefix)]
     what = f"has {len(stops)} ports; name one of them" if stops else "names nothing here"
-    raise join.refuse("links", f"'{end}' {what}; known ends are {', '.join(known[:16])}")
+    raise join.refuse("links", f"'{end}' {what}; known ends are {', '.join(ports[:16])}")
 
 
 BUILDERS: dict[str, Callable[[Join, Fabric, Group], Sites]] = {

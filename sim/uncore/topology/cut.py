@@ -26,7 +26,7 @@ def cut(machine: Machine, cores: Sequence[int], path: str) -> Machine:
     nodes = _nodes(machine, cores, inside)
     agents = _agents(machine, cores, nodes)
     resolvers = [machine.resolvers[agent - machine.cores] for agent in agents[len(cores) :]]
-    slices = [_inside(one.slices, inside) for one in resolvers]
+    slices = [_inside(resolver.slices, inside) for resolver in resolvers]
     seats = {machine.core_stops[core] for core in cores}
     seats.update(machine.memories[node].stop for node in nodes)
     seats.update(stop for stops in slices for stop in stops)
@@ -46,9 +46,11 @@ def cut(machine: Machine, cores: Sequence[int], path: str) -> Machine:
         core_stops=tuple(at[machine.core_stops[core]] for core in cores),
         resolvers=tuple(
             replace(
-                _moved(one, agent_at), slices=_renumbered(s, at), memory=node_at.get(one.memory, -1)
+                _moved(resolver, agent_at),
+                slices=_renumbered(s, at),
+                memory=node_at.get(resolver.memory, -1),
             )
-            for one, s in zip(resolvers, slices, strict=True)
+            for resolver, s in zip(resolvers, slices, strict=True)
         ),
         memories=tuple(
             replace(machine.memories[node], stop=at[machine.memories[node].stop]) for node in nodes
@@ -59,13 +61,13 @@ def cut(machine: Machine, cores: Sequence[int], path: str) -> Machine:
     )
 
 
-def _moved(one: Resolver, places: dict[int, int]) -> Resolver:
+def _moved(resolver: Resolver, places: dict[int, int]) -> Resolver:
     """With its relatives at their new places."""
     return replace(
-        one,
-        children=_renumbered(one.children, places),
-        parents=_renumbered(one.parents, places),
-        near=_renumbered(one.near, places),
+        resolver,
+        children=_renumbered(resolver.children, places),
+        parents=_renumbered(resolver.parents, places),
+        near=_renumbered(resolver.near, places),
     )
 
 
@@ -91,12 +93,12 @@ def _nodes(machine: Machine, cores: Sequence[int], inside: set[int]) -> list[int
 
 def _agents(machine: Machine, cores: Sequence[int], nodes: Sequence[int]) -> list[int]:
     """The cores, and each resolver that owns for one of them, of a home the node's only."""
-    kept = list(cores)
-    for agent, one in enumerate(machine.resolvers, machine.cores):
-        homed = one.memory < 0 or one.memory in nodes
-        if homed and not set(kept).isdisjoint(one.children):
-            kept.append(agent)
-    return kept
+    agents = list(cores)
+    for agent, resolver in enumerate(machine.resolvers, machine.cores):
+        homed = resolver.memory < 0 or resolver.memory in nodes
+        if homed and not set(agents).isdisjoint(resolver.children):
+            agents.append(agent)
+    return agents
 
 
 def _inside(slices: Sequence[int], inside: set[int]) -> list[int]:
@@ -126,7 +128,7 @@ def _cpus(machine: Machine, cores: Sequence[int]) -> str:
 
 
 def _places(old: Sequence[int]) -> dict[int, int]:
-    return {number: place for place, number in enumerate(old)}
+    return {number: position for position, number in enumerate(old)}
 
 
 def _renumbered(old: Sequence[int], places: dict[int, int]) -> tuple[int, ...]:

@@ -55,8 +55,8 @@ class Branch:
 Node: TypeAlias = Leaf | Branch
 
 
-def wrong(place: Place, message: str) -> UserError:
-    return UserError(f"{place}: {message}")
+def wrong(position: Place, message: str) -> UserError:
+    return UserError(f"{position}: {message}")
 
 
 def read_chain(path: Path) -> Branch:
@@ -177,20 +177,20 @@ def _node(value: Any, path: tuple[str, ...], origin: _Origin, source: str) -> No
         return _branch(value, path, origin, source)
     for key in value:
         if key not in ("value", "source", "interval"):
-            place = origin.at((*path, key))
+            position = origin.at((*path, key))
             raise wrong(
-                place, f"unknown key '{key}' beside 'value'; expected only 'source', 'interval'"
+                position, f"unknown key '{key}' beside 'value'; expected only 'source', 'interval'"
             )
     interval = _interval(value["interval"], origin.at(path)) if "interval" in value else None
     return Leaf(value["value"], str(value.get("source", source)), origin.at(path), interval)
 
 
-def _interval(ends: Any, place: Place) -> tuple[str, str]:
+def _interval(ends: Any, position: Place) -> tuple[str, str]:
     ends = ends if isinstance(ends, list) else []
     texts = [str(end) for end in ends if isinstance(end, (str, int, float))]
     if len(ends) == len(texts) == 2:
         return texts[0], texts[1]
-    raise wrong(place, 'expected the ends of an interval, like ["28ns", "36ns"]')
+    raise wrong(position, 'expected the ends of an interval, like ["28ns", "36ns"]')
 
 
 def _expanded(path: tuple[str, ...], node: Node) -> Node:
@@ -223,14 +223,14 @@ def overlay(settings: Iterable[str]) -> Branch:
     for setting in settings:
         key, equals, value = setting.partition("=")
         path = tuple(part.strip() for part in key.split("."))
-        place = Place(f"--with {setting}", 0)
+        position = Place(f"--with {setting}", 0)
         if not equals or not value.strip() or not all(path):
-            raise wrong(place, "expected KEY=VALUE, like socket.join.latency=32ns")
+            raise wrong(position, "expected KEY=VALUE, like socket.join.latency=32ns")
         if len(path) > DEEPEST:
-            raise wrong(place, f"expected a key of at most {DEEPEST} parts")
-        node = _expanded(path, Leaf(value.strip(), "--with", place))
+            raise wrong(position, f"expected a key of at most {DEEPEST} parts")
+        node = _expanded(path, Leaf(value.strip(), "--with", position))
         for part in reversed(path):
-            node = Branch(place, {part: node})
+            node = Branch(position, {part: node})
         assert isinstance(node, Branch)
         tree = merged(tree, node)
     return tree

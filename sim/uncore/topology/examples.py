@@ -19,8 +19,8 @@ def example(table: str, key: str) -> str:
     kind = table.rpartition(".")[2]
     for file in FILES:
         document = tomllib.loads((TOPOLOGIES / f"{file}.toml").read_text())
-        for found in _called(document, kind):
-            value = found.get(key, {})
+        for candidate in _called(document, kind):
+            value = candidate.get(key, {})
             value = value.get("value", {}) if isinstance(value, dict) else value
             if isinstance(value, (str, int, float)):
                 return f"{key} = {json.dumps(value)}"

@@ -68,12 +68,12 @@ class _Tree:
     def _object(self, above: Element, kind: str, number: int, cores: list[int]) -> Element:
         cpus = bitmap(cpu for core in cores for cpu in self.cpus[core])
         nodes = bitmap({self.near[core] for core in cores} | self._lonely(kind))
-        said = {"cpuset": cpus, "complete_cpuset": cpus}
-        said |= {"nodeset": nodes, "complete_nodeset": nodes}
+        attributes = {"cpuset": cpus, "complete_cpuset": cpus}
+        attributes |= {"nodeset": nodes, "complete_nodeset": nodes}
         if not (kind.endswith("Cache") or kind == "Group"):
-            said["os_index"] = str(number)
-        said |= {"type": kind, "gp_index": str(next(self.numbers))}
-        return SubElement(above, "object", said)
+            attributes["os_index"] = str(number)
+        attributes |= {"type": kind, "gp_index": str(next(self.numbers))}
+        return SubElement(above, "object", attributes)
 
     def _lonely(self, kind: str) -> set[int]:
         """Nodes that are nearest to nobody belong to the machine."""
@@ -96,8 +96,8 @@ class _Tree:
 
     def _split(self, cores: list[int], depth: int) -> Iterator[tuple[tuple[int, ...], list[int]]]:
         places = {core: self.machine.shape[core][: depth + 1] for core in cores}
-        for place in dict.fromkeys(places.values()):
-            yield tuple(place), [core for core in cores if places[core] == place]
+        for path in dict.fromkeys(places.values()):
+            yield tuple(path), [core for core in cores if places[core] == path]
 
     # ---- what a part holds
 
@@ -113,37 +113,41 @@ class _Tree:
         """One more than the caches below have."""
         levels = self.machine.levels
         inner = levels[levels.index(level) + 1 :]
-        data = {one.level for one in self.machine.resolvers if one.data_sets and one.level in inner}
+        data = {
+            resolver.level
+            for resolver in self.machine.resolvers
+            if resolver.data_sets and resolver.level in inner
+        }
         own = any(self.machine.each_core[core].l2_sets for core in cores)
         return 2 + own + len(data)
 
     def _cache(self, above: Element, depth: int, sets: int, ways: int, cores: list[int]) -> Element:
-        found = self._object(above, f"L{depth}Cache", 0, cores)
-        found.set("cache_size", str(sets * ways * LINE))
-        found.set("depth", str(depth))
-        found.set("cache_linesize", str(LINE))
-        found.set("cache_associativity", str(ways))
-        found.set("cache_type", str(DATA if depth == 1 else UNIFIED))
-        return found
+        cache = self._object(above, f"L{depth}Cache", 0, cores)
+        cache.set("cache_size", str(sets * ways * LINE))
+        cache.set("depth", str(depth))
+        cache.set("cache_linesize", str(LINE))
+        cache.set("cache_associativity", str(ways))
+        cache.set("cache_type", str(DATA if depth == 1 else UNIFIED))
+        return cache
 
     def _core(self, above: Element, core: int) -> None:
         costs = self.machine.each_core[core]
         if costs.l2_sets:
             above = self._cache(above, 2, costs.l2_sets, costs.l2_ways, [core])
         above = self._cache(above, 1, costs.l1_sets, costs.l1_ways, [core])
-        found = self._object(above, "Core", core, [core])
+        element = self._object(above, "Core", core, [core])
         for cpu in self.cpus[core]:
-            unit = self._object(found, "PU", cpu, [core])
+            unit = self._object(element, "PU", cpu, [core])
             unit.set("cpuset", bitmap([cpu]))
             unit.set("complete_cpuset", bitmap([cpu]))
 
     # ---- memory
 
-    def _nodes(self, part: Element, cores: list[int], place: tuple[int, ...]) -> None:
+    def _nodes(self, part: Element, cores: list[int], path: tuple[int, ...]) -> None:
         """Those whose cores are all in this part, and not all in one part of it."""
         for number, memory in enumerate(self.machine.memories):
             mine = [core for core, node in enumerate(self.near) if node == number]
-            if place == (self._smallest(mine) if mine else ()):
+            if path == (self._smallest(mine) if mine else ()):
                 node = self._object(part, "NUMANode", number, cores)
                 node.set("nodeset", bitmap([number]))
                 node.set("complete_nodeset", bitmap([number]))

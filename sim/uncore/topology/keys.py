@@ -18,7 +18,7 @@ from uncore.topology.schema import Key, fields
 LEVEL = "LEVEL"
 ANY = {LEVEL, "NAME"}  # last parts that stand for whatever is called so
 
-DECLARED = (*(key for part in PARTS for one in fields(part) for key in one.keys), *BESIDE)
+DECLARED = (*(key for part in PARTS for declared in fields(part) for key in declared.keys), *BESIDE)
 KEYS: dict[str, Key] = {key.name: key for key in DECLARED}
 
 

@@ -29,7 +29,7 @@ def lineage(name_or_path: str | Path) -> dict[str, Descent]:
     return {level: tuple(str(leaf.value).split()) for level, leaf in leaves.items()}
 
 
-def nearness(one: Descent, other: Descent) -> int:
+def nearness(descent: Descent, other: Descent) -> int:
     """How many leading words two descents share."""
-    same = [a == b for a, b in zip(one, other, strict=False)]
+    same = [a == b for a, b in zip(descent, other, strict=False)]
     return same.index(False) if False in same else len(same)

@@ -54,9 +54,9 @@ def read(name: str) -> tuple[Branch, str]:
         return read_shape(name), name
     path = TOPOLOGIES / f"{name}.toml"
     if name not in shipped():
-        known = [*shipped(), *EXAMPLES.values()]
+        names = [*shipped(), *EXAMPLES.values()]
         raise UserError(
-            f"unknown machine '{name}'.{nearest(name, known)} Expected a name from `uncore list`,"
+            f"unknown machine '{name}'.{nearest(name, names)} Expected a name from `uncore list`,"
             f" a shape ({' '.join(EXAMPLES.values())}) or a file, like ./{Path(name).name}.toml"
         )
     return read_chain(path), name

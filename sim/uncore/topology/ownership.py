@@ -115,12 +115,16 @@ def refuse_far_without_data(
     core: Table, resolvers: Sequence[Resolver], cores: Collection[int]
 ) -> None:
     """Far atomics are done on the data of the cores' resolver, or a root's memory (rule C8)."""
-    for one in resolvers:
-        if one.parents and one.data == "none" and not set(cores).isdisjoint(one.children):
+    for resolver in resolvers:
+        if (
+            resolver.parents
+            and resolver.data == "none"
+            and not set(cores).isdisjoint(resolver.children)
+        ):
             raise core.wrong(
                 "atomics",
-                f"'{core.key}.atomics = far': [{one.level}.resolver] has no data to do them on;"
-                f" write 'near', or data = \"victim ...\" in [{one.level}]",
+                f"'{core.key}.atomics = far': [{resolver.level}.resolver] has no data to do them on;"
+                f" write 'near', or data = \"victim ...\" in [{resolver.level}]",
             )
 
 
@@ -132,18 +136,18 @@ def _refuse_data_alone(level: Table) -> None:
         )
 
 
-def _refuse_what_cannot_work(table: Table, one: Resolver, is_root: bool) -> None:
+def _refuse_what_cannot_work(table: Table, resolver: Resolver, is_root: bool) -> None:
     """What the rules R3 and J1 of docs/model.md ask for."""
-    if one.knows == "snoop" and not is_root:
+    if resolver.knows == "snoop" and not is_root:
         raise table.wrong(
             "knows",
             f"'{table.key}.knows = snoop': only the topmost resolver may know nothing;"
             " expected 'shadow-tags'",
         )
-    if one.knows == "snoop" and one.unblock != "completion":
+    if resolver.knows == "snoop" and resolver.unblock != "completion":
         raise table.wrong(
             "unblock",
-            f"'{table.key}.unblock = {one.unblock}': who knows nothing must be told when"
+            f"'{table.key}.unblock = {resolver.unblock}': who knows nothing must be told when"
             " a grant has arrived; expected 'completion'",
         )
 
@@ -159,25 +163,27 @@ def _refuse_dirty_data_without_place(level: Table, table: Table, protocol: str) 
     )
 
 
-def _refuse_what_contradicts(table: Table, one: Resolver) -> None:
+def _refuse_what_contradicts(table: Table, resolver: Resolver) -> None:
     """A resolver that counts its entries has whole sets of them; the others have none."""
     for key in ("entries", "ways"):
-        if key in table and one.knows not in ("directory", "inclusive"):
+        if key in table and resolver.knows not in ("directory", "inclusive"):
             raise table.wrong(
                 key,
-                f"'{table.key}.{key}': {one.knows} has no entries to count; delete it,"
+                f"'{table.key}.{key}': {resolver.knows} has no entries to count; delete it,"
                 " or write knows = 'directory'",
             )
-    if one.knows == "inclusive" and one.data != "inclusive":
+    if resolver.knows == "inclusive" and resolver.data != "inclusive":
         raise table.wrong(
             "knows",
             f"'{table.key}.knows = inclusive': the tags of the data beside it are to know every"
-            f" copy, but data = {one.data}; write data = 'inclusive ...', or knows = 'directory'",
+            f" copy, but data = {resolver.data}; write data = 'inclusive ...', or knows = 'directory'",
         )
-    if max(one.entries, one.ways) and (not one.ways or one.entries % one.ways or not one.entries):
+    if max(resolver.entries, resolver.ways) and (
+        not resolver.ways or resolver.entries % resolver.ways or not resolver.entries
+    ):
         raise table.wrong(
             "entries",
-            f"'{table.key}': {one.entries} entries in {one.ways} ways are no whole number of sets;"
+            f"'{table.key}': {resolver.entries} entries in {resolver.ways} ways are no whole number of sets;"
             " write entries and ways, such as entries = 4096, ways = 16",
         )
 

@@ -83,18 +83,18 @@ def _fields() -> Iterator[str]:
     for part in PARTS:
         yield f"**{part.__name__}**: {' '.join((part.__doc__ or '').split())}\n"
         yield from _table(
-            ("field", "type", "from", "what it is"), (_field(one) for one in fields(part))
+            ("field", "type", "from", "what it is"), (_field(field_) for field_ in fields(part))
         )
 
 
-def _field(one: Field) -> tuple[str, ...]:
-    keys = ", ".join(f"`{key.name}`" for key in one.keys)
-    return f"`{one.name}`", _type(one.type), keys, one.about
+def _field(described: Field) -> tuple[str, ...]:
+    keys = ", ".join(f"`{key.name}`" for key in described.keys)
+    return f"`{described.name}`", _type(described.type), keys, described.about
 
 
 def _type(type_: Any) -> str:
     if isinstance(type_, UnionType):
-        return " or ".join(_type(one) for one in get_args(type_))
+        return " or ".join(_type(option) for option in get_args(type_))
     if get_origin(type_) is tuple:
         return f"list of {_type(get_args(type_)[0])}"
     if words := words_of(type_):

@@ -44,14 +44,14 @@ def read_protocol(top: Table) -> Protocol:
             if text not in PROTOCOLS:
                 top.word("protocol")
             return Protocol(text)
-        place, colon, variant = text.partition(":")
-        directory = beside / place
+        folder, colon, variant = text.partition(":")
+        directory = beside / folder
         if not directory.is_dir():
             raise UnitError(f"expected a folder of tables; there is none at {directory}")
         try:
-            found = tables.load(f"{directory}{colon}{variant}")
+            loaded = tables.load(f"{directory}{colon}{variant}")
         except UserError as error:
             raise UnitError(str(error)) from None
-        return Protocol(directory.resolve().name, tables.carried(found))
+        return Protocol(directory.resolve().name, tables.carried(loaded))
 
     return top.read("protocol", chosen)

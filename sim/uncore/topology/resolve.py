@@ -86,8 +86,8 @@ def _refuse_no_lineage(top: Table, tree: Tree) -> None:
         return
     for level in table.branch.items:
         if level not in tree.levels[:-1]:
-            known = ", ".join(tree.levels[:-1])
-            raise table.wrong(level, f"'lineage.{level}': no level; expected one of {known}")
+            levels = ", ".join(tree.levels[:-1])
+            raise table.wrong(level, f"'lineage.{level}': no level; expected one of {levels}")
         table.text(level)
 
 
@@ -152,17 +152,17 @@ class Plan:
         names, beside = self.fabric.stops, [list[int]() for _ in self.fabric.stops]
         for link in self.fabric.links:
             beside[link.source].append(link.target)
-        found, waiting = {0}, [0]
+        reached, waiting = {0}, [0]
         while waiting:
-            fresh = set(beside[waiting.pop()]) - found
-            found |= fresh
+            fresh = set(beside[waiting.pop()]) - reached
+            reached |= fresh
             waiting.extend(fresh)
         for stop in range(len(names)):
-            if stop not in found:
+            if stop not in reached:
                 suspects = [j for j in self.joins.values() if j.kind in ("links", "mesh")]
-                place = suspects[0].table.branch.place if suspects else top.branch.place
+                position = suspects[0].table.branch.place if suspects else top.branch.place
                 raise wrong(
-                    place,
+                    position,
                     f"stop '{names[stop]}' cannot be reached from '{names[0]}';"
                     " expected links, or a map, that leave no island",
                 )

@@ -103,8 +103,8 @@ def field(
     compare: bool = True,
 ) -> Any:
     """`words`: of a truth, how it is written; the first is true."""
-    said = {"about": about, "keys": keys, "words": words, "native": native}
-    return dataclasses.field(default=default, compare=compare, metadata=said)
+    metadata_ = {"about": about, "keys": keys, "words": words, "native": native}
+    return dataclasses.field(default=default, compare=compare, metadata=metadata_)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
@@ -113,43 +113,52 @@ def part(cls: type[T]) -> type[T]:
 
 
 def _fields(of: Any) -> tuple[Field, ...]:
-    return tuple(_field(one) for one in dataclasses.fields(of))
+    return tuple(_field(member) for member in dataclasses.fields(of))
 
 
 fields: Callable[[Any], tuple[Field, ...]] = cache(_fields)
 
 
-def _field(one: dataclasses.Field[Any]) -> Field:
-    said = one.metadata
-    named = {key: _own(key, one) for key in said["keys"] if isinstance(key, str)}
+def _field(member: dataclasses.Field[Any]) -> Field:
+    described = member.metadata
+    named = {key: _own(key, member) for key in described["keys"] if isinstance(key, str)}
     keys = [
-        named.get(key) or replace(key, about=key.about or said["about"]) for key in said["keys"]
+        named.get(key) or replace(key, about=key.about or described["about"])
+        for key in described["keys"]
     ]
     own = next(iter(named.values()), None)
-    return Field(one.name, one.type, said["about"], tuple(keys), own, one.default, said["native"])
+    return Field(
+        member.name,
+        member.type,
+        described["about"],
+        tuple(keys),
+        own,
+        member.default,
+        described["native"],
+    )
 
 
-def _own(name: str, one: dataclasses.Field[Any]) -> Key:
-    form, words = form_of(one.type), words_of(one.type)
-    low, high = limits(one.type)
+def _own(name: str, member: dataclasses.Field[Any]) -> Key:
+    form, words = form_of(member.type), words_of(member.type)
+    low, high = limits(member.type)
     if form is Form.SHARE:
         high //= 1000
     return Key(
         form,
         name,
-        one.metadata["about"],
-        default=None if one.default is MISSING else _written(one),
-        words=words or (one.metadata["words"] if form is Form.WORD else ()),
+        member.metadata["about"],
+        default=None if member.default is MISSING else _written(member),
+        words=words or (member.metadata["words"] if form is Form.WORD else ()),
         low=low,
         high=high,
     )
 
 
-def _written(one: dataclasses.Field[Any]) -> str:
-    default: Any = one.default
-    if form_of(one.type) is Form.DURATION:
+def _written(member: dataclasses.Field[Any]) -> str:
+    default: Any = member.default
+    if form_of(member.type) is Form.DURATION:
         return f"{default / 1000:g}ns"
-    return str(one.metadata["words"][not default] if one.type is bool else default)
+    return str(member.metadata["words"][not default] if member.type is bool else default)
 
 
 def metadata(type_: Any) -> tuple[Any, ...]:
@@ -171,7 +180,7 @@ def words_of(type_: Any) -> tuple[str, ...]:
 
 
 def form_of(type_: Any) -> Form:
-    stated = [one for one in metadata(type_) if isinstance(one, Form)]
+    stated = [form for form in metadata(type_) if isinstance(form, Form)]
     if stated:
         return stated[0]
     if type_ is bool or words_of(type_):

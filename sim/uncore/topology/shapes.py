@@ -42,8 +42,8 @@ def read_shape(name: str) -> Branch:
             f"'{name}': expected a shape like {EXAMPLES.get(kind, examples)}, of at most"
             f" {MOST_HARTS} harts.{hint}"
         )
-    place = Place(name, 0)
-    base = read_chain(find_file(kind, TOPOLOGIES, place))
+    position = Place(name, 0)
+    base = read_chain(find_file(kind, TOPOLOGIES, position))
     return merged(base, parse(_instance(kind, size), name, "shape"))
 
 

@@ -67,19 +67,19 @@ def _links(machine: Machine, level: str) -> str:
     return f", {len(mine)} links of {span}"
 
 
-def _resolver(one: Resolver) -> str:
-    slices = f", {len(one.slices)} slices" if len(one.slices) > 1 else ""
-    root = ", root" if not one.parents else ""
-    size = one.data_sets * one.data_ways * LINE
-    data = f", {one.data} {_bytes(size)} {one.data_ways}-way" if size else ""
+def _resolver(resolver: Resolver) -> str:
+    slices = f", {len(resolver.slices)} slices" if len(resolver.slices) > 1 else ""
+    root = ", root" if not resolver.parents else ""
+    size = resolver.data_sets * resolver.data_ways * LINE
+    data = f", {resolver.data} {_bytes(size)} {resolver.data_ways}-way" if size else ""
     return (
-        f"{one.knows}{root}{slices}{data}; reply {one.reply}, unblock on {one.unblock},"
-        f" service {_ns(one.service)}, grants {_grants(one)}"
+        f"{resolver.knows}{root}{slices}{data}; reply {resolver.reply}, unblock on {resolver.unblock},"
+        f" service {_ns(resolver.service)}, grants {_grants(resolver)}"
     )
 
 
-def _grants(one: Resolver) -> str:
-    return f"until {_ns(one.grants_until)}" if one.grants_until else str(one.grants)
+def _grants(resolver: Resolver) -> str:
+    return f"until {_ns(resolver.grants_until)}" if resolver.grants_until else str(resolver.grants)
 
 
 def _core(core: Core, threads: list[int]) -> str:

@@ -53,15 +53,15 @@ def _sizes(machine: Machine) -> Iterator[str]:
 
 
 def _kinds(machine: Machine) -> Iterator[str]:
-    names, found = {"core"}, set[int]()
+    names, used = {"core"}, set[int]()
     for number, kind in enumerate(machine.kinds):
         if kind.name in names:
             yield f"kinds[{number}].name: a second '{kind.name}'"
         names.add(kind.name)
         for core in kind.cores:
-            if core >= machine.cores or core in found:
+            if core >= machine.cores or core in used:
                 yield f"kinds[{number}].cores: {core} is no core, or of two kinds"
-            found.add(core)
+            used.add(core)
 
 
 def _references(machine: Machine) -> Iterator[str]:
@@ -74,7 +74,9 @@ def _references(machine: Machine) -> Iterator[str]:
     channels = {link.channel for link in machine.links} - {-1}
     if channels != set(range(len(channels))):
         yield f"links: channels {sorted(channels)[:3]} ...; expected each number from 0"
-    seats += [(f"resolvers[{n}].slices", one.slices) for n, one in enumerate(machine.resolvers)]
+    seats += [
+        (f"resolvers[{n}].slices", resolver.slices) for n, resolver in enumerate(machine.resolvers)
+    ]
     stops = range(len(machine.stops))
     for name, numbers in seats:
         for number in numbers:
@@ -86,13 +88,13 @@ def _ownership(machine: Machine) -> Iterator[str]:
     cores, memories = machine.cores, len(machine.memories)
     parents: list[list[int]] = [[] for _ in range(cores + len(machine.resolvers))]
     seats: dict[int, int] = {}  # of a child among the children of any of its parents
-    for number, one in enumerate(machine.resolvers):
+    for number, resolver in enumerate(machine.resolvers):
         name, agent = f"resolvers[{number}]", cores + number
-        if not one.slices:
+        if not resolver.slices:
             yield f"{name}.slices: expected at least one stop"
-        if not -1 <= one.memory < memories:
-            yield f"{name}.memory: {one.memory} is no memory; expected -1 to {memories - 1}"
-        for seat, child in enumerate(one.children):
+        if not -1 <= resolver.memory < memories:
+            yield f"{name}.memory: {resolver.memory} is no memory; expected -1 to {memories - 1}"
+        for seat, child in enumerate(resolver.children):
             if not 0 <= child < agent:
                 yield f"{name}.children: {child} is no core and no resolver before this one"
             if seats.setdefault(child, seat) != seat:
@@ -104,7 +106,7 @@ def _ownership(machine: Machine) -> Iterator[str]:
             yield f"{name}.parents: expected {above}, whose child it is"
         if len(above) not in ((0, 1, memories) if agent >= cores else (1, memories)):
             yield f"{name}: {len(above)} parents; expected one, or one for each memory"
-    if len({one.level for one in machine.resolvers if not one.parents}) != 1:
+    if len({resolver.level for resolver in machine.resolvers if not resolver.parents}) != 1:
         yield "resolvers: expected one level without parents, the root"
 
 
@@ -114,10 +116,10 @@ def _ways(machine: Machine) -> Iterator[str]:
         beside: list[list[int]] = [[] for _ in machine.stops]
         for link in machine.links:
             beside[getattr(link, come)].append(getattr(link, go))
-        found, waiting = {0}, [0]
+        reached, waiting = {0}, [0]
         while waiting:
-            fresh = set(beside[waiting.pop()]) - found
-            found |= fresh
+            fresh = set(beside[waiting.pop()]) - reached
+            reached |= fresh
             waiting.extend(fresh)
-        if len(found) < len(machine.stops):
+        if len(reached) < len(machine.stops):
             yield "links: not every stop can be reached from every other"

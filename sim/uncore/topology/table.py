@@ -51,8 +51,8 @@ class Ledger:
                 self.asked[key] = KEYS[declared], leaf
                 self.note(key, leaf)
                 return _converted(key, leaf, units.frequency)
-        known = ", ".join(self.domains()) or "none"
-        raise units.UnitError(f"there is no clock '{domain}': known clocks are {known}")
+        domains = ", ".join(self.domains()) or "none"
+        raise units.UnitError(f"there is no clock '{domain}': known clocks are {domains}")
 
     def knows(self, domain: str) -> bool:
         return any(self._frequency(key) for key in (f"clocks.{domain}", f"{domain}.clock"))
@@ -198,9 +198,15 @@ class Table:
 
     def part(self, of: type[T], **given: Any) -> T:
         """An instance of what is given, and of each field that is one key's number, read here."""
-        for one in fields(of):
-            if one.own and one.own.name.startswith(f"{self.path}.") and one.name not in given:
-                given[one.name] = self._own(one, one.own.name.removeprefix(f"{self.path}."))
+        for member in fields(of):
+            if (
+                member.own
+                and member.own.name.startswith(f"{self.path}.")
+                and member.name not in given
+            ):
+                given[member.name] = self._own(
+                    member, member.own.name.removeprefix(f"{self.path}.")
+                )
         return of(**given)
 
     def _own(self, field: Field, key: str) -> Any:
@@ -259,10 +265,10 @@ class Table:
         elif knows(str(clock.value)):
             table.domain = str(clock.value)
         else:
-            known = ", ".join(self.ledger.domains()) or "(none is stated)"
+            domains = ", ".join(self.ledger.domains()) or "(none is stated)"
             raise table.wrong(
                 "clock",
                 f"'{table.name('clock')} = {clock.value}': expected a frequency, like \"4.0GHz\","
-                f" or one of the clocks {known}",
+                f" or one of the clocks {domains}",
             )
         return table

@@ -59,15 +59,15 @@ class Tree:
 
     def parts(self, text: str) -> list[Group]:
         """The groups whose paths end so: "module8-9", "socket1.die0", or several of these."""
-        found = []
+        groups = []
         for word in text.split() or [""]:
             ranges = [self._range(part) for part in word.split(".")]
             fit = [group for group in self.root.groups() if _ends(group.path, ranges)]
             if not fit:
                 example = " or ".join(self.groups(level)[-1].path for level in self.levels[1:-1])
                 raise UnitError(f"'{word}' is no part of the tree; expected such as {example}")
-            found += fit
-        return found
+            groups += fit
+        return groups
 
     def _range(self, part: str) -> set[str]:
         """Of "ccx2-3": ccx2 and ccx3."""

@@ -19,10 +19,10 @@ READ_BEFORE = {"extends", "source"}  # when the files were put together
 
 def refuse_unknown(root: Branch, levels: Collection[str], kinds: Collection[str]) -> None:
     """The first key, in the order of the file, that no field has."""
-    known = (HEAD | set(levels)) - READ_BEFORE
+    tables = (HEAD | set(levels)) - READ_BEFORE
     for name, node in root.items.items():
-        if name not in known:
-            raise _unknown(node, name, "", known)
+        if name not in tables:
+            raise _unknown(node, name, "", tables)
         if isinstance(node, Branch):
             _Reader(kinds).table(node, name, schema_path(name))
 
@@ -34,13 +34,13 @@ class _Reader:
     def table(self, branch: Branch, key: str, path: str) -> None:
         if path not in BELOW:
             raise wrong(branch.place, f"'{key}' expects a value, not a table")
-        known, kinds = self.known(branch, path), self.kinds if path in ("core", LEVEL) else ()
+        keys, kinds = self.known(branch, path), self.kinds if path in ("core", LEVEL) else ()
         for name, node in branch.items.items():
             full, below = f"{key}.{name}", f"{path}.{name}"
             if isinstance(node, Branch) and name in kinds:
                 self.table(node, full, path)
-            elif name not in known and not known & ANY:
-                raise _unknown(node, name, key, [*kinds, *self.names(path, known)])
+            elif name not in keys and not keys & ANY:
+                raise _unknown(node, name, key, [*kinds, *self.names(path, keys)])
             elif isinstance(node, Branch):
                 self.table(node, full, below)
 
@@ -50,18 +50,18 @@ class _Reader:
             return of_join(str(kind.value))
         return BELOW[path]
 
-    def names(self, path: str, known: Iterable[str]) -> Iterator[str]:
+    def names(self, path: str, keys: Iterable[str]) -> Iterator[str]:
         """Those known, and what stands in the tables among them: an `l1_size` is an `l1.size`."""
-        for name in sorted(known):
+        for name in sorted(keys):
             yield name
             yield from (f"{name}.{inner}" for inner in sorted(BELOW.get(f"{path}.{name}", ())))
 
 
-def _unknown(node: Leaf | Branch, name: str, table: str, known: Iterable[str]) -> UserError:
+def _unknown(node: Leaf | Branch, name: str, table: str, keys: Iterable[str]) -> UserError:
     prefix = f"{table}." if table else ""
-    names = list(known)
-    here = ", ".join(sorted(one for one in names if "." not in one))
-    hint = nearest(prefix + name, (prefix + one for one in names)) or f" Known here: {here}."
+    names = list(keys)
+    here = ", ".join(sorted(key for key in names if "." not in key))
+    hint = nearest(prefix + name, (prefix + key for key in names)) or f" Known here: {here}."
     if table and "." not in table and isinstance(node, Branch):
         hint += " If it is a kind, [kinds] must say where."
     if not node.place.line:  # it stands on the command line
