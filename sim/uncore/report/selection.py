@@ -33,6 +33,6 @@ class Wanted:
 
 def figure(name: str) -> tuple[str, str, float]:
     if name not in FIGURES:
-        known = ", ".join(FIGURES)
-        raise UserError(f"--y {name}: expected some of {known}.{nearest(name, FIGURES)}")
+        names = ", ".join(FIGURES)
+        raise UserError(f"--y {name}: expected some of {names}.{nearest(name, FIGURES)}")
     return FIGURES[name]

@@ -82,11 +82,11 @@ class Matrix(Framed):
     def by_class(self) -> list[dict[str, Any]]:
         """One row per distance class that occurs, nearest first, with the measured median."""
         measured = plugins.measured(self.machine) if self.what == LINE else {}
-        found: dict[str, list[float]] = {}
+        by_class: dict[str, list[float]] = {}
         for a, row in enumerate(self.ns):
             for b, value in enumerate(row):
                 if a != b and not math.isnan(value):
-                    found.setdefault(
+                    by_class.setdefault(
                         distance(self.machine, self.harts[a], self.harts[b]), []
                     ).append(value)
         return [
@@ -100,7 +100,7 @@ class Matrix(Framed):
                 "measured_ns": measured.get(name),
             }
             for name in classes(self.machine)
-            if (values := found.get(name))
+            if (values := by_class.get(name))
         ]
 
 

@@ -123,8 +123,8 @@ def refuse_far_without_data(
         ):
             raise core.wrong(
                 "atomics",
-                f"'{core.key}.atomics = far': [{resolver.level}.resolver] has no data to do them on;"
-                f" write 'near', or data = \"victim ...\" in [{resolver.level}]",
+                f"'{core.key}.atomics = far': [{resolver.level}.resolver] has no data to do them"
+                f" on; write 'near', or data = \"victim ...\" in [{resolver.level}]",
             )
 
 
@@ -176,15 +176,16 @@ def _refuse_what_contradicts(table: Table, resolver: Resolver) -> None:
         raise table.wrong(
             "knows",
             f"'{table.key}.knows = inclusive': the tags of the data beside it are to know every"
-            f" copy, but data = {resolver.data}; write data = 'inclusive ...', or knows = 'directory'",
+            f" copy, but data = {resolver.data}; write data = 'inclusive ...', or"
+            " knows = 'directory'",
         )
     if max(resolver.entries, resolver.ways) and (
         not resolver.ways or resolver.entries % resolver.ways or not resolver.entries
     ):
         raise table.wrong(
             "entries",
-            f"'{table.key}': {resolver.entries} entries in {resolver.ways} ways are no whole number of sets;"
-            " write entries and ways, such as entries = 4096, ways = 16",
+            f"'{table.key}': {resolver.entries} entries in {resolver.ways} ways are no whole number"
+            " of sets; write entries and ways, such as entries = 4096, ways = 16",
         )
 
 

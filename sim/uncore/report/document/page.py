@@ -39,11 +39,10 @@ def _place(head: str) -> str:
     return re.sub(r"\W+", "-", head.lower())
 
 
-def _section(one: Section) -> str:
-    about = f"<p>{prose(one.about)}</p>" if one.about else ""
-    return (
-        f'<section id="{_place(one.head)}"><h2>{escape(one.head)}</h2>{about}\n{one.body}</section>'
-    )
+def _section(section: Section) -> str:
+    about = f"<p>{prose(section.about)}</p>" if section.about else ""
+    head = f"<h2>{escape(section.head)}</h2>"
+    return f'<section id="{_place(section.head)}">{head}{about}\n{section.body}</section>'
 
 
 def prose(text: str) -> str:

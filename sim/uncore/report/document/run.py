@@ -47,7 +47,7 @@ def of_run(
     result, job = shown[0]
     title = f"{job.program.name} on {job.machine.name}"
     about = f"{job.program.summary}. Threads {', '.join(map(str, job.threads))}."
-    all_ = [one for one, _ in shown]
+    all_ = [section for section, _ in shown]
     write(path, title, about, [*_curve(all_), *_point(result, job, told), _again(all_, command)])
 
 
@@ -135,7 +135,7 @@ def _cells(job: Job, told: Told, at: str) -> Section:
 
 def _again(results: Sequence[Result], command: str) -> Section:
     host = results[0].host
-    hashes = "".join(f"<li><code>{escape(repr(one))}</code></li>" for one in results)
+    hashes = "".join(f"<li><code>{escape(repr(result))}</code></li>" for result in results)
     body = (
         f"<pre>{escape(command)}</pre><ul>{hashes}</ul><p>uncore {escape(host.uncore)}, engine"
         f" {escape(host.engine)}, {escape(host.started)}, {escape(host.cpu)}.</p>"

@@ -33,18 +33,18 @@ def of_run(
     """Of the run of median throughput; `traffic`: of each, by its seed."""
     point = repeats(result)[0].median
     ops = max(point.ops, 1)
-    found: dict[str, float] = {"throughput": (point.throughput or 0) / MILLION}
+    figures: dict[str, float] = {"throughput": (point.throughput or 0) / MILLION}
     if point.latency:
         for name in ("p50", "p90", "p99", "max"):
-            found[name] = getattr(point.latency, name) / MILLION
+            figures[name] = getattr(point.latency, name) / MILLION
     if point.fairness is not None:
-        found["fairness"] = point.fairness
+        figures["fairness"] = point.fairness
     counts = _counts(job.machine, point, traffic[point.seed])
     for kind, by_level in counts.items():
-        found |= {f"{kind}.{_word(name)}": count / ops for name, count in by_level.items()}
-        found[kind] = sum(by_level.values()) / ops
-    found["energy"] = sum(_cost(written, kind, by) for kind, by in counts.items()) / ops
-    return found
+        figures |= {f"{kind}.{_word(name)}": count / ops for name, count in by_level.items()}
+        figures[kind] = sum(by_level.values()) / ops
+    figures["energy"] = sum(_cost(written, kind, by) for kind, by in counts.items()) / ops
+    return figures
 
 
 def of_machine(machine: Machine) -> dict[str, float]:
@@ -58,7 +58,7 @@ def of_machine(machine: Machine) -> dict[str, float]:
 def _counts(machine: Machine, point: Point, traffic: Traffic) -> dict[str, dict[str, float]]:
     """By kind, and by level or class of distance; 0 where nothing came from."""
     levels = machine.levels[:-1]
-    stored = dict.fromkeys(f"{one.level} data" for one in machine.resolvers)
+    stored = dict.fromkeys(f"{resolver.level} data" for resolver in machine.resolvers)
     lines = dict.fromkeys((*levels, *stored, "memory"), 0.0) | (point.transfers or {})
     short, long = (_bytes(machine, kind) * BYTE for kind in ("control", "data"))
     pairs = {level: traffic.get(level, (0, 0)) for level in levels if level != "core"}
@@ -70,7 +70,7 @@ def _counts(machine: Machine, point: Point, traffic: Traffic) -> dict[str, dict[
 
 
 def _bytes(machine: Machine, kind: str) -> int:
-    return next(size(one.text) for one in machine.numbers if one.key == f"messages.{kind}")
+    return next(size(number.text) for number in machine.numbers if number.key == f"messages.{kind}")
 
 
 def _cost(written: Written, kind: str, counts: Mapping[str, float]) -> float:
