@@ -55,21 +55,21 @@ def parts(
             f"--memory: kernel and initrd take {archive + len(boot.initrd) - RAM >> 20} MiB, and"
             f" node 0 has {nodes[0].size >> 20} MiB; write --memory with more"
         )
-    place = (archive, archive + len(boot.initrd)) if boot.initrd else None
-    told = Told(f"{CONSOLE} {boot.append}".strip(), nodes, place)
-    found = [(entry, boot.kernel.data), (behind, tree(boot.machine, boot.harts, told))]
+    initrd = (archive, archive + len(boot.initrd)) if boot.initrd else None
+    described = Told(f"{CONSOLE} {boot.append}".strip(), nodes, initrd)
+    images = [(entry, boot.kernel.data), (behind, tree(boot.machine, boot.harts, described))]
     if boot.initrd:
-        found.append((archive, boot.initrd))
-    return boot.machine, _job(boot, found, (entry, behind), lookahead, sleep)
+        images.append((archive, boot.initrd))
+    return boot.machine, _job(boot, images, (entry, behind), lookahead, sleep)
 
 
 def _job(
-    boot: Boot, found: list[tuple[int, bytes]], where: tuple[int, int], lookahead: int, sleep: bool
+    boot: Boot, images: list[tuple[int, bytes]], where: tuple[int, int], lookahead: int, sleep: bool
 ) -> spec.Job:
     return spec.Job(
         protocol=tuple(tables.pack(tables.of(boot.machine.protocol, boot.machine.tables))),
         placement=boot.harts,
-        segments=tuple(spec.Segment(address, data) for address, data in found),
+        segments=tuple(spec.Segment(address, data) for address, data in images),
         entry=where[0],
         text_begin=0,
         text_size=0,
@@ -99,12 +99,12 @@ def placed(boot: Boot) -> tuple[Memory, ...]:
     """Of each of the machine's nodes what the kernel may use, and as which of its own."""
     every = len(boot.machine.memories)
     each = boot.memory // every // LARGE * LARGE
-    found, address = [], RAM
+    nodes, address = [], RAM
     for number, node in enumerate(boot.machine.memories):
         told = number * (boot.nodes or every) // every
-        found.append(Memory(address, min(each, node.size), told))
+        nodes.append(Memory(address, min(each, node.size), told))
         address += node.size
-    return tuple(found)
+    return tuple(nodes)
 
 
 def _up(address: int) -> int:

@@ -114,12 +114,12 @@ def _print(out: Console, table: Table) -> None:
 
 
 def _bare(line: Sequence[Segment]) -> list[Segment]:
-    kept = list(line)
-    while kept and not kept[-1].text.rstrip():
-        kept.pop()
-    if kept:
-        kept[-1] = kept[-1]._replace(text=kept[-1].text.rstrip())
-    return kept
+    letters = list(line)
+    while letters and not letters[-1].text.rstrip():
+        letters.pop()
+    if letters:
+        letters[-1] = letters[-1]._replace(text=letters[-1].text.rstrip())
+    return letters
 
 
 def cells(rows: Sequence[Row], columns: Sequence[Column]) -> tuple[list[Column], list[list[str]]]:

@@ -147,14 +147,14 @@ def export(job: Job, place: Path, told: Told = NOTHING) -> None:
 def about(name: str, told: Told = NOTHING) -> str:
     """The engine, in one line: which one is here, where that can differ."""
     engine = load(name)
-    found = getattr(engine, "found", None)
-    return str((found and found(**_given(name, told))) or engine.ABOUT)
+    describe = getattr(engine, "found", None)
+    return str((describe and describe(**_given(name, told))) or engine.ABOUT)
 
 
 def identity(name: str, told: Told = NOTHING) -> list[str]:
     """What another version of the engine has otherwise: equal ones give equal outcomes."""
-    found = getattr(load(name), "found", None)
-    there = found and found(**_given(name, told))
+    describe = getattr(load(name), "found", None)
+    there = describe and describe(**_given(name, told))
     if not there:
         return [copy.content(), name]
     file = there.program.stat()

@@ -31,6 +31,6 @@ def take(kind: type[Struct], told: Mapping[str, Any]) -> Struct:
         try:
             values[name] = msgspec.convert(value, hint, strict=False)
         except msgspec.ValidationError:
-            said = f"{option} {value}" if here else f"{variable}={value}"
-            raise UserError(f"{said}: write {hint.__metadata__[0].extra['write']}") from None
+            spelled = f"{option} {value}" if here else f"{variable}={value}"
+            raise UserError(f"{spelled}: write {hint.__metadata__[0].extra['write']}") from None
     return kind(**values)

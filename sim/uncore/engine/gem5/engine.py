@@ -122,5 +122,5 @@ def choose(job: Job, gem5: find.Gem5 | None) -> str:
 
 def controllers(job: Job, protocol: str) -> int:
     """The number of controllers of the kind that there are most of."""
-    known = PROTOCOLS[protocol]
-    return known.controllers(levels(job, known.several))
+    protocol_ = PROTOCOLS[protocol]
+    return protocol_.controllers(levels(job, protocol_.several))

@@ -89,9 +89,9 @@ def _all(
     banks: list[Bank] = []
     own: dict[int, tuple[int, ...]] = {}  # banks by agent
     inner_first = dict.fromkeys(resolver.level for resolver in machine.resolvers)
-    place = {level: n for n, level in enumerate(inner_first)}
+    depth = {level: n for n, level in enumerate(inner_first)}
     for number, resolver in sorted(
-        enumerate(machine.resolvers), key=lambda pair: -place[pair[1].level]
+        enumerate(machine.resolvers), key=lambda pair: -depth[pair[1].level]
     ):
         agent = machine.cores + number
         home = None if resolver.memory < 0 else resolver.memory

@@ -34,7 +34,7 @@ _TRANSITION = re.compile(r"^\S*?([A-Z]\w*_Controller)\.(\w+\.\w+)\s+(.*?)[|\s]*(
 EXIT = "semi:ADP_Stopped_ApplicationExit"
 
 
-def point(job: Job, output: str, place: Path, protocol: str) -> dict[str, Any]:
+def point(job: Job, output: str, folder: Path, protocol: str) -> dict[str, Any]:
     """The fields, or a GuestError if the program went wrong."""
     ended = _END.search(output)
     if not ended or ended[2] != EXIT:
@@ -43,15 +43,15 @@ def point(job: Job, output: str, place: Path, protocol: str) -> dict[str, Any]:
             f"gem5 ended, but {job.program.name} did not: {how}.\n{said.tail(output)}"
         )
     said.refuse_failure(job, int(ended[1]), output)
-    known = PROTOCOLS[protocol]
-    counted = (place / STATISTICS).read_text()
-    events = transitions(counted, known.kinds[0])
+    protocol_ = PROTOCOLS[protocol]
+    counted = (folder / STATISTICS).read_text()
+    events = transitions(counted, protocol_.kinds[0])
     instructions = _INSTRUCTIONS.search(counted)
     cores = slice(job.threads[0])  # of a kind of controllers the first ones
     return said.fields(job, "gem5", output) | {
         "instructions": int(instructions[1]) if instructions else 0,
-        "transactions": sum(sum(events.get(name, ())) for name in known.misses),
-        "invalidations": sum(sum(events.get(name, ())[cores]) for name in known.losses),
+        "transactions": sum(sum(events.get(name, ())) for name in protocol_.misses),
+        "invalidations": sum(sum(events.get(name, ())[cores]) for name in protocol_.losses),
         "absent": dict(ABSENT),
     }
 

@@ -53,12 +53,12 @@ def run(job: Job, probes: Probes, tick: Watch = silent, **limits: Any) -> dict[s
     except (KeyboardInterrupt, GuestError) as stopped:
         raise stopped from Unfinished(_published(job, engine))
     try:
-        found = outcome.point(job, engine)
+        fields = outcome.point(job, engine)
     except GuestError as failed:
         if "calls" in probes:
             raise GuestError(f"{failed}\n{engine.strace}".rstrip()) from None
         raise
-    return found | {"observed": _observed(job, engine, probes)}
+    return fields | {"observed": _observed(job, engine, probes)}
 
 
 def to_its_end(engine: Run, tick: Watch) -> None:
@@ -97,8 +97,8 @@ def told(
     `sleep`, whether waiting harts are passed over.  Without `fences` a FENCE does nothing: a broken
     machine, for tests.  `trace` says what the probe of that name sees: all, if nothing is said.
     """
-    (found, text), moves = _image(job), elsewhere.moves(job)
-    memory = elsewhere.image(found, moves)
+    (segments, text), moves = _image(job), elsewhere.moves(job)
+    memory = elsewhere.image(segments, moves)
     return spec.Job(
         protocol=tuple(tables.pack(tables.of(job.machine.protocol, job.machine.tables))),
         placement=job.harts[: job.threads[0]],

@@ -18,20 +18,22 @@ from pathlib import Path
 PATIENCE = 60  # seconds for a question
 
 
-def program(said: str | None, names: Sequence[str], folders: Sequence[str]) -> Path | None:
+def program(named: str | None, names: Sequence[str], folders: Sequence[str]) -> Path | None:
     """Where the user says (the program, or a folder that has it in `folders`), else on PATH."""
-    if said:
-        inside = [Path(said) / folder / name for folder in folders for name in names]
-        places = [Path(said), *inside]
+    if named:
+        inside = [Path(named) / folder / name for folder in folders for name in names]
+        places = [Path(named), *inside]
     else:
-        places = [Path(found) for name in names if (found := shutil.which(name))]
-    usable = (place for place in places if place.is_file() and os.access(place, os.X_OK))
-    return next((place.resolve() for place in usable), None)
+        places = [Path(path) for name in names if (path := shutil.which(name))]
+    usable = (
+        candidate for candidate in places if candidate.is_file() and os.access(candidate, os.X_OK)
+    )
+    return next((candidate.resolve() for candidate in usable), None)
 
 
-def nowhere(name: str, said: str | None, ways: str, where: str) -> str:
+def nowhere(name: str, named: str | None, ways: str, where: str) -> str:
     """There is none; `ways` to say where, and how to get it."""
-    return f"no {name} in {said} ({ways}). {where}" if said else f"no {name}. {where}"
+    return f"no {name} in {named} ({ways}). {where}" if named else f"no {name}. {where}"
 
 
 def version(text: str) -> tuple[int, ...]:

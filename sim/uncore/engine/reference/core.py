@@ -136,8 +136,8 @@ class Core:
 
     def load(self, hart: Hart, access: Access) -> Done | None:
         """H5: from the store buffer, or from the line."""
-        if found := buffer.forwarded(hart, access):
-            return found
+        if value := buffer.forwarded(hart, access):
+            return value
         if buffer.delays(hart, access):
             return None
         return self.in_cache(hart, access, looking.again(hart, access))

@@ -155,15 +155,15 @@ def _ring(near: Mapping[int, Collection[int]]) -> tuple[int, ...]:
 def _is_grid(near: Mapping[int, Collection[int]], stops: tuple[int, ...], width: int) -> bool:
     """Row by row, are the neighbours those of a grid?"""
     return all(
-        set(near[stop]) == {stops[n] for n in _beside(place, width, len(stops))}
-        for place, stop in enumerate(stops)
+        set(near[stop]) == {stops[n] for n in _beside(position, width, len(stops))}
+        for position, stop in enumerate(stops)
     )
 
 
-def _beside(place: int, width: int, places: int) -> list[int]:
-    x = place % width
-    sideways = [place + step for step in (1, -1) if 0 <= x + step < width]
-    return sideways + [n for n in (place + width, place - width) if 0 <= n < places]
+def _beside(position: int, width: int, places: int) -> list[int]:
+    x = position % width
+    sideways = [position + step for step in (1, -1) if 0 <= x + step < width]
+    return sideways + [n for n in (position + width, position - width) if 0 <= n < places]
 
 
 def _wires(shape: str, size: str, stops: tuple[int, ...], routes: Routes) -> tuple[Wire, ...]:

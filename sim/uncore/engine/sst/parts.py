@@ -63,13 +63,13 @@ class Parts:
 
     def l1(self) -> Params:
         core = self.core
-        kept = core.atomic + core.mispredict + PATIENCE * self.period
+        cycles = core.atomic + core.mispredict + PATIENCE * self.period
         return self._cache(core.l1_sets, core.l1_ways) | {
             "L1": True,
             "access_latency_cycles": self.cycles(core.l1_hit, 1),
             "tag_access_latency_cycles": 1,
             "mshr_latency_cycles": 1,
-            "llsc_block_cycles": self.cycles(kept),
+            "llsc_block_cycles": self.cycles(cycles),
         }
 
     def l2(self) -> Params:

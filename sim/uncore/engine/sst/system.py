@@ -110,7 +110,7 @@ class _System:
         """An inner resolver's slices and the network above them; what faces the next level."""
         slices = self._make_slices(resolver, uppers)
         self._connect(resolver.name, [uppers, slices])
-        return [replace(one, slot="lowlink") for one in slices]
+        return [replace(slice_, slot="lowlink") for slice_ in slices]
 
     def _make_slices(self, resolver: Resolver, uppers: Sequence[_Seat]) -> list[_Seat]:
         stops = list(dict.fromkeys(resolver.slices))
