@@ -22,9 +22,13 @@ def test_costs_no_more_than_is_kept(row: counts.Row) -> None:
 
 def test_a_module_that_valgrind_cannot_execute_is_told_with_how_to_build_another() -> None:
     job = counts.job(counts.ROWS[0], 1)
-    said = "vex amd64->IR: unhandled instruction bytes: 0x62 0xF1"
-    told = counts.why(job, Path("build/native-clang/_native.so"), said)
-    assert "Remove that folder" in told and "SCons --clang native" in told and "vex" not in told
+    complaint = "vex amd64->IR: unhandled instruction bytes: 0x62 0xF1"
+    message = counts.why(job, Path("build/native-clang/_native.so"), complaint)
+    assert (
+        "Remove that folder" in message
+        and "SCons --clang native" in message
+        and "vex" not in message
+    )
     assert "it died" in counts.why(job, Path("build/native-clang/_native.so"), "it died")
 
 

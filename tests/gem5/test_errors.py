@@ -65,13 +65,13 @@ def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def gem5_that(place: Path, does: str, version: str = "24.0.0.1", **build: object) -> None:
+def gem5_that(path: Path, does: str, version: str = "24.0.0.1", **build: object) -> None:
     about = {"USE_RISCV_ISA": True, "PROTOCOL": "MESI_Two_Level", "NUMBER_BITS_PER_SET": 64}
-    said = json.dumps({"version": version, "build": about | build})
-    script = place / "gem5.opt"
+    about_json = json.dumps({"version": version, "build": about | build})
+    script = path / "gem5.opt"
     script.write_text(
         "#!/bin/sh\n"
-        f"case \"$*\" in *about.py) echo 'uncore: {said}'; exit;; esac\n"
+        f"case \"$*\" in *about.py) echo 'uncore: {about_json}'; exit;; esac\n"
         f"mkdir -p m5out\n{does}\n"
     )
     script.chmod(0o755)
@@ -171,8 +171,8 @@ def test_the_program_traps(played: Path) -> None:
 
 def test_the_program_runs_out_of_patience(played: Path) -> None:
     """Then it ends at once, and prints no records."""
-    said = "uc: check failed hart=0 times=1 the program has not ended within its patience"
-    gem5_that(played, f"echo '{said}'; echo '{END.format(1)}'; touch m5out/stats.txt")
+    message = "uc: check failed hart=0 times=1 the program has not ended within its patience"
+    gem5_that(played, f"echo '{message}'; echo '{END.format(1)}'; touch m5out/stats.txt")
     with pytest.raises(GuestError, match="status 1: hart 0: the program has not ended within"):
         api.run(*PLAY, engine="gem5")
 

@@ -86,10 +86,10 @@ def gain_of_threads(**parameters: str) -> float:
     values = {"queues": "percpu", "tasks": "threads", "work": "5000", "pages": "32", "ops": "64"}
     values |= parameters
     points = api.run("ccx:3x4", "kernel/page_fault", [1, HARTS], parameters=values).points
-    one, many = (
+    alone, many = (
         statistics.median(p.throughput for p in points if p.threads == n) for n in (1, HARTS)
     )
-    return many / one
+    return many / alone
 
 
 def test_who_unmaps_keeps_the_threads_of_its_process_out():

@@ -96,9 +96,9 @@ def test_exception_names_hart_and_place(qemu, compile_guest) -> None:
     outcome = qemu(program.path, 3)
     assert outcome.status == 3
     assert "uc: trap hart=2 mcause=0x7 mepc=0x8000" in outcome.console
-    told = readback.trap_from_text(program, outcome.console)
-    assert told and told.startswith("hart 2: store or atomic access fault at 0x8000")
-    assert told.endswith("(guest.c:4), mtval 0x8") and " uc_main+0x" in told
+    message = readback.trap_from_text(program, outcome.console)
+    assert message and message.startswith("hart 2: store or atomic access fault at 0x8000")
+    assert message.endswith("(guest.c:4), mtval 0x8") and " uc_main+0x" in message
 
 
 def test_a_barrier_holds_everybody_back(qemu, compile_guest) -> None:

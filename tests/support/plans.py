@@ -95,11 +95,11 @@ START = 1_000_000  # ns: later than any start-up
 
 def words(plans: Plans) -> dict[str, int]:
     """The plans as parameters of programs/plan.c."""
-    found = {"start": START}
+    numbers = {"start": START}
     for hart, plan in enumerate(plans):
         for number, step in enumerate(plan):
-            found[f"plan_{hart}_{number}"] = step.at << 16 | step.do << 8 | step.place
-    return found
+            numbers[f"plan_{hart}_{number}"] = step.at << 16 | step.do << 8 | step.place
+    return numbers
 
 
 def results(machine: Machine, plans: Plans, **options: Any) -> tuple[list[list[Span]], list[int]]:

@@ -34,8 +34,8 @@ NATIVE_ONLY = "KP"  # the sections that the reference engine refuses jobs of
 
 def rules() -> tuple[str, ...]:
     """All numbers of what the reference engine does."""
-    found = re.findall(rf"^ *\* \*\*({NUMBER})\.\*\*", PAGE.read_text(), re.MULTILINE)
-    return tuple(number for number in found if number[0] not in NATIVE_ONLY)
+    numbers = re.findall(rf"^ *\* \*\*({NUMBER})\.\*\*", PAGE.read_text(), re.MULTILINE)
+    return tuple(number for number in numbers if number[0] not in NATIVE_ONLY)
 
 
 def parts(number: str) -> tuple[str, ...]:
@@ -61,11 +61,11 @@ def _docstrings(inside: ast.Module | ast.ClassDef, prefix: str) -> Iterator[tupl
 
 def _numbers(text: str) -> Iterator[str]:
     """Those of one docstring."""
-    known = rules()
+    existing = rules()
     for piece in text.split(", "):
         first, _, last = piece.partition(" to ")
-        if last and {first, last} <= set(known):
-            yield from known[known.index(first) : known.index(last) + 1]
+        if last and {first, last} <= set(existing):
+            yield from existing[existing.index(first) : existing.index(last) + 1]
         else:
             yield from filter(None, (first, last))
 

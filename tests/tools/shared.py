@@ -78,13 +78,13 @@ class First(_Any):
 
     def _start(self, number: int, processes: int) -> subprocess.Popen[bytes]:
         which = {FOLDER: str(self.folder), NUMBER: f"{number}/{processes}"}
-        with open(self.folder / f"{SAID}{number}", "w") as said:
+        with open(self.folder / f"{SAID}{number}", "w") as output:
             return subprocess.Popen(
                 [sys.executable, "-m", "pytest", *map(str, self.config.invocation_params.args)],
                 cwd=self.config.invocation_params.dir,
                 env={**os.environ, **which},
-                stdout=said,
-                stderr=said,
+                stdout=output,
+                stderr=output,
             )
 
     @pytest.hookimpl(tryfirst=True)
@@ -94,8 +94,8 @@ class First(_Any):
             other.wait()
             self._take_over(number)
             if not (self.folder / f"{DONE}{number}").exists():
-                said = (self.folder / f"{SAID}{number}").read_text()
-                pytest.exit(f"process {number} ended with {other.returncode}:\n{said}", 1)
+                output = (self.folder / f"{SAID}{number}").read_text()
+                pytest.exit(f"process {number} ended with {other.returncode}:\n{output}", 1)
         return ran
 
     def _take_over(self, number: int) -> None:

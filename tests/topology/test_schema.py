@@ -52,9 +52,9 @@ def test_no_other_key_can_be_read() -> None:
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.__name__)
 def test_every_field_and_key_says_what_it_is(part: type) -> None:
-    for one in fields(part):
-        assert one.about and not one.about.endswith("."), one.name
-        assert all(key.about for key in one.keys), one.name
+    for member in fields(part):
+        assert member.about and not member.about.endswith("."), member.name
+        assert all(key.about for key in member.keys), member.name
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_number_keeps_the_interval_that_its_file_states(tmp_path: Path) -> Non
     machine = load_text(tmp_path, SMALL)
     stated = load_text(tmp_path, SMALL.replace('inject = "2ns"', INTERVAL))
     assert stated == machine
-    intervals = {one.key: one.interval for one in stated.numbers if one.interval}
+    intervals = {number.key: number.interval for number in stated.numbers if number.interval}
     assert intervals == {"socket.join.inject": ("1.5ns", "3ns")}
 
 
