@@ -110,7 +110,7 @@ def can_count_instructions() -> bool:
 
 
 def instructions(times: Mapping[Row, float], build: str = "native-clang") -> dict[Row, float]:
-    """Of the host, each time, by row: how often there was one is known."""
+    """Host instructions a time, by row; how often each happened is given."""
     module = next((BUILD / build).glob("_native*.so"))
     both = collected([job(row, n) for row in times for n in (row.short, row.long)], module)
     return {

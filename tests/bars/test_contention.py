@@ -42,7 +42,7 @@ def test_the_rate_falls_gently_beyond_the_socket() -> None:
 
 
 def test_retrying_costs_more_the_more_cores_retry() -> None:
-    """Of four who compare and swap, one at a time succeeds: measured 18.4, 13.2, 11.5 million."""
+    """One of four compare-and-swaps at a time succeeds: measured 18.4, 13.2, 11.5 million."""
     two, three, four = points("i76700hq", "cas", (2, 3, 4))
     assert two.simulated > 1.2 * three.simulated > 1.4 * four.simulated
     assert all(abs(point.error) < contention.WORST for point in (two, three, four))

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-# As if there were no such package: importing it fails, and it is not found.
+# No such package: importing it fails, and it is not found.
 WITHOUT = "import sys; sys.modules['uncore_lab'] = None; from uncore.cli import main; main()"
 
 

@@ -53,7 +53,7 @@ print(ended(system.start(boot(COUNTED))).outcome()["hash"])
 
 
 def kernels_outcome(**environment: str) -> str:
-    """Of one in supervisor mode, on two harts that interrupt each other."""
+    """The outcome of a kernel on two harts that interrupt each other."""
     run = subprocess.run(
         [sys.executable, "-c", KERNEL],
         env=os.environ | environment | {"PYTHONPATH": str(Path(__file__).parents[2])},

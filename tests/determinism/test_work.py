@@ -35,7 +35,7 @@ def test_a_module_that_valgrind_cannot_execute_is_told_with_how_to_build_another
 @pytest.mark.bulk
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind counts instructions")
 def test_executes_no_more_instructions_than_are_kept() -> None:
-    """As the pinned clang compiles the engine: elsewhere it would be another program."""
+    """Counts the engine as the pinned clang compiles it: another compiler makes another program."""
     clang.build()
     executed = counts.instructions({row: counts.counted(row)["times"] for row in counts.ROWS})
     assert not [w for row, n in executed.items() for w in counts.worse(row, {"instructions": n})]

@@ -343,7 +343,7 @@ READS_LARGE = READS_LARGE.replace("0x40000000", "0x40200000")
 
 
 def time_with(text: str = READS, **tlb: str) -> int:
-    """Of a kernel that reads a word of each page, turn by turn."""
+    """The time of a kernel that reads a word of each page, turn by turn."""
     pages = {LAST + 8 * n: entry(OLD + 4096 * n, READY) for n in range(PAGES)}
     code = {OLD + 4096 * n: 0x8D02 for n in range(PAGES)}  # jr s10
     tables = {ROOT + 8 * 2: entry(0x80000000, READY), ROOT + 8: entry(MIDDLE, 1)}

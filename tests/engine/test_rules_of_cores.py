@@ -15,7 +15,7 @@ from tests.support.runs import guest, logged, point
 
 
 def costs(*plan: Step, **machine: object) -> list[int]:
-    """Of the steps of a lone hart at A."""
+    """The costs of the steps of a lone hart at A."""
     return [span.cost for span in steps(line(**machine), [plan])[0]]  # type: ignore[arg-type]
 
 

@@ -1,7 +1,7 @@
 """Does each rule of docs/model.md on weakly ordered cores (H8) hold?
 
-Who waits for whose stores is told by costs, in lockstep; what is seen in which order is told by
-litmus tests (tests/litmus).
+Costs, in lockstep, tell which access waits for which store; litmus tests (tests/litmus) tell what
+is seen in which order.
 """
 
 from __future__ import annotations

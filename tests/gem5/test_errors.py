@@ -23,7 +23,7 @@ from uncore.result import Point
 
 END = "uncore: exit code={} tick=5 cause=semi:ADP_Stopped_ApplicationExit"
 RECORDS = "".join(f"uc: hart={n} ops=3 begin={10 + n} end={40 + n} failures=0\n" for n in range(2))
-# As gem5 24.0 writes them: of two controllers, and of one.
+# Statistics as gem5 24.0 writes them: of two controllers, and of one.
 STATISTICS = """
 simInsts                                       1234                       # Instructions (Count)
 system.ruby.L1Cache_Controller.Load      |        5     50.00%     50.00% |        5     50.00%\
@@ -41,7 +41,7 @@ system.ruby.{0}L1Cache_Controller.M.Fwd_GETX |        0      0.00%      0.00% | 
 system.ruby.{0}L1Cache_Controller.S.Inv            1       0.00%      0.00% (Unspecified)
 system.ruby.{0}L2Cache_Controller.SS.L1_GETX            7       0.00%      0.00% (Unspecified)
 """.replace("\\\n", "")
-# Of CHI: two cores' controllers and a bank's are of one kind.
+# CHI: two cores' controllers and a bank's are of one kind.
 CHI = """
 simInsts                                         99                       # Instructions (Count)
 system.ruby.Cache_Controller.I.ReadUnique |        0      0.00%      0.00% |        0      0.00%\

@@ -33,7 +33,7 @@ FLAT, DEEP = "one level", "all levels"
 
 @cache
 def exported(machine: str, what: str = FLAT) -> tuple[Job, str, dict[str, Any]]:
-    """Of harts that share one level, or of harts all over the machine: what can express them."""
+    """The folder of harts that share one level, or that stand all over the machine."""
     whole = topology.load(machine, [])
     threads = min(sharing(whole), gem5.HARTS) if what == FLAT else min(whole.cores, MOST)
     placement = "compact" if what == FLAT else "scatter"
@@ -149,7 +149,7 @@ def test_every_output_of_a_router_has_its_buffers(machine: str) -> None:
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("home", ["addressed", "interleave", "node1"])
 def test_every_address_has_one_home_and_one_bank(protocol: str, home: str) -> None:
-    """As the machine deals them (rule A4); MESI_Two_Level's banks have no addresses written."""
+    """Homes are as rule A4 deals them; MESI_Two_Level's banks have no addresses written."""
     job = make_job("power9x2", "lock/ticket", [4], smt=False, home=home, engine="gem5")
     if protocol == "MESI_Two_Level" and home != "node1":
         pytest.skip("its banks cannot be of a node")
@@ -305,7 +305,7 @@ def _owns(described: dict[str, Any], address: int) -> bool:
 
 
 def _holds(range_: dict[str, Any], address: int) -> bool:
-    """As gem5's AddrRange decides (src/base/addr_range.hh)."""
+    """Decides like gem5's AddrRange (src/base/addr_range.hh)."""
     if not range_["start"] <= address < range_["start"] + range_["size"]:
         return False
     masks = range_.get("masks", [])

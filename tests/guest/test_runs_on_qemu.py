@@ -44,7 +44,7 @@ def test_tournament_fills_the_table_of_pairs(qemu, name: str) -> None:
 
 
 def test_patched_elf_runs_as_its_boot_block_says(qemu, tmp_path: Path) -> None:
-    """As an engine that loads a file starts it: no command line, parameters patched, ps clock."""
+    """Started as by an engine that loads a file: no command line, parameters patched, ps clock."""
     program = find("counter/atomic")
     elf = tmp_path / "patched.elf"
     boot = {"harts": 2, "report": True, "timebase_hz": 10_000_000}

@@ -353,7 +353,7 @@ extern "C" {
   uncore::follower.before(*static_cast<const uncore::Next*>(next), registers);
 }
 
-// As QEMU's generated code calls it: rbp points to the CPU's structure.
+// Called by QEMU's generated code: rbp points to the CPU's structure.
 [[gnu::naked]] static void executed(unsigned, void*) {
   asm("mov %rsi, %rdi\n\tmov %rbp, %rsi\n\tjmp follow_qemu@PLT");
 }

@@ -106,7 +106,7 @@ def power(exponent: int) -> Fraction:
 
 
 def exponent_of(size: Fraction) -> int:
-    """Of its leading bit."""
+    """The exponent of the leading bit."""
     guess = size.numerator.bit_length() - size.denominator.bit_length()
     return guess if power(guess) <= size else guess - 1
 
@@ -239,7 +239,7 @@ def to_integer(f: Format, mode: str, a: int, low: int, high: int) -> Result:
 
 
 def plain(value: Callable[..., int]) -> Callable[..., Result]:
-    """Of the format and the sources alone; no flags."""
+    """An operation of the format and the sources alone; no flags."""
     return lambda f, mode, *sources: (value(f, *sources), 0)
 
 
@@ -270,8 +270,8 @@ def of(bits: int, signed: bool) -> Callable[..., Result]:
 
 @dataclass(frozen=True)
 class Operation:
-    """An instruction in both formats.  Of its operands, rd and the sources, f is a number of the
-    format, o of the other one, r a register of numbers as it is, x one of integers."""
+    """An instruction in both formats.  Its operands, rd and the sources: f is a number of the format,
+    o of the other one, r a floating-point register as it is, x an integer register."""
 
     kinds: str
     does: Callable[..., Result]
@@ -287,7 +287,7 @@ class Operation:
         return found % (1 << 64) if self.kinds[0] == "x" else f.box(found), flags
 
 
-# By their names, where F is the format, O the other, W what moves between registers call it.
+# Operations by name, where F is the format, O the other, W what moves between registers call it.
 OPERATIONS = {
     "fmadd.F": Operation("ffff", fused, True),
     "fmsub.F": Operation("ffff", lambda f, m, a, b, c: fused(f, m, a, b, minus(f, c)), True),

@@ -34,7 +34,7 @@ class Writer:
         return self.signed(self.random.choice([*least, one - 1, one, one + 1, *most, *none]))
 
     def number(self, exponent: int | None = None) -> int:
-        """Of that exponent, with few bits or many."""
+        """A number of that exponent, with few bits or many."""
         f = self.f
         if exponent is None:
             exponent = self.random.randint(1 - f.largest, f.largest)

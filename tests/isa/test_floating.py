@@ -43,7 +43,7 @@ class Variant(NamedTuple):
         return (MODES.index(self.mode) + self.own) % len(MODES)
 
     def program(self, count: int = ROWS) -> str:
-        """Of each row: the result and the flags."""
+        """Stores the result and the flags of each row."""
         save = "sd x5" if OPERATIONS[self.name].kinds[0] == "x" else "fsd f5"
         return f"""
             la x20, rows

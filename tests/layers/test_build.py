@@ -1,4 +1,4 @@
-"""Who compiles the native module where?  SCons is asked for its commands, and compiles nothing."""
+"""Which compiler builds the native module where?  SCons prints its commands, and compiles nothing."""
 
 from __future__ import annotations
 

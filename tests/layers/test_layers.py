@@ -20,7 +20,7 @@ def layers() -> dict[str, set[str]]:
 
 
 def graph() -> dict[str, list[str]]:
-    """Of each file, from sim/native or as sst/NAME, the files of ours that it includes."""
+    """Files of ours that each file (from sim/native, or as sst/NAME) includes."""
     return {_name(file): [_target(file, i) for i in includes(file)] for file in files()}
 
 
@@ -38,7 +38,7 @@ def layer(name: str) -> str:
 
 
 def between(included: dict[str, list[str]]) -> dict[str, set[str]]:
-    """Of each layer the other layers that its files include."""
+    """Layers that the files of each layer include."""
     found = defaultdict(set)
     for name, targets in included.items():
         found[layer(name)] |= {layer(t) for t in targets if "/" in t} - {layer(name)}

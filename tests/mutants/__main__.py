@@ -58,13 +58,13 @@ def chosen(arguments: argparse.Namespace) -> list[Mutant]:
 
 
 def key(mutant: Mutant) -> str:
-    """Of the change."""
+    """A digest of the change."""
     text = mutant.applied((TOP / mutant.file).read_text())
     return hashlib.sha256(f"{mutant.file}\0{mutant.before}\0{text}".encode()).hexdigest()
 
 
 def seal(test: str) -> str:
-    """Of the file where a test stands."""
+    """A digest of the file where a test stands."""
     path = TOP / "tests" / test.partition("::")[0]
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
@@ -118,7 +118,7 @@ def trials(mutants: Sequence[Mutant], known: Known, jobs: int, rest: bool) -> It
 
 
 def fails_anyway(trials_: Sequence[Trial]) -> str:
-    """Of the tests that noticed something one that fails in the unbroken tree: it says nothing."""
+    """Names a noticing test that fails in the unbroken tree, and so says nothing."""
     tests = sorted({trial.by.partition("[")[0] for trial in trials_ if trial.outcome == NOTICED})
     return Tree(0).test(tests).by if tests else ""
 

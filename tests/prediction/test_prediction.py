@@ -199,7 +199,7 @@ def test_a_machine_held_back_has_no_figures_and_a_lender_for_every_number(name: 
 
 
 def test_a_prediction_is_scored_with_a_matrix_of_ones_own(tmp_path: Path) -> None:
-    """By the class medians of the matrix, under the names of the machine's levels."""
+    """Scores by the class medians of the matrix, under the names of the machine's levels."""
     machine = topology.load("e52697v3")
     rows = [",".join("600.0" for _ in range(i)) for i in range(machine.harts)]
     (tmp_path / "mine.csv").write_text("\n".join(rows) + "\n")

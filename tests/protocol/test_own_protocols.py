@@ -56,7 +56,7 @@ def test_the_toy_is_proved_as_the_shipped_ones_are() -> None:
     proofs = list(check.proofs(tables))
     assert [(p.system, p.violation) for p in proofs if p.violation] == []
     missed = coverage.expected(tables) - check.cells_met(proofs)
-    # Who waits for V is granted V, and keeps it while its transaction lasts.
+    # A child that waits for V is granted V, and keeps it while its transaction lasts.
     assert {coverage.place(tables, cell) for cell in missed} == {"transaction above/Short"}
 
 

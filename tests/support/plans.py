@@ -103,7 +103,7 @@ def words(plans: Plans) -> dict[str, int]:
 
 
 def results(machine: Machine, plans: Plans, **options: Any) -> tuple[list[list[Span]], list[int]]:
-    """As `steps`; and when each hart took its last IPI."""
+    """What `steps` gives, and when each hart took its last IPI."""
     outcome = point(machine, guest("plan"), len(plans), **words(plans), **options)
     assert not outcome["failures"]
     tables, spans = outcome["tables"], []

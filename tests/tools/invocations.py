@@ -155,7 +155,7 @@ def _import_all() -> None:
 
 
 def _watch(child: int, reads: int, plan: Plan, start: float) -> Ended:
-    """Until it has ended, or for too long."""
+    """Watches the child until it has ended, or for too long."""
     begun, output, sent = time.monotonic(), b"", plan.kill is None
     status = None
     while status is None:

@@ -51,7 +51,7 @@ def citations() -> Iterator[Citation]:
 
 
 def _docstrings(inside: ast.Module | ast.ClassDef, prefix: str) -> Iterator[tuple[str, str]]:
-    """Of functions and methods."""
+    """Docstrings of functions and methods."""
     for node in inside.body:
         if isinstance(node, ast.ClassDef):
             yield from _docstrings(node, f"{node.name}.")

@@ -2,7 +2,7 @@
 
     python -m pytest -p tests.tools.shared ...
 
-As many as there are processors: one more would find no processor waiting, and what it collects and
+There are as many as processors: one more would find no processor waiting, and what it collects and
 sets up once more costs a tenth.  Whoever comes to a test first claims it, by a file that nobody
 else could make.  The first process begins at the first test, the second at the last and goes
 backwards, further ones between them and go on to the end, then back to the beginning; so they

@@ -71,6 +71,6 @@ def test_every_key_of_a_machine_is_listed_and_can_be_set(name: str) -> None:
     assert any(key.endswith(".resolver.lookup") and not leaf for key, (_, leaf) in keys.items())
     values = {key: leaf.value for key, (_, leaf) in keys.items() if leaf}
     assert any(key.endswith(".resolver.knows") for key in values)
-    # Who states the kind of a join forgets the rest of it; links are a list.
+    # Stating the kind of a join forgets the rest of it; links are a list.
     lines = {k: v for k, v in values.items() if isinstance(v, str) and not k.endswith(".kind")}
     assert load(name, [f"{key}={text}" for key, text in lines.items()]) == load(name)

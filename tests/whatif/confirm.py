@@ -127,7 +127,7 @@ def _job(case: Case, threads: int, machine: str = "", program: str = "", **more:
 
 
 def _said(change: str) -> dict[str, list[str]]:
-    """By option."""
+    """The words of a change, by option."""
     words, options = shlex.split(change), dict[str, list[str]]()
     for option, value in zip(words[::2], words[1::2], strict=True):
         options.setdefault(option, []).append(value)

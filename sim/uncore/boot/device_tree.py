@@ -123,7 +123,7 @@ def _devices(harts: int) -> dict[str, Tree]:
 
 
 def _distances(machine: Machine, told: Told) -> Tree:
-    """Of two that the kernel is told of, the mean over the machine's nodes in them."""
+    """Distances between the kernel's nodes: the mean over the machine's nodes in them."""
     routes, memories = Routes(machine), machine.memories
 
     def read(a: int, b: int) -> int:

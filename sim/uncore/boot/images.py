@@ -59,7 +59,7 @@ def kernel(path: Path) -> Kernel:
 
 
 def built_for(path: Path) -> Most:
-    """As the configuration beside it says, if there is one."""
+    """Reads the limits from the configuration beside the kernel, if there is one."""
     config = path.with_name(path.name.replace("vmlinux", "config").replace("vmlinuz", "config"))
     if config == path or not config.is_file():
         return Most()

@@ -96,7 +96,7 @@ def _job(
 
 
 def placed(boot: Boot) -> tuple[Memory, ...]:
-    """Of each of the machine's nodes what the kernel may use, and as which of its own."""
+    """The part of each machine node that the kernel may use, and its number there."""
     every = len(boot.machine.memories)
     each = boot.memory // every // LARGE * LARGE
     nodes, address = [], RAM

@@ -76,7 +76,7 @@ def laid_out(
 
 
 def _sized(index: int, column: Headed, cells: Sequence[str]) -> Placed:
-    """As narrow as words and numbers allow."""
+    """A column as narrow as its words and numbers allow."""
     widest = max(map(len, cells), default=0)
     if column.left:
         widest = min(widest, max(PROSE, _longest_word(cells)))

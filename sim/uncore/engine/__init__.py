@@ -118,7 +118,7 @@ def options(name: str) -> type[Struct] | None:
 
 
 def _given(name: str, told: Told) -> dict[str, Struct]:
-    """As an argument of the engine's functions."""
+    """The engine's options as an argument of its functions."""
     kind = options(name)
     return {"options": take(kind, told)} if kind else {}
 
@@ -134,7 +134,7 @@ def run(job: Job, probes: Probes, tick: Tick = silent, told: Told = NOTHING) -> 
 
 
 def watched(job: Job, told: Told, tick: Tick = silent) -> Watch:
-    """Who listens to how far a run of the job is: until it is too far."""
+    """A progress callback that stops the run at its limits."""
     return watch(take(Limits, told), job.program.name, tick)
 
 

@@ -29,7 +29,7 @@ class Cpu(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Cache(Struct, frozen=True, forbid_unknown_fields=True):
-    """Of data, or of data and instructions."""
+    """A cache of data, or of data and instructions."""
 
     level: Annotated[int, Meta(description="1 is nearest to the core")]
     size: Annotated[int, Meta(description="bytes")]
@@ -104,7 +104,7 @@ class Computer(Struct, frozen=True, forbid_unknown_fields=True):
         return sorted(kinds, key=lambda kind: (kind.size, len(kind.cores)), reverse=True)
 
     def shared(self, level: int) -> dict[int, Cache]:
-        """Of each processor, its cache of this level."""
+        """The cache of this level of each processor."""
         return {cpu: c for c in self.caches if c.level == level for cpu in c.cpus}
 
     def node_of(self) -> dict[int, int]:

@@ -103,7 +103,7 @@ def run(binary: Path, cpus: Sequence[int], words: Sequence[str]) -> dict[str, An
 
 
 def _times(counted: Sequence[Sequence[int]]) -> dict[str, Any]:
-    """Of what was told: the whole time, then each thread's operations, first and last moment."""
+    """Reads the whole time, then each thread's operations, first and last moment."""
     (whole,), *threads = counted
     threads = threads or [[1, 0, whole]]
     begin = min(began for _, began, _ in threads)

@@ -76,7 +76,7 @@ def read(root: Path = Path("/"), only: Collection[int] | None = None) -> Compute
 
 
 def _cpuinfo(root: Path) -> dict[str, str]:
-    """Of the first processor; the others differ in nothing that is used."""
+    """/proc/cpuinfo of the first processor; the others differ in nothing that is used."""
     lines = _text(root / "proc/cpuinfo").split("\n\n")[0].splitlines()
     pairs = (line.partition(":") for line in lines)
     return {key.strip(): value.strip() for key, _, value in pairs}

@@ -33,7 +33,7 @@ ZIG_CC = (*ZIG, "cc")
 
 @dataclass(frozen=True)
 class Target:
-    """Who will run the program: a compiler and its words, and a folder of runtime/."""
+    """What a program is built for: a compiler and its words, and a folder of runtime/."""
 
     compiler: tuple[str, ...]
     folder: str

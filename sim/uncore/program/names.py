@@ -17,7 +17,7 @@ from uncore.program import abi
 from uncore.program.program import Program
 
 Place = tuple[int, int, str]  # first address, end, name
-# Of Linux: what it maps, the first thread's stack, and what is the kernel's (sim/native/os).
+# Addresses of Linux: mappings, the first thread's stack, the kernel's own (sim/native/os).
 _KERNEL = 1 << 38
 SYSTEM: tuple[Place, ...] = (
     (0x10_0000_0000, _KERNEL - (1 << 24), "mapped"),

@@ -78,7 +78,7 @@ class Struct:
 
 @dataclass(frozen=True)
 class Array:
-    """As many elements as fit."""
+    """An array of as many elements as fit."""
 
     size: int
     element: Type

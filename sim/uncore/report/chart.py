@@ -64,7 +64,7 @@ class _Axes:
         self.varying = [k for k in self.known if len({row.get(k) for row in rows}) > 1]
 
     def find(self, option: str, word: str) -> str:
-        """By the name of its option, or by the end of its key."""
+        """Finds a column by the name of its option, or by the end of its key."""
         for key in self.known:
             if word in (key, head(key)) or key.endswith(f".{word}"):
                 return key
@@ -145,7 +145,7 @@ def _series(row: Row, apart: Sequence[str]) -> str:
 
 
 def _unit(values: Iterable[Any]) -> str:
-    """Of a scale: what times are counted in."""
+    """The unit of a scale of times."""
     texts = [re.sub(NUMBER, "", str(value)).strip() for value in values]
     return ", ns" if any(text in TIME for text in texts) and set(texts) <= {*TIME, ""} else ""
 

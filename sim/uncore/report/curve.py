@@ -61,7 +61,7 @@ def names(key: str) -> bool:
 
 
 def head(key: str) -> str:
-    """As the option is called."""
+    """The heading of a column: the name of its option."""
     return "place" if key == "placement" else key.partition(".")[2] or key
 
 

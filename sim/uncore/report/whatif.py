@@ -24,7 +24,7 @@ TORNADO = 12  # numbers that are drawn, those that matter most
 
 
 def show(effects: WhatIf, top: int) -> None:
-    """As many changes as asked for from either end, bounds, then the runs that repeat them."""
+    """Prints `top` changes from either end, the bounds, then the runs that repeat them."""
     base, (least, most) = effects.base.median, effects.base.ends
     apart = None if least is None or most is None else most - least
     p99 = f", p99 {units.duration(base.latency.p99)}" if base.latency else ""
@@ -58,7 +58,7 @@ def of_chance(effects: WhatIf) -> str:
 
 
 def halves(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
-    """Of those that there are."""
+    """The halves of the table that have rows."""
     for title, bound in ((DONE, False), (BOUNDS, True)):
         if chosen := [row for row in rows if (row["where"] == "bound") == bound]:
             yield title, chosen

@@ -1,4 +1,4 @@
-"""Who resolves ownership: the resolvers of all levels, their children, parents and stops.
+"""The resolvers of all levels, which resolve ownership: their children, parents and stops.
 
 The topmost level with a resolver is the root.  `at` says where a resolver stands: at "slices" of
 its level's join, at its "hub" (bus, crossbar; elsewhere the stop of the uplink), or, root only, at

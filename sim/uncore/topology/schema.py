@@ -174,7 +174,7 @@ def limits(type_: Any) -> tuple[int, int]:
 
 
 def words_of(type_: Any) -> tuple[str, ...]:
-    """Of a text that is one of a fixed set, the set."""
+    """The words of a text that is one of a fixed set."""
     metas = (meta for meta in metadata(type_) if isinstance(meta, Meta) and meta.extra)
     return next((tuple(meta.extra["words"]) for meta in metas if meta.extra), ())
 

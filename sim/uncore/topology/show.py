@@ -74,7 +74,8 @@ def _resolver(resolver: Resolver) -> str:
     data = f", {resolver.data} {_bytes(size)} {resolver.data_ways}-way" if size else ""
     return (
         f"{resolver.knows}{root}{slices}{data}; reply {resolver.reply},"
-        f" unblock on {resolver.unblock}, service {_ns(resolver.service)}, grants {_grants(resolver)}"
+        f" unblock on {resolver.unblock}, service {_ns(resolver.service)},"
+        f" grants {_grants(resolver)}"
     )
 
 

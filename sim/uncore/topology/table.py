@@ -44,7 +44,7 @@ class Ledger:
         self.numbers[key] = noted(key, leaf)
 
     def period(self, domain: str) -> Fraction:
-        """Of `[clocks] domain`, or of a table that states its own `clock`."""
+        """The period of `[clocks] domain`, or of a table that states its own `clock`."""
         own = f"{schema_path(domain.partition('.')[0])}.clock"
         for key, declared in ((f"clocks.{domain}", "clocks.NAME"), (f"{domain}.clock", own)):
             if leaf := self._frequency(key):

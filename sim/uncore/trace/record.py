@@ -64,7 +64,7 @@ class Trace:
         return [line for line, _ in by_count.iter_rows()]
 
     def name(self, line: int) -> str:
-        """Of a line: what was used of it, else what is at its beginning."""
+        """The name of a line: what was used of it, else what is at its beginning."""
         return ", ".join(self._used.get(line, [])[:NAMED]) or self.fields.at(line).name
 
     @cached_property

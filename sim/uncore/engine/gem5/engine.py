@@ -3,8 +3,8 @@
 A run is a folder that gem5 executes; what it prints and counts becomes a Point (read.py).  gem5
 runs in a process of its own, in one thread.  The folder of a run that fails is kept.
 
-Of the protocols that the gem5 at hand has, the first that can express the machine is taken; without
-a gem5 (`uncore export gem5` needs none) the first of all.
+The first protocol of the installed gem5 that can express the machine is taken; without a gem5
+(`uncore export gem5` needs none) the first of all.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bank:
-    """Of a shared cache: whose, where it stands, which lines it has, and what it asks."""
+    """A bank of a shared cache: its owner, its stop, its lines, and what it asks."""
 
     resolver: Resolver
     stop: int
@@ -108,7 +108,7 @@ def _all(
 
 
 def _banks(resolver: Resolver, node: int | None = None, below: tuple[int, ...] = ()) -> list[Bank]:
-    """As many as the largest power of two that its slices' stops allow, spread over them."""
+    """Banks of a cache: the largest power of two that its slices' stops allow, spread over them."""
     stops = list(dict.fromkeys(resolver.slices))
     shares = 1 << len(stops).bit_length() - 1
     return [

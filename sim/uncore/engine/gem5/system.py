@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 CODE = "code.bin"
-# Of gem5's HiFive platform (src/dev/riscv/HiFive.py): address and size.
+# Devices of gem5's HiFive platform (src/dev/riscv/HiFive.py): address and size.
 DEVICES = {
     "clint": (0x2000000, 0xC000),
     "plic": (0xC000000, 0x4000000),

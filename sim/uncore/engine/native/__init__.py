@@ -135,7 +135,7 @@ def _process(job: Job, probes: Probes) -> spec.Process:
 
 
 def _probes(probes: Probes, trace: spec.Trace) -> dict[str, Any]:
-    """Who traces is told through the log and the attribution, and needs both."""
+    """Probes as engine flags; a trace needs the log and the attribution."""
     return {
         "log": bool({"log", "trace"} & probes),
         "accesses": "accesses" in probes,
@@ -145,7 +145,7 @@ def _probes(probes: Probes, trace: spec.Trace) -> dict[str, Any]:
 
 
 def _home(job: Job) -> spec.Home:
-    """Of a pair, the first to touch a line is one of the two (boot.py); so of a page of Linux."""
+    """The home policy; `pair` and pages of Linux are placed by first touch (boot.py)."""
     text = job.home
     if job.program.linux and text == "addressed":
         return spec.Home("first-touch", 0)

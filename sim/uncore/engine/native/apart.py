@@ -25,7 +25,7 @@ BASE = abi.CONSTANTS["UC_RAM_BASE"]
 
 
 def moves(job: Job) -> tuple[Move, ...]:
-    """By address."""
+    """The moves of `job.apart`, by address."""
     size = job.machine.memories[0].size
     lines: dict[tuple[int, int], int] = {}
     taken = count(1)

@@ -130,7 +130,7 @@ def _costliest(uses: dict[str, Any], passed: dict[int, list[Row]], most: int) ->
 
 
 def _transfers(job: Job, passed: Iterable[Row]) -> dict[str, int]:
-    """By where the line came from, in the words of Point.transfers."""
+    """Counts transfers by the line's origin, in the words of Point.transfers."""
     machine, transfers = job.machine, Counter[str]()
     levels = ("system", *(level for level in machine.levels if level != "thread"))
     cores = len(machine.core_stops)

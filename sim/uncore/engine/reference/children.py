@@ -73,7 +73,7 @@ def answered(entry: Entry, answer: Message) -> None:
 
 
 def answers(entry: Entry, poll: Poll) -> Waits:
-    """Until every child asked has said it."""
+    """Waits until every child asked has answered."""
     while poll.waiting:
         yield entry.news.wait()
     entry.poll = None

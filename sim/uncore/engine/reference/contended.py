@@ -34,7 +34,7 @@ class Contended:
         self.contended = True
 
     def ends(self) -> int | None:
-        """C9.4: the core has answered a probe.  Who has held the line, if it was contended."""
+        """C9.4: the core has answered a probe.  Returns the holder of a contended line."""
         was, self.contended = self.contended, False
         return self.holder if was else None
 

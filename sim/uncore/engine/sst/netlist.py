@@ -83,7 +83,7 @@ class Netlist:
 
 
 def _texts(params: Params) -> dict[str, Any]:
-    """As SST reads them: truth as 0 and 1, lists as they are."""
+    """Parameters as SST reads them: truth as 0 and 1, lists as they are."""
     return {
         name: value
         if isinstance(value, list)

@@ -45,7 +45,7 @@ class Wire:
 
 @dataclass(frozen=True)
 class Cable:
-    """Of an endpoint to its router: the latency up to it and down from it."""
+    """An endpoint's cable to its router: its latencies up and down."""
 
     endpoint: str
     router: int
@@ -71,7 +71,7 @@ class Network:
 
     @property
     def ports(self) -> int:
-        """Of a router."""
+        """The ports of a router."""
         between = {"router": 0, "ring": 2, "mesh": 4, "full": len(self.stops) - 1}
         return between[self.shape] + self.local
 

@@ -246,7 +246,7 @@ class _System:
 
 
 def _port(number: int, element: str) -> str:
-    """As the element calls it; a mesh has four ports to its neighbours, then those of endpoints."""
+    """The element's name of a port; a mesh has four to its neighbours, then those of endpoints."""
     if element == "merlin":
         return f"port{number}"
     sides = len(KINGSLEY)

@@ -16,7 +16,7 @@ UNIT = 80.0  # of the drawing, one stop
 SAID, MANY = 5000, 100  # millionths from which a wire says how busy it is; wires, where none does
 CORE = 0.8 * UNIT
 WIDEST = 14.0  # a link that is busy all the time
-# Of a picture that stands alone; in a report document.css says it.
+# The style of a picture that stands alone; in a report document.css has it.
 STYLE = (
     "svg{background:#fff;font-family:sans-serif}text{fill:#57606a;font-size:15px}"
     ".frame{fill:none;stroke:#d5d3cb}.wire{stroke:#57606a;stroke-opacity:.4}"

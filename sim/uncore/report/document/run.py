@@ -73,7 +73,7 @@ def _curve(results: Sequence[Result]) -> list[Section]:
 
 
 def _point(result: Result, job: Job, told: Told) -> list[Section]:
-    """Of the largest thread count, the median repeat."""
+    """The sections of the median repeat at the largest thread count."""
     point = repeats(result)[-1].median
     at = f"{point.threads} threads{point.by_seed.replace(' with --seed', ', seed')}"
     sections = [Section("The machine, and traffic", traffic(job, point), _traffic(point, at))]

@@ -183,7 +183,7 @@ def _lines(point: Point, seen: Observed | None) -> Counts:
 
 
 def _waited(seen: Observed) -> Counter[str]:
-    """By object; what was waited for it outside the region of interest is that of OTHERS."""
+    """Waiting by object; that outside the region of interest belongs to OTHERS."""
     waited = Counter({object_.name: object_.waited_ps for object_ in seen.objects})
     return waited + Counter({OTHERS: seen.waited_ps - waited.total()})
 

@@ -30,7 +30,7 @@ MILLION = 1e6
 def of_run(
     job: Job, result: Result, traffic: Mapping[Any, Traffic], written: Written
 ) -> dict[str, float]:
-    """Of the run of median throughput; `traffic`: of each, by its seed."""
+    """Figures of the run of median throughput; `traffic`: that of each run, by its seed."""
     point = repeats(result)[0].median
     ops = max(point.ops, 1)
     figures: dict[str, float] = {"throughput": (point.throughput or 0) / MILLION}
@@ -56,7 +56,7 @@ def of_machine(machine: Machine) -> dict[str, float]:
 
 
 def _counts(machine: Machine, point: Point, traffic: Traffic) -> dict[str, dict[str, float]]:
-    """By kind, and by level or class of distance; 0 where nothing came from."""
+    """Counts by kind, and by level or class of distance; 0 where nothing came from."""
     levels = machine.levels[:-1]
     stored = dict.fromkeys(f"{resolver.level} data" for resolver in machine.resolvers)
     lines = dict.fromkeys((*levels, *stored, "memory"), 0.0) | (point.transfers or {})
@@ -84,5 +84,5 @@ def _cost(written: Written, kind: str, counts: Mapping[str, float]) -> float:
 
 
 def _word(name: str) -> str:
-    """As a formula can write it."""
+    """The name as a formula can write it."""
     return re.sub(r"\W", "_", name)

@@ -53,7 +53,7 @@ class Run:
     parameters: Mapping[str, Template]
 
     def values(self, design: Design, known: Known) -> dict[str, str]:
-        """Of its parameters: those of all workloads, and its own."""
+        """Values of its parameters: those of all workloads, and its own."""
         common = {
             key.removeprefix(PARAMETER): value
             for key, value in design.items()

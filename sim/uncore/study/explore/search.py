@@ -26,7 +26,7 @@ STALE = 50  # draws in a row that were known: there is nothing new to be had
 
 
 class Found(NamedTuple):
-    """Of a design that could be run."""
+    """What is known of a design that could be run."""
 
     objectives: Sequence[float]
     excesses: Sequence[float]  # of constraints: at most 0 where they are kept

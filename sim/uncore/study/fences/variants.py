@@ -56,7 +56,7 @@ class Source:
 
     @property
     def digest(self) -> str:
-        """Of all texts."""
+        """A digest of all texts."""
         return self._name_of(self.texts)
 
     def named(self, file: Path) -> str:

@@ -139,7 +139,7 @@ def _placed(trace: Trace) -> Sequence[int]:
 
 
 def drawing(machine: Machine) -> dict[str, Any]:
-    """As it is drawn: stops and frames by their places, wires once for both directions."""
+    """The drawing of a machine: stops and frames by position, a wire once for both directions."""
     box = layout(machine)
     wires = {tuple(sorted((link.source, link.target))): link.level for link in machine.links}
     agents = [*range(machine.cores + len(machine.resolvers) + len(machine.memories))]
