@@ -29,7 +29,7 @@ class Cpu(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Cache(Struct, frozen=True, forbid_unknown_fields=True):
-    """Of data, or of data and instructions."""
+    """A cache of data, or of data and instructions."""
 
     level: Annotated[int, Meta(description="1 is nearest to the core")]
     size: Annotated[int, Meta(description="bytes")]
