@@ -1,4 +1,4 @@
-"""Does a fit report the numbers that its data cannot determine, and no others?  On made-up slopes."""
+"""Does a fit report just the numbers that its data cannot determine?  On made-up slopes."""
 
 from __future__ import annotations
 

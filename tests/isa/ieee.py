@@ -270,8 +270,8 @@ def of(bits: int, signed: bool) -> Callable[..., Result]:
 
 @dataclass(frozen=True)
 class Operation:
-    """An instruction in both formats.  Its operands, rd and the sources: f is a number of the format,
-    o of the other one, r a floating-point register as it is, x an integer register."""
+    """An instruction in both formats.  Operands, rd and the sources: f is a number of the format, o
+    of the other one, r a floating-point register as it is, x an integer register."""
 
     kinds: str
     does: Callable[..., Result]

@@ -1,4 +1,4 @@
-"""Which compiler builds the native module where?  SCons prints its commands, and compiles nothing."""
+"""Which compiler builds the native module where?  SCons prints commands, and compiles nothing."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 // A small kernel: what Linux does for a program of one process, as far as a program can tell, and
-// what it costs (section K of docs/model.md).
+// what it costs (section K of docs/model-system.md).
 //
 // kernel.cc takes traps, scheduler.cc says which task a hart runs, and user_memory.cc copies; the
 // calls stand in a file for each group, and table.cc names them all. Its state is a value like the

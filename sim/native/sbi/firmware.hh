@@ -1,5 +1,5 @@
 // The machine's firmware: what an operating system's kernel in supervisor mode asks for by `ecall`,
-// as the RISC-V Supervisor Binary Interface (SBI) 2.0 says (section S of docs/model.md).
+// as the RISC-V Supervisor Binary Interface (SBI) 2.0 says (P5 of docs/model-system.md).
 //
 // No instruction of it is executed: the harts are never in machine mode. A call takes the time of
 // what it does to other harts, by messages, and of one instruction.
