@@ -8,7 +8,7 @@ import pytest
 
 import uncore.result.describe
 from uncore import topology
-from uncore.drawing import numbers as units
+from uncore.drawing import formats as units
 from uncore.execution import request
 from uncore.job import option_values as words
 from uncore.job.placement import place, thread_counts

@@ -28,7 +28,7 @@ from uncore.engine.reference.log import Record
 from uncore.engine.reference.message import Message
 from uncore.engine.reference.protocol import Protocol
 from uncore.engine.reference.time import AT_ONCE
-from uncore.protocol.shapes import Cell
+from uncore.protocol.table_shapes import Cell
 from uncore.result import log
 from uncore.study.compare import agreement
 

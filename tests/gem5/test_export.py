@@ -15,7 +15,8 @@ from tests.gem5.played import Played
 from uncore import topology
 from uncore.engine import export
 from uncore.engine.gem5 import engine as gem5
-from uncore.engine.gem5 import fabric, system
+from uncore.engine.gem5 import fabric
+from uncore.engine.gem5 import simulation as system
 from uncore.engine.gem5.levels import levels
 from uncore.engine.outside import homes
 from uncore.engine.outside.folder import CONFIGURATION

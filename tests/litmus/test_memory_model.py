@@ -6,7 +6,8 @@ from collections import Counter
 
 import pytest
 
-from uncore.study.litmus import axioms, run, shapes
+from uncore.study.litmus import axioms, run
+from uncore.study.litmus import classics as shapes
 from uncore.study.litmus.events import Access, Link, Litmus, Outcome, Style
 
 TESTS = {test.name: test for test in shapes.tests()}

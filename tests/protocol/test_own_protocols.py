@@ -10,7 +10,7 @@ from tests.differential.jobs import COMPLETION, DIRECT, RESPONSE, SUPPORT, VIA, 
 from tests.support import runs
 
 from uncore import topology
-from uncore.engine import boot
+from uncore.engine import initial_memory as boot
 from uncore.errors import UserError
 from uncore.job import Job
 from uncore.protocol import check, coverage

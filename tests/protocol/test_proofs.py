@@ -9,8 +9,8 @@ import pytest
 from uncore import _native
 from uncore.protocol import check, coverage, mutate
 from uncore.protocol.mutate import with_cell
-from uncore.protocol.shapes import PROTOCOLS, Cell
 from uncore.protocol.systems import Level, System
+from uncore.protocol.table_shapes import PROTOCOLS, Cell
 from uncore.protocol.tables import Tables, load, pack
 
 HOME = Level("directory", "direct", "completion")

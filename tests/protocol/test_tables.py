@@ -10,7 +10,7 @@ import pytest
 from uncore.errors import UserError
 from uncore.protocol import render
 from uncore.protocol.reader import MOST_STATES
-from uncore.protocol.shapes import PROTOCOLS, names
+from uncore.protocol.table_shapes import PROTOCOLS, names
 from uncore.protocol.tables import IMPOSSIBLE, SHIPPED, load, pack
 from uncore.protocol.text import text
 from uncore.support.paths import CHECKOUT

@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 
 from uncore import topology
-from uncore.engine import boot, export
+from uncore.engine import export
+from uncore.engine import initial_memory as boot
 from uncore.engine.outside import homes
-from uncore.engine.sst import system
-from uncore.engine.sst.parts import FLIT
+from uncore.engine.sst import simulation as system
+from uncore.engine.sst.parameters import FLIT
 from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore.program.elf import read

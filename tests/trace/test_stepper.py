@@ -9,7 +9,7 @@ from tests.trace.browser import faults, opened
 from tests.trace.test_trace import job
 
 from uncore import engine
-from uncore.protocol.shapes import PROTOCOLS
+from uncore.protocol.table_shapes import PROTOCOLS
 from uncore.trace import Window, record
 from uncore.trace.places import Places
 from uncore.trace.stepper.data import document

@@ -15,7 +15,7 @@ from uncore.engine import native, silent
 from uncore.engine.outcome import percentiles
 from uncore.execution.request import make_job
 from uncore.program import abi
-from uncore.protocol.shapes import PROTOCOLS
+from uncore.protocol.table_shapes import PROTOCOLS
 from uncore.result import canonical
 from uncore.result.schema import Point
 from uncore.topology.route import Routes

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from uncore.drawing import numbers as units
+from uncore.drawing import formats as units
 from uncore.drawing.table import Column, emit
 from uncore.execution import request
 from uncore.execution.execute import execute

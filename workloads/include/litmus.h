@@ -82,7 +82,7 @@ static inline struct litmus_round litmus_round(unsigned test, uint64_t number, u
              &litmus_lines[(one + other) % LITMUS_LINES].word}};
 }
 
-// The holders of a copy before the start: for each location nobody, some readers, or one writer (of the
+// Holders of a copy before the start: for each location nobody, some readers, or one writer (of the
 // value that is there).
 static inline void litmus_warm(const struct litmus_round* round, unsigned id, unsigned n) {
   for (unsigned i = 0; i < round->test->locations; i++) {

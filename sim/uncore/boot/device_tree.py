@@ -11,7 +11,7 @@ from hashlib import sha512
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uncore.boot.flattened_tree import Tree, flat, long
-from uncore.engine.boot import TIMEBASE
+from uncore.engine.initial_memory import TIMEBASE
 from uncore.program.abi import CONSTANTS
 from uncore.topology.route import Routes, nearest_memories
 

@@ -20,7 +20,7 @@ from rich.markup import escape
 from rich.segment import Segment, Segments
 from rich.table import Table
 
-from uncore.drawing.numbers import EMPTY
+from uncore.drawing.formats import EMPTY
 from uncore.drawing.table_layout import Block, laid_out
 from uncore.drawing.width import room, wide
 from uncore.support.printable import plain, plain_json

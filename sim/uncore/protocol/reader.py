@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from uncore.errors import UserError, nearest
-from uncore.protocol.shapes import DATA, PROTOCOLS, Cell, Shape, Table, names
+from uncore.protocol.table_shapes import DATA, PROTOCOLS, Cell, Shape, Table, names
 
 MOST_STATES = 32  # of native's client table
 NOTHING = "-"  # a cell without actions

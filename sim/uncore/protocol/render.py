@@ -13,7 +13,7 @@ from html import escape
 from itertools import takewhile
 
 from uncore.protocol import coverage
-from uncore.protocol.shapes import PROTOCOLS, Table
+from uncore.protocol.table_shapes import PROTOCOLS, Table
 from uncore.protocol.tables import SHIPPED, Tables, files, load
 from uncore.protocol.text import reasons, rows
 

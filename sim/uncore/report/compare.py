@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from uncore.drawing import numbers as units
+from uncore.drawing import formats as units
 from uncore.drawing import plot as plots
 from uncore.drawing.table import Column, emit, say
 from uncore.report.spread import height, say_seeds, throughput

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from uncore.drawing import numbers as units
+from uncore.drawing import formats as units
 from uncore.drawing.table import Column, Row, emit, say
 from uncore.report.spread import figure, say_seeds, throughput
 from uncore.result import Result, to_medians

@@ -14,7 +14,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from uncore.drawing import numbers as units
+from uncore.drawing import formats as units
 from uncore.drawing import plot as plots
 from uncore.drawing.table import Column, emit, say
 from uncore.result import Observed, Point, Result

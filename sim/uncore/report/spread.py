@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from uncore.drawing import numbers as units
+from uncore.drawing import formats as units
 from uncore.drawing.table import Column, Row, say
 
 MILLION = 1e6

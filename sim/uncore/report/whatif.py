@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from math import comb
 
-from uncore.drawing import numbers as units
+from uncore.drawing import formats as units
 from uncore.drawing import plot as plots
 from uncore.drawing.table import Column, Row, emit, say
 from uncore.report.spread import throughput

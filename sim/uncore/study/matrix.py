@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from uncore.drawing import plot
-from uncore.drawing.numbers import EMPTY
+from uncore.drawing.formats import EMPTY
 from uncore.drawing.progress import progress
 from uncore.drawing.table import Column, emit
 from uncore.engine import NOTHING, Told, refuse_slow

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import msgspec
 
-from uncore.drawing import numbers as units
+from uncore.drawing import formats as units
 from uncore.drawing.progress import progress
 from uncore.drawing.table import Column, emit
 from uncore.errors import GuestError, UserError

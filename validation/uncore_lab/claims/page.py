@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from uncore.drawing.numbers import EMPTY
+from uncore.drawing.formats import EMPTY
 from uncore.errors import UserError
 from uncore_lab.claims.claim import Claim
 from uncore_lab.claims.collection import unasked

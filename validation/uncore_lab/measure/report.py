@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-from uncore.drawing.numbers import EMPTY
+from uncore.drawing.formats import EMPTY
 from uncore.drawing.table import Column, emit, say
 from uncore_lab.measure.plan import CONTENDED, DISTANCES
 from uncore_lab.measure.record import Measurement, Percentiles

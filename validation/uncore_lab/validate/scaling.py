@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from uncore.drawing import plot
-from uncore.drawing.numbers import EMPTY
+from uncore.drawing.formats import EMPTY
 from uncore.drawing.plot import MEASURED, Panel
 from uncore.drawing.table import Column, Row
 from uncore.execution.execute import execute

@@ -14,7 +14,7 @@ from uncore.drawing.table import print_json
 from uncore.protocol import check as proving
 from uncore.protocol import mutate
 from uncore.protocol.check import Proof
-from uncore.protocol.shapes import PROTOCOLS
+from uncore.protocol.table_shapes import PROTOCOLS
 from uncore.protocol.tables import Tables, load
 from uncore.report import proofs
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from uncore import _native
 from uncore._native import Run
-from uncore.engine import Probes, boot, outcome, silent
+from uncore.engine import Probes, outcome, silent
+from uncore.engine import initial_memory as boot
 from uncore.engine.limits import Watch
 from uncore.engine.native import apart as elsewhere
 from uncore.engine.native import process, spec, trace
@@ -33,7 +34,7 @@ GIVES = frozenset(
 PROBES = frozenset({"log", "lines", "operations", "trace", "traffic", "calls"})
 CAN = frozenset(
     {"far", "multicast", "tables", "chance", "weak", "whatif", "linux"}
-)  # of what a job may ask for (boot.py)
+)  # of what a job may ask for (initial_memory.py)
 HARTS = NO_LIMIT = spec.NO_LIMIT
 NO_TRACE = spec.Trace(False, 0, NO_LIMIT, ())
 # Between two looks at the keyboard: events, and ps, because an event may be a core that runs alone.
@@ -145,7 +146,7 @@ def _probes(probes: Probes, trace: spec.Trace) -> dict[str, Any]:
 
 
 def _home(job: Job) -> spec.Home:
-    """The home policy; `pair` and pages of Linux are placed by first touch (boot.py)."""
+    """The home policy; `pair` and pages of Linux are placed by first touch (initial_memory.py)."""
     text = job.home
     if job.program.linux and text == "addressed":
         return spec.Home("first-touch", 0)

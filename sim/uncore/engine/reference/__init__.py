@@ -32,7 +32,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import Probes, boot, outcome, silent
+from uncore.engine import Probes, outcome, silent
+from uncore.engine import initial_memory as boot
 from uncore.engine.limits import Watch
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ PROBES = frozenset({"log", "traffic"})
 
 CAN = frozenset(
     {"far", "multicast", "tables", "chance", "weak"}
-)  # of what a job may ask for (boot.py)
+)  # of what a job may ask for (initial_memory.py)
 HARTS = 16  # more take minutes
 SLICE = 10_000  # events between two ticks
 

@@ -19,7 +19,7 @@ from uncore.engine.reference.time import Bell
 
 if TYPE_CHECKING:
     from uncore.engine.reference.core import Core
-    from uncore.protocol.shapes import Cell
+    from uncore.protocol.table_shapes import Cell
 
 
 class Caches:

@@ -14,7 +14,7 @@ from uncore.engine.reference.entry import Data, Entry, Poll
 from uncore.engine.reference.message import NOBODY, Message, ProtocolError
 
 if TYPE_CHECKING:
-    from uncore.protocol.shapes import Cell
+    from uncore.protocol.table_shapes import Cell
 
 Waits = Generator[simpy.Event, None, None]
 

@@ -16,7 +16,7 @@ from uncore.engine.reference.message import NOBODY, Message
 
 if TYPE_CHECKING:
     from uncore.engine.reference.protocol import Protocol
-    from uncore.protocol.shapes import Cell
+    from uncore.protocol.table_shapes import Cell
 
 
 @dataclass(eq=False)

@@ -20,7 +20,7 @@ from uncore.engine.reference.message import NOBODY, Message, ProtocolError
 from uncore.engine.reference.protocol import request_of
 
 if TYPE_CHECKING:
-    from uncore.protocol.shapes import Cell
+    from uncore.protocol.table_shapes import Cell
 
 
 def wish(request: Message) -> str:

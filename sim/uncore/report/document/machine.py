@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from html import escape
 
-from uncore.drawing import numbers as units
+from uncore.drawing import formats as units
 from uncore.job import Job
 from uncore.result import Observed, Point
 from uncore.topology.layout import Box, layout

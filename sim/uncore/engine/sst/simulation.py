@@ -12,7 +12,7 @@ Only what the job's harts use is there: caches of idle cores, and slices that no
 are left out.  What differs from the machine in kind is written down in docs/engines.md.
 
 Invariant: latencies are the machine's, in ps; what memHierarchy counts in cycles is rounded to
-those of the core's clock (parts.py).
+those of the core's clock (parameters.py).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from uncore.engine.outside.folder import PROGRAM
 from uncore.engine.sst.netlist import Netlist
 from uncore.engine.sst.network import Network, network
 from uncore.engine.sst.options import MESHES
-from uncore.engine.sst.parts import Params, Parts
+from uncore.engine.sst.parameters import Params, Parts
 from uncore.errors import UserError
 from uncore.topology.machine import Resolver
 from uncore.topology.route import Routes

@@ -20,11 +20,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import boot
+from uncore.engine import initial_memory as boot
 from uncore.engine.gem5 import fabric
+from uncore.engine.gem5.cache_parameters import Parts, core_in_use
 from uncore.engine.gem5.document import Document, addresses, at, file, new, ref, refs, region
 from uncore.engine.gem5.levels import Levels, levels
-from uncore.engine.gem5.parts import Parts, core_in_use
 from uncore.engine.gem5.protocols import PROTOCOLS
 from uncore.engine.outside import homes
 from uncore.engine.outside.folder import PROGRAM
