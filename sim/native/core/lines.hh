@@ -44,8 +44,8 @@ enum class Special : uint8_t {
 
 // What every access needs of a line is in one line of the host.
 //
-// Invariant: a line is `plain` where nothing is special about it; then an access that finds it in
-// the L1 only reads or writes bytes, which is all that the fast paths ask.
+// Invariant: where nothing is special about a line, it is `plain`: a store that hits it in the L1
+// only writes bytes. The fast paths ask no more.
 class alignas(64) LineState {
  public:
   uint64_t number = 0;
@@ -63,7 +63,10 @@ class alignas(64) LineState {
 
   bool is(Special what) const { return special_ & bit(what); }
   bool plain() const { return special_ == 0; }
-  bool plain_but(Special what) const { return (special_ & ~bit(what)) == 0; }
+  // For an LR, which makes reservations; whose a contended line is its lock asks (Locks).
+  bool plain_to_reserve() const {
+    return (special_ & (bit(Special::unwritten) | bit(Special::watched))) == 0;
+  }
   void mark(Special what, bool so) {
     special_ = static_cast<uint8_t>(so ? special_ | bit(what) : special_ & ~bit(what));
   }

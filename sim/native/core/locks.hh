@@ -28,7 +28,7 @@ class Locks {
 
   void lock(const Thread& thread, Line& line, Time until) const;
   void reserve(Thread& thread, Line& line, Time now, Time cost) const;
-  // An LR of a line that is plain but for reservations, at once. False: it has more to do.
+  // An LR of a line that is plain to it, at once. False: it has more to do.
   bool reserve_at_once(Thread& thread, Line& line, Time now) const;
 
   // The end of an LR's lock: SC, next atomic, trap, a branch that leaves the SC behind.

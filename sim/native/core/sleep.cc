@@ -41,10 +41,10 @@ void Sleep::spun(Thread& thread) {
                       watched.empty() ? 0 : watched[0] << kLineShift);
 }
 
-// May a hart lock the line again and again, and nobody waits for it? Whoever begins to wakes it.
+// May a hart lock the line again and again, and no sibling waits for it? One that begins to wakes
+// it, and so does a probe that arrives or whose hold is over.
 bool Sleep::locks_alone(const Line& line) const {
-  return core_.around.protocol.may_store(line.copy.state) && line.stalled == 0 &&
-         !core_.locks.anybody_waits();
+  return core_.around.protocol.may_store(line.copy.state) && !core_.locks.anybody_waits();
 }
 
 // Brings a sleeper to where executing every turn would have brought it at the end of `horizon`. Its

@@ -39,7 +39,7 @@ template <bool kernel>
 [[gnu::always_inline]] inline bool Thread::reserves(uint64_t address, unsigned size, Time& now,
                                                     uint64_t& value) {
   Line* line = core.lines.recent<kernel>(address >> kLineShift);
-  if (!line || !buffer.empty() || !line->plain_but(Special::reserved)) return false;
+  if (!line || !buffer.empty() || !line->plain_to_reserve()) return false;
   if (!core.locks.reserve_at_once(*this, *line, now)) return false;
   core.lines.touch(*line, now, index + 1);
   now += core.spec.atomic;
