@@ -39,7 +39,7 @@ class Core {
   Lines lines;
   Observed observed;
 
-  // The rules.
+  // The rules; what C10 (LoadsAhead) knows stands in the threads.
   Turns turns;                           // H6, S2
   Sleep sleep{*this};                    // S1
   LoadStoreUnit lsu{*this};              // H1, H5
@@ -50,7 +50,6 @@ class Core {
   Locks locks{*this};                    // C6, C7
   FarAtomics far{*this};                 // C8
   ContendedLines contended{*this};       // C9
-  LoadsAhead loads_ahead{threads};       // C10
 
   void add_thread(Code& code, uint32_t id);
   void start();
@@ -76,7 +75,7 @@ class Core {
   // And what becomes of them where the copy of a line has gone.
   void lose(uint64_t number) {
     locks.lose_reservations(number);
-    loads_ahead.lost(number);
+    LoadsAhead::lost(threads, number);
   }
 
  private:

@@ -4,7 +4,8 @@
 //   loaded() after a load, again() before one, atomic() before an AMO or LR,
 //   overtake() at a write, lost() where the core gives a line up
 //
-// Invariant: who is overtaken has loaded from a line that the core has had ever since.
+// All of its state is the harts'. Invariant: who is overtaken has loaded from a line that the core
+// has had ever since.
 #pragma once
 
 #include <utility>
@@ -15,13 +16,11 @@ namespace uncore {
 
 class LoadsAhead {
  public:
-  explicit LoadsAhead(const Threads& threads) : threads_(threads) {}
-
   // C10.1.
   static void loaded(Thread& thread, uint64_t line) { thread.loaded = line; }
   static void atomic(Thread& thread) { thread.loaded = kNoLine; }
-  void lost(uint64_t line) const {
-    for (const auto& t : threads_)
+  static void lost(const Threads& threads, uint64_t line) {
+    for (const auto& t : threads)
       if (t->loaded == line) t->loaded = kNoLine;
   }
 
@@ -35,9 +34,6 @@ class LoadsAhead {
     const bool overtaken = std::exchange(thread.heeds.overtaken, false);
     return std::exchange(thread.loaded, kNoLine) == line && overtaken;
   }
-
- private:
-  const Threads& threads_;
 };
 
 }  // namespace uncore
