@@ -7,7 +7,7 @@
     [[mutant]]
     name = "eviction-keeps-reservation"      its file, relative to the top
     file = "sim/native/core/caches.cc"
-    before = "lost(victim.number);"          occurs once there,
+    before = "lose(victim.number);"          occurs once there,
     after = ""                               and becomes this
     breaks = "C7: ..."                       the rule, or what a report promises
     tests = ["engine/test_rules_of_cores.py"]

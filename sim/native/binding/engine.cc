@@ -82,9 +82,9 @@ nb::list interrupts(const Engine& engine) {
   nb::list all;
   for (const Thread* thread : engine.threads) {
     nb::dict one;
-    one["ipi"] = engine.interrupts.sent(thread->id) + thread->by_software;
+    one["ipi"] = engine.interrupts.sent(thread->id) + thread->taken.software;
     one["device"] = engine.interrupts.taken(thread->id);
-    one["timer"] = thread->by_timer;
+    one["timer"] = thread->taken.timer;
     all.append(one);
   }
   return all;

@@ -159,7 +159,7 @@ void Engine::note_arrived(PacketId id, Time now) {
                                                                                           now);
     case Action::retry: {
       const Packet& p = network.packets[argument];
-      if (p.live && agents.is_core(p.message.to)) cores[p.message.to]->reconsider(argument, now);
+      if (p.live && agents.is_core(p.message.to)) cores[p.message.to]->probes.ask_again(argument, now);
       return;
     }
     case Action::run:
@@ -230,7 +230,7 @@ void Engine::take_up(const Interrupts::Effect& effect, Time now) {
     cores[agents.core_of(pending->hart)]->interrupt(*pending, now);
   } else if (const auto* answer = std::get_if<Interrupts::Answer>(&effect)) {
     Thread& thread = *threads[answer->hart];
-    thread.core.answered(thread, {answer->value, 0}, now);
+    thread.core.waiting.answered(thread, {answer->value, 0}, now);
   } else if (const auto* order = std::get_if<Interrupts::Order>(&effect)) {
     firmware->ordered(*threads[order->by], *threads[order->hart], now);
   }
@@ -239,7 +239,7 @@ void Engine::take_up(const Interrupts::Effect& effect, Time now) {
 // What a hart did to end the run has reached every core.
 void Engine::end_run(Time now) {
   if (end.declared() == End::Cause::exited)
-    for (const auto& core : cores) core->turns.wake_all(now + 1);
+    for (const auto& core : cores) core->sleep.wake_all(now + 1);
   if (attribution) {
     for (const auto& core : cores)
       for (const auto& thread : core->threads) core->observed.ended(*thread, now);

@@ -115,7 +115,7 @@ void Firmware::give_up(Thread& thread, std::string why) {
 void Firmware::ordered(Thread& by, Thread& thread, Time now) {
   constexpr uint64_t kFew = 64;  // pages that are forgotten one by one
   const Order& order = cpus_[by.id].order;
-  if (thread.mode == Thread::Mode::spinning) thread.core.turns.wake(thread, now);
+  if (thread.mode == Thread::Mode::spinning) thread.core.sleep.wake(thread, now);
   if (order.code) return thread.hart.forget_code();
   if (order.size > kFew * kPageBytes || order.size == 0)
     return thread.hart.flush(std::nullopt, order.asid);

@@ -10,7 +10,7 @@ the rule's number; within a module rules come in their order.  A student reads t
     hart, core, buffer             instructions in time, accesses, store buffers        H
     protocol, client, caches       the client table, and a core by it                   C1 to C5
     locks, far, contended          atomics, near and far; whose a line is               C6 to C9
-    looking                        loads that were done too early                       C10
+    loads_ahead                    loads that were done too early                       C10
     resolver                       slices                                               R1, R9
     transaction, children, grants  one line's process, from a request to its close      R2 to R6
     writeback, capacity            what comes back, and what there is room for          R7, R8

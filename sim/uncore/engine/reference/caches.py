@@ -54,7 +54,7 @@ class Caches:
         line.step(wish)
         if "hit" in cell.actions:
             return line, self.cache.touch(line)
-        line.contended.asked(hart)
+        line.contended.requested(hart)
         self.request(line, cell, self.clock.now + self.costs.l2_hit)
         return None
 

@@ -21,7 +21,7 @@ class Contended:
         self.holder = 0  # among the harts of the core
         self.contended = False
 
-    def asked(self, hart: int) -> None:
+    def requested(self, hart: int) -> None:
         """C9.1: should the line come contended, its holder is the hart that it is asked for."""
         self.holder = hart
 
