@@ -43,12 +43,12 @@ class Tlb {
   }
 
   // Where an address is, and the entry that says so.
-  struct Found {
+  struct Hit {
     const Entry* entry = nullptr;
     uint64_t address = 0;
     unsigned size = 0;
   };
-  Found find(uint64_t address, uint16_t asid) const {
+  Hit find(uint64_t address, uint16_t asid) const {
     for (unsigned size = 0; size < kSizes; ++size) {
       const unsigned shift = shift_of(size);
       const uint64_t page = address >> shift;
