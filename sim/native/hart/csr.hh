@@ -21,10 +21,11 @@ struct CsrNumber {
   static constexpr unsigned lowest_mode(unsigned number) { return number >> 8 & 3; }
 };
 
-// As the manual numbers them (1.2).
+// The manual's numbers (1.2).
 enum class Mode : uint8_t { user = 0, supervisor = 1, machine = 3 };
 
-// Exceptions in mcause and scause (table 3.6).
+// Exceptions in mcause and scause (table 3.6); a fetch is an instruction access there, and a store
+// is "store/AMO".
 enum Cause : uint64_t {
   kFetchFault = 1,
   kIllegalInstruction = 2,

@@ -1,5 +1,5 @@
-// Decoding: the bits of isa/instructions.def, row by row. Each word is decoded once, so a plain scan
-// will do.
+// Decoding: the bits of isa/instructions.def, row by row. Each word is decoded once, so a plain
+// scan will do.
 #include <iterator>
 
 #include "hart/floating.hh"

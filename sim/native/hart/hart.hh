@@ -29,7 +29,7 @@
 //
 // Spin loops. run() returns Stop::spin when the guest repeats itself: it came back to an
 // instruction with registers and branch predictor unchanged, without any effect in between (see
-// spin.hh), twice in a row at equal cost. As long as the memory the loop reads does not change,
+// spin.hh), twice in a row at equal cost. While the memory that the loop reads does not change,
 // skip(n) is exactly what executing n more periods would do. Between two runs memory may change
 // unseen, so a turn counts only if it lies within a run, unless the environment says otherwise
 // (`undisturbed`).
@@ -107,7 +107,7 @@ class Hart : public HartState {
   }
   // Would an interrupt be taken at the next boundary?
   bool interruptible() const { return privilege.takeable() != 0; }
-  // As the instructions would see them; false = no such CSR (or, to write, a read-only register).
+  // What the instructions would see; false = no such CSR (or, to write, a read-only register).
   bool read_csr(unsigned number, uint64_t& value);
   bool write_csr(unsigned number, uint64_t value);
 

@@ -19,7 +19,7 @@
 namespace uncore {
 namespace execute {
 
-// By how many bytes of code two instructions of a line are apart.
+// The bytes of code between two instructions of a line.
 inline uint64_t between(const Instruction* first, const Instruction* at) {
   return 2 * static_cast<uint64_t>(at - first);
 }

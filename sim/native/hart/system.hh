@@ -73,7 +73,7 @@ bool wfi(Hart<Port>& h) {
   return h.asleep ? h.stop(Stop::wfi) : true;
 }
 
-// Of an address or all, of an address space or all (privileged manual 4.2.1).
+// For an address or all, for an address space or all (privileged manual 4.2.1).
 template <class Port>
 bool sfence_vma(Hart<Port>& h, const Instruction& in) {
   if (!h.privilege.may_sfence()) return illegal(h);

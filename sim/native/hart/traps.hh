@@ -45,7 +45,7 @@ bool take_interrupt(Hart<Port>& h) {
   return h.halfway() || trap(h, h.privilege.highest(), 0, true);
 }
 
-// An access whose address was not reached, for what it asked.
+// The end of an instruction whose access has not reached its address.
 template <class Port>
 bool not_reached(Hart<Port>& h, Reach why, uint64_t address) {
   if (why.end == Reach::End::retry) return h.stop(Stop::retry);

@@ -2,8 +2,8 @@
 // interpreter looks at first.
 //
 // The interpreter looks into quick tables of loads, stores and code first, with a single
-// comparison: their key is a page's number and the mode that asks. Of data they hold no more than
-// the first level does, of code no more than the second: costs and outcomes follow from the TLBs
+// comparison: their key is a page's number and the mode that asks. They hold no more data than the
+// first level does, and no more code than the second: costs and outcomes follow from the TLBs
 // alone.
 //
 // Interface: key() of an address; insert() a walk's result into the TLBs, promote() it to the first

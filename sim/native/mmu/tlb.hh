@@ -1,7 +1,7 @@
-// A hart's TLB: what page-table walks have found.
+// A hart's TLB: results of page-table walks.
 //
 // Sets for each size of page, their ways replaced in turn; so which entry goes does not depend
-// on how often others were used, and whoever keeps a copy of an entry need not tell when it does.
+// on how often others were used, and a user of a copy of an entry need not report it.
 //
 // Interface: find, insert, flush (an address or all, an address space or all). Invariant: a page of
 // an address space is there at most once.
@@ -18,7 +18,7 @@
 
 namespace uncore {
 
-// Of two levels; times in the unit of Hart::clock.
+// Two levels; times in the unit of Hart::clock.
 struct TlbSpec {
   uint32_t first, second;         // entries for pages of 4 KiB
   uint64_t latency;               // of a translation that only the second has
