@@ -14,10 +14,7 @@
 #include "core/core.hh"
 #include "engine/newest_bytes.hh"
 #include "fabric/network.hh"
-#include "sbi/firmware.hh"
 #include "interrupts/interrupts.hh"
-#include "time/end.hh"
-#include "os/kernel.hh"
 #include "memory/memories.hh"
 #include "memory/versions.hh"
 #include "observe/accesses.hh"
@@ -25,8 +22,11 @@
 #include "observe/counters.hh"
 #include "observe/log.hh"
 #include "observe/trace.hh"
+#include "os/kernel.hh"
 #include "resolver/resolver_agent.hh"
+#include "sbi/firmware.hh"
 #include "services/services.hh"
+#include "time/end.hh"
 
 namespace uncore {
 

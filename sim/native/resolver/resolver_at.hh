@@ -3,10 +3,10 @@
 #pragma once
 
 #include "coherence/resolver.hh"
-#include "storage/bytes.hh"
-#include "time/queue.hh"
 #include "resolver/child_set.hh"
 #include "resolver/waiting_queue.hh"
+#include "storage/bytes.hh"
+#include "time/queue.hh"
 
 namespace uncore {
 
