@@ -8,7 +8,8 @@ from validation.house.tracked import name, of_kind
 
 HEAD = 800  # characters, in which a page says that a command writes it
 WRITTEN = re.compile(
-    r"\b(?:writ(?:es|ten)|made|generated)\s(?:this page\s)?(?:by|with)?\s*`|do not edit"
+    r"\b(?:made|written)\b.*?\bby\s+`(?:python -m|uncore) |\bwrites\s+this\s+page",
+    re.DOTALL | re.IGNORECASE,
 )
 
 
