@@ -50,8 +50,8 @@ struct AtResolver {
   int ordinal(Agent a) const { return a - node().first; }
   Agent above(uint64_t) const { return node().parent; }
   uint32_t next_request() { return system->next_request(agent); }
-  void send(const Msg& m) { system->messages.push(m); }
-  void send_stored(const Entry<AtResolver>&, const Msg& m) { send(m); }
+  void send(const Entry<AtResolver>&, const Msg& m) { system->messages.push(m); }
+  void send_stored(const Entry<AtResolver>& e, const Msg& m) { send(e, m); }
   Msg apply(Data& data, const Msg& m) { return system->apply(data, m, agent); }
   void memory_read(Entry<AtResolver>&) { system->reading = true; }
   void memory_write(Entry<AtResolver>&, const Data& data) { system->memory = data; }

@@ -22,7 +22,7 @@ class UpperHalf {
   uint64_t number() const { return entry_.line; }
   Agent above() const { return env_.above(entry_.line); }
   uint32_t next_request() { return env_.next_request(); }
-  void send(const Msg& m) { env_.send(m); }
+  void send(const Msg& m) { env_.send(entry_, m); }
   const Data* data() const {
     if (entry_.in_hand.valid) return &entry_.in_hand.data;
     return entry_.copy.stored || entry_.phase == Phase::put ? &entry_.copy.data : nullptr;

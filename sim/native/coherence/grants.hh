@@ -49,7 +49,7 @@ void Grants<Env>::send() {
   if (m.carries && !entry_.in_hand.valid)
     env_.send_stored(entry_, m);
   else
-    env_.send(m);
+    env_.send(entry_, m);
 }
 
 // Notes the new holder, and whether the data here still count.
@@ -95,7 +95,7 @@ void Grants<Env>::operate() {
   if (stored)
     env_.send_stored(entry_, value);
   else
-    env_.send(value);
+    env_.send(entry_, value);
   entry_.in_hand.valid = false;
 }
 

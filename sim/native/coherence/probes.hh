@@ -86,7 +86,7 @@ void Probes<Env>::send(Kind kind, int child, Agent data_to, State right) {
   m.wants_unblock = env_.policy().completes(env_.protocol(), right);
   m.contended = env_.contended(entry_);
   m.since = entry_.answers_above() ? entry_.probe.since : entry_.request.since;
-  env_.send(m);
+  env_.send(entry_, m);
 }
 
 template <class Env>

@@ -11,7 +11,7 @@
 //   protocol(), policy(), self()           the tables, what this resolver is, its agent number
 //   children(), child(ordinal), ordinal(agent), above(line)
 //   next_request()                         a fresh number for a request to the level above
-//   send(message)                          on its way now
+//   send(entry, message)                   on its way now
 //   send_stored(entry, message)            with data of this level's store
 //   memory_read(entry), memory_write(entry, data)   a root's; a read is answered by Data
 //   keep(entry), discard(entry)            data have entered, have left the store

@@ -75,7 +75,7 @@ void Writeback<Env>::acknowledge() {
   m.to = entry_.request.from;
   m.line = entry_.line;
   m.id = entry_.request.id;
-  env_.send(m);
+  env_.send(entry_, m);
   env_.closed(entry_);
 }
 

@@ -56,8 +56,7 @@ void ResolverAgent::act(PacketId id, Time now) {
   if (capacity_.counts_entries() && is_request(m.kind))
     capacity_.take_entry(e, [&](TimedEntry& oldest) { recall(at, oldest); });
   if (m.carries) e.origin = origin;
-  if (around_.log) [[unlikely]]
-    log_received(e, id, now);
+  around_.observer.acts(id, e, m, now);
   Resolver<ResolverAt>(at, e).receive(m);
   around_.network.packets.drop(id);
   forget_if_blank(e);
@@ -86,14 +85,6 @@ bool ResolverAgent::must_look_up(const Packet& packet) {
   const TimedEntry* e = entries_.find(m.line);
   if (!e || e->holders.owner == kNobody || e->busy() || !e->queue.empty()) return false;
   return std::ranges::find(spec_.near, spec_.children[e->holders.owner]) == spec_.near.end();
-}
-
-// A message may bring data for the transaction under way: their source (L4).
-void ResolverAgent::log_received(const TimedEntry& e, PacketId id, Time now) {
-  const Msg& m = around_.network.packets[id].message;
-  if (around_.trace) around_.trace->acts(id, now);
-  const bool given = m.kind == Kind::Answer && (m.flags & Flag::gave) && !e.answers_above();
-  if (given || m.kind == Kind::Data) around_.log->supplied({e.request.from, e.request.id}, m.from);
 }
 
 // --- entries ----------------------------------------------------------------------------------

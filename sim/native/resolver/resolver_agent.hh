@@ -9,15 +9,14 @@
 #include "memory/memories.hh"
 #include "memory/versions.hh"
 #include "observe/counters.hh"
-#include "observe/log.hh"
-#include "observe/trace.hh"
+#include "observe/resolver_observer.hh"
 #include "resolver/capacity.hh"
 #include "resolver/entries.hh"
 #include "resolver/slices.hh"
 
 namespace uncore {
 
-// What a resolver needs of the machine around it.
+// The machine around a resolver, as far as it needs it.
 struct ResolverSurroundings {
   const Protocol& protocol;
   const Agents& agents;
@@ -26,8 +25,7 @@ struct ResolverSurroundings {
   EventQueue& queue;
   Memories& memories;
   Counters& counters;
-  Log* log;            // null unless the job asks for it
-  Trace* trace;        // the same, and then there is a log
+  ResolverObserver observer;
   Versions* versions;  // null unless a core is weakly ordered
 };
 
@@ -63,7 +61,6 @@ class ResolverAgent {
   void recall(ResolverAt& at, TimedEntry& e);
   void evict(ResolverAt& at, TimedEntry& e);
   void forget_if_blank(TimedEntry& e);
-  void log_received(const TimedEntry& e, PacketId id, Time now);
 
   const ResolverSurroundings around_;
   const Agent self_;
@@ -91,8 +88,7 @@ inline Agent ResolverAt::above(uint64_t line) const {
 inline uint32_t ResolverAt::next_request() { return ++agent_.requests_; }
 
 inline void ResolverAt::enters(const E& e, ClientEvent event, State next) const {
-  if (Trace* trace = agent_.around_.trace) [[unlikely]]
-    trace->entered(agent_.self_, e.line, e.above.state, event, next, now_);
+  agent_.around_.observer.enters(e, agent_.self_, event, next, now_);
 }
 
 inline bool ResolverAt::young(const Msg& probe) const {
