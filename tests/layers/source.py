@@ -40,6 +40,20 @@ def includes(file: Path) -> list[str]:
     return re.findall(r'^#include "([^"]+)"', file.read_text(), re.MULTILINE)
 
 
+def graph() -> dict[str, list[str]]:
+    """Of each file, from sim/native or as sst/NAME, the files of ours that it includes."""
+    return {_name(file): [_target(file, i) for i in includes(file)] for file in files()}
+
+
+def _name(file: Path) -> str:
+    root = next(r for r in (NATIVE, GENERATED, SST.parent) if r in file.parents)
+    return str(file.relative_to(root))
+
+
+def _target(file: Path, include: str) -> str:
+    return f"sst/{include}" if file.parent == SST and (SST / include).exists() else include
+
+
 def functions(text: str) -> Iterator[Function]:
     """Every outermost block with a head that is no namespace, type or table."""
     lines = text.splitlines()

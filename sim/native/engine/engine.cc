@@ -23,6 +23,7 @@ Engine::Engine(MachineSpec m, JobSpec j)
       log(job.log ? std::make_unique<Log>() : nullptr),
       attribution(job.lines ? std::make_unique<Attribution>(job.placement.size()) : nullptr),
       trace(job.trace.on ? std::make_unique<Trace>(job.trace, job.placement.size()) : nullptr),
+      messages(observer(), agents),
       versions(weak(machine) ? std::make_unique<Versions>(job.chance.load) : nullptr),
       accesses(job.accesses ? std::make_unique<Accesses>(job.placement.size()) : nullptr),
       counters(machine, agents),
@@ -30,7 +31,7 @@ Engine::Engine(MachineSpec m, JobSpec j)
       end(queue),
       fabric(machine.stop_count, machine.links),
       map(machine, job, agents, fabric),
-      network(agents, map, fabric, queue, machine.interrupt.accept, log.get(), trace.get()),
+      network(agents, map, fabric, queue, machine.interrupt.accept, messages),
       memories(machine, agents, network),
       functional(memories.size(), agents, protocol, job.moves,
                  {cores, threads, resolvers, network, memories}),
@@ -51,7 +52,11 @@ Engine::Engine(MachineSpec m, JobSpec j)
   for (const auto& core : cores) core->start();
 }
 
-// Of each core.
+Observer Engine::observer() const {
+  return {.log = log.get(), .trace = trace.get(), .attribution = attribution.get()};
+}
+
+// The same for each core.
 CoreSurroundings Engine::surroundings() {
   return {.machine = machine,
           .job = job,
@@ -97,8 +102,7 @@ void Engine::make_resolvers() {
                                     .queue = queue,
                                     .memories = memories,
                                     .counters = counters,
-                                    .log = log.get(),
-                                    .trace = trace.get(),
+                                    .observer = ResolverObserver(observer()),
                                     .versions = versions.get()};
   for (std::size_t r = 0; r < machine.resolvers.size(); ++r)
     resolvers.push_back(
@@ -128,19 +132,10 @@ void Engine::place_threads() {
 [[gnu::always_inline]] inline void Engine::arrive(PacketId id, Time now) {
   const Message<Bytes>& m = network.packets[id].message;
   const Agent to = m.to;
-  if (log) [[unlikely]]
-    note_arrived(id, now);
+  messages.arrived(id, m, now);
   if (agents.is_core(to)) return cores[to]->receive(id, now);
   if (agents.is_memory(to)) return memories.arrive(id, now);
   resolvers[agents.resolver_number(to)]->arrive(id, now);
-}
-
-void Engine::note_arrived(PacketId id, Time now) {
-  const Message<Bytes>& m = network.packets[id].message;
-  if (m.kind == Kind::Data || m.kind == Kind::Grant || m.kind == Kind::Value ||
-      m.kind == Kind::PutAck)
-    log->arrived({m.to, m.id}, now);
-  if (trace) trace->arrived(id, now);
 }
 
 [[gnu::always_inline]] inline void Engine::dispatch(Action action, uint32_t argument, Time now) {
@@ -151,8 +146,7 @@ void Engine::note_arrived(PacketId id, Time now) {
     case Action::arrive:
       return arrive(argument, now);
     case Action::reach:
-      if (trace) [[unlikely]]
-        trace->arrived(argument, now);
+      messages.register_arrived(argument, now);
       return take_up(interrupts.arrived(argument, now), now);
     case Action::act:
       return resolvers[agents.resolver_number(network.packets[argument].message.to)]->act(argument,

@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "coherence/message.hh"
-#include "time/queue.hh"
 #include "observe/critical_path.hh"
+#include "time/queue.hh"
 
 namespace uncore {
 

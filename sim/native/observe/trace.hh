@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "coherence/message.hh"
+#include "spec/spec.hh"
 #include "storage/bytes.hh"
 #include "time/queue.hh"
-#include "spec/spec.hh"
 
 namespace uncore {
 
