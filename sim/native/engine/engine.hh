@@ -14,10 +14,7 @@
 #include "core/core.hh"
 #include "engine/newest_bytes.hh"
 #include "fabric/network.hh"
-#include "sbi/firmware.hh"
 #include "interrupts/interrupts.hh"
-#include "time/end.hh"
-#include "os/kernel.hh"
 #include "memory/memories.hh"
 #include "memory/versions.hh"
 #include "observe/accesses.hh"
@@ -25,8 +22,11 @@
 #include "observe/counters.hh"
 #include "observe/log.hh"
 #include "observe/trace.hh"
+#include "os/linux.hh"
 #include "resolver/resolver_agent.hh"
+#include "sbi/firmware.hh"
 #include "services/services.hh"
+#include "time/end.hh"
 
 namespace uncore {
 
@@ -67,13 +67,13 @@ class Engine {
   NewestBytes functional;
   Services services;
   Interrupts interrupts;
-  std::unique_ptr<Kernel> kernel;      // null unless the program is one of Linux
+  std::unique_ptr<Linux> os;           // null unless the program is one of Linux
   std::unique_ptr<Firmware> firmware;  // null unless the program is a kernel itself
   CoreSurroundings around_cores;
 
  private:
   CoreSurroundings surroundings();
-  std::unique_ptr<Kernel> make_kernel();
+  std::unique_ptr<Linux> make_os();
   std::unique_ptr<Firmware> make_firmware();
   void make_resolvers();
   void make_cores();
