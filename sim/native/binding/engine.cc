@@ -54,10 +54,9 @@ const char* word(Task::State state) {
 // The program's threads, where it has a kernel.
 nb::list tasks(const Engine& engine) {
   nb::list all;
-  if (!engine.kernel) return all;
-  for (const auto& task : engine.kernel->tasks()) {
-    const Registers registers = engine.kernel->registers_of(*task);
-    const Call* const call = call_of(task->call);
+  if (!engine.os) return all;
+  for (const auto& task : engine.os->tasks.all()) {
+    const Registers registers = task->read_registers();
     nb::dict one;
     one["tid"] = task->tid;
     one["state"] = word(task->state);
@@ -66,7 +65,7 @@ nb::list tasks(const Engine& engine) {
     one["ra"] = registers.x[1];
     one["sp"] = registers.x[2];
     one["fp"] = registers.x[8];
-    one["call"] = task->busy() && call ? call->name : "";
+    one["call"] = Linux::call_of(*task);
     one["since"] = task->called;
     one["waits_on"] = task->waits_on;
     one["operations"] = task->operations;
@@ -183,8 +182,7 @@ void bind_engine(nb::module_& module) {
       .def_prop_ro(
           "touched", [](const Engine& e) { return e.memories.touched(); },
           "Bytes of memory read or written so far, in pages.")
-      .def_prop_ro("strace",
-                   [](const Engine& e) { return e.kernel ? e.kernel->strace : std::string(); })
+      .def_prop_ro("strace", [](const Engine& e) { return e.os ? e.os->strace : std::string(); })
       .def("tasks", &tasks)
       .def("observe", &observe, "From now on every access is attributed: see lines().")
       .def("interrupts", &interrupts, "By hart: ipi, device, timer.")

@@ -37,7 +37,7 @@ Engine::Engine(MachineSpec m, JobSpec j)
                  {cores, threads, resolvers, network, memories}),
       services(agents.harts(), queue, functional),
       interrupts(agents, network, queue, machine.interrupt.multicast, job.boot, services.console),
-      kernel(make_kernel()),
+      os(make_os()),
       firmware(make_firmware()),
       around_cores(surroundings()),
       code_(job.text_begin, job.text_size) {
@@ -45,7 +45,7 @@ Engine::Engine(MachineSpec m, JobSpec j)
   make_resolvers();
   make_cores();
   place_threads();
-  if (kernel) kernel->begin(threads);
+  if (os) os->begin(threads);
   if (attribution && job.process.unmarked)
     for (const Thread* thread : threads) attribution->marked(thread->id, UC_MARK_ROI_ON, 0, 0);
   if (firmware) firmware->begin(threads);
@@ -72,20 +72,19 @@ CoreSurroundings Engine::surroundings() {
           .attribution = attribution.get(),
           .trace = trace.get(),
           .versions = versions.get(),
-          .supervisor = kernel ? static_cast<Supervisor*>(kernel.get()) : firmware.get(),
+          .supervisor = os ? static_cast<Supervisor*>(os.get()) : firmware.get(),
           .accesses = accesses.get()};
 }
 
-std::unique_ptr<Kernel> Engine::make_kernel() {
+std::unique_ptr<Linux> Engine::make_os() {
   if (!job.process.present) return nullptr;
-  return std::make_unique<Kernel>(Kernel::Parts{.machine = machine,
-                                                .job = job,
-                                                .agents = agents,
-                                                .map = map,
-                                                .queue = queue,
-                                                .memory = functional,
-                                                .services = services,
-                                                .room = memories.size()});
+  return std::make_unique<Linux>(LinuxSurroundings{.machine = machine,
+                                                   .job = job,
+                                                   .agents = agents,
+                                                   .map = map,
+                                                   .memory = functional,
+                                                   .services = services,
+                                                   .room = memories.size()});
 }
 
 std::unique_ptr<Firmware> Engine::make_firmware() {

@@ -23,7 +23,7 @@
 #include "observe/log.hh"
 #include "observe/message_observer.hh"
 #include "observe/trace.hh"
-#include "os/kernel.hh"
+#include "os/linux.hh"
 #include "resolver/resolver_agent.hh"
 #include "sbi/firmware.hh"
 #include "services/services.hh"
@@ -69,14 +69,14 @@ class Engine {
   NewestBytes functional;
   Services services;
   Interrupts interrupts;
-  std::unique_ptr<Kernel> kernel;      // null unless the program is one of Linux
+  std::unique_ptr<Linux> os;           // null unless the program is one of Linux
   std::unique_ptr<Firmware> firmware;  // null unless the program is a kernel itself
   CoreSurroundings around_cores;
 
  private:
   Observer observer() const;
   CoreSurroundings surroundings();
-  std::unique_ptr<Kernel> make_kernel();
+  std::unique_ptr<Linux> make_os();
   std::unique_ptr<Firmware> make_firmware();
   void make_resolvers();
   void make_cores();

@@ -16,6 +16,8 @@
 
 namespace uncore {
 
+inline const std::string kWorkingDirectory = "/files";  // the folder that --files names
+
 class Files {
  public:
   explicit Files(const std::vector<FileSpec>& files);

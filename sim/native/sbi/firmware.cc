@@ -104,7 +104,7 @@ std::optional<Access> Firmware::proceed(Thread& thread) {
     return std::nullopt;
   }
   thread.hart.clock += flow.pause;
-  return flow.wanted;
+  return flow.next_access;
 }
 
 void Firmware::give_up(Thread& thread, std::string why) {
@@ -219,7 +219,7 @@ std::vector<uint32_t> Firmware::harts(const uint64_t* x) const {
 
 Work Firmware::send(Cpu& cpu, Answer&) {
   for (const uint32_t hart : harts(cpu.thread->hart.x))
-    co_await cpu.flow.device(UC_CLINT_BASE + 4 * uint64_t{hart}, 1);
+    co_await cpu.flow.interrupt(hart);
   co_return 0;
 }
 
@@ -263,7 +263,7 @@ Work Firmware::manage(Cpu& cpu, uint64_t function, Answer& to) {
     other.state = State::starting;
     other.entry = x[kA0 + 1];
     other.opaque = x[kA0 + 2];
-    co_await cpu.flow.device(UC_CLINT_BASE + 4 * x[kA0], 1);
+    co_await cpu.flow.interrupt(static_cast<uint32_t>(x[kA0]));
   }
   co_return 0;
 }

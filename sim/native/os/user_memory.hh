@@ -1,0 +1,61 @@
+// The memory of the program as the kernel handles it: pages that come at their first touch (K2),
+// and copies through the caches of the calling task's hart (K4.1).
+//
+// Interface: every range that a program gives goes through reach(), which copies do themselves; all
+// of them are 0 or -EFAULT. Whoever changes `space` holds the lock of the address space.
+#pragma once
+
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include "os/address_space.hh"
+#include "os/linux_surroundings.hh"
+#include "os/task.hh"
+
+namespace uncore {
+
+class UserMemory {
+ public:
+  explicit UserMemory(const LinuxSurroundings& around);
+
+  AddressSpace space;
+  uint64_t program_break;
+
+  bool present(uint64_t address, unsigned size) const {
+    return space.present(address) && space.present(address + size - 1);
+  }
+  // Pages that it touches first are on the node of the task's hart.
+  Work reach(Task& t, uint64_t address, uint64_t size);
+  // The page that a trap is about, where the program may touch it. -EFAULT: it may not.
+  Work fault(Task& t, uint64_t address, unsigned right);
+
+  Work copy_in(Task& t, uint64_t from, std::span<uint8_t> to);
+  Work copy_out(Task& t, std::span<const uint8_t> from, uint64_t to);
+  // As far as its zero.
+  Work copy_text(Task& t, uint64_t from, std::string& to);
+  // What is `read` or `written` lives until the work ends.
+  template <class T>
+  Work read(Task& t, uint64_t from, T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return copy_in(t, from, {reinterpret_cast<uint8_t*>(&value), sizeof value});
+  }
+  template <class T>
+  Work write(Task& t, const T& value, uint64_t to) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return copy_out(t, {reinterpret_cast<const uint8_t*>(&value), sizeof value}, to);
+  }
+  Work put(Task& t, uint64_t to, uint64_t value, unsigned size);
+
+  // Pages that are there but may not be touched keep what they hold.
+  void hide(uint64_t begin, uint64_t end);
+  // Pages that are gone are zero when they are touched again.
+  Work drop(Task& t, uint64_t begin, uint64_t end);
+
+ private:
+  void forget_recent();
+
+  const LinuxSurroundings& around_;
+};
+
+}  // namespace uncore
