@@ -13,12 +13,12 @@
 #include "core/caches.hh"
 #include "core/contended_lines.hh"
 #include "core/far_atomics.hh"
+#include "core/incoming_probes.hh"
 #include "core/lines.hh"
 #include "core/load_store_unit.hh"
 #include "core/loads_ahead.hh"
 #include "core/locks.hh"
 #include "core/observed.hh"
-#include "core/probes.hh"
 #include "core/sleep.hh"
 #include "core/stores.hh"
 #include "core/surroundings.hh"
@@ -46,7 +46,7 @@ class Core {
   const std::unique_ptr<Stores> stores;  // H3, H4; H8
   Waiting waiting{*this};                // H5
   Caches caches;                         // A5, C1, C5
-  Probes probes{*this};                  // C2 to C4
+  IncomingProbes probes{*this};          // C2 to C4
   Locks locks{*this};                    // C6, C7
   FarAtomics far{*this};                 // C8
   ContendedLines contended{*this};       // C9

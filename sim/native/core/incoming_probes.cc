@@ -1,4 +1,4 @@
-#include "core/probes.hh"
+#include "core/incoming_probes.hh"
 
 #include <algorithm>
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace uncore {
 
-void Probes::arrive(PacketId id, Line* line, Time now) {
+void IncomingProbes::arrive(PacketId id, Line* line, Time now) {
   const Msg& m = core_.around.network.packets[id].message;
   if (line && line->watchers) core_.sleep.wake_lockers(*line, now);
   if (line && CoreClient::is_early(AtLine(core_, m.line, line, now, now), line->copy, m))
@@ -17,7 +17,7 @@ void Probes::arrive(PacketId id, Line* line, Time now) {
 }
 
 // C2.
-void Probes::answer(PacketId id, Line* line, Time now) {
+void IncomingProbes::answer(PacketId id, Line* line, Time now) {
   const CoreSurroundings& around = core_.around;
   const Msg& m = around.network.packets[id].message;
   Copy none;
@@ -33,7 +33,7 @@ void Probes::answer(PacketId id, Line* line, Time now) {
   if (line) answered(*line, now);
 }
 
-void Probes::answered(Line& line, Time now) {
+void IncomingProbes::answered(Line& line, Time now) {
   const Protocol& states = core_.around.protocol;
   const State s = line.copy.state;
   const uint64_t number = line.number;
@@ -48,17 +48,17 @@ void Probes::answered(Line& line, Time now) {
 }
 
 // C4.1: until the winner's hold is over, and the atomic that locks the line has ended.
-Time Probes::deferral(const Msg& m, const Line* line) const {
+Time IncomingProbes::deferral(const Msg& m, const Line* line) const {
   if (!line || m.kind == Kind::Inv || !core_.around.protocol.may_store(line->copy.state)) return 0;
   return std::max(line->held_until, line->locked_until);
 }
 
-void Probes::schedule(PacketId id, Time when) {
+void IncomingProbes::schedule(PacketId id, Time when) {
   const Packet& p = core_.around.network.packets[id];
   core_.around.queue.push(when, p.place, p.sender, Action::retry, id);
 }
 
-void Probes::defer(PacketId id, Line* line, Time until) {
+void IncomingProbes::defer(PacketId id, Line* line, Time until) {
   Packet& packet = core_.around.network.packets[id];
   if (packet.retry == 0) {  // newly stalled
     stalled_.push_back(id);
@@ -71,7 +71,7 @@ void Probes::defer(PacketId id, Line* line, Time until) {
   if (until != kNever) schedule(id, until);
 }
 
-void Probes::ask_again(PacketId id, Time now) {
+void IncomingProbes::ask_again(PacketId id, Time now) {
   Packet& packet = core_.around.network.packets[id];
   if (!packet.live || packet.retry != now) return;
   packet.retry = 0;
@@ -83,7 +83,7 @@ void Probes::ask_again(PacketId id, Time now) {
 }
 
 // C3.1, C4.2: what waited for the grant asks 1 ps later at the earliest.
-void Probes::granted(uint64_t number, Time now) {
+void IncomingProbes::granted(uint64_t number, Time now) {
   for (const PacketId id : stalled_) {
     Packet& packet = core_.around.network.packets[id];
     if (packet.message.line != number || packet.retry != kNever) continue;
@@ -94,7 +94,7 @@ void Probes::granted(uint64_t number, Time now) {
 }
 
 // C4.2: an LR's, before its time.
-void Probes::lock_ended(Line& line, Time now) {
+void IncomingProbes::lock_ended(Line& line, Time now) {
   for (const PacketId id : stalled_) {
     const Packet& packet = core_.around.network.packets[id];
     if (packet.message.line != line.number || packet.retry == kNever) continue;

@@ -18,9 +18,9 @@ namespace uncore {
 
 class Core;
 
-class Probes {
+class IncomingProbes {
  public:
-  explicit Probes(Core& core) : core_(core) {}
+  explicit IncomingProbes(Core& core) : core_(core) {}
 
   void arrive(PacketId id, Line* line, Time now);
   void ask_again(PacketId id, Time now);  // its time has come
