@@ -34,14 +34,14 @@ nb::list harts(Engine& engine) {
   nb::list all;
   for (uint64_t t = 0; t < engine.threads.size(); ++t) {
     const Thread& thread = *engine.threads[t];
-    nb::dict one;
-    one["pc"] = thread.hart.pc;
-    one["clock"] = thread.hart.clock;
-    one["instructions"] = thread.hart.instructions;
-    one["mode"] = word(thread.mode);
-    one["address"] =
+    nb::dict row;
+    row["pc"] = thread.hart.pc;
+    row["clock"] = thread.hart.clock;
+    row["instructions"] = thread.hart.instructions;
+    row["mode"] = word(thread.mode);
+    row["address"] =
         thread.mode == Thread::Mode::waiting ? nb::cast(thread.pending.address) : nb::none();
-    all.append(one);
+    all.append(row);
   }
   return all;
 }
@@ -57,21 +57,21 @@ nb::list tasks(const Engine& engine) {
   if (!engine.os) return all;
   for (const auto& task : engine.os->tasks.all()) {
     const Registers registers = task->read_registers();
-    nb::dict one;
-    one["tid"] = task->tid;
-    one["state"] = word(task->state);
-    one["hart"] = task->hart;
-    one["pc"] = registers.pc;
-    one["ra"] = registers.x[1];
-    one["sp"] = registers.x[2];
-    one["fp"] = registers.x[8];
-    one["call"] = Linux::call_of(*task);
-    one["since"] = task->called;
-    one["waits_on"] = task->waits_on;
-    one["operations"] = task->operations;
-    one["began"] = task->began == kNever ? nb::none() : nb::object(nb::int_(task->began));
-    one["ended"] = task->ended;
-    all.append(one);
+    nb::dict row;
+    row["tid"] = task->tid;
+    row["state"] = word(task->state);
+    row["hart"] = task->hart;
+    row["pc"] = registers.pc;
+    row["ra"] = registers.x[1];
+    row["sp"] = registers.x[2];
+    row["fp"] = registers.x[8];
+    row["call"] = Linux::call_of(*task);
+    row["since"] = task->called;
+    row["waits_on"] = task->waits_on;
+    row["operations"] = task->operations;
+    row["began"] = task->began == kNever ? nb::none() : nb::object(nb::int_(task->began));
+    row["ended"] = task->ended;
+    all.append(row);
   }
   return all;
 }
@@ -80,11 +80,11 @@ nb::list tasks(const Engine& engine) {
 nb::list interrupts(const Engine& engine) {
   nb::list all;
   for (const Thread* thread : engine.threads) {
-    nb::dict one;
-    one["ipi"] = engine.interrupts.sent(thread->id) + thread->taken.software;
-    one["device"] = engine.interrupts.taken(thread->id);
-    one["timer"] = thread->taken.timer;
-    all.append(one);
+    nb::dict row;
+    row["ipi"] = engine.interrupts.sent(thread->id) + thread->taken.software;
+    row["device"] = engine.interrupts.taken(thread->id);
+    row["timer"] = thread->taken.timer;
+    all.append(row);
   }
   return all;
 }
@@ -110,7 +110,7 @@ nb::list accesses(const Engine& engine) {
   if (!engine.accesses) return harts;
   for (const auto& hart : engine.accesses->of_harts()) {
     nb::list all;
-    for (const Accesses::One& a : hart)
+    for (const Accesses::Access& a : hart)
       all.append(nb::make_tuple(a.number, a.pc, a.address, a.size, a.reads, a.writes, a.seen));
     harts.append(all);
   }

@@ -34,8 +34,8 @@ class Transaction {
   static constexpr int kMostAtOnce = 16;
 
   Cell enter(Event event);
-  void perform(Do action, const Msg& come);
-  Event decide(Do action);
+  [[gnu::always_inline]] void perform(Do action, const Msg& come);
+  [[gnu::always_inline]] Event decide(Do action);
 
   Event turn() const;
   Event poll();
@@ -80,7 +80,7 @@ Cell Transaction<Env>::enter(Event event) {
 }
 
 template <class Env>
-void Transaction<Env>::perform(Do action, const Msg& come) {
+inline void Transaction<Env>::perform(Do action, const Msg& come) {
   switch (action) {
     case Do::open:
       return env_.opened(entry_);
@@ -119,7 +119,7 @@ void Transaction<Env>::perform(Do action, const Msg& come) {
 
 // The actions that may raise an event.
 template <class Env>
-TransactionEvent Transaction<Env>::decide(Do action) {
+inline TransactionEvent Transaction<Env>::decide(Do action) {
   switch (action) {
     case Do::poll:
       return poll();

@@ -37,11 +37,11 @@ void each_column(const std::vector<Use>&, Put put) {
 }
 
 template <class Put>
-void each_column(const std::vector<Attribution::Passed>&, Put put) {
-  put("line", [](const Attribution::Passed& p) { return p.line << kLineShift; });
-  put("source", [](const Attribution::Passed& p) { return p.from; });
-  put("target", [](const Attribution::Passed& p) { return p.to; });
-  put("times", [](const Attribution::Passed& p) { return p.times; });
+void each_column(const std::vector<LineCopies::Passed>&, Put put) {
+  put("line", [](const LineCopies::Passed& p) { return p.line << kLineShift; });
+  put("source", [](const LineCopies::Passed& p) { return p.from; });
+  put("target", [](const LineCopies::Passed& p) { return p.to; });
+  put("times", [](const LineCopies::Passed& p) { return p.times; });
 }
 
 template <class Put>

@@ -1,4 +1,4 @@
-// The set of states found: packed words in one block, numbered in the order in which they came.
+// The set of states visited: packed words in one block, numbered in the order in which they came.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace uncore::check {
 
-class States {
+class VisitedStates {
  public:
   using Number = uint32_t;
 
-  States() : slots_(1u << 16) {}
+  VisitedStates() : slots_(1u << 16) {}
 
   std::size_t size() const { return starts_.size() - 1; }
   const uint64_t* words(Number n) const { return words_.data() + starts_[n]; }
@@ -36,7 +36,7 @@ class States {
   static constexpr Number kFree = ~Number{0};
   struct Slot {
     Number number = kFree;
-    uint32_t tag = 0;  // more of the hash: most other states are told apart without a look at them
+    uint32_t tag = 0;  // more of the hash: sets most other states apart without a look at them
   };
   static uint32_t tag(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
 
