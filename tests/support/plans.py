@@ -53,6 +53,7 @@ class Do(IntEnum):
     PIECE_OTHER_LOAD = 32  # a byte, a double word in the next place, the first place's double word
     DUE_NOW = 33  # the timer of hart `place`, its own, set to the present time; then wfi
     STORE_FENCE_WW = 36  # fence w, w
+    STORE_FENCE_TSO = 43
     ATTEMPT_STORE = 35  # an LR, 20 nops, a store to its line, and its SC
     LOOK_AGAIN = 37  # a load, 300 nops, and the same load
     LOOK_LONG = 42  # 900 nops
