@@ -148,7 +148,7 @@ def _own(name: str, one: dataclasses.Field[Any]) -> Key:
 def _written(one: dataclasses.Field[Any]) -> str:
     default: Any = one.default
     if form_of(one.type) is Form.DURATION:
-        return f"{default / 1000:g}ns"
+        return f"{default / 1000:f}".rstrip("0").rstrip(".") + "ns"
     return str(one.metadata["words"][not default] if one.type is bool else default)
 
 
