@@ -94,10 +94,13 @@ template <class Env>
 Cell Resolver<Env>::join_cell(Env& env, const E& e) {
   const Children c = children(env, e, kNoChild);
   const Waits waits = waits_for(e);
-  const Cell cell = env.protocol().join(c, waits, static_cast<Probe>(e.probe.kind));
-  if (!cell.possible())
-    protocol_error("join", name::children[static_cast<std::size_t>(c)],
-                   name::waits[static_cast<std::size_t>(waits)], e.line);
+  const auto probe = static_cast<std::size_t>(e.probe.kind);
+  const Cell cell = env.protocol().join(c, waits, static_cast<Probe>(probe));
+  if (!cell.possible()) {
+    std::string row(name::children[static_cast<std::size_t>(c)]);
+    row.append(" ").append(name::waits[static_cast<std::size_t>(waits)]);
+    protocol_error("join", row, name::probes[probe], e.line);
+  }
   return cell;
 }
 
