@@ -135,7 +135,7 @@ void SstHart::drain() {
 
 void SstHart::stored() {
   storing_.reset();
-  buffer_.pop();
+  buffer_.remove(0);
   drain();
   if (!blocked_) return;
   blocked_ = false;

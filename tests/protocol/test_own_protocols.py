@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,10 +13,11 @@ from tests.support import runs
 
 from uncore import topology
 from uncore.engine import initial_memory as boot
-from uncore.errors import UserError
+from uncore.errors import GuestError, UserError
+from uncore.execution.execute import execute
 from uncore.job import Job
 from uncore.protocol import check, coverage
-from uncore.protocol.tables import load
+from uncore.protocol.tables import SHIPPED, load
 from uncore.study.compare import agreement
 
 VI = SUPPORT / "protocols/vi"
@@ -48,6 +51,23 @@ CASES = {
 
 def test_the_toy_has_five_states_of_its_own_names() -> None:
     assert load(str(VI)).client.rows == ("I", "V", "IV", "VI", "II")
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_a_cell_declared_impossible_is_named_with_file_row_column_and_reason(
+    engine: str, tmp_path: Path
+) -> None:
+    """A folder that has its own join.table, which says that sharers are never invalidated."""
+    shipped = (SHIPPED / "join.table").read_text()
+    wrong, rows = re.subn(r"S idle +\| .*", "S idle | - !never !never", shipped)
+    assert rows == 1
+    (tmp_path / "join.table").write_text(wrong + "never:    nobody else writes\n")
+    own = Case("ccx:2x2", "counter/atomic", 4, (f"protocol={tmp_path}:mesi",))
+    with pytest.raises(GuestError) as caught:
+        execute([replace(make(own), engine=engine)])
+    head = str(caught.value).splitlines()[0]
+    assert re.search(r"join.table, row 'S idle', column (ProbeM|Inv) was met, declared impossible:"
+                     r" nobody else writes \(the line of 0x8[0-9a-f]+\)$", head), head  # fmt: skip
 
 
 @pytest.mark.bulk

@@ -62,10 +62,13 @@ template <class Env>
 Cell Join<Env>::cell() const {
   const Children children = Probes(env_, entry_).row(kNobody);
   const Waits what = waits();
-  const Cell cell = env_.protocol().join(children, what, static_cast<Probe>(entry_.probe.kind));
-  if (!cell.possible())
-    protocol_error("join", name::children[static_cast<std::size_t>(children)],
-                   name::waits[static_cast<std::size_t>(what)], entry_.line);
+  const auto probe = static_cast<std::size_t>(entry_.probe.kind);
+  const Cell cell = env_.protocol().join(children, what, static_cast<Probe>(probe));
+  if (!cell.possible()) {
+    std::string row(name::children[static_cast<std::size_t>(children)]);
+    row.append(" ").append(name::waits[static_cast<std::size_t>(what)]);
+    protocol_error("join", row, name::probes[probe], entry_.line);
+  }
   return cell;
 }
 

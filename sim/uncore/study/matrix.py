@@ -1,6 +1,7 @@
 """The core-to-core matrix: guest runs measure every pair of harts.
 
-Interface: `measure(machine, ipi, ...)` -> Matrix; `show`, `write_csv`, `panel` are its reports.
+Interface: `measure(machine, ipi, ...)` -> Matrix; `show`, `write_csv`, `panel` are its reports;
+`tournament(machine, workload, harts)` -> the job of its runs, which validation plays, too.
 The pairs of up to 64 harts are one run, those of more are several, which many cores share: each
 begins on a machine at rest, so the figures do not depend on who runs them.
 The latency of a pair is one way: half a round trip of the CAS ping-pong, or the time from sending
@@ -104,6 +105,16 @@ class Matrix(Framed):
         ]
 
 
+def tournament(
+    machine: str | Machine, workload: str, harts: Sequence[int] = (), **options: Any
+) -> Job:
+    """The job that plays every pair of `harts`, by default of all; who does not play sleeps."""
+    # `siblings` is tree order: thread t is hart t, or without SMT the first hart of core t.
+    placement = ",".join(map(str, harts)) or "siblings"
+    threads = (len(harts),) if harts else "max"
+    return make_job(machine, workload, threads, placement=placement, **options)
+
+
 def measure(
     machine: str,
     *,
@@ -119,9 +130,7 @@ def measure(
     **policies: Any,
 ) -> Matrix:
     """Runs the ping-pong over all pairs of harts, or of `only` a sample of them."""
-    # `siblings` is tree order: thread t is hart t, or without SMT the first hart of core t.
-    policies |= {"smt": smt, "placement": "siblings"}
-    job = make_job(machine, WORKLOADS[ipi], "max", overrides=overrides, slow=True, **policies)
+    job = tournament(machine, WORKLOADS[ipi], overrides=overrides, slow=True, smt=smt, **policies)
     if only:
         players = sample(job.machine, job.harts, *only)
         job = replace(job, threads=(len(players),), placement=",".join(map(str, players)))

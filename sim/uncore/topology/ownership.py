@@ -86,7 +86,7 @@ def _readers(levels: Levels, protocol: Protocol) -> dict[str, dict[str, _Reader]
                 continue
             readers[level][kind] = _reader(table, resolver, level == with_one[-1], protocol)
     if with_one:
-        _refuse_part_of_root(levels, with_one[-1], readers[with_one[-1]])
+        _refuse_many_roots(levels, with_one[-1], readers[with_one[-1]])
     return readers
 
 
@@ -99,16 +99,21 @@ def _reader(level: Table, resolver: Table, is_root: bool, protocol: Protocol) ->
     return reader
 
 
-def _refuse_part_of_root(levels: Levels, level: str, readers: Mapping[str, _Reader]) -> None:
-    """The topmost resolver is one for all."""
-    of = {levels.kind(group) for group in levels.tree.groups(level)}
-    if of != set(readers) or len(of) > 1:
-        table = next(iter(readers.values())).table
-        raise wrong(
-            table.branch.place,
-            f"[{table.key}]: the topmost resolver is one for all parts of the machine; expected"
-            " one at a level above, like [system.resolver]",
-        )
+def _refuse_many_roots(levels: Levels, level: str, readers: Mapping[str, _Reader]) -> None:
+    """The topmost resolver is one for all parts of the machine: at the top, or at each home."""
+    groups = levels.tree.groups(level)
+    kinds = {levels.kind(group) for group in groups}
+    homes = {reader.at for reader in readers.values()} == {"home"}
+    if kinds == set(readers) and len(kinds) == 1 and (homes or len(groups) == 1):
+        return
+    table = next(iter(readers.values())).table
+    raise wrong(
+        table.branch.place,
+        f"[{table.key}]: each {level} would own its copies of a line, and no resolver above them"
+        " keeps the copies of all coherent; write one for all parts of the machine too, like"
+        ' [system.resolver] with knows = "directory", at = "home", reply = "direct",'
+        ' unblock = "completion", service = "8ns", grants = 1',
+    )
 
 
 def refuse_far_without_data(

@@ -157,7 +157,7 @@ def _own(name: str, member: dataclasses.Field[Any]) -> Key:
 def _written(member: dataclasses.Field[Any]) -> str:
     default: Any = member.default
     if form_of(member.type) is Form.DURATION:
-        return f"{default / 1000:g}ns"
+        return f"{default / 1000:f}".rstrip("0").rstrip(".") + "ns"
     return str(member.metadata["words"][not default] if member.type is bool else default)
 
 

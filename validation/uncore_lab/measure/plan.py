@@ -86,7 +86,6 @@ def handoffs(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> Ha
     play: Parameters = {
         "samples": effort.samples,
         "rounds": effort.rounds,
-        "rest": "sleep",
         "flag_node": FLAG_NODE,
     }
     point = _held(bench.play("latency/pingpong", cpus, play, tick))
