@@ -31,8 +31,8 @@ class Function:
 
 def files() -> list[Path]:
     """Every C++ file of the native module and of the SST element, generated ones too."""
-    found = [f for folder in (NATIVE, SST, GENERATED) for f in folder.rglob("*.*")]
-    return sorted(f for f in found if f.suffix in (".cc", ".hh", ".def"))
+    found_files = [f for folder in (NATIVE, SST, GENERATED) for f in folder.rglob("*.*")]
+    return sorted(f for f in found_files if f.suffix in (".cc", ".hh", ".def"))
 
 
 def includes(file: Path) -> list[str]:

@@ -23,10 +23,10 @@ def layer(name: str) -> str:
 
 def between(included: dict[str, list[str]]) -> dict[str, set[str]]:
     """Layers that the files of each layer include."""
-    found = defaultdict(set)
+    layers_ = defaultdict(set)
     for name, targets in included.items():
-        found[layer(name)] |= {layer(t) for t in targets if "/" in t} - {layer(name)}
-    return found
+        layers_[layer(name)] |= {layer(t) for t in targets if "/" in t} - {layer(name)}
+    return layers_
 
 
 def test_a_layer_includes_only_layers_above_its_row():

@@ -129,8 +129,8 @@ def seen_weakly() -> dict[str, Counter[Outcome]]:
 def weakly(rounds: int, seed: int) -> dict[str, Counter[Outcome]]:
     total = {name: Counter[Outcome]() for name in TESTS}
     for number, setting in enumerate(run.SETTINGS):
-        found = run.observe(list(TESTS.values()), setting, rounds, seed + number, "weak")
-        for test, outcomes in found.items():
+        seen = run.observe(list(TESTS.values()), setting, rounds, seed + number, "weak")
+        for test, outcomes in seen.items():
             total[test.name] += outcomes
     return total
 
@@ -179,5 +179,5 @@ def test_a_million_rounds_show_nothing_that_rvwmo_forbids() -> None:
 def often(test: Litmus, order: run.Order = "tso", **limits: bool) -> Counter[Outcome]:
     """One test, many times, where its harts are far apart; weakly ordered ones need not be."""
     machine, rounds = {"tso": ("x8275clx2", 400), "weak": ("bus:4", 800)}[order]
-    setting = next(one for one in run.SETTINGS if one.machine == machine)
+    setting = next(setting_ for setting_ in run.SETTINGS if setting_.machine == machine)
     return run.observe([test], setting, rounds, 3, order, **limits)[test]

@@ -78,10 +78,12 @@ def test_handoffs_of_a_described_machine_are_those_of_the_shipped_one(
     real = topology.load(name)
     described = loaded(Recorded(real, int, node, cpuid, mhz=mhz), tmp_path)
     levels = hardware.level_of_pairs(real)
-    one, other = (handoffs(m, hardware.by_level(m, "node0"), rounds=20) for m in (described, real))
+    ours, theirs = (
+        handoffs(m, hardware.by_level(m, "node0"), rounds=20) for m in (described, real)
+    )
     for level in set(levels[np.tril_indices(real.harts, -1)]):
         pairs = np.tril(levels == level, -1)
-        assert np.median(one[pairs]) == pytest.approx(np.median(other[pairs]), rel=0.05), level
+        assert np.median(ours[pairs]) == pytest.approx(np.median(theirs[pairs]), rel=0.05), level
 
 
 def test_offline_processors_holes_and_memory_without_cores_are_described(tmp_path: Path) -> None:
@@ -97,9 +99,9 @@ def test_offline_processors_holes_and_memory_without_cores_are_described(tmp_pat
 
 @pytest.mark.parametrize("recorded", [WHOLE, RAGGED])
 def test_hwloc_tells_the_same_as_sysfs(recorded: Recorded, tmp_path: Path) -> None:
-    one = lay_out(sysfs.read(recorded.sysfs(tmp_path)))
+    computer = lay_out(sysfs.read(recorded.sysfs(tmp_path)))
     other = lay_out(hwloc.read(recorded.hwloc(tmp_path / "lstopo.xml")))  # which tells no clocks
-    assert replace(other, kinds=()) == replace(one, kinds=())
+    assert replace(other, kinds=()) == replace(computer, kinds=())
 
 
 @pytest.mark.parametrize("cpuid", [("CentaurHauls", 7, 0x5B), ("GenuineIntel", 6, 0x55)])
@@ -232,7 +234,7 @@ def test_a_computer_without_a_shared_cache_is_described(
     assert "# no cache above the cores' own is told" in text
     machine = describe.loads(text)
     assert (machine.cores, machine.harts) == (4 * sockets, 8 * sockets)
-    assert [(one.name, one.data) for one in machine.resolvers] == [("home0", "none")]
+    assert [(resolver.name, resolver.data) for resolver in machine.resolvers] == [("home0", "none")]
 
 
 def test_memory_nodes_that_tell_no_size_are_described(tmp_path: Path) -> None:

@@ -86,8 +86,8 @@ SOME = [pytest.param(c, marks=pytest.mark.bulk) if c in LONG else c for c in CAS
 
 @pytest.mark.parametrize("case", SOME)
 def test_both_engines_log_the_same_transactions_by_it(case: str) -> None:
-    found = agreement.compare(make(CASES[case]), ("native", "reference"))
-    assert found.equal, found.difference
+    comparison = agreement.compare(make(CASES[case]), ("native", "reference"))
+    assert comparison.equal, comparison.difference
 
 
 def test_readers_take_lines_from_each_other_and_share_none() -> None:
@@ -102,15 +102,15 @@ def machine(tmp_path: Path) -> Path:
     """A file that names a folder beside it."""
     shutil.copytree(VI, tmp_path / "mine")
     path = tmp_path / "own.toml"
-    said = (SUPPORT / "three_levels.toml").read_text()
-    path.write_text(said.replace("name    =", 'protocol = "./mine"\nname    =', 1))
+    text = (SUPPORT / "three_levels.toml").read_text()
+    path.write_text(text.replace("name    =", 'protocol = "./mine"\nname    =', 1))
     return path
 
 
 def test_a_machine_file_names_a_folder_beside_it(machine: Path) -> None:
-    found = topology.load(machine)
-    assert found.protocol == "mine"
-    assert next(file for file, _ in found.tables) == "client.table"
+    loaded = topology.load(machine)
+    assert loaded.protocol == "mine"
+    assert next(file for file, _ in loaded.tables) == "client.table"
 
 
 def test_a_job_carries_its_tables_and_needs_the_folder_no_more(machine: Path) -> None:

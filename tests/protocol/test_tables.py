@@ -26,10 +26,10 @@ def directory(tmp_path: Path) -> Path:
 
 def edit(path: Path, old: str, new: str) -> int:
     """Replaces the first `old` and returns its line."""
-    said = path.read_text()
-    assert old in said
-    path.write_text(said.replace(old, new, 1))
-    return said[: said.index(old)].count("\n") + 1
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    return text[: text.index(old)].count("\n") + 1
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -55,7 +55,7 @@ Work prlimit64(Linux& os, Task& t) {
   co_return co_await os.memory.write(t, limit, t.args[3]);
 }
 
-// Follows from the seed and from how many bytes were given before (V8).
+// Follows from the seed and from how many bytes were given before (K12).
 Work getrandom(Linux& os, Task& t) {
   const Draws draws(Draws::random, os.around.job.seed, 0, 255);
   std::vector<uint8_t> bytes(std::min<uint64_t>(t.args[1], 256));

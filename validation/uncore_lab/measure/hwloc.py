@@ -43,12 +43,12 @@ def _computer(path: Path, root: Element) -> Computer:
         raise UserError(f"{path}: has no object of type PU: it describes no processor")
     numbers = {_number(unit.get("os_index")) for unit in units}
     complete = [_set(path, machine, "complete_cpuset") for machine in _of(root, "Machine")]
-    told = {info.get("name"): info.get("value", "") for info in root.iter("info")}
+    infos = {info.get("name"): info.get("value", "") for info in root.iter("info")}
     return Computer(
-        vendor=told.get("CPUVendor", ""),
-        family=_number(told.get("CPUFamilyNumber")),
-        model=_number(told.get("CPUModelNumber")),
-        name=told.get("CPUModel", "unknown processor"),
+        vendor=infos.get("CPUVendor", ""),
+        family=_number(infos.get("CPUFamilyNumber")),
+        model=_number(infos.get("CPUModelNumber")),
+        name=infos.get("CPUModel", "unknown processor"),
         mhz=0,
         clock="",
         cpus=tuple(sorted((_cpu(unit, above) for unit in units), key=lambda cpu: cpu.number)),
@@ -113,5 +113,5 @@ def _set(path: Path, element: Element, name: str) -> set[int]:
             ' hexadecimal, like "0x000000ff" or "0x1,0xffffffff"'
         )
     words = [int(word or "0", 16) for word in text.split(",")]
-    bits = sum(word << 32 * place for place, word in enumerate(reversed(words)))
+    bits = sum(word << 32 * position for position, word in enumerate(reversed(words)))
     return {bit for bit in range(bits.bit_length()) if bits >> bit & 1}
