@@ -127,31 +127,24 @@ static inline bool pairs_plays(unsigned first, unsigned second, unsigned n) {
   return first != second && place >= pairs_begin && place < pairs_until;
 }
 
+// The second tells that it is awake, and begins when the first has begun.
+static inline void pairs_meet(unsigned id, unsigned first, unsigned second) {
+  struct mailbox* mine = &mailboxes[id];
+  if (id == first) pairs_await(&mine->awake);
+  pairs_set(&mine->playing, true);
+  pairs_set(&mailboxes[id == first ? second : first].awake, true);
+  if (id == second) pairs_await(&mine->awake);
+}
+
+static inline void pairs_leave(unsigned id, unsigned first) {
+  struct mailbox* mine = &mailboxes[id];
+  if (id == first) pairs_await(&mine->done);
+  mine->awake = mine->done = mine->playing = false;
+  if (id != first) pairs_set(&mailboxes[first].done, true);
+}
+
 // What a hart does of a pair.
 typedef void pairs_part(unsigned first, unsigned second);
-
-// The second tells that it is awake, and begins when the first has begun.
-static inline void pairs_play_as_first(unsigned first, unsigned second, pairs_part* play,
-                                       pairs_part* conclude) {
-  struct mailbox* mine = &mailboxes[first];
-  pairs_await(&mine->awake);
-  pairs_set(&mine->playing, true);
-  pairs_set(&mailboxes[second].awake, true);
-  play(first, second);
-  pairs_await(&mine->done);
-  mine->awake = mine->done = mine->playing = false;
-  conclude(first, second);
-}
-
-static inline void pairs_play_as_second(unsigned first, unsigned second, pairs_part* play) {
-  struct mailbox* mine = &mailboxes[second];
-  pairs_set(&mine->playing, true);
-  pairs_set(&mailboxes[first].awake, true);
-  pairs_await(&mine->awake);
-  play(first, second);
-  mine->awake = mine->playing = false;
-  pairs_set(&mailboxes[first].done, true);
-}
 
 static inline void pairs_run(unsigned id, unsigned n, pairs_part* play, pairs_part* conclude) {
   if (pairs_begin == pairs_until) return;
@@ -160,12 +153,12 @@ static inline void pairs_run(unsigned id, unsigned n, pairs_part* play, pairs_pa
     unsigned first = id < partner ? id : partner, second = id < partner ? partner : id;
     if (!pairs_plays(first, second, n)) continue;
     pairs_await_call(id, partner);
-    if (id == first) {
-      pairs_play_as_first(first, second, play, conclude);
-      pairs_call_next(first, second, n);
-    } else {
-      pairs_play_as_second(first, second, play);
-    }
+    pairs_meet(id, first, second);
+    play(first, second);
+    pairs_leave(id, first);
+    if (id != first) continue;
+    conclude(first, second);
+    pairs_call_next(first, second, n);
   }
   while (rest == REST_SLEEP && !pairs_over) uc_wait();
 }

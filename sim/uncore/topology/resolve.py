@@ -35,12 +35,7 @@ from uncore.topology.unknown import refuse_unknown
 
 def resolve(root: Branch, identifier: str, ledger: Ledger) -> Machine:
     top = Table(root, "", ledger)
-    if "tree" not in top:
-        refuse_missing(root)
-    tree = top.read("tree", parse_tree)
-    refuse_unknown(root, tree.levels[:-1], kind_names(root))
-    write_out(root)
-    refuse_missing(root)
+    tree = _read_tree(root, top)
     levels, most = read_levels(top, tree), max(tree.threads)
     costs = {kind: read_core(table, most) for kind, table in levels.tables["core"].items()}
     plan = Plan(tree, levels, read_joins(levels, _messages(top)))
@@ -76,6 +71,17 @@ def resolve(root: Branch, identifier: str, ledger: Ledger) -> Machine:
         kinds=tuple(Kind(kind, kinds[kind], core) for kind, core in costs.items() if kind),
     )
     return _part(machine, top, tree)
+
+
+def _read_tree(root: Branch, top: Table) -> Tree:
+    """The tree of a machine whose keys are all known, and all there."""
+    if "tree" not in top:
+        refuse_missing(root)
+    tree = top.read("tree", parse_tree)
+    refuse_unknown(root, tree.levels[:-1], kind_names(root))
+    write_out(root)
+    refuse_missing(root)
+    return tree
 
 
 def _part(machine: Machine, top: Table, tree: Tree) -> Machine:
