@@ -25,7 +25,7 @@ class Caches {
   Caches(Core& core, const CoreSpec& spec, const JobSpec& job, Agent agent);
 
   Line* ready(const Thread& thread, uint64_t number, ClientEvent wish, Time now, Time& cost);
-  void receive(PacketId id, Line* line, Time now);
+  void receive(const Packet& answer, Time now);
 
   // When what is looked up here leaves; at once if the line is free (docs/whatif.md).
   Time looked_up(uint64_t number, Time now) const;

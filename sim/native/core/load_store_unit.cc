@@ -75,7 +75,8 @@ bool LoadStoreUnit::load(Thread& thread, const Access& a, Time now, Outcome& out
 
 // An AMO or an LR, which may meet a lock (C6); done far away where the core has not got its line
 // alone (C8).
-bool LoadStoreUnit::atomic(Thread& thread, const Access& a, Time now, Outcome& out) {
+[[gnu::always_inline]] inline bool LoadStoreUnit::atomic(Thread& thread, const Access& a, Time now,
+                                                         Outcome& out) {
   core_.locks.unlock(thread, now);
   LoadsAhead::atomic(thread);
   if (const Line* line = core_.lines.find(a.line())) {
@@ -122,7 +123,9 @@ void LoadStoreUnit::apply(Thread& thread, const Access& a, Line& line, Time now,
     }
   }
   if (a.writes()) core_.writes(line, now, thread);
-  core_.stores->apply(thread, a, line, now, out);
+  if (thread.weak) [[unlikely]]
+    return core_.stores->apply(thread, a, line, now, out);
+  operate(thread, a, line, now, out);  // what Stores::apply does, without a call
 }
 
 void LoadStoreUnit::operate(Thread& thread, const Access& a, Line& line, Time now, Outcome& out) {
