@@ -12,30 +12,44 @@ Caches::Caches(Core& core, const CoreSpec& spec, const JobSpec& job, Agent agent
       hold_play_(spec.hold * job.chance.hold / 1000),
       hold_draws_(Draws::hold, job.seed, static_cast<uint64_t>(agent), 2 * hold_play_) {}
 
+// The line is the last used of its sets, and in the L1.
+[[gnu::always_inline]] inline void Caches::use(Line& line, Time now) {
+  core_.lines.touch(line, now, core_.turns.user());
+  if (!line.in_l1) make_room_in_l1(line, now);
+  core_.lines.enter_l1(line);
+}
+
+void Caches::make_room_in_l1(const Line& incoming, Time now) {
+  core_.sleep.advance_readers(incoming.number, now);
+  Line* const displaced = core_.lines.displaced(incoming.number);
+  if (!displaced) return;
+  if (displaced->watchers) core_.sleep.wake_watchers(*displaced, now);
+  core_.turns.disturb();
+  core_.lines.leave_l1(*displaced);
+}
+
 // The line with the right that `wish` needs, or null: requested, in a state that must pass, or
-// another hart's for the time being (C9). Of a line at hand that has been written the client has
+// another hart's for the time being (C9). Of a line in the L1 that has been written the client has
 // nothing to say.
-Line* Caches::ready(const Thread& thread, uint64_t number, ClientEvent wish, Time now, Time& cost) {
-  Lines& lines = core_.lines;
-  Line* line = lines.recent(number);
-  if (line && !line->is(Special::unwritten)) {
-    if (ContendedLines::bars_access(*line, thread, wish)) return nullptr;
-    lines.touch(*line, now, core_.turns.user());
-    cost = 0;
-    return line;
-  }
-  if (!line) line = lines.find(number);
+Line* Caches::ready(const Thread& thread, uint64_t number, Line* line, ClientEvent wish, Time now,
+                    Time& cost) {
   if (!line)
-    line = &lines.insert(number);
+    line = &core_.lines.insert(number);
   else if (ContendedLines::bars_access(*line, thread, wish))
     return nullptr;
-  AtLine at(core_, number, line, now, looked_up(number, now));
-  const Begun begun = CoreClient::access(at, line->copy, wish);
-  if (begun == Begun::asked) ContendedLines::requested(*line, thread);
-  if (begun != Begun::performed) return nullptr;
+  if (!line->in_l1 || line->is(Special::unwritten) || core_.observed) {
+    AtLine at(core_, number, line, now, looked_up(number, now));
+    const Begun begun = CoreClient::access(at, line->copy, wish);
+    if (begun == Begun::asked) ContendedLines::requested(*line, thread);
+    if (begun != Begun::performed) return nullptr;
+  }
   cost = line->in_l1 ? 0 : looked_up(number, 0);
   use(*line, now);
   return line;
+}
+
+Line* Caches::ready(const Thread& thread, uint64_t number, ClientEvent wish, Time now, Time& cost) {
+  return ready(thread, number, core_.lines.find(number), wish, now, cost);
 }
 
 Time Caches::looked_up(uint64_t number, Time now) const {
@@ -57,31 +71,15 @@ Time Caches::delayed(const Msg& request, Time leaves) {
   return leaves;
 }
 
-// The line is the last used of its sets, and in the L1.
-void Caches::use(Line& line, Time now) {
-  Lines& lines = core_.lines;
-  lines.touch(line, now, core_.turns.user());
-  if (!line.in_l1) {
-    core_.sleep.advance_readers(line.number, now);
-    if (Line* displaced = lines.displaced(line.number)) {
-      if (displaced->watchers) core_.sleep.wake_watchers(*displaced, now);
-      core_.turns.disturb();
-      lines.leave_l1(*displaced);
-    }
-  }
-  lines.enter_l1(line);
-}
-
 // --- answers
 
-void Caches::receive(PacketId id, Line* line, Time now) {
-  const Packet& packet = core_.around.network.packets[id];
+void Caches::receive(const Packet& packet, Time now) {
+  Line* line = core_.lines.find(packet.message.line);
   if (!line) throw ProtocolError{"a core was answered about a line it did not ask for"};
   if (packet.message.kind == Kind::PutAck)
     put_away(*line, now);
   else
     granted(packet, *line, now);
-  core_.around.network.packets.drop(id);
 }
 
 void Caches::put_away(Line& line, Time now) {

@@ -24,8 +24,11 @@ class Caches {
 
   Caches(Core& core, const CoreSpec& spec, const JobSpec& job, Agent agent);
 
+  // `line`: of this number, null where the core has none.
+  Line* ready(const Thread& thread, uint64_t number, Line* line, ClientEvent wish, Time now,
+              Time& cost);
   Line* ready(const Thread& thread, uint64_t number, ClientEvent wish, Time now, Time& cost);
-  void receive(PacketId id, Line* line, Time now);
+  void receive(const Packet& answer, Time now);
 
   // When what is looked up here leaves; at once if the line is free (docs/whatif.md).
   Time looked_up(uint64_t number, Time now) const;
@@ -34,6 +37,7 @@ class Caches {
 
  private:
   void use(Line& line, Time now);
+  void make_room_in_l1(const Line& incoming, Time now);
   void granted(const Packet& packet, Line& line, Time now);
   void hold(Line& line, const Msg& grant, Time now);
   void put_away(Line& line, Time now);

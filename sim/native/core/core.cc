@@ -67,14 +67,14 @@ void Core::run(Time now) {
 
 void Core::receive(PacketId id, Time now) {
   around.network.arrived(agent);
-  const Message<Bytes>& m = around.network.packets[id].message;
-  if (m.kind == Kind::Value) {
+  const Packet& packet = around.network.packets[id];
+  const Message<Bytes>& m = packet.message;
+  if (is_probe(m.kind)) return probes.arrive(id, lines.find(m.line), now);
+  if (m.kind == Kind::Value)
     far.answered(m, now);
-    return around.network.packets.drop(id);
-  }
-  Line* line = lines.find(m.line);
-  if (is_probe(m.kind)) return probes.arrive(id, line, now);
-  caches.receive(id, line, now);
+  else
+    caches.receive(packet, now);
+  around.network.packets.drop(id);
 }
 
 void Core::leave(Thread& thread, Time now) {

@@ -8,21 +8,14 @@
 namespace uncore {
 
 void IncomingProbes::arrive(PacketId id, Line* line, Time now) {
-  const Msg& m = core_.around.network.packets[id].message;
-  if (line && line->watchers) core_.sleep.wake_lockers(*line, now);
-  if (line && CoreClient::is_early(AtLine(core_, m.line, line, now, now), line->copy, m))
-    return defer(id, line, kNever);
-  if (const Time until = deferral(m, line); until > now) return defer(id, line, until);
-  answer(id, line, now);
-}
-
-// C2.
-void IncomingProbes::answer(PacketId id, Line* line, Time now) {
   const CoreSurroundings& around = core_.around;
   const Msg& m = around.network.packets[id].message;
+  if (line && line->watchers) core_.sleep.wake_lockers(*line, now);
   Copy none;
   Copy& copy = line ? line->copy : none;
   AtLine at(core_, m.line, line, now, core_.caches.looked_up(m.line, now));
+  if (CoreClient::is_early(at, copy, m)) return defer(id, line, kNever);
+  if (const Time until = deferral(m, line); until > now) return defer(id, line, until);
   if (at.shares()) {
     around.counters.invalidations += m.kind != Kind::ProbeS;
     if (core_.observed) core_.observed.probed(copy, m);

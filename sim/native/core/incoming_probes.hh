@@ -29,7 +29,6 @@ class IncomingProbes {
 
  private:
   using Msg = Message<Bytes>;
-  void answer(PacketId id, Line* line, Time now);
   void answered(Line& line, Time now);
   Time deferral(const Msg& m, const Line* line) const;
   void defer(PacketId id, Line* line, Time until);

@@ -34,7 +34,8 @@ bool LoadStoreUnit::perform(Thread& thread, const Access& a, Time now, Outcome& 
     case K::load:
       return load(thread, a, now, out);
     case K::sc:
-      if (thread.reservation.line == a.line()) return in_cache(thread, a, now, out);
+      if (thread.reservation.line == a.line())
+        return in_cache(thread, a, core_.lines.find(a.line()), now, out);
       return fail(thread, a, now, out);
     default:
       return atomic(thread, a, now, out);
@@ -70,21 +71,23 @@ bool LoadStoreUnit::load(Thread& thread, const Access& a, Time now, Outcome& out
     out.cost += core_.spec.mispredict;
     thread.turn.varies = true;  // no turn for a sleeper to repeat
   }
-  return in_cache(thread, a, now, out);
+  return in_cache(thread, a, core_.lines.find(a.line()), now, out);
 }
 
 // An AMO or an LR, which may meet a lock (C6); done far away where the core has not got its line
 // alone (C8).
-bool LoadStoreUnit::atomic(Thread& thread, const Access& a, Time now, Outcome& out) {
+[[gnu::always_inline]] inline bool LoadStoreUnit::atomic(Thread& thread, const Access& a, Time now,
+                                                         Outcome& out) {
   core_.locks.unlock(thread, now);
   LoadsAhead::atomic(thread);
-  if (const Line* line = core_.lines.find(a.line())) {
+  Line* const line = core_.lines.find(a.line());
+  if (line) {
     if (line->watchers) core_.sleep.wake_lockers(*line, now);
     const bool alone = core_.around.protocol.may_store(line->copy.state);
     if (alone && !core_.locks.may_begin(thread, *line, now)) return false;
   }
   out.cost = core_.spec.atomic + core_.locks.starts_over(thread);
-  if (!core_.far.goes_far(a)) return in_cache(thread, a, now, out);
+  if (!core_.far.goes_far(a)) return in_cache(thread, a, line, now, out);
   core_.far.send(thread, a, now);
   return false;
 }
@@ -98,9 +101,9 @@ bool LoadStoreUnit::fail(Thread& thread, const Access& a, Time now, Outcome& out
 }
 
 [[gnu::always_inline]] inline bool LoadStoreUnit::in_cache(Thread& thread, const Access& a,
-                                                           Time now, Outcome& out) {
+                                                           Line* line, Time now, Outcome& out) {
   Time lookup = 0;
-  Line* line = core_.caches.ready(thread, a.line(), wish_of(a, core_.spec), now, lookup);
+  line = core_.caches.ready(thread, a.line(), line, wish_of(a, core_.spec), now, lookup);
   if (!line) {
     if (core_.observed) core_.observed->missed(thread.id);
     return false;
@@ -122,7 +125,9 @@ void LoadStoreUnit::apply(Thread& thread, const Access& a, Line& line, Time now,
     }
   }
   if (a.writes()) core_.writes(line, now, thread);
-  core_.stores->apply(thread, a, line, now, out);
+  if (thread.weak) [[unlikely]]
+    return core_.stores->apply(thread, a, line, now, out);
+  operate(thread, a, line, now, out);  // what Stores::apply does, without a call
 }
 
 void LoadStoreUnit::operate(Thread& thread, const Access& a, Line& line, Time now, Outcome& out) {
