@@ -69,10 +69,7 @@ Work Scheduler::start(Task& by, Task& task) {
 }
 
 Work Scheduler::wake(Flow& by, uint32_t from, Task& task) {
-  if (task.state != Task::State::sleeping) {
-    task.woken = true;
-    co_return 0;
-  }
+  if (task.state != Task::State::sleeping) co_return 0;
   timers_.disarm(task.hart, task.until, task.tid);
   task.state = Task::State::ready;
   co_return co_await enqueue(by, from, queues_.select_hart(task), task);
@@ -80,14 +77,11 @@ Work Scheduler::wake(Flow& by, uint32_t from, Task& task) {
 
 Work Scheduler::sleep(Task& task, Time until) {
   task.timed_out = false;
-  if (!std::exchange(task.woken, false)) {
-    task.until = until;
-    timers_.arm(task.hart, until, task.tid);
-    deschedule(task, Task::State::sleeping);
-    co_await task.suspend();
-    task.until = kNever;
-    task.woken = false;
-  }
+  task.until = until;
+  timers_.arm(task.hart, until, task.tid);
+  deschedule(task, Task::State::sleeping);
+  co_await task.suspend();
+  task.until = kNever;
   co_return task.timed_out;
 }
 

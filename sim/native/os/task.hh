@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/core.hh"
+#include "os/pending_signals.hh"
 #include "os/work.hh"
 
 namespace uncore {
@@ -35,7 +36,6 @@ struct Task : Flow {
   std::vector<bool> allowed;  // harts that it may run on
 
   // Sleep.
-  bool woken = false;      // before it slept
   Time until = kNever;     // its timer,
   bool timed_out = false;  // which has woken it
   uint64_t waits_on = 0;   // the futex that it sleeps on,
@@ -43,7 +43,8 @@ struct Task : Flow {
   uint32_t fences = 0;     // harts that have yet to fence for it
 
   uint64_t clear_tid = 0, robust = 0;
-  uint64_t blocked = 0, pending = 0;      // signals, a bit each: signal n is bit n - 1
+  uint64_t blocked = 0, awaited = 0;  // sets of signals
+  PendingSignals pending;
   std::array<uint64_t, 2> other_stack{};  // for handlers: address, size
 
   // The call it is in, or was in last.

@@ -95,8 +95,10 @@ Work exit(Linux& os, Task& t) {
     const int64_t failed = co_await os.memory.put(t, t.clear_tid, 0, 4);
     if (failed == 0) co_await os.futexes.wake(t, t.clear_tid, 1);
   }
-  if (os.tasks.any_beside(t)) co_return co_await os.scheduler.retire(t);
-  co_return co_await exit_group(os, t);
+  if (os.tasks.alive() == 1) co_return co_await exit_group(os, t);
+  co_await os.signals.block(t, ~uint64_t{0});
+  os.tasks.release(t);
+  co_return co_await os.scheduler.retire(t);
 }
 
 Work exit_group(Linux&, Task& t) {
