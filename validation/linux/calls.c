@@ -319,31 +319,41 @@ static int limits(void) {
   return call(N_prlimit64, 0, 7, lower, 0) == -22 ? 0 : 6;
 }
 
-// One thread closes and opens what another one reads and maps.
+// One thread closes and opens what another one reads and maps, while others hold the lock of the
+// address space.
 static volatile int over;
 static long reopens(long file) {
-  while (!over) {
+  for (long wait = 0; !over; wait = (wait * 7 + 13) % 200) {
     call(N_close, file);
+    for (volatile long i = 0; i < wait; ++i) {
+    }
     call(N_openat, -100, "/files/some/text", 0, 0);
-    for (long i = 0; i < 100; ++i)
-      if (call(N_dup, 1) < 0) break;
-    for (long i = 4; i < 110; ++i) call(N_close, i);
+    for (volatile long i = 0; i < 300; ++i) {
+    }
   }
   return 0;
 }
+static long maps(long unused) {
+  (void)unused;
+  while (!over) call(N_munmap, call(N_mmap, 0, 4096, 1, 0x22, -1, 0), 4096);
+  return 0;
+}
 static int reopened(void) {
-  static char text[4096];
+  static char text[64];
   const long file = call(N_openat, -100, "/files/some/text", 0, 0);
   start(&threads[0], reopens, file);
-  for (int i = 0; i < 200; ++i) {
+  start(&threads[1], maps, 0);
+  start(&threads[2], maps, 0);
+  for (int i = 0; i < 500; ++i) {
     const long got = call(N_read, file, text, sizeof text);
     const long at = call(N_mmap, 0, 4096, 1, 2, file, 0);
     if (got < 0 && got != -9) return 1;
     if (at < 0 && at != -9) return 2;
     if (at > 0 && *(char*)at != 'a') return 3;
+    if (at > 0) call(N_munmap, at, 4096);
   }
   over = 1;
-  join(&threads[0]);
+  for (int i = 0; i < 3; ++i) join(&threads[i]);
   return 0;
 }
 

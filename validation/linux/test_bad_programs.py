@@ -69,7 +69,6 @@ def test_threads_without_end_are_refused_as_by_linux() -> None:
     assert (point.output, point.failures) == ("32768\n", [])
 
 
-@pytest.mark.long
 def test_ids_of_threads_that_have_ended_are_used_again() -> None:
     assert ran("serial", harts=2, system="free").failures == []
 

@@ -57,7 +57,7 @@ def test_late_wake_up_does_not_end_the_next_sleep() -> None:
 def test_files_outlive_their_descriptors(tmp_path: Path) -> None:
     (tmp_path / "some").mkdir()
     (tmp_path / "some/text").write_text("a" * 5000)
-    assert ran("reopened", harts=2, files=read_folder(tmp_path)).failures == []
+    assert ran("reopened", harts=4, files=read_folder(tmp_path)).failures == []
 
 
 def test_program_gets_its_words_with_the_thread_count() -> None:

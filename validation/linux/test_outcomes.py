@@ -24,9 +24,14 @@ def test_outcome_does_not_depend_on_lookahead(program_job: Job) -> None:
     assert expected == outcome(program_job, lookahead=1) == outcome(program_job, sleep=False)
 
 
-def test_run_saved_within_a_call_continues_alike() -> None:
-    program_job, saved = job("locked", "7", harts=4), []
-    whole = state.saving(program_job, 8_000_000, saved.append)
+@pytest.mark.parametrize(
+    ("program_job", "when"),
+    [(job("locked", "7", harts=4), 8_000_000), (job("events_wait", harts=2), 150_000_000)],
+    ids=str,
+)
+def test_run_saved_within_a_call_continues_alike(program_job: Job, when: int) -> None:
+    saved: list[state.State] = []
+    whole = state.saving(program_job, when, saved.append)
     assert state.taken_up(saved[0], program_job) == whole
 
 

@@ -184,7 +184,7 @@ Work newfstatat(Linux& os, Task& t) {
   co_return co_await os.memory.write(t, s, t.args[2]);
 }
 
-// As a kernel that does not know it; C libraries ask newfstatat then.
+// Refused as by a kernel that does not know it; C libraries ask newfstatat then.
 Work statx(Linux&, Task&) { co_return -ENOSYS; }
 
 Work faccessat(Linux& os, Task& t) {

@@ -97,7 +97,7 @@ void Linux::prepare(Thread& thread) {
                         around.agents.core_of(thread.id));
 }
 
-// What its file holds is in memory from the beginning (K2).
+// The program's file is in memory from the beginning (K2).
 void Linux::place_program() {
   for (const SegmentSpec& segment : around.job.segments)
     for (uint64_t at = segment.address; at < segment.address + segment.data.size();

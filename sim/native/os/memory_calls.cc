@@ -31,8 +31,8 @@ Work fill(Linux& os, Task& t, const FileTree::Node& file, uint64_t begin, uint64
   co_return co_await os.memory.copy_out(t, {bytes, part.size()}, begin);
 }
 
-// Where mmap maps: at the address that the call names, if it can be there.
-Work place(Linux& os, Task& t, uint64_t& begin, uint64_t size) {
+// Finds the range that mmap maps: at the address that the call names, if it can be there.
+Work find_range(Linux& os, Task& t, uint64_t& begin, uint64_t size) {
   const uint64_t flags = t.args[3];
   begin = t.args[0];
   if (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) {
@@ -61,7 +61,7 @@ Work mmap(Linux& os, Task& t) {
   }
   co_await os.locks.lock(t, kernel_lines::kSpace);
   uint64_t begin = 0;
-  const int64_t failed = co_await place(os, t, begin, size);
+  const int64_t failed = co_await find_range(os, t, begin, size);
   if (failed == 0) os.memory.space.map(begin, begin + size, t.args[2] & kAllRights);
   co_await os.locks.unlock(t, kernel_lines::kSpace);
   if (failed != 0) co_return failed;

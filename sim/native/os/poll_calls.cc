@@ -34,7 +34,7 @@ Work poll_all(Linux& os, Task& t, std::vector<PollFd>& entries) {
   co_return ready;
 }
 
-// Until one of the files is ready.
+// Sleeps until one of the files is ready.
 Work wait(Linux& os, Task& t, const std::vector<PollFd>& entries, Time until) {
   std::vector<OpenFileRef> files;
   std::list<WaitQueue::Member> waits;

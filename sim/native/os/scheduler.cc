@@ -99,7 +99,7 @@ Work Scheduler::retire(Task& task) {
   co_return 0;
 }
 
-// What runs moves when it is interrupted; what sleeps, when it is woken.
+// A task that runs moves when it is interrupted; one that sleeps, when it is woken.
 Work Scheduler::move(Task& by, Task& task) {
   if (task.allowed[task.hart]) co_return 0;
   if (&task == &by) co_return co_await migrate(by);

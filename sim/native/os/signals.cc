@@ -40,7 +40,7 @@ bool Signals::ignores(unsigned number) const {
   return handler == SIG_IGN || (handler == SIG_DFL && is_ignored_by_default(number));
 }
 
-// What is ignored is not pending.
+// A signal that is ignored is not pending.
 void Signals::set_action(uint64_t number, const Action& action) {
   actions_[number] = action;
   if (!ignores(static_cast<unsigned>(number))) return;

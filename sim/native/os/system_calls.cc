@@ -71,7 +71,7 @@ Work prctl(Linux&, Task& t) {
   co_return t.args[0] == PR_SET_NAME ? 0 : -EINVAL;
 }
 
-// As a kernel that does not know it: programs use what every RV64GC processor has.
+// Refused as by a kernel that does not know it: programs use what every RV64GC processor has.
 Work riscv_hwprobe(Linux&, Task&) { co_return -ENOSYS; }
 
 Work getppid(Linux&, Task&) { co_return 1; }

@@ -53,7 +53,7 @@ struct Task : Flow {
   Time called = 0;
   bool restarts = false;  // ended by ERESTARTSYS, at the present trap
 
-  // By its markers.
+  // Counted by its markers.
   uint64_t operations = 0;
   Time began = kNever, ended = 0;
 
@@ -66,7 +66,7 @@ struct Task : Flow {
   Suspended give_up(std::string why);
 };
 
-// Where the task is, or why it cannot go on, for a message.
+// The place of the task's call, or why it cannot go on, for a message.
 std::string describe(const Task& task);
 std::string describe(const Task& task, const Fatal& why);
 

@@ -86,7 +86,7 @@ Work clone(Linux& os, Task& t) {
   co_return child.tid;
 }
 
-// As a kernel that does not know it; C libraries use clone then.
+// Refused as by a kernel that does not know it; C libraries use clone then.
 Work clone3(Linux&, Task&) { co_return -ENOSYS; }
 
 Work exit(Linux& os, Task& t) {
@@ -120,7 +120,7 @@ Work set_robust_list(Linux&, Task& t) {
 Work gettid(Linux&, Task& t) { co_return t.tid; }
 Work getpid(Linux& os, Task&) { co_return os.tasks.pid(); }
 
-// As a kernel that was built without it.
+// Refused as by a kernel that was built without it.
 Work rseq(Linux&, Task&) { co_return -ENOSYS; }
 
 // ---- where they run

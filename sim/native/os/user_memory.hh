@@ -41,9 +41,9 @@ class UserMemory {
 
   Work copy_in(Task& t, uint64_t from, std::span<uint8_t> to);
   Work copy_out(Task& t, std::span<const uint8_t> from, uint64_t to);
-  // As far as its zero.
+  // Ends at its zero.
   Work copy_text(Task& t, uint64_t from, std::string& to);
-  // What is `read` or `written` lives until the work ends.
+  // The value lives until the work ends.
   template <class T>
   Work read(Task& t, uint64_t from, T& value) {
     static_assert(std::is_trivially_copyable_v<T>);

@@ -37,7 +37,7 @@ class Firmware : public Supervisor {
   void ordered(Thread& by, Thread& thread, Time now);
 
  private:
-  // What a hart orders others to forget: code, or translations of addresses.
+  // A hart orders others to forget code, or translations of addresses.
   struct Order {
     bool code = false;
     uint64_t start = 0, size = 0;
