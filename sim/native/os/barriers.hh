@@ -14,7 +14,7 @@ class Barriers {
   Barriers(const LinuxSurroundings& around, const SpinLocks& locks, const Scheduler& scheduler)
       : around_(around), locks_(locks), scheduler_(scheduler), waiting_(around.agents.harts()) {}
 
-  // Until every hart that runs a task has fenced.
+  // Ends when every hart that runs a task has fenced.
   Work fence_all(Task& by);
   // A software interrupt: the hart fences for the tasks that wait for it.
   Work interrupted(Flow& by, uint32_t hart);

@@ -64,10 +64,11 @@ bool compares(uint32_t code, uint32_t word) {
 }  // namespace
 
 Futexes::Futexes(const LinuxSurroundings& around, const SpinLocks& locks, Scheduler& scheduler,
-                 UserMemory& memory)
+                 UserMemory& memory, Signals& signals)
     : locks_(locks),
       scheduler_(scheduler),
       memory_(memory),
+      signals_(signals),
       buckets_(std::bit_ceil(kBucketsEach * around.agents.harts())) {
   for (uint64_t b = 0; b < buckets_.size(); b += kLineBytes)  // those of a page
     around.map.place_page(bucket(b) >> kLineShift,
@@ -97,13 +98,10 @@ Work Futexes::wait(Task& t, uint64_t word, uint32_t expected, Time until, uint32
   }
   co_await locks_.unlock(t, bucket(b));
   if (value != expected) co_return -EAGAIN;
-  bool over = false;
-  while (t.waits_on && !over && !(t.pending & ~t.blocked))
-    over = co_await scheduler_.sleep(t, until);
-  if (!t.waits_on) co_return 0;
-  const bool woken = co_await leave(t) == 0;
-  if (woken) co_return 0;
-  co_return over ? -ETIMEDOUT : -ERESTARTSYS;
+  const int64_t failure = co_await signals_.wait(t, until, [&] { return !t.waits_on; });
+  if (failure == 0) co_return 0;
+  const int64_t still_waited = co_await leave(t);
+  co_return still_waited ? failure : 0;
 }
 
 // 1: the task still waited, and does so no longer. It may have been requeued.
@@ -143,6 +141,7 @@ Work Futexes::unlock_both(Task& t, std::size_t a, std::size_t b) {
 
 Work Futexes::requeue(Task& t, const Requeue& what) {
   const std::size_t a = bucket_of(what.from), b = bucket_of(what.to);
+  if (what.to % 4 != 0) co_return -EINVAL;
   const int64_t failed = co_await memory_.reach(t, what.from, 4);
   if (failed < 0) co_return failed;
   co_await lock_both(t, a, b);
@@ -167,6 +166,7 @@ Work Futexes::requeue(Task& t, const Requeue& what) {
 
 Work Futexes::wake_op(Task& t, const WakeOp& what) {
   const std::size_t a = bucket_of(what.first), b = bucket_of(what.second);
+  if (what.second % 4 != 0) co_return -EINVAL;
   const int64_t failed = co_await memory_.reach(t, what.second, 4);
   if (failed < 0) co_return failed;
   co_await lock_both(t, a, b);

@@ -9,7 +9,7 @@
 #include <deque>
 #include <vector>
 
-#include "os/scheduler.hh"
+#include "os/signals.hh"
 #include "os/user_memory.hh"
 
 namespace uncore {
@@ -19,7 +19,7 @@ class Futexes {
   static constexpr uint32_t kAny = ~0u;  // FUTEX_BITSET_MATCH_ANY
 
   Futexes(const LinuxSurroundings& around, const SpinLocks& locks, Scheduler& scheduler,
-          UserMemory& memory);
+          UserMemory& memory, Signals& signals);
 
   Work wait(Task& t, uint64_t word, uint32_t expected, Time until, uint32_t mask);
   Work wake(Task& t, uint64_t word, uint64_t most, uint32_t mask = kAny);
@@ -49,6 +49,7 @@ class Futexes {
   const SpinLocks& locks_;
   Scheduler& scheduler_;
   UserMemory& memory_;
+  Signals& signals_;
   std::vector<Bucket> buckets_;  // a power of two
 };
 

@@ -46,10 +46,11 @@ constexpr unsigned right_for(const Fatal& why) {
   if (why.cause == kFetchFault) return AddressSpace::execute;
   return why.cause == kStoreFault ? AddressSpace::write : AddressSpace::read;
 }
-constexpr unsigned signal_for(const Fatal& why) {
-  if (is_access(why)) return SIGSEGV;
-  if (why.cause == kIllegalInstruction) return SIGILL;
-  return why.cause == kBreakpoint ? SIGTRAP : SIGBUS;
+// The signal of a fault that is no access.
+SignalInfo signal_for(const Fatal& why) {
+  if (why.cause == kIllegalInstruction) return {SIGILL, ILL_ILLOPC, why.pc};
+  if (why.cause == kBreakpoint) return {SIGTRAP, TRAP_BRKPT, why.pc};
+  return {SIGBUS, BUS_ADRALN, why.tval};
 }
 
 }  // namespace
@@ -66,9 +67,10 @@ Linux::Linux(const LinuxSurroundings& surroundings)
       scheduler(around, locks, timers),
       barriers(around, locks, scheduler),
       memory(around),
-      futexes(around, locks, scheduler, memory),
       signals(around, tasks, scheduler, memory),
-      files(around.process().files) {}
+      futexes(around, locks, scheduler, memory, signals),
+      files(around.process().files),
+      limits(around.process().stack_size) {}
 
 void Linux::begin(const std::vector<Thread*>& harts) {
   around.harts = harts;
@@ -95,7 +97,7 @@ void Linux::prepare(Thread& thread) {
                         around.agents.core_of(thread.id));
 }
 
-// What its file holds is in memory from the beginning (K2).
+// The program's file is in memory from the beginning (K2).
 void Linux::place_program() {
   for (const SegmentSpec& segment : around.job.segments)
     for (uint64_t at = segment.address; at < segment.address + segment.data.size();
@@ -141,7 +143,7 @@ Work Linux::handle(Task& t, Fatal why) {
     co_await interrupt(t, t.hart, why);
   else
     co_await fault(t, why);
-  if (signals.due(t)) co_await signals.deliver(t);
+  if (t.restarts || signals.due(t)) co_await signals.deliver(t);
   co_return co_await scheduler.resume(t);
 }
 
@@ -150,9 +152,10 @@ Work Linux::call(Task& t) {
   t.call = hart.x[17], t.called_at = hart.pc, t.called = hart.clock;
   std::copy_n(hart.x + 10, 6, t.args.begin());
   const Call* const call = find_call(t.call);
-  if (!call)
+  if (!call) {
     co_await t.give_up("system call " + std::to_string(t.call) + " is not there, at " +
                        describe(t));
+  }
   if (call->shows_life) around.services.lives();
   ++hart.instructions;
   co_await t.spend(around.process().costs.syscall);
@@ -178,11 +181,17 @@ void Linux::trace(const Task& t, int64_t value) {
 // A page that is touched for the first time, or what a program must not do.
 Work Linux::fault(Task& t, Fatal why) {
   t.call = Task::kNoCall;
+  SignalInfo info = signal_for(why);
   if (is_access(why)) {
-    const int64_t failed = co_await memory.fault(t, why.tval, right_for(why));
-    if (failed == 0) co_return 0;
+    const uint64_t address = memory.faulting_address(why.tval);
+    const int64_t code = co_await memory.fault(t, address, right_for(why));
+    if (code == 0) co_return 0;
+    info = {SIGSEGV, static_cast<int32_t>(code), address};
   }
-  if (!signals.force(t, signal_for(why))) co_await t.give_up(describe(t, why));
+  const int64_t failed = co_await signals.force(t, info);
+  if (failed < 0) {
+    co_await t.give_up(describe(t, why));
+  }
   co_return 0;
 }
 
@@ -207,7 +216,7 @@ Work Linux::expire(Flow& by, uint32_t hart) {
     if (*tid == Timers::kProcess) {
       timers.repeat_interval(hart);
       scheduler.set_timer(hart);
-      co_await signals.send_to_process(by, hart, SIGALRM);
+      co_await signals.send_to_process(by, hart, {SIGALRM, SI_KERNEL});
       continue;
     }
     Task& t = *tasks.find(*tid);

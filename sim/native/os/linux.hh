@@ -17,6 +17,7 @@
 #include "os/barriers.hh"
 #include "os/files.hh"
 #include "os/futexes.hh"
+#include "os/limits.hh"
 #include "os/linux_surroundings.hh"
 #include "os/locks.hh"
 #include "os/scheduler.hh"
@@ -29,6 +30,8 @@ namespace uncore {
 
 class Linux : public Supervisor {
  public:
+  static constexpr uint32_t kUser = 1000;  // and its group
+
   explicit Linux(const LinuxSurroundings& surroundings);
 
   // The first task stands at the program's entry, on the first hart.
@@ -51,9 +54,10 @@ class Linux : public Supervisor {
   Scheduler scheduler;
   Barriers barriers;
   UserMemory memory;
-  Futexes futexes;
   Signals signals;
+  Futexes futexes;
   Files files;
+  Limits limits;
   uint64_t random_bytes = 0;  // that getrandom has given so far
   std::string strace;
 

@@ -1,4 +1,4 @@
-// What Linux needs of the machine around it.
+// The machine around Linux, as far as Linux needs it.
 #pragma once
 
 #include <vector>

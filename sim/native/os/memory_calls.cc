@@ -24,17 +24,15 @@ bool is_sound(uint64_t begin, uint64_t size) {
 }
 
 // The new pages of a file; no thread has seen them before.
-Work fill(Linux& os, Task& t, uint64_t begin, uint64_t size) {
-  const Files::Open* const file = os.files.at(t.args[4]);
-  const std::string_view data = os.files.find(file->path)->data;
-  const uint64_t offset = std::min<uint64_t>(t.args[5], data.size());
-  const std::string_view part = data.substr(offset, size);
+Work fill(Linux& os, Task& t, const FileTree::Node& file, uint64_t begin, uint64_t size) {
+  const uint64_t offset = std::min<uint64_t>(t.args[5], file.data.size());
+  const std::string_view part = file.data.substr(offset, size);
   const auto* const bytes = reinterpret_cast<const uint8_t*>(part.data());
   co_return co_await os.memory.copy_out(t, {bytes, part.size()}, begin);
 }
 
-// Where mmap maps: at the address that the call names, if it can be there.
-Work place(Linux& os, Task& t, uint64_t& begin, uint64_t size) {
+// Finds the range that mmap maps: at the address that the call names, if it can be there.
+Work find_range(Linux& os, Task& t, uint64_t& begin, uint64_t size) {
   const uint64_t flags = t.args[3];
   begin = t.args[0];
   if (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) {
@@ -53,19 +51,21 @@ Work place(Linux& os, Task& t, uint64_t& begin, uint64_t size) {
 
 Work mmap(Linux& os, Task& t) {
   const uint64_t size = Space::up(t.args[1]);
-  const bool of_file = !(t.args[3] & MAP_ANONYMOUS);
+  const FileTree::Node* file = nullptr;
   if (size == 0 || size > Space::kEnd) co_return size ? -ENOMEM : -EINVAL;
-  if (of_file) {
-    const Files::Open* const file = os.files.at(t.args[4]);
-    if (!file || file->kind != Files::Open::Kind::file) co_return -EBADF;
+  if (!(t.args[3] & MAP_ANONYMOUS)) {
+    const OpenFileRef open = os.files.at(t.args[4]);
+    if (!open) co_return -EBADF;
+    file = open->node();
+    if (!file || file->directory) co_return -ENODEV;
   }
   co_await os.locks.lock(t, kernel_lines::kSpace);
   uint64_t begin = 0;
-  const int64_t failed = co_await place(os, t, begin, size);
+  const int64_t failed = co_await find_range(os, t, begin, size);
   if (failed == 0) os.memory.space.map(begin, begin + size, t.args[2] & kAllRights);
   co_await os.locks.unlock(t, kernel_lines::kSpace);
   if (failed != 0) co_return failed;
-  if (of_file) co_await fill(os, t, begin, size);
+  if (file) co_await fill(os, t, *file, begin, size);
   co_return static_cast<int64_t>(begin);
 }
 
@@ -81,9 +81,10 @@ Work munmap(Linux& os, Task& t) {
 
 // A page that user mode may not touch asks again.
 Work mprotect(Linux& os, Task& t) {
-  const uint64_t begin = t.args[0], end = begin + Space::up(t.args[1]);
-  if (begin == end) co_return 0;
-  if (!is_sound(begin, end - begin)) co_return -EINVAL;
+  const uint64_t begin = t.args[0], size = Space::up(t.args[1]), end = begin + size;
+  if (t.args[1] == 0) co_return 0;
+  if (begin % Space::kPage != 0) co_return -EINVAL;
+  if (!is_sound(begin, size)) co_return -ENOMEM;
   co_await os.locks.lock(t, kernel_lines::kSpace);
   const bool allowed = os.memory.space.protect(begin, end, t.args[2] & kAllRights);
   if (allowed && t.args[2] == PROT_NONE) os.memory.hide(begin, end);

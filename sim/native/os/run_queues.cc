@@ -12,7 +12,7 @@ std::size_t RunQueues::load(uint32_t hart) const {
   return q.tasks.size() + q.coming + (q.current != nullptr);
 }
 
-// Where it ran last if that hart idles; the nearest that idles; else the shortest queue.
+// The hart where it ran last if that idles; the nearest that idles; else the shortest queue.
 uint32_t RunQueues::select_hart(const Task& task) const {
   const auto distance = [&](uint32_t h) { return h > task.hart ? h - task.hart : task.hart - h; };
   const auto rank = [&](uint32_t h) { return std::pair(load(h), distance(h)); };
@@ -54,9 +54,9 @@ Work RunQueues::put_back(Task& task) {
 Work RunQueues::take(Flow& by, uint32_t hart, const Task* which, Task*& taken) {
   co_await locks_.lock(by, queue(hart));
   std::deque<Task*>& tasks = queues_[hart].tasks;
-  const auto place = which ? std::ranges::find(tasks, which) : tasks.begin();
-  taken = place == tasks.end() ? nullptr : *place;
-  if (taken) tasks.erase(place);
+  const auto at = which ? std::ranges::find(tasks, which) : tasks.begin();
+  taken = at == tasks.end() ? nullptr : *at;
+  if (taken) tasks.erase(at);
   co_return co_await locks_.unlock(by, queue(hart));
 }
 

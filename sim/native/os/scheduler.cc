@@ -69,10 +69,7 @@ Work Scheduler::start(Task& by, Task& task) {
 }
 
 Work Scheduler::wake(Flow& by, uint32_t from, Task& task) {
-  if (task.state != Task::State::sleeping) {
-    task.woken = true;
-    co_return 0;
-  }
+  if (task.state != Task::State::sleeping) co_return 0;
   timers_.disarm(task.hart, task.until, task.tid);
   task.state = Task::State::ready;
   co_return co_await enqueue(by, from, queues_.select_hart(task), task);
@@ -80,14 +77,11 @@ Work Scheduler::wake(Flow& by, uint32_t from, Task& task) {
 
 Work Scheduler::sleep(Task& task, Time until) {
   task.timed_out = false;
-  if (!std::exchange(task.woken, false)) {
-    task.until = until;
-    timers_.arm(task.hart, until, task.tid);
-    deschedule(task, Task::State::sleeping);
-    co_await task.suspend();
-    task.until = kNever;
-    task.woken = false;
-  }
+  task.until = until;
+  timers_.arm(task.hart, until, task.tid);
+  deschedule(task, Task::State::sleeping);
+  co_await task.suspend();
+  task.until = kNever;
   co_return task.timed_out;
 }
 
@@ -105,7 +99,7 @@ Work Scheduler::retire(Task& task) {
   co_return 0;
 }
 
-// What runs moves when it is interrupted; what sleeps, when it is woken.
+// A task that runs moves when it is interrupted; one that sleeps, when it is woken.
 Work Scheduler::move(Task& by, Task& task) {
   if (task.allowed[task.hart]) co_return 0;
   if (&task == &by) co_return co_await migrate(by);

@@ -24,14 +24,14 @@ class Scheduler {
         cpus_(around.agents.harts()) {}
 
   Task* current(uint32_t hart) const { return queues_.current(hart); }
-  // What a hart in the kernel does: its task's work, or its own.
+  // The flow of a hart in the kernel: its task, or its own.
   Flow& flow(uint32_t hart) { return current(hart) ? *current(hart) : cpus_[hart].flow; }
   void install(uint32_t hart, Task& task);
   Work schedule(uint32_t hart);
 
   Work start(Task& by, Task& task);
   Work wake(Flow& by, uint32_t from, Task& task);
-  // Until it is woken; 1: by its timer.
+  // Ends when the task is woken; 1: by its timer.
   Work sleep(Task& task, Time until);
   Work yield(Task& task);
   Work retire(Task& task);

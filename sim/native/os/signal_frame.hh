@@ -9,8 +9,10 @@
 namespace uncore {
 
 struct SignalFrame {
-  int32_t number, error, code, pad;  // siginfo_t
-  uint64_t info[14];
+  struct Info {  // siginfo_t
+    int32_t number, error, code, pad;
+    uint64_t value, rest[13];
+  } info;
   uint64_t flags, link;  // ucontext_t
   uint64_t stack[3];
   uint64_t mask;
@@ -22,6 +24,14 @@ struct SignalFrame {
   static constexpr unsigned kContext = 128;  // the offset of ucontext_t
   static constexpr unsigned kFcsrIndex = 32;
 
+  static Info info_of(const SignalInfo& signal) {
+    return {.number = static_cast<int32_t>(signal.number),
+            .error = 0,
+            .code = signal.code,
+            .pad = 0,
+            .value = signal.value,
+            .rest = {}};
+  }
   void save(Hart<Thread>& hart) {
     registers[0] = hart.pc;
     std::copy_n(hart.x + 1, 31, registers + 1);

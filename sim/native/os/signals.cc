@@ -5,12 +5,11 @@
 
 #include "core/thread_port.hh"
 #include "os/signal_frame.hh"
-#include "os/uapi.hh"
 
 namespace uncore {
 namespace {
 
-constexpr uint64_t kNeverBlocked = Signals::bit(SIGKILL) | Signals::bit(SIGSTOP);
+constexpr uint64_t kNeverBlocked = signal_bit(SIGKILL) | signal_bit(SIGSTOP);
 enum : uint64_t {
   SA_ONSTACK = 0x08000000,
   SA_RESTART = 0x10000000,
@@ -22,57 +21,112 @@ constexpr bool is_ignored_by_default(unsigned signal) {
   return signal == SIGCHLD || signal == SIGCONT || signal == SIGURG || signal == SIGWINCH;
 }
 
+// Signals for which a task is woken.
+uint64_t accepted(const Task& t) { return ~t.blocked | t.awaited; }
+
+// Back to the call that a signal has interrupted.
+void restart(Task& t) {
+  t.restarts = false;
+  t.thread->hart.pc = t.called_at;
+  t.x()[10] = t.args[0];
+}
+
 }  // namespace
 
 uint64_t Signals::blockable(uint64_t set) { return set & ~kNeverBlocked; }
 
-Work Signals::send(Flow& by, uint32_t from, Task& to, uint64_t number) {
-  if (number > kMost) co_return -EINVAL;
-  if (number == 0) co_return 0;
-  to.pending |= bit(number);
-  if (&to == &by || !due(to)) co_return 0;
+bool Signals::ignores(unsigned number) const {
+  const uint64_t handler = actions_[number].handler;
+  return handler == SIG_IGN || (handler == SIG_DFL && is_ignored_by_default(number));
+}
+
+// A signal that is ignored is not pending.
+void Signals::set_action(uint64_t number, const Action& action) {
+  actions_[number] = action;
+  if (!ignores(static_cast<unsigned>(number))) return;
+  shared_.remove(signal_bit(number));
+  for (const auto& task : tasks_.all()) task->pending.remove(signal_bit(number));
+}
+
+// The task looks for signals when it wakes or is interrupted, and before it sleeps.
+Work Signals::notify(Flow& by, uint32_t from, Task& to) {
+  if (&to == &by) co_return 0;
   if (to.state == Task::State::sleeping) co_return co_await scheduler_.wake(by, from, to);
-  if (to.state == Task::State::running) co_await by.interrupt(to.hart);  // it looks then
+  if (to.state == Task::State::running) co_await by.interrupt(to.hart);
   co_return 0;
 }
 
-// To the first thread that does not block it, else the first.
-Work Signals::send_to_process(Flow& by, uint32_t from, uint64_t number) {
-  Task* chosen = nullptr;
-  for (const auto& task : tasks_.all()) {
-    if (task->state == Task::State::dead) continue;
-    if (!chosen) chosen = task.get();
-    if (number == 0 || number > kMost || (task->blocked & bit(number))) continue;
-    chosen = task.get();
-    break;
-  }
-  co_return co_await send(by, from, *chosen, number);
+// The first task that takes one of these.
+Work Signals::notify_any(Flow& by, uint32_t from, uint64_t set) {
+  const auto takes = [&](const auto& task) {
+    return task->state != Task::State::dead && (set & accepted(*task));
+  };
+  const auto task = std::ranges::find_if(tasks_.all(), takes);
+  if (task != tasks_.all().end()) co_await notify(by, from, **task);
+  co_return 0;
 }
 
-bool Signals::force(Task& t, unsigned number) {
-  if (actions_[number].handler <= SIG_IGN) return false;
-  t.pending |= bit(number);
-  t.blocked &= ~bit(number);
-  return true;
+Work Signals::send(Flow& by, uint32_t from, Task& to, SignalInfo info) {
+  const uint64_t bit = signal_bit(info.number);
+  if (ignores(info.number) && !(to.blocked & bit)) co_return 0;
+  to.pending.add(info);
+  if (accepted(to) & bit) co_await notify(by, from, to);
+  co_return 0;
 }
 
-// The lowest that is due.
+Work Signals::send_to_process(Flow& by, uint32_t from, SignalInfo info) {
+  const uint64_t bit = signal_bit(info.number);
+  if (ignores(info.number) && !(tasks_.first().blocked & bit)) co_return 0;
+  shared_.add(info);
+  co_return co_await notify_any(by, from, bit);
+}
+
+Work Signals::block(Task& t, uint64_t set) {
+  const uint64_t newly = blockable(set) & ~t.blocked & shared_.set();
+  t.blocked = blockable(set);
+  if (newly) co_await notify_any(t, t.hart, newly);
+  co_return 0;
+}
+
+Work Signals::force(Task& t, SignalInfo info) {
+  const Action action = actions_[info.number];
+  if (action.handler <= SIG_IGN || (t.blocked & signal_bit(info.number))) co_return -1;
+  co_return co_await enter(t, info, action);
+}
+
+// The task's own first, of several the lowest.
+SignalInfo Signals::take(Task& t, uint64_t set) {
+  const uint64_t own = t.pending.set() & set, shared = shared_.set() & set;
+  const auto number = static_cast<unsigned>(std::countr_zero(own ? own : shared) + 1);
+  return own ? t.pending.take(number) : shared_.take(number);
+}
+
+Work Signals::await(Task& t, uint64_t set, Time until, SignalInfo& info) {
+  t.awaited = blockable(set);
+  const int64_t failed = co_await wait(t, until, [&] { return pending(t) & t.awaited; });
+  if (failed == 0) info = take(t, t.awaited);
+  t.awaited = 0;
+  co_return failed;
+}
+
 Work Signals::deliver(Task& t) {
-  const auto number = static_cast<unsigned>(std::countr_zero(t.pending & ~t.blocked) + 1);
-  const Action action = actions_[number];
-  t.pending &= ~bit(number);
-  if (action.handler == SIG_IGN) co_return 0;
-  if (action.handler == SIG_DFL && is_ignored_by_default(number)) co_return 0;
-  if (action.handler == SIG_DFL) co_await t.exit(128 + static_cast<int>(number));
-  if (t.restarts && (action.flags & SA_RESTART))
-    t.thread->hart.pc = t.called_at, t.x()[10] = t.args[0];
-  co_return co_await enter(t, number, action);
+  while (due(t)) {
+    const SignalInfo info = take(t, ~t.blocked);
+    const Action action = actions_[info.number];
+    if (ignores(info.number)) continue;
+    if (action.handler == SIG_DFL) co_await t.exit(128 + static_cast<int>(info.number));
+    if (t.restarts && (action.flags & SA_RESTART)) restart(t);
+    t.restarts = false;
+    co_await enter(t, info, action);
+  }
+  if (t.restarts) restart(t);  // no handler has run
+  co_return 0;
 }
 
 // The handler is where the thread goes on.
-Work Signals::enter(Task& t, unsigned number, const Action& action) {
+Work Signals::enter(Task& t, SignalInfo info, Action action) {
   SignalFrame frame{};
-  frame.number = static_cast<int32_t>(number);
+  frame.info = SignalFrame::info_of(info);
   frame.mask = t.blocked;
   frame.save(t.thread->hart);
   uint64_t stack = t.x()[kStackPointer];
@@ -80,29 +134,30 @@ Work Signals::enter(Task& t, unsigned number, const Action& action) {
   if ((action.flags & SA_ONSTACK) && size && stack - other >= size) stack = other + size;
   stack = (stack - sizeof frame) & ~uint64_t{15};
   const int64_t failed = co_await memory_.write(t, frame, stack);
-  if (failed < 0)
-    co_await t.give_up("signal " + std::to_string(number) + ": no room on the stack, " +
+  if (failed < 0) {
+    co_await t.give_up("signal " + std::to_string(info.number) + ": no room on the stack, " +
                        describe(t));
-  t.blocked |= blockable(action.mask | (action.flags & SA_NODEFER ? 0 : bit(number)));
-  if (action.flags & SA_RESETHAND) actions_[number] = {};
+  }
+  if (action.flags & SA_RESETHAND) actions_[info.number] = {};
   uint64_t* const x = t.x();
   x[1] = around_.process().returns, x[kStackPointer] = stack;
-  x[10] = number, x[11] = stack, x[12] = stack + SignalFrame::kContext;
+  x[10] = info.number, x[11] = stack, x[12] = stack + SignalFrame::kContext;
   t.thread->hart.pc = action.handler;
-  co_return 0;
+  const uint64_t itself = action.flags & SA_NODEFER ? 0 : signal_bit(info.number);
+  co_return co_await block(t, t.blocked | action.mask | itself);
 }
 
-// Behind it, the call that asked for this one ends: its value is the a0 that was there.
+// Behind it, the call that asked for this one ends.
 Work Signals::restore(Task& t) {
   SignalFrame frame{};
   const int64_t failed = co_await memory_.read(t, t.x()[kStackPointer], frame);
-  if (failed < 0)
+  if (failed < 0) {
     co_await t.give_up("a signal's handler returns with another stack pointer than it had");
-  Hart<Thread>& hart = t.thread->hart;
-  frame.load(hart);
-  hart.pc -= kEcallBytes;
-  t.blocked = blockable(frame.mask);
-  co_return static_cast<int64_t>(hart.x[10]);
+  }
+  frame.load(t.thread->hart);
+  t.thread->hart.pc -= kEcallBytes;
+  co_await block(t, frame.mask);
+  co_return static_cast<int64_t>(t.x()[10]);
 }
 
 }  // namespace uncore

@@ -10,7 +10,6 @@ namespace uncore::calls {
 namespace {
 
 constexpr std::size_t kNameBytes = 65;  // of each of uname's
-constexpr uint64_t kUser = 1000;
 
 }  // namespace
 
@@ -43,16 +42,19 @@ Work getrusage(Linux& os, Task& t) {
   co_return co_await os.memory.write(t, usage, t.args[1]);
 }
 
-// Reports limits; ignores new ones.
 Work prlimit64(Linux& os, Task& t) {
-  constexpr uint64_t RLIMIT_STACK = 3, RLIMIT_NOFILE = 7, RLIM_NLIMITS = 16;
-  if (t.args[1] >= RLIM_NLIMITS) co_return -EINVAL;
+  const uint64_t resource = t.args[1];
+  if (t.args[0] != 0 && t.args[0] != os.tasks.pid()) co_return -ESRCH;
+  if (resource >= RLIM_NLIMITS) co_return -EINVAL;
+  const Limits::Limit before = os.limits.get(resource);
+  if (t.args[2]) {
+    Limits::Limit limit;
+    int64_t failed = co_await os.memory.read(t, t.args[2], limit);
+    if (failed == 0) failed = os.limits.set(resource, limit);
+    if (failed < 0) co_return failed;
+  }
   if (!t.args[3]) co_return 0;
-  const uint64_t most = t.args[1] == RLIMIT_STACK    ? os.around.process().stack_size
-                        : t.args[1] == RLIMIT_NOFILE ? 1024
-                                                     : ~uint64_t{0};
-  const std::array<uint64_t, 2> limit = {most, most};
-  co_return co_await os.memory.write(t, limit, t.args[3]);
+  co_return co_await os.memory.write(t, before, t.args[3]);
 }
 
 // Follows from the seed and from how many bytes were given before (K12).
@@ -69,13 +71,13 @@ Work prctl(Linux&, Task& t) {
   co_return t.args[0] == PR_SET_NAME ? 0 : -EINVAL;
 }
 
-// As a kernel that does not know it: programs use what every RV64GC processor has.
+// Refused as by a kernel that does not know it: programs use what every RV64GC processor has.
 Work riscv_hwprobe(Linux&, Task&) { co_return -ENOSYS; }
 
 Work getppid(Linux&, Task&) { co_return 1; }
-Work getuid(Linux&, Task&) { co_return kUser; }
-Work geteuid(Linux&, Task&) { co_return kUser; }
-Work getgid(Linux&, Task&) { co_return kUser; }
-Work getegid(Linux&, Task&) { co_return kUser; }
+Work getuid(Linux&, Task&) { co_return Linux::kUser; }
+Work geteuid(Linux&, Task&) { co_return Linux::kUser; }
+Work getgid(Linux&, Task&) { co_return Linux::kUser; }
+Work getegid(Linux&, Task&) { co_return Linux::kUser; }
 
 }  // namespace uncore::calls

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/core.hh"
+#include "os/pending_signals.hh"
 #include "os/work.hh"
 
 namespace uncore {
@@ -35,7 +36,6 @@ struct Task : Flow {
   std::vector<bool> allowed;  // harts that it may run on
 
   // Sleep.
-  bool woken = false;      // before it slept
   Time until = kNever;     // its timer,
   bool timed_out = false;  // which has woken it
   uint64_t waits_on = 0;   // the futex that it sleeps on,
@@ -43,7 +43,8 @@ struct Task : Flow {
   uint32_t fences = 0;     // harts that have yet to fence for it
 
   uint64_t clear_tid = 0, robust = 0;
-  uint64_t blocked = 0, pending = 0;      // signals, a bit each: signal n is bit n - 1
+  uint64_t blocked = 0, awaited = 0;  // sets of signals
+  PendingSignals pending;
   std::array<uint64_t, 2> other_stack{};  // for handlers: address, size
 
   // The call it is in, or was in last.
@@ -52,7 +53,7 @@ struct Task : Flow {
   Time called = 0;
   bool restarts = false;  // ended by ERESTARTSYS, at the present trap
 
-  // By its markers.
+  // Counted by its markers.
   uint64_t operations = 0;
   Time began = kNever, ended = 0;
 
@@ -65,7 +66,7 @@ struct Task : Flow {
   Suspended give_up(std::string why);
 };
 
-// Where the task is, or why it cannot go on, for a message.
+// The place of the task's call, or why it cannot go on, for a message.
 std::string describe(const Task& task);
 std::string describe(const Task& task, const Fatal& why);
 

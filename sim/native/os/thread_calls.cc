@@ -86,7 +86,7 @@ Work clone(Linux& os, Task& t) {
   co_return child.tid;
 }
 
-// As a kernel that does not know it; C libraries use clone then.
+// Refused as by a kernel that does not know it; C libraries use clone then.
 Work clone3(Linux&, Task&) { co_return -ENOSYS; }
 
 Work exit(Linux& os, Task& t) {
@@ -95,8 +95,10 @@ Work exit(Linux& os, Task& t) {
     const int64_t failed = co_await os.memory.put(t, t.clear_tid, 0, 4);
     if (failed == 0) co_await os.futexes.wake(t, t.clear_tid, 1);
   }
-  if (os.tasks.any_beside(t)) co_return co_await os.scheduler.retire(t);
-  co_return co_await exit_group(os, t);
+  if (os.tasks.alive() == 1) co_return co_await exit_group(os, t);
+  co_await os.signals.block(t, ~uint64_t{0});
+  os.tasks.release(t);
+  co_return co_await os.scheduler.retire(t);
 }
 
 Work exit_group(Linux&, Task& t) {
@@ -118,7 +120,7 @@ Work set_robust_list(Linux&, Task& t) {
 Work gettid(Linux&, Task& t) { co_return t.tid; }
 Work getpid(Linux& os, Task&) { co_return os.tasks.pid(); }
 
-// As a kernel that was built without it.
+// Refused as by a kernel that was built without it.
 Work rseq(Linux&, Task&) { co_return -ENOSYS; }
 
 // ---- where they run

@@ -33,8 +33,8 @@ Work put_time(Linux& os, Task& t, uint64_t ns, uint64_t to, uint64_t unit = 1) {
 
 // The time that is left goes to `rest`, if that is not null.
 Work sleep_until(Linux& os, Task& t, Time then, uint64_t rest) {
-  const int64_t over = co_await os.scheduler.sleep(t, then);
-  if (over) co_return 0;
+  const int64_t ended = co_await os.signals.wait(t, then, [] { return false; });
+  if (ended == -ETIMEDOUT) co_return 0;
   if (rest) co_await put_time(os, t, then > t.now() ? (then - t.now()) / 1000 : 0, rest);
   co_return -EINTR;
 }
@@ -92,12 +92,14 @@ Work setitimer(Linux& os, Task& t) {
   struct {
     uint64_t interval_s, interval_us, value_s, value_us;
   } next{};
-  int64_t failed = t.args[1] ? co_await os.memory.read(t, t.args[1], next) : 0;
-  if (failed < 0) co_return failed;
+  if (t.args[1]) {
+    const int64_t failed = co_await os.memory.read(t, t.args[1], next);
+    if (failed < 0) co_return failed;
+  }
   if (next.interval_us >= kMicroseconds || next.value_us >= kMicroseconds) co_return -EINVAL;
   if (t.args[2]) {
     t.args[1] = t.args[2];
-    failed = co_await getitimer(os, t);
+    const int64_t failed = co_await getitimer(os, t);
     if (failed < 0) co_return failed;
   }
   const auto ps = [](uint64_t s, uint64_t us) {

@@ -1,4 +1,4 @@
-// What is to happen on a hart at a time (K8): tasks that wake, and the process's interval timer.
+// The timers of each hart (K8): of tasks that wake, and of the process's interval timer.
 //
 // Interface: arm() and disarm() for a task; next() of a hart, take_due() one after the other. The
 // hart's timer register is the scheduler's.

@@ -17,6 +17,7 @@
 #undef ENOMEM
 #undef EFAULT
 #undef EEXIST
+#undef ENODEV
 #undef ENOTDIR
 #undef EISDIR
 #undef EINVAL
@@ -40,6 +41,7 @@ enum : int64_t {
   ENOMEM = 12,
   EFAULT = 14,
   EEXIST = 17,
+  ENODEV = 19,
   ENOTDIR = 20,
   EISDIR = 21,
   EINVAL = 22,
@@ -66,6 +68,17 @@ enum : unsigned {
   SIGSTOP = 19,
   SIGURG = 23,
   SIGWINCH = 28,
+};
+
+enum : int32_t {  // si_code
+  SI_USER = 0,
+  SI_KERNEL = 128,
+  SI_TKILL = -6,
+  ILL_ILLOPC = 1,
+  TRAP_BRKPT = 1,
+  BUS_ADRALN = 1,
+  SEGV_MAPERR = 1,
+  SEGV_ACCERR = 2,
 };
 
 enum : uint64_t { SIG_DFL = 0, SIG_IGN = 1 };  // in place of a handler

@@ -26,14 +26,16 @@ UserMemory::UserMemory(const LinuxSurroundings& around)
 
 Work UserMemory::reach(Task& t, uint64_t address, uint64_t size) {
   if (size == 0) co_return 0;
+  if (!is_range(address, size)) co_return -EFAULT;
   const uint64_t first = AddressSpace::down(address), end = address + size;
   for (uint64_t page = first; page < end; page += AddressSpace::kPage) {
     if (space.present(page)) continue;
     const auto area = space.area_at(page);
     if (!area || area->rights == 0) co_return -EFAULT;
-    if (space.touched() + AddressSpace::kPage > around_.room)
+    if (space.touched() + AddressSpace::kPage > around_.room) {
       co_await t.give_up("out of memory: the program has touched all " +
                          std::to_string(around_.room >> 20) + " MiB of the machine's");
+    }
     space.touch(page);
     around_.map.place_page(page >> kLineShift, t.thread->core.agent);
   }
@@ -42,11 +44,11 @@ Work UserMemory::reach(Task& t, uint64_t address, uint64_t size) {
 
 Work UserMemory::fault(Task& t, uint64_t address, unsigned right) {
   const auto area = space.area_at(address);
-  if (!area || !(area->rights & right)) co_return -EFAULT;
-  // An access that crosses into the next page names its first byte.
-  const uint64_t page = space.present(address) ? address + AddressSpace::kPage : address;
+  if (!area) co_return SEGV_MAPERR;
+  if (!(area->rights & right)) co_return SEGV_ACCERR;
   co_await t.spend(around_.process().costs.fault);
-  co_return co_await reach(t, page, 1);
+  co_await reach(t, address, 1);
+  co_return 0;
 }
 
 Work UserMemory::copy_in(Task& t, uint64_t from, std::span<uint8_t> to) {
