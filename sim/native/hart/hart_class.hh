@@ -86,7 +86,7 @@ class Hart : public HartState {
 
   Port& port;
   Code& code;
-  PendingAccess access;
+  AccessState access;
   Stop stopped = Stop::horizon;  // what run() returns when an instruction stops
   bool asleep = false;           // in a wfi
   bool attention = false;        // an interrupt is to be taken: interruptible(), at each change
