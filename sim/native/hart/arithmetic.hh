@@ -23,7 +23,7 @@ class Arithmetic {
   const unsigned mode;
   unsigned flags = 0;
 
-  uint64_t add(uint64_t a, uint64_t b) { return fused(a, kOne, b); }
+  uint64_t add(uint64_t a, uint64_t b) { return fused(a, kUnity, b); }
   uint64_t subtract(uint64_t a, uint64_t b) { return add(a, b ^ F::kSign); }
   uint64_t multiply(uint64_t a, uint64_t b);
   uint64_t divide(uint64_t a, uint64_t b);
@@ -47,7 +47,7 @@ class Arithmetic {
  private:
   template <class>
   friend class Arithmetic;
-  static constexpr uint64_t kOne = uint64_t{F::kLargest} << F::kFraction;
+  static constexpr uint64_t kUnity = uint64_t{F::kLargest} << F::kFraction;
 
   static Number number(uint64_t a) {
     const auto exponent = static_cast<int>(F::magnitude(a) >> F::kFraction);

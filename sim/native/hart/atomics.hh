@@ -79,8 +79,8 @@ bool fence(Hart<Port>& h, const Instruction& in) {
   return finish(h, answer, {kSink, kSink, 8, in.length}, Cause{}, 0, 0);
 }
 
-// fence.tso orders what `fence r,rw` and `fence w,w` order together (unprivileged manual 2.7). None
-// of the two orders a write before a read, so the port answers both at once.
+// Rule H1.5: fence.tso orders what `fence r,rw` and `fence w,w` order together (unprivileged manual
+// 2.7). Neither orders a write before a read, so the port answers both at once.
 template <class Port>
 bool fence_tso(Hart<Port>& h, const Instruction& in) {
   h.port.fence(kReads, kReads | kWrites);

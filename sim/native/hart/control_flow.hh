@@ -2,7 +2,7 @@
 // spin detector.
 #pragma once
 
-#include "hart/hart.hh"
+#include "hart/hart_class.hh"
 
 namespace uncore::execute {
 

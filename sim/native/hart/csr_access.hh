@@ -2,7 +2,7 @@
 // present mode may is Privilege::permits().
 #pragma once
 
-#include "hart/hart.hh"
+#include "hart/hart_class.hh"
 
 namespace uncore {
 namespace csrs {

@@ -4,7 +4,7 @@
 // (loads_stores.hh, atomics.hh).
 #pragma once
 
-#include "hart/hart.hh"
+#include "hart/hart_class.hh"
 
 namespace uncore::execute {
 

@@ -25,7 +25,7 @@ void land_half(Hart<Port>& h, const Landing& to, uint64_t value) {
     h.access.half = {value, to.first};
     return;
   }
-  const AccessInProgress::Half low = h.access.half;
+  const AccessState::Half low = h.access.half;
   h.access.half = {};
   land(h, to, low.value | value << 8 * low.size, 0);
 }

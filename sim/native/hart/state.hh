@@ -87,7 +87,7 @@ struct Landing {
 };
 
 // The access of the instruction at pc, as far as it has come.
-struct AccessInProgress {
+struct AccessState {
   // What the first access of two has read; of size 0: there was none.
   struct Half {
     uint64_t value = 0;

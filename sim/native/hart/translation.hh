@@ -13,7 +13,7 @@
 #include <optional>
 #include <utility>
 
-#include "hart/hart.hh"
+#include "hart/hart_class.hh"
 #include "hart/reach.hh"
 
 namespace uncore {

@@ -6,7 +6,7 @@
 // Hart::stopped.
 #pragma once
 
-#include "hart/hart.hh"
+#include "hart/hart_class.hh"
 #include "hart/reach.hh"
 
 namespace uncore::execute {
