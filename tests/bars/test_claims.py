@@ -1,4 +1,4 @@
-"""Do claims mean what they say, and does the page show what they claim?"""
+"""Do claims mean what they say, and are their answers those on file?"""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import msgspec
 import pytest
 
 from uncore.errors import UserError
-from uncore.support.paths import CHECKOUT
 from uncore_lab import claims as asking
 from uncore_lab.claims.amounts import Amounts, Curve
 from uncore_lab.claims.claim import Claim, Run, claim
 from uncore_lab.claims.collection import load, unasked
-from uncore_lab.claims.page import amount, stated
 from uncore_lab.claims.verdict import judge
+from uncore_lab.results import table
 
 COUNTER = Run(machine="bus:4", workload="counter/atomic", threads="1,2,4", set={"ops": 20})
 ALL = load()
+QUICK = ("brk-peak", "free-local")
 
 
 def asked(answer: Callable[..., float], **keys) -> Claim:
@@ -71,9 +71,16 @@ def test_every_claim_can_be_asked(one):
     assert one.neutral is None or not one.expected[0] <= one.neutral <= one.expected[1]
 
 
-def test_the_page_shows_what_is_claimed():
-    page = stated((CHECKOUT / "docs/claims.md").read_text())
-    assert page == {one.id: (one.claim, amount(one.expected, one.unit)) for one in ALL}
+def test_answers_on_file_are_of_these_claims_and_give_these_verdicts():
+    filed = {line["claim"]: line for line in table.load("claims")}
+    rows = [judge(one, float(filed[one.id]["got"])) for one in ALL]
+    assert table.moved(asking.table(rows), whole=True) == []
+
+
+@pytest.mark.parametrize("ids", [QUICK, pytest.param((), marks=pytest.mark.long)])
+def test_claims_get_the_answers_on_file(ids):
+    rows = asking.ask(load(ids), 1)
+    assert table.moved(asking.table(rows), whole=not ids) == []
 
 
 def test_every_figure_is_a_claim_or_has_a_reason_not_to_be():

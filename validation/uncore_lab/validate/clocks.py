@@ -1,14 +1,11 @@
 """Which clock a number follows: nanoseconds, core cycles, or cycles of the part's own clock.
 
     run(request) -> Section
-    on_page(text) -> text       docs/prediction.md with the present table in its place
 
 Of all machines at once: one machine has no spread.
 """
 
 from __future__ import annotations
-
-import re
 
 from uncore.drawing.table import Column, Row
 from uncore.topology.lineage import lineage
@@ -16,11 +13,10 @@ from uncore_lab.figures import hardware as figures
 from uncore_lab.fitting.numbers import UNITS, clocks
 from uncore_lab.predict.observe import Observation, observations
 from uncore_lab.predict.relatives import BETTER, spreads
-from uncore_lab.validate.page import markdown
+from uncore_lab.results.table import Table
 from uncore_lab.validate.section import Lacking, Request, Section
 
 TITLE = "Which clock a number follows"
-PLACE = re.compile(rf"(?<=## {TITLE}\n\n)(\|[^\n]*\n)+")
 
 PROSE = (
     "How much a measured class median, and each kind of number fitted to them, differs between"
@@ -32,7 +28,7 @@ PROSE = (
 
 def run(request: Request) -> Section:
     if request.machines:
-        raise Lacking("clocks are told by all machines together; leave the names out")
+        raise Lacking("clocks follow from all machines together; leave the names out")
     rows = [
         {"number": one.slot, "pairs": one.pairs, **{u: one.deviations.get(u) for u in UNITS}}
         for one in spreads([*_classes_seen(), *observations()])
@@ -49,11 +45,8 @@ def run(request: Request) -> Section:
             Column("follows", _follows, left=True),
         ],
         rows=rows,
+        tables=[Table("clocks", ("number",), rows)],
     )
-
-
-def on_page(text: str) -> str:
-    return PLACE.sub(markdown(run(Request())), text)
 
 
 def _classes_seen() -> list[Observation]:

@@ -29,6 +29,7 @@ from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore.topology.machine import Machine
 from uncore_lab.figures import INTERRUPTS
+from uncore_lab.results.table import Table
 from uncore_lab.validate.section import Request, Section
 
 PROBES = 1.0, 2.0  # scales of the two runs that find the third
@@ -119,6 +120,15 @@ def run(request: Request) -> Section:
         rows=rows,
         broken=broken,
         notes=notes,
+        tables=[table(rows)],
+    )
+
+
+def table(rows: Sequence[Row]) -> Table:
+    return Table(
+        "interrupts",
+        ("machine", "figure"),
+        [{**row, "err_pct": row["err_pct"] and round(row["err_pct"], 2)} for row in rows],
     )
 
 
