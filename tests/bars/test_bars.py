@@ -90,9 +90,9 @@ def test_the_home_is_one_choice_that_matters() -> None:
 
 
 def test_several_processes_find_what_one_does() -> None:
-    one, two = (handoff.run(Request(("r2700x", "i54590"), cores=cores)) for cores in (1, 2))
-    assert [row["machine"] for row in two.rows] == ["r2700x", "i54590"]
-    assert one.rows == two.rows
+    alone, together = (handoff.run(Request(("r2700x", "i54590"), cores=cores)) for cores in (1, 2))
+    assert [row["machine"] for row in together.rows] == ["r2700x", "i54590"]
+    assert alone.rows == together.rows
 
 
 # ---- A user's own matrix -------------------------------------------------------------------------
@@ -166,7 +166,7 @@ def test_pairs_of_different_kinds_of_cores_are_classes_of_their_own() -> None:
     """Eight cores of two threads, and two modules of four small ones."""
     machine = topology.load("i912900k")
     classes = figures.by_level(machine)
-    assert {name: one.pairs for name, one in classes.classes.items()} == {
+    assert {name: figure.pairs for name, figure in classes.classes.items()} == {
         "core": 8,
         "module-small": 2 * 6,
         "socket": 28 * 4,
@@ -197,7 +197,7 @@ def test_the_classes_of_a_users_machine_are_its_levels_and_the_sides_of_its_home
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--only", "handof"], "no such experiment; expected one of handoff"),
         (["--only", "handoff", "--all"], "write one or the other"),
@@ -214,12 +214,12 @@ def test_the_classes_of_a_users_machine_are_its_levels_and_the_sides_of_its_home
     ],
 )
 def test_what_cannot_be_asked_is_explained(
-    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:
         main(["validate", *words])
     assert end.value.code == 2
-    assert said in " ".join(capsys.readouterr().err.split())
+    assert message in " ".join(capsys.readouterr().err.split())
 
 
 def test_every_experiment_that_knows_a_machine_is_asked_about_it(

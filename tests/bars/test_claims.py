@@ -60,20 +60,20 @@ class Foreseen:
         return self.cell(table, 0, column or 0)
 
 
-@pytest.mark.parametrize("one", ALL, ids=lambda one: one.id)
-def test_every_claim_can_be_asked(one):
+@pytest.mark.parametrize("stated", ALL, ids=lambda stated: stated.id)
+def test_every_claim_can_be_asked(stated):
     """Machines, workloads, parameters, thread counts, tables and amounts exist."""
     curves = {}
-    for name, job in one.jobs().items():
+    for name, job in stated.jobs().items():
         tables = frozenset(table.name for table in job.program.tables)
         curves[name] = Curve({n: Foreseen(n, tables) for n in job.threads})
-    assert one.amount(curves) is not None
-    assert one.neutral is None or not one.expected[0] <= one.neutral <= one.expected[1]
+    assert stated.amount(curves) is not None
+    assert stated.neutral is None or not stated.expected[0] <= stated.neutral <= stated.expected[1]
 
 
 def test_answers_on_file_are_of_these_claims_and_give_these_verdicts():
     filed = {line["claim"]: line for line in table.load("claims")}
-    rows = [judge(one, float(filed[one.id]["got"])) for one in ALL]
+    rows = [judge(stated, float(filed[stated.id]["got"])) for stated in ALL]
     assert table.moved(asking.table(rows), whole=True) == []
 
 
@@ -84,10 +84,10 @@ def test_claims_get_the_answers_on_file(ids):
 
 
 def test_every_figure_is_a_claim_or_has_a_reason_not_to_be():
-    asked = {number for one in ALL for number in one.figures}
+    claimed = {number for stated in ALL for number in stated.figures}
     left = [number for figures, _, _ in unasked() for number in figures]
-    assert sorted(asked | set(left)) == list(range(1, 185))
-    assert len(left) == len(set(left)) and not asked & set(left)
+    assert sorted(claimed | set(left)) == list(range(1, 185))
+    assert len(left) == len(set(left)) and not claimed & set(left)
 
 
 def test_an_amount_is_the_number_that_the_run_gave():
@@ -149,8 +149,8 @@ def test_times_of_a_table_are_in_ns():
     ],
 )
 def test_the_verdict_follows_from_expected_and_got(expected, neutral, fitted, got, verdict):
-    one = asked(slower, expected=expected, neutral=neutral, fitted=fitted)
-    assert judge(one, got).verdict == verdict
+    stated = asked(slower, expected=expected, neutral=neutral, fitted=fitted)
+    assert judge(stated, got).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -166,19 +166,19 @@ def test_what_a_run_does_not_hold_is_no_answer(answer):
         asking.ask([asked(answer)], 1)
 
 
-def test_a_claim_names_runs_that_it_has():
+def test_a_statednames_runs_that_it_has():
     with pytest.raises(ValueError, match="Did you mean 'run'"):
         asked(lambda ran: ran.at(4).time)
     with pytest.raises(ValueError, match="from low to high"):
         asked(slower, expected=(2, 1))
 
 
-def test_an_unknown_claim_is_the_user_s_mistake():
+def test_an_unknown_statedis_the_user_s_mistake():
     with pytest.raises(UserError, match="Did you mean 'free-local'"):
         load(["fre-local"])
 
 
-def test_a_claim_whose_run_fails_its_check_is_not_answered(monkeypatch):
+def test_a_statedwhose_run_fails_its_check_is_not_answered(monkeypatch):
     (result,) = asking.execute([COUNTER.job()])
     result.points[0] = msgspec.structs.replace(result.points[0], failures=["x.c:1: lost"])
     monkeypatch.setattr(asking, "execute", lambda *_: [result])

@@ -13,7 +13,6 @@ from uncore.drawing import numbers as units
 from uncore.execution import request
 from uncore.job import option_values as words
 from uncore.job.placement import place, thread_counts
-from uncore.support.paths import CHECKOUT
 from uncore.topology.distance import boundaries, classes, distance
 
 
@@ -88,4 +87,6 @@ def test_numbers_are_written_for_people(written, text):
 def test_every_field_of_a_result_is_described():
     page = uncore.result.describe.describe()
     fields = [name for part in uncore.result.describe.PARTS for name in part.__struct_fields__]
-    assert [name for name in fields if not re.search(rf"^\| `{name}` \| `.+` \| \S", page, re.M)] == []
+    assert [
+        name for name in fields if not re.search(rf"^\| `{name}` \| `.+` \| \S", page, re.M)
+    ] == []

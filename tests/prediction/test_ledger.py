@@ -91,15 +91,15 @@ def test_a_prediction_lies_inside_its_interval() -> None:
 def test_a_prediction_is_recorded_as_it_is_printed(mine: Path) -> None:
     record.record(["epyc9374f"], ledger=mine, day="2031-01-01")
     (entry,) = (e for e in entries(mine) if e.date == "2031-01-01")
-    found, home = forecast.predicted("epyc9374f")
+    printed, home = forecast.predicted("epyc9374f")
     assert (entry.machine, entry.predicted.commit, entry.predicted.home) == (
         "epyc9374f",
         "c0ffee1",
         home,
     )
     assert entry.predicted.classes == {
-        label: pytest.approx((one.low, one.ns, one.high), abs=0.05)
-        for label, one in found.classes.items()
+        label: pytest.approx((median.low, median.ns, median.high), abs=0.05)
+        for label, median in printed.classes.items()
     }
 
 

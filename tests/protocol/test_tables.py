@@ -14,7 +14,6 @@ from uncore.protocol.reader import MOST_STATES
 from uncore.protocol.shapes import PROTOCOLS, names
 from uncore.protocol.tables import IMPOSSIBLE, SHIPPED, load, pack
 from uncore.protocol.text import text
-from uncore.support.paths import CHECKOUT
 
 
 @pytest.fixture

@@ -53,7 +53,7 @@ def watched(ledger: Path = LEDGER) -> dict[str, Entry]:
 
 def medians(entry: Entry) -> dict[str, float]:
     forecast, _ = predicted(entry.machine, entry.predicted.home)
-    return {label: one.ns for label, one in forecast.classes.items()}
+    return {label: median.ns for label, median in forecast.classes.items()}
 
 
 def read_moved(path: Path = MOVED) -> dict[str, Moved]:
@@ -66,24 +66,26 @@ def read_moved(path: Path = MOVED) -> dict[str, Moved]:
 
 
 def drift(entry: Entry, medians: Mapping[str, float], moved: Moved | None) -> list[str]:
-    known = moved.classes if moved else {}
-    return [*_moved(entry, medians, known), *_idle(entry, known)]
+    listed = moved.classes if moved else {}
+    return [*_moved(entry, medians, listed), *_idle(entry, listed)]
 
 
-def _moved(entry: Entry, medians: Mapping[str, float], known: Mapping[str, float]) -> Iterator[str]:
+def _moved(
+    entry: Entry, medians: Mapping[str, float], listed: Mapping[str, float]
+) -> Iterator[str]:
     sealed = {label: ns for label, (_, ns, _) in entry.predicted.classes.items()}
     for label in sealed.keys() | medians.keys():
-        expected, today = known.get(label, sealed.get(label)), medians.get(label)
+        expected, today = listed.get(label, sealed.get(label)), medians.get(label)
+        source = "moved.toml says" if label in listed else f"sealed on {entry.date}"
         if expected is None or today is None or _far(today, expected):
             yield (
                 f"{entry.machine} {label}: {_written(today)}, expected {_written(expected)} as"
-                f" {'moved.toml says' if label in known else f'sealed on {entry.date}'};"
-                f" {RECORD.format(entry.machine)}"
+                f" {source}; {RECORD.format(entry.machine)}"
             )
 
 
-def _idle(entry: Entry, known: Mapping[str, float]) -> Iterator[str]:
-    for label, ns in known.items():
+def _idle(entry: Entry, listed: Mapping[str, float]) -> Iterator[str]:
+    for label, ns in listed.items():
         if label not in entry.predicted.classes:
             yield f"moved.toml: {entry.machine} has no class {label} on record"
         elif not _far(ns, entry.predicted.classes[label][1]):

@@ -73,10 +73,10 @@ def moved(table: Table, *, whole: bool = False) -> list[str]:
     """Of a whole table also the rows on file that are computed no more."""
     filed = {tuple(line[key] for key in table.keys): line for line in load(table.name)}
     computed = table.lines
-    found = [words for key, line in computed.items() for words in _moved(filed.get(key), key, line)]
+    words = [word for key, line in computed.items() for word in _moved(filed.get(key), key, line)]
     if whole:
-        found += [f"{' '.join(key)}: no longer computed" for key in filed if key not in computed]
-    return [f"{table.name}.csv: {words}" for words in found]
+        words += [f"{' '.join(key)}: no longer computed" for key in filed if key not in computed]
+    return [f"{table.name}.csv: {word}" for word in words]
 
 
 def _moved(filed: Line | None, key: Key, line: Line) -> Iterator[str]:

@@ -27,9 +27,9 @@ PROSE = (
 
 
 def run(request: Request) -> Section:
-    known = entries()
-    names = request.chosen({e.machine: e for e in known}, "no prediction is on record of")
-    chosen = [e for e in known if e.machine in names and (request.machines or e.measured)]
+    recorded = entries()
+    names = request.chosen({e.machine: e for e in recorded}, "no prediction is on record of")
+    chosen = [e for e in recorded if e.machine in names and (request.machines or e.measured)]
     return Section(
         name="blind",
         title="Predicted blind, then measured",
@@ -83,9 +83,9 @@ def _notes(chosen: Sequence[Entry]) -> list[str]:
     notes += [f"{e.machine}: {e.measured.note}" for e in of if e.measured and e.measured.note]
     names = {entry.machine for entry in chosen}
     return notes + [
-        f"{one.date}, {', '.join(one.machines)}: {one.said}"
-        for one in scores()
-        if names & set(one.machines)
+        f"{score.date}, {', '.join(score.machines)}: {score.said}"
+        for score in scores()
+        if names & set(score.machines)
     ]
 
 

@@ -30,9 +30,13 @@ def run(request: Request) -> Section:
     if request.machines:
         raise Lacking("clocks follow from all machines together; leave the names out")
     rows = [
-        {"number": one.slot, "pairs": one.pairs, **{u: one.deviations.get(u) for u in UNITS}}
-        for one in spreads([*_classes_seen(), *observations()])
-        if one.deviations
+        {
+            "number": number.slot,
+            "pairs": number.pairs,
+            **{u: number.deviations.get(u) for u in UNITS},
+        }
+        for number in spreads([*_classes_seen(), *observations()])
+        if number.deviations
     ]
     return Section(
         name="clocks",
@@ -51,15 +55,15 @@ def run(request: Request) -> Section:
 
 def _classes_seen() -> list[Observation]:
     """Measured class medians, as if they were numbers: what a user sees, and no model between."""
-    found = []
+    seen = []
     for name in figures.well_measured():
         ancestors, periods = lineage(name), clocks(name)
-        for label, one in figures.read(name).classes.items():
-            descent = ancestors.get(one.within, ())
+        for label, figure in figures.read(name).classes.items():
+            descent = ancestors.get(figure.within, ())
             slot = f"{label} of {' '.join(descent[:2])}"
-            values = {unit: one.ns / period for unit, period in periods.items()}
-            found += [Observation(name, slot, descent, values)] if descent else []
-    return sorted(found, key=lambda o: o.slot)
+            values = {unit: figure.ns / period for unit, period in periods.items()}
+            seen += [Observation(name, slot, descent, values)] if descent else []
+    return sorted(seen, key=lambda o: o.slot)
 
 
 HEADS = ("in ns", "in core cycles", "in uncore cycles")
@@ -70,6 +74,8 @@ def _deviation(value: float | None) -> str:
 
 
 def _follows(row: Row) -> str:
-    known = {unit: row[unit] for unit in UNITS if row[unit] is not None}
-    least = min(known.values(), default=0.0)
-    return " or ".join(u for u, v in known.items() if v <= least / BETTER) if known else "-"
+    deviations = {unit: row[unit] for unit in UNITS if row[unit] is not None}
+    least = min(deviations.values(), default=0.0)
+    return (
+        " or ".join(u for u, v in deviations.items() if v <= least / BETTER) if deviations else "-"
+    )

@@ -117,12 +117,12 @@ def values(rows: list[Row]) -> list[Value]:
 
 
 def rows_of(name: str) -> list[Row]:
-    machine, found = topology.load(name), []
+    machine, rows = topology.load(name), []
     for case, measured in figures.part(name, "directory", Figures).known().items():
         ns = simulated(machine, CASES[case])
         off = round(100 * (ns / measured - 1), 1)
-        found.append(Row(name, case, measured, round(ns, 1), off))
-    return found
+        rows.append(Row(name, case, measured, round(ns, 1), off))
+    return rows
 
 
 def simulated(machine: Machine, case: Case) -> float:

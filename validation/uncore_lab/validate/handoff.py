@@ -194,23 +194,23 @@ def _chosen(request: Request) -> list[str]:
         return request.of_matrix()
     if request.home:
         raise UserError(f"--home {request.home}: belongs to a matrix of yours; write --matrix FILE")
-    known, folder = figures.carried(), request.matrices
+    carried, folder = figures.carried(), request.matrices
     instead = "; or give your own matrix with --matrix FILE"
-    named = request.chosen(known, "nothing was measured on", instead)
+    named = request.chosen(carried, "nothing was measured on", instead)
     if not folder:
         return named
     if not folder.is_dir():
         raise UserError(f"--matrices {folder}: expected a directory of CSV files, one a machine")
-    with_matrix = [name for name in known if (folder / f"{name}.csv").is_file()]
+    with_matrix = [name for name in carried if (folder / f"{name}.csv").is_file()]
     if not with_matrix:
-        raise UserError(f"--matrices {folder}: no file NAME.csv of {', '.join(known)} is there")
+        raise UserError(f"--matrices {folder}: no file NAME.csv of {', '.join(carried)} is there")
     return named if request.machines else with_matrix
 
 
 def picture(compared: Compared) -> Picture:
     """Simulated, measured, and how far off, on one scale."""
-    machine, known = compared.machine, compared.measured[~np.isnan(compared.measured)]
-    span = (float(known.min()), float(np.quantile(known, 0.995)))
+    machine, measured = compared.machine, compared.measured[~np.isnan(compared.measured)]
+    span = (float(measured.min()), float(np.quantile(measured, 0.995)))
     harts, lines = range(machine.harts), boundaries(machine, range(machine.harts))
     off = 100 * (compared.simulated / compared.measured - 1)
     panels = [

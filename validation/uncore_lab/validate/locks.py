@@ -167,8 +167,8 @@ def _near(errors: Sequence[float]) -> float:
     return sum(error <= NEAR for error in errors) / len(errors)
 
 
-def _off(one: float, other: float) -> float:
-    return max(one / other, other / one)
+def _off(value: float, other: float) -> float:
+    return max(value / other, other / value)
 
 
 def _curves(points: Iterable[Point]) -> list[list[Point]]:

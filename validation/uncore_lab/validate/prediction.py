@@ -59,9 +59,9 @@ def run(request: Request) -> Section:
     alone: list[str] = []
     with progress(len(names), "leaving out", "machines") as advance:
         answers = mapped(partial(left_out, request=request), names, request.cores)
-        for name, (found, kept) in zip(names, answers, strict=True):
-            rows += found
-            alone += [f"{name} {label}" for label in kept]
+        for name, (own, unlent_classes) in zip(names, answers, strict=True):
+            rows += own
+            alone += [f"{name} {label}" for label in unlent_classes]
             advance(1)
     unlent = [f"No other machine has the parts of: {', '.join(alone)}"] if alone else []
     return Section(
@@ -90,12 +90,12 @@ def _chosen(request: Request) -> list[str]:
 
 def left_out(name: str, request: Request = ALL) -> tuple[list[dict[str, Any]], list[str]]:
     hardware, truth = _truth(name, request)
-    found = forecast(name, hardware, [o for o in observations() if o.machine != name])
+    forecasted = forecast(name, hardware, [o for o in observations() if o.machine != name])
     x86 = lineage(name).get("core", ())[:1] == (X86,)
     carried = name in figures.carried()
     rows = []
-    for label, one in found.classes.items():
-        if label not in truth or not (one.lent or request.matrix):
+    for label, predicted in forecasted.classes.items():
+        if label not in truth or not (predicted.lent or request.matrix):
             continue
         real = truth[label]
         nulls = guesses(name, label) if carried else {}
@@ -103,29 +103,29 @@ def left_out(name: str, request: Request = ALL) -> tuple[list[dict[str, Any]], l
             {
                 "machine": name,
                 "class": label,
-                "predicted_ns": round(one.ns, 2),
-                "low_ns": round(one.low, 2),
-                "high_ns": round(one.high, 2),
+                "predicted_ns": round(predicted.ns, 2),
+                "low_ns": round(predicted.low, 2),
+                "high_ns": round(predicted.high, 2),
                 "measured_ns": round(real, 2),
-                "error_pct": _off(one.ns, real),
-                "inside": one.low <= real <= one.high,
-                "lent": one.lent,
+                "error_pct": _off(predicted.ns, real),
+                "inside": predicted.low <= real <= predicted.high,
+                "lent": predicted.lent,
                 "x86": x86,
                 **{f"{null}_pct": _off(nulls.get(null), real) for null in Nulls._fields},
             }
         )
-    return rows, [label for label, one in found.classes.items() if not one.lent]
+    return rows, [label for label, p in forecasted.classes.items() if not p.lent]
 
 
 def _truth(name: str, request: Request) -> tuple[Hardware, Mapping[str, float]]:
     """Which pairs are a class, and the measured median of each."""
     machine = topology.load(name)
-    known = name in figures.carried() and not request.home
-    hardware = figures.read(name) if known else figures.by_level(machine, request.home)
+    ours = name in figures.carried() and not request.home
+    hardware = figures.read(name) if ours else figures.by_level(machine, request.home)
     if request.matrix:
         matrix = figures.measured_matrix(request.matrix, machine)
         return hardware, medians(matrix, hardware.masks(machine))
-    return hardware, {label: one.ns for label, one in hardware.classes.items()}
+    return hardware, {label: figure.ns for label, figure in hardware.classes.items()}
 
 
 def _off(guess: float | None, real: float) -> float | None:

@@ -122,13 +122,13 @@ def _fit_work(chosen: Sequence[Series], cores: int) -> list[int]:
 
     Time is linear in them, so two runs tell; 0 where the skeleton alone takes longer.
     """
-    jobs = [one.job([1], work) for one in chosen for work in PROBES]
+    jobs = [curve.job([1], work) for curve in chosen for work in PROBES]
     times = [1e9 / _rates([result])[1] for result in execute(jobs, cores)]
     works = []
-    for one, bare, more in zip(chosen, times[::2], times[1::2], strict=True):
-        wanted = 1e9 * one.skeleton.counted / one.rates[0]
+    for curve, bare, more in zip(chosen, times[::2], times[1::2], strict=True):
+        target = 1e9 * curve.skeleton.counted / curve.rates[0]
         slope = (PROBES[1] - PROBES[0]) / (more - bare)
-        works.append(max(0, round(PROBES[0] + (wanted - bare) * slope)))
+        works.append(max(0, round(PROBES[0] + (target - bare) * slope)))
     return works
 
 
@@ -178,14 +178,14 @@ def _points(curve: Curve) -> list[Row]:
 
 
 def _row(curve: Curve) -> Row:
-    ours, theirs, one = curve.simulated, curve.measured, curve.series
+    ours, theirs, series = curve.simulated, curve.measured, curve.series
     return {
-        "machine": one.machine,
-        "benchmark": one.benchmark,
-        "system": one.kind,
+        "machine": series.machine,
+        "benchmark": series.benchmark,
+        "system": series.kind,
         "work": curve.work,
-        "fitted": list(one.skeleton.fitted),
-        "tasks": one.measured.tasks,
+        "fitted": list(series.skeleton.fitted),
+        "tasks": series.measured.tasks,
         "simulated": [round(v, 2) for v in ours],
         "measured": [round(v, 2) for v in theirs],
         "shape_error": round(curve.shape_error, 2),
@@ -195,13 +195,13 @@ def _row(curve: Curve) -> Row:
     }
 
 
-def signature(found: Sequence[Curve]) -> list[tuple[float, float]]:
+def signature(curves: Sequence[Curve]) -> list[tuple[float, float]]:
     """From one number of tasks to the next: the median ratio of throughput over the contended
     series that have a skeleton, simulated and measured."""
-    contended = [curve for curve in found if curve.contended(curve.measured)]
+    contended = [curve for curve in curves if curve.contended(curve.measured)]
     return [
         (_step(at, [c.simulated for c in contended]), _step(at, [c.measured for c in contended]))
-        for at in pairwise(range(len(found[0].series.measured.tasks)))
+        for at in pairwise(range(len(curves[0].series.measured.tasks)))
     ]
 
 
@@ -209,8 +209,8 @@ def _step(at: tuple[int, int], each: Sequence[list[float]]) -> float:
     return statistics.median(curve[at[1]] / curve[at[0]] for curve in each)
 
 
-def _signature(machine: str, found: Sequence[Curve]) -> str:
-    own = [curve for curve in found if curve.series.machine == machine]
+def _signature(machine: str, curves: Sequence[Curve]) -> str:
+    own = [curve for curve in curves if curve.series.machine == machine]
     measured = own[0].series.measured
     steps = [
         f"{a} to {b} tasks {ours:.2f} (measured {theirs:.2f}, over all {every:.2f})"

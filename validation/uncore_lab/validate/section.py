@@ -36,16 +36,16 @@ class Request:
     pictures: bool = False  # are shown: a report is being written
     every: bool = False  # point that was measured, where some would do
 
-    def chosen(self, known: Collection[str], lacking: str, instead: str = "") -> list[str]:
+    def chosen(self, carried: Collection[str], lacking: str, instead: str = "") -> list[str]:
         """The machines named, or all that the experiment knows; `lacking` is what a name that is
         none of them has to be told, `instead` what else its user could do."""
         for name in self.machines:
-            if name not in known:
+            if name not in carried:
                 raise Lacking(
-                    f"{lacking} '{name}'.{nearest(name, known)} Expected one of"
-                    f" {', '.join(known)}{instead}"
+                    f"{lacking} '{name}'.{nearest(name, carried)} Expected one of"
+                    f" {', '.join(carried)}{instead}"
                 )
-        return list(self.machines or known)
+        return list(self.machines or carried)
 
     def of_matrix(self) -> list[str]:
         """The one machine that the user's matrix was measured on."""

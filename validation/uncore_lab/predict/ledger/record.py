@@ -68,14 +68,15 @@ def _reasons(
 
 
 def _prediction(name: str, commit: str) -> Prediction:
-    found, home = predicted(name)
-    classes = found.classes.values()
+    forecast, home = predicted(name)
+    classes = forecast.classes.values()
     return Prediction(
         commit=commit,
         home=home,
-        kept=[one.name for one in classes if not one.lent],
+        kept=[median.name for median in classes if not median.lent],
         classes={
-            one.name: (round(one.low, 1), round(one.ns, 1), round(one.high, 1)) for one in classes
+            median.name: (round(median.low, 1), round(median.ns, 1), round(median.high, 1))
+            for median in classes
         },
     )
 
@@ -109,12 +110,12 @@ def text(
         lines.append("[reasons]")
         lines += [f"{name} = {_quoted(why)}" for name, why in sorted(reasons.items())]
         lines.append("")
-    for name, one in sorted(machines.items()):
-        lines += [f"[machines.{name}]", f'commit  = "{one.commit}"']
-        lines += [f'home    = "{one.home}"'] if one.home else []
-        lines += [f"kept    = {_quoted(one.kept)}"] if one.kept else []
+    for name, prediction in sorted(machines.items()):
+        lines += [f"[machines.{name}]", f'commit  = "{prediction.commit}"']
+        lines += [f'home    = "{prediction.home}"'] if prediction.home else []
+        lines += [f"kept    = {_quoted(prediction.kept)}"] if prediction.kept else []
         lines.append(f"[machines.{name}.classes]")
-        lines += [f"{label:<17} = {list(three)}" for label, three in one.classes.items()]
+        lines += [f"{label:<17} = {list(three)}" for label, three in prediction.classes.items()]
         lines.append("")
     return "\n".join(lines)
 
