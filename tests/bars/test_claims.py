@@ -166,19 +166,19 @@ def test_what_a_run_does_not_hold_is_no_answer(answer):
         asking.ask([asked(answer)], 1)
 
 
-def test_a_statednames_runs_that_it_has():
+def test_a_claim_names_runs_that_it_has():
     with pytest.raises(ValueError, match="Did you mean 'run'"):
         asked(lambda ran: ran.at(4).time)
     with pytest.raises(ValueError, match="from low to high"):
         asked(slower, expected=(2, 1))
 
 
-def test_an_unknown_statedis_the_user_s_mistake():
+def test_an_unknown_claim_is_the_user_s_mistake():
     with pytest.raises(UserError, match="Did you mean 'free-local'"):
         load(["fre-local"])
 
 
-def test_a_statedwhose_run_fails_its_check_is_not_answered(monkeypatch):
+def test_a_claim_whose_run_fails_its_check_is_not_answered(monkeypatch):
     (result,) = asking.execute([COUNTER.job()])
     result.points[0] = msgspec.structs.replace(result.points[0], failures=["x.c:1: lost"])
     monkeypatch.setattr(asking, "execute", lambda *_: [result])
