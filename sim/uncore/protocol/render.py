@@ -66,8 +66,8 @@ def _met(tables: Tables) -> Tables:
 
 INTRODUCTION = """# The protocol, as tables
 
-The tables that both engines execute and that `uncore check` walks. Rules that cite them: sections C, R
-and J of [model.md](model.md). Rows that a protocol never meets are left out.
+The tables that both engines execute and that `uncore check` walks. Rules that cite them: sections
+C, R and J of [model.md](model.md). Rows that a protocol never meets are left out.
 """
 
 
