@@ -22,7 +22,8 @@ import msgspec
 
 from uncore import topology
 from uncore.drawing import standalone
-from uncore.engine import initial_memory as boot, outcome
+from uncore.engine import initial_memory as boot
+from uncore.engine import outcome
 from uncore.engine.native import told, trace
 from uncore.job import Job
 from uncore.job.placement import place

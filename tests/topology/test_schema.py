@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -143,6 +144,12 @@ def test_structs_are_made_where_the_native_module_is_not_built_yet(tmp_path: Pat
     assert made.read_text() == (CHECKOUT / "build/native/spec/spec.hh").read_text()
 
 
-def test_the_page_of_keys_is_up_to_date() -> None:
-    assert CHECKOUT
-    assert (CHECKOUT / "docs/machine.md").read_text() == page(), "python -m uncore.topology.page"
+def suffixes(key: str) -> tuple[str, str]:
+    """Its name in a table of the first part, and of all but the last."""
+    return key.partition(".")[2], key.rpartition(".")[2]
+
+
+def test_the_page_has_every_key_with_what_it_is() -> None:
+    rows = re.findall(r"^\| `([^`]+)` \|.*(?<!\\)\| (\S.*) \|$", page(), re.MULTILINE)
+    named = {name for name, _ in rows}
+    assert [key for key in KEYS if not {key, *suffixes(key)} & named] == []

@@ -17,7 +17,7 @@ from uncore.report.document.page import prose
 from uncore.study.compare import results as comparing
 from uncore.study.explore import explore
 from uncore.study.explore.plan import Plan
-from uncore_lab.validate.page import report
+from uncore_lab.validate import report
 from uncore_lab.validate.section import Picture, Section
 
 HEADS = (
@@ -99,7 +99,7 @@ def test_report_of_a_validation_has_what_is_past_its_bound(tmp_path):
     column = Column("machine", "machine", left=True)
     rows = [{"machine": "<bus>"}]
     section = Section("x", "Locks", "How near.", [column], rows, broken=["bus: 30 %"], notes=["n"])
-    report(tmp_path / "v.html", [section], "uncore validate")
+    report.write(tmp_path / "v.html", [section], "uncore validate")
     text = (tmp_path / "v.html").read_text()
     assert "&lt;bus&gt;" in text and "Past its bound: bus: 30 %" in text
 
@@ -107,7 +107,7 @@ def test_report_of_a_validation_has_what_is_past_its_bound(tmp_path):
 def test_heat_map_of_a_report_is_shown(tmp_path):
     drawn = Picture("x", "x", [heat_map([[0, 1], [1, 0]], {}, "x", "ns")])
     section = Section("x", "Handoffs", "How near.", [], [], pictures=[drawn])
-    report(tmp_path / "v.html", [section], "uncore validate")
+    report.write(tmp_path / "v.html", [section], "uncore validate")
     with opened(tmp_path / "v.html") as shown:  # what the policy forbids is a complaint
         assert shown.locator("figure image").count() > 0
 

@@ -3,7 +3,7 @@
 Interface: `emit(rows, as_json, columns, title)`; `cells(rows, columns)` for a table that is
 written elsewhere; `say(text)` for what stands around tables; `print_json(value)` for what is no
 table.  The keys of the rows are the documented, stable ones (docs/cli.md); `columns` says which of
-them people see, how, and what they mean: `--help` and docs/commands.md explain them by `about`.
+them people see, how, and what they mean: `--help` and the site explain them by `about`.
 Invariant: no line has trailing blanks; layout.py says what stands beside what.
 """
 
