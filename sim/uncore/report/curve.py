@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 
 from uncore.drawing import numbers as units
 from uncore.drawing.table import Column, Row, emit, say
-from uncore.report.spread import figure, say_seeds, throughput
-from uncore.result import Result, to_medians
+from uncore.report.spread import figure, say_seeds
+from uncore.result import Point, Result, to_medians
+from uncore.result.columns import PointColumn, columns
 
 JOB = ("machine", "workload", "placement", "home", "engine")
 TRANSFERS = "transfers."
@@ -25,8 +26,8 @@ def show(results: Sequence[Result], as_json: bool) -> None:
     heads = list(dict.fromkeys(k for row in rows for k in row if names(k)))
     same = [k for k in heads if len({row.get(k) for row in rows}) == 1]
     varying = [Column(head(k), k, left=True, key=True) for k in heads if k not in same]
-    columns = [*varying, *COLUMNS, *fetched(rows)]
-    emit(rows, as_json, columns, _title(rows[0], same) if rows else "")
+    shown = [*varying, *COLUMNS, *fetched(rows)]
+    emit(rows, as_json, shown, _title(rows[0], same) if rows else "")
     if not as_json:
         say_seeds(seed for row in rows for seed in row["seeds"])
         if drawn := max((row.get("samples", 0) for row in rows), default=0):
@@ -74,46 +75,24 @@ def at(key: str) -> Callable[[Row], float | None]:
     return lambda row: row.get(key)
 
 
-COLUMNS = [
-    Column("threads", "threads", about="harts that ran the workload", key=True),
-    throughput(),
-    Column(
-        "4 of 5 machines",
-        lambda row: row.get("samples") and (row["throughput_low"], row["throughput_high"]),
-        lambda ends: " to ".join(map(units.rate, ends)) if ends else units.EMPTY,
-        about="where numbers of a machine's file have intervals: of machines drawn from these, four"
-        " of five have a throughput between",
-    ),
-    figure("p50", at("latency.p50_ps"), units.duration, "half of the operations took at most this"),
-    figure("p99", at("latency.p99_ps"), units.duration, "99 of 100 operations took at most this"),
-    figure(
-        "fairness",
-        at("fairness"),
-        units.ratio,
-        "the slowest thread's rate over the fastest's; - where they hardly worked together",
-    ),
-    Column(
-        "busiest link",
-        "busiest_link_ppm",
-        units.percent,
-        about="part of the time in which the busiest link was",
-        minor=True,
-    ),
-    Column(
-        "resolver",
-        "busiest_resolver_ppm",
-        units.percent,
-        about="part of the time in which the busiest slice or home was",
-        minor=True,
-    ),
-    Column(
-        "instructions",
-        "instructions",
-        units.count,
-        about="instructions retired, all threads together",
-        minor=True,
-    ),
-]
+def _column(declared: PointColumn) -> Column:
+    """The declared column of a point as one of the table, with its spread over the repeats."""
+    head, about = declared.head, declared.about
+    if declared.apart:
+        return figure(head, at(declared.key), declared.write, about, minor=declared.minor)
+    first = declared.key == "threads"
+    return Column(head, declared.key, declared.write, about=about, key=first, minor=declared.minor)
+
+
+INTERVAL = Column(
+    "4 of 5 machines",
+    lambda row: row.get("samples") and (row["throughput_low"], row["throughput_high"]),
+    lambda ends: " to ".join(map(units.rate, ends)) if ends else units.EMPTY,
+    about="where numbers of a machine's file have intervals: of machines drawn from these, four"
+    " of five have a throughput between",
+)
+_THREADS, _THROUGHPUT, *_OTHERS = (_column(one) for one in columns(Point) if one.head)
+COLUMNS = [_THREADS, _THROUGHPUT, INTERVAL, *_OTHERS]
 FETCHED = "lines fetched per operation, from"
 PER_OP = Column(
     "LEVEL, LEVEL data, memory",

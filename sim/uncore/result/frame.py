@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from uncore.errors import UserError
+from uncore.result import columns
 
 if TYPE_CHECKING:
     import polars
@@ -39,8 +40,8 @@ class Tabled(Protocol):
 
 def to_row(result: Tabled, point: Any) -> dict[str, Any]:
     """One point of a result."""
-    known = point_columns(point) | {"result_hash": result.result_hash}
-    return job_columns(result.job) | known | result.uncertain(point.threads)
+    outcome = columns.values(point) | {"result_hash": result.result_hash}
+    return job_columns(result.job) | outcome | result.uncertain(point.threads)
 
 
 def to_rows(results: Iterable[Tabled]) -> list[dict[str, Any]]:
@@ -118,29 +119,4 @@ def job_columns(job: dict[str, Any]) -> dict[str, Any]:
         "home": job["home"],
         **{f"with.{key}": value for key, value in job["overrides"]},
         **{f"set.{name}": value for name, value in job["parameters"]},
-    }
-
-
-def point_columns(point: Any) -> dict[str, Any]:
-    latency = point.latency
-    return {
-        "threads": point.threads,
-        "seed": point.seed if isinstance(point.seed, int) else None,
-        "ops": point.ops,
-        "elapsed_ps": point.elapsed_ps,
-        "throughput": point.throughput,
-        "latency.p50_ps": latency and latency.p50,
-        "latency.p90_ps": latency and latency.p90,
-        "latency.p99_ps": latency and latency.p99,
-        "latency.max_ps": latency and latency.max,
-        **{f"transfers.{name}": count for name, count in (point.transfers or {}).items()},
-        "invalidations": point.invalidations,
-        "busiest_link_ppm": point.links[0][1] if point.links else None,
-        "busiest_resolver_ppm": point.resolvers[0][1] if point.resolvers else None,
-        "instructions": point.instructions,
-        "transactions": point.transactions,
-        "events": point.events,
-        "fairness": None if point.fairness is None else round(point.fairness, 4),
-        "thread_ops": point.thread_ops,
-        "failures": point.failures,
     }

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from uncore.cli.options.single import Plot, Report
 from uncore.errors import UserError
-from uncore.report.selection import Wanted, figure
+from uncore.report.selection import FIGURES, Wanted, figure
 
 
 @Parameter(name="*")
@@ -22,7 +22,7 @@ class Chart:
         str, Parameter(help="of the picture: threads, or an option with several values")
     ] = ""
     y: Annotated[
-        str, Parameter(help="figures drawn: some of throughput,p50,p90,p99,max,fairness")
+        str, Parameter(help=f"figures drawn: some of {','.join(FIGURES)}")
     ] = "throughput"
     heat: Annotated[str, Parameter(help="KEY,KEY: a value for each pair of these, by colour")] = ""
     facet: Annotated[str, Parameter(help="a panel for each value of this option")] = ""
