@@ -3,7 +3,7 @@
 An engine is a module of this package with
 
     ABOUT: str                               one line for `uncore list`
-    GIVES: frozenset[str]                    the fields of `result.Point` it can know
+    ABSENT: Mapping[str, str]                fields of `result.Point` it cannot know, and why
     missing() -> str                         what must be installed to use it here; "" when usable
     PROBES: frozenset[str]                   the probes it has
     HARTS: int                               as many it runs without being told that it may be slow
@@ -17,8 +17,9 @@ a struct (`OPTIONS`, options.py); `missing`, `run` and what else it has then tak
 
 `run` executes a job of one thread count (`Job.at`) and calls `tick` now and then, and at the end,
 with the number of operations done so far, the simulated time reached, in ps, and the memory
-touched, in bytes; 0 for what it cannot know yet.  `tick` may raise (limits.py).  What
-the engine cannot know of a point it leaves out and explains in `absent`.  It raises GuestError when
+touched, in bytes; 0 for what it cannot know yet.  `tick` may raise (limits.py).  A field that the
+engine leaves out is empty in the point, never zero, with the reason of `ABSENT`; the engine's own
+`absent` says why a field is empty in this one run.  It raises GuestError when
 the guest goes wrong, UserError when it is asked for something it cannot do, KeyboardInterrupt when
 the user has had enough.
 Invariant: equal jobs give equal dictionaries.
@@ -31,12 +32,14 @@ import importlib.util
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
+import msgspec
 from msgspec import Struct
 
 from uncore.engine import copy
 from uncore.engine.limits import Limits, Watch, watch
 from uncore.engine.options import take
 from uncore.errors import UserError, nearest
+from uncore.result import Point
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,6 +69,9 @@ PROBES = {
     "operations": "which lines operations shared: the fields of result.observed.Shared",
 }
 Probes = frozenset[str]
+# The fields of a point that an engine measures, and those of them that it may leave out.
+QUANTITIES = {*Point.__struct_fields__} - {"seed", "names", "output", "absent"}
+OPTIONAL = [field.name for field in msgspec.structs.fields(Point) if field.default is None]
 Tick = Callable[[int, int], None]
 
 
@@ -77,7 +83,7 @@ class Engine(Protocol):
     """What the modules of this package look like."""
 
     ABOUT: str
-    GIVES: frozenset[str]
+    ABSENT: Mapping[str, str]
     PROBES: frozenset[str]
     HARTS: int
 
@@ -130,7 +136,22 @@ def missing(name: str, told: Told = NOTHING) -> str:
 
 def run(job: Job, probes: Probes, tick: Tick = silent, told: Told = NOTHING) -> dict[str, Any]:
     """One point on the job's engine, which has been asked whether it is usable."""
-    return load(job.engine).run(job, probes, watched(job, told, tick), **_given(job.engine, told))
+    module = load(job.engine)
+    fields = module.run(job, probes, watched(job, told, tick), **_given(job.engine, told))
+    return explained(job.engine, fields)
+
+
+def explained(name: str, fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a point, with the reason for each that the engine has left out."""
+    reasons = {**load(name).ABSENT, **fields.get("absent", {})}
+    empty = [field for field in OPTIONAL if fields.get(field) is None]
+    uncounted = f"engine '{name}' does not count it"
+    return fields | {"absent": {field: reasons.get(field, uncounted) for field in empty}}
+
+
+def gives(name: str) -> list[str]:
+    """The fields of a point that the engine can know."""
+    return sorted(QUANTITIES - load(name).ABSENT.keys())
 
 
 def watched(job: Job, told: Told, tick: Tick = silent) -> Watch:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 SUSPECTS = ["stopped", "running", "waiting", "spinning", "idle"]  # whom to name first in a message
 MOST_SUSPECTS = 16
+NO_OPERATIONS = "the workload marks no operations"  # why a point has no latency
 MOST_LINES = 64  # hottest lines kept in a result
 
 
@@ -71,9 +72,7 @@ def point(job: Job, engine: Run) -> dict[str, Any]:
     if guest.linux and point["latency"] is None:
         point["latency"] = tasks.latency(point)
     if point["latency"] is None:
-        point["absent"]["latency"] = "the workload marks no operations"
-    if point["events"] is None:
-        point["absent"]["events"] = "what one step is differs from engine to engine"
+        point["absent"]["latency"] = NO_OPERATIONS
     return point
 
 

@@ -30,10 +30,7 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 ABOUT = "gem5: full system on bare metal, Ruby and a SimpleNetwork (an outside simulator)"
-GIVES = frozenset(
-    "threads ops elapsed_ps thread_ops thread_ps invalidations instructions transactions tables"
-    " failures".split()
-)
+ABSENT = read.ABSENT
 # Why its times are not the model's: for `uncore crosscheck`; docs/engines.md says more.
 DIFFERS = (
     "a hart waits for its stores; branches are never predicted wrongly; pause is one instruction",

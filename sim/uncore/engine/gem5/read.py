@@ -52,7 +52,6 @@ def point(job: Job, output: str, place: Path, protocol: str) -> dict[str, Any]:
         "instructions": int(instructions[1]) if instructions else 0,
         "transactions": sum(sum(events.get(name, ())) for name in known.misses),
         "invalidations": sum(sum(events.get(name, ())[cores]) for name in known.losses),
-        "absent": dict(ABSENT),
     }
 
 

@@ -6,6 +6,7 @@ machine and a program's initial memory, and lets it run in slices so that Ctrl-C
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,10 +26,7 @@ if TYPE_CHECKING:
     from uncore.program.program import Image
 
 ABOUT = "our own: fast, exact, deterministic (C++)"
-GIVES = frozenset(
-    "threads ops elapsed_ps thread_ops thread_ps latency transfers lines invalidations links"
-    " resolvers instructions transactions events tables failures".split()
-)
+ABSENT: Mapping[str, str] = {}
 
 PROBES = frozenset({"log", "lines", "operations", "trace", "traffic", "calls"})
 CAN = frozenset(

@@ -21,10 +21,7 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 ABOUT = "SST: memHierarchy and merlin, with harts of ours (an outside simulator)"
-GIVES = frozenset(
-    "threads ops elapsed_ps thread_ops thread_ps latency invalidations instructions transactions"
-    " tables failures".split()
-)
+ABSENT = read.ABSENT
 # Why its times are not the model's: for `uncore crosscheck`; docs/engines.md says more.
 DIFFERS = (
     "an AMO is LoadLink and StoreConditional: two visits of the L1; the line may then go at once",

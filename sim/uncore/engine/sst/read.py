@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine.outcome import percentiles
+from uncore.engine.outcome import NO_OPERATIONS, percentiles
 from uncore.engine.outside import printed as said
 from uncore.engine.outside.printed import tail
 from uncore.engine.sst.system import LOSSES, REQUESTS
@@ -42,15 +42,12 @@ def point(job: Job, output: str, place: Path) -> dict[str, Any]:
         for bucket in filter(None, buckets.split(",")):
             bound, _, count = bucket.partition(":")
             latencies[int(bound)] += int(count)
-    absent = dict(ABSENT)
-    if not latencies:
-        absent["latency"] = "the workload marks no operations"
     return fields | {
         "latency": percentiles(sorted(latencies.items())),
         "invalidations": _of_cores(counts, LOSSES),
         "instructions": sum(int(instructions) for _, instructions, _, _ in harts),
         "transactions": sum(n for (_, name), n in counts.items() if name in REQUESTS),
-        "absent": absent,
+        "absent": {} if latencies else {"latency": NO_OPERATIONS},
     }
 
 
