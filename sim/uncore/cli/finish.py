@@ -15,7 +15,7 @@ from uncore.cli import failures as failing
 from uncore.cli.options import Chart, command, note
 from uncore.cli.status import FAILED, INTERRUPTED, OK
 from uncore.drawing.progress import progress
-from uncore.engine import Probes, Told
+from uncore.engine import EngineOptions, Probes
 from uncore.errors import GuestError
 from uncore.execution.execute import execute
 from uncore.execution.pool import Workers
@@ -38,7 +38,7 @@ def finish(
     jobs: Sequence[Job],
     workers: AbstractContextManager[Workers],
     *,
-    told: Told,
+    engine_options: EngineOptions,
     json: bool,
     chart: Chart,
     output: Path | None = None,
@@ -54,7 +54,9 @@ def finish(
     probes = _probes(lines=lines, log=log, calls=calls)
     with saving() as hold:
         others = [job for group in drawn for job in group]
-        results, logs, wrong = _simulate([*jobs, *others], workers, probes, told, resume, hold)
+        results, logs, wrong = _simulate(
+            [*jobs, *others], workers, probes, engine_options, resume, hold
+        )
         results = within(results[: len(jobs)], drawn, results[len(jobs) :])
         if output:
             save(Results(results), output)
@@ -67,19 +69,21 @@ def finish(
     if log and logs:
         _save_log(logs, log)
     draw(results, chart)
-    _report(results, jobs, chart.report, told)
+    _report(results, jobs, chart.report, engine_options)
     _hint([] if json else jobs)
     if wrong or any(result.failed for result in results):
-        failing.explain(jobs, results, wrong, told)
+        failing.explain(jobs, results, wrong, engine_options)
         return FAILED
     return _ended(results)
 
 
-def _report(results: Sequence[Result], jobs: Sequence[Job], path: Path | None, told: Told) -> None:
+def _report(
+    results: Sequence[Result], jobs: Sequence[Job], path: Path | None, engine_options: EngineOptions
+) -> None:
     if path:
         from uncore.report import document  # noqa: PLC0415 (slow to load)
 
-        document.of_run(path, results, jobs, command(), told)
+        document.of_run(path, results, jobs, command(), engine_options)
         note(f"report: {path}")
 
 
@@ -134,7 +138,7 @@ def _simulate(
     jobs: Sequence[Job],
     workers: AbstractContextManager[Workers],
     probes: Probes,
-    told: Told,
+    engine_options: EngineOptions,
     resume: bool,
     ended: Callable[[], None],
 ) -> tuple[list[Result], list[Log], list[Job]]:
@@ -153,7 +157,7 @@ def _simulate(
             probes,
             tick=lambda operations, reached, under_way=1: advance.reached(reached, under_way),
             seen=lambda job, observed: _seen(job, observed, logs),
-            told=told,
+            engine_options=engine_options,
             store=Store(),
             resume=resume,
             ended=ended,

@@ -6,14 +6,14 @@ An engine is a module of this package with
     ABSENT: Mapping[str, str]                fields of `result.Point` it cannot know, and why
     missing() -> str                         what must be installed to use it here; "" when usable
     PROBES: frozenset[str]                   the probes it has
-    HARTS: int                               as many it runs without being told that it may be slow
+    HARTS: int                               harts it runs in reasonable time
     CAN: frozenset[str]                      features of machines and jobs it has, beside the usual
     run(job: Job, probes: Probes, tick: Watch) -> dict
                                              the fields of one Point, builtin types, integers;
                                              and in "observed" what each probe saw
 
-One that can be told how to run, which is no part of a job and changes no outcome, declares that as
-a struct (`OPTIONS`, options.py); `missing`, `run` and what else it has then take it as `options`.
+An engine's own options, which are no part of a job and change no outcome, are a struct (`OPTIONS`,
+options.py); `missing`, `run` and what else the engine has then take it as `options`.
 
 `run` executes a job of one thread count (`Job.at`) and calls `tick` now and then, and at the end,
 with the number of operations done so far, the simulated time reached, in ps, and the memory
@@ -56,8 +56,8 @@ ENGINES = {
 
 # Name -> the module that has the struct `Options`; it is loaded without the engine.
 OPTIONS = {"sst": "uncore.engine.sst.options", "gem5": "uncore.engine.gem5.options"}
-Told = Mapping[str, Any]  # what a user says of any engine's options, by their names
-NOTHING: Told = {}
+EngineOptions = Mapping[str, Any]  # what a user says of any engine's options, by their names
+NO_OPTIONS: EngineOptions = {}
 
 # What a run can be watched by, beside its counters; outcomes do not depend on it.
 PROBES = {
@@ -116,28 +116,32 @@ def load(name: str) -> Engine:
 
 
 def options(name: str) -> type[Struct] | None:
-    """What the engine can be told, beside its limits."""
+    """The engine's own options, beside limits."""
     if name not in OPTIONS:
         return None
     kind: type[Struct] = importlib.import_module(OPTIONS[name]).Options
     return kind
 
 
-def _given(name: str, told: Told) -> dict[str, Struct]:
+def _given(name: str, engine_options: EngineOptions) -> dict[str, Struct]:
     """As an argument of the engine's functions."""
     kind = options(name)
-    return {"options": take(kind, told)} if kind else {}
+    return {"options": take(kind, engine_options)} if kind else {}
 
 
-def missing(name: str, told: Told = NOTHING) -> str:
+def missing(name: str, engine_options: EngineOptions = NO_OPTIONS) -> str:
     """What must be installed to use the engine here; "" when usable."""
-    return load(name).missing(**_given(name, told))
+    return load(name).missing(**_given(name, engine_options))
 
 
-def run(job: Job, probes: Probes, tick: Tick = silent, told: Told = NOTHING) -> dict[str, Any]:
+def run(
+    job: Job, probes: Probes, tick: Tick = silent, engine_options: EngineOptions = NO_OPTIONS
+) -> dict[str, Any]:
     """One point on the job's engine, which has been asked whether it is usable."""
     module = load(job.engine)
-    fields = module.run(job, probes, watched(job, told, tick), **_given(job.engine, told))
+    fields = module.run(
+        job, probes, watched(job, engine_options, tick), **_given(job.engine, engine_options)
+    )
     return explained(job.engine, fields)
 
 
@@ -154,37 +158,39 @@ def gives(name: str) -> list[str]:
     return sorted(QUANTITIES - load(name).ABSENT.keys())
 
 
-def watched(job: Job, told: Told, tick: Tick = silent) -> Watch:
-    """Who listens to how far a run of the job is: until it is too far."""
-    return watch(take(Limits, told), job.program.name, tick)
+def watched(job: Job, engine_options: EngineOptions, tick: Tick = silent) -> Watch:
+    """A progress callback that stops the run at its limit."""
+    return watch(take(Limits, engine_options), job.program.name, tick)
 
 
-def export(job: Job, place: Path, told: Told = NOTHING) -> None:
+def export(job: Job, place: Path, engine_options: EngineOptions = NO_OPTIONS) -> None:
     """Writes a folder that the job's engine, another simulator, runs by itself."""
     outside: Any = load(job.engine)
-    outside.export(job, place, **_given(job.engine, told))
+    outside.export(job, place, **_given(job.engine, engine_options))
 
 
-def about(name: str, told: Told = NOTHING) -> str:
+def about(name: str, engine_options: EngineOptions = NO_OPTIONS) -> str:
     """The engine, in one line: which one is here, where that can differ."""
-    engine = load(name)
-    found = getattr(engine, "found", None)
-    return str((found and found(**_given(name, told))) or engine.ABOUT)
+    module = load(name)
+    find = getattr(module, "found", None)
+    return str((find and find(**_given(name, engine_options))) or module.ABOUT)
 
 
-def identity(name: str, told: Told = NOTHING) -> list[str]:
+def identity(name: str, engine_options: EngineOptions = NO_OPTIONS) -> list[str]:
     """What another version of the engine has otherwise: equal ones give equal outcomes."""
-    found = getattr(load(name), "found", None)
-    there = found and found(**_given(name, told))
-    if not there:
+    find = getattr(load(name), "found", None)
+    installed = find and find(**_given(name, engine_options))
+    if not installed:
         return [copy.content(), name]
-    file = there.program.stat()
-    return [copy.content(), name, str(there), f"{there.program} {file.st_size} {file.st_mtime_ns}"]
+    program, file = installed.program, installed.program.stat()
+    return [copy.content(), name, str(installed), f"{program} {file.st_size} {file.st_mtime_ns}"]
 
 
-def usable(name: str, probes: Probes = frozenset(), told: Told = NOTHING) -> None:
+def usable(
+    name: str, probes: Probes = frozenset(), engine_options: EngineOptions = NO_OPTIONS
+) -> None:
     """A UserError that says what to install or which probe it has not, where it is not usable."""
-    if what := missing(name, told):
+    if what := missing(name, engine_options):
         raise UserError(f"engine '{name}' cannot run here: {what}")
     for probe in sorted(probes - load(name).PROBES):
         has = [other for other in names() if probe in load(other).PROBES]

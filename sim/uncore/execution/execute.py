@@ -25,7 +25,7 @@ from typing import Any
 import msgspec
 
 from uncore import __version__, engine
-from uncore.engine import NOTHING, Probes, Tick, Told
+from uncore.engine import NO_OPTIONS, EngineOptions, Probes, Tick
 from uncore.errors import GuestError
 from uncore.execution import pool
 from uncore.execution.pool import Heard, Workers
@@ -67,7 +67,7 @@ def execute(
     probes: Probes = frozenset(),
     tick: Heard = pool.unheard,
     seen: Seen = lambda job, observed: None,
-    told: Told = NOTHING,
+    engine_options: EngineOptions = NO_OPTIONS,
     interrupted: Interrupted = lambda stopped: None,
     ended: Callable[[], None] = lambda: None,
     store: Store | None = None,
@@ -76,11 +76,11 @@ def execute(
     """One Result per job; a result that misses points is marked partial.
 
     `tick` hears how far points are, in one process or on a cluster, `ended` that none follows;
-    `told` says how engines are to be run; `store` keeps points, which `resume` takes from it.
+    `engine_options`: how engines are run; `store` keeps points, which `resume` takes from it.
     """
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    _refuse_unusable(jobs, probes, told)
-    how = _How(probes, told, store)
+    _refuse_unusable(jobs, probes, engine_options)
+    how = _How(probes, engine_options, store)
     owners = [job for job in jobs for _ in job.points()]
     points = [point for job in jobs for point in job.points()]
     finished: dict[int, Finished] = {}
@@ -98,12 +98,12 @@ def execute(
         ended()
         interrupted(stopped)
     of = {id(job): [finished[n] for n in sorted(finished) if owners[n] is job] for job in jobs}
-    return [_result(job, of[id(job)], started, told) for job in jobs]
+    return [_result(job, of[id(job)], started, engine_options) for job in jobs]
 
 
-def _refuse_unusable(jobs: Sequence[Job], probes: Probes, told: Told) -> None:
+def _refuse_unusable(jobs: Sequence[Job], probes: Probes, engine_options: EngineOptions) -> None:
     for name in {job.engine for job in jobs}:
-        engine.usable(name, probes, told)
+        engine.usable(name, probes, engine_options)
 
 
 @dataclass(frozen=True)
@@ -111,14 +111,14 @@ class _How:
     """How points are run, which changes no outcome."""
 
     probes: Probes
-    told: Told
+    engine_options: EngineOptions
     store: Store | None
 
     def resumed(self, number: int, job: Job) -> Finished | None:
         """Finished earlier, and all was seen that is wanted now."""
         if not self.store or not self.probes <= KEPT:
             return None
-        kept = self.store.take(key(job, self.told))
+        kept = self.store.take(key(job, self.engine_options))
         observed = {probe: getattr(kept, probe, None) for probe in self.probes}
         if kept is None or None in observed.values():
             return None
@@ -128,7 +128,7 @@ class _How:
         if self.store and isinstance(one.point, Point):
             seen = {probe: value for probe, value in one.observed.items() if probe in KEPT}
             fields = {"point": one.point, "seconds": one.seconds, **seen}
-            self.store.keep(key(job, self.told), msgspec.convert(fields, Kept))
+            self.store.keep(key(job, self.engine_options), msgspec.convert(fields, Kept))
 
 
 def _all(
@@ -143,7 +143,9 @@ def _all(
     if isinstance(workers, int):
         workers = min(workers, len(rest))
     rest = _ordered(rest, alone=isinstance(workers, int) and workers <= 1)
-    for one in _run(rest, workers, partial(_point, probes=how.probes, told=how.told), tick):
+    for one in _run(
+        rest, workers, partial(_point, probes=how.probes, engine_options=how.engine_options), tick
+    ):
         how.keep(points[one.number], one)
         yield one
 
@@ -170,8 +172,10 @@ def _ordered(points: list[_Numbered], alone: bool) -> list[_Numbered]:
     return points[:early] + points[early:][::-1]
 
 
-def _point(numbered: _Numbered, probes: Probes, told: Told, tick: Tick = engine.silent) -> Finished:
-    return _made(*numbered, lambda job: engine.run(job, probes, tick, told))
+def _point(
+    numbered: _Numbered, probes: Probes, engine_options: EngineOptions, tick: Tick = engine.silent
+) -> Finished:
+    return _made(*numbered, lambda job: engine.run(job, probes, tick, engine_options))
 
 
 def _made(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Finished:
@@ -195,14 +199,16 @@ def alone(job: Job, run: Callable[[Job], dict[str, Any]]) -> Result:
     one = _made(0, job, run)
     if isinstance(one.point, GuestError):
         raise one.point
-    return _result(job, [one], started, NOTHING)
+    return _result(job, [one], started, NO_OPTIONS)
 
 
-def _result(job: Job, finished: Sequence[Finished], started: str, told: Told) -> Result:
+def _result(
+    job: Job, finished: Sequence[Finished], started: str, engine_options: EngineOptions
+) -> Result:
     points = [one.point for one in finished if isinstance(one.point, Point)]
     lines = [one.observed["lines"] for one in finished if "lines" in one.observed]
     seconds = [round(one.seconds, 3) for one in finished]
-    host = host_part(engine.about(job.engine, told), started, seconds, job.program.path)
+    host = host_part(engine.about(job.engine, engine_options), started, seconds, job.program.path)
     return Result(
         job=job.document(),
         outcome=Outcome(points=points, partial=len(points) < len(list(job.points()))),

@@ -9,8 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from uncore import program
-from uncore.engine import NOTHING as UNTOLD
-from uncore.engine import Told
+from uncore.engine import NO_OPTIONS, EngineOptions
 from uncore.errors import UserError
 from uncore.execution.execute import execute
 from uncore.execution.request import find_program
@@ -53,7 +52,10 @@ def job_again(result: Result) -> Job:
 
 
 def observe(
-    result: Result, threads: int | None = None, seed: int | None = None, told: Told = UNTOLD
+    result: Result,
+    threads: int | None = None,
+    seed: int | None = None,
+    engine_options: EngineOptions = NO_OPTIONS,
 ) -> Observed:
     """What the probe `lines` sees of one point: of the last thread count if none is named, and of
     its repeats the median if no seed is.
@@ -65,7 +67,9 @@ def observe(
     seen = [one for one in result.observed if (one.threads, one.seed) == run]
     if seen and isinstance(seen[0].path_ps, int):
         return seen[0]
-    again = execute([job_again(result).at(*run)], probes=frozenset({"lines"}), told=told)[0]
+    again = execute(
+        [job_again(result).at(*run)], probes=frozenset({"lines"}), engine_options=engine_options
+    )[0]
     if not again.points:
         raise KeyboardInterrupt
     if canonical(again.points[0].as_kept_by(point)) != canonical(point):

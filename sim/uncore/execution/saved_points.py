@@ -1,6 +1,6 @@
 """Finished points on disk, by what decides them, so that what was simulated once need not be again.
 
-    key(job, told)             of a job of one point: equal keys, equal outcomes, on any host
+    key(job, engine_options)         hash of a job of one point: equal keys, equal outcomes
     Store(folder).keep(key, kept)    once it returns the point is there, even if the power fails
     Store(folder).take(key)          what is known of it, or None
 
@@ -22,7 +22,7 @@ from pathlib import Path
 import msgspec
 
 from uncore import engine
-from uncore.engine import NOTHING, Told
+from uncore.engine import NO_OPTIONS, EngineOptions
 from uncore.errors import UserError
 from uncore.job import Job
 from uncore.result.observed import Observed
@@ -44,9 +44,9 @@ class Kept(msgspec.Struct, frozen=True):
     traffic: dict[str, list[int]] | None = None  # and this one
 
 
-def key(job: Job, told: Told = NOTHING) -> str:
+def key(job: Job, engine_options: EngineOptions = NO_OPTIONS) -> str:
     document = {name: value for name, value in job.document().items() if name not in LABELS}
-    maker = engine.identity(job.engine, told)
+    maker = engine.identity(job.engine, engine_options)
     return hashlib.sha256(canonical([document, maker])).hexdigest()
 
 

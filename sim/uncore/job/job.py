@@ -23,7 +23,9 @@ import msgspec
 from msgspec import Meta, UnsetType
 
 from uncore.errors import UserError, nearest
+from uncore.job.forms import CHOICE, DURATION, FOLDER, PAIRS, PLACES, SEEDS, TRUTH, WORDS
 from uncore.job.placement import place
+from uncore.job.schema import Group, Scope, option
 from uncore.program import Program
 from uncore.topology.machine import Chance, Machine
 
@@ -45,29 +47,89 @@ Seed = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
 
 @dataclass(frozen=True)
 class Job:
-    """One curve: a program on a machine, at each thread count of `threads`, once with each seed."""
+    """One curve: a program on a machine, at each thread count of `threads`, once with each seed.
+
+    A new field is an option of every command in its scope, and a keyword in Python.
+    """
 
     machine: Machine
     program: Program
     threads: tuple[int, ...]
-    placement: str = "compact"
-    smt: bool = True
-    home: str = "addressed"
-    slices: str = "hash"  # or the number of the slice that owns every line
-    parameters: tuple[tuple[str, str], ...] = ()  # as the program canonicalises them, sorted
-    overrides: tuple[tuple[str, str], ...] = ()  # --with, already part of the machine
-    engine: str = "native"
-    # ps of simulated time without an operation: the run is given up
-    watchdog: Annotated[int, Meta(ge=0, lt=1 << 62)] = 10**11
+    engine: str = option("--engine", "one of `uncore engines`", default="native", axis=True)
+    placement: str = option(
+        "--place",
+        "compact, scatter, siblings, or harts such as 0-3,8",
+        default="compact",
+        form=PLACES,
+        scope=Scope.WORKLOAD,
+        axis=True,
+    )
+    home: str = option(
+        "--home",
+        "where memory lives: addressed, node0, node1, ..., interleave, first-touch, pair",
+        default="addressed",
+        axis=True,
+    )
+    slices: str = option("--slices", "hash, or the slice that owns every line", default="hash")
+    smt: bool = option("--smt", "second hardware threads", default=True, form=TRUTH)
+    # ps of simulated time
+    watchdog: Annotated[int, Meta(ge=0, lt=1 << 62)] = option(
+        "--watchdog",
+        "simulated time without an operation after which a run is given up",
+        default=10**11,
+        form=DURATION,
+        group=Group.LIMITS,
+    )
+    # Already part of the machine.
+    overrides: tuple[tuple[str, str], ...] = option(
+        "--with", "KEY=VALUE: a number of the machine", default=(), form=PAIRS, axis=True
+    )
+    # As the program canonicalises them, sorted.
+    parameters: tuple[tuple[str, str], ...] = option(
+        "--set",
+        "NAME=VALUE: a workload's parameter",
+        default=(),
+        form=PAIRS,
+        group=Group.PROGRAM,
+        scope=Scope.WORKLOAD,
+        axis=True,
+    )
+    # Of each point's repeats; none: one run, nothing left to chance.
+    seeds: tuple[Seed, ...] = option(
+        "--seed",
+        "whole number from which follows what is left to chance; none: nothing is",
+        default=(),
+        form=SEEDS,
+        group=Group.CHANCE,
+    )
     free: tuple[Bytes, ...] = ()  # lines that cost nothing (docs/whatif.md)
     apart: tuple[tuple[Bytes, ...], ...] = ()  # each group on a line of its own (docs/whatif.md)
     since: Since | None = None  # of a run that was taken up with other parameters
-    # Of a program of Linux: its words and files ({threads}: as many as it runs on), and whether
-    # the system costs what the machine says.
-    arguments: tuple[str, ...] = ()
-    files: tuple[tuple[str, bytes], ...] = ()
-    system: Literal["machine", "free"] = "machine"
-    seeds: tuple[Seed, ...] = ()  # of each point's repeats; none: one run, nothing left to chance
+    # {threads}: as many as it runs on.
+    arguments: tuple[str, ...] = option(
+        "--argument",
+        "a word for the program; those behind -- are, too",
+        default=(),
+        form=WORDS,
+        group=Group.PROGRAM,
+        scope=Scope.LINUX,
+    )
+    system: Literal["machine", "free"] = option(
+        "--os",
+        "what the system costs: what the machine says, or nothing",
+        default="machine",
+        form=CHOICE,
+        group=Group.PROGRAM,
+        scope=Scope.LINUX,
+    )
+    files: tuple[tuple[str, bytes], ...] = option(
+        "--files",
+        "folder that the program finds as /files, read-only",
+        default=(),
+        form=FOLDER,
+        group=Group.PROGRAM,
+        scope=Scope.LINUX,
+    )
 
     def __post_init__(self) -> None:
         if not self.threads or min(self.threads) < 1:

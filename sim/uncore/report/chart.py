@@ -19,12 +19,12 @@ from typing import Any
 from uncore.drawing.panels import Curves, Grid, Panel, curves, grid
 from uncore.drawing.table import Row
 from uncore.errors import UserError, nearest
-from uncore.report.curve import at, head, names
+from uncore.report.curve import at, head
 from uncore.report.selection import Wanted, figure
 from uncore.report.spread import ends
 from uncore.result import Result, to_medians
 from uncore.result.columns import PointColumn
-from uncore.result.frame import job_columns
+from uncore.result.frame import job_columns, names_job
 from uncore.topology.units import NUMBER, SIZE, TIME
 
 KNEE = 0.9
@@ -61,7 +61,7 @@ class _Axes:
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.rows = rows
-        self.known = [*dict.fromkeys(k for row in rows for k in row if names(k)), "threads"]
+        self.known = [*dict.fromkeys(k for row in rows for k in row if names_job(k)), "threads"]
         self.varying = [k for k in self.known if len({row.get(k) for row in rows}) > 1]
 
     def find(self, option: str, word: str) -> str:

@@ -1,8 +1,7 @@
 """What `run` and `sweep` print: results over thread counts; chart.py draws them.
 
 Interface: `show(results, as_json)`; `fetched(rows)`, the columns of what came from where;
-`names(key)`, whether a key says what was run, and `head(key)`,
-what its option is called.
+`head(key)`, what the option of a column of the job is called.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from uncore.drawing.table import Column, Row, emit, say
 from uncore.report.spread import figure, say_seeds
 from uncore.result import Point, Result, to_medians
 from uncore.result.columns import PointColumn, columns
+from uncore.result.frame import AXES, JOB, names_job
 
-JOB = ("machine", "workload", "placement", "home", "engine")
 TRANSFERS = "transfers."
 SEEN = 0.005  # lines per operation: fewer would be written 0.00
 
@@ -23,7 +22,7 @@ SEEN = 0.005  # lines per operation: fewer would be written 0.00
 def show(results: Sequence[Result], as_json: bool) -> None:
     """One table of all thread counts; what is the same for all of them stands in the title."""
     rows = to_medians(results)
-    heads = list(dict.fromkeys(k for row in rows for k in row if names(k)))
+    heads = list(dict.fromkeys(k for row in rows for k in row if names_job(k)))
     same = [k for k in heads if len({row.get(k) for row in rows}) == 1]
     varying = [Column(head(k), k, left=True, key=True) for k in heads if k not in same]
     shown = [*varying, *COLUMNS, *fetched(rows)]
@@ -56,14 +55,9 @@ def _remarks(result: Result) -> None:
         say(f"not known: {names} ({reason})", "dim")
 
 
-def names(key: str) -> bool:
-    """It says what was run, and not what came of it."""
-    return key in JOB or key.startswith(("set.", "with."))
-
-
 def head(key: str) -> str:
-    """As the option is called."""
-    return "place" if key == "placement" else key.partition(".")[2] or key
+    """The option's name."""
+    return AXES[key].word if key in AXES else key.partition(".")[2] or key
 
 
 def _title(row: Row, same: Sequence[str]) -> str:

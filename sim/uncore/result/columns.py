@@ -61,7 +61,7 @@ def derived(column: PointColumn, *, after: str) -> Callable[[Getter], Getter]:
 
 
 @cache
-def _declared(kind: type) -> tuple[tuple[str, PointColumn], ...]:
+def _declared(kind: Any) -> tuple[tuple[str, PointColumn], ...]:
     """The attribute of each column."""
     of_fields: dict[str, list[tuple[str, PointColumn]]] = {}
     for field, hint in get_type_hints(kind, include_extras=True).items():
@@ -80,7 +80,7 @@ def _named(column: PointColumn, name: str, description: str) -> PointColumn:
     return column._replace(key=column.key or name, about=column.about or description)
 
 
-def columns(kind: type) -> tuple[PointColumn, ...]:
+def columns(kind: Any) -> tuple[PointColumn, ...]:
     """All columns, in the order of the fields."""
     return tuple(column for _, column in _declared(kind))
 
@@ -88,7 +88,8 @@ def columns(kind: type) -> tuple[PointColumn, ...]:
 def values(point: Any, *, each: bool = False) -> dict[str, Any]:
     """A point's columns with their values; `each`: those of every repeat's row."""
     row: dict[str, Any] = {}
-    for attribute, column in _declared(type(point)):
+    kind: Any = type(point)
+    for attribute, column in _declared(kind):
         if each and not column.each:
             continue
         value = column.of(getattr(point, attribute))

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from uncore.errors import UserError
+from uncore.job import Job
+from uncore.job.schema import options
 from uncore.result import columns
 
 if TYPE_CHECKING:
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 
     from uncore.api import Picture
 
+AXES = {name: option for name, option in options(Job).items() if option.axis}
+JOB = ("machine", "workload", *(name for name, one in AXES.items() if one.form.word))
+PAIRS = tuple(f"{one.word}." for one in AXES.values() if not one.form.word)  # set. and with.
 ROW = "row"  # the dimension of rows that no columns tell apart
 
 
@@ -97,8 +102,12 @@ class Framed:
 
 def names_run(column: str) -> bool:
     """Whether the column says which run it was, and not what came of it."""
-    named = ("machine", "workload", "engine", "placement", "home", "threads", "seed")
-    return column in named or column.startswith(("set.", "with."))
+    return column in ("threads", "seed") or names_job(column)
+
+
+def names_job(column: str) -> bool:
+    """Whether the column says what was run."""
+    return column in JOB or column.startswith(PAIRS)
 
 
 def _library(name: str, method: str) -> Any:
@@ -111,12 +120,12 @@ def _library(name: str, method: str) -> Any:
 
 
 def job_columns(job: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "machine": job["machine"]["id"],
-        "workload": job["program"]["name"],
-        "engine": job["engine"],
-        "placement": job["placement"],
-        "home": job["home"],
-        **{f"with.{key}": value for key, value in job["overrides"]},
-        **{f"set.{name}": value for name, value in job["parameters"]},
-    }
+    """What may vary from job to job; `job` is the document of one."""
+    row = {"machine": job["machine"]["id"], "workload": job["program"]["name"]}
+    for name, option in AXES.items():
+        value = job.get(name, option.default)
+        if option.form.word:
+            row[name] = value
+        else:
+            row |= {f"{option.word}.{key}": text for key, text in value}
+    return row

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter, validators
 
-from uncore.cli.options import ENGINES, Cores, Engines, Json, Set, With, note, workers
+from uncore.cli.options import ENGINE_WORDS, Cores, EngineWords, Json, Set, With, note, workers
 from uncore.cli.status import FAILED, INTERRUPTED, OK
 from uncore.drawing.progress import progress
 from uncore.drawing.table import print_json
@@ -37,7 +37,7 @@ def fences(
     ] = False,
     set_: Set = [],  # noqa: B006
     with_: With = [],  # noqa: B006
-    engines: Engines = ENGINES,
+    engine_words: EngineWords = ENGINE_WORDS,
     cores: Cores = 0,
     json: Json = False,
 ) -> int:
@@ -48,7 +48,7 @@ def fences(
         seeds,
         pairs("--set", set_),
         pairs("--with", with_),
-        engines.told(),
+        engine_words.engine_options(),
     )
     asked = asking.questions(source, not at_once)
     found = _ask(source, asked, trials, workers(cores))

@@ -14,20 +14,27 @@ from uncore.cli.finish import draw, finish, show_output
 from uncore.cli.options import (
     CHART,
     CREW,
-    SEVERAL,
+    ENGINE_WORDS,
+    JOB_WORDS,
+    REPEATED,
     Chart,
     Crew,
+    EngineWords,
+    JobWords,
     Json,
+    Repeated,
     Resume,
     Samples,
-    Several,
     Threads,
     note,
+    untouched,
 )
-from uncore.cli.options.of_run import ON_LINUX, WHAT_IF, OnLinux, WhatIf
+from uncore.cli.options.groups import HERE, OUTPUT, SAVED
+from uncore.cli.options.of_linux import ON_LINUX, OnLinux
+from uncore.cli.options.of_run import WHAT_IF, WhatIf
 from uncore.cli.options.whole import WHOLE, Whole
 from uncore.cli.status import FAILED, INTERRUPTED, OK
-from uncore.engine import Told
+from uncore.engine import EngineOptions
 from uncore.engine.native.state import BEGIN
 from uncore.errors import UserError
 from uncore.execution.execute import execute
@@ -47,21 +54,27 @@ from uncore.result import Result, canonical, load_all, save
 Words = Annotated[
     str, Parameter(help="machines and workloads (names, shapes, .toml, .c, .elf files)")
 ]
-Output = Annotated[Path | None, Parameter(help="save the result (.json, .parquet)")]
-Again = Annotated[Path | None, Parameter(help="a saved result: run its job, compare")]
+Output = Annotated[Path | None, Parameter(help="save the result (.json, .parquet)", group=OUTPUT)]
+Again = Annotated[Path | None, Parameter(help="a saved result: run its job, compare", group=SAVED)]
 Lines = Annotated[
-    bool, Parameter(negative="", help="save with the result what `uncore lines` shows")
+    bool,
+    Parameter(negative="", help="save with the result what `uncore lines` shows", group=OUTPUT),
 ]
-Log = Annotated[Path | None, Parameter(help="every transaction, as a table (.parquet)")]
+Log = Annotated[
+    Path | None, Parameter(help="every transaction, as a table (.parquet)", group=OUTPUT)
+]
 Host = Annotated[
-    bool, Parameter(negative="", help="no machine: measure this computer with the same C")
+    bool,
+    Parameter(negative="", help="no machine: measure this computer with the same C", group=HERE),
 ]
 
 
 def run(
     *words: Words,
     threads: Threads = "1",
-    choices: Several = SEVERAL,
+    job_words: JobWords = JOB_WORDS,
+    chance: Repeated = REPEATED,
+    engine_words: EngineWords = ENGINE_WORDS,
     crew: Crew = CREW,
     chart: Chart = CHART,
     output: Output = None,
@@ -77,44 +90,40 @@ def run(
     json: Json = False,
 ) -> int:
     shown: Any = {"json": json, "chart": chart, "output": output}
-    told, set_ = choices.told(), choices.set_
-    usual = (replace(choices.untold(), set_=[]), what_if) == (SEVERAL, WHAT_IF)
+    engine_options, set_ = engine_words.engine_options(), job_words.parameters
+    usual = all(map(untouched, (replace(job_words, parameters=[]), chance, what_if)))
     plain = usual and not (lines or log or resume)
     alone = plain and threads == "1" and not words
     if whole.from_:
-        return _from(whole.from_, whole, alone and not (again or host), set_, told, **shown)
+        return _from(
+            whole.from_, whole, alone and not (again or host), set_, engine_options, **shown
+        )
     if host:
-        _check_host(plain and not (again or told) and whole == WHOLE)
+        _check_host(plain and not (again or engine_options) and whole == WHOLE)
         check_endings({"--output": output, "--plot": chart.plot})
-        return _told(_measured(words, threads, set_, on_linux), **shown)
+        return _report(_measured(words, threads, set_, on_linux), **shown)
     if again:
         _check_again(again, alone and not set_ and not output and chart == CHART)
-        return _again(again, crew.at_work(), told)
-    jobs = _jobs(words, threads, choices, on_linux, what_if)
+        return _again(again, crew.at_work(), engine_options)
+    machines, workloads = machines_and_workloads("run", words)
+    programs = [on_linux.program(workload) for workload in workloads]
+    jobs = job_words.jobs(machines, programs, threads, chance)
+    jobs = [_changed(on_linux.of_job(job), what_if, engine_options) for job in jobs]
     _check_files(len(jobs), output, log, lines)
     if whole != WHOLE:
         saved = _saving(whole, jobs, lines or log or resume)
-        return _told(save_run(jobs[0], *saved, told), **shown)
-    more: Any = {**shown, "log": log, "lines": lines, "resume": resume, "told": told}
-    more |= {"calls": on_linux.strace, "drawn": _drawn(words, jobs, 0 if log else samples)}
-    return finish(jobs, crew.at_work(), **more)
+        return _report(save_run(jobs[0], *saved, engine_options), **shown)
+    more: Any = {**shown, "log": log, "lines": lines, "resume": resume}
+    more |= {"engine_options": engine_options, "calls": on_linux.strace}
+    return finish(jobs, crew.at_work(), drawn=_drawn(words, jobs, 0 if log else samples), **more)
 
 
-def _jobs(
-    words: Sequence[str],
-    threads: str,
-    choices: Several,
-    on_linux: OnLinux,
-    what_if: WhatIf,
-) -> list[Job]:
-    machines, workloads = machines_and_workloads("run", words)
-    programs = [on_linux.program(workload) for workload in workloads]
-    jobs = map(on_linux.of_job, choices.jobs(machines, programs, threads))
-    if not (what_if.free or what_if.apart):
-        return [*jobs]
+def _changed(job: Job, what_if: WhatIf, engine_options: EngineOptions) -> Job:
+    if untouched(what_if):
+        return job
     from uncore.study.whatif import changed  # noqa: PLC0415 (slow to load)
 
-    return [changed(job, what_if.free, what_if.apart, choices.told()) for job in jobs]
+    return changed(job, what_if.free, what_if.apart, engine_options)
 
 
 def _drawn(words: Sequence[str], jobs: Sequence[Job], count: int) -> list[list[Job]]:
@@ -125,14 +134,19 @@ def _drawn(words: Sequence[str], jobs: Sequence[Job], count: int) -> list[list[J
 
 
 def _from(
-    state: Path, whole: Whole, alone: bool, set_: Sequence[str], told: Told, **shown: Any
+    state: Path,
+    whole: Whole,
+    alone: bool,
+    set_: Sequence[str],
+    engine_options: EngineOptions,
+    **shown: Any,
 ) -> int:
     if not alone or whole != Whole(from_=state):
         raise UserError(
             f"--from {state}: the file says what runs; only --set, --output, --plot, --json and"
             " limits such as --max-time go with it"
         )
-    return _told(take_up(state, pairs("--set", set_), told), **shown)
+    return _report(take_up(state, pairs("--set", set_), engine_options), **shown)
 
 
 def _check_host(alone: bool) -> None:
@@ -181,7 +195,7 @@ def _measured(words: Sequence[str], threads: str, set_: Sequence[str], on_linux:
     return measure(sources, counts, on_linux.argument)
 
 
-def _told(result: Result, *, json: bool, chart: Chart, output: Path | None) -> int:
+def _report(result: Result, *, json: bool, chart: Chart, output: Path | None) -> int:
     check_endings({"--output": output, "--plot": chart.plot})
     if output:  # before anything is printed: who reads it may have seen enough
         save(result, output)
@@ -193,15 +207,15 @@ def _told(result: Result, *, json: bool, chart: Chart, output: Path | None) -> i
     return FAILED if result.failed else OK
 
 
-def _again(path: Path, crew: AbstractContextManager[Workers], told: Told) -> int:
+def _again(path: Path, crew: AbstractContextManager[Workers], engine_options: EngineOptions) -> int:
     with crew as workers:
-        return max(_once_more(one, workers, told) for one in load_all(path))
+        return max(_once_more(one, workers, engine_options) for one in load_all(path))
 
 
-def _once_more(recorded: Result, workers: Workers, told: Told) -> int:
+def _once_more(recorded: Result, workers: Workers, engine_options: EngineOptions) -> int:
     job = job_again(recorded)
     points = [job.at(point.threads, point.seed) for point in recorded.points]
-    repeated = execute(points, workers, told=told)
+    repeated = execute(points, workers, engine_options=engine_options)
     if any(result.outcome.partial for result in repeated):
         return INTERRUPTED
     for before, result in zip(recorded.points, repeated, strict=True):

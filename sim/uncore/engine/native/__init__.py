@@ -76,11 +76,11 @@ def _published(job: Job, engine: Run) -> dict[str, Any]:
 
 
 def start(job: Job, probes: Probes = frozenset(), **limits: Any) -> Run:
-    """A run of the job's first thread count that has not begun; `limits` as in `told`."""
-    return Run(job.machine, told(job, probes, **limits))
+    """A run of the job's first thread count that has not begun; `limits` as in `job_spec`."""
+    return Run(job.machine, job_spec(job, probes, **limits))
 
 
-def told(
+def job_spec(
     job: Job,
     probes: Probes = frozenset(),
     *,
@@ -89,7 +89,7 @@ def told(
     fences: bool = True,
     trace: spec.Trace = NO_TRACE,
 ) -> spec.Job:
-    """What the engine is told of such a run, beside the machine.
+    """The engine's description of such a run, beside the machine.
 
     What comes of a run depends neither on `lookahead`, how far (ps) a core may run ahead, nor on
     `sleep`, whether waiting harts are passed over.  Without `fences` a FENCE does nothing: a broken
