@@ -91,13 +91,15 @@ def sweep(
     fields, how = split(given)
     slow = how.pop("slow", False)
     numbers = {name: fields.pop(name, {}) for name in ("overrides", "parameters")}
-    axes = {n: fields.pop(n) for n, one in options(Job).items() if n in fields and one.form.word}
+    axes = {
+        n: fields.pop(n) for n, option in options(Job).items() if n in fields and option.form.word
+    }
     jobs, names = [], []
-    for machine, program_, chosen, overrides, parameters in product(
+    for machine, guest, chosen, overrides, parameters in product(
         _several(machines), _several(workloads), _product(axes), *map(_product, numbers.values())
     ):
         values = {**fields, **chosen, "overrides": overrides, "parameters": parameters}
-        jobs.append(_job(machine, program_, threads, values, slow))
+        jobs.append(_job(machine, guest, threads, values, slow))
         names.append(machine)
     return Results(executed(jobs, names, **how))
 

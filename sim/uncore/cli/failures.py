@@ -30,9 +30,9 @@ def _failing(job: Job, result: Result, wrong: Sequence[Job], threads: int) -> It
     for point in result.points:
         if point.threads == threads and point.failures and isinstance(point.seed, int):
             yield point.seed
-    for one in job.points():
-        if one in wrong and one.threads == (threads,) and one.seed is not None:
-            yield one.seed
+    for repeat in job.points():
+        if repeat in wrong and repeat.threads == (threads,) and repeat.seed is not None:
+            yield repeat.seed
 
 
 def _explain(job: Job, seeds: Sequence[int], engine_options: EngineOptions) -> None:
@@ -43,5 +43,5 @@ def _explain(job: Job, seeds: Sequence[int], engine_options: EngineOptions) -> N
         f"{job.machine.id} at {job.threads[0]} threads: fails with"
         f" seed{'s' * (len(seeds) > 1)} {listed}: rerun with --seed {seeds[0]} --repeat 1"
     )
-    if said := reordered(job, engine.watched(job, engine_options)):
-        note(said)
+    if lines := reordered(job, engine.watched(job, engine_options)):
+        note(lines)

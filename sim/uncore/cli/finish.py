@@ -94,9 +94,9 @@ def _seen(job: Job, observed: dict[str, Any], logs: list[Log]) -> None:
 
 
 def _hint(jobs: Sequence[Job]) -> None:
-    asked = {job.program.path: job for job in jobs if not job.program.linux}
-    for said in filter(None, map(hint, asked.values())):
-        note(said)
+    programs = {job.program.path: job for job in jobs if not job.program.linux}
+    for advice in filter(None, map(hint, programs.values())):
+        note(advice)
 
 
 def _probes(**wanted: object) -> Probes:
@@ -119,11 +119,11 @@ def _ended(results: Sequence[Result]) -> int:
 
 
 def _check(chart: Chart, jobs: Sequence[Job]) -> None:
-    wanted = chart.wanted()
+    selection = chart.wanted()
     if chart.plot:
         from uncore.report import chart as charts  # noqa: PLC0415 (slow to load)
 
-        charts.check(wanted, (job.document() for job in jobs))
+        charts.check(selection, (job.document() for job in jobs))
 
 
 def draw(results: Sequence[Result], chart: Chart) -> None:
@@ -148,10 +148,10 @@ def _simulate(
     wrong: list[tuple[Job, GuestError]] = []
     points = [point for job in jobs for point in job.points()]
     total = sum(point.threads[0] for point in points)
-    with workers as found, progress(total, "simulating") as advance:
+    with workers as crew, progress(total, "simulating") as advance:
         results = execute(
             jobs,
-            found,
+            crew,
             lambda job, point: advance(point.threads),
             lambda job, error: wrong.append((job, error)),
             probes,
@@ -173,6 +173,6 @@ def _simulate(
 def _save_log(logs: Sequence[Log], path: Path) -> None:
     from uncore.result import log  # noqa: PLC0415 (slow to load)
 
-    found = [(job.threads[0], job.seed, log.frame(columns)) for job, columns in logs]
-    log.save(sorted(found, key=lambda one: (one[0], one[1] or 0)), path)
+    tables = [(job.threads[0], job.seed, log.frame(columns)) for job, columns in logs]
+    log.save(sorted(tables, key=lambda table: (table[0], table[1] or 0)), path)
     note(f"transaction log: {path}")

@@ -16,20 +16,20 @@ KINDS = (".py", ".table")  # beside what is compiled
 def content() -> str:
     folders = (paths.PACKAGE, paths.SST, paths.GEM5)
     files = [
-        os.path.join(place, name)
+        os.path.join(parent, name)
         for folder in folders
-        for place, _, names in os.walk(folder)  # a third of what globs take, at each start
+        for parent, _, names in os.walk(folder)  # a third of what globs take, at each start
         for name in names
         if name.endswith(KINDS)
     ]
     native = find_spec("uncore._native")
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for file in (
         str(native and native.origin),
         *map(str, paths.SST_ELEMENT.glob("*.so")),
         *sorted(files),
     ):
-        found.update(b"%s\0" % os.path.basename(file).encode())
+        digest.update(b"%s\0" % os.path.basename(file).encode())
         with open(file, "rb", buffering=0) as contents:  # a piece at a time: fresh memory is slow
-            found.update(hashlib.file_digest(contents, "sha256").digest())
-    return found.hexdigest()
+            digest.update(hashlib.file_digest(contents, "sha256").digest())
+    return digest.hexdigest()

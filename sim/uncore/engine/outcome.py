@@ -46,7 +46,7 @@ def point(job: Job, engine: Run) -> dict[str, Any]:
     if engine.end != "exited":
         raise GuestError(_why(job, engine))
     guest, harts = job.program, job.threads[0]
-    known = (
+    fields = (
         tasks.fields(job, cast(tasks.OfLinux, engine))
         if guest.linux
         else _told(guest, engine, harts)
@@ -54,7 +54,7 @@ def point(job: Job, engine: Run) -> dict[str, Any]:
     counts = engine.counters()
     lines = counts["lines"][:MOST_LINES]
     names = Names.of(guest, engine.read, harts)
-    point = known | {
+    point = fields | {
         "latency": percentiles(counts["latencies"]),
         "transfers": _transfers(job, counts),
         "lines": lines,
@@ -79,12 +79,12 @@ def point(job: Job, engine: Run) -> dict[str, Any]:
 def _told(guest: Program, engine: Run, harts: int) -> dict[str, Any]:
     """What a workload leaves in its records, and its tables."""
     records = readback.records(guest, engine.read, harts)
-    known = readback.fields(records, readback.tables(guest, engine.read))
-    if engine.exit_code and not known["failures"]:
+    fields = readback.fields(records, readback.tables(guest, engine.read))
+    if engine.exit_code and not fields["failures"]:
         lines = dict.fromkeys(engine.console.split("\n"))  # several harts may say the same
-        said = readback.trap_from_text(guest, engine.console) or "\n".join(lines).strip()
-        raise GuestError(f"{guest.name} ended with status {engine.exit_code}: {said}")
-    return known
+        message = readback.trap_from_text(guest, engine.console) or "\n".join(lines).strip()
+        raise GuestError(f"{guest.name} ended with status {engine.exit_code}: {message}")
+    return fields
 
 
 def percentiles(buckets: list[tuple[int, int]]) -> dict[str, int] | None:
@@ -130,12 +130,12 @@ def origins(machine: Machine) -> tuple[list[str], list[str]]:
 def traffic(job: Job, run: Run) -> dict[str, list[int]]:
     """The probe: how often messages without and with a line took a channel, by its level."""
     levels = {link.channel: link.level for link in job.machine.links if link.channel >= 0}
-    found: dict[str, list[int]] = {}
+    by_level: dict[str, list[int]] = {}
     for channel, (control, data, snoop) in enumerate(run.counters()["channel_taken"]):
-        counts = found.setdefault(levels[channel], [0, 0])
+        counts = by_level.setdefault(levels[channel], [0, 0])
         counts[0] += control + snoop
         counts[1] += data
-    return found
+    return by_level
 
 
 def channels(machine: Machine) -> list[str]:

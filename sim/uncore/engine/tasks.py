@@ -71,8 +71,8 @@ def latency(point: dict[str, Any]) -> dict[str, int] | None:
 def worded(reason: str) -> str:
     """The reason, with the name of the system call that is not there."""
 
-    def named(found: re.Match[str]) -> str:
-        return f"system call {found[1]} ({NAMES.get(int(found[1]), 'unknown')})"
+    def named(match: re.Match[str]) -> str:
+        return f"system call {match[1]} ({NAMES.get(int(match[1]), 'unknown')})"
 
     return re.sub(r"system call (\d+)", named, reason)
 
@@ -103,20 +103,20 @@ def _place(job: Job, pc: int) -> str:
 
 def _frames(job: Job, run: Run, task: Task) -> list[int]:
     """By frame pointers, where the program keeps them; what is no code ends the walk."""
-    found, frame = [task["pc"]], task["fp"]
+    frames, frame = [task["pc"]], task["fp"]
     if _is_code(job, task["ra"]):
-        found.append(task["ra"] - 4)
-    while len(found) < MOST_FRAMES and frame > task["sp"] and frame % 8 == 0:
+        frames.append(task["ra"] - 4)
+    while len(frames) < MOST_FRAMES and frame > task["sp"] and frame % 8 == 0:
         words = run.read(frame - 16, 16)
         before, back = (int.from_bytes(words[at : at + 8], "little") for at in (0, 8))
         if not _is_code(job, back):
             break
-        if back - 4 not in found:
-            found.append(back - 4)
+        if back - 4 not in frames:
+            frames.append(back - 4)
         if before <= frame:
             break
         frame = before
-    return found
+    return frames
 
 
 def _is_code(job: Job, address: int) -> bool:

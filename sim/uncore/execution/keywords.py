@@ -101,7 +101,7 @@ def _signature(own: list[inspect.Parameter]) -> inspect.Signature:
 
 
 def _help() -> str:
-    about = {name: one.about for name, one in options(Job).items()} | OTHERS
+    about = {name: option.about for name, option in options(Job).items()} | OTHERS
     return "\n".join(f"    {name}: {about[name]}" for name in SIGNATURE.parameters if name in about)
 
 

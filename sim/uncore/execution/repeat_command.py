@@ -17,7 +17,7 @@ def words(
 ) -> tuple[str, ...]:
     """Everything but defaults."""
     command = ["uncore", "run", machine, workload, "--threads", ",".join(map(str, job.threads))]
-    for name, one in options(Job).items():
-        command += one.written(getattr(job, name))
+    for name, option in options(Job).items():
+        command += option.written(getattr(job, name))
     command += [f"--{name.replace('_', '-')}={value}" for name, value in engine_options.items()]
     return tuple(command)

@@ -79,11 +79,11 @@ def make_job(
     else:
         resolved = machine
     fields = {name: _taken(name, value) for name, value in policies.items()}
-    program_ = find_program(workload)
+    guest = find_program(workload)
     room = len(place(resolved, fields.get("placement", "compact"), fields.get("smt", True)))
     job = Job(
         machine=resolved,
-        program=program_,
+        program=guest,
         threads=_counts(threads, room),
         overrides=tuple(sorted((key, str(value)) for key, value in overrides.items())),
         **fields,

@@ -57,8 +57,8 @@ def take_up(
     path: Path, parameters: Mapping[str, str], engine_options: EngineOptions = NO_OPTIONS
 ) -> Result:
     about, then = kept.read(path, "run", About)
-    name, place, data = about.program
-    before = Job.of(about.job, Program(name, Path(place), data))
+    name, origin, data = about.program
+    before = Job.of(about.job, Program(name, Path(origin), data))
     job = before.given({**dict(before.parameters), **parameters})
     if job != before:
         job = replace(job, since=(then.at, before.parameters))

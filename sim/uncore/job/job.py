@@ -149,7 +149,7 @@ class Job:
                 f"{self.program.name}: arguments and --files are for programs of Linux, which have"
                 " main(); a workload has --set NAME=VALUE"
             )
-        _check_slices(self.slices, max(len(one.slices) for one in self.machine.resolvers))
+        _check_slices(self.slices, max(len(resolver.slices) for resolver in self.machine.resolvers))
 
     @cached_property
     def harts(self) -> tuple[int, ...]:

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from uncore.api import Picture
 
 AXES = {name: option for name, option in options(Job).items() if option.axis}
-JOB = ("machine", "workload", *(name for name, one in AXES.items() if one.form.word))
-PAIRS = tuple(f"{one.word}." for one in AXES.values() if not one.form.word)  # set. and with.
+JOB = ("machine", "workload", *(name for name, option in AXES.items() if option.form.word))
+PAIRS = tuple(
+    f"{option.word}." for option in AXES.values() if not option.form.word
+)  # set. and with.
 ROW = "row"  # the dimension of rows that no columns tell apart
 
 

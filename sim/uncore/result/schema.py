@@ -330,7 +330,9 @@ class Result(Framed, Struct, frozen=True, kw_only=True):
 
     def uncertain(self, threads: int) -> dict[str, int]:
         """Columns of the interval of a thread count, if it has one."""
-        return next((one.columns() for one in self.intervals if one.threads == threads), {})
+        return next(
+            (interval.columns() for interval in self.intervals if interval.threads == threads), {}
+        )
 
     @property
     def failed(self) -> bool:

@@ -100,9 +100,9 @@ def crosscheck(
         for name in names:
             engine.refuse_slow(replace(job, engine=name))
     with progress(len(job.threads) * len(names), "comparing", "runs") as advance:
-        found = crossing.crosscheck(job, names, lambda: advance(1), engine_options)
-    crosscheck_report.show(found, crossing.reasons(names), json)
-    return FAILED if any(crossed.broken() for crossed in found) else OK
+        comparisons = crossing.crosscheck(job, names, lambda: advance(1), engine_options)
+    crosscheck_report.show(comparisons, crossing.reasons(names), json)
+    return FAILED if any(crossed.broken() for crossed in comparisons) else OK
 
 
 def diff_engines(
@@ -121,11 +121,11 @@ def diff_engines(
         engine.refuse_slow(replace(job, engine=against))
     engines = (job.engine, against)
     with progress(len(job.threads), "comparing", "jobs") as advance:
-        found = []
+        agreements = []
         for point in job.points():
-            found.append(
+            agreements.append(
                 agreement.compare(point, engines, engine_options=engine_words.engine_options())
             )
             advance(1)
-    agreement_report.show(found, engines, json)
-    return OK if all(one.equal for one in found) else FAILED
+    agreement_report.show(agreements, engines, json)
+    return OK if all(pair.equal for pair in agreements) else FAILED

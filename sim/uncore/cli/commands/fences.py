@@ -50,9 +50,9 @@ def fences(
         pairs("--with", with_),
         engine_words.engine_options(),
     )
-    asked = asking.questions(source, not at_once)
-    found = _ask(source, asked, trials, workers(cores))
-    rows = [msgspec.to_builtins(one) for n in sorted(found) for one in found[n]]
+    questions = asking.questions(source, not at_once)
+    answers = _ask(source, questions, trials, workers(cores))
+    rows = [msgspec.to_builtins(answer) for n in sorted(answers) for answer in answers[n]]
     if json:
         print_json(rows)
     else:
@@ -60,22 +60,22 @@ def fences(
     if any(row["verdict"] == asking.FAILS for row in rows):
         note(f"{workload}: fails as it is written; what weakening does is not known")
         return FAILED
-    if len(found) < len(asked):
+    if len(answers) < len(questions):
         return INTERRUPTED
     remember(source)
     return OK
 
 
 def _ask(
-    source: variants.Source, asked: list[Question], trials: Trials, cores: int
+    source: variants.Source, questions: list[Question], trials: Trials, cores: int
 ) -> dict[int, list[Answer]]:
     """The answers by the question's number; interrupted, those that have come."""
-    found: dict[int, list[Answer]] = {}
+    answers_by_number: dict[int, list[Answer]] = {}
     try:
-        with progress(len(asked), "asking", "orders") as advance:
-            for number, answers in asking.answers(source, asked, trials, cores):
-                found[number] = answers
+        with progress(len(questions), "asking", "orders") as advance:
+            for number, answers in asking.answers(source, questions, trials, cores):
+                answers_by_number[number] = answers
                 advance(1)
     except KeyboardInterrupt:
         pass  # what is finished is the answer
-    return found
+    return answers_by_number

@@ -103,13 +103,13 @@ def conflicts(
     )[0]
     if not seen:
         return INTERRUPTED
-    found = pairs_of(job.program.kinds, msgspec.convert(seen[0]["operations"], list[Shared]))
+    met = pairs_of(job.program.kinds, msgspec.convert(seen[0]["operations"], list[Shared]))
     if json:
-        print_json(found)
+        print_json(met)
     else:
         seed = "" if job.seed is None else f", seed {job.seed}"
         title = f"{job.program.name} on {job.machine.id}, {threads} threads{seed}"
-        conflicts_report.show(title, found)
+        conflicts_report.show(title, met)
     return FAILED if result.failed else OK
 
 
@@ -120,13 +120,13 @@ def scaling(
     json: Json = False,
 ) -> int:
     check_endings({"--plot": plot})
-    found = analyse(load_result(result))
+    analysis = analyse(load_result(result))
     if json:
-        print_json(found)
+        print_json(analysis)
     else:
-        scaling_report.show(found)
+        scaling_report.show(analysis)
     if plot:
-        note(f"picture: {picture(plot, scaling_report.panel(found))}")
+        note(f"picture: {picture(plot, scaling_report.panel(analysis))}")
     return OK
 
 
@@ -163,16 +163,16 @@ def compare(
     if any(result.outcome.partial for result in results):
         return INTERRUPTED
     at = comparing.most_threads(results[0], results[1])
-    found = comparing.compare(
+    comparison = comparing.compare(
         results[0], results[1], _watched(results, at, engine_words.engine_options())
     )
     if json:
-        print_json(found)
+        print_json(comparison)
     else:
-        compare_report.show(found)
+        compare_report.show(comparison)
     if plot:
-        note(f"picture: {picture(plot, compare_report.panel(found))}")
-    _report(report, found)
+        note(f"picture: {picture(plot, compare_report.panel(comparison))}")
+    _report(report, comparison)
     return FAILED if any(result.failed for result in results) else OK
 
 
@@ -182,11 +182,11 @@ def _saved(words: Sequence[str], alone: bool) -> list[Result]:
     return [load_result(Path(word)) for word in words]
 
 
-def _report(path: Path | None, found: comparing.Comparison) -> None:
+def _report(path: Path | None, comparison: comparing.Comparison) -> None:
     if path:
         from uncore.report import document  # noqa: PLC0415 (slow to load)
 
-        document.of_comparison(path, found, command())
+        document.of_comparison(path, comparison, command())
         note(f"report: {path}")
 
 

@@ -209,7 +209,7 @@ def _report(result: Result, *, json: bool, chart: Chart, output: Path | None) ->
 
 def _again(path: Path, crew: AbstractContextManager[Workers], engine_options: EngineOptions) -> int:
     with crew as workers:
-        return max(_once_more(one, workers, engine_options) for one in load_all(path))
+        return max(_once_more(result, workers, engine_options) for result in load_all(path))
 
 
 def _once_more(recorded: Result, workers: Workers, engine_options: EngineOptions) -> int:

@@ -40,8 +40,8 @@ def trace(
 ) -> int:
     check_endings({"--output": output}, {"--output": (".parquet", ".pftrace")})
     job = job_words.job(machine, workload, (threads,), chance)
-    found = record(next(job.points()), looked.wanted(threads), engine_words.engine_options())
-    save(found, output)
-    traced.show(found, json)
+    events = record(next(job.points()), looked.wanted(threads), engine_words.engine_options())
+    save(events, output)
+    traced.show(events, json)
     note(f"trace: {output}, {output.stat().st_size / 1e6:.1f} MB")
     return OK

@@ -43,12 +43,12 @@ def watch(
     window = looked.wanted(threads)
     if not (looked.window or looked.around):
         window = replace(window, around=MEASURED)
-    found = record(next(job.points()), window, engine_words.engine_options())
-    if (many := len(found.tables["messages"])) > MOST:
+    traced = record(next(job.points()), window, engine_words.engine_options())
+    if (many := len(traced.tables["messages"])) > MOST:
         raise UserError(
             f"{many} messages are too many for a page, which holds {MOST}: write --set ops=5,"
             " --line NAME, --window 10us..20us or --around slowest"
         )
-    stepper.write(output, found, command())
+    stepper.write(output, traced, command())
     note(f"page: {output}, {many} messages, {output.stat().st_size / 1e6:.1f} MB")
     return OK

@@ -52,16 +52,16 @@ def whatif(
     job = on_linux.of_job(job_words.job(machine, program, (threads,), chance))
     with crew.at_work() as workers:
         built = on_linux.built()
-        found = look(machine, workload, job, workers, only, engine_words.engine_options(), built)
+        effects = look(machine, workload, job, workers, only, engine_words.engine_options(), built)
     if json:
-        print_json(found.to_rows())
+        print_json(effects.to_rows())
     else:
-        shown.show(found, top)
+        shown.show(effects, top)
     if plot:
-        note(f"picture: {picture(plot, shown.panel(found))}")
+        note(f"picture: {picture(plot, shown.panel(effects))}")
     if report:
         from uncore.report import document  # noqa: PLC0415 (slow to load)
 
-        document.of_whatif(report, found, command())
+        document.of_whatif(report, effects, command())
         note(f"report: {report}")
     return OK

@@ -31,7 +31,9 @@ def _declared(kind: type[Struct] | None, group: Panel) -> Iterator[tuple[str, An
 
 
 _LIMITS = _declared(Limits, panel(Group.LIMITS))
-_OUTSIDE = (one for name in engine.OPTIONS for one in _declared(engine.options(name), OUTSIDE))
+_OUTSIDE = (
+    option for name in engine.OPTIONS for option in _declared(engine.options(name), OUTSIDE)
+)
 _Declared: Any = make_dataclass("_Declared", [*_LIMITS, *_OUTSIDE], frozen=True, eq=False)
 
 

@@ -88,10 +88,12 @@ class _Words:
 
     def values(self) -> dict[str, Any]:
         """Fields of a Job, as far as they are options here."""
-        return {n: one.form.read(one.flag, self.raw(n)) for n, one in self.options().items()}
+        return {
+            n: option.form.read(option.flag, self.raw(n)) for n, option in self.options().items()
+        }
 
     def options(self) -> dict[str, Option]:
-        return {name: one for name, one in options(Job).items() if name in vars(self)}
+        return {name: option for name, option in options(Job).items() if name in vars(self)}
 
 
 _MachineFields: Any = dataclass_of("_MachineFields", [*fields(Scope.MACHINE), *OWN])
@@ -124,9 +126,9 @@ class JobWords(_JobFields, _Words):  # type: ignore[misc]
         """The product of all values."""
         programs = [find_program(workload) for workload in workloads]
         axes = {
-            n: one.form.split(one.flag, self.raw(n))
-            for n, one in self.options().items()
-            if one.axis
+            n: option.form.split(option.flag, self.raw(n))
+            for n, option in self.options().items()
+            if option.axis
         }
         parameters = axes.pop(PARAMETERS)
         fixed = {name: value for name, value in self.values().items() if name not in axes}

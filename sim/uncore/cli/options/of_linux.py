@@ -49,8 +49,10 @@ class OnLinux(_Declared):  # type: ignore[misc]
         """The same with what it finds."""
         if untouched(self):
             return job
-        asked = {name: one for name, one in options(Job).items() if name in vars(self)}
-        values = {n: one.form.read(one.flag, getattr(self, n)) for n, one in asked.items()}
+        declared = {name: option for name, option in options(Job).items() if name in vars(self)}
+        values = {
+            n: option.form.read(option.flag, getattr(self, n)) for n, option in declared.items()
+        }
         return replace(job, **values)
 
     def built(self) -> list[str]:
