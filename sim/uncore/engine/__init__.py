@@ -32,7 +32,6 @@ import importlib.util
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-import msgspec
 from msgspec import Struct
 
 from uncore.engine import copy
@@ -40,6 +39,7 @@ from uncore.engine.limits import Limits, Watch, watch
 from uncore.engine.options import take
 from uncore.errors import UserError, nearest
 from uncore.result import Point
+from uncore.result.schema import optional
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,9 +69,7 @@ PROBES = {
     "operations": "which lines operations shared: the fields of result.observed.Shared",
 }
 Probes = frozenset[str]
-# The fields of a point that an engine measures, and those of them that it may leave out.
-QUANTITIES = {*Point.__struct_fields__} - {"seed", "names", "output", "absent"}
-OPTIONAL = [field.name for field in msgspec.structs.fields(Point) if field.default is None]
+QUANTITIES = {*Point.__struct_fields__} - {"seed", "names", "output", "absent"}  # of a point
 Tick = Callable[[int, int], None]
 
 
@@ -148,9 +146,10 @@ def run(
 def explained(name: str, fields: dict[str, Any]) -> dict[str, Any]:
     """The fields of a point, with the reason for each that the engine has left out."""
     reasons = {**load(name).ABSENT, **fields.get("absent", {})}
-    empty = [field for field in OPTIONAL if fields.get(field) is None]
+    empty = [field for field in optional() if fields.get(field) is None]
     uncounted = f"engine '{name}' does not count it"
-    return fields | {"absent": {field: reasons.get(field, uncounted) for field in empty}}
+    absent = {field: reasons.get(field, uncounted) for field in empty}
+    return fields | dict.fromkeys(empty) | {"absent": absent}
 
 
 def gives(name: str) -> list[str]:

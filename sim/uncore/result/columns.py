@@ -18,7 +18,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple, TypeVar, get_type_hints
 
-from msgspec import Meta
+from msgspec import UNSET, Meta
 
 from uncore.drawing import numbers as units
 
@@ -26,7 +26,7 @@ Getter = TypeVar("Getter", bound=Callable[[Any], Any])
 
 
 def _itself(value: Any) -> Any:
-    return value
+    return None if value is UNSET else value
 
 
 class PointColumn(NamedTuple):

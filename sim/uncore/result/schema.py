@@ -12,7 +12,9 @@ its column (columns.py): rows, tables, pictures and formulas follow.
 from __future__ import annotations
 
 import hashlib
-from typing import Annotated, Any
+from functools import cache
+from types import NoneType
+from typing import Annotated, Any, get_args, get_type_hints
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -71,7 +73,7 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     seed: Annotated[
         int | UnsetType,
         Meta(description="seed of what was left to chance; absent where nothing was"),
-        PointColumn(of=lambda seed: seed if isinstance(seed, int) else None),
+        PointColumn(),
     ] = UNSET
     ops: Annotated[
         int, Meta(description="operations the workload counted, all threads"), PointColumn()
@@ -236,6 +238,12 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Without what another lacks that was saved by an older version."""
         unset = [name for name in self.__struct_fields__ if getattr(other, name) is UNSET]
         return msgspec.structs.replace(self, **dict.fromkeys(unset, UNSET))
+
+
+@cache
+def optional() -> tuple[str, ...]:
+    """The fields of a point that an engine may not know: they are None then, with a reason."""
+    return tuple(n for n, hint in get_type_hints(Point).items() if NoneType in get_args(hint))
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
