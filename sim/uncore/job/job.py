@@ -25,7 +25,7 @@ from msgspec import Meta, UnsetType
 from uncore.errors import UserError, nearest
 from uncore.job.forms import CHOICE, DURATION, FOLDER, PAIRS, PLACES, SEEDS, TRUTH, WORDS
 from uncore.job.placement import place
-from uncore.job.schema import Group, Scope, option
+from uncore.job.schema import Group, Scope, option, options
 from uncore.program import Program
 from uncore.topology.machine import Chance, Machine
 
@@ -38,6 +38,7 @@ HOMES = {
     "pair": "first-touch, and a pair of harts uses a line that its first hart touched first",
 }
 
+UNCHANGED = ("free", "apart", "since")  # what a document leaves out of a run as it is
 Bytes = tuple[int, int]  # address of the first, how many
 # Until when (ps) a run had other values of its parameters, and which: what it has computed from
 # them stays.
@@ -113,6 +114,7 @@ class Job:
         form=WORDS,
         group=Group.PROGRAM,
         scope=Scope.LINUX,
+        sparse=True,
     )
     system: Literal["machine", "free"] = option(
         "--os",
@@ -129,6 +131,7 @@ class Job:
         form=FOLDER,
         group=Group.PROGRAM,
         scope=Scope.LINUX,
+        sparse=True,
     )
 
     def __post_init__(self) -> None:
@@ -158,7 +161,7 @@ class Job:
 
     @property
     def seed(self) -> int | None:
-        """Of a job of one point."""
+        """The one seed of a job of one point."""
         return self.seeds[0] if self.seeds else None
 
     @property
@@ -190,12 +193,15 @@ class Job:
         fields["files"] = [(path, sha256(data).hexdigest()) for path, data in self.files]
         fields["program"] = {"name": self.program.name, "sha256": self.program.sha256}
         document: dict[str, Any] = msgspec.to_builtins(fields)
-        if not self.machine.tables:  # a shipped protocol is said by its name
+        if not self.machine.tables:  # a shipped protocol has a name
             del document["machine"]["tables"]
         if all(core.order == "tso" for core in self.machine.each_core):
             _drop_order(document["machine"])
-        for name in ("free", "apart", "since", "arguments", "files"):
+        for name in UNCHANGED:
             if not document[name]:
+                del document[name]
+        for name, declared in options(Job).items():
+            if declared.sparse and getattr(self, name) == declared.default:
                 del document[name]
         if not self.program.linux:
             del document["system"], document["machine"]["os"]
@@ -222,7 +228,7 @@ class Job:
 
 
 def _drop_order(machine: dict[str, Any]) -> None:
-    """A machine in total store order is said as before there was another."""
+    """Leaves out the order where it is total, as documents did before there was another."""
     for costs in (machine["core"], *(kind["core"] for kind in machine["kinds"])):
         del costs["order"]
     del machine["chance"]["load"], machine["chance"]["store"]

@@ -48,6 +48,7 @@ class Option(NamedTuple):
     group: Group
     scope: Scope
     axis: bool  # `run` takes several values; rows of a result have its column
+    sparse: bool  # left out of a job's document where it is the default, so older hashes hold
     default: Any
     type: Any  # of the field
 
@@ -71,9 +72,10 @@ def option(
     group: Group = Group.MACHINE,
     scope: Scope = Scope.MACHINE,
     axis: bool = False,
+    sparse: bool = False,
 ) -> Any:
     declared = {"flag": flag, "about": about, "form": form, "group": group}
-    metadata = {"option": {**declared, "scope": scope, "axis": axis}}
+    metadata = {"option": {**declared, "scope": scope, "axis": axis, "sparse": sparse}}
     return dataclasses.field(default=default, metadata=metadata)
 
 
