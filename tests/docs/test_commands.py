@@ -9,4 +9,4 @@ from uncore.support.paths import CHECKOUT
 def test_page_is_what_commands_say() -> None:
     assert CHECKOUT
     written = (CHECKOUT / "docs/commands.md").read_text()
-    assert written == cli.document(), "python -m uncore.cli > docs/commands.md"
+    assert written == cli.document(), "python -m uncore.cli.app > docs/commands.md"

@@ -13,6 +13,7 @@ from typing import Any
 
 from uncore.cli import failures as failing
 from uncore.cli.options import Chart, command, note
+from uncore.cli.options.of_run import Outputs
 from uncore.cli.status import FAILED, INTERRUPTED, OK
 from uncore.drawing.progress import progress
 from uncore.engine import EngineOptions, Probes
@@ -37,26 +38,23 @@ Log = tuple[Job, Any]  # of one point, columns
 def finish(
     jobs: Sequence[Job],
     workers: AbstractContextManager[Workers],
-    *,
-    engine_options: EngineOptions,
-    json: bool,
     chart: Chart,
-    output: Path | None = None,
-    lines: bool = False,
-    log: Path | None = None,
-    calls: bool = False,
-    resume: bool = False,
+    outputs: Outputs,
+    *,
     drawn: Sequence[Sequence[Job]],
+    engine_options: EngineOptions,
+    resume: bool = False,
+    calls: bool = False,
 ) -> int:
+    output, log, json = outputs.output, outputs.log, outputs.json
     files = {"--output": output, "--plot": chart.plot, "--log": log}
     check_endings(files | {"--report": chart.report})
     _check(chart, jobs)
-    probes = _probes(lines=lines, log=log, calls=calls)
+    probes = _probes(lines=outputs.lines, log=log, calls=calls)
     with saving() as hold:
         others = [job for group in drawn for job in group]
-        results, logs, wrong = _simulate(
-            [*jobs, *others], workers, probes, engine_options, resume, hold
-        )
+        every = [*jobs, *others]
+        results, logs, wrong = _simulate(every, workers, probes, engine_options, resume, hold)
         results = within(results[: len(jobs)], drawn, results[len(jobs) :])
         if output:
             save(Results(results), output)

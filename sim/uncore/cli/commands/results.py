@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -148,24 +149,17 @@ def compare(
     json: Json = False,
 ) -> int:
     check_endings({"--plot": plot, "--report": report})
+    limits = engine_words.engine_options()
     if words and all(_is_result(word) for word in words):
-        alone = threads == "1" and untouched(job_words) and untouched(chance)
-        results = _saved(words, alone)
+        results = _saved(words, threads == "1" and untouched(job_words) and untouched(chance))
     else:
-        machines, programs = _sides(words, on_linux)
-        jobs = [
-            on_linux.of_job(job_words.job(machine, program, threads, chance))
-            for machine in machines
-            for program in programs
-        ]
+        jobs = (job_words.job(*side, threads, chance) for side in _sides(words, on_linux))
         with crew.at_work() as workers:
-            results = execute(jobs, workers, engine_options=engine_words.engine_options())
+            results = execute([*map(on_linux.of_job, jobs)], workers, engine_options=limits)
     if any(result.outcome.partial for result in results):
         return INTERRUPTED
     at = comparing.most_threads(results[0], results[1])
-    comparison = comparing.compare(
-        results[0], results[1], _watched(results, at, engine_words.engine_options())
-    )
+    comparison = comparing.compare(results[0], results[1], _watched(results, at, limits))
     if json:
         print_json(comparison)
     else:
@@ -205,8 +199,8 @@ def _is_result(word: str) -> bool:
     return word.endswith((".json", ".parquet"))
 
 
-def _sides(words: Sequence[str], on_linux: OnLinux) -> tuple[list[str], list[Program]]:
-    """The machines and the programs that are compared."""
+def _sides(words: Sequence[str], on_linux: OnLinux) -> list[tuple[str, Program]]:
+    """The two machines with their programs."""
     workloads = [word for word in words if is_workload(word)]
     machines = [word for word in words if not is_workload(word)]
     if sorted((len(machines), len(workloads))) != [1, 2]:
@@ -214,4 +208,4 @@ def _sides(words: Sequence[str], on_linux: OnLinux) -> tuple[list[str], list[Pro
             f"compare needs a machine and two workloads, or two machines and a workload; it got"
             f" {len(machines)} and {len(workloads)}: uncore compare epyc7601x2 lock/ticket lock/mcs"
         )
-    return machines, [on_linux.program(workload) for workload in workloads]
+    return [*product(machines, map(on_linux.program, workloads))]

@@ -21,7 +21,6 @@ from uncore.cli.options import (
     Crew,
     EngineWords,
     JobWords,
-    Json,
     Repeated,
     Resume,
     Samples,
@@ -29,9 +28,9 @@ from uncore.cli.options import (
     note,
     untouched,
 )
-from uncore.cli.options.groups import HERE, OUTPUT, SAVED
+from uncore.cli.options.groups import HERE, SAVED
 from uncore.cli.options.of_linux import ON_LINUX, OnLinux
-from uncore.cli.options.of_run import WHAT_IF, WhatIf
+from uncore.cli.options.of_run import OUTPUTS, WHAT_IF, Outputs, WhatIf
 from uncore.cli.options.whole import WHOLE, Whole
 from uncore.cli.status import FAILED, INTERRUPTED, OK
 from uncore.engine import EngineOptions
@@ -54,15 +53,7 @@ from uncore.result import Result, canonical, load_all, save
 Words = Annotated[
     str, Parameter(help="machines and workloads (names, shapes, .toml, .c, .elf files)")
 ]
-Output = Annotated[Path | None, Parameter(help="save the result (.json, .parquet)", group=OUTPUT)]
 Again = Annotated[Path | None, Parameter(help="a saved result: run its job, compare", group=SAVED)]
-Lines = Annotated[
-    bool,
-    Parameter(negative="", help="save with the result what `uncore lines` shows", group=OUTPUT),
-]
-Log = Annotated[
-    Path | None, Parameter(help="every transaction, as a table (.parquet)", group=OUTPUT)
-]
 Host = Annotated[
     bool,
     Parameter(negative="", help="no machine: measure this computer with the same C", group=HERE),
@@ -77,45 +68,46 @@ def run(
     engine_words: EngineWords = ENGINE_WORDS,
     crew: Crew = CREW,
     chart: Chart = CHART,
-    output: Output = None,
+    outputs: Outputs = OUTPUTS,
     again: Again = None,
-    lines: Lines = False,
     what_if: WhatIf = WHAT_IF,
-    log: Log = None,
     host: Host = False,
     resume: Resume = False,
     samples: Samples = SAMPLES,
     whole: Whole = WHOLE,
     on_linux: OnLinux = ON_LINUX,
-    json: Json = False,
 ) -> int:
-    shown: Any = {"json": json, "chart": chart, "output": output}
     engine_options, set_ = engine_words.engine_options(), job_words.parameters
     usual = all(map(untouched, (replace(job_words, parameters=[]), chance, what_if)))
-    plain = usual and not (lines or log or resume)
+    plain = usual and not (outputs.lines or outputs.log or resume)
     alone = plain and threads == "1" and not words
     if whole.from_:
-        return _from(
-            whole.from_, whole, alone and not (again or host), set_, engine_options, **shown
-        )
+        _check_from(whole, alone and not (again or host))
+        taken_up = take_up(whole.from_, pairs("--set", set_), engine_options)
+        return _report(taken_up, chart, outputs)
     if host:
-        _check_host(plain and not (again or engine_options) and whole == WHOLE)
-        check_endings({"--output": output, "--plot": chart.plot})
-        return _report(_measured(words, threads, set_, on_linux), **shown)
+        _check_host(plain and not (again or engine_options) and whole == WHOLE, chart, outputs)
+        return _report(_measured(words, threads, set_, on_linux), chart, outputs)
     if again:
-        _check_again(again, alone and not set_ and not output and chart == CHART)
+        _check_again(again, alone and not set_ and not outputs.output and chart == CHART)
         return _again(again, crew.at_work(), engine_options)
+    jobs = _jobs(words, threads, job_words, chance, on_linux)
+    jobs = [_changed(job, what_if, engine_options) for job in jobs]
+    _check_files(len(jobs), outputs)
+    if whole != WHOLE:
+        point = _saving(whole, jobs, outputs.lines or outputs.log or resume)
+        return _report(save_run(jobs[0], *point, engine_options), chart, outputs)
+    drawn = _drawn(words, jobs, 0 if outputs.log else samples)
+    how: Any = {"engine_options": engine_options, "resume": resume, "calls": on_linux.strace}
+    return finish(jobs, crew.at_work(), chart, outputs, drawn=drawn, **how)
+
+
+def _jobs(
+    words: Sequence[str], threads: str, job_words: JobWords, chance: Repeated, on_linux: OnLinux
+) -> list[Job]:
     machines, workloads = machines_and_workloads("run", words)
     programs = [on_linux.program(workload) for workload in workloads]
-    jobs = job_words.jobs(machines, programs, threads, chance)
-    jobs = [_changed(on_linux.of_job(job), what_if, engine_options) for job in jobs]
-    _check_files(len(jobs), output, log, lines)
-    if whole != WHOLE:
-        saved = _saving(whole, jobs, lines or log or resume)
-        return _report(save_run(jobs[0], *saved, engine_options), **shown)
-    more: Any = {**shown, "log": log, "lines": lines, "resume": resume}
-    more |= {"engine_options": engine_options, "calls": on_linux.strace}
-    return finish(jobs, crew.at_work(), drawn=_drawn(words, jobs, 0 if log else samples), **more)
+    return [*map(on_linux.of_job, job_words.jobs(machines, programs, threads, chance))]
 
 
 def _changed(job: Job, what_if: WhatIf, engine_options: EngineOptions) -> Job:
@@ -133,27 +125,21 @@ def _drawn(words: Sequence[str], jobs: Sequence[Job], count: int) -> list[list[J
     return spread(names, jobs, count)
 
 
-def _from(
-    state: Path,
-    whole: Whole,
-    alone: bool,
-    set_: Sequence[str],
-    engine_options: EngineOptions,
-    **shown: Any,
-) -> int:
-    if not alone or whole != Whole(from_=state):
+def _check_from(whole: Whole, alone: bool) -> None:
+    if not alone or whole != Whole(from_=whole.from_):
         raise UserError(
-            f"--from {state}: the file says what runs; only --set, --output, --plot, --json and"
-            " limits such as --max-time go with it"
+            f"--from {whole.from_}: the file says what runs; only --set, --output, --plot, --json"
+            " and limits such as --max-time go with it"
         )
-    return _report(take_up(state, pairs("--set", set_), engine_options), **shown)
 
 
-def _check_host(alone: bool) -> None:
+def _check_host(alone: bool, chart: Chart, outputs: Outputs) -> None:
+    """Also what would fail only after the measurement."""
     if not alone:
         raise UserError(
             "--host: a real machine has no --with, --log, --lines, --again, --seed or placement"
         )
+    check_endings({"--output": outputs.output, "--plot": chart.plot})
 
 
 def _check_again(again: Path, alone: bool) -> None:
@@ -175,10 +161,10 @@ def _saving(whole: Whole, jobs: Sequence[Job], watched: object) -> tuple[int | s
     return at if at == BEGIN else duration("--save-at", at), whole.state
 
 
-def _check_files(jobs: int, output: Path | None, log: Path | None, lines: bool) -> None:
-    if log and jobs > 1:
-        raise UserError(f"--log {log}: one file holds the log of one machine and workload")
-    if lines and not output:
+def _check_files(jobs: int, outputs: Outputs) -> None:
+    if outputs.log and jobs > 1:
+        raise UserError(f"--log {outputs.log}: one file holds the log of one machine and workload")
+    if outputs.lines and not outputs.output:
         raise UserError("--lines: where to? write --output FILE.json too")
 
 
@@ -192,15 +178,16 @@ def _measured(words: Sequence[str], threads: str, set_: Sequence[str], on_linux:
         return pinned.measure(on_linux.program(words[0]), counts, values)
     if values:
         raise UserError("--set: a program with main() has no parameters; its words stand behind --")
-    return measure(sources, counts, on_linux.argument)
+    return measure(sources, counts, on_linux.arguments)
 
 
-def _report(result: Result, *, json: bool, chart: Chart, output: Path | None) -> int:
+def _report(result: Result, chart: Chart, outputs: Outputs) -> int:
+    output = outputs.output
     check_endings({"--output": output, "--plot": chart.plot})
     if output:  # before anything is printed: who reads it may have seen enough
         save(result, output)
-    show_output([] if json else [result])
-    curve.show([result], json)
+    show_output([] if outputs.json else [result])
+    curve.show([result], outputs.json)
     if output:
         note(f"result: {output}")
     draw([result], chart)

@@ -1,14 +1,32 @@
-"""Options of `run` alone: what the program would cost otherwise."""
+"""Options of `run` alone: what it writes, and what the program would cost otherwise."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from uncore.cli.options.groups import panel
+from uncore.cli.options.groups import OUTPUT, panel
+from uncore.cli.options.single import Json
 from uncore.job.schema import Group
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Outputs:
+    output: Annotated[
+        Path | None, Parameter(help="save the result (.json, .parquet)", group=OUTPUT)
+    ] = None
+    lines: Annotated[
+        bool,
+        Parameter(negative="", help="save with the result what `uncore lines` shows", group=OUTPUT),
+    ] = False
+    log: Annotated[
+        Path | None, Parameter(help="every transaction, as a table (.parquet)", group=OUTPUT)
+    ] = None
+    json: Json = False
 
 
 @Parameter(name="*")
@@ -32,4 +50,4 @@ class WhatIf:
     ] = field(default_factory=list)
 
 
-WHAT_IF = WhatIf()
+OUTPUTS, WHAT_IF = Outputs(), WhatIf()
