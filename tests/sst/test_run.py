@@ -18,7 +18,7 @@ from uncore.engine.sst.options import Options
 
 missing = engine.missing("sst") if "sst" in engine.names() else "not in this copy"
 pytestmark = pytest.mark.skipif(bool(missing), reason=f"engine sst: {missing}")
-found = find.found(take(Options, {}))
+found = find.locate(take(Options, {}))
 
 SHAPES = {
     2: ["bus:2", "ring:3", "mesh:3x2", "ccx:1x2"],

@@ -95,7 +95,7 @@ class Outside(Engine, Protocol):
 
     DIFFERS: tuple[str, ...]
 
-    def export(self, job: Job, place: Path, **options: Any) -> None: ...
+    def export(self, job: Job, folder: Path, **options: Any) -> None: ...
 
 
 def names() -> list[str]:
@@ -162,23 +162,23 @@ def watched(job: Job, engine_options: EngineOptions, tick: Tick = silent) -> Wat
     return watch(take(Limits, engine_options), job.program.name, tick)
 
 
-def export(job: Job, place: Path, engine_options: EngineOptions = NO_OPTIONS) -> None:
+def export(job: Job, folder: Path, engine_options: EngineOptions = NO_OPTIONS) -> None:
     """Writes a folder that the job's engine, another simulator, runs by itself."""
     outside: Any = load(job.engine)
-    outside.export(job, place, **_given(job.engine, engine_options))
+    outside.export(job, folder, **_given(job.engine, engine_options))
 
 
 def about(name: str, engine_options: EngineOptions = NO_OPTIONS) -> str:
     """The engine, in one line: which one is here, where that can differ."""
     module = load(name)
-    find = getattr(module, "found", None)
-    return str((find and find(**_given(name, engine_options))) or module.ABOUT)
+    locate = getattr(module, "locate", None)
+    return str((locate and locate(**_given(name, engine_options))) or module.ABOUT)
 
 
 def identity(name: str, engine_options: EngineOptions = NO_OPTIONS) -> list[str]:
     """What another version of the engine has otherwise: equal ones give equal outcomes."""
-    find = getattr(load(name), "found", None)
-    installed = find and find(**_given(name, engine_options))
+    locate = getattr(load(name), "locate", None)
+    installed = locate and locate(**_given(name, engine_options))
     if not installed:
         return [copy.content(), name]
     program, file = installed.program, installed.program.stat()

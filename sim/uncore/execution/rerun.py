@@ -72,7 +72,7 @@ def observe(
     )[0]
     if not again.points:
         raise KeyboardInterrupt
-    if canonical(again.points[0].as_kept_by(point)) != canonical(point):
+    if canonical(again.points[0].limited_to(point)) != canonical(point):
         raise UserError(
             f"the point at {point.threads} threads{point.by_seed} comes out differently now (its"
             f" result is of uncore {result.host.uncore}): what cost it its time then cannot be"

@@ -234,8 +234,8 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         rates = [ops / time for ops, time in zip(self.thread_ops, times, strict=True)]
         return min(rates) / max(rates)
 
-    def as_kept_by(self, other: Point) -> Point:
-        """Without what another lacks that was saved by an older version."""
+    def limited_to(self, other: Point) -> Point:
+        """The fields that the other has, too, which an older version may have saved."""
         unset = [name for name in self.__struct_fields__ if getattr(other, name) is UNSET]
         return msgspec.structs.replace(self, **dict.fromkeys(unset, UNSET))
 

@@ -206,7 +206,7 @@ def _once_more(recorded: Result, workers: Workers, engine_options: EngineOptions
     if any(result.outcome.partial for result in repeated):
         return INTERRUPTED
     for before, result in zip(recorded.points, repeated, strict=True):
-        now = result.points[0].as_kept_by(before)
+        now = result.points[0].limited_to(before)
         differs = [f for f in now.__struct_fields__ if getattr(now, f) != getattr(before, f)]
         if canonical(before) != canonical(now):
             print(f"differs at {now.threads} threads{now.by_seed}: {', '.join(differs)}")

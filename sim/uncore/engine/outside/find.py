@@ -1,7 +1,7 @@
 """Where another simulator is.
 
-    program(said, ["sst"], ["", "bin"]) -> Path             or None
-    nowhere("SST", said, ...) -> str                        what is said of None
+    program(stated, ["sst"], ["", "bin"]) -> Path             or None
+    nowhere("SST", stated, ...) -> str                        what is said of None
     output([program, "--version"]) -> str                   what a program says; "" if it fails
 
 It is the user's: it is found, never installed, and nothing else needs it.
@@ -18,20 +18,20 @@ from pathlib import Path
 PATIENCE = 60  # seconds for a question
 
 
-def program(said: str | None, names: Sequence[str], folders: Sequence[str]) -> Path | None:
+def program(stated: str | None, names: Sequence[str], folders: Sequence[str]) -> Path | None:
     """Where the user says (the program, or a folder that has it in `folders`), else on PATH."""
-    if said:
-        inside = [Path(said) / folder / name for folder in folders for name in names]
-        places = [Path(said), *inside]
+    if stated:
+        inside = [Path(stated) / folder / name for folder in folders for name in names]
+        places = [Path(stated), *inside]
     else:
-        places = [Path(found) for name in names if (found := shutil.which(name))]
-    usable = (place for place in places if place.is_file() and os.access(place, os.X_OK))
-    return next((place.resolve() for place in usable), None)
+        places = [Path(on_path) for name in names if (on_path := shutil.which(name))]
+    usable = (file for file in places if file.is_file() and os.access(file, os.X_OK))
+    return next((file.resolve() for file in usable), None)
 
 
-def nowhere(name: str, said: str | None, ways: str, where: str) -> str:
+def nowhere(name: str, stated: str | None, ways: str, where: str) -> str:
     """There is none; `ways` to say where, and how to get it."""
-    return f"no {name} in {said} ({ways}). {where}" if said else f"no {name}. {where}"
+    return f"no {name} in {stated} ({ways}). {where}" if stated else f"no {name}. {where}"
 
 
 def version(text: str) -> tuple[int, ...]:

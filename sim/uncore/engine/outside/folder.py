@@ -30,7 +30,7 @@ PROGRESS = "progress.txt"  # a configuration may append the ps simulated so far,
 
 
 def write(
-    job: Job, place: Path, program: bytes, system: dict[str, Any], configuration: Path, readme: str
+    job: Job, folder: Path, program: bytes, system: dict[str, Any], configuration: Path, readme: str
 ) -> None:
     """The job of one thread count; `readme` names workload, machine and threads."""
     names = {"workload": job.program.name, "machine": job.machine.id, "threads": job.threads[0]}
@@ -42,11 +42,11 @@ def write(
         "README.md": readme.format(**names),
     }
     try:
-        place.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(f"{place}: cannot make the folder: {error.strerror}") from None
+        raise UserError(f"{folder}: cannot make the folder: {error.strerror}") from None
     for name, content in files.items():
-        write_whole(place / name, content)
+        write_whole(folder / name, content)
 
 
 def _json(document: object) -> str:

@@ -32,9 +32,9 @@ def refuse_failure(job: Job, code: int, output: str) -> None:
     """A status other than 0 is a check that failed, and then a record says so, or a mishap."""
     failed = any(record.failures for record in readback.records_from_text(output))
     if code and not failed:
-        said = readback.trap_from_text(job.program, output) or readback.failure_from_text(output)
-        said = said or tail(output)
-        raise GuestError(f"{job.program.name} ended with status {code}: {said}")
+        reason = readback.trap_from_text(job.program, output) or readback.failure_from_text(output)
+        reason = reason or tail(output)
+        raise GuestError(f"{job.program.name} ended with status {code}: {reason}")
 
 
 def tail(output: str) -> str:

@@ -41,16 +41,16 @@ def point(
     tick: Tick,
 ) -> dict[str, Any]:
     """`write` makes the folder, `command` executes it there, `read` reads what it left."""
-    place = Path(tempfile.mkdtemp(prefix=f"uncore-{job.engine}-"))
+    folder = Path(tempfile.mkdtemp(prefix=f"uncore-{job.engine}-"))
     try:
-        write(job, place)
-        fields = read(job, _execute(name, command(place), place, tick), place)
+        write(job, folder)
+        fields = read(job, _execute(name, command(folder), folder, tick), folder)
     except OutsideError as error:
-        raise OutsideError(f"{error}\nThe run folder is kept: {place}") from None
+        raise OutsideError(f"{error}\nThe run folder is kept: {folder}") from None
     except BaseException:
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
         raise
-    shutil.rmtree(place)
+    shutil.rmtree(folder)
     return fields | {"observed": {}}
 
 
@@ -79,19 +79,19 @@ def _end_with_us() -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _reached(told: Path) -> int:
+def _reached(progress: Path) -> int:
     """Simulated ps, of the last line that is whole; 0 of a simulator that does not tell."""
-    lines = told.read_text().splitlines(keepends=True) if told.is_file() else []
+    lines = progress.read_text().splitlines(keepends=True) if progress.is_file() else []
     return next((int(line) for line in reversed(lines) if line.endswith("\n")), 0)
 
 
-def _execute(name: str, command: Sequence[str], place: Path, tick: Tick) -> str:
+def _execute(name: str, command: Sequence[str], folder: Path, tick: Tick) -> str:
     """Everything it said."""
-    said = place / "output.txt"
-    with said.open("w") as output:
+    printed = folder / "output.txt"
+    with printed.open("w") as output:
         process = subprocess.Popen(
             command,
-            cwd=place,
+            cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -100,11 +100,11 @@ def _execute(name: str, command: Sequence[str], place: Path, tick: Tick) -> str:
         try:
             while process.poll() is None:
                 time.sleep(GLANCE)
-                tick(0, _reached(place / PROGRESS))
+                tick(0, _reached(folder / PROGRESS))
         finally:
             process.kill()
             process.wait()
-    text = said.read_text(errors="replace")
+    text = printed.read_text(errors="replace")
     if process.returncode:
         raise OutsideError(f"{name} ended with status {process.returncode}:\n{tail(text)}")
     return text

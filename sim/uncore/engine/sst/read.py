@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uncore.engine.outcome import NO_OPERATIONS, percentiles
-from uncore.engine.outside import printed as said
+from uncore.engine.outside import printed
 from uncore.engine.outside.printed import tail
 from uncore.engine.sst.system import LOSSES, REQUESTS
 from uncore.errors import GuestError, OutsideError
@@ -31,11 +31,11 @@ _HART = re.compile(
 STATISTICS = "statistics*.csv"
 
 
-def point(job: Job, output: str, place: Path) -> dict[str, Any]:
+def point(job: Job, output: str, folder: Path) -> dict[str, Any]:
     """The fields, or a GuestError if the program went wrong."""
     _refuse_a_bad_end(job, output)
-    fields = said.fields(job, "SST", output)
-    counts = _counts(place)
+    fields = printed.fields(job, "SST", output)
+    counts = _counts(folder)
     harts = _HART.findall(output)
     latencies: Counter[int] = Counter()
     for *_, buckets in harts:
@@ -67,13 +67,13 @@ def _refuse_a_bad_end(job: Job, output: str) -> None:
             f"{name}: hart {hart} did no operation in {job.watchdog / 10**9:g} simulated ms;"
             " --watchdog allows more"
         )
-    said.refuse_failure(job, int(code), output)
+    printed.refuse_failure(job, int(code), output)
 
 
-def _counts(place: Path) -> Counter[tuple[str, str]]:
+def _counts(folder: Path) -> Counter[tuple[str, str]]:
     """(component, statistic) -> how often; every process of SST writes a file of its own."""
     counts: Counter[tuple[str, str]] = Counter()
-    for path in place.glob(STATISTICS):
+    for path in folder.glob(STATISTICS):
         with path.open(newline="") as file:
             for row in csv.DictReader(file, skipinitialspace=True):
                 counts[row["ComponentName"], row["StatisticName"]] += int(row["Sum.u64"])
