@@ -24,9 +24,10 @@ from uncore import topology
 from uncore.drawing import standalone
 from uncore.engine import initial_memory as boot
 from uncore.engine import outcome
-from uncore.engine.native import told, trace
+from uncore.engine.native import job_spec, trace
 from uncore.job import Job
 from uncore.job.placement import place
+from uncore.job.schema import options
 from uncore.program import abi
 from uncore.program import locate as shelf
 from uncore.program.types import Array, Pointer, Struct, Type
@@ -53,7 +54,7 @@ ALLOWED = "; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; worker-src blo
 def shared() -> dict[str, Any]:
     job = Job(topology.load("bus:2"), shelf.find("lock/ticket"), (1,))
     document = job.document()
-    for varying in ("machine", "program", "threads", "placement", "parameters"):
+    for varying in ("machine", "program", "threads", "parameters"):
         del document[varying]
     return {
         "constants": dict(abi.CONSTANTS),
@@ -61,7 +62,11 @@ def shared() -> dict[str, Any]:
         "magic": abi.MAGIC.decode(),
         "timebase": boot.TIMEBASE,
         "job": document,
-        "spec": exact(msgspec.to_builtins(dataclasses.replace(told(job), segments=()))),
+        "options": {
+            name: {"flag": one.flag, "usual": one.default, "word": one.form.word}
+            for name, one in options(Job).items()
+        },
+        "spec": exact(msgspec.to_builtins(dataclasses.replace(job_spec(job), segments=()))),
         "protocols": {name: protocol(name) for name in PROTOCOLS},
         "columns": stepper.COLUMNS,
         "times": sorted(stepper.TIMES),

@@ -18,22 +18,19 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any
 
 from rich.text import Text
 
 from uncore import program, topology
 from uncore.drawing import plot as plots
-from uncore.engine import NOTHING as UNTOLD
-from uncore.engine import Told
+from uncore.engine import NO_OPTIONS, EngineOptions
+from uncore.execution.keywords import ONE, SEVERAL, Several, split, takes
 from uncore.execution.pool import Workers
 from uncore.execution.request import (
     NOTHING,
     Counts,
-    Folder,
-    System,
     Value,
-    common,
     executed,
     find_program,
     make_job,
@@ -41,7 +38,8 @@ from uncore.execution.request import (
 )
 from uncore.execution.rerun import observe
 from uncore.execution.saved_points import Store
-from uncore.execution.uncertainty import SAMPLES
+from uncore.job import Job
+from uncore.job.schema import options
 from uncore.program import Program
 from uncore.report import chart, curve, objects, workload
 from uncore.report import explore as fronts
@@ -59,92 +57,60 @@ from uncore.study.whatif import Kind, WhatIf
 from uncore.topology.machine import Machine
 
 SHOWN, OBJECTS = 16, 8  # rows of what changes and of lines
-T = TypeVar("T")
-Several: TypeAlias = T | list[T] | tuple[T, ...]  # a value, or those of an axis
 Shown = str | Machine | Program | Framed
 
 
+@takes(ONE)
 def run(
     machine: str | Machine,
     workload: str | Path | Program,
     threads: Counts = (1,),
-    *,
-    parameters: Mapping[str, Value] = NOTHING,
-    overrides: Mapping[str, Value] = NOTHING,
-    placement: str = "compact",
-    smt: bool = True,
-    home: str = "addressed",
-    slices: str = "hash",
-    engine: str = "native",
-    watchdog: str | int = "100ms",
-    seeds: Iterable[int] | None = None,
-    arguments: Iterable[str] = (),
-    files: Folder = NOTHING,
-    system: System = "machine",
-    samples: int = SAMPLES,
-    cores: Workers = 1,
-    slow: bool = False,
-    observed: bool = False,
-    told: Told = UNTOLD,
-    **named: Value,
+    **given: Any,
 ) -> Result:
     """Runs a workload at each thread count, as often as there are seeds.
 
     Keywords that are no option are the workload's parameters, hold="50ns"; `parameters` takes
     them, too.  `overrides`: numbers of the machine, by the keys of `uncore show --keys`.  `seeds`:
-    (17, 18), or () for one run in lockstep.  Of a program of Linux, `arguments` are its words and
-    `files` what it finds as /files, a folder, or names and contents; a `system` that is free costs
-    nothing.  `samples`: machines drawn for `Result.intervals`, where numbers of the file have some.
-    `cores`: of this host, or a cluster (`uncore.execution.cluster.connected`).  `observed` keeps
-    what `uncore lines` shows.  `told`: {"sst_threads": 4}.  Interrupted, it returns what is
-    finished, partial.
+    (17, 18), or () for one run in lockstep.  `arguments` are the words of a program of Linux, and
+    `files` what it finds as /files, a folder, or names and contents.  Interrupted, it returns what
+    is finished, partial.
     """
-    values: Any = {"parameters": {**parameters, **named}, "overrides": overrides}
-    policies: Any = {"placement": placement, "smt": smt, "home": home, "slices": slices}
-    policies |= common(watchdog, arguments, files, system) | {"engine": engine, "slow": slow}
-    policies["seeds"] = usual_seeds(engine) if seeds is None else tuple(seeds)
-    job = make_job(machine, workload, threads, **values, **policies)
-    return executed([job], [machine], cores, samples, observed=observed, told=told)[0]
+    fields, how = split(given)
+    job = _job(machine, workload, threads, fields, how.pop("slow", False))
+    return executed([job], [machine], **how)[0]
 
 
+@takes(SEVERAL)
 def sweep(
     machines: Several[str | Machine],
     workloads: Several[str | Path | Program],
     threads: Counts = (1,),
-    *,
-    parameters: Mapping[str, Several[Value]] = NOTHING,
-    overrides: Mapping[str, Several[Value]] = NOTHING,
-    placement: Several[str] = "compact",
-    smt: Several[bool] = True,
-    home: Several[str] = "addressed",
-    slices: Several[str] = "hash",
-    engine: Several[str] = "native",
-    watchdog: str | int = "100ms",
-    seeds: Iterable[int] | None = None,
-    arguments: Iterable[str] = (),
-    files: Folder = NOTHING,
-    system: System = "machine",
-    samples: int = SAMPLES,
-    cores: Workers = 1,
-    slow: bool = False,
-    observed: bool = False,
-    told: Told = UNTOLD,
-    **named: Several[Value],
+    **given: Any,
 ) -> Results:
-    """Runs all combinations of what is given as a list; options are those of `run`."""
-    policies = {"placement": placement, "smt": smt, "home": home, "slices": slices}
-    fixed = common(watchdog, arguments, files, system) | {"slow": slow}
-    kept = None if seeds is None else tuple(seeds)
-    axes = (_product({**policies, "engine": engine}), _product(overrides))
+    """Runs all combinations of what is given as a list; keywords are those of `run`."""
+    fields, how = split(given)
+    slow = how.pop("slow", False)
+    numbers = {name: fields.pop(name, {}) for name in ("overrides", "parameters")}
+    axes = {
+        n: fields.pop(n) for n, option in options(Job).items() if n in fields and option.form.word
+    }
     jobs, names = [], []
-    for machine, what, chosen, numbers, values in product(
-        _several(machines), _several(workloads), *axes, _product({**parameters, **named})
+    for machine, guest, chosen, overrides, parameters in product(
+        _several(machines), _several(workloads), _product(axes), *map(_product, numbers.values())
     ):
-        drawn = usual_seeds(chosen["engine"]) if kept is None else kept
-        given: Any = {"parameters": values, "overrides": numbers, "seeds": drawn, **fixed}
-        jobs.append(make_job(machine, what, threads, **given, **chosen))
+        values = {**fields, **chosen, "overrides": overrides, "parameters": parameters}
+        jobs.append(_job(machine, guest, threads, values, slow))
         names.append(machine)
-    return Results(executed(jobs, names, cores, samples, observed=observed, told=told))
+    return Results(executed(jobs, names, **how))
+
+
+def _job(
+    machine: Any, workload: Any, threads: Counts, fields: Mapping[str, Any], slow: bool
+) -> Job:
+    """A job whose seeds are the usual ones where none are given."""
+    seeds = fields.get("seeds")
+    drawn = usual_seeds(fields.get("engine", "native")) if seeds is None else tuple(seeds)
+    return make_job(machine, workload, threads, **{**fields, "seeds": drawn}, slow=slow)
 
 
 def _several(value: Any) -> list[Any]:
@@ -171,7 +137,7 @@ def matrix(
     seeds: Iterable[int] = (),
     slow: bool = False,
     cores: Workers = 1,
-    told: Told = UNTOLD,
+    engine_options: EngineOptions = NO_OPTIONS,
 ) -> Matrix:
     """What a line, or with `ipi` an interrupt, takes between all pairs of harts.
 
@@ -189,7 +155,7 @@ def matrix(
         seeds=tuple(seeds),
         slow=slow,
         workers=cores,
-        told=told,
+        engine_options=engine_options,
     )
 
 
@@ -216,16 +182,14 @@ def whatif(
     slices: str = "hash",
     seeds: Iterable[int] | None = None,
     cores: Workers = 1,
-    told: Told = UNTOLD,
+    engine_options: EngineOptions = NO_OPTIONS,
     **named: Value,
 ) -> WhatIf:
     """What each change of the program or the machine would be worth, by rank (docs/whatif.md)."""
-    values = {**parameters, **named}
-    drawn = usual_seeds("native") if seeds is None else tuple(seeds)
-    said: Any = {"parameters": values, "overrides": overrides, "seeds": drawn}
-    said |= {"placement": placement, "smt": smt, "home": home, "slices": slices}
-    job = make_job(machine, workload, [threads], **said)
-    return counterfactual.whatif(machine, str(workload), job, cores, only, told)
+    values = {"parameters": {**parameters, **named}, "overrides": overrides, "seeds": seeds}
+    policies = {"placement": placement, "smt": smt, "home": home, "slices": slices}
+    job = _job(machine, workload, [threads], values | policies, slow=False)
+    return counterfactual.whatif(machine, str(workload), job, cores, only, engine_options)
 
 
 def explore(file: str | Path, *, cores: Workers = 1, resume: bool = False) -> Exploration:
@@ -243,7 +207,7 @@ def machines() -> dict[str, str]:
 
 def workloads() -> dict[str, str]:
     """Every shipped workload, with its one line."""
-    return {one.name: one.summary for one in program.shipped()}
+    return {workload.name: workload.summary for workload in program.shipped()}
 
 
 def show(what: Shown) -> None:

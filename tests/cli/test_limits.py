@@ -24,7 +24,7 @@ from uncore.study import matrix as matrices
 
 def run(name: str = "native", n: int = 2, program: Any = None, **told: str) -> dict[str, Any]:
     job = request.make_job("bus:2", program or guest("endless"), [n], engine=name)
-    return engine.run(job, frozenset(), told=told)
+    return engine.run(job, frozenset(), engine_options=told)
 
 
 @pytest.mark.parametrize("name", ["native", "reference"])
@@ -39,7 +39,7 @@ def test_program_that_never_ends_is_given_up_at_the_limit_of_simulated_time(name
 def test_program_that_allocates_for_ever_is_given_up_at_the_limit_of_memory(name):
     job = request.make_job("bus:2", guest("endless"), [2], engine=name, parameters={"bytes": "64"})
     with pytest.raises(GuestError, match=r"--max-memory 96KiB: not ended after \d+ MiB touched"):
-        engine.run(job, frozenset(), told={"max_memory": "96KiB"})
+        engine.run(job, frozenset(), engine_options={"max_memory": "96KiB"})
 
 
 def test_time_of_the_host_is_a_limit_where_it_is_asked_for():
@@ -88,7 +88,7 @@ def test_user_is_heard_while_one_hart_runs_alone():
     begun = time.monotonic()
     threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
     job = request.make_job("bus:1", guest("endless"), [1])
-    result = execute([job], told={"max_time": "none"})[0]
+    result = execute([job], engine_options={"max_time": "none"})[0]
     assert not result.points
     assert time.monotonic() - begun < 10
 

@@ -21,7 +21,9 @@ def runs_of_ten_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def measured(workers: int = 1, **told: str) -> matrices.Matrix:
-    return matrices.measure("bus:8", ipi=False, overrides={}, smt=True, workers=workers, told=told)
+    return matrices.measure(
+        "bus:8", ipi=False, overrides={}, smt=True, workers=workers, engine_options=told
+    )
 
 
 def played(workload: str, **values: Any) -> Point:

@@ -13,7 +13,9 @@ import pytest
 
 import uncore
 from uncore.errors import UserError
-from uncore.execution import request
+from uncore.execution import keywords, request
+from uncore.job import Job
+from uncore.job.schema import options
 
 TINY = {"machine": "ccx:2x2", "workload": "lock/ticket", "threads": [1, 2], "ops": 20}
 
@@ -40,8 +42,19 @@ def test_the_package_says_that_it_is_typed():
 
 
 @pytest.mark.parametrize("function", [uncore.run, uncore.sweep])
-def test_what_decides_a_job_can_be_said(function):
-    assert request.Policies.__annotations__.keys() <= inspect.signature(function).parameters.keys()
+def test_every_option_of_a_job_is_a_keyword_with_its_default(function):
+    parameters = inspect.signature(function).parameters
+    for name, option in options(Job).items():
+        if name == "seeds":  # without any, the usual ones
+            assert parameters[name].default is None
+        else:
+            assert (parameters[name].default or option.default) == option.default
+        assert f"{name}: {option.about}" in function.__doc__
+
+
+def test_a_typed_keyword_is_an_option_of_a_job_or_of_its_execution():
+    named = {"self", "threads", "named"}
+    assert keywords.SIGNATURE.parameters.keys() == {*options(Job), *keywords.OTHERS, *named}
 
 
 def test_what_is_not_said_is_as_a_job_has_it():

@@ -17,7 +17,7 @@ from uncore.api import load_result
 from uncore.engine import copy
 from uncore.execution.execute import _ordered, execute
 from uncore.execution.request import make_job
-from uncore.execution.saved_points import Kept, Store, key
+from uncore.execution.saved_points import SavedPoint, Store, key
 
 CURVE = ("run", "bus:2", "counter/atomic", "--threads", "1,2", "--set", "ops=50")
 
@@ -136,11 +136,11 @@ def test_the_oldest_points_leave_a_full_folder(tmp_path):
     kept = Store(tmp_path, most=4000)
     keys = [f"{n:064x}" for n in range(40)]  # in one folder
     for number, one in enumerate(keys):
-        kept.keep(one, Kept(point, 1.0))
+        kept.save(one, SavedPoint(point, 1.0))
         place = next(file for file in files(tmp_path) if file.name == one)
         os.utime(place, (number, number))
         assert sum(file.stat().st_size for file in files(tmp_path)) <= kept.most
-    assert kept.take(keys[-1]) and not kept.take(keys[0])
+    assert kept.load(keys[-1]) and not kept.load(keys[0])
 
 
 def test_where_nothing_can_be_kept_points_are_run_all_the_same(tmp_path):

@@ -112,7 +112,8 @@ def test_an_interruption_keeps_what_is_finished(uncore, monkeypatch, cores):
 
 @pytest.mark.parametrize("cores", ["1", "2"])
 def test_a_real_ctrl_c_ends_it_at_once(tmp_path, cores):
-    start = "from uncore import cli, engine; engine.ENGINES['toy'] = 'toy_engine'; cli.main()"
+    start = "from uncore import engine; from uncore.cli import app;"
+    start += " engine.ENGINES['toy'] = 'toy_engine'; app.main()"
     words = [*TOY, "--threads", "1,2,4", "--output", "r.json", "--cores", cores]
     path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
     environment = {**os.environ, "PYTHONPATH": path, "TOY_SLEEP": "4"}

@@ -64,7 +64,8 @@ RATES = "open1 process 1 200000\nopen1 process 4 600000\n"
 TRACE = "652\t1\t1.040 uS\tPING\n794\t0\t1.171 uS\tPONG\n"
 MEMOISED = """
 import fcntl, os, struct, sys, termios
-from uncore import cli, engine
+from uncore import engine
+from uncore.cli import app as cli
 
 found, run = {}, engine.run
 

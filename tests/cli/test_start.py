@@ -20,7 +20,7 @@ LOADED = """
 import atexit, sys
 before = set(sys.modules)  # what this Python loads by itself
 atexit.register(lambda: print(*sorted(set(sys.modules) - before), file=sys.stderr))
-from uncore.cli import main
+from uncore.cli.app import main
 main()
 """
 OUR_LIBRARIES = {"uncore", "cyclopts", "msgspec", "rich"}

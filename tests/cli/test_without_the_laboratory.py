@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-# No such package: importing it fails, and it is not found.
-WITHOUT = "import sys; sys.modules['uncore_lab'] = None; from uncore.cli import main; main()"
+# As if there were no such package: importing it fails, and it is not found.
+WITHOUT = "import sys; sys.modules['uncore_lab'] = None; from uncore.cli.app import main; main()"
 
 
 def uncore(*words: str, start: str = WITHOUT) -> subprocess.CompletedProcess[str]:
@@ -33,7 +33,7 @@ def test_a_command_of_the_product_works(words):
 def test_measured_figures_stand_beside_simulated_ones_only_with_the_laboratory():
     words = ("matrix", "fx8300")
     assert "measured ns" not in uncore(*words).stdout
-    assert "measured ns" in uncore(*words, start="from uncore.cli import main; main()").stdout
+    assert "measured ns" in uncore(*words, start="from uncore.cli.app import main; main()").stdout
 
 
 def test_a_command_of_the_laboratory_is_unknown():

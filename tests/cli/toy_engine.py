@@ -20,7 +20,10 @@ from uncore.job import Job
 HEAP = 0x9000_0000
 
 ABOUT = "counts, for tests"
-GIVES = frozenset({"ops", "transfers"})
+ABSENT = dict.fromkeys(
+    ("latency", "invalidations", "links", "resolvers", "instructions", "transactions", "events"),
+    "this engine only counts",
+)
 PROBES: frozenset[str] = frozenset()
 HARTS = 4096
 
@@ -46,7 +49,6 @@ def run(job: Job, probes: Probes, tick: Tick = silent) -> dict[str, Any]:
     if reached := os.environ.get("TOY_TICK"):
         tick(1, int(reached))
         time.sleep(0.3)  # a bar is drawn ten times a second
-    unknown = ("latency", "invalidations", "links", "resolvers", "instructions")
     return {
         "threads": n,
         "ops": 100 * n + int(os.environ.get("TOY_DRIFT", 0)),
@@ -59,5 +61,4 @@ def run(job: Job, probes: Probes, tick: Tick = silent) -> dict[str, Any]:
             "latency": [[0 if a == b else 1000 * (a + b) for b in range(n)] for a in range(n)]
         },
         "failures": ["lock.c:7: not excluded"] if os.environ.get("TOY_FAIL") == str(n) else [],
-        "absent": dict.fromkeys((*unknown, "transactions", "events"), "this engine only counts"),
     }

@@ -84,4 +84,4 @@ def test_one_thread_has_none_and_two_have_a_number(capsys: pytest.CaptureFixture
 def test_results_saved_before_times_were_kept_still_repeat() -> None:
     now = api.run("ccx:2x2", "lock/tas", (4,)).points[0]
     before = msgspec.structs.replace(now, thread_ps=msgspec.UNSET)
-    assert before.fairness is None and now.as_kept_by(before) == before != now
+    assert before.fairness is None and now.limited_to(before) == before != now

@@ -55,7 +55,7 @@ def test_a_program_that_never_ends() -> None:
 
 def test_a_limit_of_memory_is_named() -> None:
     with pytest.raises(GuestError, match="--max-memory"):
-        execute([job("allocates")], told={"max_memory": "4MiB"})
+        execute([job("allocates")], engine_options={"max_memory": "4MiB"})
 
 
 def test_more_threads_than_the_machine_has_harts() -> None:

@@ -11,7 +11,7 @@ const NANO = { ps: 0.001, ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
 const BOOL = { true: 1, yes: 1, on: 1, false: 0, no: 0, off: 0 };
 let machine, program;
 
-// uncore.placement.thread_counts
+// uncore.job.placement.thread_counts
 function threadCounts(text, room) {
   const counts = [], number = word => {
     const n = word === 'max' ? room : Number(word);
@@ -58,21 +58,27 @@ function asked() {
     const p = program.params.find(one => one.name === input.name), written = input.value.trim();
     if (written !== p.default) parameters.push([p.name, ...parameterOf(p, written)]);
   }
-  const placement = $('placement').value;
+  const options = Object.fromEntries([...document.querySelectorAll('[data-option]')].map(input => [input.dataset.option, input.value]));
   return {
-    machine, program, placement, parameters,
-    threads: threadCounts($('threads').value, machine.harts[placement].length),
+    machine, program, parameters, ...options,
+    threads: threadCounts($('threads').value, machine.harts[options.placement].length),
     seeds: $('seeds').value ? $('seeds').value.split(',').map(Number) : [],
   };
 }
 
+// The options of a job that are not as usual: flag and value, as uncore.job declares them.
+function unusual(job) {
+  const chosen = Object.entries(D.shared.options).filter(([name, option]) => option.word && name in job && job[name] !== option.usual);
+  return chosen.map(([name, { flag }]) => [flag, job[name]]);
+}
+
 // The words of a shell that do the same; edited numbers have none.
 function commandOf(verb, job, threads) {
-  const set = job.parameters.map(([name, , text]) => ` --set ${name}=${text}`).join('');
-  const place = job.placement === 'compact' ? '' : ` --place ${job.placement}`;
-  const { seeds } = job, many = verb === 'run' ? (seeds.length ? ` --seed ${seeds[0]} --repeat ${seeds.length}` : ' --seed none') : '';
-  const edited = numbersEdited() ? '  (with numbers edited here)' : '';
-  return `uncore ${verb} ${machine.id} ${program.name} --threads ${threads}${set}${place}${many}${edited}`;
+  const { parameters, seeds } = D.shared.options, first = job.seeds[0], words = ['uncore', verb, machine.id, program.name, '--threads', threads];
+  for (const [name, , text] of job.parameters) words.push(parameters.flag, `${name}=${text}`);
+  words.push(...unusual(job).flat());
+  if (verb === 'run') words.push(seeds.flag, ...(job.seeds.length ? [first, '--repeat', job.seeds.length] : ['none']));
+  return words.join(' ') + (numbersEdited() ? '  (with numbers edited here)' : '');
 }
 
 // ---- numbers of the machine: one input a number, for all parts of a kind

@@ -1,7 +1,8 @@
 // A job, as uncore.job and uncore.engine.native say it: what is asked, as the document whose hash a
 // result has, and as what the engine is told. `K` is what all jobs share (playground.py).
 //
-//   asked = { machine, program, threads, placement, parameters: [[name, number, text]], seeds }
+//   asked = { machine, program, threads, parameters: [[name, number, text]], seeds, placement, ... }
+//           ...: whatever else the page asks for of K.options, by the names of Job's fields
 const word = number => {
   const bytes = new Uint8Array(8);
   new DataView(bytes.buffer).setBigUint64(0, BigInt.asUintN(64, BigInt(number)), true);
@@ -23,11 +24,12 @@ function documentOf(K, asked) {
   delete machine.os;
   const parameters = asked.parameters.map(([name, , text]) => [name, text]).sort();
   const program = { name: asked.program.name, sha256: asked.program.sha256 };
-  const { threads, placement, seeds } = asked;
-  const found = { ...K.job, machine, program, threads, placement, parameters };
-  if (seeds.length) found.seeds = seeds;
+  const { threads, seeds } = asked;
+  const chosen = Object.fromEntries(Object.keys(K.job).filter(name => name in asked).map(name => [name, asked[name]]));
+  const document = { ...K.job, ...chosen, machine, program, threads, parameters };
+  if (seeds.length) document.seeds = seeds;
   else delete machine.chance;
-  return found;
+  return document;
 }
 
 // uncore.topology.machine: what follows from numbers that may have been edited.
@@ -41,7 +43,7 @@ function machineSpec({ resolved, cores }) {
   };
 }
 
-// uncore.engine.native.told
+// uncore.engine.native.job_spec
 function jobSpec(K, asked, threads, seed, trace) {
   const { machine, program } = asked, resolved = machine.resolved;
   const [text] = program.segments.filter(s => s[0] <= program.entry && program.entry < s[0] + s[1].length);

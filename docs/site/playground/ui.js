@@ -29,7 +29,7 @@ function start() {
   try { job = asked(); } catch (error) { return tell(error.message, true); }
   const begun = performance.now(), total = job.threads.length * Math.max(1, job.seeds.length);
   const one = { job: structuredClone({ ...job, program: undefined }), program: job.program, points: [] };
-  one.name = `${program.name} on ${machine.id}${edited ? ', edited' : ''}${job.parameters.map(p => `, ${p[0]}=${p[2]}`).join('')}${job.placement === 'compact' ? '' : ', ' + job.placement}`;
+  one.name = `${program.name} on ${machine.id}${edited ? ', edited' : ''}${job.parameters.map(p => `, ${p[0]}=${p[2]}`).join('')}${unusual(job).map(([, value]) => `, ${value}`).join('')}`;
   one.command = commandOf('run', job, $('threads').value);
   one.job.program = job.program;
   runs.push(one);

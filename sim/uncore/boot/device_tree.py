@@ -42,26 +42,26 @@ class Memory(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a kernel is told beside the machine."""
+class BootInfo:
+    """The part of a kernel's device tree that is not the machine."""
 
     arguments: str
     memory: tuple[Memory, ...]
     initrd: tuple[int, int] | None  # its first byte, and the one behind the last
 
 
-def tree(machine: Machine, harts: tuple[int, ...], told: Told) -> bytes:
-    return flat(described(machine, harts, told), 0)
+def tree(machine: Machine, harts: tuple[int, ...], info: BootInfo) -> bytes:
+    return flat(described(machine, harts, info), 0)
 
 
-def described(machine: Machine, harts: tuple[int, ...], told: Told) -> Tree:
+def described(machine: Machine, harts: tuple[int, ...], info: BootInfo) -> Tree:
     chosen: dict[str, object] = {
-        "bootargs": told.arguments,
+        "bootargs": info.arguments,
         "stdout-path": f"/soc/serial@{UART:x}",
         "rng-seed": SEED,
     }
-    if told.initrd:
-        first, last = told.initrd
+    if info.initrd:
+        first, last = info.initrd
         chosen |= {"linux,initrd-start": long(first), "linux,initrd-end": long(last)}
     root: dict[str, object] = {
         "#address-cells": 2,
@@ -69,7 +69,7 @@ def described(machine: Machine, harts: tuple[int, ...], told: Told) -> Tree:
         "compatible": "uncore",
         "model": f"uncore,{machine.id}",
         "chosen": chosen,
-        "cpus": _cpus(machine, harts, told),
+        "cpus": _cpus(machine, harts, info),
         "soc": {
             "#address-cells": 2,
             "#size-cells": 2,
@@ -78,14 +78,14 @@ def described(machine: Machine, harts: tuple[int, ...], told: Told) -> Tree:
             **_devices(len(harts)),
         },
     }
-    for address, size, node in told.memory:
+    for address, size, node in info.memory:
         root[f"memory@{address:x}"] = {
             "device_type": "memory",
             "reg": [*long(address), *long(size)],
             "numa-node-id": node,
         }
-    if told.memory[-1].node:
-        root["distance-map"] = _distances(machine, told)
+    if info.memory[-1].node:
+        root["distance-map"] = _distances(machine, info)
     return root  # type: ignore[return-value]
 
 
@@ -122,7 +122,7 @@ def _devices(harts: int) -> dict[str, Tree]:
     }
 
 
-def _distances(machine: Machine, told: Told) -> Tree:
+def _distances(machine: Machine, info: BootInfo) -> Tree:
     """Distances between the kernel's nodes: the mean over the machine's nodes in them."""
     routes, memories = Routes(machine), machine.memories
 
@@ -132,20 +132,20 @@ def _distances(machine: Machine, told: Told) -> Tree:
         return ways + memories[b].latency
 
     def within(node: int) -> list[int]:
-        return [number for number, memory in enumerate(told.memory) if memory.node == node]
+        return [number for number, memory in enumerate(info.memory) if memory.node == node]
 
     def distance(a: int, b: int) -> int:
         pairs = [(p, q) for p in within(a) for q in within(b)]
         ratio = sum(read(*pair) / max(1, read(pair[0], pair[0])) for pair in pairs) / len(pairs)
         return _NEAR if a == b else min(max(round(_NEAR * ratio), _NEAR + 1), _FARTHEST)
 
-    every = range(told.memory[-1].node + 1)
+    every = range(info.memory[-1].node + 1)
     matrix = [word for a in every for b in every for word in (a, b, distance(a, b))]
     return {"compatible": "numa-distance-map-v1", "distance-matrix": matrix}
 
 
-def _cpus(machine: Machine, harts: tuple[int, ...], told: Told) -> Tree:
-    nodes = [told.memory[node].node for node in nearest_memories(machine, harts)]
+def _cpus(machine: Machine, harts: tuple[int, ...], info: BootInfo) -> Tree:
+    nodes = [info.memory[node].node for node in nearest_memories(machine, harts)]
     cores = [machine.core_of(hart) for hart in harts]
     caches = {core: _caches(machine, core) for core in dict.fromkeys(cores)}
     levels: dict[int, int] = {}  # by handle: behind all that any core has before it

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uncore._native import Run
-from uncore.boot.device_tree import APLIC, FILES, RAM, Memory, Told, tree
+from uncore.boot.device_tree import APLIC, FILES, RAM, BootInfo, Memory, tree
 from uncore.boot.images import Kernel
 from uncore.engine.native import NO_TRACE, spec
 from uncore.errors import UserError
@@ -56,8 +56,8 @@ def parts(
             f" node 0 has {nodes[0].size >> 20} MiB; write --memory with more"
         )
     initrd = (archive, archive + len(boot.initrd)) if boot.initrd else None
-    described = Told(f"{CONSOLE} {boot.append}".strip(), nodes, initrd)
-    images = [(entry, boot.kernel.data), (behind, tree(boot.machine, boot.harts, described))]
+    info = BootInfo(f"{CONSOLE} {boot.append}".strip(), nodes, initrd)
+    images = [(entry, boot.kernel.data), (behind, tree(boot.machine, boot.harts, info))]
     if boot.initrd:
         images.append((archive, boot.initrd))
     return boot.machine, _job(boot, images, (entry, behind), lookahead, sleep)
@@ -101,8 +101,8 @@ def placed(boot: Boot) -> tuple[Memory, ...]:
     each = boot.memory // every // LARGE * LARGE
     nodes, address = [], RAM
     for number, node in enumerate(boot.machine.memories):
-        told = number * (boot.nodes or every) // every
-        nodes.append(Memory(address, min(each, node.size), told))
+        kernel_node = number * (boot.nodes or every) // every
+        nodes.append(Memory(address, min(each, node.size), kernel_node))
         address += node.size
     return tuple(nodes)
 

@@ -36,7 +36,7 @@ ABOUT = """A cache-coherence and topology simulator.
 `--install-completion` has the shell complete commands and options."""
 PAGE = """# Commands and their options
 
-`uncore COMMAND --help` prints each; [cli.md](cli.md) says what they mean together.
+This page is written by `python -m uncore.cli.app`; [cli.md](cli.md) says what they mean together.
 """
 WIDE = "--wide"  # of every command
 COMPLETION = "--install-completion"
@@ -111,20 +111,22 @@ def _app(words: list[str]) -> App:
     app = App(name="uncore", help=ABOUT, version=__version__)
     others = {} if words and words[0] in COMMANDS else plugins.commands()
     for name, (path, about, *tables) in {**COMMANDS, **others}.items():
-        asked = words[:1] == [name] and not HELP.isdisjoint(words)
-        app.command(path, name=name, help=about, help_epilogue=_heads(tables) if asked else None)
+        explained = words[:1] == [name] and not HELP.isdisjoint(words)
+        app.command(
+            path, name=name, help=about, help_epilogue=_heads(tables) if explained else None
+        )
     if words[:1] == [COMPLETION]:
         app.register_install_completion_command(COMPLETION)
     return app
 
 
 def document() -> str:
-    """Every command's options and columns, as a page of the site."""
+    """docs/commands.md:  python -m uncore.cli.app > docs/commands.md"""
     pages = _app([]).generate_docs(output_format="markdown").replace("# uncore\n", PAGE, 1)
     first, *sections = pages.split("\n## uncore ")
-    known = {**COMMANDS, **plugins.commands()}
+    commands = {**COMMANDS, **plugins.commands()}
     for number, section in enumerate(sections):
-        _, _, *tables = known[section.partition("\n")[0]]
+        _, _, *tables = commands[section.partition("\n")[0]]
         sections[number] = section.rstrip() + (f"\n\n{_heads(tables)}" if tables else "") + "\n"
     return "\n## uncore ".join([first, *sections])
 
@@ -140,8 +142,8 @@ def _worded(error: CycloptsError) -> str:
     """What the library finds wrong with the words, said to the user who wrote them."""
     command = " ".join(("uncore", *(error.command_chain or ())))
     if isinstance(error, UnknownCommandError) and error.unused_tokens:
-        word, known = error.unused_tokens[0], {**COMMANDS, **plugins.commands()}
-        return f"there is no command '{word}'.{nearest(word, known)} See uncore --help"
+        word, commands = error.unused_tokens[0], {**COMMANDS, **plugins.commands()}
+        return f"there is no command '{word}'.{nearest(word, commands)} See uncore --help"
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
         return f"{command} takes no '{error.unused_tokens[0]}' here; see {command} --help"
     if isinstance(error, MissingArgumentError) and error.argument and not error.keyword:

@@ -6,13 +6,16 @@ from collections.abc import Iterator, Sequence
 
 from uncore import engine
 from uncore.cli.options import note
-from uncore.engine import Told
+from uncore.engine import EngineOptions
 from uncore.job import Job
 from uncore.result import Result
 
 
 def explain(
-    jobs: Sequence[Job], results: Sequence[Result], wrong: Sequence[Job], told: Told
+    jobs: Sequence[Job],
+    results: Sequence[Result],
+    wrong: Sequence[Job],
+    engine_options: EngineOptions,
 ) -> None:
     """For each thread count of each job, with the first seed that failed."""
     for job, result in zip(jobs, results, strict=True):
@@ -20,19 +23,19 @@ def explain(
             continue
         for threads in job.threads:
             if seeds := sorted(_failing(job, result, wrong, threads)):
-                _explain(job.at(threads, seeds[0]), seeds, told)
+                _explain(job.at(threads, seeds[0]), seeds, engine_options)
 
 
 def _failing(job: Job, result: Result, wrong: Sequence[Job], threads: int) -> Iterator[int]:
     for point in result.points:
         if point.threads == threads and point.failures and isinstance(point.seed, int):
             yield point.seed
-    for one in job.points():
-        if one in wrong and one.threads == (threads,) and one.seed is not None:
-            yield one.seed
+    for repeat in job.points():
+        if repeat in wrong and repeat.threads == (threads,) and repeat.seed is not None:
+            yield repeat.seed
 
 
-def _explain(job: Job, seeds: Sequence[int], told: Told) -> None:
+def _explain(job: Job, seeds: Sequence[int], engine_options: EngineOptions) -> None:
     from uncore.engine.native.reordered import reordered  # noqa: PLC0415 (slow to load)
 
     listed = ", ".join(map(str, seeds))
@@ -40,5 +43,5 @@ def _explain(job: Job, seeds: Sequence[int], told: Told) -> None:
         f"{job.machine.id} at {job.threads[0]} threads: fails with"
         f" seed{'s' * (len(seeds) > 1)} {listed}: rerun with --seed {seeds[0]} --repeat 1"
     )
-    if said := reordered(job, engine.watched(job, told)):
-        note(said)
+    if lines := reordered(job, engine.watched(job, engine_options)):
+        note(lines)

@@ -13,9 +13,10 @@ from typing import Any
 
 from uncore.cli import failures as failing
 from uncore.cli.options import Chart, command, note
+from uncore.cli.options.of_run import Outputs
 from uncore.cli.status import FAILED, INTERRUPTED, OK
 from uncore.drawing.progress import progress
-from uncore.engine import Probes, Told
+from uncore.engine import EngineOptions, Probes
 from uncore.errors import GuestError
 from uncore.execution.execute import execute
 from uncore.execution.pool import Workers
@@ -37,24 +38,23 @@ Log = tuple[Job, Any]  # of one point, columns
 def finish(
     jobs: Sequence[Job],
     workers: AbstractContextManager[Workers],
-    *,
-    told: Told,
-    json: bool,
     chart: Chart,
-    output: Path | None = None,
-    lines: bool = False,
-    log: Path | None = None,
-    calls: bool = False,
-    resume: bool = False,
+    outputs: Outputs,
+    *,
     drawn: Sequence[Sequence[Job]],
+    engine_options: EngineOptions,
+    resume: bool = False,
+    calls: bool = False,
 ) -> int:
+    output, log, json = outputs.output, outputs.log, outputs.json
     files = {"--output": output, "--plot": chart.plot, "--log": log}
     check_endings(files | {"--report": chart.report})
     _check(chart, jobs)
-    probes = _probes(lines=lines, log=log, calls=calls)
+    probes = _probes(lines=outputs.lines, log=log, calls=calls)
     with saving() as hold:
         others = [job for group in drawn for job in group]
-        results, logs, wrong = _simulate([*jobs, *others], workers, probes, told, resume, hold)
+        every = [*jobs, *others]
+        results, logs, wrong = _simulate(every, workers, probes, engine_options, resume, hold)
         results = within(results[: len(jobs)], drawn, results[len(jobs) :])
         if output:
             save(Results(results), output)
@@ -67,19 +67,21 @@ def finish(
     if log and logs:
         _save_log(logs, log)
     draw(results, chart)
-    _report(results, jobs, chart.report, told)
+    _report(results, jobs, chart.report, engine_options)
     _hint([] if json else jobs)
     if wrong or any(result.failed for result in results):
-        failing.explain(jobs, results, wrong, told)
+        failing.explain(jobs, results, wrong, engine_options)
         return FAILED
     return _ended(results)
 
 
-def _report(results: Sequence[Result], jobs: Sequence[Job], path: Path | None, told: Told) -> None:
+def _report(
+    results: Sequence[Result], jobs: Sequence[Job], path: Path | None, engine_options: EngineOptions
+) -> None:
     if path:
         from uncore.report import document  # noqa: PLC0415 (slow to load)
 
-        document.of_run(path, results, jobs, command(), told)
+        document.of_run(path, results, jobs, command(), engine_options)
         note(f"report: {path}")
 
 
@@ -90,9 +92,9 @@ def _seen(job: Job, observed: dict[str, Any], logs: list[Log]) -> None:
 
 
 def _hint(jobs: Sequence[Job]) -> None:
-    asked = {job.program.path: job for job in jobs if not job.program.linux}
-    for said in filter(None, map(hint, asked.values())):
-        note(said)
+    programs = {job.program.path: job for job in jobs if not job.program.linux}
+    for advice in filter(None, map(hint, programs.values())):
+        note(advice)
 
 
 def _probes(**wanted: object) -> Probes:
@@ -115,11 +117,11 @@ def _ended(results: Sequence[Result]) -> int:
 
 
 def _check(chart: Chart, jobs: Sequence[Job]) -> None:
-    wanted = chart.wanted()
+    selection = chart.wanted()
     if chart.plot:
         from uncore.report import chart as charts  # noqa: PLC0415 (slow to load)
 
-        charts.check(wanted, (job.document() for job in jobs))
+        charts.check(selection, (job.document() for job in jobs))
 
 
 def draw(results: Sequence[Result], chart: Chart) -> None:
@@ -134,7 +136,7 @@ def _simulate(
     jobs: Sequence[Job],
     workers: AbstractContextManager[Workers],
     probes: Probes,
-    told: Told,
+    engine_options: EngineOptions,
     resume: bool,
     ended: Callable[[], None],
 ) -> tuple[list[Result], list[Log], list[Job]]:
@@ -144,16 +146,16 @@ def _simulate(
     wrong: list[tuple[Job, GuestError]] = []
     points = [point for job in jobs for point in job.points()]
     total = sum(point.threads[0] for point in points)
-    with workers as found, progress(total, "simulating") as advance:
+    with workers as crew, progress(total, "simulating") as advance:
         results = execute(
             jobs,
-            found,
+            crew,
             lambda job, point: advance(point.threads),
             lambda job, error: wrong.append((job, error)),
             probes,
             tick=lambda operations, reached, under_way=1: advance.reached(reached, under_way),
             seen=lambda job, observed: _seen(job, observed, logs),
-            told=told,
+            engine_options=engine_options,
             store=Store(),
             resume=resume,
             ended=ended,
@@ -169,6 +171,6 @@ def _simulate(
 def _save_log(logs: Sequence[Log], path: Path) -> None:
     from uncore.result import log  # noqa: PLC0415 (slow to load)
 
-    found = [(job.threads[0], job.seed, log.frame(columns)) for job, columns in logs]
-    log.save(sorted(found, key=lambda one: (one[0], one[1] or 0)), path)
+    tables = [(job.threads[0], job.seed, log.frame(columns)) for job, columns in logs]
+    log.save(sorted(tables, key=lambda table: (table[0], table[1] or 0)), path)
     note(f"transaction log: {path}")

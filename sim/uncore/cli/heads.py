@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def explained(paths: Iterable[str]) -> list[Column]:
-    found = []
+    columns = []
     for path in paths:
         module, _, name = path.partition(":")
-        found += [column for column in getattr(import_module(module), name) if column.about]
-    return found
+        columns += [column for column in getattr(import_module(module), name) if column.about]
+    return columns

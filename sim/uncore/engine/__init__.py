@@ -3,22 +3,23 @@
 An engine is a module of this package with
 
     ABOUT: str                               one line for `uncore list`
-    GIVES: frozenset[str]                    the fields of `result.Point` it can know
+    ABSENT: Mapping[str, str]                fields of `result.Point` it cannot know, and why
     missing() -> str                         what must be installed to use it here; "" when usable
     PROBES: frozenset[str]                   the probes it has
-    HARTS: int                               as many it runs without being told that it may be slow
+    HARTS: int                               harts it runs in reasonable time
     CAN: frozenset[str]                      features of machines and jobs it has, beside the usual
     run(job: Job, probes: Probes, tick: Watch) -> dict
                                              the fields of one Point, builtin types, integers;
                                              and in "observed" what each probe saw
 
-One that can be told how to run, which is no part of a job and changes no outcome, declares that as
-a struct (`OPTIONS`, options.py); `missing`, `run` and what else it has then take it as `options`.
+An engine's own options, which are no part of a job and change no outcome, are a struct (`OPTIONS`,
+options.py); `missing`, `run` and what else the engine has then take it as `options`.
 
 `run` executes a job of one thread count (`Job.at`) and calls `tick` now and then, and at the end,
 with the number of operations done so far, the simulated time reached, in ps, and the memory
-touched, in bytes; 0 for what it cannot know yet.  `tick` may raise (limits.py).  What
-the engine cannot know of a point it leaves out and explains in `absent`.  It raises GuestError when
+touched, in bytes; 0 for what it cannot know yet.  `tick` may raise (limits.py).  A field that the
+engine leaves out is empty in the point, never zero, with the reason of `ABSENT`; the engine's own
+`absent` says why a field is empty in this one run.  It raises GuestError when
 the guest goes wrong, UserError when it is asked for something it cannot do, KeyboardInterrupt when
 the user has had enough.
 Invariant: equal jobs give equal dictionaries.
@@ -37,6 +38,8 @@ from uncore.engine import copy
 from uncore.engine.limits import Limits, Watch, watch
 from uncore.engine.options import take
 from uncore.errors import UserError, nearest
+from uncore.result import Point
+from uncore.result.schema import optional
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,8 +56,8 @@ ENGINES = {
 
 # Name -> the module that has the struct `Options`; it is loaded without the engine.
 OPTIONS = {"sst": "uncore.engine.sst.options", "gem5": "uncore.engine.gem5.options"}
-Told = Mapping[str, Any]  # what a user says of any engine's options, by their names
-NOTHING: Told = {}
+EngineOptions = Mapping[str, Any]  # what a user says of any engine's options, by their names
+NO_OPTIONS: EngineOptions = {}
 
 # What a run can be watched by, beside its counters; outcomes do not depend on it.
 PROBES = {
@@ -66,6 +69,7 @@ PROBES = {
     "operations": "which lines operations shared: the fields of result.observed.Shared",
 }
 Probes = frozenset[str]
+QUANTITIES = {*Point.__struct_fields__} - {"seed", "names", "output", "absent"}  # of a point
 Tick = Callable[[int, int], None]
 
 
@@ -77,7 +81,7 @@ class Engine(Protocol):
     """What the modules of this package look like."""
 
     ABOUT: str
-    GIVES: frozenset[str]
+    ABSENT: Mapping[str, str]
     PROBES: frozenset[str]
     HARTS: int
 
@@ -91,7 +95,7 @@ class Outside(Engine, Protocol):
 
     DIFFERS: tuple[str, ...]
 
-    def export(self, job: Job, place: Path, **options: Any) -> None: ...
+    def export(self, job: Job, folder: Path, **options: Any) -> None: ...
 
 
 def names() -> list[str]:
@@ -110,60 +114,82 @@ def load(name: str) -> Engine:
 
 
 def options(name: str) -> type[Struct] | None:
-    """What the engine can be told, beside its limits."""
+    """The engine's own options, beside limits."""
     if name not in OPTIONS:
         return None
     kind: type[Struct] = importlib.import_module(OPTIONS[name]).Options
     return kind
 
 
-def _given(name: str, told: Told) -> dict[str, Struct]:
+def _given(name: str, engine_options: EngineOptions) -> dict[str, Struct]:
     """The engine's options as an argument of its functions."""
     kind = options(name)
-    return {"options": take(kind, told)} if kind else {}
+    return {"options": take(kind, engine_options)} if kind else {}
 
 
-def missing(name: str, told: Told = NOTHING) -> str:
+def missing(name: str, engine_options: EngineOptions = NO_OPTIONS) -> str:
     """What must be installed to use the engine here; "" when usable."""
-    return load(name).missing(**_given(name, told))
+    return load(name).missing(**_given(name, engine_options))
 
 
-def run(job: Job, probes: Probes, tick: Tick = silent, told: Told = NOTHING) -> dict[str, Any]:
+def run(
+    job: Job, probes: Probes, tick: Tick = silent, engine_options: EngineOptions = NO_OPTIONS
+) -> dict[str, Any]:
     """One point on the job's engine, which has been asked whether it is usable."""
-    return load(job.engine).run(job, probes, watched(job, told, tick), **_given(job.engine, told))
+    module = load(job.engine)
+    fields = module.run(
+        job, probes, watched(job, engine_options, tick), **_given(job.engine, engine_options)
+    )
+    return explained(job.engine, fields)
 
 
-def watched(job: Job, told: Told, tick: Tick = silent) -> Watch:
-    """A progress callback that stops the run at its limits."""
-    return watch(take(Limits, told), job.program.name, tick)
+def explained(name: str, fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a point, with the reason for each that the engine has left out."""
+    reasons = {**load(name).ABSENT, **fields.get("absent", {})}
+    empty = [field for field in optional() if fields.get(field) is None]
+    uncounted = f"engine '{name}' does not count it"
+    absent = {field: reasons.get(field, uncounted) for field in empty}
+    return fields | dict.fromkeys(empty) | {"absent": absent}
 
 
-def export(job: Job, place: Path, told: Told = NOTHING) -> None:
+def gives(name: str) -> list[str]:
+    """The fields of a point that the engine can know."""
+    return sorted(QUANTITIES - load(name).ABSENT.keys())
+
+
+def watched(job: Job, engine_options: EngineOptions, tick: Tick = silent) -> Watch:
+    """A progress callback that stops the run at its limit."""
+    return watch(take(Limits, engine_options), job.program.name, tick)
+
+
+def export(job: Job, folder: Path, engine_options: EngineOptions = NO_OPTIONS) -> None:
     """Writes a folder that the job's engine, another simulator, runs by itself."""
     outside: Any = load(job.engine)
-    outside.export(job, place, **_given(job.engine, told))
+    outside.export(job, folder, **_given(job.engine, engine_options))
 
 
-def about(name: str, told: Told = NOTHING) -> str:
+def about(name: str, engine_options: EngineOptions = NO_OPTIONS) -> str:
     """The engine, in one line: which one is here, where that can differ."""
-    engine = load(name)
-    describe = getattr(engine, "found", None)
-    return str((describe and describe(**_given(name, told))) or engine.ABOUT)
+    module = load(name)
+    locate = getattr(module, "locate", None)
+    return str((locate and locate(**_given(name, engine_options))) or module.ABOUT)
 
 
-def identity(name: str, told: Told = NOTHING) -> list[str]:
+def identity(name: str, engine_options: EngineOptions = NO_OPTIONS) -> list[str]:
     """What another version of the engine has otherwise: equal ones give equal outcomes."""
-    describe = getattr(load(name), "found", None)
-    there = describe and describe(**_given(name, told))
-    if not there:
+    locate = getattr(load(name), "locate", None)
+    installed = locate and locate(**_given(name, engine_options))
+    if not installed:
         return [copy.content(), name]
-    file = there.program.stat()
-    return [copy.content(), name, str(there), f"{there.program} {file.st_size} {file.st_mtime_ns}"]
+    program, file = installed.program, installed.program.stat()
+    return [copy.content(), name, str(installed), f"{program} {file.st_size} {file.st_mtime_ns}"]
 
 
-def usable(name: str, probes: Probes = frozenset(), told: Told = NOTHING) -> None:
+def usable(
+    name: str, probes: Probes = frozenset(), engine_options: EngineOptions = NO_OPTIONS
+) -> None:
     """A UserError that says what to install or which probe it has not, where it is not usable."""
-    if what := missing(name, told):
+    if what := missing(name, engine_options):
         raise UserError(f"engine '{name}' cannot run here: {what}")
     for probe in sorted(probes - load(name).PROBES):
         has = [other for other in names() if probe in load(other).PROBES]

@@ -16,9 +16,9 @@ KINDS = (".py", ".table")  # beside what is compiled
 def content() -> str:
     folders = (paths.PACKAGE, paths.SST, paths.GEM5)
     files = [
-        os.path.join(directory, name)
+        os.path.join(parent, name)
         for folder in folders
-        for directory, _, names in os.walk(folder)  # a third of what globs take, at each start
+        for parent, _, names in os.walk(folder)  # a third of what globs take, at each start
         for name in names
         if name.endswith(KINDS)
     ]

@@ -1,4 +1,4 @@
-"""How an engine is run, which is no part of a job: what a user says, else the environment.
+"""Options of engines, which are no part of a job: from the user, else from the environment.
 
     take(Options, {"sst_ranks": 2}) -> Options
 
@@ -19,18 +19,18 @@ from uncore.errors import UserError
 Struct = TypeVar("Struct", bound=msgspec.Struct)
 
 
-def take(kind: type[Struct], told: Mapping[str, Any]) -> Struct:
-    """The engine's own of what is told to engines; a UserError for a value it does not have."""
+def take(kind: type[Struct], engine_options: Mapping[str, Any]) -> Struct:
+    """The options of one engine among those of all; a UserError for a value it does not have."""
     values = {}
     for name, hint in get_type_hints(kind, include_extras=True).items():
         option, variable = f"--{name.replace('_', '-')}", f"UNCORE_{name.upper()}"
-        here = told.get(name) is not None
-        value = told[name] if here else os.environ.get(variable)
+        given = engine_options.get(name)
+        value = os.environ.get(variable) if given is None else given
         if value is None:
             continue
         try:
             values[name] = msgspec.convert(value, hint, strict=False)
         except msgspec.ValidationError:
-            spelled = f"{option} {value}" if here else f"{variable}={value}"
-            raise UserError(f"{spelled}: write {hint.__metadata__[0].extra['write']}") from None
+            words = f"{variable}={value}" if given is None else f"{option} {value}"
+            raise UserError(f"{words}: write {hint.__metadata__[0].extra['write']}") from None
     return kind(**values)

@@ -13,7 +13,6 @@ from uncore.engine import tasks
 from uncore.errors import GuestError
 from uncore.program import readback
 from uncore.program.names import Names
-from uncore.protocol import impossible, tables
 
 if TYPE_CHECKING:
     from uncore.job import Job
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
 SUSPECTS = ["stopped", "running", "waiting", "spinning", "idle"]  # whom to name first in a message
 MOST_SUSPECTS = 16
+NO_OPERATIONS = "the workload marks no operations"  # why a point has no latency
 MOST_LINES = 64  # hottest lines kept in a result
 
 
@@ -72,9 +72,7 @@ def point(job: Job, engine: Run) -> dict[str, Any]:
     if guest.linux and point["latency"] is None:
         point["latency"] = tasks.latency(point)
     if point["latency"] is None:
-        point["absent"]["latency"] = "the workload marks no operations"
-    if point["events"] is None:
-        point["absent"]["events"] = "what one step is differs from engine to engine"
+        point["absent"]["latency"] = NO_OPERATIONS
     return point
 
 
@@ -84,8 +82,8 @@ def _told(guest: Program, engine: Run, harts: int) -> dict[str, Any]:
     fields = readback.fields(records, readback.tables(guest, engine.read))
     if engine.exit_code and not fields["failures"]:
         lines = dict.fromkeys(engine.console.split("\n"))  # several harts may say the same
-        reason = readback.trap_from_text(guest, engine.console) or "\n".join(lines).strip()
-        raise GuestError(f"{guest.name} ended with status {engine.exit_code}: {reason}")
+        message = readback.trap_from_text(guest, engine.console) or "\n".join(lines).strip()
+        raise GuestError(f"{guest.name} ended with status {engine.exit_code}: {message}")
     return fields
 
 
@@ -132,12 +130,12 @@ def origins(machine: Machine) -> tuple[list[str], list[str]]:
 def traffic(job: Job, run: Run) -> dict[str, list[int]]:
     """The probe: how often messages without and with a line took a channel, by its level."""
     levels = {link.channel: link.level for link in job.machine.links if link.channel >= 0}
-    busy: dict[str, list[int]] = {}
+    by_level: dict[str, list[int]] = {}
     for channel, (control, data, snoop) in enumerate(run.counters()["channel_taken"]):
-        counts = busy.setdefault(levels[channel], [0, 0])
+        counts = by_level.setdefault(levels[channel], [0, 0])
         counts[0] += control + snoop
         counts[1] += data
-    return busy
+    return by_level
 
 
 def channels(machine: Machine) -> list[str]:
@@ -157,10 +155,6 @@ def _busy(names: list[str], busy: list[int], elapsed: int) -> list[tuple[str, in
     return sorted((s for s in shares if s[1]), key=lambda s: (-s[1], s[0]))
 
 
-def _broken_rule(machine: Machine, reason: str) -> str:
-    return impossible.worded(reason, tables.of(machine.protocol, machine.tables))
-
-
 def _why(job: Job, engine: Run) -> str:
     """The run ended badly: who was where, in the words of the source."""
     guest = job.program
@@ -169,7 +163,7 @@ def _why(job: Job, engine: Run) -> str:
         "stuck": f"{guest.name}: every hart waits and nothing is under way",
         "watchdog": f"{guest.name}: no operation in {job.watchdog / 10**9:g} simulated ms;"
         " --watchdog allows more",
-        "protocol": f"protocol {job.machine.protocol}: {_broken_rule(job.machine, engine.reason)}",
+        "protocol": f"protocol {job.machine.protocol}: {engine.reason}",
     }
     lines = [heads[engine.end]]
     if guest.linux:

@@ -1,6 +1,7 @@
 """Jobs executed: from a request to results.
 
 request.py          a user's words become jobs, jobs become results
+keywords.py         the keywords of `uncore.run`, typed once
 execute.py          runs jobs point by point
 pool.py             on several cores of this computer
 cluster.py          on the workers of a cluster

@@ -86,8 +86,8 @@ class Cluster:
                 f"--cluster {address}: the scheduler has no workers; on each computer write"
                 f" `dask worker {address} --nthreads 1 --nworkers auto`"
             ) from None
-        for worker, found in client.run(_copy, on_error="return").items():
-            _refuse_others(_copy(), found, worker)
+        for worker, identity in client.run(_copy, on_error="return").items():
+            _refuse_others(_copy(), identity, worker)
 
     def finished(
         self, work: Callable[..., Answer], items: Sequence[Item], heard: Heard
@@ -140,17 +140,17 @@ def _copy() -> tuple[str, str]:
     return __version__, copy.content()
 
 
-def _refuse_others(own: tuple[str, str], found: Any, worker: str) -> None:
-    if isinstance(found, BaseException):
+def _refuse_others(own: tuple[str, str], identity: Any, worker: str) -> None:
+    if isinstance(identity, BaseException):
         raise UserError(
-            f"worker {worker}: cannot load uncore ({type(found).__name__}: {found}); install"
+            f"worker {worker}: cannot load uncore ({type(identity).__name__}: {identity}); install"
             f" uncore {own[0]} there"
         )
-    if tuple(found) != own:
+    if tuple(identity) != own:
         raise UserError(
-            f"worker {worker}: has another copy of uncore ({found[0]}, content {found[1][:12]};"
-            f" here {own[0]}, content {own[1][:12]}), whose outcomes may differ; install the same"
-            " wheel there"
+            f"worker {worker}: has another copy of uncore ({identity[0]}, content"
+            f" {identity[1][:12]}; here {own[0]}, content {own[1][:12]}), whose outcomes may"
+            " differ; install the same wheel there"
         )
 
 

@@ -25,11 +25,11 @@ from typing import Any
 import msgspec
 
 from uncore import __version__, engine
-from uncore.engine import NOTHING, Probes, Tick, Told
+from uncore.engine import NO_OPTIONS, EngineOptions, Probes, Tick
 from uncore.errors import GuestError
 from uncore.execution import pool
 from uncore.execution.pool import Heard, Workers
-from uncore.execution.saved_points import Kept, Store, key
+from uncore.execution.saved_points import SavedPoint, Store, key
 from uncore.job import Job
 from uncore.result.observed import Observed
 from uncore.result.schema import Host, Outcome, Point, Result
@@ -40,7 +40,7 @@ Wrong = Callable[[Job, GuestError], None]  # called for each point whose guest w
 Interrupted = Callable[[KeyboardInterrupt], None]
 _Numbered = tuple[int, Job]  # a point, and where it belongs
 
-KEPT = frozenset({"lines", "traffic"})  # probes whose sight is kept with a point
+SAVED = frozenset({"lines", "traffic"})  # probes whose observations are saved with a point
 EARLY = 10  # of so many parts of the work one goes first, in small points
 
 
@@ -67,7 +67,7 @@ def execute(
     probes: Probes = frozenset(),
     tick: Heard = pool.unheard,
     seen: Seen = lambda job, observed: None,
-    told: Told = NOTHING,
+    engine_options: EngineOptions = NO_OPTIONS,
     interrupted: Interrupted = lambda stopped: None,
     ended: Callable[[], None] = lambda: None,
     store: Store | None = None,
@@ -76,34 +76,34 @@ def execute(
     """One Result per job; a result that misses points is marked partial.
 
     `tick` hears how far points are, in one process or on a cluster, `ended` that none follows;
-    `told` says how engines are to be run; `store` keeps points, which `resume` takes from it.
+    `engine_options`: how engines are run; `store` saves points, which `resume` loads.
     """
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    _refuse_unusable(jobs, probes, told)
-    how = _How(probes, told, store)
+    _refuse_unusable(jobs, probes, engine_options)
+    how = _How(probes, engine_options, store)
     owners = [job for job in jobs for _ in job.points()]
     points = [point for job in jobs for point in job.points()]
     finished: dict[int, Finished] = {}
     try:
-        for one in _all(points, workers, how, tick, resume):
-            job = points[one.number]
-            if isinstance(one.point, GuestError):
-                wrong(job, one.point)
+        for point in _all(points, workers, how, tick, resume):
+            job = points[point.number]
+            if isinstance(point.point, GuestError):
+                wrong(job, point.point)
             else:
-                finished[one.number] = one
-                seen(job, one.observed)
-                done(job, one.point)
+                finished[point.number] = point
+                seen(job, point.observed)
+                done(job, point.point)
         ended()
     except KeyboardInterrupt as stopped:  # what is finished is the answer
         ended()
         interrupted(stopped)
     of = {id(job): [finished[n] for n in sorted(finished) if owners[n] is job] for job in jobs}
-    return [_result(job, of[id(job)], started, told) for job in jobs]
+    return [_result(job, of[id(job)], started, engine_options) for job in jobs]
 
 
-def _refuse_unusable(jobs: Sequence[Job], probes: Probes, told: Told) -> None:
+def _refuse_unusable(jobs: Sequence[Job], probes: Probes, engine_options: EngineOptions) -> None:
     for name in {job.engine for job in jobs}:
-        engine.usable(name, probes, told)
+        engine.usable(name, probes, engine_options)
 
 
 @dataclass(frozen=True)
@@ -111,24 +111,24 @@ class _How:
     """How points are run, which changes no outcome."""
 
     probes: Probes
-    told: Told
+    engine_options: EngineOptions
     store: Store | None
 
     def resumed(self, number: int, job: Job) -> Finished | None:
         """Finished earlier, and all was seen that is wanted now."""
-        if not self.store or not self.probes <= KEPT:
+        if not self.store or not self.probes <= SAVED:
             return None
-        kept = self.store.take(key(job, self.told))
-        observed = {probe: getattr(kept, probe, None) for probe in self.probes}
-        if kept is None or None in observed.values():
+        saved = self.store.load(key(job, self.engine_options))
+        observed = {probe: getattr(saved, probe, None) for probe in self.probes}
+        if saved is None or None in observed.values():
             return None
-        return Finished(number, kept.point, observed, kept.seconds, resumed=True)
+        return Finished(number, saved.point, observed, saved.seconds, resumed=True)
 
-    def keep(self, job: Job, one: Finished) -> None:
-        if self.store and isinstance(one.point, Point):
-            seen = {probe: value for probe, value in one.observed.items() if probe in KEPT}
-            fields = {"point": one.point, "seconds": one.seconds, **seen}
-            self.store.keep(key(job, self.told), msgspec.convert(fields, Kept))
+    def save(self, job: Job, finished: Finished) -> None:
+        if self.store and isinstance(finished.point, Point):
+            seen = {probe: value for probe, value in finished.observed.items() if probe in SAVED}
+            fields = {"point": finished.point, "seconds": finished.seconds, **seen}
+            self.store.save(key(job, self.engine_options), msgspec.convert(fields, SavedPoint))
 
 
 def _all(
@@ -136,16 +136,18 @@ def _all(
 ) -> Iterator[Finished]:
     rest = []
     for number, job in enumerate(points):
-        if one := how.resumed(number, job) if resume else None:
-            yield one
+        if point := how.resumed(number, job) if resume else None:
+            yield point
         else:
             rest.append((number, job))
     if isinstance(workers, int):
         workers = min(workers, len(rest))
     rest = _ordered(rest, alone=isinstance(workers, int) and workers <= 1)
-    for one in _run(rest, workers, partial(_point, probes=how.probes, told=how.told), tick):
-        how.keep(points[one.number], one)
-        yield one
+    for point in _run(
+        rest, workers, partial(_point, probes=how.probes, engine_options=how.engine_options), tick
+    ):
+        how.save(points[point.number], point)
+        yield point
 
 
 def _run(
@@ -156,7 +158,7 @@ def _run(
         return workers.finished(run, points, tick)
     if workers > 1:
         return pool.finished(run, points, workers)
-    return (run(one, tick=tick) for one in points)
+    return (run(numbered, tick=tick) for numbered in points)
 
 
 def _ordered(points: list[_Numbered], alone: bool) -> list[_Numbered]:
@@ -170,8 +172,10 @@ def _ordered(points: list[_Numbered], alone: bool) -> list[_Numbered]:
     return points[:early] + points[early:][::-1]
 
 
-def _point(numbered: _Numbered, probes: Probes, told: Told, tick: Tick = engine.silent) -> Finished:
-    return _made(*numbered, lambda job: engine.run(job, probes, tick, told))
+def _point(
+    numbered: _Numbered, probes: Probes, engine_options: EngineOptions, tick: Tick = engine.silent
+) -> Finished:
+    return _made(*numbered, lambda job: engine.run(job, probes, tick, engine_options))
 
 
 def _made(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Finished:
@@ -192,21 +196,23 @@ def _made(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Finish
 def alone(job: Job, run: Callable[[Job], dict[str, Any]]) -> Result:
     """The result of a job of one point that is run in a way of its own."""
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    one = _made(0, job, run)
-    if isinstance(one.point, GuestError):
-        raise one.point
-    return _result(job, [one], started, NOTHING)
+    finished = _made(0, job, run)
+    if isinstance(finished.point, GuestError):
+        raise finished.point
+    return _result(job, [finished], started, NO_OPTIONS)
 
 
-def _result(job: Job, finished: Sequence[Finished], started: str, told: Told) -> Result:
-    points = [one.point for one in finished if isinstance(one.point, Point)]
-    lines = [one.observed["lines"] for one in finished if "lines" in one.observed]
-    seconds = [round(one.seconds, 3) for one in finished]
-    host = host_part(engine.about(job.engine, told), started, seconds, job.program.path)
+def _result(
+    job: Job, finished: Sequence[Finished], started: str, engine_options: EngineOptions
+) -> Result:
+    points = [point.point for point in finished if isinstance(point.point, Point)]
+    lines = [point.observed["lines"] for point in finished if "lines" in point.observed]
+    seconds = [round(point.seconds, 3) for point in finished]
+    host = host_part(engine.about(job.engine, engine_options), started, seconds, job.program.path)
     return Result(
         job=job.document(),
         outcome=Outcome(points=points, partial=len(points) < len(list(job.points()))),
-        host=msgspec.structs.replace(host, resumed=sum(one.resumed for one in finished)),
+        host=msgspec.structs.replace(host, resumed=sum(point.resumed for point in finished)),
         observed=msgspec.convert(lines, list[Observed]),
     )
 

@@ -11,79 +11,44 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any
 
 from uncore import engine, program, topology
-from uncore.engine import NOTHING as UNTOLD
-from uncore.engine import Told
+from uncore.engine import NO_OPTIONS, EngineOptions
 from uncore.errors import UserError
 from uncore.execution.execute import execute
 from uncore.execution.pool import Workers
-from uncore.execution.uncertainty import spread, within
+from uncore.execution.uncertainty import SAMPLES, spread, within
 from uncore.job import Job
-from uncore.job.option_values import duration
+from uncore.job.forms import FIRST_SEED, REPEATS
 from uncore.job.placement import place, thread_counts
+from uncore.job.schema import options
 from uncore.program import Program
 from uncore.result import Result
 from uncore.topology.machine import Machine
 
-System = Literal["machine", "free"]
-Folder = str | Path | Mapping[str, str | bytes]  # or names and contents
 Value = str | int | float | bool  # "50ns"
 NOTHING: Mapping[str, Any] = {}
 Counts = str | int | Iterable[int]  # "1,2,4..128", 4, [1, 2, 4]
-FIRST_SEED, REPEATS = 1, 3
-
-
-class Policies(TypedDict, total=False):
-    """The fields of Job that say how a program is run, as they are there."""
-
-    placement: str
-    smt: bool
-    home: str
-    slices: str
-    engine: str
-    watchdog: int
-    seeds: tuple[int, ...]
-    arguments: tuple[str, ...]
-    files: tuple[tuple[str, bytes], ...]
-    system: System
-
-
-def common(
-    watchdog: str | int, arguments: Iterable[str], files: Folder, system: System
-) -> dict[str, Any]:
-    """Fields of a Job from what is no axis of a sweep."""
-    if isinstance(files, Mapping):
-        found = {name: one.encode() if isinstance(one, str) else one for name, one in files.items()}
-        held = tuple(sorted(found.items()))
-    else:
-        held = program.read_folder(Path(files))
-    return {
-        "watchdog": watchdog if isinstance(watchdog, int) else duration("watchdog", watchdog),
-        "arguments": tuple(arguments),
-        "files": held,
-        "system": system,
-    }
 
 
 def executed(
     jobs: Sequence[Job],
     machines: Sequence[str | Machine],
-    cores: Workers,
-    samples: int,
     *,
+    cores: Workers = 1,
+    samples: int = SAMPLES,
     observed: bool = False,
-    told: Told = UNTOLD,
+    engine_options: EngineOptions = NO_OPTIONS,
 ) -> list[Result]:
-    """Of what has any; `machines`: by what each job's was asked for."""
+    """Results that have a point; `machines`: the name or machine of each job."""
     drawn = spread(machines, jobs, samples)
     probes = frozenset({"lines"} if observed else ())
     all_ = [*jobs, *(job for group in drawn for job in group)]
-    results = execute(all_, cores, probes=probes, told=told)
-    known = within(results[: len(jobs)], drawn, results[len(jobs) :])
-    if found := [one for one in known if one.points]:
-        return found
+    results = execute(all_, cores, probes=probes, engine_options=engine_options)
+    uncertain = within(results[: len(jobs)], drawn, results[len(jobs) :])
+    if finished := [result for result in uncertain if result.points]:
+        return finished
     raise KeyboardInterrupt
 
 
@@ -100,10 +65,11 @@ def make_job(
     parameters: Mapping[str, Any] = NOTHING,
     overrides: Mapping[str, Value] = NOTHING,
     slow: bool = False,
-    **policies: Unpack[Policies],
+    **policies: Any,
 ) -> Job:
     """A Job from names; in lockstep where no seeds are given.
 
+    `policies`: other fields of Job that have an option, as Python has them (job/forms.py).
     `slow`: more harts than the engine runs in reasonable time are wanted all the same.
     """
     if isinstance(machine, str):
@@ -112,22 +78,31 @@ def make_job(
         raise UserError("overrides apply to a machine given by name, not to one already resolved")
     else:
         resolved = machine
-    found = find_program(workload)
-    room = len(place(resolved, policies.get("placement", "compact"), policies.get("smt", True)))
-    if isinstance(threads, (str, int)):
-        counts = thread_counts(str(threads), room)
-    else:
-        counts = tuple(threads)
+    fields = {name: _taken(name, value) for name, value in policies.items()}
+    guest = find_program(workload)
+    room = len(place(resolved, fields.get("placement", "compact"), fields.get("smt", True)))
     job = Job(
         machine=resolved,
-        program=found,
-        threads=counts,
+        program=guest,
+        threads=_counts(threads, room),
         overrides=tuple(sorted((key, str(value)) for key, value in overrides.items())),
-        **policies,
+        **fields,
     ).given(parameters)
     if not slow:
         engine.refuse_slow(job)
     return job
+
+
+def _taken(name: str, value: Any) -> Any:
+    if name not in options(Job):
+        raise TypeError(f"a job has no option '{name}'")
+    return options(Job)[name].form.take(name, value)
+
+
+def _counts(threads: Counts, room: int) -> tuple[int, ...]:
+    if isinstance(threads, (str, int)):
+        return thread_counts(str(threads), room)
+    return tuple(threads)
 
 
 def find_program(

@@ -9,8 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from uncore import program
-from uncore.engine import NOTHING as UNTOLD
-from uncore.engine import Told
+from uncore.engine import NO_OPTIONS, EngineOptions
 from uncore.errors import UserError
 from uncore.execution.execute import execute
 from uncore.execution.request import find_program
@@ -37,13 +36,13 @@ def job_again(result: Result) -> Job:
             f" uncore run --host {recorded.name} to measure again"
         )
     shipped = recorded.name in program.catalogue()
-    found = find_program(recorded.name if shipped else result.host.program)
-    if found.sha256 != recorded.sha256:
+    guest = find_program(recorded.name if shipped else result.host.program)
+    if guest.sha256 != recorded.sha256:
         raise UserError(
-            f"{found.path}: the program is not the one of the result (SHA-256 {found.sha256[:12]},"
+            f"{guest.path}: the program is not the one of the result (SHA-256 {guest.sha256[:12]},"
             f" recorded {recorded.sha256[:12]}): the outcome cannot be reproduced from it"
         )
-    job = Job.of(result.job, found)
+    job = Job.of(result.job, guest)
     if job.since:
         raise UserError(
             "this result went on from a saved run with other parameters: no job alone gives it;"
@@ -53,7 +52,10 @@ def job_again(result: Result) -> Job:
 
 
 def observe(
-    result: Result, threads: int | None = None, seed: int | None = None, told: Told = UNTOLD
+    result: Result,
+    threads: int | None = None,
+    seed: int | None = None,
+    engine_options: EngineOptions = NO_OPTIONS,
 ) -> Observed:
     """What the probe `lines` sees of one point: of the last thread count if none is named, and of
     its repeats the median if no seed is.
@@ -62,13 +64,15 @@ def observe(
     """
     point = _chosen(repeats(result), threads, seed)
     run = (point.threads, point.seed)
-    seen = [one for one in result.observed if (one.threads, one.seed) == run]
+    seen = [observed for observed in result.observed if (observed.threads, observed.seed) == run]
     if seen and isinstance(seen[0].path_ps, int):
         return seen[0]
-    again = execute([job_again(result).at(*run)], probes=frozenset({"lines"}), told=told)[0]
+    again = execute(
+        [job_again(result).at(*run)], probes=frozenset({"lines"}), engine_options=engine_options
+    )[0]
     if not again.points:
         raise KeyboardInterrupt
-    if canonical(again.points[0].as_kept_by(point)) != canonical(point):
+    if canonical(again.points[0].limited_to(point)) != canonical(point):
         raise UserError(
             f"the point at {point.threads} threads{point.by_seed} comes out differently now (its"
             f" result is of uncore {result.host.uncore}): what cost it its time then cannot be"
@@ -80,14 +84,14 @@ def observe(
 def _chosen(all_: list[Repeats], threads: int | None, seed: int | None) -> Point:
     if not all_:
         raise UserError("the result has no finished point to look at; run its job again")
-    found = [same for same in all_ if threads in (None, same.threads)]
-    if not found:
+    counted = [same for same in all_ if threads in (None, same.threads)]
+    if not counted:
         counts = ", ".join(str(same.threads) for same in all_)
         raise UserError(f"--threads {threads}: the result has {counts}")
     if seed is None:
-        return found[-1].median
-    points = {point.seed: point for point in found[-1].points}
+        return counted[-1].median
+    points = {point.seed: point for point in counted[-1].points}
     if seed not in points:
-        seeds = ", ".join(str(known) for known in points if isinstance(known, int)) or "none"
+        seeds = ", ".join(str(number) for number in points if isinstance(number, int)) or "none"
         raise UserError(f"--seed {seed}: the result's are {seeds}")
     return points[seed]

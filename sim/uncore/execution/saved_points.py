@@ -1,8 +1,8 @@
 """Finished points on disk, by what decides them, so that what was simulated once need not be again.
 
-    key(job, told)             of a job of one point: equal keys, equal outcomes, on any host
-    Store(folder).keep(key, kept)    once it returns the point is there, even if the power fails
-    Store(folder).take(key)          what is known of it, or None
+    key(job, engine_options)         hash of a job of one point: equal keys, equal outcomes
+    Store(folder).save(key, point)   once it returns the point is there, even if the power fails
+    Store(folder).load(key)          the point, or None
 
 A key is a hash of the machine's numbers, the program's bytes, the parameters, the seed and all else
 in the job, and of this copy of uncore and its engine: a point that another copy made is not found.
@@ -22,7 +22,7 @@ from pathlib import Path
 import msgspec
 
 from uncore import engine
-from uncore.engine import NOTHING, Told
+from uncore.engine import NO_OPTIONS, EngineOptions
 from uncore.errors import UserError
 from uncore.job import Job
 from uncore.result.observed import Observed
@@ -35,7 +35,7 @@ MOST = 1 << 20  # bytes in each of 256 folders; a point of a lock on 128 harts t
 LABELS = ("overrides",)  # of a job's document, which decide nothing: they are in the machine
 
 
-class Kept(msgspec.Struct, frozen=True):
+class SavedPoint(msgspec.Struct, frozen=True):
     """One finished point."""
 
     point: Point
@@ -44,9 +44,9 @@ class Kept(msgspec.Struct, frozen=True):
     traffic: dict[str, list[int]] | None = None  # and this one
 
 
-def key(job: Job, told: Told = NOTHING) -> str:
+def key(job: Job, engine_options: EngineOptions = NO_OPTIONS) -> str:
     document = {name: value for name, value in job.document().items() if name not in LABELS}
-    maker = engine.identity(job.engine, told)
+    maker = engine.identity(job.engine, engine_options)
     return hashlib.sha256(canonical([document, maker])).hexdigest()
 
 
@@ -55,17 +55,19 @@ class Store:
     folder: Path = field(default_factory=lambda: FOLDER)
     most: int = MOST
 
-    def keep(self, key: str, kept: Kept) -> None:
-        """Where nothing can be written nothing is kept: a run does not fail by that."""
-        place = self._place(key)
+    def save(self, key: str, saved: SavedPoint) -> None:
+        """Saves nothing where nothing can be written: a run does not fail by that."""
+        file = self._place(key)
         with suppress(OSError, UserError):
-            place.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(place, zlib.compress(msgspec.json.encode(kept), level=1))
-            self._trim(place)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(file, zlib.compress(msgspec.json.encode(saved), level=1))
+            self._trim(file)
 
-    def take(self, key: str) -> Kept | None:
+    def load(self, key: str) -> SavedPoint | None:
         try:
-            return msgspec.json.decode(zlib.decompress(self._place(key).read_bytes()), type=Kept)
+            return msgspec.json.decode(
+                zlib.decompress(self._place(key).read_bytes()), type=SavedPoint
+            )
         except (OSError, zlib.error, msgspec.MsgspecError):
             return None
 
@@ -75,7 +77,7 @@ class Store:
     def _trim(self, newest: Path) -> None:
         files = [(file.stat(), file) for file in newest.parent.iterdir() if file != newest]
         room = self.most - newest.stat().st_size
-        for about, file in sorted(files, key=lambda one: -one[0].st_mtime_ns):
+        for about, file in sorted(files, key=lambda entry: -entry[0].st_mtime_ns):
             room -= about.st_size
             if room < 0:
                 file.unlink(missing_ok=True)

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from uncore import engine
-from uncore.engine import NOTHING, Told
+from uncore.engine import NO_OPTIONS, EngineOptions
 from uncore.engine.native import state
 from uncore.engine.native import state_file as kept
 from uncore.engine.native.state import State
@@ -34,7 +34,9 @@ class About(msgspec.Struct, frozen=True):
     program: tuple[str, str, bytes]  # name, path, ELF
 
 
-def save(job: Job, when: int | str, path: Path, told: Told = NOTHING) -> Result:
+def save(
+    job: Job, when: int | str, path: Path, engine_options: EngineOptions = NO_OPTIONS
+) -> Result:
     if len(list(job.points())) > 1 or job.engine != "native":
         raise UserError(
             "--state: one run is saved, of engine native; write one thread count and --repeat 1,"
@@ -46,14 +48,18 @@ def save(job: Job, when: int | str, path: Path, told: Told = NOTHING) -> Result:
     def keep(reached: State) -> None:
         kept.write(path, "run", About(point.document(), guest), reached)
 
-    return alone(point, lambda job: state.saving(job, when, keep, engine.watched(job, told)))
+    return alone(
+        point, lambda job: state.saving(job, when, keep, engine.watched(job, engine_options))
+    )
 
 
-def take_up(path: Path, parameters: Mapping[str, str], told: Told = NOTHING) -> Result:
+def take_up(
+    path: Path, parameters: Mapping[str, str], engine_options: EngineOptions = NO_OPTIONS
+) -> Result:
     about, then = kept.read(path, "run", About)
-    name, place, data = about.program
-    before = Job.of(about.job, Program(name, Path(place), data))
+    name, origin, data = about.program
+    before = Job.of(about.job, Program(name, Path(origin), data))
     job = before.given({**dict(before.parameters), **parameters})
     if job != before:
         job = replace(job, since=(then.at, before.parameters))
-    return alone(job, lambda job: state.taken_up(then, job, engine.watched(job, told)))
+    return alone(job, lambda job: state.taken_up(then, job, engine.watched(job, engine_options)))

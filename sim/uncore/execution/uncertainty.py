@@ -36,20 +36,20 @@ PARTS = re.compile(rf"{NUMBER}\s*(.*)")
 
 
 def uncertain(machine: Machine) -> list[Number]:
-    return [one for one in machine.numbers if one.interval]
+    return [number for number in machine.numbers if number.interval]
 
 
 def samples(name: str, job: Job, count: int) -> list[Job]:
     """One run each, with the job's seeds in turn: chance is part of what is not known."""
-    drawn = {one.key: _drawn(one, count) for one in uncertain(job.machine)}
+    drawn = {entry.key: _drawn(entry, count) for entry in uncertain(job.machine)}
     stated = [f"{key}={value}" for key, value in job.overrides]
-    found = []
+    jobs = []
     for number in range(count):
         settings = [f"{key}={texts[number]}" for key, texts in drawn.items()]
         machine = topology.load(name, [*stated, *settings])
         turn = number % max(len(job.seeds), 1)
-        found.append(replace(job, machine=machine, seeds=job.seeds[turn : turn + 1]))
-    return found
+        jobs.append(replace(job, machine=machine, seeds=job.seeds[turn : turn + 1]))
+    return jobs
 
 
 def spread(names: Sequence[str | Machine], jobs: Sequence[Job], count: int) -> list[list[Job]]:
@@ -73,10 +73,10 @@ def within(
 
 def _with_intervals(result: Result, drawn: Sequence[Result]) -> Result:
     rates: dict[int, list[int]] = {}
-    for point in (point for one in drawn for point in one.points):
+    for point in (point for sample in drawn for point in sample.points):
         rates.setdefault(point.threads, []).append(point.throughput or 0)
-    found = [Interval(n, len(many), *span(many)) for n, many in rates.items()]
-    return msgspec.structs.replace(result, intervals=found) if found else result
+    intervals = [Interval(n, len(many), *span(many)) for n, many in rates.items()]
+    return msgspec.structs.replace(result, intervals=intervals) if intervals else result
 
 
 def span(values: Iterable[int]) -> tuple[int, int]:
@@ -86,31 +86,32 @@ def span(values: Iterable[int]) -> tuple[int, int]:
     return ordered[beyond], ordered[-1 - beyond]
 
 
-def _drawn(one: Number, count: int) -> list[str]:
-    assert one.interval
-    (low, unit), (high, other) = (_parts(one, end) for end in one.interval)
+def _drawn(number: Number, count: int) -> list[str]:
+    assert number.interval
+    (low, unit), (high, other) = (_parts(number, end) for end in number.interval)
     if unit != other or not 0 < low <= high:
-        raise _no_interval(one)
+        raise _no_interval(number)
     middle, deviation = log(low * high) / 2, log(high / low) / 2 / -NormalDist().inv_cdf(OUTSIDE)
     values = [
         exp(middle + deviation * NormalDist().inv_cdf((part + 0.5) / count))
         for part in range(count)
     ]
-    Random(f"{one.interval} {one.source}").shuffle(values)
-    return [_written(value, unit, one.interval) for value in values]
+    Random(f"{number.interval} {number.source}").shuffle(values)
+    return [_written(value, unit, number.interval) for value in values]
 
 
-def _parts(one: Number, text: str) -> tuple[float, str]:
+def _parts(number: Number, text: str) -> tuple[float, str]:
     match = PARTS.fullmatch(text.strip())
     if not match:
-        raise _no_interval(one)
+        raise _no_interval(number)
     return float(match[1]), match[2]
 
 
-def _no_interval(one: Number) -> UserError:
+def _no_interval(number: Number) -> UserError:
     return UserError(
-        f"{one.file}:{one.line}: '{one.key}': the interval {list(one.interval or ())} cannot be"
-        " drawn from: expected two quantities above zero, of one unit, the smaller first"
+        f"{number.file}:{number.line}: '{number.key}': the interval"
+        f" {list(number.interval or ())} cannot be drawn from: expected two quantities"
+        " above zero, of one unit, the smaller first"
     )
 
 

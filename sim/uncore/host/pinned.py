@@ -28,7 +28,7 @@ from uncore.errors import GuestError, UserError
 from uncore.execution.execute import host_part, processor
 from uncore.host import sysfs
 from uncore.program import Program, build, readback, source_of
-from uncore.result.schema import Outcome, Point, Result
+from uncore.result.schema import Outcome, Point, Result, optional
 from uncore.support import paths
 
 ABOUT = "this computer: the same C, a hart being a pinned thread"
@@ -172,6 +172,11 @@ def point(name: str, console: str, status: int) -> dict[str, Any]:
     failures = [record.why for record in records if record.failures]
     if not records or (status and not failures):
         raise GuestError(f"{name} ended with status {status} on this computer: {console.strip()}")
-    fields = readback.fields(records, readback.tables_from_text(console))
-    optional = [f.name for f in msgspec.structs.fields(Point) if f.default is None]
-    return fields | {"absent": dict.fromkeys(optional, HARDWARE) | {"latency": CLOCK}}
+    return readback.fields(records, readback.tables_from_text(console)) | unknown()
+
+
+def unknown() -> dict[str, Any]:
+    """The fields of a point that hardware does not show: empty, with the reason."""
+    empty = optional()
+    absent = dict.fromkeys(empty, HARDWARE) | {"latency": CLOCK}
+    return dict.fromkeys(empty) | {"absent": absent}

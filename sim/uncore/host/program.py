@@ -117,10 +117,6 @@ def _times(counted: Sequence[Sequence[int]]) -> dict[str, Any]:
 
 
 def _judged(status: int) -> dict[str, Any]:
-    """A signal's number is told as shells and simulated programs tell it."""
+    """Gives a signal's number as shells and simulated programs do."""
     status = status if status >= 0 else 128 - status
-    optional = [f.name for f in msgspec.structs.fields(Point) if f.default is None]
-    return {
-        "failures": [f"exit status {status}"] if status else [],
-        "absent": dict.fromkeys(optional, pinned.HARDWARE) | {"latency": pinned.CLOCK},
-    }
+    return pinned.unknown() | {"failures": [f"exit status {status}"] if status else []}

@@ -23,7 +23,9 @@ import msgspec
 from msgspec import Meta, UnsetType
 
 from uncore.errors import UserError, nearest
+from uncore.job.forms import CHOICE, DURATION, FOLDER, PAIRS, PLACES, SEEDS, TRUTH, WORDS
 from uncore.job.placement import place
+from uncore.job.schema import Group, Scope, option, options
 from uncore.program import Program
 from uncore.topology.machine import Chance, Machine
 
@@ -36,6 +38,7 @@ HOMES = {
     "pair": "first-touch, and a pair of harts uses a line that its first hart touched first",
 }
 
+UNCHANGED = ("free", "apart", "since")  # what a document leaves out of a run as it is
 Bytes = tuple[int, int]  # address of the first, how many
 # Until when (ps) a run had other values of its parameters, and which: what it has computed from
 # them stays.
@@ -45,29 +48,91 @@ Seed = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
 
 @dataclass(frozen=True)
 class Job:
-    """One curve: a program on a machine, at each thread count of `threads`, once with each seed."""
+    """One curve: a program on a machine, at each thread count of `threads`, once with each seed.
+
+    A new field is an option of every command in its scope, and a keyword in Python.
+    """
 
     machine: Machine
     program: Program
     threads: tuple[int, ...]
-    placement: str = "compact"
-    smt: bool = True
-    home: str = "addressed"
-    slices: str = "hash"  # or the number of the slice that owns every line
-    parameters: tuple[tuple[str, str], ...] = ()  # as the program canonicalises them, sorted
-    overrides: tuple[tuple[str, str], ...] = ()  # --with, already part of the machine
-    engine: str = "native"
-    # ps of simulated time without an operation: the run is given up
-    watchdog: Annotated[int, Meta(ge=0, lt=1 << 62)] = 10**11
+    engine: str = option("--engine", "one of `uncore engines`", default="native", axis=True)
+    placement: str = option(
+        "--place",
+        "compact, scatter, siblings, or harts such as 0-3,8",
+        default="compact",
+        form=PLACES,
+        scope=Scope.WORKLOAD,
+        axis=True,
+    )
+    home: str = option(
+        "--home",
+        "where memory lives: addressed, node0, node1, ..., interleave, first-touch, pair",
+        default="addressed",
+        axis=True,
+    )
+    slices: str = option("--slices", "hash, or the slice that owns every line", default="hash")
+    smt: bool = option("--smt", "second hardware threads", default=True, form=TRUTH)
+    # ps of simulated time
+    watchdog: Annotated[int, Meta(ge=0, lt=1 << 62)] = option(
+        "--watchdog",
+        "simulated time without an operation after which a run is given up",
+        default=10**11,
+        form=DURATION,
+        group=Group.LIMITS,
+    )
+    # Already part of the machine.
+    overrides: tuple[tuple[str, str], ...] = option(
+        "--with", "KEY=VALUE: a number of the machine", default=(), form=PAIRS, axis=True
+    )
+    # As the program canonicalises them, sorted.
+    parameters: tuple[tuple[str, str], ...] = option(
+        "--set",
+        "NAME=VALUE: a workload's parameter",
+        default=(),
+        form=PAIRS,
+        group=Group.PROGRAM,
+        scope=Scope.WORKLOAD,
+        axis=True,
+    )
+    # Of each point's repeats; none: one run, nothing left to chance.
+    seeds: tuple[Seed, ...] = option(
+        "--seed",
+        "whole number from which follows what is left to chance; none: nothing is",
+        default=(),
+        form=SEEDS,
+        group=Group.CHANCE,
+    )
     free: tuple[Bytes, ...] = ()  # lines that cost nothing (docs/whatif.md)
     apart: tuple[tuple[Bytes, ...], ...] = ()  # each group on a line of its own (docs/whatif.md)
     since: Since | None = None  # of a run that was taken up with other parameters
-    # Of a program of Linux: its words and files ({threads}: as many as it runs on), and whether
-    # the system costs what the machine says.
-    arguments: tuple[str, ...] = ()
-    files: tuple[tuple[str, bytes], ...] = ()
-    system: Literal["machine", "free"] = "machine"
-    seeds: tuple[Seed, ...] = ()  # of each point's repeats; none: one run, nothing left to chance
+    # {threads}: as many as it runs on.
+    arguments: tuple[str, ...] = option(
+        "--argument",
+        "a word for the program; those behind -- are, too",
+        default=(),
+        form=WORDS,
+        group=Group.PROGRAM,
+        scope=Scope.LINUX,
+        sparse=True,
+    )
+    system: Literal["machine", "free"] = option(
+        "--os",
+        "what the system costs: what the machine says, or nothing",
+        default="machine",
+        form=CHOICE,
+        group=Group.PROGRAM,
+        scope=Scope.LINUX,
+    )
+    files: tuple[tuple[str, bytes], ...] = option(
+        "--files",
+        "folder that the program finds as /files, read-only",
+        default=(),
+        form=FOLDER,
+        group=Group.PROGRAM,
+        scope=Scope.LINUX,
+        sparse=True,
+    )
 
     def __post_init__(self) -> None:
         if not self.threads or min(self.threads) < 1:
@@ -87,7 +152,7 @@ class Job:
                 f"{self.program.name}: arguments and --files are for programs of Linux, which have"
                 " main(); a workload has --set NAME=VALUE"
             )
-        _check_slices(self.slices, max(len(one.slices) for one in self.machine.resolvers))
+        _check_slices(self.slices, max(len(resolver.slices) for resolver in self.machine.resolvers))
 
     @cached_property
     def harts(self) -> tuple[int, ...]:
@@ -96,7 +161,7 @@ class Job:
 
     @property
     def seed(self) -> int | None:
-        """Of a job of one point."""
+        """The one seed of a job of one point."""
         return self.seeds[0] if self.seeds else None
 
     @property
@@ -128,12 +193,15 @@ class Job:
         fields["files"] = [(path, sha256(data).hexdigest()) for path, data in self.files]
         fields["program"] = {"name": self.program.name, "sha256": self.program.sha256}
         document: dict[str, Any] = msgspec.to_builtins(fields)
-        if not self.machine.tables:  # a shipped protocol is said by its name
+        if not self.machine.tables:  # a shipped protocol has a name
             del document["machine"]["tables"]
         if all(core.order == "tso" for core in self.machine.each_core):
             _drop_order(document["machine"])
-        for name in ("free", "apart", "since", "arguments", "files"):
+        for name in UNCHANGED:
             if not document[name]:
+                del document[name]
+        for name, declared in options(Job).items():
+            if declared.sparse and getattr(self, name) == declared.default:
                 del document[name]
         if not self.program.linux:
             del document["system"], document["machine"]["os"]
@@ -160,7 +228,7 @@ class Job:
 
 
 def _drop_order(machine: dict[str, Any]) -> None:
-    """A machine in total store order is said as before there was another."""
+    """Leaves out the order where it is total, as documents did before there was another."""
     for costs in (machine["core"], *(kind["core"] for kind in machine["kinds"])):
         del costs["order"]
     del machine["chance"]["load"], machine["chance"]["store"]

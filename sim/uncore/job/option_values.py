@@ -38,17 +38,17 @@ ENDINGS = {
 
 def pairs(option: str, words: Sequence[str]) -> dict[str, str]:
     """`KEY=VALUE` words as a dictionary."""
-    found: dict[str, str] = {}
+    named: dict[str, str] = {}
     for word in words:
         key, equals, value = word.partition("=")
         if not (key and equals and value):
             raise UserError(
                 f"{option} {word}: expected NAME=VALUE, such as {option} {key or 'x'}=1"
             )
-        if key in found:
+        if key in named:
             raise UserError(f"{option} {word}: '{key}' is given twice")
-        found[key] = value
-    return found
+        named[key] = value
+    return named
 
 
 def axes(option: str, words: Sequence[str]) -> list[dict[str, str]]:
@@ -62,13 +62,13 @@ def axes(option: str, words: Sequence[str]) -> list[dict[str, str]]:
 
 def places(text: str) -> list[str]:
     """Placements: each word is one, and harts that stand together are."""
-    found: list[str] = []
+    placements: list[str] = []
     for word in text.split(","):
-        if found and found[-1][:1].isdecimal() and word[:1].isdecimal():
-            found[-1] += f",{word}"
+        if placements and placements[-1][:1].isdecimal() and word[:1].isdecimal():
+            placements[-1] += f",{word}"
         else:
-            found.append(word)
-    return found
+            placements.append(word)
+    return placements
 
 
 def is_workload(word: str) -> bool:
@@ -110,12 +110,12 @@ def seeds(option: str, text: str, repeats: int) -> tuple[int, ...]:
 
 
 def check_endings(
-    files: Mapping[str, Path | None], known: Mapping[str, tuple[str, ...]] = ENDINGS
+    files: Mapping[str, Path | None], allowed: Mapping[str, tuple[str, ...]] = ENDINGS
 ) -> None:
     """Each option's file can be written: a known ending, an existing directory."""
     for option, path in files.items():
-        if path and path.suffix not in known[option]:
-            endings = ", ".join(known[option])
+        if path and path.suffix not in allowed[option]:
+            endings = ", ".join(allowed[option])
             raise UserError(f"{option} {path}: expected a name ending in {endings}")
         if path and not path.absolute().parent.is_dir():
             raise UserError(f"{option} {path}: there is no directory {path.parent}")

@@ -19,11 +19,12 @@ from typing import Any
 from uncore.drawing.panels import Curves, Grid, Panel, curves, grid
 from uncore.drawing.table import Row
 from uncore.errors import UserError, nearest
-from uncore.report.curve import at, head, names
+from uncore.report.curve import at, head
 from uncore.report.selection import Wanted, figure
 from uncore.report.spread import ends
 from uncore.result import Result, to_medians
-from uncore.result.frame import job_columns
+from uncore.result.columns import PointColumn
+from uncore.result.frame import job_columns, names_job
 from uncore.topology.units import NUMBER, SIZE, TIME
 
 KNEE = 0.9
@@ -60,7 +61,7 @@ class _Axes:
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.rows = rows
-        self.known = [*dict.fromkeys(k for row in rows for k in row if names(k)), "threads"]
+        self.known = [*dict.fromkeys(k for row in rows for k in row if names_job(k)), "threads"]
         self.varying = [k for k in self.known if len({row.get(k) for row in rows}) > 1]
 
     def find(self, option: str, word: str) -> str:
@@ -110,25 +111,24 @@ def _value(value: Any) -> Any:
 
 
 def _curves(axes: _Axes, rows: Sequence[Row], name: str, x: str, facet: str) -> Curves | None:
-    key, title, divisor = figure(name)
+    shown = figure(name)
     apart = [k for k in axes.varying if k not in (x, facet)]
     labels = list(dict.fromkeys(_series(row, apart) for row in axes.rows))
     numeric = _numbers(row.get(x) for row in rows)
     words = [] if numeric else [str(v) for v in dict.fromkeys(row.get(x) for row in rows)]
     series: dict[str, list[tuple[float, ...]]] = {label: [] for label in labels}
     for row in rows:
-        if row.get(key) is not None:
+        if row.get(shown.key) is not None:
             position = _value(row.get(x)) if numeric else words.index(str(row.get(x)))
-            heights = [row[key], *(ends(row, at(key)) or (row[key],) * 2)]
-            series[_series(row, apart)].append(
-                (position, *(height / divisor for height in heights))
-            )
+            median = row[shown.key]
+            heights = [median, *(ends(row, at(shown.key)) or (median,) * 2)]
+            series[_series(row, apart)].append((position, *(y / shown.scale for y in heights)))
     drawn = {label: sorted(points) for label, points in series.items() if points}
     if not drawn:
         return None
     knees = _knees(drawn) if (x, name) == ("threads", "throughput") else {}
     axis = head(x) + _unit(row.get(x) for row in rows)
-    return curves(drawn, axes.title(rows, facet, x), axis, title, (), knees, words, labels)
+    return curves(drawn, axes.title(rows, facet, x), axis, shown.axis, (), knees, words, labels)
 
 
 def _one_height(panels: Iterable[Curves | None]) -> list[Panel]:
@@ -163,7 +163,7 @@ def _knees(series: Mapping[str, Sequence[Sequence[float]]]) -> dict[str, Sequenc
 def _grids(axes: _Axes, wanted: Wanted, x: str, y: str) -> list[Panel]:
     """A panel for each combination of what else varies, all on one scale."""
     name = wanted.y[0]
-    key, title, divisor = figure(name)
+    shown = figure(name)
     others = [k for k in axes.varying if k not in (x, y)]
     columns, lines = _values(axes.rows, x), _values(axes.rows, y)
     combined: dict[str, list[Row]] = {}
@@ -171,17 +171,21 @@ def _grids(axes: _Axes, wanted: Wanted, x: str, y: str) -> list[Panel]:
         combined.setdefault(", ".join(_label(k, row) for k in others), []).append(row)
     grids = [
         grid(
-            _cells(rows, (x, columns), (y, lines), lambda row: row[key] and row[key] / divisor),
+            _cells(rows, (x, columns), (y, lines), _scaled(shown)),
             columns,
             lines,
             ", ".join(part for part in (axes.title(rows, ""), label) if part),
             head(x),
             head(y),
-            title,
+            shown.axis,
         )
         for label, rows in combined.items()
     ]
     return _one_scale(grids)
+
+
+def _scaled(shown: PointColumn) -> Callable[[Row], float | None]:
+    return lambda row: row[shown.key] and row[shown.key] / shown.scale
 
 
 def _values(rows: Sequence[Row], key: str) -> list[str]:

@@ -1,8 +1,7 @@
 """What `run` and `sweep` print: results over thread counts; chart.py draws them.
 
 Interface: `show(results, as_json)`; `fetched(rows)`, the columns of what came from where;
-`names(key)`, whether a key says what was run, and `head(key)`,
-what its option is called.
+`head(key)`, what the option of a column of the job is called.
 """
 
 from __future__ import annotations
@@ -11,10 +10,11 @@ from collections.abc import Callable, Sequence
 
 from uncore.drawing import formats as units
 from uncore.drawing.table import Column, Row, emit, say
-from uncore.report.spread import figure, say_seeds, throughput
-from uncore.result import Result, to_medians
+from uncore.report.spread import figure, say_seeds
+from uncore.result import Point, Result, to_medians
+from uncore.result.columns import PointColumn, columns
+from uncore.result.frame import AXES, JOB, names_job
 
-JOB = ("machine", "workload", "placement", "home", "engine")
 TRANSFERS = "transfers."
 SEEN = 0.005  # lines per operation: fewer would be written 0.00
 
@@ -22,11 +22,11 @@ SEEN = 0.005  # lines per operation: fewer would be written 0.00
 def show(results: Sequence[Result], as_json: bool) -> None:
     """One table of all thread counts; what is the same for all of them stands in the title."""
     rows = to_medians(results)
-    heads = list(dict.fromkeys(k for row in rows for k in row if names(k)))
+    heads = list(dict.fromkeys(k for row in rows for k in row if names_job(k)))
     same = [k for k in heads if len({row.get(k) for row in rows}) == 1]
     varying = [Column(head(k), k, left=True, key=True) for k in heads if k not in same]
-    columns = [*varying, *COLUMNS, *fetched(rows)]
-    emit(rows, as_json, columns, _title(rows[0], same) if rows else "")
+    shown = [*varying, *COLUMNS, *fetched(rows)]
+    emit(rows, as_json, shown, _title(rows[0], same) if rows else "")
     if not as_json:
         say_seeds(seed for row in rows for seed in row["seeds"])
         if drawn := max((row.get("samples", 0) for row in rows), default=0):
@@ -55,14 +55,9 @@ def _remarks(result: Result) -> None:
         say(f"not known: {names} ({reason})", "dim")
 
 
-def names(key: str) -> bool:
-    """It says what was run, and not what came of it."""
-    return key in JOB or key.startswith(("set.", "with."))
-
-
 def head(key: str) -> str:
-    """The heading of a column: the name of its option."""
-    return "place" if key == "placement" else key.partition(".")[2] or key
+    """The option's name."""
+    return AXES[key].word if key in AXES else key.partition(".")[2] or key
 
 
 def _title(row: Row, same: Sequence[str]) -> str:
@@ -74,46 +69,24 @@ def at(key: str) -> Callable[[Row], float | None]:
     return lambda row: row.get(key)
 
 
-COLUMNS = [
-    Column("threads", "threads", about="harts that ran the workload", key=True),
-    throughput(),
-    Column(
-        "4 of 5 machines",
-        lambda row: row.get("samples") and (row["throughput_low"], row["throughput_high"]),
-        lambda ends: " to ".join(map(units.rate, ends)) if ends else units.EMPTY,
-        about="where numbers of a machine's file have intervals: of machines drawn from these, four"
-        " of five have a throughput between",
-    ),
-    figure("p50", at("latency.p50_ps"), units.duration, "half of the operations took at most this"),
-    figure("p99", at("latency.p99_ps"), units.duration, "99 of 100 operations took at most this"),
-    figure(
-        "fairness",
-        at("fairness"),
-        units.ratio,
-        "the slowest thread's rate over the fastest's; - where they hardly worked together",
-    ),
-    Column(
-        "busiest link",
-        "busiest_link_ppm",
-        units.percent,
-        about="part of the time in which the busiest link was",
-        minor=True,
-    ),
-    Column(
-        "resolver",
-        "busiest_resolver_ppm",
-        units.percent,
-        about="part of the time in which the busiest slice or home was",
-        minor=True,
-    ),
-    Column(
-        "instructions",
-        "instructions",
-        units.count,
-        about="instructions retired, all threads together",
-        minor=True,
-    ),
-]
+def _column(declared: PointColumn) -> Column:
+    """The declared column of a point as one of the table, with its spread over the repeats."""
+    head, about = declared.head, declared.about
+    if declared.apart:
+        return figure(head, at(declared.key), declared.write, about, minor=declared.minor)
+    first = declared.key == "threads"
+    return Column(head, declared.key, declared.write, about=about, key=first, minor=declared.minor)
+
+
+INTERVAL = Column(
+    "4 of 5 machines",
+    lambda row: row.get("samples") and (row["throughput_low"], row["throughput_high"]),
+    lambda ends: " to ".join(map(units.rate, ends)) if ends else units.EMPTY,
+    about="where numbers of a machine's file have intervals: of machines drawn from these, four"
+    " of five have a throughput between",
+)
+_THREADS, _THROUGHPUT, *_OTHERS = (_column(one) for one in columns(Point) if one.head)
+COLUMNS = [_THREADS, _THROUGHPUT, INTERVAL, *_OTHERS]
 FETCHED = "lines fetched per operation, from"
 PER_OP = Column(
     "LEVEL, LEVEL data, memory",

@@ -1,7 +1,7 @@
 """What a user wants drawn of results (chart.py draws it), and which figures there are.
 
 Wanted(x="hold", y=("p99",))     axes by the names of their options
-figure(name)                     where a row has it, what its axis is called, and its divisor
+figure(name)                     the column that has it: its key, the title of its axis, its scale
 """
 
 from __future__ import annotations
@@ -10,14 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from uncore.errors import UserError, nearest
+from uncore.result import Point
+from uncore.result.columns import PointColumn, columns
 
-FIGURES: Mapping[str, tuple[str, str, float]] = {  # name -> key of a row, axis, divisor
-    "throughput": ("throughput", "million operations per second", 1e6),
-    "p50": ("latency.p50_ps", "median latency, us", 1e6),
-    "p90": ("latency.p90_ps", "latency of 90 % of operations at most, us", 1e6),
-    "p99": ("latency.p99_ps", "latency of 99 % of operations at most, us", 1e6),
-    "max": ("latency.max_ps", "longest latency, us", 1e6),
-    "fairness": ("fairness", "slowest thread's rate over the fastest's", 1),
+FIGURES: Mapping[str, PointColumn] = {
+    column.figure: column for column in columns(Point) if column.figure
 }
 
 
@@ -31,7 +28,7 @@ class Wanted:
     facet: str = ""
 
 
-def figure(name: str) -> tuple[str, str, float]:
+def figure(name: str) -> PointColumn:
     if name not in FIGURES:
         names = ", ".join(FIGURES)
         raise UserError(f"--y {name}: expected some of {names}.{nearest(name, FIGURES)}")

@@ -46,12 +46,12 @@ def pairs(kinds: Sequence[str], lines: Sequence[Shared]) -> list[Pair]:
     """What each two kinds did to each other's lines; an unmarked operation is of the first kind."""
     marked = any(use.kind > BETWEEN for line in lines for use in line.uses)
     first = 0 if marked else BETWEEN
-    found = []
+    met_pairs = []
     for a, b in combinations_with_replacement(range(len(kinds)), 2):
         meetings = [_meeting(line, a or first, b or first) for line in lines]
         met = [meeting for meeting in meetings if meeting]
-        found.append(Pair(a=kinds[a], b=kinds[b], conflict_free=not met, lines=met))
-    return found
+        met_pairs.append(Pair(a=kinds[a], b=kinds[b], conflict_free=not met, lines=met))
+    return met_pairs
 
 
 def _meeting(line: Shared, a: int, b: int) -> Meeting | None:

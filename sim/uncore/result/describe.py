@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Meta, Struct
 
 from uncore.result import frame, observed, schema
+from uncore.result.columns import columns
 
 PARTS = (
     *(schema.Result, schema.Outcome, schema.Point, schema.Latency, schema.Interval, schema.Host),
@@ -61,7 +62,10 @@ def _type(hint: Any) -> str:
 
 
 def _columns() -> str:
-    return f"## Columns\n\n{(frame.__doc__ or '').strip()}\n"
+    """The columns of rows: those of the job, and what a point's fields declare."""
+    rows = [f"| `{column.key}` | {column.about} |" for column in columns(schema.Point)]
+    table = ["| column | meaning |", "|---|---|", *rows, ""]
+    return "\n".join([f"## Columns\n\n{(frame.__doc__ or '').strip()}\n", *table])
 
 
 if __name__ == "__main__":

@@ -34,9 +34,9 @@ class _Schema(msgspec.Struct):
 
 def save(results: Result | Results, path: Path) -> None:
     """Writes `path` whole or not at all."""
-    found = [*results] if isinstance(results, Results) else [results]
-    several = _Several(schema=SEVERAL, results=found)
-    document = msgspec.json.encode(found[0] if len(found) == 1 else several)
+    listed = [*results] if isinstance(results, Results) else [results]
+    several = _Several(schema=SEVERAL, results=listed)
+    document = msgspec.json.encode(listed[0] if len(listed) == 1 else several)
     if path.suffix == ".json":
         write_whole(path, msgspec.json.format(document, indent=1) + b"\n")
     elif path.suffix == ".parquet":
@@ -49,11 +49,11 @@ def save(results: Result | Results, path: Path) -> None:
 
 def load(path: Path) -> Result:
     """Reads a result of either kind."""
-    found = load_all(path)
-    if len(found) != 1:
-        which = "; ".join(f"{one!r}"[1:].partition(",")[0] for one in found)
-        raise UserError(f"{path}: it holds {len(found)} results, and one is needed here: {which}")
-    return found[0]
+    results = load_all(path)
+    if len(results) != 1:
+        which = "; ".join(f"{result!r}"[1:].partition(",")[0] for result in results)
+        raise UserError(f"{path}: it holds {len(results)} results, and one is needed here: {which}")
+    return results[0]
 
 
 def load_all(path: Path) -> Results:

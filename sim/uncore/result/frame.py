@@ -13,12 +13,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from uncore.errors import UserError
+from uncore.job import Job
+from uncore.job.schema import options
+from uncore.result import columns
 
 if TYPE_CHECKING:
     import polars
 
     from uncore.api import Picture
 
+AXES = {name: option for name, option in options(Job).items() if option.axis}
+JOB = ("machine", "workload", *(name for name, option in AXES.items() if option.form.word))
+PAIRS = tuple(
+    f"{option.word}." for option in AXES.values() if not option.form.word
+)  # set. and with.
 ROW = "row"  # the dimension of rows that no columns tell apart
 
 
@@ -39,8 +47,8 @@ class Tabled(Protocol):
 
 def to_row(result: Tabled, point: Any) -> dict[str, Any]:
     """One point of a result."""
-    known = point_columns(point) | {"result_hash": result.result_hash}
-    return job_columns(result.job) | known | result.uncertain(point.threads)
+    outcome = columns.values(point) | {"result_hash": result.result_hash}
+    return job_columns(result.job) | outcome | result.uncertain(point.threads)
 
 
 def to_rows(results: Iterable[Tabled]) -> list[dict[str, Any]]:
@@ -96,8 +104,12 @@ class Framed:
 
 def names_run(column: str) -> bool:
     """Whether the column says which run it was, and not what came of it."""
-    named = ("machine", "workload", "engine", "placement", "home", "threads", "seed")
-    return column in named or column.startswith(("set.", "with."))
+    return column in ("threads", "seed") or names_job(column)
+
+
+def names_job(column: str) -> bool:
+    """Whether the column says what was run."""
+    return column in JOB or column.startswith(PAIRS)
 
 
 def _library(name: str, method: str) -> Any:
@@ -110,37 +122,12 @@ def _library(name: str, method: str) -> Any:
 
 
 def job_columns(job: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "machine": job["machine"]["id"],
-        "workload": job["program"]["name"],
-        "engine": job["engine"],
-        "placement": job["placement"],
-        "home": job["home"],
-        **{f"with.{key}": value for key, value in job["overrides"]},
-        **{f"set.{name}": value for name, value in job["parameters"]},
-    }
-
-
-def point_columns(point: Any) -> dict[str, Any]:
-    latency = point.latency
-    return {
-        "threads": point.threads,
-        "seed": point.seed if isinstance(point.seed, int) else None,
-        "ops": point.ops,
-        "elapsed_ps": point.elapsed_ps,
-        "throughput": point.throughput,
-        "latency.p50_ps": latency and latency.p50,
-        "latency.p90_ps": latency and latency.p90,
-        "latency.p99_ps": latency and latency.p99,
-        "latency.max_ps": latency and latency.max,
-        **{f"transfers.{name}": count for name, count in (point.transfers or {}).items()},
-        "invalidations": point.invalidations,
-        "busiest_link_ppm": point.links[0][1] if point.links else None,
-        "busiest_resolver_ppm": point.resolvers[0][1] if point.resolvers else None,
-        "instructions": point.instructions,
-        "transactions": point.transactions,
-        "events": point.events,
-        "fairness": None if point.fairness is None else round(point.fairness, 4),
-        "thread_ops": point.thread_ops,
-        "failures": point.failures,
-    }
+    """What may vary from job to job; `job` is the document of one."""
+    row = {"machine": job["machine"]["id"], "workload": job["program"]["name"]}
+    for name, option in AXES.items():
+        value = job.get(name, option.default)
+        if option.form.word:
+            row[name] = value
+        else:
+            row |= {f"{option.word}.{key}": text for key, text in value}
+    return row

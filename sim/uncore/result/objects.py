@@ -15,9 +15,9 @@ STACKS = "stacks"
 
 def alike(names: Iterable[str]) -> dict[str, str]:
     """Each name to that of what it is one of."""
-    found = {name: _element(name) for name in names}
-    arrays = {general for general in found.values() if "[]" in general}
-    return {name: _first_of(general, arrays) for name, general in found.items()}
+    generals = {name: _element(name) for name in names}
+    arrays = {name for name in generals.values() if "[]" in name}
+    return {name: _first_of(general, arrays) for name, general in generals.items()}
 
 
 def _element(name: str) -> str:

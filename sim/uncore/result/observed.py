@@ -155,18 +155,18 @@ class Observed(Struct, frozen=True, kw_only=True):
         """Where objects stand, in whole words: moved bytes must not be split (docs/whatif.md)."""
         words = set[int]()
         for name in names:
-            found = [one for one in self.objects if name in (one.name, whole(one.name))]
-            if not found:
-                known = ", ".join(one.name for one in self.objects)
-                raise UserError(f"no object is called '{name}'; this run has touched {known}")
-            for address, size in (part for one in found for part in one.at):
+            matches = [item for item in self.objects if name in (item.name, whole(item.name))]
+            if not matches:
+                touched = ", ".join(item.name for item in self.objects)
+                raise UserError(f"no object is called '{name}'; this run has touched {touched}")
+            for address, size in (part for item in matches for part in item.at):
                 words |= {a - a % WORD for a in range(address, address + max(size, 1))}
         return [(word, WORD) for word in sorted(words)]
 
     @property
     def transfers(self) -> dict[str, int]:
         """Over all lines, as in Point."""
-        found = Counter(self.others.transfers)
+        counts = Counter(self.others.transfers)
         for line in self.lines:
-            found.update(line.transfers)
-        return dict(found)
+            counts.update(line.transfers)
+        return dict(counts)

@@ -14,10 +14,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from uncore.result.frame import point_columns, to_row
+from uncore.result import columns
+from uncore.result.frame import to_row
 from uncore.result.schema import Point, Result
-
-ONCE = ("threads", "thread_ops", "failures", "instructions", "transactions", "events")
 
 
 @dataclass(frozen=True)
@@ -49,13 +48,8 @@ class Repeats:
             "throughputs": [point.throughput for point in self.points],
             "throughput_min": None if least is None else int(least),
             "throughput_max": None if most is None else int(most),
-            "runs": [run_columns(point) for point in self.points],
+            "runs": [columns.values(point, each=True) for point in self.points],
         }
-
-
-def run_columns(point: Point) -> dict[str, Any]:
-    """What a row says of each repeat."""
-    return {key: value for key, value in point_columns(point).items() if key not in ONCE}
 
 
 def rate(point: Point) -> float:
@@ -69,10 +63,10 @@ def repeats(result: Result) -> list[Repeats]:
 
 
 def of_points(points: Iterable[Point]) -> list[Repeats]:
-    found: dict[int, list[Point]] = {}
+    by_count: dict[int, list[Point]] = {}
     for point in points:
-        found.setdefault(point.threads, []).append(point)
-    return [Repeats(same) for same in found.values()]
+        by_count.setdefault(point.threads, []).append(point)
+    return [Repeats(same) for same in by_count.values()]
 
 
 def to_medians(results: Iterable[Result]) -> list[dict[str, Any]]:

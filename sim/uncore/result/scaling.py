@@ -108,9 +108,9 @@ def analyse(result: Result, beyond: int = 2) -> Scaling:
     spread = {same.threads: same for same in counts}
     points = [same.median for same in counts if same.median.throughput]
     if len(points) < 2 or points[0].threads != 1:
-        known = ", ".join(str(p.threads) for p in points) or "none"
+        measured = ", ".join(str(p.threads) for p in points) or "none"
         raise UserError(
-            f"the result's thread counts are {known}: scaling is measured against one thread;"
+            f"the result's thread counts are {measured}: scaling is measured against one thread;"
             " write --threads 1,2,4..128"
         )
     rates = np.array([rate(point) for point in points])
@@ -140,18 +140,18 @@ def _held(points: Sequence[Point]) -> str:
     return ""
 
 
-def _row(point: Point, one: Point, same: Repeats) -> Row:
+def _row(point: Point, alone: Point, same: Repeats) -> Row:
     n = point.threads
-    speedup = point.ops / point.elapsed_ps * one.elapsed_ps / one.ops
-    held = _held([point, one])
+    speedup = point.ops / point.elapsed_ps * alone.elapsed_ps / alone.ops
+    held = _held([point, alone])
     share = speedup / n
     return Row(
         threads=n,
         throughput=rate(point),
         throughput_min=same.ends[0],
         throughput_max=same.ends[1],
-        speedup_problem=one.elapsed_ps / point.elapsed_ps if held == "work" else speedup,
-        speedup_time=point.ops / one.ops if held == "time" else speedup,
+        speedup_problem=alone.elapsed_ps / point.elapsed_ps if held == "work" else speedup,
+        speedup_time=point.ops / alone.ops if held == "time" else speedup,
         speedup_memory=speedup,
         per_thread=share,
         all_serial=1 / n,

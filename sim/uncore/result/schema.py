@@ -5,22 +5,52 @@ Three parts: `job` (what was asked), `outcome` (what happened: integers, the sam
 
 Invariants: an outcome holds no floating-point number; a field an engine cannot know is None and
 `Point.absent` says why; never a zero that means "unknown".  The descriptions below are the
-documentation: `python -m uncore.result.describe` prints them.
+documentation: docs/result.md is derived from them.  A quantity of a point is declared once, with
+its column (columns.py): rows, tables, pictures and formulas follow.
 """
 
 from __future__ import annotations
 
 import hashlib
-from typing import Annotated, Any
+from functools import cache
+from types import NoneType
+from typing import Annotated, Any, get_args, get_type_hints
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from uncore.drawing import formats as units
+from uncore.result.columns import PointColumn, derived
 from uncore.result.frame import Framed, to_rows
 from uncore.result.observed import Observed
 
 SCHEMA = "uncore.result/1"
 TOGETHER = 0.5  # of the time of the quickest thread, in which all worked: less compares nothing
+
+
+def _percentile(name: str, about: str, axis: str, *, hidden: bool = False) -> PointColumn:
+    return PointColumn(
+        key=f"latency.{name}_ps",
+        of=lambda latency: latency and getattr(latency, name),
+        head="" if hidden else name,
+        write=units.duration,
+        apart=True,
+        about=about,
+        name=name,
+        axis=f"{axis}, us",
+        scale=1e6,
+    )
+
+
+def _busiest(head: str, about: str) -> PointColumn:
+    return PointColumn(
+        key=f"busiest_{head}_ppm",
+        of=lambda shares: shares[0][1] if shares else None,
+        head="busiest link" if head == "link" else head,
+        write=units.percent,
+        minor=True,
+        about=f"part of the time in which {about} was",
+    )
 
 
 class Latency(Struct, frozen=True, forbid_unknown_fields=True):
@@ -35,16 +65,27 @@ class Latency(Struct, frozen=True, forbid_unknown_fields=True):
 class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One run: the job at one thread count, with one seed."""
 
-    threads: Annotated[int, Meta(description="threads (harts) that ran")]
+    threads: Annotated[
+        int,
+        Meta(description="threads (harts) that ran"),
+        PointColumn(each=False, head="threads", write=str, about="harts that ran the workload"),
+    ]
     seed: Annotated[
         int | UnsetType,
         Meta(description="seed of what was left to chance; absent where nothing was"),
+        PointColumn(),
     ] = UNSET
-    ops: Annotated[int, Meta(description="operations the workload counted, all threads")]
-    elapsed_ps: Annotated[
-        int, Meta(description="simulated time in the region of interest, first start to last end")
+    ops: Annotated[
+        int, Meta(description="operations the workload counted, all threads"), PointColumn()
     ]
-    thread_ops: Annotated[list[int], Meta(description="operations of each thread")]
+    elapsed_ps: Annotated[
+        int,
+        Meta(description="simulated time in the region of interest, first start to last end"),
+        PointColumn(),
+    ]
+    thread_ops: Annotated[
+        list[int], Meta(description="operations of each thread"), PointColumn(each=False)
+    ]
     thread_ps: Annotated[
         list[tuple[int, int]] | UnsetType,
         Meta(
@@ -52,13 +93,28 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             " the first to enter; absent in results that were saved before it was kept"
         ),
     ] = UNSET
-    latency: Annotated[Latency | None, Meta(description="percentiles of operation latency")] = None
+    latency: Annotated[
+        Latency | None,
+        Meta(description="percentiles of operation latency"),
+        _percentile("p50", "half of the operations took at most this", "median latency"),
+        _percentile(
+            "p90",
+            "nine of ten operations took at most this",
+            "latency of 90 % of operations at most",
+            hidden=True,
+        ),
+        _percentile(
+            "p99", "99 of 100 operations took at most this", "latency of 99 % of operations at most"
+        ),
+        _percentile("max", "the longest operation took this", "longest latency", hidden=True),
+    ] = None
     transfers: Annotated[
         dict[str, int] | None,
         Meta(
             description="lines fetched, by where they came from: another core (the innermost level"
             " that holds both), the data of a level (`ccx data`), or `memory`"
         ),
+        PointColumn(of=lambda transfers: transfers or {}),
     ] = None
     lines: Annotated[
         list[tuple[int, int]] | None,
@@ -71,33 +127,47 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = []
     invalidations: Annotated[
-        int | None, Meta(description="copies taken away by another core's write")
+        int | None, Meta(description="copies taken away by another core's write"), PointColumn()
     ] = None
     links: Annotated[
         list[tuple[str, int]] | None,
         Meta(description="(link, busy millionths of the run), busiest first"),
+        _busiest("link", "the busiest link"),
     ] = None
     resolvers: Annotated[
         list[tuple[str, int]] | None,
         Meta(description="(resolver, busy millionths of the run), busiest first"),
+        _busiest("resolver", "the busiest slice or home"),
     ] = None
-    instructions: Annotated[int | None, Meta(description="instructions retired, all threads")] = (
-        None
-    )
-    transactions: Annotated[int | None, Meta(description="coherence transactions closed")] = None
+    instructions: Annotated[
+        int | None,
+        Meta(description="instructions retired, all threads"),
+        PointColumn(
+            each=False,
+            head="instructions",
+            minor=True,
+            about="instructions retired, all threads together",
+        ),
+    ] = None
+    transactions: Annotated[
+        int | None, Meta(description="coherence transactions closed"), PointColumn(each=False)
+    ] = None
     events: Annotated[
         int | None,
         Meta(
             description="events the engine executed, but for calls of cores: how often a core is"
             " called depends on how far cores may run ahead, and means nothing"
         ),
+        PointColumn(each=False),
     ] = None
     tables: Annotated[
         dict[str, list[list[int]]],
         Meta(description="tables the workload published: name to rows of columns"),
     ] = {}
     failures: Annotated[
-        list[str], Meta(description="self-checks that failed; empty when all held")
+        list[str],
+        Meta(description="self-checks that failed; empty when all held"),
+        PointColumn(each=False),
     ] = []
     output: Annotated[
         str | UnsetType,
@@ -106,21 +176,48 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     absent: Annotated[dict[str, str], Meta(description="why a field is None: field to reason")] = {}
 
     def __post_init__(self) -> None:
-        unknown = [f for f in self.__struct_fields__ if getattr(self, f) is None]
-        silent = [f for f in unknown if f not in self.absent]
+        silent = [name for name in self.unknown if name not in self.absent]
         if silent:
             raise ValueError(f"the engine gave no {', '.join(silent)} and no reason in 'absent'")
+
+    @property
+    def unknown(self) -> list[str]:
+        """The fields that the engine has left out."""
+        return [name for name in self.__struct_fields__ if getattr(self, name) is None]
 
     @property
     def by_seed(self) -> str:
         return by_seed(self.seed)
 
     @property
+    @derived(
+        PointColumn(
+            head="ops/s",
+            write=units.rate,
+            apart=True,
+            about="operations a second of simulated time, all threads together",
+            axis="million operations per second",
+            scale=1e6,
+        ),
+        after="elapsed_ps",
+    )
     def throughput(self) -> int | None:
         """Operations per second of simulated time; None where no time passed."""
         return self.ops * 10**12 // self.elapsed_ps if self.elapsed_ps else None
 
     @property
+    @derived(
+        PointColumn(
+            of=lambda fairness: None if fairness is None else round(fairness, 4),
+            head="fairness",
+            write=units.ratio,
+            apart=True,
+            about="the slowest thread's rate over the fastest's; - where they hardly worked"
+            " together",
+            axis="slowest thread's rate over the fastest's",
+        ),
+        after="latency",
+    )
     def fairness(self) -> float | None:
         """Of the threads' own rates, operations over time from beginning to end, the least over
         the most: with fixed work what the first to finish took over what the last took, in equal
@@ -137,10 +234,16 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         rates = [ops / time for ops, time in zip(self.thread_ops, times, strict=True)]
         return min(rates) / max(rates)
 
-    def as_kept_by(self, other: Point) -> Point:
-        """Without what another lacks that was saved by an older version."""
-        younger = [f for f in self.__struct_fields__ if getattr(other, f) is UNSET]
-        return msgspec.structs.replace(self, **dict.fromkeys(younger, UNSET))
+    def limited_to(self, other: Point) -> Point:
+        """The fields that the other has, too, which an older version may have saved."""
+        unset = [name for name in self.__struct_fields__ if getattr(other, name) is UNSET]
+        return msgspec.structs.replace(self, **dict.fromkeys(unset, UNSET))
+
+
+@cache
+def optional() -> tuple[str, ...]:
+    """The fields of a point that an engine may not know: they are None then, with a reason."""
+    return tuple(n for n, hint in get_type_hints(Point).items() if NoneType in get_args(hint))
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
@@ -235,7 +338,9 @@ class Result(Framed, Struct, frozen=True, kw_only=True):
 
     def uncertain(self, threads: int) -> dict[str, int]:
         """Columns of the interval of a thread count, if it has one."""
-        return next((one.columns() for one in self.intervals if one.threads == threads), {})
+        return next(
+            (interval.columns() for interval in self.intervals if interval.threads == threads), {}
+        )
 
     @property
     def failed(self) -> bool:

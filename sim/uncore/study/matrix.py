@@ -25,7 +25,7 @@ from uncore.drawing import plot
 from uncore.drawing.formats import EMPTY
 from uncore.drawing.progress import progress
 from uncore.drawing.table import Column, emit
-from uncore.engine import NOTHING, Told, refuse_slow
+from uncore.engine import NO_OPTIONS, EngineOptions, refuse_slow
 from uncore.errors import Unfinished, UserError
 from uncore.execution.execute import execute
 from uncore.execution.pool import Workers
@@ -123,7 +123,7 @@ def measure(
     smt: bool,
     slow: bool = False,
     only: Sample | None = None,
-    told: Told = NOTHING,
+    engine_options: EngineOptions = NO_OPTIONS,
     store: Store | None = None,
     resume: bool = False,
     workers: Workers = 1,
@@ -136,7 +136,7 @@ def measure(
         job = replace(job, threads=(len(players),), placement=",".join(map(str, players)))
     if not slow:
         refuse_slow(job)
-    played = _play(_parts(job), told, store, resume, workers)
+    played = _play(_parts(job), engine_options, store, resume, workers)
     ns = _latencies(played.tables)
     stopped = played.ends[0] if played.ends else None
     if stopped and not measured_pairs(ns):
@@ -169,7 +169,11 @@ class _Played:
 
 
 def _play(
-    jobs: Sequence[Job], told: Told, store: Store | None, resume: bool, workers: Workers
+    jobs: Sequence[Job],
+    engine_options: EngineOptions,
+    store: Store | None,
+    resume: bool,
+    workers: Workers,
 ) -> _Played:
     rounds = jobs[0].program.parameter("rounds").default
     harts = jobs[0].threads[0]
@@ -193,7 +197,7 @@ def _play(
             done,
             lambda _, error: ends.append(error),
             tick=tick,
-            told={**UNLIMITED, **told},
+            engine_options={**UNLIMITED, **engine_options},
             interrupted=ends.append,
             store=store,
             resume=resume,

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from uncore import topology
-from uncore.engine import NOTHING, Told
+from uncore.engine import NO_OPTIONS, EngineOptions
 from uncore.errors import UserError
 from uncore.execution import repeat_command as repeating
 from uncore.execution.execute import execute
@@ -129,38 +129,42 @@ def whatif(
     job: Job,
     workers: Workers = 1,
     only: Iterable[Kind] = (),
-    told: Told = NOTHING,
+    engine_options: EngineOptions = NO_OPTIONS,
     built: Sequence[str] = (),
 ) -> WhatIf:
     """`machine`, `workload`: the names by which the job's were found; `built`: further words,
     that say how the program was made."""
     if len(job.threads) != 1:
         raise UserError("whatif looks at one thread count; write --threads 64")
-    result = execute([job], workers, told=told)[0]
+    result = execute([job], workers, engine_options=engine_options)[0]
     if result.outcome.partial:
         raise KeyboardInterrupt
     kinds = set(only)
     candidates = [
         change
-        for change in changes(machine, job, observe(result, told=told))
+        for change in changes(machine, job, observe(result, engine_options=engine_options))
         if not kinds or change.kind in kinds
     ]
-    runs = execute([change.job for change in candidates], workers, told=told)
+    runs = execute([change.job for change in candidates], workers, engine_options=engine_options)
     base = repeats(result)[0]
     effects = [
         _effect(c, base, repeats(r)[0]) for c, r in zip(candidates, runs, strict=True) if r.points
     ]
-    again = (*repeating.words(machine, workload, job, told), *built)
+    again = (*repeating.words(machine, workload, job, engine_options), *built)
     return WhatIf(again, result, tuple(sorted(effects, key=lambda effect: effect.rank)))
 
 
-def changed(job: Job, free: Sequence[str], apart: Sequence[str], told: Told = NOTHING) -> Job:
+def changed(
+    job: Job, free: Sequence[str], apart: Sequence[str], engine_options: EngineOptions = NO_OPTIONS
+) -> Job:
     """Names are those of `uncore lines`; where they stand tells a run of the job as it is."""
     if not free and not apart:
         return job
     if len(job.threads) != 1:
         raise UserError("--free, --apart: where names stand depends on it: write one --threads")
-    as_it_is = execute([next(job.points())], probes=frozenset({"lines"}), told=told)[0]
+    as_it_is = execute(
+        [next(job.points())], probes=frozenset({"lines"}), engine_options=engine_options
+    )[0]
     if not as_it_is.observed:
         raise KeyboardInterrupt
     seen = as_it_is.observed[0]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import NOTHING, Told, native, outcome
+from uncore.engine import NO_OPTIONS, EngineOptions, native, outcome
 from uncore.engine.limits import Limits, watch
 from uncore.engine.native import SLICE, SPAN, spec
 from uncore.engine.options import take
@@ -81,12 +81,12 @@ class Trace:
         return operations.of(self.tables["harts"])
 
 
-def record(job: Job, window: Window, told: Told = NOTHING) -> Trace:
+def record(job: Job, window: Window, engine_options: EngineOptions = NO_OPTIONS) -> Trace:
     _refuse(job)
     if window.around:
-        window = _around(job, window, told)
-    addresses = _addresses(job, window, told)
-    seen = _seen(job, spec.Trace(True, window.start, window.until, addresses), told)
+        window = _around(job, window, engine_options)
+    addresses = _addresses(job, window, engine_options)
+    seen = _seen(job, spec.Trace(True, window.start, window.until, addresses), engine_options)
     machine = job.machine
     selected = tables.within(seen.tables, window.start, window.until, addresses)
     cores = {machine.core_of(job.harts[hart]) for hart in window.harts}
@@ -100,9 +100,11 @@ def _refuse(job: Job) -> None:
         )
 
 
-def _seen(job: Job, window: spec.Trace, told: Told) -> Trace:
+def _seen(job: Job, window: spec.Trace, engine_options: EngineOptions) -> Trace:
     run = native.start(job, frozenset({"trace"}), trace=window)
-    watched = watch(take(Limits, told), job.program.name, lambda operations, reached: None)
+    watched = watch(
+        take(Limits, engine_options), job.program.name, lambda operations, reached: None
+    )
     while run.step(SLICE, SPAN):
         watched(run.operations, run.now, run.touched)
     fields = Fields.of(job.program, run.read, job.threads[0])
@@ -110,17 +112,17 @@ def _seen(job: Job, window: spec.Trace, told: Told) -> Trace:
     return Trace(job, Window(), outcome.point(job, run), named, fields)
 
 
-def _scout(job: Job, told: Told) -> Trace:
+def _scout(job: Job, engine_options: EngineOptions) -> Trace:
     """The run without its lines: what harts did, and the names of objects at the end."""
     nowhere = (spec.NO_LIMIT,)
-    return _seen(job, spec.Trace(True, 0, spec.NO_LIMIT, nowhere), told)
+    return _seen(job, spec.Trace(True, 0, spec.NO_LIMIT, nowhere), engine_options)
 
 
-def _around(job: Job, window: Window, told: Told) -> Window:
+def _around(job: Job, window: Window, engine_options: EngineOptions) -> Window:
     """The window's times, where something in the run decides them."""
     if window.around not in (SLOWEST, MEASURED):
         raise UserError(f"--around {window.around}: expected {SLOWEST} or {MEASURED}")
-    seen = _scout(job, told)
+    seen = _scout(job, engine_options)
     within = [
         operation for operation in seen.operations if window.start <= operation.end <= window.until
     ]
@@ -137,12 +139,12 @@ def _around(job: Job, window: Window, told: Told) -> Window:
     return replace(window, start=start, until=until, around="")
 
 
-def _addresses(job: Job, window: Window, told: Told) -> tuple[int, ...]:
+def _addresses(job: Job, window: Window, engine_options: EngineOptions) -> tuple[int, ...]:
     """One on each line that is wanted."""
     numbers = {word: number for word in window.lines if (number := _number(word)) is not None}
     if len(numbers) == len(window.lines):
         return tuple(numbers.values())
-    fields = _scout(job, told).fields
+    fields = _scout(job, engine_options).fields
     named = {
         word: [numbers[word]] if word in numbers else fields.addresses(word)
         for word in window.lines

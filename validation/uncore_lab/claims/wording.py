@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from uncore.drawing.numbers import EMPTY
-
+from uncore.drawing.formats import EMPTY
 from uncore_lab.claims.verdict import VERDICTS, Row
 
 

@@ -59,14 +59,14 @@ def boot(
     with_: With = [],  # noqa: B006
     json: Json = False,
 ) -> int:
-    known = system.Symbols.read(symbols) if symbols else None
+    table = system.Symbols.read(symbols) if symbols else None
     moment = Moment.of(whole.save_at)
     begun = _begun(machine, with_, booted, whole)
     session = system.Session(begun.run, begun.still)
     state, status = whole.state, OK
     try:
         with keyboard(sys.stdin if not command else None) as typed:
-            user = _User(command, typed, known is not None)
+            user = _User(command, typed, table is not None)
             for waits in _watched(session, most, not json, moment.time if state else None):
                 if state and moment.is_there(session):
                     status = _saved(begun, session, state)
@@ -76,7 +76,7 @@ def boot(
     except KeyboardInterrupt:
         note(f"interrupted at {_far(session)}")
         raise
-    _end(session, command, json, known)
+    _end(session, command, json, table)
     if state:
         raise UserError(f"--save-at {whole.save_at}: the run ended before, at {_far(session)}")
     return status
@@ -116,55 +116,55 @@ class _User:
         """False: nothing more."""
         if self._command and self._typed:
             return True  # what it runs has a line that has not ended, too
-        said = f"{self._command}\n{GOODBYE}" if self._command else self._more()
-        if said:
+        text = f"{self._command}\n{GOODBYE}" if self._command else self._more()
+        if text:
             if self._watches and not self._typed:
                 session.run.observe()
-            session.type(said)
+            session.type(text)
             self._typed = True
-        return bool(said)
+        return bool(text)
 
 
 def _watched(session: system.Session, most: int, shown: bool, until: int | None) -> Iterator[bool]:
     """Runs it to its end; says whether its shell waits, shows its console as it grows, and how far
     it is where nothing comes."""
-    said, spoken = len(session.console), time.monotonic()
+    printed, spoken = len(session.console), time.monotonic()
     yield session.waits
     while session.goes_on(until if until and until > session.run.now else None):
-        if len(session.console) > said:
-            said, spoken = _show(session, said, shown), time.monotonic()
+        if len(session.console) > printed:
+            printed, spoken = _show(session, printed, shown), time.monotonic()
         elif time.monotonic() - spoken > PATIENCE:
             spoken = time.monotonic()
             note(_far(session))
         if most and session.instructions > most * 10**6:
             raise GuestError(f"given up after {_far(session)}; write --most with more")
         yield session.waits
-    _show(session, said, shown)
+    _show(session, printed, shown)
 
 
 def _far(session: system.Session) -> str:
     return f"{session.instructions / 1e6:.0f} M instructions, {session.run.now / 1e9:.1f} ms"
 
 
-def _show(session: system.Session, said: int, shown: bool) -> int:
+def _show(session: system.Session, begin: int, shown: bool) -> int:
     if shown:
-        sys.stdout.write(session.console[said:])
+        sys.stdout.write(session.console[begin:])
         sys.stdout.flush()
     return len(session.console)
 
 
-def _end(session: system.Session, command: str, json: bool, known: system.Symbols | None) -> None:
+def _end(session: system.Session, command: str, json: bool, table: system.Symbols | None) -> None:
     outcome = session.outcome()
-    found = session.run.lines()
-    costs = system.costs(found, known) if known and found else []
+    lines = session.run.lines()
+    costs = system.costs(lines, table) if table and lines else []
     if json:
-        print_json(outcome | ({"symbols": costs} if known else {}))
+        print_json(outcome | ({"symbols": costs} if table else {}))
     elif not session.console.endswith("\n"):
         print()
     kinds = (("ipi", "IPIs"), ("device", "interrupts of devices"), ("timer", "of timers"))
     note(
         ", ".join(
-            f"{sum(one[kind] for one in outcome['interrupts'])} {name}" for kind, name in kinds
+            f"{sum(hart[kind] for hart in outcome['interrupts'])} {name}" for kind, name in kinds
         )
     )
     note(
@@ -188,5 +188,5 @@ def _end(session: system.Session, command: str, json: bool, known: system.Symbol
 
 
 def _line(console: str, word: str) -> str:
-    found = next(line for line in console.splitlines() if word in line)
-    return found[found.index(word) :]
+    line = next(line for line in console.splitlines() if word in line)
+    return line[line.index(word) :]

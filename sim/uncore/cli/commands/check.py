@@ -44,17 +44,17 @@ def _usual(everything: bool) -> Sequence[str]:
 
 def _prove(protocols: Sequence[Tables], everything: bool, json: bool) -> int:
     total = sum(len(proving.plan(tables, everything)) for tables in protocols)
-    found: list[Proof] = []
+    proven: list[Proof] = []
     with progress(total, "proving", "machines") as advance:
         for tables in protocols:
             for proof in proving.proofs(tables, everything):
-                found.append(proof)
+                proven.append(proof)
                 advance(1)
     if json:
-        print_json(found)
+        print_json(proven)
     else:
-        proofs.show(protocols, found)
-    return FAILED if any(proof.violation for proof in found) else OK
+        proofs.show(protocols, proven)
+    return FAILED if any(proof.violation for proof in proven) else OK
 
 
 def _break(protocols: Sequence[Tables], json: bool) -> int:

@@ -46,5 +46,7 @@ def demo(*, plot: Plot = None) -> int:
     say(f"picture: {picture(path, *panels)}")
     if any(result.outcome.partial for result in results):
         return INTERRUPTED
-    failed = any(one.failed for one in machines) or any(one.failed for one in results)
+    failed = any(measured.failed for measured in machines) or any(
+        measured.failed for measured in results
+    )
     return FAILED if failed else OK

@@ -9,7 +9,17 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from uncore import engine
-from uncore.cli.options import PLACED, Json, Placed, Threads, note
+from uncore.cli.options import (
+    ENGINE_WORDS,
+    JOB_WORDS,
+    LOCKSTEP,
+    EngineWords,
+    JobWords,
+    Json,
+    Lockstep,
+    Threads,
+    note,
+)
 from uncore.cli.status import FAILED, OK
 from uncore.drawing.progress import progress
 from uncore.drawing.table import Column, emit
@@ -23,15 +33,14 @@ DEFAULT = ("native", "reference", "sst")  # to crosscheck
 
 
 def engines(*, json: Json = False) -> int:
-    modules = {name: engine.load(name) for name in engine.names()}
     rows = [
         {
-            "engine": n,
-            "missing": engine.missing(n),
-            "about": engine.about(n),
-            "gives": sorted(m.GIVES),
+            "engine": name,
+            "missing": engine.missing(name),
+            "about": engine.about(name),
+            "gives": engine.gives(name),
         }
-        for n, m in modules.items()
+        for name in engine.names()
     ]
     columns = [
         Column("engine", "engine", left=True),
@@ -50,14 +59,16 @@ def export(
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"], help="the folder; it must be new")],
     threads: Annotated[str, Parameter(help="how many: one number, or max")] = "max",
-    choices: Placed = PLACED,
+    job_words: JobWords = JOB_WORDS,
+    chance: Lockstep = LOCKSTEP,
+    engine_words: EngineWords = ENGINE_WORDS,
 ) -> int:
-    job = choices.job(machine, workload, threads)
+    job = job_words.job(machine, workload, threads, chance)
     if len(job.threads) != 1:
         raise UserError(f"--threads {threads}: one folder is one run; write one number")
     if output.exists():
         raise UserError(f"--output {output}: there is one already; name a new folder")
-    engine.export(replace(job, engine=simulator), output, choices.told())
+    engine.export(replace(job, engine=simulator), output, engine_words.engine_options())
     note(f"run folder: {output} (README.md says how to run it)")
     return OK
 
@@ -74,21 +85,24 @@ def crosscheck(
         ),
     ] = "",
     threads: Threads = "2",
-    choices: Placed = PLACED,
+    job_words: JobWords = JOB_WORDS,
+    chance: Lockstep = LOCKSTEP,
+    engine_words: EngineWords = ENGINE_WORDS,
     json: Json = False,
 ) -> int:
-    job, told = choices.job(machine, workload, threads), choices.told()
-    found_here = (name for name in DEFAULT if not engine.missing(name, told))
+    job = job_words.job(machine, workload, threads, chance)
+    engine_options = engine_words.engine_options()
+    found_here = (name for name in DEFAULT if not engine.missing(name, engine_options))
     names = [name.strip() for name in engines.split(",")] if engines else list(found_here)
     if len(names) < 2 or len(set(names)) < len(names):
         raise UserError(f"--engines {engines}: write at least two different ones")
-    if not choices.slow:
+    if not job_words.slow:
         for name in names:
             engine.refuse_slow(replace(job, engine=name))
     with progress(len(job.threads) * len(names), "comparing", "runs") as advance:
-        found = crossing.crosscheck(job, names, lambda: advance(1), told)
-    crosscheck_report.show(found, crossing.reasons(names), json)
-    return FAILED if any(crossed.broken() for crossed in found) else OK
+        comparisons = crossing.crosscheck(job, names, lambda: advance(1), engine_options)
+    crosscheck_report.show(comparisons, crossing.reasons(names), json)
+    return FAILED if any(crossed.broken() for crossed in comparisons) else OK
 
 
 def diff_engines(
@@ -96,18 +110,22 @@ def diff_engines(
     workload: str,
     *,
     threads: Threads = "1",
-    choices: Placed = PLACED,
+    job_words: JobWords = JOB_WORDS,
+    chance: Lockstep = LOCKSTEP,
+    engine_words: EngineWords = ENGINE_WORDS,
     against: Annotated[str, Parameter(help="the engine to compare --engine with")] = "reference",
     json: Json = False,
 ) -> int:
-    job = choices.job(machine, workload, threads)
-    if not choices.slow:
+    job = job_words.job(machine, workload, threads, chance)
+    if not job_words.slow:
         engine.refuse_slow(replace(job, engine=against))
     engines = (job.engine, against)
     with progress(len(job.threads), "comparing", "jobs") as advance:
-        found = []
+        agreements = []
         for point in job.points():
-            found.append(agreement.compare(point, engines, told=choices.told()))
+            agreements.append(
+                agreement.compare(point, engines, engine_options=engine_words.engine_options())
+            )
             advance(1)
-    agreement_report.show(found, engines, json)
-    return OK if all(one.equal for one in found) else FAILED
+    agreement_report.show(agreements, engines, json)
+    return OK if all(pair.equal for pair in agreements) else FAILED

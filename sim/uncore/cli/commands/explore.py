@@ -39,22 +39,22 @@ def explore(
     check_endings({"--output": output, "--plot": plot, "--report": report})
     plan = Plan.read(file)
     with crew.at_work() as workers, progress(plan.designs, "exploring", "designs") as more:
-        found = look(plan, workers, store=Store(), resume=resume, done=more)
+        exploration = look(plan, workers, store=Store(), resume=resume, done=more)
     if json:
-        print_json(found.to_rows())
+        print_json(exploration.to_rows())
     else:
-        shown.show(found)
+        shown.show(exploration)
     if runs and not json:
-        shown.runs(found)
-    if output and found.front:
-        save(found.results, output)
+        shown.runs(exploration)
+    if output and exploration.front:
+        save(exploration.results, output)
         note(f"result: {output}")
-    if plot and found.front:
-        note(f"picture: {picture(plot, *shown.panels(found))}")
-    if report and found.front:
-        document.of_exploration(report, found, command())
+    if plot and exploration.front:
+        note(f"picture: {picture(plot, *shown.panels(exploration))}")
+    if report and exploration.front:
+        document.of_exploration(report, exploration, command())
         note(f"report: {report}")
-    if found.interrupted:
+    if exploration.interrupted:
         note("interrupted: the same command with --resume goes on from here")
         return INTERRUPTED
     return OK

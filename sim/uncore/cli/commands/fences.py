@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter, validators
 
-from uncore.cli.options import ENGINES, Cores, Engines, Json, Set, With, note, workers
+from uncore.cli.options import ENGINE_WORDS, Cores, EngineWords, Json, Set, With, note, workers
 from uncore.cli.status import FAILED, INTERRUPTED, OK
 from uncore.drawing.progress import progress
 from uncore.drawing.table import print_json
@@ -37,7 +37,7 @@ def fences(
     ] = False,
     set_: Set = [],  # noqa: B006
     with_: With = [],  # noqa: B006
-    engines: Engines = ENGINES,
+    engine_words: EngineWords = ENGINE_WORDS,
     cores: Cores = 0,
     json: Json = False,
 ) -> int:
@@ -48,11 +48,11 @@ def fences(
         seeds,
         pairs("--set", set_),
         pairs("--with", with_),
-        engines.told(),
+        engine_words.engine_options(),
     )
-    asked = asking.questions(source, not at_once)
-    found = _ask(source, asked, trials, workers(cores))
-    rows = [msgspec.to_builtins(one) for n in sorted(found) for one in found[n]]
+    questions = asking.questions(source, not at_once)
+    answers = _ask(source, questions, trials, workers(cores))
+    rows = [msgspec.to_builtins(answer) for n in sorted(answers) for answer in answers[n]]
     if json:
         print_json(rows)
     else:
@@ -60,22 +60,22 @@ def fences(
     if any(row["verdict"] == asking.FAILS for row in rows):
         note(f"{workload}: fails as it is written; what weakening does is not known")
         return FAILED
-    if len(found) < len(asked):
+    if len(answers) < len(questions):
         return INTERRUPTED
     remember(source)
     return OK
 
 
 def _ask(
-    source: variants.Source, asked: list[Question], trials: Trials, cores: int
+    source: variants.Source, questions: list[Question], trials: Trials, cores: int
 ) -> dict[int, list[Answer]]:
     """The answers by the question's number; interrupted, those that have come."""
-    found: dict[int, list[Answer]] = {}
+    answers_by_number: dict[int, list[Answer]] = {}
     try:
-        with progress(len(asked), "asking", "orders") as advance:
-            for number, answers in asking.answers(source, asked, trials, cores):
-                found[number] = answers
+        with progress(len(questions), "asking", "orders") as advance:
+            for number, answers in asking.answers(source, questions, trials, cores):
+                answers_by_number[number] = answers
                 advance(1)
     except KeyboardInterrupt:
         pass  # what is finished is the answer
-    return found
+    return answers_by_number

@@ -36,7 +36,7 @@ def lesson(
     json: Json = False,
 ) -> int:
     if what == "list":
-        rows = [{"name": one, "title": lessons.read(one).title} for one in lessons.names()]
+        rows = [{"name": title, "title": lessons.read(title).title} for title in lessons.names()]
         emit(rows, json, LISTED, "lessons: uncore lesson page NAME --output FILE.html")
         return OK
     if not name:
@@ -53,12 +53,12 @@ def _page(name: str, output: Path | None) -> int:
 
 
 def _check(name: str, program: str, set_: list[str], json: bool) -> int:
-    found = lessons.read(name)
+    chosen = lessons.read(name)
     if not program:
         raise UserError(
             f"lesson check {name} needs your program; begin with"
-            f" cp workloads/{found.exercise.start}.c mine.c"
+            f" cp workloads/{chosen.exercise.start}.c mine.c"
         )
-    bounds = lessons.check(found, program, dict(pairs("--set", set_)))
+    bounds = lessons.check(chosen, program, dict(pairs("--set", set_)))
     emit([bound._asdict() for bound in bounds], json, COLUMNS, f"{name}: {program}")
     return OK if all(bound.kept for bound in bounds) else FAILED

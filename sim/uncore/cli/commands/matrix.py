@@ -8,12 +8,25 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from uncore.cli.options import CHOICES, CREW, Choices, Crew, Json, Plot, Resume, note
+from uncore.cli.options import (
+    CREW,
+    ENGINE_WORDS,
+    LOCKSTEP,
+    MACHINE_WORDS,
+    Crew,
+    EngineWords,
+    Json,
+    Lockstep,
+    MachineWords,
+    Plot,
+    Resume,
+    note,
+)
 from uncore.cli.status import FAILED, INTERRUPTED, OK
 from uncore.drawing.plot import picture
 from uncore.errors import GuestError, UserError
 from uncore.execution.saved_points import Store
-from uncore.job.option_values import check_endings, pairs
+from uncore.job.option_values import check_endings
 from uncore.study import matrix as measurement
 
 Sample = Annotated[
@@ -30,7 +43,9 @@ def matrix(
     *,
     ipi: Annotated[bool, Parameter(negative="", help="interrupts instead of a line")] = False,
     sample: Sample = "",
-    choices: Choices = CHOICES,
+    machine_words: MachineWords = MACHINE_WORDS,
+    chance: Lockstep = LOCKSTEP,
+    engine_words: EngineWords = ENGINE_WORDS,
     csv: Annotated[Path | None, Parameter(help="write the matrix, in ns")] = None,
     plot: Plot = None,
     resume: Resume = False,
@@ -42,13 +57,14 @@ def matrix(
         measured = measurement.measure(
             machine,
             ipi=ipi,
-            overrides=pairs("--with", choices.numbers()),
             only=_sample(sample) if sample else None,
-            told=choices.told(),
+            engine_options=engine_words.engine_options(),
             store=Store(),
             resume=resume,
             workers=workers,
-            **choices.policies(),
+            seeds=chance.seeds(machine_words.engine),
+            slow=machine_words.slow,
+            **machine_words.values(),
         )
     measurement.show(measured, json)
     if csv:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,30 +13,33 @@ from cyclopts import Parameter, validators
 from uncore.api import load_result
 from uncore.cli.options import (
     CREW,
-    ENGINES,
+    DRAWN,
+    ENGINE_WORDS,
+    JOB_WORDS,
     REPEATED,
-    SEEDED,
     Crew,
-    Engines,
+    Drawn,
+    EngineWords,
+    JobWords,
     Json,
     Plot,
     Repeated,
     Report,
-    Seeded,
     Threads,
     command,
     note,
+    untouched,
 )
-from uncore.cli.options.of_run import ON_LINUX, OnLinux
+from uncore.cli.options.of_linux import ON_LINUX, OnLinux
 from uncore.cli.status import FAILED, INTERRUPTED, OK
 from uncore.drawing.plot import picture
 from uncore.drawing.table import print_json
-from uncore.engine import Told
+from uncore.engine import EngineOptions
 from uncore.errors import GuestError, UserError
 from uncore.execution.execute import execute
 from uncore.execution.rerun import observe
-from uncore.job import Job
 from uncore.job.option_values import check_endings, is_workload
+from uncore.program import Program
 from uncore.report import c2c, objects
 from uncore.report import compare as compare_report
 from uncore.report import conflicts as conflicts_report
@@ -61,11 +65,11 @@ def lines(
     format_: Annotated[
         Literal["table", "c2c"], Parameter(name="--format", help="c2c: the columns of perf c2c")
     ] = "table",
-    engines: Engines = ENGINES,
+    engine_words: EngineWords = ENGINE_WORDS,
     json: Json = False,
 ) -> int:
     recorded = load_result(result)
-    observed = observe(recorded, threads, seed, engines.told())
+    observed = observe(recorded, threads, seed, engine_words.engine_options())
     if format_ == "c2c":
         c2c.show(recorded, observed, top, json)
     elif by == "address" and json:
@@ -84,27 +88,29 @@ def conflicts(
     *,
     machine: Annotated[str, Parameter(help="where to run it")] = "ccx:2x4",
     threads: Annotated[int, Parameter(validator=validators.Number(gte=2))] = 4,
-    choices: Seeded = SEEDED,
+    job_words: JobWords = JOB_WORDS,
+    chance: Drawn = DRAWN,
+    engine_words: EngineWords = ENGINE_WORDS,
     json: Json = False,
 ) -> int:
 
-    job = choices.job(machine, workload, (threads,))
+    job = job_words.job(machine, workload, (threads,), chance)
     seen: list[Any] = []
     result = execute(
         [job],
         probes=frozenset({"operations"}),
         seen=lambda _, observed: seen.append(observed),
-        told=choices.told(),
+        engine_options=engine_words.engine_options(),
     )[0]
     if not seen:
         return INTERRUPTED
-    found = pairs_of(job.program.kinds, msgspec.convert(seen[0]["operations"], list[Shared]))
+    met = pairs_of(job.program.kinds, msgspec.convert(seen[0]["operations"], list[Shared]))
     if json:
-        print_json(found)
+        print_json(met)
     else:
         seed = "" if job.seed is None else f", seed {job.seed}"
         title = f"{job.program.name} on {job.machine.id}, {threads} threads{seed}"
-        conflicts_report.show(title, found)
+        conflicts_report.show(title, met)
     return FAILED if result.failed else OK
 
 
@@ -115,13 +121,13 @@ def scaling(
     json: Json = False,
 ) -> int:
     check_endings({"--plot": plot})
-    found = analyse(load_result(result))
+    analysis = analyse(load_result(result))
     if json:
-        print_json(found)
+        print_json(analysis)
     else:
-        scaling_report.show(found)
+        scaling_report.show(analysis)
     if plot:
-        note(f"picture: {picture(plot, scaling_report.panel(found))}")
+        note(f"picture: {picture(plot, scaling_report.panel(analysis))}")
     return OK
 
 
@@ -133,7 +139,9 @@ def compare(
         ),
     ],
     threads: Threads = "1",
-    choices: Repeated = REPEATED,
+    job_words: JobWords = JOB_WORDS,
+    chance: Repeated = REPEATED,
+    engine_words: EngineWords = ENGINE_WORDS,
     crew: Crew = CREW,
     plot: Plot = None,
     report: Report = None,
@@ -141,23 +149,24 @@ def compare(
     json: Json = False,
 ) -> int:
     check_endings({"--plot": plot, "--report": report})
+    limits = engine_words.engine_options()
     if words and all(_is_result(word) for word in words):
-        results = _saved(words, (threads, choices.untold()) == ("1", REPEATED))
+        results = _saved(words, threads == "1" and untouched(job_words) and untouched(chance))
     else:
-        jobs = _both(words, threads, choices, on_linux)
+        jobs = (job_words.job(*side, threads, chance) for side in _sides(words, on_linux))
         with crew.at_work() as workers:
-            results = execute(jobs, workers, told=choices.told())
+            results = execute([*map(on_linux.of_job, jobs)], workers, engine_options=limits)
     if any(result.outcome.partial for result in results):
         return INTERRUPTED
     at = comparing.most_threads(results[0], results[1])
-    found = comparing.compare(results[0], results[1], _watched(results, at, choices.told()))
+    comparison = comparing.compare(results[0], results[1], _watched(results, at, limits))
     if json:
-        print_json(found)
+        print_json(comparison)
     else:
-        compare_report.show(found)
+        compare_report.show(comparison)
     if plot:
-        note(f"picture: {picture(plot, compare_report.panel(found))}")
-    _report(report, found)
+        note(f"picture: {picture(plot, compare_report.panel(comparison))}")
+    _report(report, comparison)
     return FAILED if any(result.failed for result in results) else OK
 
 
@@ -167,18 +176,20 @@ def _saved(words: Sequence[str], alone: bool) -> list[Result]:
     return [load_result(Path(word)) for word in words]
 
 
-def _report(path: Path | None, found: comparing.Comparison) -> None:
+def _report(path: Path | None, comparison: comparing.Comparison) -> None:
     if path:
         from uncore.report import document  # noqa: PLC0415 (slow to load)
 
-        document.of_comparison(path, found, command())
+        document.of_comparison(path, comparison, command())
         note(f"report: {path}")
 
 
-def _watched(results: Sequence[Result], threads: int, told: Told) -> list[Observed]:
+def _watched(
+    results: Sequence[Result], threads: int, engine_options: EngineOptions
+) -> list[Observed]:
     """What the lines of each were waited for; nothing where that cannot be told."""
     try:
-        return [observe(result, threads, told=told) for result in results]
+        return [observe(result, threads, engine_options=engine_options) for result in results]
     except (UserError, GuestError) as error:
         note(f"how long each line was waited for is not compared: {error}")
         return []
@@ -188,7 +199,8 @@ def _is_result(word: str) -> bool:
     return word.endswith((".json", ".parquet"))
 
 
-def _both(words: Sequence[str], threads: str, choices: Repeated, on_linux: OnLinux) -> list[Job]:
+def _sides(words: Sequence[str], on_linux: OnLinux) -> list[tuple[str, Program]]:
+    """The two machines with their programs."""
     workloads = [word for word in words if is_workload(word)]
     machines = [word for word in words if not is_workload(word)]
     if sorted((len(machines), len(workloads))) != [1, 2]:
@@ -196,5 +208,4 @@ def _both(words: Sequence[str], threads: str, choices: Repeated, on_linux: OnLin
             f"compare needs a machine and two workloads, or two machines and a workload; it got"
             f" {len(machines)} and {len(workloads)}: uncore compare epyc7601x2 lock/ticket lock/mcs"
         )
-    programs = [on_linux.program(workload) for workload in workloads]
-    return [on_linux.of_job(choices.job(m, p, threads)) for m in machines for p in programs]
+    return [*product(machines, map(on_linux.program, workloads))]

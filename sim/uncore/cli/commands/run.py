@@ -14,20 +14,26 @@ from uncore.cli.finish import draw, finish, show_output
 from uncore.cli.options import (
     CHART,
     CREW,
-    SEVERAL,
+    ENGINE_WORDS,
+    JOB_WORDS,
+    REPEATED,
     Chart,
     Crew,
-    Json,
+    EngineWords,
+    JobWords,
+    Repeated,
     Resume,
     Samples,
-    Several,
     Threads,
     note,
+    untouched,
 )
-from uncore.cli.options.of_run import ON_LINUX, WHAT_IF, OnLinux, WhatIf
+from uncore.cli.options.groups import HERE, SAVED
+from uncore.cli.options.of_linux import ON_LINUX, OnLinux
+from uncore.cli.options.of_run import OUTPUTS, WHAT_IF, Outputs, WhatIf
 from uncore.cli.options.whole import WHOLE, Whole
 from uncore.cli.status import FAILED, INTERRUPTED, OK
-from uncore.engine import Told
+from uncore.engine import EngineOptions
 from uncore.engine.native.state import BEGIN
 from uncore.errors import UserError
 from uncore.execution.execute import execute
@@ -47,74 +53,69 @@ from uncore.result import Result, canonical, load_all, save
 Words = Annotated[
     str, Parameter(help="machines and workloads (names, shapes, .toml, .c, .elf files)")
 ]
-Output = Annotated[Path | None, Parameter(help="save the result (.json, .parquet)")]
-Again = Annotated[Path | None, Parameter(help="a saved result: run its job, compare")]
-Lines = Annotated[
-    bool, Parameter(negative="", help="save with the result what `uncore lines` shows")
-]
-Log = Annotated[Path | None, Parameter(help="every transaction, as a table (.parquet)")]
+Again = Annotated[Path | None, Parameter(help="a saved result: run its job, compare", group=SAVED)]
 Host = Annotated[
-    bool, Parameter(negative="", help="no machine: measure this computer with the same C")
+    bool,
+    Parameter(negative="", help="no machine: measure this computer with the same C", group=HERE),
 ]
 
 
 def run(
     *words: Words,
     threads: Threads = "1",
-    choices: Several = SEVERAL,
+    job_words: JobWords = JOB_WORDS,
+    chance: Repeated = REPEATED,
+    engine_words: EngineWords = ENGINE_WORDS,
     crew: Crew = CREW,
     chart: Chart = CHART,
-    output: Output = None,
+    outputs: Outputs = OUTPUTS,
     again: Again = None,
-    lines: Lines = False,
     what_if: WhatIf = WHAT_IF,
-    log: Log = None,
     host: Host = False,
     resume: Resume = False,
     samples: Samples = SAMPLES,
     whole: Whole = WHOLE,
     on_linux: OnLinux = ON_LINUX,
-    json: Json = False,
 ) -> int:
-    shown: Any = {"json": json, "chart": chart, "output": output}
-    told, set_ = choices.told(), choices.set_
-    usual = (replace(choices.untold(), set_=[]), what_if) == (SEVERAL, WHAT_IF)
-    plain = usual and not (lines or log or resume)
+    engine_options, set_ = engine_words.engine_options(), job_words.parameters
+    usual = all(map(untouched, (replace(job_words, parameters=[]), chance, what_if)))
+    plain = usual and not (outputs.lines or outputs.log or resume)
     alone = plain and threads == "1" and not words
     if whole.from_:
-        return _from(whole.from_, whole, alone and not (again or host), set_, told, **shown)
+        _check_from(whole, alone and not (again or host))
+        taken_up = take_up(whole.from_, pairs("--set", set_), engine_options)
+        return _report(taken_up, chart, outputs)
     if host:
-        _check_host(plain and not (again or told) and whole == WHOLE)
-        check_endings({"--output": output, "--plot": chart.plot})
-        return _told(_measured(words, threads, set_, on_linux), **shown)
+        _check_host(plain and not (again or engine_options) and whole == WHOLE, chart, outputs)
+        return _report(_measured(words, threads, set_, on_linux), chart, outputs)
     if again:
-        _check_again(again, alone and not set_ and not output and chart == CHART)
-        return _again(again, crew.at_work(), told)
-    jobs = _jobs(words, threads, choices, on_linux, what_if)
-    _check_files(len(jobs), output, log, lines)
+        _check_again(again, alone and not set_ and not outputs.output and chart == CHART)
+        return _again(again, crew.at_work(), engine_options)
+    jobs = _jobs(words, threads, job_words, chance, on_linux)
+    jobs = [_changed(job, what_if, engine_options) for job in jobs]
+    _check_files(len(jobs), outputs)
     if whole != WHOLE:
-        saved = _saving(whole, jobs, lines or log or resume)
-        return _told(save_run(jobs[0], *saved, told), **shown)
-    more: Any = {**shown, "log": log, "lines": lines, "resume": resume, "told": told}
-    more |= {"calls": on_linux.strace, "drawn": _drawn(words, jobs, 0 if log else samples)}
-    return finish(jobs, crew.at_work(), **more)
+        point = _saving(whole, jobs, outputs.lines or outputs.log or resume)
+        return _report(save_run(jobs[0], *point, engine_options), chart, outputs)
+    drawn = _drawn(words, jobs, 0 if outputs.log else samples)
+    how: Any = {"engine_options": engine_options, "resume": resume, "calls": on_linux.strace}
+    return finish(jobs, crew.at_work(), chart, outputs, drawn=drawn, **how)
 
 
 def _jobs(
-    words: Sequence[str],
-    threads: str,
-    choices: Several,
-    on_linux: OnLinux,
-    what_if: WhatIf,
+    words: Sequence[str], threads: str, job_words: JobWords, chance: Repeated, on_linux: OnLinux
 ) -> list[Job]:
     machines, workloads = machines_and_workloads("run", words)
     programs = [on_linux.program(workload) for workload in workloads]
-    jobs = map(on_linux.of_job, choices.jobs(machines, programs, threads))
-    if not (what_if.free or what_if.apart):
-        return [*jobs]
+    return [*map(on_linux.of_job, job_words.jobs(machines, programs, threads, chance))]
+
+
+def _changed(job: Job, what_if: WhatIf, engine_options: EngineOptions) -> Job:
+    if untouched(what_if):
+        return job
     from uncore.study.whatif import changed  # noqa: PLC0415 (slow to load)
 
-    return [changed(job, what_if.free, what_if.apart, choices.told()) for job in jobs]
+    return changed(job, what_if.free, what_if.apart, engine_options)
 
 
 def _drawn(words: Sequence[str], jobs: Sequence[Job], count: int) -> list[list[Job]]:
@@ -124,22 +125,21 @@ def _drawn(words: Sequence[str], jobs: Sequence[Job], count: int) -> list[list[J
     return spread(names, jobs, count)
 
 
-def _from(
-    state: Path, whole: Whole, alone: bool, set_: Sequence[str], told: Told, **shown: Any
-) -> int:
-    if not alone or whole != Whole(from_=state):
+def _check_from(whole: Whole, alone: bool) -> None:
+    if not alone or whole != Whole(from_=whole.from_):
         raise UserError(
-            f"--from {state}: the file says what runs; only --set, --output, --plot, --json and"
-            " limits such as --max-time go with it"
+            f"--from {whole.from_}: the file says what runs; only --set, --output, --plot, --json"
+            " and limits such as --max-time go with it"
         )
-    return _told(take_up(state, pairs("--set", set_), told), **shown)
 
 
-def _check_host(alone: bool) -> None:
+def _check_host(alone: bool, chart: Chart, outputs: Outputs) -> None:
+    """Also what would fail only after the measurement."""
     if not alone:
         raise UserError(
             "--host: a real machine has no --with, --log, --lines, --again, --seed or placement"
         )
+    check_endings({"--output": outputs.output, "--plot": chart.plot})
 
 
 def _check_again(again: Path, alone: bool) -> None:
@@ -161,10 +161,10 @@ def _saving(whole: Whole, jobs: Sequence[Job], watched: object) -> tuple[int | s
     return at if at == BEGIN else duration("--save-at", at), whole.state
 
 
-def _check_files(jobs: int, output: Path | None, log: Path | None, lines: bool) -> None:
-    if log and jobs > 1:
-        raise UserError(f"--log {log}: one file holds the log of one machine and workload")
-    if lines and not output:
+def _check_files(jobs: int, outputs: Outputs) -> None:
+    if outputs.log and jobs > 1:
+        raise UserError(f"--log {outputs.log}: one file holds the log of one machine and workload")
+    if outputs.lines and not outputs.output:
         raise UserError("--lines: where to? write --output FILE.json too")
 
 
@@ -178,34 +178,35 @@ def _measured(words: Sequence[str], threads: str, set_: Sequence[str], on_linux:
         return pinned.measure(on_linux.program(words[0]), counts, values)
     if values:
         raise UserError("--set: a program with main() has no parameters; its words stand behind --")
-    return measure(sources, counts, on_linux.argument)
+    return measure(sources, counts, on_linux.arguments)
 
 
-def _told(result: Result, *, json: bool, chart: Chart, output: Path | None) -> int:
+def _report(result: Result, chart: Chart, outputs: Outputs) -> int:
+    output = outputs.output
     check_endings({"--output": output, "--plot": chart.plot})
     if output:  # before anything is printed: who reads it may have seen enough
         save(result, output)
-    show_output([] if json else [result])
-    curve.show([result], json)
+    show_output([] if outputs.json else [result])
+    curve.show([result], outputs.json)
     if output:
         note(f"result: {output}")
     draw([result], chart)
     return FAILED if result.failed else OK
 
 
-def _again(path: Path, crew: AbstractContextManager[Workers], told: Told) -> int:
+def _again(path: Path, crew: AbstractContextManager[Workers], engine_options: EngineOptions) -> int:
     with crew as workers:
-        return max(_once_more(one, workers, told) for one in load_all(path))
+        return max(_once_more(result, workers, engine_options) for result in load_all(path))
 
 
-def _once_more(recorded: Result, workers: Workers, told: Told) -> int:
+def _once_more(recorded: Result, workers: Workers, engine_options: EngineOptions) -> int:
     job = job_again(recorded)
     points = [job.at(point.threads, point.seed) for point in recorded.points]
-    repeated = execute(points, workers, told=told)
+    repeated = execute(points, workers, engine_options=engine_options)
     if any(result.outcome.partial for result in repeated):
         return INTERRUPTED
     for before, result in zip(recorded.points, repeated, strict=True):
-        now = result.points[0].as_kept_by(before)
+        now = result.points[0].limited_to(before)
         differs = [f for f in now.__struct_fields__ if getattr(now, f) != getattr(before, f)]
         if canonical(before) != canonical(now):
             print(f"differs at {now.threads} threads{now.by_seed}: {', '.join(differs)}")

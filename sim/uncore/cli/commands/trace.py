@@ -7,7 +7,16 @@ from typing import Annotated
 
 from cyclopts import Parameter, validators
 
-from uncore.cli.options import SEEDED, Json, Seeded, note
+from uncore.cli.options import (
+    DRAWN,
+    ENGINE_WORDS,
+    JOB_WORDS,
+    Drawn,
+    EngineWords,
+    JobWords,
+    Json,
+    note,
+)
 from uncore.cli.options.window import LOOKED, Looked
 from uncore.cli.status import OK
 from uncore.job.option_values import check_endings
@@ -24,13 +33,15 @@ def trace(
         Path, Parameter(help="a table of events (.parquet), or a trace for Perfetto (.pftrace)")
     ],
     looked: Looked = LOOKED,
-    choices: Seeded = SEEDED,
+    job_words: JobWords = JOB_WORDS,
+    chance: Drawn = DRAWN,
+    engine_words: EngineWords = ENGINE_WORDS,
     json: Json = False,
 ) -> int:
     check_endings({"--output": output}, {"--output": (".parquet", ".pftrace")})
-    job = choices.job(machine, workload, (threads,))
-    found = record(next(job.points()), looked.wanted(threads), choices.told())
-    save(found, output)
-    traced.show(found, json)
+    job = job_words.job(machine, workload, (threads,), chance)
+    events = record(next(job.points()), looked.wanted(threads), engine_words.engine_options())
+    save(events, output)
+    traced.show(events, json)
     note(f"trace: {output}, {output.stat().st_size / 1e6:.1f} MB")
     return OK

@@ -6,8 +6,22 @@ from typing import Annotated
 
 from cyclopts import Parameter, validators
 
-from uncore.cli.options import CREW, REPEATED, Crew, Json, Plot, Repeated, Report, command, note
-from uncore.cli.options.of_run import ON_LINUX, OnLinux
+from uncore.cli.options import (
+    CREW,
+    ENGINE_WORDS,
+    JOB_WORDS,
+    REPEATED,
+    Crew,
+    EngineWords,
+    JobWords,
+    Json,
+    Plot,
+    Repeated,
+    Report,
+    command,
+    note,
+)
+from uncore.cli.options.of_linux import ON_LINUX, OnLinux
 from uncore.cli.status import OK
 from uncore.drawing.plot import picture
 from uncore.drawing.table import print_json
@@ -24,7 +38,9 @@ def whatif(
     threads: Annotated[int, Parameter(validator=validators.Number(gte=1), help="how many")],
     only: Annotated[list[Kind], Parameter(negative="", help="changes of these kinds only")] = [],  # noqa: B006
     top: Annotated[int, Parameter(validator=validators.Number(gte=4), help="rows shown")] = 16,
-    choices: Repeated = REPEATED,
+    job_words: JobWords = JOB_WORDS,
+    chance: Repeated = REPEATED,
+    engine_words: EngineWords = ENGINE_WORDS,
     crew: Crew = CREW,
     plot: Plot = None,
     report: Report = None,
@@ -33,19 +49,19 @@ def whatif(
 ) -> int:
     check_endings({"--plot": plot, "--report": report})
     program = on_linux.program(workload)
-    job = on_linux.of_job(choices.job(machine, program, (threads,)))
+    job = on_linux.of_job(job_words.job(machine, program, (threads,), chance))
     with crew.at_work() as workers:
         built = on_linux.built()
-        found = look(machine, workload, job, workers, only, choices.told(), built)
+        effects = look(machine, workload, job, workers, only, engine_words.engine_options(), built)
     if json:
-        print_json(found.to_rows())
+        print_json(effects.to_rows())
     else:
-        shown.show(found, top)
+        shown.show(effects, top)
     if plot:
-        note(f"picture: {picture(plot, shown.panel(found))}")
+        note(f"picture: {picture(plot, shown.panel(effects))}")
     if report:
         from uncore.report import document  # noqa: PLC0415 (slow to load)
 
-        document.of_whatif(report, found, command())
+        document.of_whatif(report, effects, command())
         note(f"report: {report}")
     return OK

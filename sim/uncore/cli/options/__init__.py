@@ -1,32 +1,41 @@
 """Options that several commands share, each worded once, and what they mean.
 
+    of_job.py    fields of a Job, as it declares them: JobWords, MachineWords
+    chance.py    seeds: Lockstep, Drawn, Repeated
+    engines.py   how engines are run, and limits: EngineWords
     single.py    one option each: Threads, Json, Plot ...
-    choices.py   what the user chooses of a run, in groups that grow: Choices ... Several
-    engines.py   how engines are run, and limits
     crew.py      who runs the points: Crew.at_work(), workers(cores)
     chart.py     what is drawn over what
-    of_run.py    of `run` alone
-    said.py      note(text), command()
+    of_linux.py  a program of Linux
+    of_run.py    of `run` alone: what the program would cost otherwise
+    whole.py     a run that is saved whole
+    window.py    which part of a run is traced
+    groups.py    their places in --help
+    messages.py  note(text), command()
 
-A group is a dataclass, whose fields are the options; the command has it as one argument.
+A group is a dataclass, whose fields are the options.  A command has each group that it needs as one
+argument; no group knows of another.
 """
 
-from uncore.cli.options.chart import CHART, Chart
-from uncore.cli.options.choices import (
-    CHOICES,
-    PLACED,
+from uncore.cli.options.chance import (
+    DRAWN,
+    LOCKSTEP,
     REPEATED,
-    SEEDED,
-    SEVERAL,
-    Choices,
-    Placed,
+    Drawn,
+    Lockstep,
     Repeated,
-    Seeded,
-    Several,
 )
+from uncore.cli.options.chart import CHART, Chart
 from uncore.cli.options.crew import CREW, Crew, workers
-from uncore.cli.options.engines import ENGINES, Engines
+from uncore.cli.options.engines import ENGINE_WORDS, EngineWords
 from uncore.cli.options.messages import command, note
+from uncore.cli.options.of_job import (
+    JOB_WORDS,
+    MACHINE_WORDS,
+    JobWords,
+    MachineWords,
+    untouched,
+)
 from uncore.cli.options.single import (
     Cluster,
     Cores,
@@ -42,32 +51,33 @@ from uncore.cli.options.single import (
 
 __all__ = [
     "CHART",
-    "CHOICES",
     "CREW",
-    "ENGINES",
-    "PLACED",
+    "DRAWN",
+    "ENGINE_WORDS",
+    "JOB_WORDS",
+    "LOCKSTEP",
+    "MACHINE_WORDS",
     "REPEATED",
-    "SEEDED",
-    "SEVERAL",
     "Chart",
-    "Choices",
     "Cluster",
     "Cores",
     "Crew",
-    "Engines",
+    "Drawn",
+    "EngineWords",
+    "JobWords",
     "Json",
-    "Placed",
+    "Lockstep",
+    "MachineWords",
     "Plot",
     "Repeated",
     "Report",
     "Resume",
     "Samples",
-    "Seeded",
     "Set",
-    "Several",
     "Threads",
     "With",
     "command",
     "note",
+    "untouched",
     "workers",
 ]

@@ -7,9 +7,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from uncore.cli.options.groups import PICTURES
 from uncore.cli.options.single import Plot, Report
 from uncore.errors import UserError
-from uncore.report.selection import Wanted, figure
+from uncore.report.selection import FIGURES, Wanted, figure
 
 
 @Parameter(name="*")
@@ -19,13 +20,19 @@ class Chart:
 
     plot: Plot = None
     x: Annotated[
-        str, Parameter(help="of the picture: threads, or an option with several values")
+        str,
+        Parameter(help="of the picture: threads, or an option with several values", group=PICTURES),
     ] = ""
     y: Annotated[
-        str, Parameter(help="figures drawn: some of throughput,p50,p90,p99,max,fairness")
+        str, Parameter(help=f"figures drawn: some of {','.join(FIGURES)}", group=PICTURES)
     ] = "throughput"
-    heat: Annotated[str, Parameter(help="KEY,KEY: a value for each pair of these, by colour")] = ""
-    facet: Annotated[str, Parameter(help="a panel for each value of this option")] = ""
+    heat: Annotated[
+        str,
+        Parameter(help="KEY,KEY: a value for each pair of these, by colour", group=PICTURES),
+    ] = ""
+    facet: Annotated[
+        str, Parameter(help="a panel for each value of this option", group=PICTURES)
+    ] = ""
     report: Report = None
 
     def wanted(self) -> Wanted:

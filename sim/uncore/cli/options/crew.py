@@ -35,8 +35,8 @@ class Crew:
                 f"--cluster {self.cluster}: needs the package {error.name}, which is not installed;"
                 " write: pip install 'uncore[cluster]'"
             ) from None
-        with connected(self.cluster, workers(self.cores)) as found:
-            yield found
+        with connected(self.cluster, workers(self.cores)) as cluster:
+            yield cluster
 
 
 CREW = Crew()

@@ -1,49 +1,49 @@
-"""How engines are run, and limits: options of every command that executes a run."""
+"""Limits and options of engines: of every command that executes a run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, make_dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Self, get_type_hints
+from dataclasses import make_dataclass
+from typing import Annotated, Any, get_type_hints
 
+from cyclopts import Group as Panel
 from cyclopts import Parameter, validators
 from msgspec import Struct
 
 from uncore import engine
+from uncore.cli.options.groups import OUTSIDE, panel
+from uncore.engine import EngineOptions
 from uncore.engine.limits import Limits
+from uncore.job.schema import Group
 
 
-def _declared(kind: type[Struct] | None) -> Iterator[tuple[str, Any, None]]:
-    """What engines can be told, as fields that are options of the command line."""
-    for option, hint in get_type_hints(kind, include_extras=True).items():
+def _declared(kind: type[Struct] | None, group: Panel) -> Iterator[tuple[str, Any, None]]:
+    """The fields of an engine's struct as options of the command line."""
+    for name, hint in get_type_hints(kind, include_extras=True).items():
         (meta,) = hint.__metadata__
         if hint.__origin__ is int:
-            number = Parameter(help=meta.description, validator=validators.Number(gte=meta.ge))
-            yield option, Annotated[int | None, number], None
+            number = validators.Number(gte=meta.ge)
+            option = Parameter(help=meta.description, validator=number, group=group)
+            yield name, Annotated[int | None, option], None
         else:
-            yield option, Annotated[str | None, Parameter(help=meta.description)], None
+            option = Parameter(help=meta.description, group=group)
+            yield name, Annotated[str | None, option], None
 
 
-_KINDS = (Limits, *map(engine.options, engine.OPTIONS))
-_OF_ENGINES = [told for kind in _KINDS for told in _declared(kind)]
-TOLD = frozenset(option for option, _, _ in _OF_ENGINES)
-
-_Declared: Any = make_dataclass("_Declared", _OF_ENGINES, frozen=True)
+_LIMITS = _declared(Limits, panel(Group.LIMITS))
+_OUTSIDE = (
+    option for name in engine.OPTIONS for option in _declared(engine.options(name), OUTSIDE)
+)
+_Declared: Any = make_dataclass("_Declared", [*_LIMITS, *_OUTSIDE], frozen=True, eq=False)
 
 
 @Parameter(name="*")
-@dataclass(frozen=True)
-class Engines(_Declared if not TYPE_CHECKING else object):  # type: ignore[misc]
-    """How engines are run, as each declares it (`uncore.engine.OPTIONS`), and limits: of every
-    command that executes a run, as new as it may be."""
+class EngineWords(_Declared):  # type: ignore[misc]
+    """How engines are run, as each declares it (`uncore.engine.OPTIONS`), and limits."""
 
-    def told(self) -> dict[str, Any]:
-        said = {name: getattr(self, name) for name in TOLD}
-        return {name: value for name, value in said.items() if value is not None}
-
-    def untold(self) -> Self:
-        """The same without."""
-        return replace(self, **dict.fromkeys(TOLD))
+    def engine_options(self) -> EngineOptions:
+        """Those that the user has said."""
+        return {name: value for name, value in vars(self).items() if value is not None}
 
 
-ENGINES = Engines()
+ENGINE_WORDS = EngineWords()

@@ -88,29 +88,29 @@ class Moment:
         return session.waits
 
 
-def _harts(room: tuple[int, ...], asked: int, most: int) -> tuple[int, ...]:
-    wanted = asked or len(room)
-    if not 0 < wanted <= len(room):
-        raise UserError(f"--harts {asked}: the machine has {len(room)}; write 1 to {len(room)}")
-    if wanted > most:
+def _harts(room: tuple[int, ...], requested: int, most: int) -> tuple[int, ...]:
+    harts = requested or len(room)
+    if not 0 < harts <= len(room):
+        raise UserError(f"--harts {requested}: the machine has {len(room)}; write 1 to {len(room)}")
+    if harts > most:
         raise UserError(
-            f"--harts {wanted}: the kernel was built for {most} (CONFIG_NR_CPUS); write --harts"
+            f"--harts {harts}: the kernel was built for {most} (CONFIG_NR_CPUS); write --harts"
             f" {most} or less, or build it for more"
         )
-    return room[:wanted]
+    return room[:harts]
 
 
-def _nodes(there: int, asked: int, most: int) -> int:
-    wanted = asked or there
-    if not 0 < wanted <= there:
-        raise UserError(f"--nodes {asked}: the machine has {there}; write 1 to {there}")
-    if wanted > most:
+def _nodes(there: int, requested: int, most: int) -> int:
+    nodes = requested or there
+    if not 0 < nodes <= there:
+        raise UserError(f"--nodes {requested}: the machine has {there}; write 1 to {there}")
+    if nodes > most:
         raise UserError(
             f"the machine has {there} memory nodes, and the kernel was built for {most}"
             f" (CONFIG_NODES_SHIFT); write --nodes {most}, by which it takes neighbours as one, or"
             " build it for more"
         )
-    return wanted
+    return nodes
 
 
 def _initrd(path: Path | None, files: Path | None) -> bytes:

@@ -7,34 +7,57 @@ from typing import Annotated
 
 from cyclopts import Parameter, validators
 
-Threads = Annotated[str, Parameter(help="thread counts: 1,2,4..128 (4..128 doubles), or max")]
-Set = Annotated[
-    list[str], Parameter(name="--set", negative="", help="NAME=VALUE: a workload's parameter")
+from uncore.cli.options.groups import HERE, OUTPUT, PICTURES, SAVED, panel
+from uncore.cli.options.of_job import parameter
+from uncore.job.schema import Group
+
+Threads = Annotated[
+    str,
+    Parameter(
+        help="thread counts: 1,2,4..128 (4..128 doubles), or max", group=panel(Group.MACHINE)
+    ),
 ]
-With = Annotated[
-    list[str], Parameter(name="--with", negative="", help="KEY=VALUE: a number of the machine")
+Set = Annotated[list[str], parameter("parameters")]
+With = Annotated[list[str], parameter("overrides")]
+Json = Annotated[
+    bool,
+    Parameter(name="--json", negative="", help="rows as JSON, keys documented", group=OUTPUT),
 ]
-Json = Annotated[bool, Parameter(name="--json", negative="", help="rows as JSON, keys documented")]
-Plot = Annotated[Path | None, Parameter(help="draw into this file (.png, .svg, .pdf, .html)")]
+Plot = Annotated[
+    Path | None,
+    Parameter(help="draw into this file (.png, .svg, .pdf, .html)", group=PICTURES),
+]
 Report = Annotated[
-    Path | None, Parameter(help="all of it as one page to send, with the reasons (.html)")
+    Path | None,
+    Parameter(help="all of it as one page to send, with the reasons (.html)", group=PICTURES),
 ]
 Cores = Annotated[
     int,
-    Parameter(validator=validators.Number(gte=0), help="cores of this host to use; 0: all of them"),
+    Parameter(
+        validator=validators.Number(gte=0),
+        help="cores of this host to use; 0: all of them",
+        group=HERE,
+    ),
 ]
 Cluster = Annotated[
     str,
-    Parameter(help="run points on a Dask cluster: its scheduler's address, or local (--cores)"),
+    Parameter(
+        help="run points on a Dask cluster: its scheduler's address, or local (--cores)", group=HERE
+    ),
 ]
 Samples = Annotated[
     int,
     Parameter(
         validator=validators.Number(gte=0),
         help="machines drawn, where a file's numbers have intervals, for an interval of throughput",
+        group=panel(Group.CHANCE),
     ),
 ]
 Resume = Annotated[
     bool,
-    Parameter(negative="", help="take up points that were finished before, by an interrupted run"),
+    Parameter(
+        negative="",
+        help="take up points that were finished before, by an interrupted run",
+        group=SAVED,
+    ),
 ]

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from uncore.cli.options.groups import SAVED
 from uncore.engine.native.state import BEGIN
 
 
@@ -16,17 +17,20 @@ from uncore.engine.native.state import BEGIN
 class Whole:
     """A run that is saved whole, or one that was."""
 
-    state: Annotated[Path | None, Parameter(help="save the run itself in this file, and go on")] = (
-        None
-    )
+    state: Annotated[
+        Path | None, Parameter(help="save the run itself in this file, and go on", group=SAVED)
+    ] = None
     save_at: Annotated[
         str,
         Parameter(
             help="when --state does: begin, as what is measured does, or a kernel's shell waits; or"
-            " at a time, 20us; boot: or after so many instructions, 900M"
+            " at a time, 20us; boot: or after so many instructions, 900M",
+            group=SAVED,
         ),
     ] = BEGIN
-    from_: Annotated[Path | None, Parameter(name="--from", help="go on with a saved run")] = None
+    from_: Annotated[
+        Path | None, Parameter(name="--from", help="go on with a saved run", group=SAVED)
+    ] = None
 
 
 WHOLE = Whole()

@@ -32,10 +32,7 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 ABOUT = "gem5: full system on bare metal, Ruby and a SimpleNetwork (an outside simulator)"
-GIVES = frozenset(
-    "threads ops elapsed_ps thread_ops thread_ps invalidations instructions transactions tables"
-    " failures".split()
-)
+ABSENT = read.ABSENT
 # Why its times are not the model's: for `uncore crosscheck`; docs/engines.md says more.
 DIFFERS = (
     "a hart waits for its stores; branches are never predicted wrongly; pause is one instruction",
@@ -46,7 +43,7 @@ DIFFERS = (
     "an interrupt has no way: it is there when the CLINT is written",
 )
 PROBES: frozenset[str] = frozenset()
-found, missing = find.found, find.missing
+locate, missing = find.locate, find.missing
 HARTS = 64
 README = """# {workload} on {machine}, {threads} harts, for gem5
 
@@ -68,27 +65,27 @@ line with the simulated time reached, in ps, about twice a second.
 
 def run(job: Job, probes: Probes, tick: Tick, options: Options) -> dict[str, Any]:
     """One point."""
-    gem5 = found(options)
+    gem5 = locate(options)
     assert gem5, "asked for before `missing` was"
     protocol = choose(job, gem5)
     find.room(gem5, controllers(job, protocol))
     command = [str(gem5.program), "-q", "--listener-mode=off", folder.CONFIGURATION]
     reads = partial(read.point, protocol=protocol)
     writes = partial(export, options=options)
-    return runs.point(job, "gem5", writes, lambda place: command, reads, tick)
+    return runs.point(job, "gem5", writes, lambda directory: command, reads, tick)
 
 
-def export(job: Job, place: Path, options: Options) -> None:
+def export(job: Job, directory: Path, options: Options) -> None:
     """The run folder."""
-    protocol = choose(job, found(options))
+    protocol = choose(job, locate(options))
     clock = abi.CONSTANTS["UC_CLOCK_CYCLE"]  # common to all harts
     program = boot.elf(job, clock=clock, timebase_hz=system.hertz(job))
     readme = README.replace("OLDEST", ".".join(map(str, find.OLDEST)))
     readme = readme.replace("PROTOCOL", protocol)
     readme = readme.replace("CONTROLLERS", str(controllers(job, protocol)))
     described = system.describe(job, protocol)
-    folder.write(job, place, program, described, paths.GEM5 / folder.CONFIGURATION, readme)
-    write_whole(place / system.CODE, boot.text(job).data)
+    folder.write(job, directory, program, described, paths.GEM5 / folder.CONFIGURATION, readme)
+    write_whole(directory / system.CODE, boot.text(job).data)
 
 
 def choose(job: Job, gem5: find.Gem5 | None) -> str:
@@ -124,5 +121,5 @@ def choose(job: Job, gem5: find.Gem5 | None) -> str:
 
 def controllers(job: Job, protocol: str) -> int:
     """The number of controllers of the kind that there are most of."""
-    protocol_ = PROTOCOLS[protocol]
-    return protocol_.controllers(levels(job, protocol_.several))
+    chosen = PROTOCOLS[protocol]
+    return chosen.controllers(levels(job, chosen.several))

@@ -1,6 +1,6 @@
 """Where gem5 is, and what the one that is there can do.
 
-    found(options) -> Gem5          or None: none where the options or PATH say
+    locate(options) -> Gem5          or None: none where the options or PATH say
     missing(options) -> str         what must be built or renewed; "" when usable
     room(gem5, controllers) -> None or a UserError: its sets are too small
 
@@ -56,16 +56,16 @@ class Gem5:
         return f"gem5 {self.version} with {isa}, {names}, sets of {self.bits}"
 
 
-def found(options: Options) -> Gem5 | None:
+def locate(options: Options) -> Gem5 | None:
     there = program(options.gem5, NAMES, FOLDERS)
     return _ask(there) if there else None
 
 
 @lru_cache
 def _ask(there: Path) -> Gem5:
-    with tempfile.TemporaryDirectory(prefix="uncore-gem5-") as scratch:
-        output_ = output([there, "-q", "-d", scratch, paths.GEM5 / "about.py"])
-    answer = re.search(r"^uncore: (\{.*\})$", output_, re.M)
+    with tempfile.TemporaryDirectory(prefix="uncore-gem5-") as directory:
+        printed = output([there, "-q", "-d", directory, paths.GEM5 / "about.py"])
+    answer = re.search(r"^uncore: (\{.*\})$", printed, re.M)
     if not answer:
         return Gem5(there, "", False, (), 0)
     about = json.loads(answer[1])
@@ -83,14 +83,14 @@ def _protocols(build: Mapping[str, Any]) -> list[str]:
     """Named by one word, since 24.1 also by a switch for each; if several, the word is MULTIPLE."""
     switches = (key for key in build if key.startswith("RUBY_PROTOCOL_") and build[key] is True)
     names = sorted(key.removeprefix("RUBY_PROTOCOL_") for key in switches)
-    if (protocol := build.get("PROTOCOL")) and protocol != "MULTIPLE":
-        names = [protocol]
+    if (name := build.get("PROTOCOL")) and name != "MULTIPLE":
+        names = [name]
     return [name for name in PROTOCOLS if name in names] or names
 
 
 def missing(options: Options) -> str:
     """What stands in the way, and what to do about it; "" if nothing does."""
-    gem5 = found(options)
+    gem5 = locate(options)
     if gem5 is None:
         return nowhere("gem5", options.gem5, HOME, WHERE)
     if not gem5.version:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uncore.engine.gem5.protocols import PROTOCOLS
-from uncore.engine.outside import printed as said
+from uncore.engine.outside import printed
 from uncore.errors import OutsideError
 
 if TYPE_CHECKING:
@@ -40,19 +40,18 @@ def point(job: Job, output: str, folder: Path, protocol: str) -> dict[str, Any]:
     if not ended or ended[2] != EXIT:
         how = ended[2] if ended else "nothing it said"
         raise OutsideError(
-            f"gem5 ended, but {job.program.name} did not: {how}.\n{said.tail(output)}"
+            f"gem5 ended, but {job.program.name} did not: {how}.\n{printed.tail(output)}"
         )
-    said.refuse_failure(job, int(ended[1]), output)
-    protocol_ = PROTOCOLS[protocol]
+    printed.refuse_failure(job, int(ended[1]), output)
+    described = PROTOCOLS[protocol]
     counted = (folder / STATISTICS).read_text()
-    events = transitions(counted, protocol_.kinds[0])
+    events = transitions(counted, described.kinds[0])
     instructions = _INSTRUCTIONS.search(counted)
     cores = slice(job.threads[0])  # of a kind of controllers the first ones
-    return said.fields(job, "gem5", output) | {
+    return printed.fields(job, "gem5", output) | {
         "instructions": int(instructions[1]) if instructions else 0,
-        "transactions": sum(sum(events.get(name, ())) for name in protocol_.misses),
-        "invalidations": sum(sum(events.get(name, ())[cores]) for name in protocol_.losses),
-        "absent": dict(ABSENT),
+        "transactions": sum(sum(events.get(name, ())) for name in described.misses),
+        "invalidations": sum(sum(events.get(name, ())[cores]) for name in described.losses),
     }
 
 

@@ -6,6 +6,7 @@ machine and a program's initial memory, and lets it run in slices so that Ctrl-C
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,10 +27,7 @@ if TYPE_CHECKING:
     from uncore.program.program import Image
 
 ABOUT = "our own: fast, exact, deterministic (C++)"
-GIVES = frozenset(
-    "threads ops elapsed_ps thread_ops thread_ps latency transfers lines invalidations links"
-    " resolvers instructions transactions events tables failures".split()
-)
+ABSENT: Mapping[str, str] = {}
 
 PROBES = frozenset({"log", "lines", "operations", "trace", "traffic", "calls"})
 CAN = frozenset(
@@ -79,11 +77,11 @@ def _published(job: Job, engine: Run) -> dict[str, Any]:
 
 
 def start(job: Job, probes: Probes = frozenset(), **limits: Any) -> Run:
-    """A run of the job's first thread count that has not begun; `limits` as in `told`."""
-    return Run(job.machine, told(job, probes, **limits))
+    """A run of the job's first thread count that has not begun; `limits` as in `job_spec`."""
+    return Run(job.machine, job_spec(job, probes, **limits))
 
 
-def told(
+def job_spec(
     job: Job,
     probes: Probes = frozenset(),
     *,
@@ -92,7 +90,7 @@ def told(
     fences: bool = True,
     trace: spec.Trace = NO_TRACE,
 ) -> spec.Job:
-    """What the engine is told of such a run, beside the machine.
+    """The engine's description of such a run, beside the machine.
 
     What comes of a run depends neither on `lookahead`, how far (ps) a core may run ahead, nor on
     `sleep`, whether waiting harts are passed over.  Without `fences` a FENCE does nothing: a broken

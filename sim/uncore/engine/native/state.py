@@ -18,7 +18,7 @@ import msgspec
 
 from uncore import _native
 from uncore.engine import outcome, silent
-from uncore.engine.native import SLICE, to_its_end, told
+from uncore.engine.native import SLICE, job_spec, to_its_end
 from uncore.errors import UserError
 from uncore.program import abi
 
@@ -43,7 +43,7 @@ def saving(
     arena = _native.Arena.make()
     if arena is None:
         raise UserError("--save-at: this build, or this host, has no room for a run to be saved")
-    run = arena.start(job.machine, told(job))
+    run = arena.start(job.machine, job_spec(job))
     then = NEVER if isinstance(when, str) else when
     while _native.step_towards(run, then, when == BEGIN, SLICE):
         tick(run.operations, run.now, run.touched)

@@ -87,8 +87,8 @@ def _reached(progress: Path) -> int:
 
 def _execute(name: str, command: Sequence[str], folder: Path, tick: Tick) -> str:
     """Everything it said."""
-    said = folder / "output.txt"
-    with said.open("w") as output:
+    printed = folder / "output.txt"
+    with printed.open("w") as output:
         process = subprocess.Popen(
             command,
             cwd=folder,
@@ -104,7 +104,7 @@ def _execute(name: str, command: Sequence[str], folder: Path, tick: Tick) -> str
         finally:
             process.kill()
             process.wait()
-    text = said.read_text(errors="replace")
+    text = printed.read_text(errors="replace")
     if process.returncode:
         raise OutsideError(f"{name} ended with status {process.returncode}:\n{tail(text)}")
     return text

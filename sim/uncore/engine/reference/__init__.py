@@ -40,10 +40,7 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 ABOUT = "the model in plain Python on SimPy: slow, to be read and to check `native`"
-GIVES = frozenset(
-    "threads ops elapsed_ps thread_ops thread_ps latency transfers lines invalidations links"
-    " resolvers instructions transactions tables failures".split()
-)
+ABSENT = {"events": "what one step is differs from engine to engine"}
 PROBES = frozenset({"log", "traffic"})
 
 CAN = frozenset(

@@ -23,10 +23,7 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 ABOUT = "SST: memHierarchy and merlin, with harts of ours (an outside simulator)"
-GIVES = frozenset(
-    "threads ops elapsed_ps thread_ops thread_ps latency invalidations instructions transactions"
-    " tables failures".split()
-)
+ABSENT = read.ABSENT
 # Why its times are not the model's: for `uncore crosscheck`; docs/engines.md says more.
 DIFFERS = (
     "an AMO is LoadLink and StoreConditional: two visits of the L1; the line may then go at once",
@@ -36,7 +33,7 @@ DIFFERS = (
     "caches work in cycles of the core's clock, and take some for every step",
 )
 PROBES: frozenset[str] = frozenset()
-found, missing = find.found, find.missing
+locate, missing = find.locate, find.missing
 HARTS = 256
 README = """# {workload} on {machine}, {threads} harts, for SST
 
@@ -66,17 +63,18 @@ def run(job: Job, probes: Probes, tick: Tick, options: Options) -> dict[str, Any
     return runs.point(job, "SST", writes, command, read.point, tick)
 
 
-def export(job: Job, place: Path, options: Options) -> None:
+def export(job: Job, directory: Path, options: Options) -> None:
     """The run folder."""
     runs.refuse(job)
     configuration = paths.SST / folder.CONFIGURATION
     described = system.describe(job, options.sst_mesh)
-    folder.write(job, place, boot.elf(job), described, configuration, README)
+    folder.write(job, directory, boot.elf(job), described, configuration, README)
 
 
-def _command(place: Path, options: Options) -> list[str]:
+def _command(directory: Path, options: Options) -> list[str]:
     """What runs a folder."""
-    sst, element = found(options), find.our_element()
+    sst, element = locate(options), find.our_element()
     assert sst and element, "asked for before `missing` was"
     words = [f"--add-lib-path={element}", f"--num-threads={options.sst_threads}"]
-    return [*find.launcher(options), str(sst.program), *words, str(place / folder.CONFIGURATION)]
+    configuration = str(directory / folder.CONFIGURATION)
+    return [*find.launcher(options), str(sst.program), *words, configuration]

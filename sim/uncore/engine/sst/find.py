@@ -1,6 +1,6 @@
 """Where SST is, and whether it can run what we describe.
 
-    found(options) -> Sst           or None: no `sst` where the options or PATH say
+    locate(options) -> Sst           or None: no `sst` where the options or PATH say
     missing(options) -> str         what must be installed, built or renewed; "" when usable
     launcher(options) -> list[str]  what starts it in several processes; [] for one
 
@@ -41,7 +41,7 @@ class Sst:
         return f"SST {self.version} with {', '.join(parts) or 'no elements'}"
 
 
-def found(options: Options) -> Sst | None:
+def locate(options: Options) -> Sst | None:
     there = program(options.sst, ["sst"], ["", "bin"])
     return _ask(there) if there else None
 
@@ -66,7 +66,7 @@ def our_element() -> Path | None:
 
 def missing(options: Options) -> str:
     """What stands in the way, and what to do about it; "" if nothing does."""
-    sst = found(options)
+    sst = locate(options)
     if sst is None:
         return nowhere("SST", options.sst, HOME, WHERE)
     digits = version(sst.version)

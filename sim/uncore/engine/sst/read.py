@@ -8,8 +8,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine.outcome import percentiles
-from uncore.engine.outside import printed as said
+from uncore.engine.outcome import NO_OPERATIONS, percentiles
+from uncore.engine.outside import printed
 from uncore.engine.outside.printed import tail
 from uncore.engine.sst.simulation import LOSSES, REQUESTS
 from uncore.errors import GuestError, OutsideError
@@ -34,7 +34,7 @@ STATISTICS = "statistics*.csv"
 def point(job: Job, output: str, folder: Path) -> dict[str, Any]:
     """The fields, or a GuestError if the program went wrong."""
     _refuse_a_bad_end(job, output)
-    fields = said.fields(job, "SST", output)
+    fields = printed.fields(job, "SST", output)
     counts = _counts(folder)
     harts = _HART.findall(output)
     latencies: Counter[int] = Counter()
@@ -42,15 +42,12 @@ def point(job: Job, output: str, folder: Path) -> dict[str, Any]:
         for bucket in filter(None, buckets.split(",")):
             bound, _, count = bucket.partition(":")
             latencies[int(bound)] += int(count)
-    absent = dict(ABSENT)
-    if not latencies:
-        absent["latency"] = "the workload marks no operations"
     return fields | {
         "latency": percentiles(sorted(latencies.items())),
         "invalidations": _of_cores(counts, LOSSES),
         "instructions": sum(int(instructions) for _, instructions, _, _ in harts),
         "transactions": sum(n for (_, name), n in counts.items() if name in REQUESTS),
-        "absent": absent,
+        "absent": {} if latencies else {"latency": NO_OPERATIONS},
     }
 
 
@@ -70,7 +67,7 @@ def _refuse_a_bad_end(job: Job, output: str) -> None:
             f"{name}: hart {hart} did no operation in {job.watchdog / 10**9:g} simulated ms;"
             " --watchdog allows more"
         )
-    said.refuse_failure(job, int(code), output)
+    printed.refuse_failure(job, int(code), output)
 
 
 def _counts(folder: Path) -> Counter[tuple[str, str]]:

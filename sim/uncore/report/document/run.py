@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from uncore.drawing.table import Column
-from uncore.engine import NOTHING, Told
+from uncore.engine import NO_OPTIONS, EngineOptions
 from uncore.errors import UserError
 from uncore.execution.rerun import observe
 from uncore.job import Job
@@ -22,6 +22,7 @@ from uncore.report.document.page import Section, figure, table, write
 from uncore.report.document.source import annotated
 from uncore.report.selection import Wanted
 from uncore.result import Observed, Point, Result, repeats, to_medians
+from uncore.result.frame import names_job
 from uncore.trace import MEASURED, Window, record
 
 TRACED = 20_000_000  # ps of what is measured, whose cells are counted
@@ -39,7 +40,11 @@ NUMBERS = [
 
 
 def of_run(
-    path: Path, results: Sequence[Result], jobs: Sequence[Job], command: str, told: Told = NOTHING
+    path: Path,
+    results: Sequence[Result],
+    jobs: Sequence[Job],
+    command: str,
+    engine_options: EngineOptions = NO_OPTIONS,
 ) -> None:
     shown = [(result, job) for result, job in zip(results, jobs, strict=True) if result.points]
     if not shown:
@@ -48,12 +53,17 @@ def of_run(
     title = f"{job.program.name} on {job.machine.name}"
     about = f"{job.program.summary}. Threads {', '.join(map(str, job.threads))}."
     all_ = [section for section, _ in shown]
-    write(path, title, about, [*_curve(all_), *_point(result, job, told), _again(all_, command)])
+    write(
+        path,
+        title,
+        about,
+        [*_curve(all_), *_point(result, job, engine_options), _again(all_, command)],
+    )
 
 
 def _curve(results: Sequence[Result]) -> list[Section]:
     rows = to_medians(results)
-    keys = list(dict.fromkeys(k for row in rows for k in row if curve.names(k)))
+    keys = list(dict.fromkeys(k for row in rows for k in row if names_job(k)))
     varying = [k for k in keys if len({row.get(k) for row in rows}) > 1]
     columns = [Column(curve.head(k), k, left=True, key=True) for k in varying]
     figures = ("throughput", "p99") if results[0].points[0].latency else ("throughput",)
@@ -72,7 +82,7 @@ def _curve(results: Sequence[Result]) -> list[Section]:
     ]
 
 
-def _point(result: Result, job: Job, told: Told) -> list[Section]:
+def _point(result: Result, job: Job, engine_options: EngineOptions) -> list[Section]:
     """The sections of the median repeat at the largest thread count."""
     point = repeats(result)[-1].median
     at = f"{point.threads} threads{point.by_seed.replace(' with --seed', ', seed')}"
@@ -82,7 +92,7 @@ def _point(result: Result, job: Job, told: Told) -> list[Section]:
             result, point.threads, point.seed if isinstance(point.seed, int) else None
         )
         sections += _costs(result, job, point, observed, at)
-        sections.append(_cells(job.at(point.threads, point.seed), told, at))
+        sections.append(_cells(job.at(point.threads, point.seed), engine_options, at))
     numbers = [{"key": n.key, "value": n.text, "source": n.source} for n in job.machine.numbers]
     about = "Every number of the machine's file, and where it comes from."
     return [*sections, Section("Numbers of the machine", table(numbers, NUMBERS), about)]
@@ -119,9 +129,9 @@ def _costs(result: Result, job: Job, point: Point, observed: Observed, at: str) 
     ]
 
 
-def _cells(job: Job, told: Told, at: str) -> Section:
+def _cells(job: Job, engine_options: EngineOptions, at: str) -> Section:
     """Cells of the client table, by how often they were met."""
-    states = record(job, Window(around=MEASURED, span=TRACED), told).tables["states"]
+    states = record(job, Window(around=MEASURED, span=TRACED), engine_options).tables["states"]
     met = Counter(states.select("before", "event", "cell").iter_rows())
     rows: list[dict[str, Any]] = [
         {"before": before, "event": event, "cell": cell, "times": times}

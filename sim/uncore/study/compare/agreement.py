@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import polars
 
 from uncore import engine
-from uncore.engine import NOTHING, Tick, Told, silent
+from uncore.engine import NO_OPTIONS, EngineOptions, Tick, silent
 from uncore.result import log
 
 if TYPE_CHECKING:
@@ -73,14 +73,17 @@ class Agreement:
 
 
 def compare(
-    job: Job, engines: tuple[str, str], tick: Tick = silent, told: Told = NOTHING
+    job: Job,
+    engines: tuple[str, str],
+    tick: Tick = silent,
+    engine_options: EngineOptions = NO_OPTIONS,
 ) -> Agreement:
     """Both runs, one after the other."""
     probes = frozenset({"log"})
     for name in engines:
-        engine.usable(name, probes, told)
+        engine.usable(name, probes, engine_options)
     jobs = [dataclasses.replace(job, engine=name) for name in engines]
-    ran = [engine.run(point, probes, tick, told) for point in jobs]
+    ran = [engine.run(point, probes, tick, engine_options) for point in jobs]
     a, b = (log.frame(fields["observed"]["log"]) for fields in ran)
     shared = (ran[0].keys() & ran[1].keys()) - NEVER_COMPARED
     outcome = {name: (ran[0][name], ran[1][name]) for name in sorted(shared)}

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from uncore import engine
-from uncore.engine import NOTHING, Told
+from uncore.engine import NO_OPTIONS, EngineOptions
 from uncore.execution.execute import execute
 from uncore.result.schema import Point
 
@@ -90,16 +90,18 @@ def crosscheck(
     job: Job,
     engines: Sequence[str],
     done: Callable[[], None] = lambda: None,
-    told: Told = NOTHING,
+    engine_options: EngineOptions = NO_OPTIONS,
 ) -> list[Crossed]:
     """The job on each engine, one point after the other, so that host seconds compare."""
     for name in engines:
-        engine.usable(name, told=told)
+        engine.usable(name, engine_options=engine_options)
     crossed = []
     for threads in job.threads:
         sides = []
         for name in engines:
-            result = execute([replace(job, engine=name).at(threads, job.seed)], told=told)[0]
+            result = execute(
+                [replace(job, engine=name).at(threads, job.seed)], engine_options=engine_options
+            )[0]
             if not result.outcome.points:
                 raise KeyboardInterrupt
             sides.append(Side(name, result.outcome.points[0], result.host.seconds[0]))

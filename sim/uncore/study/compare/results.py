@@ -21,6 +21,8 @@ from statistics import geometric_mean
 import msgspec
 
 from uncore.errors import UserError
+from uncore.job import Job
+from uncore.job.schema import options
 from uncore.result.objects import alike, whole
 from uncore.result.observed import Observed
 from uncore.result.repeats import Repeats, rate, repeats
@@ -150,12 +152,12 @@ def _setting(key: str, settings: Mapping[str, str]) -> str:
 
 def _settings(result: Result) -> dict[str, str]:
     job = result.job
-    policies = {k: str(job[k]) for k in ("placement", "smt", "home", "slices", "engine")}
+    words = [name for name, one in options(Job).items() if one.form.word and name in job]
     chosen = dict([*job["parameters"], *job["overrides"]])
     return {
         "workload": job["program"]["name"],
         "machine": job["machine"]["id"],
-        **policies,
+        **{name: str(job[name]) for name in words},
         **chosen,
     }
 

@@ -24,6 +24,7 @@ from uncore.execution.execute import execute
 from uncore.execution.pool import Workers
 from uncore.execution.saved_points import Store
 from uncore.job import Job
+from uncore.job.schema import options
 from uncore.result import Result, Results
 from uncore.result.frame import Framed
 from uncore.study.explore import figures
@@ -213,5 +214,6 @@ class _Batch:
 
 def _which(point: Job) -> Any:
     """Tells the points of a batch apart: designs that are alike share what was seen."""
-    policies = (point.home, point.placement, point.slices, point.threads, point.seed)
-    return id(point.machine), point.program.sha256, point.parameters, policies
+    policies = tuple(getattr(point, name) for name, one in options(Job).items() if one.form.word)
+    run = point.program.sha256, point.parameters, point.threads, point.seed
+    return id(point.machine), run, policies

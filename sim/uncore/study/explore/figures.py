@@ -18,13 +18,13 @@ from typing import Any
 from uncore.errors import UserError, nearest
 from uncore.job import Job
 from uncore.result import Point, Result, repeats
+from uncore.result.columns import columns, values
 from uncore.study.explore.document import Written
 from uncore.topology.machine import Machine
 from uncore.topology.units import size
 
 Traffic = Mapping[str, Sequence[int]]  # level -> messages without a line, and with one
 BYTE = 8
-MILLION = 1e6
 
 
 def of_run(
@@ -33,18 +33,23 @@ def of_run(
     """Figures of the run of median throughput; `traffic`: that of each run, by its seed."""
     point = repeats(result)[0].median
     ops = max(point.ops, 1)
-    figures: dict[str, float] = {"throughput": (point.throughput or 0) / MILLION}
-    if point.latency:
-        for name in ("p50", "p90", "p99", "max"):
-            figures[name] = getattr(point.latency, name) / MILLION
-    if point.fairness is not None:
-        figures["fairness"] = point.fairness
+    figures = {"throughput": 0.0, **_declared(point)}
     counts = _counts(job.machine, point, traffic[point.seed])
     for kind, by_level in counts.items():
         figures |= {f"{kind}.{_word(name)}": count / ops for name, count in by_level.items()}
         figures[kind] = sum(by_level.values()) / ops
     figures["energy"] = sum(_cost(written, kind, by) for kind, by in counts.items()) / ops
     return figures
+
+
+def _declared(point: Point) -> dict[str, float]:
+    """The figures that a point's columns declare, in the units of their axes."""
+    row = values(point)
+    return {
+        column.figure: row[column.key] / column.scale
+        for column in columns(Point)
+        if column.figure and row[column.key] is not None
+    }
 
 
 def of_machine(machine: Machine) -> dict[str, float]:

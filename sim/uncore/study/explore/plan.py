@@ -4,9 +4,9 @@
     plan.jobs(design)          the jobs of one design, by the names of the runs, and their words
     plan.known(design)         its choices as formulas see them: times in ns, sizes in MiB
 
-A design is a text for each choice.  A choice is an option of `run` (home, place, slices), a number
-of the machine (a name with a point, or `protocol`), a parameter of all workloads (`set.NAME`), or
-else a name for formulas and for what stands in braces.
+A design is a text for each choice.  A choice is an option of `run` that is one word (home, place,
+slices, ...), a number of the machine (a name with a point, or `protocol`), a parameter of all
+workloads (`set.NAME`), or else a name for formulas and for what stands in braces.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from uncore.errors import UserError, nearest
 from uncore.execution import repeat_command as repeating
 from uncore.execution.request import find_program, make_job
 from uncore.job import Job
+from uncore.job.schema import Scope, options
 from uncore.program import Program
 from uncore.study.explore import document
 from uncore.study.explore.document import Range, Value, Written
@@ -27,7 +28,9 @@ from uncore.study.explore.formula import Constraint, Formula, Known, Template
 from uncore.study.explore.quantity import Quantity, between, number
 
 Design = Mapping[str, str]
-OPTIONS = {"home": "home", "place": "placement", "slices": "slices"}  # and the fields of a Job
+OPTIONS = {  # of `run`, whose value is one word
+    one.word: one for one in options(Job).values() if one.form.word and one.scope is not Scope.LINUX
+}
 PARAMETER = "set."
 WORDS = ("protocol",)  # keys of a machine that have no point
 
@@ -121,7 +124,10 @@ class Plan:
         machine = self.machine.text(values)
         numbers = {key: template.text(values) for key, template in self.numbers.items()}
         numbers |= {key: value for key, value in design.items() if _of_machine(key)}
-        policies: Any = {OPTIONS[k]: value for k, value in design.items() if k in OPTIONS}
+        chosen = ((OPTIONS[word], value) for word, value in design.items() if word in OPTIONS)
+        policies: Any = {
+            option.name: option.form.read(option.flag, value) for option, value in chosen
+        }
         policies["seeds"] = tuple(range(document.seed, document.seed + document.repeat))
         first: Job | None = None
         for name, run in self.runs.items():

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from uncore import engine
-from uncore.engine import Told
+from uncore.engine import EngineOptions
 from uncore.errors import GuestError
 from uncore.execution import repeat_command as repeating
 from uncore.execution.request import make_job
@@ -54,7 +54,7 @@ class Trials:
     seeds: int = 200
     parameters: Mapping[str, str] = field(default_factory=dict)
     overrides: Mapping[str, str] = field(default_factory=dict)
-    told: Told = field(default_factory=dict)
+    engine_options: EngineOptions = field(default_factory=dict)
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -69,9 +69,11 @@ class Failure(msgspec.Struct, frozen=True):
 
 def first_failure(program: Program, trials: Trials) -> Failure | None:
     for machine, job in _runs(program, trials):
-        if why := _failure(job, trials.told):
+        if why := _failure(job, trials.engine_options):
             assert job.seed is not None
-            command = shlex.join(repeating.words(machine, str(program.path), job, trials.told))
+            command = shlex.join(
+                repeating.words(machine, str(program.path), job, trials.engine_options)
+            )
             return Failure(machine, job.threads[0], job.seed, why, command)
     return None
 
@@ -108,9 +110,9 @@ def _curve(
     )
 
 
-def _failure(job: Job, told: Told) -> str:
+def _failure(job: Job, engine_options: EngineOptions) -> str:
     try:
-        failures = engine.run(job, frozenset(), told=told)["failures"]
+        failures = engine.run(job, frozenset(), engine_options=engine_options)["failures"]
     except GuestError as error:
         return str(error)
     return str(failures[0]) if failures else ""

@@ -14,8 +14,9 @@ from typing import Any
 
 from uncore.errors import GuestError, UserError
 from uncore.execution.execute import execute
-from uncore.execution.request import FIRST_SEED, make_job
+from uncore.execution.request import make_job
 from uncore.job import Job
+from uncore.job.forms import FIRST_SEED
 from uncore.result import Point
 
 

@@ -1,0 +1,82 @@
+"""What is left to chance in the runs of a command: its seeds.
+
+Lockstep    nothing, unless the user names a seed
+Drawn       one run; the order of arrival matters, and is drawn
+Repeated    several such runs
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Protocol
+
+from cyclopts import Parameter, validators
+
+from uncore.cli.options.groups import panel
+from uncore.errors import UserError
+from uncore.execution.request import usual_seeds
+from uncore.job import Job
+from uncore.job.forms import REPEATS
+from uncore.job.option_values import seeds
+from uncore.job.schema import Group, options
+
+_FLAG = options(Job)["seeds"].flag
+Seed = Annotated[
+    str | None,
+    Parameter(name=_FLAG, help=options(Job)["seeds"].about, group=panel(Group.CHANCE)),
+]
+Repeat = Annotated[
+    int,
+    Parameter(
+        validator=validators.Number(gte=1),
+        help="runs of each thread count, by --seed and the numbers that follow it",
+        group=panel(Group.CHANCE),
+    ),
+]
+
+
+class Chance(Protocol):
+    def seeds(self, engine: str) -> tuple[int, ...]:
+        """The seeds of a job on this engine."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Lockstep:
+    seed: Seed = None
+
+    def seeds(self, engine: str) -> tuple[int, ...]:
+        return seeds(_FLAG, self.seed or "none", 1)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Drawn:
+    seed: Seed = None
+
+    def seeds(self, engine: str) -> tuple[int, ...]:
+        return _drawn(engine, self.seed, 1)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Repeated:
+    seed: Seed = None
+    repeat: Repeat = REPEATS
+
+    def seeds(self, engine: str) -> tuple[int, ...]:
+        drawn = _drawn(engine, self.seed, self.repeat)
+        if not drawn and self.repeat != REPEATS:
+            raise UserError(
+                f"--repeat {self.repeat}: in lockstep all runs are the same; write --seed 1 for"
+                " runs that differ, on an engine that draws"
+            )
+        return drawn
+
+
+def _drawn(engine: str, seed: str | None, repeats: int) -> tuple[int, ...]:
+    """The usual seeds, where the user names none and the engine draws at all."""
+    return usual_seeds(engine, repeats) if seed is None else seeds(_FLAG, seed, repeats)
+
+
+LOCKSTEP, DRAWN, REPEATED = Lockstep(), Drawn(), Repeated()

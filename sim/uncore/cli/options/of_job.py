@@ -1,0 +1,145 @@
+"""Options that are fields of a Job, as job.py declares them, and the jobs that they ask for.
+
+    MachineWords     of every command that simulates
+    JobWords         the same, where threads run, and the workload's parameters
+    parameter(name)  the option of one field, for commands that have it alone
+
+A new field of Job is an option of the commands in its scope without a line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import field, make_dataclass
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from uncore.cli.options.chance import Chance
+from uncore.cli.options.groups import panel
+from uncore.execution.request import find_program, make_job
+from uncore.job import Job
+from uncore.job.schema import Group, Option, Scope, options
+from uncore.program import Program
+
+PARAMETERS = "parameters"
+Order = Annotated[
+    Literal["tso", "weak"] | None,
+    Parameter(
+        help="order in which accesses are seen: total store order, or as weak as RVWMO allows",
+        group=panel(Group.MACHINE),
+    ),
+]
+Slow = Annotated[
+    bool,
+    Parameter(
+        negative="",
+        help="as many harts as asked for on an engine that is slow",
+        group=panel(Group.MACHINE),
+    ),
+]
+OWN: list[tuple[str, Any, Any]] = [("order", Order, None), ("slow", Slow, False)]
+
+
+def parameter(name: str) -> Parameter:
+    declared = options(Job)[name]
+    negative = "" if declared.form.typed == list[str] else None
+    return Parameter(
+        name=declared.flag, help=declared.about, group=panel(declared.group), negative=negative
+    )
+
+
+def fields(*scopes: Scope) -> Iterator[tuple[str, Any, Any]]:
+    """The options in these scopes, as fields of a dataclass; seeds are in chance.py."""
+    for name, declared in options(Job).items():
+        if declared.scope in scopes and name != "seeds":
+            typed = declared.form.typed or declared.type
+            optional = Path | None if typed is Path else typed
+            yield name, Annotated[optional, parameter(name)], _default(declared)
+
+
+def _default(declared: Option) -> Any:
+    shown = declared.form.shown(declared.default)
+    return field(default_factory=list) if shown == [] else shown
+
+
+def dataclass_of(name: str, declared: Iterable[tuple[str, Any, Any]]) -> Any:
+    """Its words are compared by `untouched` alone: to compile more takes time at each start."""
+    return make_dataclass(name, declared, frozen=True, eq=False, repr=False)
+
+
+def untouched(words: Any) -> bool:
+    """Whether the user has said none of a group's options."""
+    return bool(vars(words) == vars(type(words)()))
+
+
+class _Words:
+    """What the words of options mean for a Job."""
+
+    order: str | None
+    slow: bool
+
+    def raw(self, name: str) -> Any:
+        """An option's words; --order is a number of the machine."""
+        words = getattr(self, name)
+        return [*words, f"core.order={self.order}"] if name == "overrides" and self.order else words
+
+    def values(self) -> dict[str, Any]:
+        """Fields of a Job, as far as they are options here."""
+        return {
+            n: option.form.read(option.flag, self.raw(n)) for n, option in self.options().items()
+        }
+
+    def options(self) -> dict[str, Option]:
+        return {name: option for name, option in options(Job).items() if name in vars(self)}
+
+
+_MachineFields: Any = dataclass_of("_MachineFields", [*fields(Scope.MACHINE), *OWN])
+_JobFields: Any = dataclass_of("_JobFields", [*fields(Scope.MACHINE, Scope.WORKLOAD), *OWN])
+
+
+@Parameter(name="*")
+class MachineWords(_MachineFields, _Words):  # type: ignore[misc]
+    """Options of every command that simulates."""
+
+
+@Parameter(name="*")
+class JobWords(_JobFields, _Words):  # type: ignore[misc]
+    """Options of a command that runs a workload."""
+
+    def job(
+        self, machine: str, workload: str | Program, threads: str | Iterable[int], chance: Chance
+    ) -> Job:
+        """The job of a command that asks for one."""
+        seeds = chance.seeds(self.engine)
+        return make_job(machine, workload, threads, **self.values(), slow=self.slow, seeds=seeds)
+
+    def jobs(
+        self,
+        machines: Sequence[str],
+        workloads: Sequence[str | Program],
+        threads: str,
+        chance: Chance,
+    ) -> list[Job]:
+        """The product of all values."""
+        programs = [find_program(workload) for workload in workloads]
+        axes = {
+            n: option.form.split(option.flag, self.raw(n))
+            for n, option in self.options().items()
+            if option.axis
+        }
+        parameters = axes.pop(PARAMETERS)
+        fixed = {name: value for name, value in self.values().items() if name not in axes}
+        del fixed[PARAMETERS]
+        bare = []
+        for machine, program, *values in product(machines, programs, *axes.values()):
+            chosen = dict(zip(axes, values, strict=True))
+            seeds = chance.seeds(chosen["engine"])
+            words = {**fixed, **chosen, "slow": self.slow, "seeds": seeds}
+            bare.append(make_job(machine, program, threads, **words))
+        return [job.given(values) for job, values in product(bare, parameters)]
+
+
+MACHINE_WORDS, JOB_WORDS = MachineWords(), JobWords()

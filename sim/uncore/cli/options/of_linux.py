@@ -1,0 +1,93 @@
+"""Options of a program of Linux: how it is compiled, and what it finds."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import field, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from uncore.cli.options.groups import panel
+from uncore.cli.options.of_job import dataclass_of, fields, untouched
+from uncore.errors import UserError
+from uncore.execution.request import find_program
+from uncore.host.program import Sources
+from uncore.job import Job
+from uncore.job.schema import Group, Scope, options
+from uncore.program import LINUX_SUFFIXES, Program, is_for_linux
+
+_PROGRAM = panel(Group.PROGRAM)
+Strace = Annotated[
+    bool, Parameter(negative="", help="print the program's system calls", group=_PROGRAM)
+]
+Source = Annotated[
+    list[Path],
+    Parameter(
+        negative="", help="a further file of the program's, compiled with it", group=_PROGRAM
+    ),
+]
+Cflags = Annotated[str, Parameter(help="words for its compiler", group=_PROGRAM)]
+Include = Annotated[
+    list[Path], Parameter(negative="", help="folder of its headers", group=_PROGRAM)
+]
+_OWN = [
+    ("strace", Strace, False),
+    ("source", Source, field(default_factory=list)),
+    ("cflags", Cflags, ""),
+    ("include", Include, field(default_factory=list)),
+]
+_Declared: Any = dataclass_of("_Declared", [*fields(Scope.LINUX), *_OWN])
+
+
+@Parameter(name="*")
+class OnLinux(_Declared):  # type: ignore[misc]
+    """The fields of a Job that only such a program has, and how it is compiled."""
+
+    def of_job(self, job: Job) -> Job:
+        """The same with what it finds."""
+        if untouched(self):
+            return job
+        declared = {name: option for name, option in options(Job).items() if name in vars(self)}
+        values = {
+            n: option.form.read(option.flag, getattr(self, n)) for n, option in declared.items()
+        }
+        return replace(job, **values)
+
+    def built(self) -> list[str]:
+        """The words that say how the program was made, and what is in its folder: no job's."""
+        words = [f"--source={path}" for path in self.source]
+        words += [f"--include={path}" for path in self.include]
+        words += [f"--cflags={self.cflags}"] if self.cflags else []
+        return words + ([f"--files={self.files}"] if self.files else [])
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """All words for its compiler."""
+        return (*shlex.split(self.cflags), *(f"-I{folder.resolve()}" for folder in self.include))
+
+    def program(self, workload: str) -> Program:
+        return find_program(workload, tuple(self.source), self.flags)
+
+    def check_unused(self, workload: str) -> None:
+        if not untouched(replace(self, source=[], include=[], cflags="")):
+            raise UserError(
+                f"{workload}: words behind --, --files, --os and --strace are for programs"
+            )
+
+    def sources(self, workload: str) -> Sources | None:
+        """What it is compiled of, to run on this computer; None of a workload."""
+        path = Path(workload)
+        more = bool(self.source or self.flags)
+        if path.suffix not in LINUX_SUFFIXES or not is_for_linux(path, more):
+            return None
+        if self.files or self.system != "machine" or self.strace:
+            raise UserError(
+                "--host: a program has the files and the system of this computer: without --files,"
+                " --os and --strace"
+            )
+        return Sources(path, tuple(self.source), self.flags)
+
+
+ON_LINUX = OnLinux()

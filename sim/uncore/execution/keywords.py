@@ -1,0 +1,114 @@
+"""The keywords of `uncore.run` and `uncore.sweep`, typed once.
+
+    @takes(ONE)        one value of each: `run`
+    @takes(SEVERAL)    lists are axes: `sweep`
+    def run(machine, workload, threads, **given) -> Result: ...
+
+    split(given)       the keywords of `make_job`, and the others
+
+The meaning of a keyword and its default stand where its field is declared, in job.py; the
+function's signature and help are made of that.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, cast
+
+from uncore.engine import NO_OPTIONS, EngineOptions
+from uncore.execution.pool import Workers
+from uncore.execution.request import Counts, Value
+from uncore.execution.uncertainty import SAMPLES
+from uncore.job import Job
+from uncore.job.schema import options
+
+T = TypeVar("T")
+Several: TypeAlias = T | list[T] | tuple[T, ...]  # a value, or those of an axis
+Folder = str | Path | Mapping[str, str | bytes]  # or names and contents
+Word = TypeVar("Word", contravariant=True)
+Truth = TypeVar("Truth", contravariant=True)
+Number = TypeVar("Number", contravariant=True)
+M = TypeVar("M")
+W = TypeVar("W")
+R = TypeVar("R")
+P = ParamSpec("P")
+
+
+class Keywords(Protocol[Word, Truth, Number]):
+    """Other keywords are the workload's parameters, hold="50ns"."""
+
+    def __call__(
+        self,
+        threads: Counts = (1,),
+        *,
+        parameters: Mapping[str, Number] = {},
+        overrides: Mapping[str, Number] = {},
+        engine: Word = ...,
+        placement: Word = ...,
+        home: Word = ...,
+        slices: Word = ...,
+        smt: Truth = ...,
+        watchdog: str | int = ...,
+        seeds: Iterable[int] | None = None,
+        arguments: Iterable[str] = ...,
+        system: Literal["machine", "free"] = ...,
+        files: Folder = ...,
+        samples: int = SAMPLES,
+        cores: Workers = 1,
+        slow: bool = False,
+        observed: bool = False,
+        engine_options: EngineOptions = NO_OPTIONS,
+        **named: Number,
+    ) -> object: ...
+
+
+ONE = cast("Keywords[str, bool, Value]", Keywords)
+SEVERAL = cast("Keywords[Several[str], Several[bool], Several[Value]]", Keywords)
+SIGNATURE = inspect.signature(Keywords.__call__)
+OTHERS = {  # no fields of a job
+    "samples": "machines drawn for `Result.intervals`, where numbers of a machine's file have some",
+    "cores": "of this host, or a cluster (`uncore.execution.cluster.connected`)",
+    "slow": "as many harts as asked for on an engine that is slow",
+    "observed": "keeps what `uncore lines` shows",
+    "engine_options": 'limits and options of engines: {"sst_threads": 4}',
+}
+
+
+def takes(
+    keywords: Callable[P, object],
+) -> Callable[[Callable[Concatenate[M, W, ...], R]], Callable[Concatenate[M, W, P], R]]:
+    """Gives a function the keywords, in its signature and in its help."""
+
+    def typed(function: Callable[Concatenate[M, W, ...], R]) -> Callable[Concatenate[M, W, P], R]:
+        own = [*inspect.signature(function).parameters.values()][:2]
+        function.__signature__ = _signature(own)  # type: ignore[attr-defined]
+        function.__doc__ = f"{(function.__doc__ or '').rstrip()}\n\n{_help()}\n"
+        return cast("Callable[Concatenate[M, W, P], R]", function)
+
+    return typed
+
+
+def _signature(own: list[inspect.Parameter]) -> inspect.Signature:
+    fields = options(Job)
+    shared = [
+        parameter.replace(default=fields[name].default) if parameter.default is ... else parameter
+        for name, parameter in SIGNATURE.parameters.items()
+        if name != "self"
+    ]
+    return inspect.Signature([*own, *shared])
+
+
+def _help() -> str:
+    about = {name: option.about for name, option in options(Job).items()} | OTHERS
+    return "\n".join(f"    {name}: {about[name]}" for name in SIGNATURE.parameters if name in about)
+
+
+def split(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The keywords that are fields of a job, with the workload's parameters; and the others."""
+    fields = options(Job)
+    named = {k: v for k, v in given.items() if k not in SIGNATURE.parameters}
+    job = {k: v for k, v in given.items() if k in fields and (k, v) != ("seeds", None)}
+    others = {k: v for k, v in given.items() if k in OTHERS}
+    return job | {"parameters": {**given.get("parameters", {}), **named}}, others

@@ -1,0 +1,97 @@
+"""The vocabulary in which job.py says how each field of a Job is asked for.
+
+    placement: str = option("--place", "compact, scatter, ...", default="compact", form=PLACES)
+
+    options(Job)        all of them, by the names of their fields
+
+A field declares its option once: flag, help, group, and its form, which says how a value is written
+and read (forms.py).  The command line (cli/options), the keywords of `uncore.run` (execution),
+the command that repeats a run, the columns of a result, the choices of an exploration and the
+playground follow from it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from enum import Enum
+from functools import cache
+from types import MappingProxyType
+from typing import Any, NamedTuple, get_type_hints
+
+from uncore.job.forms import TEXT, Form
+
+
+class Group(Enum):
+    """What an option is about: its place in --help."""
+
+    MACHINE = "Machine and placement"
+    PROGRAM = "Program"
+    CHANCE = "Chance and repeats"
+    LIMITS = "Limits"
+
+
+class Scope(Enum):
+    """The commands that have an option."""
+
+    MACHINE = "all that simulate"
+    WORKLOAD = "those that run a workload"
+    LINUX = "those that run a program of Linux, too"
+
+
+class Option(NamedTuple):
+    """An option of a command, and the field of Job that holds its value."""
+
+    name: str  # of the field, and the keyword in Python
+    flag: str
+    about: str
+    form: Form
+    group: Group
+    scope: Scope
+    axis: bool  # `run` takes several values; rows of a result have its column
+    sparse: bool  # left out of a job's document where it is the default, so older hashes hold
+    default: Any
+    type: Any  # of the field
+
+    @property
+    def word(self) -> str:
+        """The flag without its dashes."""
+        return self.flag.removeprefix("--")
+
+    def written(self, value: Any) -> tuple[str, ...]:
+        """The words that ask for this value; none where it is the default."""
+        usual = value == self.default and not self.form.always
+        return () if usual else self.form.write(self.flag, value)
+
+
+def option(
+    flag: str,
+    about: str,
+    *,
+    default: Any,
+    form: Form = TEXT,
+    group: Group = Group.MACHINE,
+    scope: Scope = Scope.MACHINE,
+    axis: bool = False,
+    sparse: bool = False,
+) -> Any:
+    declared = {"flag": flag, "about": about, "form": form, "group": group}
+    metadata = {"option": {**declared, "scope": scope, "axis": axis, "sparse": sparse}}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+@cache
+def options(kind: type) -> MappingProxyType[str, Option]:
+    """The options that a dataclass' fields declare."""
+    types = get_type_hints(kind)
+    fields = [field for field in dataclasses.fields(kind) if "option" in field.metadata]
+    return MappingProxyType(
+        {
+            field.name: Option(
+                name=field.name,
+                default=field.default,
+                type=types[field.name],
+                **field.metadata["option"],
+            )
+            for field in fields
+        }
+    )
