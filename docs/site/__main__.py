@@ -49,7 +49,7 @@ def main(matrices: Path | None = None) -> None:
     for name in lessons.names():
         lessons.write(PAGES / f"docs/lessons/{name}.html", name, home="index.html")
     (PAGES / "playground.md").write_text(PLAY)
-    shutil.copy(HERE / "alone.css", PAGES)
+    shutil.copy(HERE / "offline.css", PAGES)
     words = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--clean", "-f"]
     quiet = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
     subprocess.run([*words, HERE / "mkdocs.yml"], check=True, env=quiet)

@@ -9,7 +9,7 @@ from docs.site import markdown
 from docs.site.playground import machines
 
 from uncore import topology
-from uncore.report.document.machine import STYLE, topology_of
+from uncore.report.document.traffic import STYLE, topology_of
 from uncore.topology import Machine
 from uncore_lab.figures import hardware
 from uncore_lab.validate import handoff

@@ -22,10 +22,10 @@ from uncore_lab.validate import (
     directory,
     handoff,
     interrupts,
-    locks,
     prediction,
     scaling,
 )
+from uncore_lab.validate import lock_curves as locks
 from uncore_lab.validate.curves import Drawing
 
 LEDGER = """\

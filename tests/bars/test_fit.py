@@ -15,7 +15,7 @@ from uncore import topology
 from uncore.support.paths import TOPOLOGIES
 from uncore_lab.calibrate.order import Order, find
 from uncore_lab.figures import hardware as figures
-from uncore_lab.figures.parts import parts_of
+from uncore_lab.figures.additive_parts import parts_of
 from uncore_lab.figures.simulate import handoffs
 from uncore_lab.upkeep import numbers, stops
 

@@ -12,11 +12,12 @@ import pytest
 from uncore import topology
 from uncore.errors import UncoreError
 from uncore.execution.execute import execute
-from uncore_lab.upkeep import locks as fitting
-from uncore_lab.validate import lockhammer, locks
+from uncore_lab.upkeep import lock_fit as fitting
+from uncore_lab.validate import lock_curves as locks
+from uncore_lab.validate import lockhammer
 from uncore_lab.validate.bar import Bar, past
+from uncore_lab.validate.lock_curves import Point
 from uncore_lab.validate.lockhammer import Ns, Spot
-from uncore_lab.validate.locks import Point
 
 MACHINES = lockhammer.carried()
 

@@ -24,11 +24,11 @@ from uncore_lab.validate import (
     curves,
     directory,
     interrupts,
-    locks,
     prediction,
     scaling,
     summary,
 )
+from uncore_lab.validate import lock_curves as locks
 from uncore_lab.validate.lockhammer import Spot
 from uncore_lab.validate.section import Request
 

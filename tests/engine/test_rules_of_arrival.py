@@ -9,9 +9,9 @@ import dataclasses
 
 import polars
 import pytest
-from tests.support.costs import ATOMIC, L2, LOAD, SERVICE, fetch, taken
 from tests.support.line import NS, ONE_WAY, SET_STRIDE, A, B, H, line, way, wires
 from tests.support.plans import LEAD, NEAR, START, Do, Step, at, steps, words
+from tests.support.rule_costs import ATOMIC, L2, LOAD, SERVICE, fetch, taken
 from tests.support.runs import guest, logged
 
 from uncore.errors import GuestError

@@ -9,10 +9,10 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from tests.support.costs import ATOMIC, L2, LOAD, RESTART, SERVICE, fetch
-from tests.support.levels import levels
 from tests.support.line import NS, A, B, H, line, way
 from tests.support.plans import LEAD, Do, Span, Step, steps
+from tests.support.rule_costs import ATOMIC, L2, LOAD, RESTART, SERVICE, fetch
+from tests.support.two_levels import levels
 
 FIRST = 1000
 WON = FIRST + LEAD + fetch(A)  # when hart 0 has the line that it asks for at FIRST

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import polars
 import pytest
-from tests.support.costs import ATOMIC, L2, LOAD, MISPREDICT, RESTART, SERVICE, fetch, taken
 from tests.support.line import NS, A, B, H, line, way
 from tests.support.plans import LEAD, START, Do, Step, steps, words
+from tests.support.rule_costs import ATOMIC, L2, LOAD, MISPREDICT, RESTART, SERVICE, fetch, taken
 from tests.support.runs import guest, logged, point
 
 

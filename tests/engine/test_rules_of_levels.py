@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import polars
 import pytest
-from tests.support.costs import ATOMIC, L2, LOAD, MEMORY, SERVICE, fetch
-from tests.support.levels import JOIN, ROOT, levels
 from tests.support.line import KEPT, NS, ONE_WAY, SET_STRIDE, A, B, H, line, way
 from tests.support.plans import NEAR, START, Do, Step, at, steps, words
+from tests.support.rule_costs import ATOMIC, L2, LOAD, MEMORY, SERVICE, fetch
 from tests.support.runs import guest, logged
+from tests.support.two_levels import JOIN, ROOT, levels
 
 from uncore.topology.machine import Machine
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from tests.support.costs import ATOMIC, L2, LOAD, MEMORY, SERVICE, fetch
 from tests.support.line import HOME, KEPT, NS, A, B, H, line, way, wires
 from tests.support.plans import LEAD, Do, Span, Step, at, results, steps
+from tests.support.rule_costs import ATOMIC, L2, LOAD, MEMORY, SERVICE, fetch
 from tests.support.runs import guest, job, point
 
 from uncore.engine import native

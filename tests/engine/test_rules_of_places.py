@@ -10,10 +10,10 @@ import dataclasses
 from typing import Any
 
 import pytest
-from tests.support.costs import MEMORY, SERVICE
 from tests.support.line import HOME as RESOLVER
 from tests.support.line import NODE, NS, A, B, H, line, way
 from tests.support.plans import LEAD, START, Do, Plans, Step, words
+from tests.support.rule_costs import MEMORY, SERVICE
 from tests.support.runs import guest, logged
 
 from uncore.program.abi import CONSTANTS

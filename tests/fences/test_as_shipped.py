@@ -1,10 +1,10 @@
-"""Do shipped workloads pass on weakly ordered cores?  In short: `python -m tests.tools.weak`."""
+"""Do shipped workloads pass on weakly ordered cores?  A part of `tests.tools.weak_machines`."""
 
 from __future__ import annotations
 
 import pytest
 from tests.fences import page
-from tests.tools import weak
+from tests.tools import weak_machines as weak
 
 from uncore.program import Program
 

@@ -19,7 +19,7 @@ from uncore.engine.gem5 import fabric
 from uncore.engine.gem5 import simulation as system
 from uncore.engine.gem5.levels import levels
 from uncore.engine.outside import homes
-from uncore.engine.outside.folder import CONFIGURATION
+from uncore.engine.outside.run_folder import CONFIGURATION
 from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore.topology.machine import Machine

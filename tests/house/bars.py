@@ -54,7 +54,7 @@ def import_cycles(most: int) -> Measure:
     return Measure(len(cycles), [" -> ".join([*cycle, cycle[0]]) for cycle in cycles])
 
 
-def repeated_basenames(most: int, allowed: list[str], data: list[str]) -> Measure:
+def repeated_basenames(most: int, allowed: dict[str, str], data: list[str]) -> Measure:
     repeated = modules.repeated(set(allowed), set(data))
     return Measure(len(repeated), [f"{count:4} {base}" for base, count in repeated.items()])
 

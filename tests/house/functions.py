@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from tests.house.tracked import name, of_kind
-from tests.layers.source import TOP, files, functions
+from tests.layers.cpp import TOP, files, functions
 
 
 def lengths() -> Iterator[tuple[str, int]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tests.house.tracked import TOP, name, of_kind, tracked
-from tests.layers.source import graph
+from tests.layers.cpp import graph
 
 PACKAGES = TOP / "sim"
 

@@ -7,7 +7,7 @@ from tests.house.bars import MEASURES, measure, table
 from tests.house.bindings import is_vague, of_cpp, of_python
 from tests.house.classes import classes
 from tests.house.modules import cycles
-from tests.layers.source import functions
+from tests.layers.cpp import functions
 
 HELD = [bar for bar, row in table().items() if row["held"]]
 

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 
 import pytest
-from tests.layers.source import GENERATED, NATIVE, SST, TOP, graph
+from tests.layers.cpp import GENERATED, NATIVE, SST, TOP, graph
 
 ROW = re.compile(r"^\| `(\w+)` \| .* \|(.*)\|$", re.MULTILINE)
 

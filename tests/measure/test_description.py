@@ -20,8 +20,9 @@ from uncore.host.computer import cpu_list, ranges
 from uncore.topology.cpus import hart_of_cpu
 from uncore_lab.figures import hardware
 from uncore_lab.figures.simulate import handoffs
-from uncore_lab.measure import describe, hwloc
-from uncore_lab.measure.layout import expression, lay_out
+from uncore_lab.measure import hwloc
+from uncore_lab.measure import machine_file as describe
+from uncore_lab.measure.cpu_tree import expression, lay_out
 
 EPYC = topology.load("epyc7601x2")  # 2 sockets, 4 dies each, 2 complexes, 4 cores, 2 threads
 

@@ -25,7 +25,8 @@ from uncore.result.schema import Point
 from uncore.support import paths
 from uncore_lab.figures import hardware
 from uncore_lab.figures.simulate import handoffs
-from uncore_lab.measure import bench, describe, plan, record
+from uncore_lab.measure import bench, plan, record
+from uncore_lab.measure import machine_file as describe
 from uncore_lab.measure.measure import measure
 
 MACHINE = topology.load("tr1950x")

@@ -10,10 +10,10 @@ import pytest
 from uncore.cli.app import main
 from uncore.errors import UserError
 from uncore.protocol import render
+from uncore.protocol.aligned import text
 from uncore.protocol.reader import MOST_STATES
 from uncore.protocol.table_shapes import PROTOCOLS, names
 from uncore.protocol.tables import IMPOSSIBLE, SHIPPED, load, pack
-from uncore.protocol.text import text
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from docs.site import __main__ as site
-from docs.site import alone
+from docs.site import offline as alone
 from tests.site import wasm
 from tests.trace.browser import faults, opened
 

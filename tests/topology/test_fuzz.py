@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from tests.support.files import SMALL, with_join, write
+from tests.support.small_machines import SMALL, with_join, write
 
 from uncore.errors import UserError
 from uncore.support.paths import TOPOLOGIES

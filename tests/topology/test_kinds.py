@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.support.files import ROOT, load_text
+from tests.support.small_machines import ROOT, load_text
 
 from uncore.errors import UserError
 from uncore.job.placement import place

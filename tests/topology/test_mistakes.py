@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.support.files import SMALL, load_text, with_join, write
+from tests.support.small_machines import SMALL, load_text, with_join, write
 
 from uncore.errors import UserError
 from uncore.topology import load

@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from tests.support.files import SMALL, load_text, with_join, write
+from tests.support.small_machines import SMALL, load_text, with_join, write
 
 from uncore.support.paths import TOPOLOGIES
 from uncore.topology import Machine, load

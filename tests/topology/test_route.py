@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.files import load_text, with_join
+from tests.support.small_machines import load_text, with_join
 
 from uncore.topology import Machine, load
 from uncore.topology.route import Handoff, Routes, nearest_memories

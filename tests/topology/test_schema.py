@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.support.files import SMALL, load_text, with_join
+from tests.support.small_machines import SMALL, load_text, with_join
 
 from uncore.errors import UserError
 from uncore.support.paths import CHECKOUT
@@ -19,7 +19,7 @@ from uncore.topology.load import load, shipped
 from uncore.topology.machine import PARTS
 from uncore.topology.page import page
 from uncore.topology.schema import fields
-from uncore.topology.table import Ledger, Table
+from uncore.topology.table_reader import Ledger, Table
 
 ELSEWHERE = {"extends", "source", "clocks.NAME"}  # read when files are put together; by Ledger
 

@@ -6,7 +6,7 @@ from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
-from tests.support.files import load_text, with_join
+from tests.support.small_machines import load_text, with_join
 
 from uncore.topology import Machine, load
 from uncore.topology.floorplan import grid_of

@@ -11,10 +11,10 @@ from tests.trace.test_trace import job
 from uncore import engine
 from uncore.protocol.table_shapes import PROTOCOLS
 from uncore.trace import Window, record
+from uncore.trace.named_tables import NOT
 from uncore.trace.places import Places
 from uncore.trace.stepper.data import document
 from uncore.trace.stepper.page import page as page_of
-from uncore.trace.tables import NOT
 
 GIVES = ("Data", "Grant", "Value", "PutAck")
 

@@ -20,7 +20,7 @@ from uncore.result import canonical
 from uncore.result.schema import Point
 from uncore.topology.route import Routes
 from uncore.trace import Window, files, perfetto, record
-from uncore.trace.tables import NOT
+from uncore.trace.named_tables import NOT
 from uncore.trace.words import size_of
 
 

@@ -11,7 +11,7 @@
 #include "hart/fast_paths.hh"
 #include "hart/float_instructions.hh"
 #include "hart/loads_stores.hh"
-#include "hart/system.hh"
+#include "hart/system_instructions.hh"
 #include "hart/translated_code.hh"
 #include "hart/translation.hh"
 #include "hart/traps.hh"

@@ -13,8 +13,8 @@
 #include <optional>
 #include <utility>
 
+#include "hart/addressing.hh"
 #include "hart/hart_class.hh"
-#include "hart/reach.hh"
 
 namespace uncore {
 

@@ -6,8 +6,8 @@
 // Hart::stopped.
 #pragma once
 
+#include "hart/addressing.hh"
 #include "hart/hart_class.hh"
-#include "hart/reach.hh"
 
 namespace uncore::execute {
 

@@ -10,7 +10,7 @@
 #include <deque>
 #include <vector>
 
-#include "os/locks.hh"
+#include "os/kernel_locks.hh"
 #include "os/task.hh"
 
 namespace uncore {

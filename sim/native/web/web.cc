@@ -12,7 +12,7 @@
 #include "engine/engine.hh"
 #include "observe/columns.hh"
 #include "web/json.hh"
-#include "web/words.hh"
+#include "web/spec_words.hh"
 
 #define FOR_PAGE(name) extern "C" __attribute__((export_name(#name)))
 

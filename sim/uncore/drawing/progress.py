@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 if TYPE_CHECKING:
-    from uncore.drawing.bar import Bar
+    from uncore.drawing.progress_bar import Bar
 
 
 class Advance:
@@ -38,7 +38,7 @@ def progress(total: int, what: str, unit: str = "threads") -> Iterator[Advance]:
     if not error.is_terminal:
         yield Advance()
         return
-    from uncore.drawing.bar import Bar  # noqa: PLC0415 (slow to load)
+    from uncore.drawing.progress_bar import Bar  # noqa: PLC0415 (slow to load)
 
     with Bar(error, total, what, unit) as bar:
         yield Advance(bar)

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from uncore.errors import UserError, nearest
-from uncore.program import abi, elf, lines, types
+from uncore.program import abi, elf, types
+from uncore.program import line_table as lines
 from uncore.program.elf import Segment, Symbol
 from uncore.program.parameter import TYPES, Parameter
 

@@ -13,9 +13,9 @@ from html import escape
 from itertools import takewhile
 
 from uncore.protocol import coverage
+from uncore.protocol.aligned import reasons, rows
 from uncore.protocol.table_shapes import PROTOCOLS, Table
 from uncore.protocol.tables import SHIPPED, Tables, files, load
-from uncore.protocol.text import reasons, rows
 
 
 def markdown(table: Table) -> str:

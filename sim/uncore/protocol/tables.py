@@ -16,10 +16,10 @@ from itertools import product
 from pathlib import Path
 
 from uncore.errors import UserError, nearest
+from uncore.protocol.aligned import text
 from uncore.protocol.reader import MOST_STATES, Reader, Source, split
 from uncore.protocol.reader import states as states_of
 from uncore.protocol.table_shapes import DATA, PROTOCOLS, SHAPES, Table, names
-from uncore.protocol.text import text
 
 SHIPPED = Path(__file__).parent
 IMPOSSIBLE = 1 << 31

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uncore.topology import units
 from uncore.topology.machine import Core
 from uncore.topology.schema import LARGEST, LINE
-from uncore.topology.table import Table
+from uncore.topology.table_reader import Table
 
 
 def sets_and_ways(cache: Table) -> tuple[int, int]:

@@ -24,7 +24,7 @@ from fractions import Fraction
 
 from uncore.topology.fabric import Cost
 from uncore.topology.link import ATTACHED, GRIDS
-from uncore.topology.table import Table
+from uncore.topology.table_reader import Table
 from uncore.topology.units import ps
 
 FREE = Cost()

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 from uncore.topology.document import Branch, merged, wrong
 from uncore.topology.keys import BELOW, HEAD, LEVEL
-from uncore.topology.table import Table
+from uncore.topology.table_reader import Table
 from uncore.topology.tree import Group, Tree
 
 # Keys of levels and tables of cores; and all cores that are of no kind.

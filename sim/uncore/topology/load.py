@@ -17,7 +17,7 @@ from uncore.topology.machine import Machine
 from uncore.topology.resolve import resolve
 from uncore.topology.schema import Key
 from uncore.topology.shapes import EXAMPLES, is_shape, read_shape
-from uncore.topology.table import Ledger
+from uncore.topology.table_reader import Ledger
 
 
 def load(

@@ -19,7 +19,7 @@ from uncore.topology.document import wrong
 from uncore.topology.kinds import Levels
 from uncore.topology.parts import MOST_GRANTS, Resolver
 from uncore.topology.protocols import Protocol
-from uncore.topology.table import Table
+from uncore.topology.table_reader import Table
 from uncore.topology.tree import Group
 from uncore.topology.units import ps
 

@@ -16,7 +16,7 @@ from uncore.errors import UserError
 from uncore.protocol import tables
 from uncore.protocol.table_shapes import PROTOCOLS
 from uncore.topology.document import Leaf
-from uncore.topology.table import Table
+from uncore.topology.table_reader import Table
 from uncore.topology.units import UnitError
 
 

@@ -27,7 +27,7 @@ from uncore.topology.missing import refuse_missing
 from uncore.topology.ownership import Seats, read_resolvers, refuse_far_without_data
 from uncore.topology.protocols import read_protocol
 from uncore.topology.schema import LINE
-from uncore.topology.table import Ledger, Table
+from uncore.topology.table_reader import Ledger, Table
 from uncore.topology.tree import Group, Tree, parse_tree
 from uncore.topology.units import UnitError, ps
 from uncore.topology.unknown import refuse_unknown

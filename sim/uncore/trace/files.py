@@ -13,8 +13,8 @@ from pathlib import Path
 
 from uncore.support.output_files import write_whole
 from uncore.trace import perfetto
+from uncore.trace.named_tables import WHEN
 from uncore.trace.record import Trace
-from uncore.trace.tables import WHEN
 
 
 def save(trace: Trace, path: Path) -> None:

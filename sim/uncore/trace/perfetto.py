@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from uncore.trace.named_tables import NOT
 from uncore.trace.record import Trace
-from uncore.trace.tables import NOT
 from uncore.trace.words import agent_name, link_name, size_of
 
 SEQUENCE = 1

@@ -14,7 +14,7 @@ from typing import Any
 
 from uncore.job import Job
 from uncore.topology.route import Routes
-from uncore.trace.tables import LINE
+from uncore.trace.named_tables import LINE
 from uncore.trace.words import size_of
 
 GOLDEN = 0x9E3779B97F4A7C15  # A3

@@ -21,7 +21,8 @@ from uncore.engine.native import SLICE, SPAN, spec
 from uncore.engine.options import take
 from uncore.errors import UserError
 from uncore.program.fields import Fields
-from uncore.trace import operations, tables
+from uncore.trace import named_tables as tables
+from uncore.trace import operations
 from uncore.trace.operations import Operation
 
 if TYPE_CHECKING:

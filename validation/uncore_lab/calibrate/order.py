@@ -23,8 +23,8 @@ from uncore.topology.document import Branch, Leaf
 from uncore.topology.load import read
 from uncore.topology.machine import Machine
 from uncore.topology.route import Routes
+from uncore_lab.figures.additive_parts import parts_of, sliced
 from uncore_lab.figures.hardware import Matrix
-from uncore_lab.figures.parts import parts_of, sliced
 
 MEMBER = re.compile(r"(?<![a-z\d])\d+")
 

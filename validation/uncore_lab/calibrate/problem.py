@@ -27,8 +27,8 @@ from uncore.errors import UserError, nearest
 from uncore.topology.machine import Machine
 from uncore_lab.calibrate.order import find, map_of, renamed
 from uncore_lab.figures import hardware as figures
+from uncore_lab.figures.additive_parts import sliced
 from uncore_lab.figures.hardware import Hardware, Mask, Matrix
-from uncore_lab.figures.parts import sliced
 from uncore_lab.figures.sample import medians
 from uncore_lab.figures.simulate import handoffs
 from uncore_lab.fitting.numbers import Free, free, highest, is_unknown, settings, stepped

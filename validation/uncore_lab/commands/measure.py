@@ -13,8 +13,9 @@ from uncore.errors import UserError
 from uncore.host import sysfs
 from uncore.job.option_values import check_endings, check_new
 from uncore.support.output_files import write_whole
-from uncore_lab.measure import describe, plan, record, report
 from uncore_lab.measure import hwloc as lstopo
+from uncore_lab.measure import machine_file as describe
+from uncore_lab.measure import plan, record, report
 from uncore_lab.measure.bench import Here, usable
 from uncore_lab.measure.measure import measure as measured
 

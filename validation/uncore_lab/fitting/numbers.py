@@ -28,7 +28,7 @@ from uncore.topology.kinds import write_out
 from uncore.topology.lineage import Descent, lineage
 from uncore.topology.load import read_measured
 from uncore.topology.machine import Number
-from uncore.topology.table import Ledger, Table
+from uncore.topology.table_reader import Ledger, Table
 
 NS, CORE, UNCORE, RATIO = "ns", "core", "uncore", "ratio"
 UNKNOWN = ("fitted", "predicted")  # sources of numbers that somebody must determine

@@ -26,8 +26,8 @@ from uncore.job.option_values import pairs as settings
 from uncore.topology.machine import Machine
 from uncore_lab.figures import MACHINES
 from uncore_lab.figures import hardware as figures
+from uncore_lab.figures.additive_parts import parts_of, shared_cache
 from uncore_lab.figures.hardware import Matrix
-from uncore_lab.figures.parts import parts_of, shared_cache
 
 HEAD = "# Handing a line from core to core: {}; the keys are explained in README.md.\n"
 SOURCES = {

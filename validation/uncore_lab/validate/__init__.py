@@ -40,12 +40,12 @@ from uncore_lab.validate import (
     directory,
     handoff,
     interrupts,
-    locks,
     prediction,
     report,
     scaling,
     summary,
 )
+from uncore_lab.validate import lock_curves as locks
 from uncore_lab.validate.section import Experiment, Lacking, Request, Section
 
 EXPERIMENTS: dict[str, Experiment] = {

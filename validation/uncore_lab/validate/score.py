@@ -17,8 +17,8 @@ import msgspec
 import numpy as np
 
 from uncore.topology.machine import Machine, Number
+from uncore_lab.figures.additive_parts import sliced
 from uncore_lab.figures.hardware import BOUND_QUALITIES, Hardware, Mask, Matrix, level_of_pairs
-from uncore_lab.figures.parts import sliced
 from uncore_lab.validate import repeat
 from uncore_lab.validate.repeat import mean_error
 

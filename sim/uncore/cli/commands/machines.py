@@ -20,7 +20,7 @@ from uncore.support.output_files import write_whole
 from uncore.topology.hwloc import xml
 from uncore.topology.load import stated
 from uncore.topology.machine import Number
-from uncore.topology.table import noted
+from uncore.topology.table_reader import noted
 
 
 def list_(*, json: Json = False) -> int:

@@ -21,8 +21,8 @@ from uncore.engine.gem5.cache_parameters import core_in_use
 from uncore.engine.gem5.levels import levels
 from uncore.engine.gem5.options import Options
 from uncore.engine.gem5.protocols import PROTOCOLS
-from uncore.engine.outside import folder
 from uncore.engine.outside import run as runs
+from uncore.engine.outside import run_folder as folder
 from uncore.errors import UserError
 from uncore.program import abi
 from uncore.support import paths

@@ -27,7 +27,7 @@ from uncore.engine.gem5.document import Document, addresses, at, file, new, ref,
 from uncore.engine.gem5.levels import Levels, levels
 from uncore.engine.gem5.protocols import PROTOCOLS
 from uncore.engine.outside import homes
-from uncore.engine.outside.folder import PROGRAM
+from uncore.engine.outside.run_folder import PROGRAM
 
 if TYPE_CHECKING:
     from uncore.job import Job

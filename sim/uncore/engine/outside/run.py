@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uncore.engine import Tick
-from uncore.engine.outside.folder import PROGRESS
 from uncore.engine.outside.printed import tail
+from uncore.engine.outside.run_folder import PROGRESS
 from uncore.errors import OutsideError, UserError
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from uncore.engine import Probes, Tick
 from uncore.engine import initial_memory as boot
-from uncore.engine.outside import folder
 from uncore.engine.outside import run as runs
+from uncore.engine.outside import run_folder as folder
 from uncore.engine.sst import find, read
 from uncore.engine.sst import simulation as system
 from uncore.engine.sst.options import Options

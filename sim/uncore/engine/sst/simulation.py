@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from uncore.engine.outside import homes
-from uncore.engine.outside.folder import PROGRAM
+from uncore.engine.outside.run_folder import PROGRAM
 from uncore.engine.sst.netlist import Netlist
 from uncore.engine.sst.network import Network, network
 from uncore.engine.sst.options import MESHES

@@ -17,9 +17,9 @@ from uncore.errors import UserError
 from uncore.execution.rerun import observe
 from uncore.job import Job
 from uncore.report import chart, curve, objects
-from uncore.report.document.machine import takings, traffic
 from uncore.report.document.page import Section, figure, table, write
 from uncore.report.document.source import annotated
+from uncore.report.document.traffic import takings, traffic
 from uncore.report.selection import Wanted
 from uncore.result import Observed, Point, Result, repeats, to_medians
 from uncore.result.frame import names_job

@@ -12,7 +12,7 @@ from typing import Any
 
 from uncore.errors import UserError
 from uncore.trace import Trace
-from uncore.trace.tables import NOT
+from uncore.trace.named_tables import NOT
 
 REGISTER = "write"  # what an interrupt is
 

@@ -20,8 +20,8 @@ from uncore.protocol import tables as protocols
 from uncore.topology.layout import layout
 from uncore.topology.machine import Machine
 from uncore.trace import Trace
+from uncore.trace.named_tables import NOT
 from uncore.trace.places import Places
-from uncore.trace.tables import NOT
 from uncore.trace.words import agent_name
 
 COLUMNS = {

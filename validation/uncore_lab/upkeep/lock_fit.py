@@ -1,8 +1,8 @@
 """What locks cost, simulated beside measured; and the fit of a machine's numbers to a few points.
 
-    python -m uncore_lab.upkeep.locks MACHINE [PRIMITIVE [THREADS]] [--with KEY=VALUE ...]
+    python -m uncore_lab.upkeep.lock_fit MACHINE [PRIMITIVE [THREADS]] [--with KEY=VALUE ...]
                                       [--hold NS] [--think NS] [--ops N] [--cores N] [--seeds N]
-    python -m uncore_lab.upkeep.locks MACHINE --fit [KEY ...] [--write]
+    python -m uncore_lab.upkeep.lock_fit MACHINE --fit [KEY ...] [--write]
 
 MACHINE is one with figures of locks, or what lockhammer calls it (x86-2); PRIMITIVE the beginning
 of a name; several by comma, or `all`.  A cell is threads: measured/simulated (error).
@@ -28,8 +28,8 @@ from uncore_lab.fitting import solve as least
 from uncore_lab.fitting.numbers import Free, free, highest, settings, stepped
 from uncore_lab.upkeep.numbers import amount, put
 from uncore_lab.validate import lockhammer
+from uncore_lab.validate.lock_curves import Point, measure
 from uncore_lab.validate.lockhammer import PRIMITIVES, SEEDS, SLEEPING, Spot
-from uncore_lab.validate.locks import Point, measure
 
 Overrides = dict[str, str]
 Ns = Sequence[float]

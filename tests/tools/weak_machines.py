@@ -1,4 +1,6 @@
-"""Do shipped workloads pass on cores as weak as RVWMO allows?  `python -m tests.tools.weak [NAME]`
+"""Do shipped workloads pass on cores as weak as RVWMO allows?
+
+    python -m tests.tools.weak_machines [NAME]
 
 Runs each workload of `lock/`, `epoch/`, `refcount/` and `counter/`, and each other one that states
 an order (or those named, or whole folders), as shipped, once with each seed, at 2 to 64 harts, on
@@ -96,7 +98,7 @@ def block(jobs: Sequence[Job], cores: int) -> list[str]:
 
 
 def main(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="tests.tools.weak")
+    parser = argparse.ArgumentParser(prog="tests.tools.weak_machines")
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--first", type=int, default=1, metavar="SEED")
     parser.add_argument("--seeds", type=int, default=1000, help="runs of each workload")
@@ -133,6 +135,6 @@ if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
     except UserError as error:
-        sys.exit(f"tests.tools.weak: {error}")
+        sys.exit(f"tests.tools.weak_machines: {error}")
     except KeyboardInterrupt:
         sys.exit(130)

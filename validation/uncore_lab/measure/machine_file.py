@@ -24,7 +24,7 @@ from typing import Any
 from uncore import topology
 from uncore.errors import UserError
 from uncore.host.computer import Cache, Computer, Kind, ranges
-from uncore_lab.measure.layout import Layout, lay_out
+from uncore_lab.measure.cpu_tree import Layout, lay_out
 
 HEAD = """\
 # Written by `uncore measure --topology` from {source}: structure, sizes and the numbers of
