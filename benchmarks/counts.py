@@ -90,9 +90,9 @@ def counted(row: Row) -> dict[str, float]:
     return each | {"bytes": round(long["bytes"] / row.threads), "times": times}
 
 
-def whole(asked: Job) -> dict[str, int]:
+def whole(job_: Job) -> dict[str, int]:
     """What one run counts."""
-    engine = native.start(asked)
+    engine = native.start(job_)
     engine.step(1 << 60)
     assert engine.end == "exited", engine.reason
     counts = engine.counters()
@@ -110,7 +110,7 @@ def can_count_instructions() -> bool:
 
 
 def instructions(times: Mapping[Row, float], build: str = "native-clang") -> dict[Row, float]:
-    """Of the host, each time, by row: how often there was one is known."""
+    """Host instructions a time, by row; how often each happened is given."""
     module = next((BUILD / build).glob("_native*.so"))
     both = collected([job(row, n) for row in times for n in (row.short, row.long)], module)
     return {
@@ -119,12 +119,12 @@ def instructions(times: Mapping[Row, float], build: str = "native-clang") -> dic
     }
 
 
-def collected(asked: Sequence[Job], module: Path) -> list[int]:
+def collected(jobs: Sequence[Job], module: Path) -> list[int]:
     """What each run executes in the engine, in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        given = [Path(folder, f"given{i}") for i, _ in enumerate(asked)]
-        for file, one in zip(given, asked, strict=True):
-            file.write_bytes(pickle.dumps(arguments(one)))
+        given = [Path(folder, f"given{i}") for i, _ in enumerate(jobs)]
+        for file, job_ in zip(given, jobs, strict=True):
+            file.write_bytes(pickle.dumps(arguments(job_)))
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/%p"]
         command += ["--toggle-collect=uncore::Engine::step*"]
         command += [sys.executable, "-I", "-S", str(ALONE), str(module), *map(str, given)]
@@ -132,23 +132,23 @@ def collected(asked: Sequence[Job], module: Path) -> list[int]:
         ran = subprocess.run(command, capture_output=True, text=True, env=environment)
         runs = [Path(folder, process) for process in ran.stdout.split()]
         if ran.returncode:
-            failed = asked[max(0, len(runs) - 1)]
+            failed = jobs[max(0, len(runs) - 1)]
             sys.exit(why(failed, module, ran.stderr.strip() or ran.stdout.strip()))
         return [int(run.read_text().split("totals: ")[1]) for run in runs]
 
 
-def why(asked: Job, module: Path, said: str) -> str:
+def why(job_: Job, module: Path, output: str) -> str:
     """What to do about a run that failed under valgrind."""
-    if "unhandled instruction" in said or "SIGILL" in said:
+    if "unhandled instruction" in output or "SIGILL" in output:
         return (
             f"counts: valgrind does not know an instruction of {module.parent}: it was built for"
             " this host's own processor. Remove that folder and build it again with"
             " `python -m SCons --clang native`, which takes the plainest processor there is"
         )
-    return f"counts: {asked.program.name} failed under valgrind: {said}"
+    return f"counts: {job_.program.name} failed under valgrind: {output}"
 
 
-def arguments(asked: Job) -> tuple[Any, ...]:
+def arguments(job_: Job) -> tuple[Any, ...]:
     """What the engine is given, as plain values that need no package to be read again."""
     taken: list[tuple[Any, ...]] = []
 
@@ -162,7 +162,7 @@ def arguments(asked: Job) -> tuple[Any, ...]:
 
     original, native.Run = native.Run, Run  # type: ignore[misc]
     try:
-        native.start(asked)
+        native.start(job_)
     except Taken:
         pass
     finally:
@@ -188,11 +188,11 @@ def kept() -> dict[str, dict[str, float]]:
     return tomllib.loads(KEPT.read_text()) if KEPT.exists() else {}
 
 
-def worse(row: Row, found: Mapping[str, Any]) -> Iterator[str]:
+def worse(row: Row, counts: Mapping[str, Any]) -> Iterator[str]:
     """A sentence for each count that is more than 2 % above what is kept."""
     for what, before in kept().get(row.name, {}).items():
-        if found.get(what) and found[what] > before * TOLERANCE:
-            yield f"{row.name}: {found[what]} {what} each {row.per}, {before} kept"
+        if counts.get(what) and counts[what] > before * TOLERANCE:
+            yield f"{row.name}: {counts[what]} {what} each {row.per}, {before} kept"
 
 
 def text(rows: Mapping[str, Mapping[str, Any]]) -> str:
@@ -218,19 +218,19 @@ def main() -> int:
     parser.add_argument("--only", default="", help="rows whose name has this word")
     parser.add_argument("--build", default="native-clang", help="folder of build/ with the module")
     parser.add_argument("--renew", action="store_true", help="keep what is counted now")
-    asked = parser.parse_args()
-    can = asked.build != "native-clang" or can_count_instructions()
-    chosen = {row: counted(row) for row in ROWS if asked.only in row.name}
-    times = {row: found["times"] for row, found in chosen.items()}
-    executed = instructions(times, asked.build) if can else {}
+    arguments_ = parser.parse_args()
+    can = arguments_.build != "native-clang" or can_count_instructions()
+    chosen = {row: counted(row) for row in ROWS if arguments_.only in row.name}
+    times = {row: row_["times"] for row, row_ in chosen.items()}
+    executed = instructions(times, arguments_.build) if can else {}
     rows, found_worse = [], []
     for row, counts in chosen.items():
-        found: dict[str, Any] = {"row": row.name, "per": row.per, **counts}
-        found |= {"instructions": executed[row]} if can else {}
-        found_worse += worse(row, found)
-        rows.append(found | {"kept": kept().get(row.name, {}).get("instructions")})
+        row_: dict[str, Any] = {"row": row.name, "per": row.per, **counts}
+        row_ |= {"instructions": executed[row]} if can else {}
+        found_worse += worse(row, row_)
+        rows.append(row_ | {"kept": kept().get(row.name, {}).get("instructions")})
     emit(rows, False, COLUMNS)
-    if asked.renew:
+    if arguments_.renew:
         KEPT.write_text(text({**kept(), **{row["row"]: row for row in rows}}))
         return 0
     for line in found_worse:

@@ -109,15 +109,15 @@ def measure(case: Case) -> dict[str, object]:
 
 
 def _run(case: Case) -> tuple[float, dict[str, int], int, int]:
-    asked = job(case)
-    engine = native.start(next(iter(asked.points())))
+    job_ = job(case)
+    engine = native.start(next(iter(job_.points())))
     begin = time.process_time()
     while engine.step(1_000_000):
         pass
     seconds = time.process_time() - begin
     if engine.end != "exited" or engine.exit_code:
         sys.exit(f"{case.workload} on {case.machine}: {engine.end} {engine.reason}")
-    ops = sum(r.ops for r in program.readback.records(asked.program, engine.read, case.threads))
+    ops = sum(r.ops for r in program.readback.records(job_.program, engine.read, case.threads))
     return seconds, engine.counters(), sum(h["instructions"] for h in engine.harts()), ops
 
 

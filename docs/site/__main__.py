@@ -1,14 +1,17 @@
 """Builds the site: python -m docs.site, or scripts/site, which brings what it needs.
 
-    build/site-pages/    laid out here: the tree's Markdown where it stands, so that links hold,
-                         with lessons, machines and the playground
+    build/site-pages/    laid out here: the tree's Markdown where it stands, so that links hold;
+                         pages and pictures that are made of data; lessons, machines, the playground
     build/site/          what MkDocs makes of it: open index.html, or serve the folder
 
-Nothing of it is committed, and no page asks anybody for anything.
+`--matrices DIR` has complete measured matrices DIR/MACHINE.csv, which are no part of the tree: heat
+maps then show them instead of the carried figures.  Nothing that is made here is committed, and no
+page asks anybody for anything.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import shutil
@@ -16,7 +19,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from docs.site import gallery, playground
+from docs.site import gallery, playground, reference, results
 
 from uncore.study import lessons
 
@@ -26,6 +29,7 @@ PAGES, SITE = TOP / "build/site-pages", TOP / "build/site"
 WASM = TOP / "build/native-web/engine.wasm"
 FIRST = ("README.md", "CHANGELOG.md", "topologies/README.md", "workloads/README.md")
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
+BARS = "<!-- the site puts the table of bars here -->\n"
 PLAY = """# In the browser
 
 [Open the playground](play.html){ .md-button .md-button--primary }
@@ -36,10 +40,12 @@ installation and no server; what it computes has the hashes of `uncore run`.
 """
 
 
-def main() -> None:
+def main(matrices: Path | None = None) -> None:
     shutil.rmtree(PAGES, ignore_errors=True)
-    manual()
-    gallery.write(PAGES / "machines")
+    manual(PAGES)
+    reference.write(PAGES)
+    results.write(PAGES / "docs")
+    gallery.write(PAGES / "machines", matrices)
     for name in lessons.names():
         lessons.write(PAGES / f"docs/lessons/{name}.html", name, home="index.html")
     (PAGES / "playground.md").write_text(PLAY)
@@ -52,7 +58,7 @@ def main() -> None:
     print(f"site: {SITE / 'index.html'}")
 
 
-def manual() -> None:
+def manual(pages: Path) -> None:
     """The tree's Markdown, and whatever it links to."""
     waiting = [TOP / name for name in FIRST] + sorted((TOP / "docs").glob("*.md"))
     waiting += [TOP / "docs/lessons/README.md"]
@@ -62,18 +68,25 @@ def manual() -> None:
         if source in done or not source.is_file():
             continue
         done.add(source)
-        target = PAGES / source.relative_to(TOP)
+        target = pages / source.relative_to(TOP)
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.suffix != ".md":
             shutil.copyfile(source, target)
             continue
         text = source.read_text()
+        links = [(source.parent / link).resolve() for link in LINK.findall(text)]
+        waiting += [link for link in links if TOP in link.parents]
         if source.parent.name == "lessons":  # whose pages are made
             text = re.sub(r"\]\((\w+)\.md\)", r"](\1.html)", text)
-        target.write_text(text)
-        linked = [(source.parent / link).resolve() for link in LINK.findall(text)]
-        waiting += [one for one in linked if TOP in one.parents]
+        text = reference.linked(text, str(source.relative_to(TOP)))
+        target.write_text(text.replace(BARS, results.bars()))
+
+
+def _matrices() -> Path | None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--matrices", type=Path, metavar="DIR")
+    return parser.parse_args().matrices
 
 
 if __name__ == "__main__":
-    main()
+    main(_matrices())

@@ -3,34 +3,33 @@ simulated and measured side by side."""
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
+from docs.site import markdown
 from docs.site.playground import machines
 
 from uncore import topology
 from uncore.report.document.machine import STYLE, topology_of
 from uncore.topology import Machine
+from uncore_lab.figures import hardware
+from uncore_lab.validate import handoff
+from uncore_lab.validate.section import Request
 
-TOP = Path(__file__).resolve().parents[2]
-HEAT = TOP / "docs/validation"  # written by `uncore validate --all --page`
 
-
-def write(folder: Path) -> None:
+def write(folder: Path, matrices: Path | None = None) -> None:
+    """Heat maps show whole measured matrices, where there are any, or else the carried figures."""
     folder.mkdir(parents=True)
-    rows = []
+    rows, measured = [], hardware.carried()
     for name in machines():
-        found, file = topology.load(name), name.replace(":", "-")
-        drawn = topology_of(found).replace("<svg", f"<svg {SPACE}", 1)
+        machine, file = topology.load(name), name.replace(":", "-")
+        drawn = topology_of(machine).replace("<svg", f"<svg {SPACE}", 1)
         at = drawn.index(">", drawn.index("<svg")) + 1
         svg = drawn[drawn.index("<svg") : at] + f"<style>{STYLE}</style>" + drawn[at:]
         (folder / f"{file}.svg").write_text(svg.replace("</figure>", ""))
-        heat = HEAT / f"{name}.png"
-        if heat.is_file():
-            shutil.copyfile(heat, folder / f"{file}.png")
-        (folder / f"{file}.md").write_text(_page(name, file, found, heat.is_file()))
-        measured = "simulated and measured" if heat.is_file() else ""
-        rows.append(f"| [{name}]({file}.md) | {found.name} | {found.harts} | {measured} |")
+        heat = _heat_map(name, folder, matrices) if name in measured else ""
+        (folder / f"{file}.md").write_text(_page(name, file, machine, heat))
+        what = "simulated and measured" if heat else ""
+        rows.append(f"| [{name}]({file}.md) | {machine.name} | {machine.harts} | {what} |")
     head = "# Machines\n\n| machine | name | harts | matrix |\n|---|---|---:|---|\n"
     (folder / "README.md").write_text(head + "\n".join(rows) + "\n")
 
@@ -38,7 +37,13 @@ def write(folder: Path) -> None:
 SPACE = 'xmlns="http://www.w3.org/2000/svg"'
 
 
-def _page(name: str, file: str, machine: Machine, measured: bool) -> str:
+def _heat_map(name: str, folder: Path, matrices: Path | None) -> str:
+    whole = matrices if matrices and (matrices / f"{name}.csv").is_file() else None
+    compared = handoff.compared(name, Request(matrices=whole))
+    return markdown.picture(handoff.picture(compared), folder)
+
+
+def _page(name: str, file: str, machine: Machine, heat: str) -> str:
     levels = " > ".join(machine.levels)
     parts = [
         f"# {machine.name}",
@@ -46,11 +51,12 @@ def _page(name: str, file: str, machine: Machine, measured: bool) -> str:
         f" [Run it in the browser](../play.html#machine={name})",
         f"![topology of {machine.name}]({file}.svg)",
     ]
-    if measured:
+    if heat:
         parts += [
             "## Handing a line over, between all pairs",
-            f"![matrix of {machine.name}, simulated and measured]({file}.png)",
-            "How near they are, in numbers: [validation](../docs/validation.md).",
+            heat,
+            "How near they are, in numbers: [classes](../docs/results/handoffs.md),"
+            " [pairs](../docs/results/pairs.md).",
         ]
     unknown = [f"* `{what}`: {why}" for what, why in machine.unknowns]
     parts += ["## What is not known of it", "\n".join(unknown)] if unknown else []

@@ -22,7 +22,8 @@ import msgspec
 
 from uncore import topology
 from uncore.drawing import standalone
-from uncore.engine import boot, outcome
+from uncore.engine import initial_memory as boot
+from uncore.engine import outcome
 from uncore.engine.native import job_spec, trace
 from uncore.job import Job
 from uncore.job.placement import place
@@ -31,7 +32,7 @@ from uncore.program import abi
 from uncore.program import locate as shelf
 from uncore.program.types import Array, Pointer, Struct, Type
 from uncore.protocol import tables
-from uncore.protocol.shapes import PROTOCOLS
+from uncore.protocol.table_shapes import PROTOCOLS
 from uncore.topology.link import Link
 from uncore.topology.load import shipped
 from uncore.topology.machine import Machine

@@ -34,15 +34,15 @@ with open(os.path.join(FOLDER, "system.json"), encoding="utf-8") as file:
 def make(kind):
     """An object; since 24.1 a controller has its protocol's name before its own, and the short name
     is deprecated."""
-    known, full = vars(m5.objects), system["protocol"] + "_" + kind
-    return known[full if full in known else kind]()
+    classes, full = vars(m5.objects), system["protocol"] + "_" + kind
+    return classes[full if full in classes else kind]()
 
 
 def value(written):
     if written is None:
         return NULL
     if isinstance(written, list):
-        return [value(one) for one in written]
+        return [value(item) for item in written]
     if not isinstance(written, dict):
         return written
     if "object" in written:

@@ -26,8 +26,8 @@ for described in system["objects"]:
         made = objects[owner].setSubComponent(slot, described["type"])
     else:
         made = sst.Component(path, described["type"])
-        place = described["part"] * processes * threads // parts
-        made.setRank(place // threads, place % threads)
+        rank = described["part"] * processes * threads // parts
+        made.setRank(rank // threads, rank % threads)
     made.addParams(described["params"])
     objects[path] = made
 

@@ -112,7 +112,6 @@ class SstHart : public SST::Component, public IssuingPort<SstHart> {
   bool perform_conditional();
   bool reach_register();
   void drain();
-  void retry();
   void answered(Memory::Request* request);
   void stored();
   void loaded(uint64_t value);

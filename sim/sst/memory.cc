@@ -76,14 +76,14 @@ bool SstHart::perform() {
 bool SstHart::perform_load() {
   uint64_t value = 0;
   switch (buffer_.search(access_.address, access_.size, value)) {
-    case StoreBuffer::Found::value:
+    case StoreBuffer::Match::value:
       hart_.clock = std::max(hart_.clock, now()) + cost_.forward;
       resume(value);
       return true;
-    case StoreBuffer::Found::conflict:
+    case StoreBuffer::Match::conflict:
       blocked_ = true;
       return false;
-    case StoreBuffer::Found::nothing:
+    case StoreBuffer::Match::nothing:
       break;
   }
   memory_->send(new Memory::Read(access_.address, access_.size));
@@ -135,7 +135,7 @@ void SstHart::drain() {
 
 void SstHart::stored() {
   storing_.reset();
-  buffer_.pop();
+  buffer_.remove(0);
   drain();
   if (!blocked_) return;
   blocked_ = false;

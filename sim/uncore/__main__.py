@@ -4,7 +4,6 @@ Until the command listens, Ctrl-C ends the process as it ends any other: loading
 takes longer than a hand needs to change its mind, and has nothing to say of itself.
 """
 
-import atexit
 import gc
 import signal
 
@@ -14,9 +13,11 @@ LOADED = 100_000  # objects of a start: looking for garbage among them takes a t
 def main() -> None:
     listens = signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.set_threshold(LOADED)
-    atexit.register(gc.freeze)  # nor among them at the end, which takes a tenth
     from uncore.cli import app  # noqa: PLC0415 (what takes so long)
 
+    # What is loaded stays; the garbage of a run must be collected at the end, or nanobind reports
+    # the objects of the engine that it holds.
+    gc.freeze()
     signal.signal(signal.SIGINT, listens)
     app.main()
 

@@ -22,14 +22,17 @@ from uncore.topology.distance import distance
 from uncore_lab import validate
 from uncore_lab.figures import hardware as figures
 from uncore_lab.figures.simulate import handoffs
+from uncore_lab.results.table import moved
 from uncore_lab.validate import contention, handoff
 from uncore_lab.validate.score import broken, free_numbers, score
 from uncore_lab.validate.section import Request
 
 
 @pytest.mark.parametrize("name", figures.carried())
-def test_the_machine_keeps_its_bounds(name: str) -> None:
-    assert broken(handoff.one(name), figures.read(name)) == []
+def test_the_machine_keeps_its_bounds_and_its_classes_are_those_on_file(name: str) -> None:
+    compared = handoff.compared(name, Request())
+    assert broken(compared.score, figures.read(name)) == []
+    assert [line for table in handoff.tables([compared]) for line in moved(table)] == []
 
 
 @pytest.mark.parametrize("name", figures.carried())
@@ -87,9 +90,9 @@ def test_the_home_is_one_choice_that_matters() -> None:
 
 
 def test_several_processes_find_what_one_does() -> None:
-    one, two = (handoff.run(Request(("r2700x", "i54590"), cores=cores)) for cores in (1, 2))
-    assert [row["machine"] for row in two.rows] == ["r2700x", "i54590"]
-    assert one.rows == two.rows
+    alone, together = (handoff.run(Request(("r2700x", "i54590"), cores=cores)) for cores in (1, 2))
+    assert [row["machine"] for row in together.rows] == ["r2700x", "i54590"]
+    assert alone.rows == together.rows
 
 
 # ---- A user's own matrix -------------------------------------------------------------------------
@@ -112,7 +115,7 @@ def write_matrix(folder: Path, name: str, factor: float = 1.0) -> None:
 
 def test_a_matrix_is_read_in_the_order_of_the_operating_system(tmp_path: Path) -> None:
     write_matrix(tmp_path, "tr1950x")
-    exact = handoff.one("tr1950x", tmp_path)
+    exact = handoff.compared("tr1950x", Request(matrices=tmp_path)).score
     assert exact.pairs_from == "matrix"
     assert exact.pair_mean_err_pct < 0.01 and exact.class_worst_err_pct < 0.01
     assert exact.pair_err_const_pct > 5 and exact.structure == 1.0
@@ -138,7 +141,7 @@ def test_a_machine_past_its_bound_ends_with_status_1(
 def test_a_wrong_matrix_gives_one_clear_message(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "tr1950x.csv").write_text(text)
     with pytest.raises(UserError, match=words):
-        handoff.one("tr1950x", tmp_path)
+        handoff.compared("tr1950x", Request(matrices=tmp_path))
 
 
 def test_an_unknown_machine_is_answered_with_the_nearest_name(
@@ -163,7 +166,7 @@ def test_pairs_of_different_kinds_of_cores_are_classes_of_their_own() -> None:
     """Eight cores of two threads, and two modules of four small ones."""
     machine = topology.load("i912900k")
     classes = figures.by_level(machine)
-    assert {name: one.pairs for name, one in classes.classes.items()} == {
+    assert {name: figure.pairs for name, figure in classes.classes.items()} == {
         "core": 8,
         "module-small": 2 * 6,
         "socket": 28 * 4,
@@ -194,11 +197,11 @@ def test_the_classes_of_a_users_machine_are_its_levels_and_the_sides_of_its_home
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--only", "handof"], "no such experiment; expected one of handoff"),
         (["--only", "handoff", "--all"], "write one or the other"),
-        (["tr1950x", "--page", "x.md"], "a page holds every machine"),
+        (["tr1950x", "--renew"], "a file of results holds every machine"),
         (["--matrix", "x.csv"], "name the one machine"),
         (["tr1950x", "--home", "node0"], "write --matrix FILE"),
         (["tr1950x", "--only", "directory"], "no directory was measured on 'tr1950x'"),
@@ -211,12 +214,12 @@ def test_the_classes_of_a_users_machine_are_its_levels_and_the_sides_of_its_home
     ],
 )
 def test_what_cannot_be_asked_is_explained(
-    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:
         main(["validate", *words])
     assert end.value.code == 2
-    assert said in " ".join(capsys.readouterr().err.split())
+    assert message in " ".join(capsys.readouterr().err.split())
 
 
 def test_every_experiment_that_knows_a_machine_is_asked_about_it(

@@ -1,4 +1,4 @@
-"""Do claims mean what they say, and does the page show what they claim?"""
+"""Do claims mean what they say, and are their answers those on file?"""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import msgspec
 import pytest
 
 from uncore.errors import UserError
-from uncore.support.paths import CHECKOUT
 from uncore_lab import claims as asking
 from uncore_lab.claims.amounts import Amounts, Curve
 from uncore_lab.claims.claim import Claim, Run, claim
 from uncore_lab.claims.collection import load, unasked
-from uncore_lab.claims.page import amount, stated
 from uncore_lab.claims.verdict import judge
+from uncore_lab.results import table
 
 COUNTER = Run(machine="bus:4", workload="counter/atomic", threads="1,2,4", set={"ops": 20})
 ALL = load()
+QUICK = ("brk-peak", "free-local")
 
 
 def asked(answer: Callable[..., float], **keys) -> Claim:
@@ -60,27 +60,34 @@ class Foreseen:
         return self.cell(table, 0, column or 0)
 
 
-@pytest.mark.parametrize("one", ALL, ids=lambda one: one.id)
-def test_every_claim_can_be_asked(one):
+@pytest.mark.parametrize("stated", ALL, ids=lambda stated: stated.id)
+def test_every_claim_can_be_asked(stated):
     """Machines, workloads, parameters, thread counts, tables and amounts exist."""
     curves = {}
-    for name, job in one.jobs().items():
+    for name, job in stated.jobs().items():
         tables = frozenset(table.name for table in job.program.tables)
         curves[name] = Curve({n: Foreseen(n, tables) for n in job.threads})
-    assert one.amount(curves) is not None
-    assert one.neutral is None or not one.expected[0] <= one.neutral <= one.expected[1]
+    assert stated.amount(curves) is not None
+    assert stated.neutral is None or not stated.expected[0] <= stated.neutral <= stated.expected[1]
 
 
-def test_the_page_shows_what_is_claimed():
-    page = stated((CHECKOUT / "docs/claims.md").read_text())
-    assert page == {one.id: (one.claim, amount(one.expected, one.unit)) for one in ALL}
+def test_answers_on_file_are_of_these_claims_and_give_these_verdicts():
+    filed = {line["claim"]: line for line in table.load("claims")}
+    rows = [judge(stated, float(filed[stated.id]["got"])) for stated in ALL]
+    assert table.moved(asking.table(rows), whole=True) == []
+
+
+@pytest.mark.parametrize("ids", [QUICK, pytest.param((), marks=pytest.mark.long)])
+def test_claims_get_the_answers_on_file(ids):
+    rows = asking.ask(load(ids), 1)
+    assert table.moved(asking.table(rows), whole=not ids) == []
 
 
 def test_every_figure_is_a_claim_or_has_a_reason_not_to_be():
-    asked = {number for one in ALL for number in one.figures}
+    claimed = {number for stated in ALL for number in stated.figures}
     left = [number for figures, _, _ in unasked() for number in figures]
-    assert sorted(asked | set(left)) == list(range(1, 185))
-    assert len(left) == len(set(left)) and not asked & set(left)
+    assert sorted(claimed | set(left)) == list(range(1, 185))
+    assert len(left) == len(set(left)) and not claimed & set(left)
 
 
 def test_an_amount_is_the_number_that_the_run_gave():
@@ -142,8 +149,8 @@ def test_times_of_a_table_are_in_ns():
     ],
 )
 def test_the_verdict_follows_from_expected_and_got(expected, neutral, fitted, got, verdict):
-    one = asked(slower, expected=expected, neutral=neutral, fitted=fitted)
-    assert judge(one, got).verdict == verdict
+    stated = asked(slower, expected=expected, neutral=neutral, fitted=fitted)
+    assert judge(stated, got).verdict == verdict
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ import pytest
 from uncore.execution.execute import execute
 from uncore.execution.request import make_job
 from uncore_lab.validate import contention
-from uncore_lab.validate.section import Request
 
+WORST = contention.WORST.bound
 FEW = {
     "i76700hq": (2, 3),
     "graviton2": (2, 8),
@@ -30,28 +30,28 @@ def points(machine: str, kind: str, threads: tuple[int, ...]) -> list[contention
 
 @pytest.mark.parametrize("machine", FEW)
 def test_a_few_predicted_points_keep_the_bounds(machine: str) -> None:
-    found = points(machine, "add", FEW[machine])
-    errors = [abs(point.error) for point in found if point.judged]
-    assert max(errors) < contention.WORST and statistics.median(errors) < contention.MEDIAN
-    assert all(point.fairness > 0.05 for point in found)
+    few = points(machine, "add", FEW[machine])
+    errors = [abs(point.error) for point in few if point.judged]
+    assert max(errors) < WORST and statistics.median(errors) < contention.MEDIAN.bound
+    assert all(point.fairness > 0.05 for point in few)
 
 
 def test_the_rate_falls_gently_beyond_the_socket() -> None:
-    one, all_ = points("x8176x8", "add", (28, 420))
-    assert contention.GENTLE[0] < all_.simulated / one.simulated < contention.GENTLE[1]
+    socket, all_threads = points("x8176x8", "add", (28, 420))
+    assert contention.GENTLE[0] < all_threads.simulated / socket.simulated < contention.GENTLE[1]
 
 
 def test_retrying_costs_more_the_more_cores_retry() -> None:
-    """Of four who compare and swap, one at a time succeeds: measured 18.4, 13.2, 11.5 million."""
+    """One of four compare-and-swaps at a time succeeds: measured 18.4, 13.2, 11.5 million."""
     two, three, four = points("i76700hq", "cas", (2, 3, 4))
     assert two.simulated > 1.2 * three.simulated > 1.4 * four.simulated
-    assert all(abs(point.error) < contention.WORST for point in (two, three, four))
+    assert all(abs(point.error) < WORST for point in (two, three, four))
 
 
 def test_locks_whose_waiters_never_pause_take_as_long_as_measured() -> None:
     """A lock with backoff, say, passes the line on less often: 12 million a second for 5.1."""
-    found = [*points("graviton2", "spin", (4, 12)), *points("graviton2", "ticket", (4, 12))]
-    assert all(abs(point.error) < contention.LOCKS_MEDIAN.goal for point in found)
+    locked = [*points("graviton2", "spin", (4, 12)), *points("graviton2", "ticket", (4, 12))]
+    assert all(abs(point.error) < contention.LOCKS_MEDIAN.goal for point in locked)
 
 
 def test_loops_of_siblings_lose_nothing_to_each_other() -> None:
@@ -63,10 +63,5 @@ def test_loops_of_siblings_lose_nothing_to_each_other() -> None:
         for by in ("add", "cas")
     ]
     for result in execute(jobs, 2):
-        one, two = (point.throughput or 0 for point in result.points)
-        assert 0.8 < two / one < 1.4
-
-
-@pytest.mark.long
-def test_all_predicted_points_keep_the_bounds() -> None:
-    assert contention.run(Request()).broken == []
+        cores, siblings = (point.throughput or 0 for point in result.points)
+        assert 0.8 < siblings / cores < 1.4

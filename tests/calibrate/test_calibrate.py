@@ -69,7 +69,7 @@ def test_numbers_are_found_again(name, home, slice_, factors, tmp_path) -> None:
 @pytest.mark.long
 def test_the_quadrant_of_the_memory_is_found_again(tmp_path) -> None:
     frees = free("tr3960x")
-    moved = settings({key: 1.1 * one.value for key, one in frees.items()}, frees)
+    moved = settings({key: 1.1 * number.value for key, number in frees.items()}, frees)
     machine = topology.load("tr3960x", [*moved, "socket.join.memory=q1"])
     ns = handoffs(machine, figures.by_level(machine, "node0"))
     fitted = solve(Problem.of("tr3960x", write(tmp_path / "m.csv", machine, ns)))
@@ -122,10 +122,10 @@ def test_the_machine_of_the_file_is_as_far_off_as_the_file_says(tmp_path) -> Non
     problem, choice = fitted.problem, fitted.choice
     ns = handoffs(topology.load(output), problem.hardware(choice), rounds=FINE)
     real, ours = problem.classes(problem.measured, choice), problem.classes(ns, choice)
-    said = re.search(r"([\d.]+) % at worst", output.read_text())
-    assert said
+    match = re.search(r"([\d.]+) % at worst", output.read_text())
+    assert match
     worst = max(abs(ours[name] / real[name] - 1) for name in real)
-    assert float(said[1]) == pytest.approx(100 * worst, abs=0.1)
+    assert float(match[1]) == pytest.approx(100 * worst, abs=0.1)
 
 
 def test_what_the_matrix_cannot_tell_is_said(tmp_path) -> None:
@@ -218,5 +218,8 @@ def test_a_number_of_cycles_moves_in_the_kinds_that_inherit_it(tmp_path: Path) -
     file.write_text(
         'extends = "m1pro"\n[core.small]\nclock = "1.6GHz"\n[kinds]\nsmall = "cluster2"\n'
     )
-    one = free(str(file), ["core.mispredict"])["core.mispredict"]
-    assert one.settings(3.0) == ["core.mispredict=3.000000ns", "core.small.mispredict=6.000000ns"]
+    number = free(str(file), ["core.mispredict"])["core.mispredict"]
+    assert number.settings(3.0) == [
+        "core.mispredict=3.000000ns",
+        "core.small.mispredict=6.000000ns",
+    ]

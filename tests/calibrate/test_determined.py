@@ -1,4 +1,4 @@
-"""Is what the data of a fit cannot determine said, and nothing else?  Of made-up slopes."""
+"""Does a fit report just the numbers that its data cannot determine?  On made-up slopes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_numbers_that_are_followed_alike_are_named_with_how_much_of_each() -> No
 
 
 def test_what_fits_badly_determines_less() -> None:
-    """Of six residuals three are left; each off by 0.25, they are worth 0.35 each."""
+    """Three of six residuals are left; each off by 0.25, they are worth 0.35 each."""
     assert undetermined(fitted(ONE, left=0.2)) == []
     assert len(undetermined(fitted(ONE, left=0.25))) == 3
     assert uncertainties(fitted(ONE, left=0.2))["a"] == pytest.approx(0.2 * 2**0.5, rel=1e-3)

@@ -26,10 +26,10 @@ def sums(right: list[float], asked: list[int] | None = None) -> Callable[[np.nda
 
 def test_parts_have_one_value_of_a_number_that_they_share() -> None:
     first, second = sums([0.1, -0.2]), sums([-0.2, 0.3, 0.4])
-    found = solve([Part(["a", "b"], first), Part(["b", "c", "d"], second)])
-    assert list(found.keys) == ["a", "b", "c", "d"]
-    assert found.steps == pytest.approx([0.1, -0.2, 0.3, 0.4], abs=1e-3)
-    assert found.jacobian[:2, 2:] == pytest.approx(0) and found.jacobian.shape == (5, 4)
+    solution = solve([Part(["a", "b"], first), Part(["b", "c", "d"], second)])
+    assert list(solution.keys) == ["a", "b", "c", "d"]
+    assert solution.steps == pytest.approx([0.1, -0.2, 0.3, 0.4], abs=1e-3)
+    assert solution.jacobian[:2, 2:] == pytest.approx(0) and solution.jacobian.shape == (5, 4)
 
 
 def test_a_part_is_asked_as_often_as_its_own_numbers_need() -> None:
@@ -71,8 +71,8 @@ def test_steps_end_at_their_limits() -> None:
         return np.asarray(steps - [10, -10])
 
     parts = [Part("ab", far, [0.5, inf]), Part("b", lambda steps: steps + 10)]
-    found = solve(parts, begin=np.array([0.2, -1.0]))
-    assert found.steps == pytest.approx([0.5 - STEP, -REACH], abs=0.01)
+    solution = solve(parts, begin=np.array([0.2, -1.0]))
+    assert solution.steps == pytest.approx([0.5 - STEP, -REACH], abs=0.01)
     assert max(seen) <= 0.5
 
 
@@ -95,5 +95,5 @@ def test_pairs_and_classes_that_nobody_measured_are_left_out() -> None:
     measured[0, 0] = other[0, 1] = np.nan
     row, corner = np.zeros((2, 3, 3), dtype=bool)
     row[0] = corner[0, 0] = True
-    found = present({"row": row, "corner": corner}, measured, other)
-    assert list(found) == ["row"] and found["row"][0].tolist() == [False, False, True]
+    left = present({"row": row, "corner": corner}, measured, other)
+    assert list(left) == ["row"] and left["row"][0].tolist() == [False, False, True]

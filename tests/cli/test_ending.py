@@ -24,7 +24,7 @@ PATIENCE = 200  # seconds
 
 
 def fields(process: int) -> list[str]:
-    """Of /proc/PID/stat, from the state on; empty when the process is gone."""
+    """The fields of /proc/PID/stat from the state on; empty when the process is gone."""
     try:
         stat = Path(f"/proc/{process}/stat").read_text()
     except OSError:

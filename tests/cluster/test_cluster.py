@@ -16,7 +16,7 @@ WITHOUT = "import sys\nsys.modules['uncore'] = None\n"
 
 
 def jobs(points: int, ops: int = 200, threads=(1, 2, 4, 8)):
-    """Of two machines."""
+    """Jobs of two machines."""
     seeds = tuple(range(1, points // len(threads) // 2 + 1))
     given = {"parameters": {"ops": ops}, "seeds": seeds}
     return [make_job(name, "lock/mcs", threads, **given) for name in ("ring:8", "ccx:2x4")]

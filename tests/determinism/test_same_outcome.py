@@ -26,10 +26,10 @@ OUTCOMES = Path(__file__).with_name("outcomes.py")
 
 def outcomes(*words: str, **environment: str) -> tuple[list[str], str]:
     """Machine, workload and hash of each job; and which copy of the package ran."""
-    found = (environment.pop("PYTHONPATH", ""), str(Path(__file__).parents[2]))
+    python_path = (environment.pop("PYTHONPATH", ""), str(Path(__file__).parents[2]))
     run = subprocess.run(
         [sys.executable, str(OUTCOMES), *words],
-        env=os.environ | environment | {"PYTHONPATH": os.pathsep.join(filter(None, found))},
+        env=os.environ | environment | {"PYTHONPATH": os.pathsep.join(filter(None, python_path))},
         cwd=tempfile.gettempdir(),
         capture_output=True,
         text=True,
@@ -53,7 +53,7 @@ print(ended(system.start(boot(COUNTED))).outcome()["hash"])
 
 
 def kernels_outcome(**environment: str) -> str:
-    """Of one in supervisor mode, on two harts that interrupt each other."""
+    """The outcome of a kernel on two harts that interrupt each other."""
     run = subprocess.run(
         [sys.executable, "-c", KERNEL],
         env=os.environ | environment | {"PYTHONPATH": str(Path(__file__).parents[2])},

@@ -57,11 +57,11 @@ def elsewhere() -> Iterator[Callable[[Path], str]]:
         bufsize=1,
     ) as other:
         assert other.stdin and other.stdout
-        given, said = other.stdin, other.stdout
+        given, output = other.stdin, other.stdout
 
         def ask(state: Path) -> str:
             given.write(f"{state}\n")
-            return said.readline().strip()
+            return output.readline().strip()
 
         yield ask
 
@@ -94,7 +94,7 @@ def test_variants_follow_from_one_start(tmp_path):
     rates = []
     for hold in ("10ns", "400ns"):
         result = take_up(tmp_path / "state", {"hold": hold})
-        assert ("hold", hold) in [tuple(one) for one in result.job["parameters"]]
+        assert ("hold", hold) in [tuple(pair) for pair in result.job["parameters"]]
         assert result.job["since"][0] > 0
         rates.append(result.points[0].throughput)
     assert rates[0] > 2 * rates[1]

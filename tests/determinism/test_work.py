@@ -22,16 +22,20 @@ def test_costs_no_more_than_is_kept(row: counts.Row) -> None:
 
 def test_a_module_that_valgrind_cannot_execute_is_told_with_how_to_build_another() -> None:
     job = counts.job(counts.ROWS[0], 1)
-    said = "vex amd64->IR: unhandled instruction bytes: 0x62 0xF1"
-    told = counts.why(job, Path("build/native-clang/_native.so"), said)
-    assert "Remove that folder" in told and "SCons --clang native" in told and "vex" not in told
+    complaint = "vex amd64->IR: unhandled instruction bytes: 0x62 0xF1"
+    message = counts.why(job, Path("build/native-clang/_native.so"), complaint)
+    assert (
+        "Remove that folder" in message
+        and "SCons --clang native" in message
+        and "vex" not in message
+    )
     assert "it died" in counts.why(job, Path("build/native-clang/_native.so"), "it died")
 
 
 @pytest.mark.bulk
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind counts instructions")
 def test_executes_no_more_instructions_than_are_kept() -> None:
-    """As the pinned clang compiles the engine: elsewhere it would be another program."""
+    """Counts the engine as the pinned clang compiles it: another compiler makes another program."""
     clang.build()
     executed = counts.instructions({row: counts.counted(row)["times"] for row in counts.ROWS})
     assert not [w for row, n in executed.items() for w in counts.worse(row, {"instructions": n})]

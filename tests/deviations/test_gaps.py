@@ -163,7 +163,7 @@ def test_g14_hides_that_no_order_is_asked_for() -> None:
     def old(order: str) -> list[str]:
         machine = topology.load("ring:8", [f"core.order={order}"])
         seen = (point(machine, message, 2, seeds=(seed,)) for seed in range(1, 21))
-        return [failure for one in seen for failure in one["failures"]]
+        return [failure for run in seen for failure in run["failures"]]
 
     assert not old("tso")
     assert any("old" in failure for failure in old("weak"))

@@ -28,7 +28,7 @@ from uncore.engine.reference.log import Record
 from uncore.engine.reference.message import Message
 from uncore.engine.reference.protocol import Protocol
 from uncore.engine.reference.time import AT_ONCE
-from uncore.protocol.shapes import Cell
+from uncore.protocol.table_shapes import Cell
 from uncore.result import log
 from uncore.study.compare import agreement
 
@@ -136,13 +136,13 @@ BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
 
 @pytest.mark.parametrize("what", BREAKS)
 def test_a_broken_rule_is_noticed(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    place, name, broken, job, rule = BREAKS[what]
-    assert hasattr(place, name)
-    monkeypatch.setattr(place, name, broken)
-    found = agreement.compare(make((JOBS | MORE)[job]), ENGINES)
-    assert not found.equal
-    assert found.difference is not None
-    assert rule in found.difference.rule
+    module, name, broken, job, rule = BREAKS[what]
+    assert hasattr(module, name)
+    monkeypatch.setattr(module, name, broken)
+    comparison = agreement.compare(make((JOBS | MORE)[job]), ENGINES)
+    assert not comparison.equal
+    assert comparison.difference is not None
+    assert rule in comparison.difference.rule
 
 
 def test_a_late_interrupt_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,22 +177,24 @@ def test_equal_logs_are_equal() -> None:
 def test_the_difference_that_is_first_in_time_is_shown() -> None:
     """A late end of the first transaction is the consequence of the second one's early start."""
     other = table(FIRST | {"close": 45}, SECOND | {"open": 35})
-    found = agreement.first(table(FIRST, SECOND), other)
-    assert found and found.columns == ("open",)
-    assert found.a and found.b and (found.a["open"], found.b["open"]) == (41, 35)
-    assert "R2" in found.rule
+    difference = agreement.first(table(FIRST, SECOND), other)
+    assert difference and difference.columns == ("open",)
+    assert (
+        difference.a and difference.b and (difference.a["open"], difference.b["open"]) == (41, 35)
+    )
+    assert "R2" in difference.rule
 
 
 def test_what_never_happened_is_later_than_what_did() -> None:
     other = table(FIRST | {"data": -1}, SECOND | {"open": 25})
-    found = agreement.first(table(FIRST, SECOND), other)
-    assert found and found.columns == ("open",)
+    difference = agreement.first(table(FIRST, SECOND), other)
+    assert difference and difference.columns == ("open",)
 
 
 def test_a_record_that_one_engine_lacks_is_missed() -> None:
-    found = agreement.first(table(FIRST, SECOND), table(FIRST))
-    assert found and found.a and found.b is None and "T4" in found.rule
-    assert [record["number"] for record in found.before] == [1]
+    difference = agreement.first(table(FIRST, SECOND), table(FIRST))
+    assert difference and difference.a and difference.b is None and "T4" in difference.rule
+    assert [record["number"] for record in difference.before] == [1]
 
 
 # ---- the command ---------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ def test_the_engines_agree_for_longer_on(name: str) -> None:
 
 
 def agree(case: Case) -> None:
-    found = agreement.compare(make(case), ENGINES)
-    assert found.records > 0
-    assert found.difference is None, found.difference.rule
-    assert found.outcome == {}
+    comparison = agreement.compare(make(case), ENGINES)
+    assert comparison.records > 0
+    assert comparison.difference is None, comparison.difference.rule
+    assert comparison.outcome == {}

@@ -43,8 +43,8 @@ def test_every_rule_is_a_function() -> None:
 
 
 def test_no_function_is_a_rule_that_the_page_lacks() -> None:
-    known = set(rules.rules())
-    unknown = [citation for citation in rules.citations() if set(citation.numbers) - known]
+    numbers = set(rules.rules())
+    unknown = [citation for citation in rules.citations() if set(citation.numbers) - numbers]
     assert not unknown
 
 
@@ -54,7 +54,7 @@ def test_the_rules_of_a_module_are_in_the_order_of_the_page() -> None:
     for citation in rules.citations():
         places[citation.module].append(order.index(citation.numbers[0]))
         assert list(citation.numbers) == sorted(citation.numbers, key=order.index), citation
-    assert {module for module, found in places.items() if found != sorted(found)} == set()
+    assert {module for module, numbers in places.items() if numbers != sorted(numbers)} == set()
 
 
 def test_a_rule_is_in_one_module_unless_it_has_two_sides() -> None:
@@ -62,5 +62,5 @@ def test_a_rule_is_in_one_module_unless_it_has_two_sides() -> None:
     for citation in rules.citations():
         for number in citation.numbers:
             modules[number].add(citation.module)
-    found = {number: where for number, where in modules.items() if len(where) > 1}
-    assert found == TWO_SIDES
+    shared = {number: where for number, where in modules.items() if len(where) > 1}
+    assert shared == TWO_SIDES

@@ -44,7 +44,7 @@ def uses(engine: Any) -> polars.DataFrame:
 def test_the_sums_equal_the_totals(
     where: str, what: str, threads: int, options: dict[str, Any]
 ) -> None:
-    """Of handoffs, invalidations and waiting; and the run is the same without attribution."""
+    """Sums of handoffs, invalidations and waiting; the run is the same without attribution."""
     engine = finished(where, what, threads, {}, **options)
     seen, totals = engine.lines(), engine.counters()
     moved = sum(totals["between"]) + sum(totals["stored"]) + totals["memory"]
@@ -180,7 +180,7 @@ def test_a_weak_hart_waits_for_the_store_that_its_atomic_is_ordered_behind() -> 
 def measured(
     machine: Machine, plans: list[list[Step]]
 ) -> tuple[list[tuple[int, int, int, int]], ...]:
-    """Of places 0 and 1, for each row: reads, writes, misses and ns waited."""
+    """Reads, writes, misses and ns waited of places 0 and 1, for each row."""
     lines = native.run(job(machine, guest("plan"), 1, **words(plans)), LINES)["observed"]["lines"]
     named = {name: one["uses"] for one in lines["lines"] for _, _, name in one["fields"]}
     return tuple(

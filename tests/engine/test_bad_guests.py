@@ -23,7 +23,7 @@ LINES = (PROGRAMS / "bad.c").read_text().splitlines()
 
 
 def line_of(function: str) -> int:
-    """Of the first line of a function's body."""
+    """The number of the first line of a function's body."""
     head = f"static void {function}(void) {{"
     number = next(n for n, text in enumerate(LINES, 1) if text.startswith(head))
     return number if LINES[number - 1].endswith("}") else number + 1

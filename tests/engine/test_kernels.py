@@ -343,7 +343,7 @@ READS_LARGE = READS_LARGE.replace("0x40000000", "0x40200000")
 
 
 def time_with(text: str = READS, **tlb: str) -> int:
-    """Of a kernel that reads a word of each page, turn by turn."""
+    """The time of a kernel that reads a word of each page, turn by turn."""
     pages = {LAST + 8 * n: entry(OLD + 4096 * n, READY) for n in range(PAGES)}
     code = {OLD + 4096 * n: 0x8D02 for n in range(PAGES)}  # jr s10
     tables = {ROOT + 8 * 2: entry(0x80000000, READY), ROOT + 8: entry(MIDDLE, 1)}
@@ -411,3 +411,41 @@ def test_weakly_ordered_machine_is_refused() -> None:
     weak = load("ccx:1x2", ["core.order=weak"])
     with pytest.raises(UserError, match=r"core\.order=tso"):
         system.start(system.Boot(weak, asked.harts, asked.kernel))
+
+
+CONSOLE = """
+    li a7, 0x4442434E
+    li a6, 0
+    li a0, {size}
+    li a1, {address}
+    li a2, 0
+    ecall
+    li t0, WORDS
+    sd a0, 0(t0)
+    sd a1, 8(t0)
+    off 0
+"""
+
+
+def written(address: int, size: int) -> tuple[int, int]:
+    """Error and value of a call that writes to the console."""
+    engine = run(CONSOLE.format(address=address, size=size))
+    error, value = struct.unpack("<qQ", engine.read(WORDS, 16))
+    return error, value
+
+
+@pytest.mark.parametrize(
+    ("address", "size"),
+    [
+        (0x80000008, 2**64 - 4),  # around, to the same place
+        (2**64 - 16, 16),
+        (0x7FFFFFFF, 2),
+        (0x80000000 + (1 << 40), 8),
+    ],
+)
+def test_console_refuses_what_is_no_memory(address: int, size: int) -> None:
+    assert written(address, size) == (-3, 0)
+
+
+def test_console_takes_a_part_of_what_is_much() -> None:
+    assert written(0x80000000, 8 << 20) == (0, 1 << 16)

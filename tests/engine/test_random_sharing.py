@@ -94,7 +94,7 @@ def test_random_sharing_notices_a_broken_cell(
 def test_a_violation_is_counted_and_can_be_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By the command: its exit status, and the words that repeat the run."""
+    """The command's exit status, and the words that repeat the run."""
     place = broken(tmp_path, "client.table", "M", "ProbeM", "give+dirty>M")
     whole = stress.load
 

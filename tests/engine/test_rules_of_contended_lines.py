@@ -1,6 +1,6 @@
 """Does a contended line belong to one hart, exactly as rule C9 of docs/model.md says?
 
-As in test_rules_of_cores.py: small machines, whole nanoseconds, exact expectations.  Cores A and B
+Small machines, whole nanoseconds, exact expectations, like test_rules_of_cores.py.  Cores A and B
 have harts 0 and 1, 2 and 3; the home is at H.
 """
 

@@ -15,7 +15,7 @@ from tests.support.runs import guest, logged, point
 
 
 def costs(*plan: Step, **machine: object) -> list[int]:
-    """Of the steps of a lone hart at A."""
+    """The costs of the steps of a lone hart at A."""
     return [span.cost for span in steps(line(**machine), [plan])[0]]  # type: ignore[arg-type]
 
 
@@ -93,7 +93,7 @@ def test_a_fence_before_reads_waits_for_the_store_buffer(do: Do) -> None:
     assert costs(Step(1000, do))[0] == fetch(A)
 
 
-@pytest.mark.parametrize("do", [Do.STORE_FENCE_RR, Do.STORE_FENCE_WW])
+@pytest.mark.parametrize("do", [Do.STORE_FENCE_RR, Do.STORE_FENCE_WW, Do.STORE_FENCE_TSO])
 def test_another_fence_does_not_wait_for_the_store_buffer(do: Do) -> None:
     """H4: stores become visible in order without it."""
     assert costs(Step(1000, do))[0] == 1

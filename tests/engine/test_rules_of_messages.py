@@ -1,6 +1,6 @@
 """Does each rule of docs/model.md on resolvers, fabric, memory and interrupts (R, F, M, J, I) hold?
 
-As in test_rules_of_cores.py: small machines, whole nanoseconds, exact expectations.
+Small machines, whole nanoseconds, exact expectations, like test_rules_of_cores.py.
 """
 
 from __future__ import annotations

@@ -60,39 +60,39 @@ def found(tmp_path_factory) -> Exploration:
 
 
 def test_all_designs_are_tried_where_there_are_few(found):
-    said = [tuple(one.design.values()) for one in found.tried]
-    assert said == list(product("124", ("20ns", "60ns")))
+    designs = [tuple(design.design.values()) for design in found.tried]
+    assert designs == list(product("124", ("20ns", "60ns")))
 
 
 def test_nothing_allowed_beats_the_front_and_the_front_beats_the_rest(found):
-    front = {one.number for one in found.front}
-    allowed = [one for one in found.tried if one.allowed]
-    assert front and {one.known["cores"] for one in allowed} == {1.0, 2.0}
-    for one in allowed:
-        throughput, area = one.found.objectives
+    front = {design.number for design in found.front}
+    allowed = [design for design in found.tried if design.allowed]
+    assert front and {design.known["cores"] for design in allowed} == {1.0, 2.0}
+    for design in allowed:
+        throughput, area = design.found.objectives
         beaten = any(
             t >= throughput and a <= area and (t, a) != (throughput, area)
             for t, a in (other.found.objectives for other in allowed)
         )
-        assert beaten == (one.number not in front)
+        assert beaten == (design.number not in front)
 
 
 def test_formulas_count_the_parts_of_the_machine(found):
-    one = found.tried[0]
-    assert one.known["area"] == 4 * 3 + 40 / 20
-    assert (one.known["ccx"], one.known["core"]) == (4, 4)
+    design = found.tried[0]
+    assert design.known["area"] == 4 * 3 + 40 / 20
+    assert (design.known["ccx"], design.known["core"]) == (4, 4)
 
 
 def test_energy_is_lines_messages_and_bits_times_their_prices(found):
-    one = found.tried[2]
-    job = next(job for _, job, _ in found.plan.jobs(one.design))
+    design = found.tried[2]
+    job = next(job for _, job, _ in found.plan.jobs(design.design))
     seen = []
     watched = {"probes": frozenset({"traffic"}), "seen": lambda job, saw: seen.append(saw)}
     (result,) = execute([job], **watched)
     point, traffic = result.points[0], seen[0]["traffic"]
     bits = traffic["ccx"][0] * 16 * 8 + traffic["ccx"][1] * 80 * 8
     cost = 5 * point.transfers["memory"] + 2 * sum(traffic["system"]) + 0.01 * bits
-    assert one.known["mcs.energy"] == pytest.approx(cost / point.ops)
+    assert design.known["mcs.energy"] == pytest.approx(cost / point.ops)
 
 
 @pytest.mark.parametrize("machine", ["ring:4", "ccx:2x4", "bus:4"])
@@ -106,11 +106,11 @@ def test_both_engines_count_the_same_messages(machine):
 
 
 def test_the_words_of_a_run_repeat_it(found, monkeypatch, capsys):
-    one = found.front[0]
+    design = found.front[0]
     with pytest.raises(SystemExit):
-        cli.main([*shlex.split(found.to_rows()[one.number - 1]["runs"][0])[1:], "--json"])
+        cli.main([*shlex.split(found.to_rows()[design.number - 1]["runs"][0])[1:], "--json"])
     (row,) = json.loads(capsys.readouterr().out)
-    assert row["result_hash"] == one.results["mcs"].result_hash
+    assert row["result_hash"] == design.results["mcs"].result_hash
 
 
 def test_designs_and_outcomes_do_not_depend_on_the_workers(found, plan):
@@ -118,10 +118,10 @@ def test_designs_and_outcomes_do_not_depend_on_the_workers(found, plan):
 
 
 def test_finished_runs_are_taken_up(plan, monkeypatch, tmp_path, found):
-    kept = Store(tmp_path / "points")
-    explore(plan, store=kept)
+    store_ = Store(tmp_path / "points")
+    explore(plan, store=store_)
     monkeypatch.setattr(engine, "run", lambda *_: pytest.fail("it was run again"))
-    assert explore(plan, store=kept, resume=True).to_rows() == found.to_rows()
+    assert explore(plan, store=store_, resume=True).to_rows() == found.to_rows()
 
 
 def test_an_interrupted_search_says_what_it_has(plan, monkeypatch):
@@ -142,7 +142,7 @@ def test_an_interrupted_search_says_what_it_has(plan, monkeypatch):
 def test_a_design_that_cannot_be_is_no_reason_to_stop(tmp_path):
     text = FILE.replace("cores = [1, 2, 4]", "cores = [2, 3]")
     tried = explore(written(tmp_path, text)).tried
-    assert [bool(one.refused) for one in tried] == [False, False, True, True]
+    assert [bool(design.refused) for design in tried] == [False, False, True, True]
     assert "ccx:1.333333333x3" in tried[2].refused
 
 
@@ -155,7 +155,7 @@ def test_a_machine_on_which_a_program_fails_is_no_design(plan, monkeypatch):
         return run(job, *given)
 
     monkeypatch.setattr(engine, "run", failing)
-    refused = {one.design["cores"]: one.refused for one in explore(plan).tried}
+    refused = {design.design["cores"]: design.refused for design in explore(plan).tried}
     assert refused == {"1": "", "2": "it never ends", "4": ""}
 
 
@@ -170,8 +170,8 @@ def told(seed: int, tmp_path: Path, designs: int = 40) -> list[tuple[float, floa
     assert isinstance(sampler, Sampler)
     while len(asks) < designs:
         for design in sampler.ask(8):
-            known = plan.known(design)
-            cores, latency = known["cores"], known["system.join.latency"]
+            values = plan.known(design)
+            cores, latency = values["cores"], values["system.join.latency"]
             asks.append((cores, latency))
             sampler.tell(design, Found([-abs(latency - 30), 1.0], [cores - 2, 0.0]))
     return asks
@@ -249,9 +249,9 @@ def test_a_formula_without_a_value_is_told(words):
 
 
 def test_braces_hold_words_and_values():
-    known = {"home": "node0", "n": 4.0}
-    assert Template.read("{home}-{256/n}x{ n }", "f:1").text(known) == "node0-64x4"
-    assert Constraint.read("n >= 5", "f:1").excess(known) == 1
+    values = {"home": "node0", "n": 4.0}
+    assert Template.read("{home}-{256/n}x{ n }", "f:1").text(values) == "node0-64x4"
+    assert Constraint.read("n >= 5", "f:1").excess(values) == 1
 
 
 @pytest.mark.parametrize("ending", ["svg", "html"])

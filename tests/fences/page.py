@@ -44,8 +44,8 @@ Every workload of {folders} with all its orders relaxed and its fences for the c
 
 def workloads() -> list[str]:
     """Those whose orders are weakened at once."""
-    found = (file for folder in FOLDERS for file in sorted((paths.WORKLOADS / folder).glob("*.c")))
-    return [file.relative_to(paths.WORKLOADS).with_suffix("").as_posix() for file in found]
+    files = (file for folder in FOLDERS for file in sorted((paths.WORKLOADS / folder).glob("*.c")))
+    return [file.relative_to(paths.WORKLOADS).with_suffix("").as_posix() for file in files]
 
 
 def source_of(workload: str) -> variants.Source:
@@ -55,12 +55,12 @@ def source_of(workload: str) -> variants.Source:
 def keys(source: variants.Source) -> list[str]:
     """What each order is called in the reasons: its file and what it says, and which of several."""
     seen: Counter[str] = Counter()
-    found = []
-    for place in source.orders:
-        key = f"{source.named(place.file)}: {place.order.says}"
+    keys_ = []
+    for order in source.orders:
+        key = f"{source.named(order.file)}: {order.order.says}"
         seen[key] += 1
-        found.append(key if seen[key] == 1 else f"{key}, {seen[key]}")
-    return found
+        keys_.append(key if seen[key] == 1 else f"{key}, {seen[key]}")
+    return keys_
 
 
 def reasons() -> Mapping[str, Mapping[str, str]]:
@@ -71,8 +71,8 @@ def ask(
     source: variants.Source, questions: Sequence[asking.Question], trials: Trials
 ) -> list[list[Answer]]:
     """What came of each question."""
-    found = dict(asking.answers(source, questions, trials, os.cpu_count() or 1))
-    return [found[number] for number in range(len(questions))]
+    answers = dict(asking.answers(source, questions, trials, os.cpu_count() or 1))
+    return [answers[number] for number in range(len(questions))]
 
 
 def page(trials: Trials) -> Iterator[str]:
@@ -92,13 +92,13 @@ def page(trials: Trials) -> Iterator[str]:
 
 
 def _verdicts(answers: Sequence[Answer]) -> str:
-    said: dict[str, list[str]] = defaultdict(list)
+    by_verdict: dict[str, list[str]] = defaultdict(list)
     for answer in answers:
         if answer.verdict == asking.SAME:
             return "the same instructions"
         end = f"fails, seed {answer.failure.seed}" if answer.failure else "passes"
-        said[end].append(answer.weakened)
-    return "; ".join(f"{', '.join(to)}: {end}" for end, to in said.items())
+        by_verdict[end].append(answer.weakened)
+    return "; ".join(f"{', '.join(to)}: {end}" for end, to in by_verdict.items())
 
 
 def _at_once(workload: str, trials: Trials, why: Mapping[str, str]) -> str:

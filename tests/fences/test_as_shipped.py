@@ -11,6 +11,8 @@ from uncore.program import Program
 SEEDS = range(1, 7)  # one for each number of harts
 
 
-@pytest.mark.parametrize("workload", weak.workloads(page.FOLDERS), ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "workload", weak.workloads(page.FOLDERS), ids=lambda workload_: workload_.name
+)
 def test_a_workload_passes_as_it_is_shipped(workload: Program) -> None:
     assert not weak.block([weak.point(workload, seed) for seed in SEEDS], 1)

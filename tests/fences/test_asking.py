@@ -60,7 +60,7 @@ def test_a_fence_that_even_tso_needs_is_needed_and_its_failure_repeats(answers):
 
 
 def test_an_order_in_a_macro_is_one_and_what_is_not_compiled_in_changes_nothing(answers):
-    assert [to for place, to in answers if place == "handed.h:4"] == ["relaxed"]
+    assert [to for position, to in answers if position == "handed.h:4"] == ["relaxed"]
     unused = answers["handed.h:6", "relaxed"]
     assert (unused["verdict"], unused["runs"]) == ("same code", 0)
 
@@ -84,8 +84,12 @@ def test_after_a_run_a_program_that_says_relaxed_is_asked_about_once(uncore):
 
 def test_the_answers_are_the_same_every_time_and_the_source_is_untouched(uncore):
     before = Path(FLAGS).read_text()
-    one, two = (uncore("fences", FLAGS, *FEW, "--at-once")[1] for _ in range(2))
-    assert one == two and "all at once" in one and "flags.c:28" not in one.partition("\n\n")[0]
+    first, second = (uncore("fences", FLAGS, *FEW, "--at-once")[1] for _ in range(2))
+    assert (
+        first == second
+        and "all at once" in first
+        and "flags.c:28" not in first.partition("\n\n")[0]
+    )
     assert Path(FLAGS).read_text() == before
 
 

@@ -18,14 +18,14 @@ def test_each_order_has_a_reason_and_a_row(workload: str) -> None:
     assert page.keys(source) == list(why)
     section = WRITTEN.read_text().partition(f"## `{workload}`\n")[2].partition("\n## ")[0]
     rows = [line for line in section.splitlines() if line.startswith("| `")]
-    for place, reason, row in zip(source.orders, why.values(), rows, strict=True):
-        where = f"`{source.named(place.file)}:{place.order.line}` {place.order.says}"
+    for order, reason, row in zip(source.orders, why.values(), rows, strict=True):
+        where = f"`{source.named(order.file)}:{order.order.line}` {order.order.says}"
         assert row.startswith(f"| {where} |") and row.endswith(f"| {reason} |")
 
 
 def test_every_workload_is_asked_with_all_orders_weakened() -> None:
-    told = WRITTEN.read_text().partition("## All orders at once")[2]
-    assert [line.split("`")[1] for line in told.splitlines() if line.startswith("| `")] == (
+    section = WRITTEN.read_text().partition("## All orders at once")[2]
+    assert [line.split("`")[1] for line in section.splitlines() if line.startswith("| `")] == (
         page.workloads()
     )
 

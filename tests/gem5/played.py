@@ -82,15 +82,15 @@ class Played:
 
 def _kinds(path: Path) -> set[str]:
     """Every type that a document names."""
-    found: set[str] = set()
+    kinds: set[str] = set()
 
     def look(value: Any) -> None:
         if isinstance(value, dict):
-            found.update(value[key] for key in ("type", "new") if isinstance(value.get(key), str))
+            kinds.update(value[key] for key in ("type", "new") if isinstance(value.get(key), str))
             value = list(value.values())
         if isinstance(value, list):
-            for one in value:
-                look(one)
+            for item in value:
+                look(item)
 
     look(json.loads(path.read_text()))
-    return found
+    return kinds

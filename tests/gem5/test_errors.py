@@ -23,7 +23,7 @@ from uncore.result import Point
 
 END = "uncore: exit code={} tick=5 cause=semi:ADP_Stopped_ApplicationExit"
 RECORDS = "".join(f"uc: hart={n} ops=3 begin={10 + n} end={40 + n} failures=0\n" for n in range(2))
-# As gem5 24.0 writes them: of two controllers, and of one.
+# Statistics as gem5 24.0 writes them: of two controllers, and of one.
 STATISTICS = """
 simInsts                                       1234                       # Instructions (Count)
 system.ruby.L1Cache_Controller.Load      |        5     50.00%     50.00% |        5     50.00%\
@@ -41,7 +41,7 @@ system.ruby.{0}L1Cache_Controller.M.Fwd_GETX |        0      0.00%      0.00% | 
 system.ruby.{0}L1Cache_Controller.S.Inv            1       0.00%      0.00% (Unspecified)
 system.ruby.{0}L2Cache_Controller.SS.L1_GETX            7       0.00%      0.00% (Unspecified)
 """.replace("\\\n", "")
-# Of CHI: two cores' controllers and a bank's are of one kind.
+# CHI: two cores' controllers and a bank's are of one kind.
 CHI = """
 simInsts                                         99                       # Instructions (Count)
 system.ruby.Cache_Controller.I.ReadUnique |        0      0.00%      0.00% |        0      0.00%\
@@ -65,13 +65,13 @@ def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def gem5_that(place: Path, does: str, version: str = "24.0.0.1", **build: object) -> None:
+def gem5_that(path: Path, does: str, version: str = "24.0.0.1", **build: object) -> None:
     about = {"USE_RISCV_ISA": True, "PROTOCOL": "MESI_Two_Level", "NUMBER_BITS_PER_SET": 64}
-    said = json.dumps({"version": version, "build": about | build})
-    script = place / "gem5.opt"
+    about_json = json.dumps({"version": version, "build": about | build})
+    script = path / "gem5.opt"
     script.write_text(
         "#!/bin/sh\n"
-        f"case \"$*\" in *about.py) echo 'uncore: {said}'; exit;; esac\n"
+        f"case \"$*\" in *about.py) echo 'uncore: {about_json}'; exit;; esac\n"
         f"mkdir -p m5out\n{does}\n"
     )
     script.chmod(0o755)
@@ -171,8 +171,8 @@ def test_the_program_traps(played: Path) -> None:
 
 def test_the_program_runs_out_of_patience(played: Path) -> None:
     """Then it ends at once, and prints no records."""
-    said = "uc: check failed hart=0 times=1 the program has not ended within its patience"
-    gem5_that(played, f"echo '{said}'; echo '{END.format(1)}'; touch m5out/stats.txt")
+    message = "uc: check failed hart=0 times=1 the program has not ended within its patience"
+    gem5_that(played, f"echo '{message}'; echo '{END.format(1)}'; touch m5out/stats.txt")
     with pytest.raises(GuestError, match="status 1: hart 0: the program has not ended within"):
         api.run(*PLAY, engine="gem5")
 

@@ -15,7 +15,8 @@ from tests.gem5.played import Played
 from uncore import topology
 from uncore.engine import export
 from uncore.engine.gem5 import engine as gem5
-from uncore.engine.gem5 import fabric, system
+from uncore.engine.gem5 import fabric
+from uncore.engine.gem5 import simulation as system
 from uncore.engine.gem5.levels import levels
 from uncore.engine.outside import homes
 from uncore.engine.outside.folder import CONFIGURATION
@@ -33,15 +34,15 @@ FLAT, DEEP = "one level", "all levels"
 
 @cache
 def exported(machine: str, what: str = FLAT) -> tuple[Job, str, dict[str, Any]]:
-    """Of harts that share one level, or of harts all over the machine: what can express them."""
+    """The folder of harts that share one level, or that stand all over the machine."""
     whole = topology.load(machine, [])
     threads = min(sharing(whole), gem5.HARTS) if what == FLAT else min(whole.cores, MOST)
-    place = "compact" if what == FLAT else "scatter"
+    placement = "compact" if what == FLAT else "scatter"
     if whole.kinds:  # the harts of a job are of one
         alike = [core for core, kind in enumerate(whole.core_kinds) if kind == "core"]
         threads = min(threads, len(alike))
-        place = ",".join(str(whole.harts_of(core)[0]) for core in alike)
-    job = make_job(machine, "lock/ticket", [threads], smt=False, engine="gem5", placement=place)
+        placement = ",".join(str(whole.harts_of(core)[0]) for core in alike)
+    job = make_job(machine, "lock/ticket", [threads], smt=False, engine="gem5", placement=placement)
     protocol = gem5.choose(job, None) if what == FLAT else "CHI"
     return job, protocol, system.describe(job, protocol)
 
@@ -71,13 +72,13 @@ def test_every_link_on_a_route_is_there_with_its_latency(machine: str, what: str
     links = [job.machine.links[n] for n in Routes(job.machine).among(sorted(set(stops.values())))]
     routers = _routers(document, stops)
     wires = _wires(document, period)
-    found = {(source, target): ps for source, target, ps in wires}
-    assert len(found) == len(wires)
+    latencies = {(source, target): ps for source, target, ps in wires}
+    assert len(latencies) == len(wires)
     channels = Counter(link.channel for link in links if link.channel >= 0)
     for link in links:
         a, b = (routers.get(stop) for stop in (link.source, link.target))
         if a is not None and b is not None and channels[link.channel] <= 1:
-            assert abs(found[a, b] - link.control) <= _off(link.control, period)
+            assert abs(latencies[a, b] - link.control) <= _off(link.control, period)
 
 
 @pytest.mark.parametrize("what", [FLAT, DEEP])
@@ -109,7 +110,9 @@ def test_each_level_asks_the_next(machine: str) -> None:
             address = homes.RAM + node * job.machine.memories[0].size
             passed, at = [], f"private{hart}"
             while below := objects[at]["values"].get("downstream_destinations"):
-                holding = [one["object"] for one in below if _owns(objects[one["object"]], address)]
+                holding = [
+                    child["object"] for child in below if _owns(objects[child["object"]], address)
+                ]
                 (at,) = holding
                 passed.append(at)
             assert passed.pop() == f"memory_node{node}"
@@ -122,7 +125,9 @@ def test_a_bus_is_one_link_for_all() -> None:
     job, _, document = exported("bus:4")
     (channel,) = {link.channel for link in job.machine.links if link.channel >= 0}
     busy = next(link.data_busy for link in job.machine.links if link.channel == channel)
-    wires = [one["values"] for name, one in document["objects"].items() if name[:4] == "wire"]
+    wires = [
+        object_["values"] for name, object_ in document["objects"].items() if name[:4] == "wire"
+    ]
     (narrow,) = [wire for wire in wires if wire["bandwidth_factor"] < fabric.NO_LIMIT]
     into = [wire for wire in wires if wire["dst_node"] == narrow["src_node"]]
     assert len(into) == 5
@@ -136,16 +141,16 @@ def test_every_output_of_a_router_has_its_buffers(machine: str) -> None:
     networks = gem5.PROTOCOLS[protocol].networks
     out = Counter(source for source, _, _ in _wires(document, 1))
     out.update(router for router, _ in _ends(document))
-    for name, one in document["objects"].items():
-        if one["type"] == "Switch":
+    for name, object_ in document["objects"].items():
+        if object_["type"] == "Switch":
             ways = out[int(name.removeprefix("router"))]
-            assert len(one["values"]["port_buffers"]) == ways * networks > 0
+            assert len(object_["values"]["port_buffers"]) == ways * networks > 0
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("home", ["addressed", "interleave", "node1"])
 def test_every_address_has_one_home_and_one_bank(protocol: str, home: str) -> None:
-    """As the machine deals them (rule A4); MESI_Two_Level's banks have no addresses written."""
+    """Homes are as rule A4 deals them; MESI_Two_Level's banks have no addresses written."""
     job = make_job("power9x2", "lock/ticket", [4], smt=False, home=home, engine="gem5")
     if protocol == "MESI_Two_Level" and home != "node1":
         pytest.skip("its banks cannot be of a node")
@@ -158,8 +163,8 @@ def test_every_address_has_one_home_and_one_bank(protocol: str, home: str) -> No
             for kind in kinds:
                 owners = [
                     name
-                    for name, one in objects.items()
-                    if name.startswith(kind) and _owns(one, address)
+                    for name, object_ in objects.items()
+                    if name.startswith(kind) and _owns(object_, address)
                 ]
                 right = {"addressed": page * 4096 // size, "interleave": page % count, "node1": 0}
                 assert owners == [f"{kind}{right[home]}"], (home, hex(address))
@@ -169,9 +174,9 @@ def test_every_address_has_one_home_and_one_bank(protocol: str, home: str) -> No
 def test_lines_are_dealt_out_to_banks_in_turn(protocol: str) -> None:
     job = make_job("mesh:4x3", "lock/ticket", [4], engine="gem5")
     objects = system.describe(job, protocol)["objects"]
-    banks = [one for name, one in objects.items() if name.startswith("bank")]
+    banks = [object_ for name, object_ in objects.items() if name.startswith("bank")]
     for line in (0, 1, 2, 7, 8, 21, 1 << 20):
-        owners = [n for n, one in enumerate(banks) if _owns(one, homes.RAM + line * 64)]
+        owners = [n for n, object_ in enumerate(banks) if _owns(object_, homes.RAM + line * 64)]
         assert owners == [line % 8]
 
 
@@ -192,16 +197,16 @@ def test_the_configuration_makes_and_connects_each_object(machine: str, tmp_path
     played.run(tmp_path / CONFIGURATION)
     assert json.loads((tmp_path / "system.json").read_text()) == document
     named = list(document["objects"].values())
-    assert played.made[: len(named)] == [one["type"] for one in named]
-    for one, made in zip(named, played.objects, strict=False):
-        for name, value in one["values"].items():
+    assert played.made[: len(named)] == [object_["type"] for object_ in named]
+    for object_, made in zip(named, played.objects, strict=False):
+        for name, value in object_["values"].items():
             if "." not in name and not isinstance(value, dict | list):
                 assert made.parts[name] == value
     assert played.order[-2:] == ["instantiate", "simulate"]
     harts = job.threads[0]
     assert played.order.count("createThreads") == harts
     assert played.order.count("setup_buffers") == len(_wires(document, 1))
-    (cpu,) = [one for one in played.objects if one.kind == "RiscvTimingSimpleCPU"][-1:]
+    (cpu,) = [object_ for object_ in played.objects if object_.kind == "RiscvTimingSimpleCPU"][-1:]
     assert cpu.parts["icache_port"].path.endswith("port")
     assert cpu.parts["dcache_port"].path.endswith("in_ports")
 
@@ -215,7 +220,7 @@ def test_a_folder_suits_gem5_before_and_after_24_1(newer: bool, tmp_path: Path) 
     played.run(tmp_path / CONFIGURATION)
     assert "L1Cache_Controller" in played.made
     for kind in ("RubyPrefetcher", "RubyDirectoryMemory"):
-        (first, *_) = [one for one in played.objects if one.kind == kind]
+        (first, *_) = [object_ for object_ in played.objects if object_.kind == kind]
         assert first.parts.get("block_size") == (64 if newer else None)
 
 
@@ -234,8 +239,8 @@ def test_a_folder_is_complete_and_reproducible(tmp_path: Path) -> None:
     ]
     for name, content in files.items():
         assert (tmp_path / "two" / name).read_bytes() == content
-    kept = json.loads(files["job.json"])
-    assert Job.of(kept, job.program).document() == job.document()
+    job_document = json.loads(files["job.json"])
+    assert Job.of(job_document, job.program).document() == job.document()
     assert protocol.encode() in files["README.md"]
     assert files["code.bin"] in files["program.elf"]
 
@@ -259,7 +264,11 @@ def _period(document: dict[str, Any]) -> int:
 
 def _ends(document: dict[str, Any]) -> list[tuple[int, str]]:
     """Router and controller of each endpoint's link."""
-    links = [one["values"] for one in document["objects"].values() if "ext_node" in one["values"]]
+    links = [
+        object_["values"]
+        for object_ in document["objects"].values()
+        if "ext_node" in object_["values"]
+    ]
     return [(_number(link["int_node"]), link["ext_node"]["object"]) for link in links]
 
 
@@ -268,7 +277,11 @@ def _routers(document: dict[str, Any], stops: dict[str, int]) -> dict[int, int]:
 
 
 def _wires(document: dict[str, Any], period: int) -> list[tuple[int, int, int]]:
-    wires = [one["values"] for one in document["objects"].values() if "src_node" in one["values"]]
+    wires = [
+        object_["values"]
+        for object_ in document["objects"].values()
+        if "src_node" in object_["values"]
+    ]
     assert all(wire["weight"] == wire["latency"] >= 1 for wire in wires)
     assert len({wire["link_id"] for wire in wires}) == len(wires)
     return [
@@ -287,11 +300,13 @@ def _off(latency: int, period: int) -> float:
 
 
 def _owns(described: dict[str, Any], address: int) -> bool:
-    return any(_holds(one["range"], address) for one in described["values"]["addr_ranges"])
+    return any(
+        _holds(described_["range"], address) for described_ in described["values"]["addr_ranges"]
+    )
 
 
 def _holds(range_: dict[str, Any], address: int) -> bool:
-    """As gem5's AddrRange decides (src/base/addr_range.hh)."""
+    """Decides like gem5's AddrRange (src/base/addr_range.hh)."""
     if not range_["start"] <= address < range_["start"] + range_["size"]:
         return False
     masks = range_.get("masks", [])

@@ -62,7 +62,7 @@ def test_without_the_stacks(refusal, whole: bytes) -> None:
 
 def test_damaged_names_of_kinds(refusal) -> None:
     """Names that are no text; once they were read only when a run had ended."""
-    program = next(one for one in shipped() if len(one.kinds) > 1)
+    program = next(candidate for candidate in shipped() if len(candidate.kinds) > 1)
     data, kinds = program.data, "|".join(program.kinds).encode()
     assert "section .uc.kinds is damaged" in refusal(data.replace(kinds, b"\xff" * len(kinds)))
 

@@ -50,9 +50,9 @@ def test_sabotage_is_noticed(compile_guest, name: str) -> None:
 @pytest.mark.parametrize("threads", [2, 4, 8])
 @pytest.mark.parametrize("name", BREAKABLE)
 def test_a_workload_passes_where_a_mistake_has_time_to_show(name: str, threads: int) -> None:
-    """As shipped; what is held lasts, or a core would be alone with the line whatever it did."""
+    """Shipped workloads pass; holds last, or a core would be alone with the line anyway."""
     program = find(name)
-    lasts = {"hold": "100ns"} if "hold" in {known.name for known in program.params} else {}
+    lasts = {"hold": "100ns"} if "hold" in {parameter.name for parameter in program.params} else {}
     job = request.make_job("ccx", program, (threads,), parameters=lasts | parameters_of(name))
     assert native.run(job, frozenset())["failures"] == []
 

@@ -49,7 +49,7 @@ def test_every_workload_is_shipped_with_a_summary_and_source_lines() -> None:
         assert program.source_line(program.entry) == "runtime/guest/start.S:" + str(start_line())
         code = program.segments[0]
         places = {program.source_line(code.address + at) for at in range(0, len(code.data), 4)}
-        assert any(place and place.startswith(f"{program.name}.c:") for place in places)
+        assert any(line and line.startswith(f"{program.name}.c:") for line in places)
 
 
 def start_line() -> int:
@@ -70,12 +70,12 @@ def test_only_rv64ima_zicsr_zifencei(name: str) -> None:
 def test_the_same_sources_elsewhere_give_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    elsewhere = tmp_path / "a/longer/path/than/the/other/workloads"
-    shutil.copytree(paths.WORKLOADS, elsewhere)
-    monkeypatch.setattr(paths, "WORKLOADS", elsewhere)
+    copied = tmp_path / "a/longer/path/than/the/other/workloads"
+    shutil.copytree(paths.WORKLOADS, copied)
+    monkeypatch.setattr(paths, "WORKLOADS", copied)
     monkeypatch.setattr(build, "ZIG_CACHE", tmp_path / "cache")
     monkeypatch.chdir(tmp_path)
-    build.build(elsewhere / "lock/mcs.c", tmp_path / "mcs.elf")
+    build.build(copied / "lock/mcs.c", tmp_path / "mcs.elf")
     assert (tmp_path / "mcs.elf").read_bytes() == find("lock/mcs").data
 
 

@@ -82,14 +82,14 @@ def test_folding_a_part_under_its_lock_makes_tasks_that_map_queue():
 
 
 def gain_of_threads(**parameters: str) -> float:
-    """Of page faults, 12 threads of a process over one."""
+    """The gain in page faults of 12 threads of a process over one."""
     values = {"queues": "percpu", "tasks": "threads", "work": "5000", "pages": "32", "ops": "64"}
     values |= parameters
     points = api.run("ccx:3x4", "kernel/page_fault", [1, HARTS], parameters=values).points
-    one, many = (
+    alone, many = (
         statistics.median(p.throughput for p in points if p.threads == n) for n in (1, HARTS)
     )
-    return many / one
+    return many / alone
 
 
 def test_who_unmaps_keeps_the_threads_of_its_process_out():

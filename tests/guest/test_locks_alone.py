@@ -86,7 +86,7 @@ def test_a_spin_lasts_what_was_asked_for(machine: str) -> None:
 
 
 def test_random_delays_cost_no_instructions() -> None:
-    """Of who delays; hart 0 spins until all have ended, but with this seed it ends last."""
+    """Counts the delayed hart; hart 0 spins until all have ended; with this seed it ends last."""
     few, many = (
         runs.point("x8180x2", "lock/event_mutex", 2, ops=50, pauses=pauses, seeds=(2,))
         for pauses in (50, 5000)

@@ -44,7 +44,7 @@ def test_tournament_fills_the_table_of_pairs(qemu, name: str) -> None:
 
 
 def test_patched_elf_runs_as_its_boot_block_says(qemu, tmp_path: Path) -> None:
-    """As an engine that loads a file starts it: no command line, parameters patched, ps clock."""
+    """Started as by an engine that loads a file: no command line, parameters patched, ps clock."""
     program = find("counter/atomic")
     elf = tmp_path / "patched.elf"
     boot = {"harts": 2, "report": True, "timebase_hz": 10_000_000}
@@ -96,9 +96,9 @@ def test_exception_names_hart_and_place(qemu, compile_guest) -> None:
     outcome = qemu(program.path, 3)
     assert outcome.status == 3
     assert "uc: trap hart=2 mcause=0x7 mepc=0x8000" in outcome.console
-    told = readback.trap_from_text(program, outcome.console)
-    assert told and told.startswith("hart 2: store or atomic access fault at 0x8000")
-    assert told.endswith("(guest.c:4), mtval 0x8") and " uc_main+0x" in told
+    message = readback.trap_from_text(program, outcome.console)
+    assert message and message.startswith("hart 2: store or atomic access fault at 0x8000")
+    assert message.endswith("(guest.c:4), mtval 0x8") and " uc_main+0x" in message
 
 
 def test_a_barrier_holds_everybody_back(qemu, compile_guest) -> None:

@@ -97,8 +97,8 @@ def test_image_holds_boot_block_and_values(ticket: Program) -> None:
         return memoryview(data[at : at + 8 * count]).cast("Q").tolist()
 
     fields = abi.FIELDS["uc_boot"][1:]
-    found = words(ticket.symbol("uc_boot").address + 8, len(fields))
-    assert dict(zip(fields, found, strict=True)) == boot | {"clock": 0, "multicast": 0, "report": 0}
+    block = words(ticket.symbol("uc_boot").address + 8, len(fields))
+    assert dict(zip(fields, block, strict=True)) == boot | {"clock": 0, "multicast": 0, "report": 0}
     assert words(ticket.parameter("hold").address, 1) == [7]
     assert words(ticket.parameter("ops").address, 1) == [100]
 

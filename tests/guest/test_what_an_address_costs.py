@@ -31,10 +31,10 @@ def test_parts_of_a_counter_scale_unless_they_share_lines() -> None:
 
 
 def test_a_locked_structure_pays_for_each_further_line() -> None:
-    """By harts of two dies: how two complexes of one queue for the lock varies with everything."""
-    one, two, three = (run("layout/hot_structure", 32, lines=n).elapsed_ps for n in (1, 2, 3))
-    assert one < two < three
-    assert 1.2 < three / two < 1.5
+    """On harts of two dies, for how two complexes of one queue varies with everything."""
+    first, second, third = (run("layout/hot_structure", 32, lines=n).elapsed_ps for n in (1, 2, 3))
+    assert first < second < third
+    assert 1.2 < third / second < 1.5
 
 
 def test_a_list_touches_a_line_per_element_and_an_array_a_quarter() -> None:

@@ -55,28 +55,28 @@ def test_rates_of_tasks_are_those_that_willitscale_reads(tasks: Path, tmp_path: 
 def test_a_task_that_ends_before_it_has_counted_is_told(tasks: Path) -> None:
     broken = tasks.with_name("broken")
     broken.symlink_to(tasks)
-    found = ran(broken, "2")
-    assert found.returncode == 1 and "process" not in found.stdout
-    assert found.stderr == "broken: a task ended before it had counted once\n"
+    ended = ran(broken, "2")
+    assert ended.returncode == 1 and "process" not in ended.stdout
+    assert ended.stderr == "broken: a task ended before it had counted once\n"
 
 
 @pytest.mark.parametrize("count", ["0", "129", "many"])
 def test_a_number_of_tasks_that_cannot_be_is_refused(tasks: Path, count: str) -> None:
-    found = ran(tasks, count)
-    assert found.returncode == 2 and found.stdout == ""
-    assert found.stderr == f"count1: found '{count}', expected a number of tasks from 1 to 128\n"
+    ended = ran(tasks, count)
+    assert ended.returncode == 2 and ended.stdout == ""
+    assert ended.stderr == f"count1: found '{count}', expected a number of tasks from 1 to 128\n"
 
 
 @pytest.mark.parametrize("what", ["munmap", "protect", "membarrier", "far", "futex", "sleepers"])
 def test_a_path_is_timed_for_each_number_asked_for(calls: Path, what: str) -> None:
-    found = ran(calls, what, "1", "1")
-    assert found.returncode == 0, found.stderr
-    assert re.fullmatch(rf"({what} 1 \d+\.\d\d us\n){{2}}", found.stdout)
+    ended = ran(calls, what, "1", "1")
+    assert ended.returncode == 0, ended.stderr
+    assert re.fullmatch(rf"({what} 1 \d+\.\d\d us\n){{2}}", ended.stdout)
 
 
 @pytest.mark.parametrize("words", [["munmp", "1"], ["munmap", "-1"], ["mutex", "1"], ["futex"], []])
 def test_an_experiment_that_is_none_is_refused(calls: Path, words: list[str]) -> None:
-    found = ran(calls, *words)
-    assert found.returncode == 2 and found.stdout == ""
-    assert found.stderr.startswith(f"paths: found '{' '.join(words)}".rstrip())
-    assert "or mutex and numbers from 2" in found.stderr
+    ended = ran(calls, *words)
+    assert ended.returncode == 2 and ended.stdout == ""
+    assert ended.stderr.startswith(f"paths: found '{' '.join(words)}".rstrip())
+    assert "or mutex and numbers from 2" in ended.stderr

@@ -121,8 +121,8 @@ class Follower {
   }
   Answer sc(uint64_t address, unsigned size, uint64_t value, uint64_t& failed, unsigned) {
     const bool may = reserved_ == address;
-    const unsigned told = destination(executing_.word);
-    failed = told ? theirs_[told] != 0 : !may;
+    const unsigned rd = destination(executing_.word);
+    failed = rd ? theirs_[rd] != 0 : !may;
     if (!failed && !may) fail("store-conditional without reservation");
     if (failed && may) count("store-conditionals failed by QEMU");
     reserved_ = ~uint64_t{0};
@@ -158,16 +158,6 @@ class Follower {
 
  private:
   static constexpr uint64_t kFirmware = 0x200000;  // bytes at the beginning of memory
-  enum : unsigned {
-    kStvec = 0x105,
-    kSepc = 0x141,
-    kScause = 0x142,
-    kStval = 0x143,
-    kSip = 0x144,
-    kSatp = 0x180,
-    kMedeleg = 0x302,
-    kMideleg = 0x303,
-  };
 
   uint8_t* at(uint64_t address) const { return ours_ + (address - kRamBase); }
   bool is_firmware(uint64_t pc) const {
@@ -191,8 +181,9 @@ class Follower {
     std::memcpy(ours_, memory_, size);
     hart_.supervise(kTlb);
     hart_.spin_enabled = false;
-    hart_.write_csr(kMedeleg, ~uint64_t{0});  // firmware hands back what it does not answer
-    hart_.write_csr(kMideleg, ~uint64_t{0});
+    hart_.write_csr(CsrNumber::medeleg,
+                    ~uint64_t{0});  // firmware hands back what it does not answer
+    hart_.write_csr(CsrNumber::mideleg, ~uint64_t{0});
     hart_.write_csr(CsrNumber::mcounteren, 7);
     hart_.set_mode(Mode::supervisor);
     std::copy_n(theirs_, 32, hart_.x);
@@ -238,15 +229,15 @@ class Follower {
     const uint64_t theirs = theirs_[destination(executing_.word)];
     if (value == theirs || destination(executing_.word) == 0) return;
     const bool interrupt = value & theirs & kInterruptBit;
-    if (number != kSip && !(number == kScause && interrupt)) return;
-    count(number == kSip ? "pending interrupts read" : "interrupts named by QEMU");
+    if (number != CsrNumber::sip && !(number == CsrNumber::scause && interrupt)) return;
+    count(number == CsrNumber::sip ? "pending interrupts read" : "interrupts named by QEMU");
     value = theirs;
   }
 
   // Ours is where QEMU's is, or takes the trap that QEMU has taken.
   void arrive(const Next& next) {
     for (unsigned traps = 0; hart_.pc != next.pc; ++traps) {
-      const bool handler = next.pc == (csr(kStvec) & ~uint64_t{3});
+      const bool handler = next.pc == (csr(CsrNumber::stvec) & ~uint64_t{3});
       if (!handler || traps == 2) return differ(next);
       if (fetchable(hart_.pc)) {
         interrupt();
@@ -256,7 +247,7 @@ class Follower {
       step();
     }
     if (std::memcmp(hart_.x + 1, theirs_ + 1, 31 * sizeof(uint64_t)) != 0) differ(next);
-    places_[instructions_ % places_.size()] = next;
+    last_[instructions_ % last_.size()] = next;
   }
   // It comes with the next step. Which one it is, the handler asks.
   void interrupt() {
@@ -273,7 +264,7 @@ class Follower {
   }
   // May the present mode execute there?
   bool fetchable(uint64_t address) {
-    const Satp satp{csr(kSatp)};
+    const Satp satp{csr(CsrNumber::satp)};
     if (satp.levels() == 0) return mapped(address, 2);
     if (!satp.canonical(address)) return false;
     uint64_t table = satp.root();
@@ -313,14 +304,14 @@ class Follower {
   }
   [[noreturn]] void fail(const char* why) {
     std::printf("%s after %" PRIu64 " instructions; before:\n", why, instructions_);
-    for (std::size_t n = 1; n <= places_.size() && n <= instructions_; ++n) {
-      const Next& place = places_[(instructions_ - n) % places_.size()];
-      std::printf("  %#" PRIx64 " %#x\n", place.pc, place.word);
+    for (std::size_t n = 1; n <= last_.size() && n <= instructions_; ++n) {
+      const Next& executed = last_[(instructions_ - n) % last_.size()];
+      std::printf("  %#" PRIx64 " %#x\n", executed.pc, executed.word);
     }
     std::printf("scause %#" PRIx64 " stval %#" PRIx64 " sepc %#" PRIx64 " satp %#" PRIx64
                 " fatal %" PRIu64 " %#" PRIx64 "\n",
-                csr(kScause), csr(kStval), csr(kSepc), csr(kSatp), hart_.fatal.cause,
-                hart_.fatal.tval);
+                csr(CsrNumber::scause), csr(CsrNumber::stval), csr(CsrNumber::sepc),
+                csr(CsrNumber::satp), hart_.fatal.cause, hart_.fatal.tval);
     std::fflush(stdout);
     std::_Exit(1);
   }
@@ -334,7 +325,7 @@ class Follower {
   const uint8_t* memory_ = nullptr;   // and memory
   uint8_t* ours_ = nullptr;
   Next executing_ = {};
-  std::array<Next, 16> places_ = {};
+  std::array<Next, 16> last_ = {};
   uint64_t instructions_ = 0, looks_ = 0, reserved_ = ~uint64_t{0}, timer_ = ~uint64_t{0};
   unsigned coming_ = 0;  // an interrupt
   bool followed_ = false, away_ = false, called_ = false, done_ = false;
@@ -342,7 +333,7 @@ class Follower {
 };
 
 Follower follower;
-std::deque<Next> known;  // where their addresses are kept
+std::deque<Next> translated_code;  // where their addresses are kept
 
 }  // namespace
 }  // namespace uncore
@@ -353,7 +344,7 @@ extern "C" {
   uncore::follower.before(*static_cast<const uncore::Next*>(next), registers);
 }
 
-// As QEMU's generated code calls it: rbp points to the CPU's structure.
+// Called by QEMU's generated code: rbp points to the CPU's structure.
 [[gnu::naked]] static void executed(unsigned, void*) {
   asm("mov %rsi, %rdi\n\tmov %rbp, %rsi\n\tjmp follow_qemu@PLT");
 }
@@ -363,8 +354,8 @@ static void translated(uint64_t, qemu_plugin_tb* block) {
     qemu_plugin_insn* const in = qemu_plugin_tb_get_insn(block, n);
     uint32_t word = 0;
     std::memcpy(&word, qemu_plugin_insn_data(in), qemu_plugin_insn_size(in));
-    uncore::known.push_back({qemu_plugin_insn_vaddr(in), word});
-    qemu_plugin_register_vcpu_insn_exec_cb(in, executed, 0, &uncore::known.back());
+    uncore::translated_code.push_back({qemu_plugin_insn_vaddr(in), word});
+    qemu_plugin_register_vcpu_insn_exec_cb(in, executed, 0, &uncore::translated_code.back());
   }
 }
 

@@ -77,14 +77,14 @@ class Format:
         size = abs(value)
         leading, least = exponent_of(size), 1 - self.largest
         unit = power(max(leading, least) - self.fraction)
-        found = nearest(size / unit, mode, negative) * unit
-        if found >= power(self.largest + 1):
+        rounded = nearest(size / unit, mode, negative) * unit
+        if rounded >= power(self.largest + 1):
             inwards = mode == "rtz" or mode == ("rup" if negative else "rdn")
             return sign | self.infinity - inwards, OVERFLOW | INEXACT
         unbounded = power(leading - self.fraction)
         tiny = nearest(size / unbounded, mode, negative) * unbounded < power(least)
-        flags = 0 if found == size else INEXACT | (UNDERFLOW if tiny else 0)
-        return sign | self.encode(found), flags
+        flags = 0 if rounded == size else INEXACT | (UNDERFLOW if tiny else 0)
+        return sign | self.encode(rounded), flags
 
     def encode(self, size: Fraction) -> int:
         """A number that the format has."""
@@ -106,7 +106,7 @@ def power(exponent: int) -> Fraction:
 
 
 def exponent_of(size: Fraction) -> int:
-    """Of its leading bit."""
+    """The exponent of the leading bit."""
     guess = size.numerator.bit_length() - size.denominator.bit_length()
     return guess if power(guess) <= size else guess - 1
 
@@ -229,9 +229,9 @@ def classify(f: Format, a: int) -> int:
 def to_integer(f: Format, mode: str, a: int, low: int, high: int) -> Result:
     x = f.number(a)
     if not isinstance(x, float):
-        found = nearest(abs(x), mode, x < 0) * (-1 if x < 0 else 1)
-        if low <= found <= high:
-            return found, 0 if found == x else INEXACT
+        rounded = nearest(abs(x), mode, x < 0) * (-1 if x < 0 else 1)
+        if low <= rounded <= high:
+            return rounded, 0 if rounded == x else INEXACT
     return (low if x < 0 else high), INVALID
 
 
@@ -239,7 +239,7 @@ def to_integer(f: Format, mode: str, a: int, low: int, high: int) -> Result:
 
 
 def plain(value: Callable[..., int]) -> Callable[..., Result]:
-    """Of the format and the sources alone; no flags."""
+    """An operation of the format and the sources alone; no flags."""
     return lambda f, mode, *sources: (value(f, *sources), 0)
 
 
@@ -258,8 +258,8 @@ def to(bits: int, signed: bool) -> Callable[..., Result]:
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
 
     def convert(f: Format, mode: str, a: int) -> Result:
-        found, flags = to_integer(f, mode, a, low, high)
-        return integer(found, bits, True), flags  # words are sign-extended
+        rounded, flags = to_integer(f, mode, a, low, high)
+        return integer(rounded, bits, True), flags  # words are sign-extended
 
     return convert
 
@@ -270,8 +270,8 @@ def of(bits: int, signed: bool) -> Callable[..., Result]:
 
 @dataclass(frozen=True)
 class Operation:
-    """An instruction in both formats.  Of its operands, rd and the sources, f is a number of the
-    format, o of the other one, r a register of numbers as it is, x one of integers."""
+    """An instruction in both formats.  Operands, rd and the sources: f is a number of the format, o
+    of the other one, r a floating-point register as it is, x an integer register."""
 
     kinds: str
     does: Callable[..., Result]
@@ -283,11 +283,11 @@ class Operation:
             formats[kind].unbox(register) if kind in formats else register
             for kind, register in zip(self.kinds[1:], registers, strict=False)
         ]
-        found, flags = self.does(f, mode, *sources)
-        return found % (1 << 64) if self.kinds[0] == "x" else f.box(found), flags
+        result, flags = self.does(f, mode, *sources)
+        return result % (1 << 64) if self.kinds[0] == "x" else f.box(result), flags
 
 
-# By their names, where F is the format, O the other, W what moves between registers call it.
+# Operations by name, where F is the format, O the other, W what moves between registers call it.
 OPERATIONS = {
     "fmadd.F": Operation("ffff", fused, True),
     "fmsub.F": Operation("ffff", lambda f, m, a, b, c: fused(f, m, a, b, minus(f, c)), True),

@@ -27,14 +27,14 @@ class Writer:
     def special(self) -> int:
         f, ulp = self.f, 1
         hidden = 1 << f.fraction
-        one = f.encode(Fraction(1))
+        unit = f.encode(Fraction(1))
         least = [0, ulp, 2 * ulp, hidden - 1, hidden, hidden + 1]
         most = [f.infinity - 2, f.infinity - 1, f.infinity]
         none = [f.infinity + 1, f.nan, f.nan + 1, f.sign - 1, f.nan - 1]
-        return self.signed(self.random.choice([*least, one - 1, one, one + 1, *most, *none]))
+        return self.signed(self.random.choice([*least, unit - 1, unit, unit + 1, *most, *none]))
 
     def number(self, exponent: int | None = None) -> int:
-        """Of that exponent, with few bits or many."""
+        """A number of that exponent, with few bits or many."""
         f = self.f
         if exponent is None:
             exponent = self.random.randint(1 - f.largest, f.largest)
@@ -85,9 +85,9 @@ class Writer:
         return self.signed(a), self.special(), self.number()
 
     def value(self, bits: int) -> Fraction:
-        found: Number = self.f.number(bits)
-        assert isinstance(found, Fraction) and not is_nan(found)
-        return found
+        value_: Number = self.f.number(bits)
+        assert isinstance(value_, Fraction) and not is_nan(value_)
+        return value_
 
     def always(self) -> list[Row]:
         """What chance may leave out."""
@@ -96,15 +96,15 @@ class Writer:
             1 << self.f.fraction,
             self.f.encode(power(-self.f.largest * 3 // 4)),
         )
-        one = f.encode(Fraction(1))
-        found = [(small, small | f.sign, least), (one - 1, least, 0), (least, one, least)]  # tiny?
-        found += [(0, f.infinity, f.nan), (f.infinity, 0, f.infinity + 1)]
-        found += [
-            (f.infinity + 1, one, one),
-            (one, f.infinity + 1, one),
-            (one, one, f.infinity + 1),
+        unit = f.encode(Fraction(1))
+        rows = [(small, small | f.sign, least), (unit - 1, least, 0), (least, unit, least)]  # tiny?
+        rows += [(0, f.infinity, f.nan), (f.infinity, 0, f.infinity + 1)]
+        rows += [
+            (f.infinity + 1, unit, unit),
+            (unit, f.infinity + 1, unit),
+            (unit, unit, f.infinity + 1),
         ]
-        return [(f.box(a), f.box(b), f.box(c)) for a, b, c in found]
+        return [(f.box(a), f.box(b), f.box(c)) for a, b, c in rows]
 
     def row(self) -> Row:
         kinds: list[Callable[[], Row]] = [self.anything, self.near, self.cancelling]

@@ -179,13 +179,13 @@ class Writer:
 
     def atomic(self) -> str:
         size, order = self.pick(["w", "d"]), self.pick(["", ".aq", ".rl", ".aqrl"])
-        place = f"addi x29, x30, {self.offset(8)}\n"
+        address = f"addi x29, x30, {self.offset(8)}\n"
         if self.random.random() < 0.7:
-            return place + f"{self.pick(AMOS)}.{size}{order} {self.rd()}, {self.rs()}, (x29)"
+            return address + f"{self.pick(AMOS)}.{size}{order} {self.rd()}, {self.rs()}, (x29)"
         reserve = f"lr.{size}{order} {self.rd()}, (x29)\n" if self.random.random() < 0.8 else ""
         # A conditional store fails for certain without a reservation, the second time.
         store = f"sc.{size} {self.pick(FREE)}, {self.rs()}, (x29)\n"
-        return place + (reserve + store + store if reserve else "")
+        return address + (reserve + store + store if reserve else "")
 
     def branch(self) -> str:
         label = self.label()

@@ -62,8 +62,8 @@ def test_an_amo_returns_the_old_value_and_leaves_the_new_one(
                 sd t3, 0(s0)
                 addi s0, s0, 16"""
             a, b = signed(old, size), signed(operand, size)
-            kept = filler >> 8 * size << 8 * size
-            expected += [unsigned(a), kept | unsigned(MEANING[name](a, b), size)]
+            upper = filler >> 8 * size << 8 * size
+            expected += [unsigned(a), upper | unsigned(MEANING[name](a, b), size)]
     # the order of unsigned comparison is the same on sign-extended values
     assert results(text + "\nexit 0", len(expected), tmp_path) == expected
 

@@ -43,7 +43,7 @@ class Variant(NamedTuple):
         return (MODES.index(self.mode) + self.own) % len(MODES)
 
     def program(self, count: int = ROWS) -> str:
-        """Of each row: the result and the flags."""
+        """Stores the result and the flags of each row."""
         save = "sd x5" if OPERATIONS[self.name].kinds[0] == "x" else "fsd f5"
         return f"""
             la x20, rows
@@ -84,10 +84,10 @@ def expected(name: str, f: Format, mode: str, row: Row) -> Result:
 
 
 def results(log: bytes, f: Format, table: list[Row]) -> Iterator[tuple[Variant, Row, Result]]:
-    found = iter(struct.iter_unpack("<QQ", log))
+    pairs = iter(struct.iter_unpack("<QQ", log))
     for variant in variants(f):
         for row in table:
-            yield variant, row, next(found)
+            yield variant, row, next(pairs)
 
 
 @pytest.mark.parametrize("f", [SINGLE, DOUBLE], ids=["single", "double"])
@@ -96,10 +96,10 @@ def test_floating_point_is_exact(f: Format, tmp_path: Path) -> None:
     table = [*rows(1, f, ROWS - 30), *rows(2, other, 30)]
     image = guest.assemble(program(f, table), tmp_path, guest.G)
     ours = qemu.on_hart(image)
-    for variant, row, found in results(ours, f, table):
-        wanted = expected(variant.name, f, variant.mode, row)
-        if found != wanted:
-            told = [" ".join(map(hex, what)) for what in (row, found, wanted)]
-            pytest.fail(f"{variant.text} ({variant.mode}) of {told[0]}: {told[1]} not {told[2]}")
+    for variant, row, got in results(ours, f, table):
+        expected_ = expected(variant.name, f, variant.mode, row)
+        if got != expected_:
+            texts = [" ".join(map(hex, what)) for what in (row, got, expected_)]
+            pytest.fail(f"{variant.text} ({variant.mode}) of {texts[0]}: {texts[1]} not {texts[2]}")
     if qemu.QEMU:
         assert ours == qemu.on_qemu(image, tmp_path)

@@ -18,6 +18,7 @@ WAITS = {
     "pause": "pause_\n ld t0, (s0)\n beqz t0, wait",
     "jump": "ld t0, (s0)\n bnez t0, out\n j wait",
     "fence": "fence rw, rw\n ld t0, (s0)\n beqz t0, wait",
+    "fence.tso": "fence.tso\n ld t0, (s0)\n beqz t0, wait",
     "call": "jal ra, look\n beqz t0, wait",
     "delay": "li t1, 10\n 1: addi t1, t1, -1\n pause_\n bnez t1, 1b\n ld t0, (s0)\n beqz t0, wait",
     "nest": """li t1, 3

@@ -31,13 +31,27 @@ class Function:
 
 def files() -> list[Path]:
     """Every C++ file of the native module and of the SST element, generated ones too."""
-    found = [f for folder in (NATIVE, SST, GENERATED) for f in folder.rglob("*.*")]
-    return sorted(f for f in found if f.suffix in (".cc", ".hh", ".def"))
+    found_files = [f for folder in (NATIVE, SST, GENERATED) for f in folder.rglob("*.*")]
+    return sorted(f for f in found_files if f.suffix in (".cc", ".hh", ".def"))
 
 
 def includes(file: Path) -> list[str]:
     """Ours only: those in quotation marks."""
     return re.findall(r'^#include "([^"]+)"', file.read_text(), re.MULTILINE)
+
+
+def graph() -> dict[str, list[str]]:
+    """Of each file, from sim/native or as sst/NAME, the files of ours that it includes."""
+    return {_name(file): [_target(file, i) for i in includes(file)] for file in files()}
+
+
+def _name(file: Path) -> str:
+    root = next(r for r in (NATIVE, GENERATED, SST.parent) if r in file.parents)
+    return str(file.relative_to(root))
+
+
+def _target(file: Path, include: str) -> str:
+    return f"sst/{include}" if file.parent == SST and (SST / include).exists() else include
 
 
 def functions(text: str) -> Iterator[Function]:

@@ -1,4 +1,4 @@
-"""Who compiles the native module where?  SCons is asked for its commands, and compiles nothing."""
+"""Which compiler builds the native module where?  SCons prints commands, and compiles nothing."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from uncore.support.paths import CHECKOUT
 
 
 def commands(*words: str, **environment: str) -> str:
-    kept = {name: value for name, value in os.environ.items() if name != "CXX"}
-    asked = [sys.executable, "-m", "SCons", "-n", "-Q", "--commands", *words, "native"]
-    done = subprocess.run(asked, cwd=CHECKOUT, env=kept | environment, capture_output=True)
+    variables = {name: value for name, value in os.environ.items() if name != "CXX"}
+    command = [sys.executable, "-m", "SCons", "-n", "-Q", "--commands", *words, "native"]
+    done = subprocess.run(command, cwd=CHECKOUT, env=variables | environment, capture_output=True)
     return (done.stdout + done.stderr).decode()
 
 
@@ -28,8 +28,8 @@ def test_a_compiler_that_is_named_and_missing_is_told(tmp_path):
 
 @pytest.mark.parametrize("architecture", ["x86_64", "aarch64"])
 def test_wheels_are_built_for_old_systems_and_any_processor(architecture):
-    said = commands(f"--wheel={architecture}")
-    if f"build/native-{architecture}" not in said:
+    printed = commands(f"--wheel={architecture}")
+    if f"build/native-{architecture}" not in printed:
         pytest.skip("they are built and up to date")
-    assert f"-target {architecture}-linux-gnu.2.28 -mcpu=baseline" in said
-    assert f"{architecture}-linux-gnu.so" in said
+    assert f"-target {architecture}-linux-gnu.2.28 -mcpu=baseline" in printed
+    assert f"{architecture}-linux-gnu.so" in printed

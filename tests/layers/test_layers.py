@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from tests.layers.source import GENERATED, NATIVE, SST, TOP, files, includes
+from tests.layers.source import GENERATED, NATIVE, SST, TOP, graph
 
 ROW = re.compile(r"^\| `(\w+)` \| .* \|(.*)\|$", re.MULTILINE)
 
@@ -19,45 +17,16 @@ def layers() -> dict[str, set[str]]:
     return {name: set(re.findall(r"`(\w+)`", allowed)) for name, allowed in ROW.findall(page)}
 
 
-def graph() -> dict[str, list[str]]:
-    """Of each file, from sim/native or as sst/NAME, the files of ours that it includes."""
-    return {_name(file): [_target(file, i) for i in includes(file)] for file in files()}
-
-
-def _name(file: Path) -> str:
-    root = next(r for r in (NATIVE, GENERATED, SST.parent) if r in file.parents)
-    return str(file.relative_to(root))
-
-
-def _target(file: Path, include: str) -> str:
-    return f"sst/{include}" if file.parent == SST and (SST / include).exists() else include
-
-
 def layer(name: str) -> str:
     return name.split("/")[0]
 
 
 def between(included: dict[str, list[str]]) -> dict[str, set[str]]:
-    """Of each layer the other layers that its files include."""
-    found = defaultdict(set)
+    """Layers that the files of each layer include."""
+    layers_ = defaultdict(set)
     for name, targets in included.items():
-        found[layer(name)] |= {layer(t) for t in targets if "/" in t} - {layer(name)}
-    return found
-
-
-def cycles(included: dict[str, list[str]]) -> Iterator[list[str]]:
-    done: set[str] = set()
-
-    def visit(name: str, path: list[str]) -> Iterator[list[str]]:
-        if name in path:
-            yield path[path.index(name) :]
-        elif name not in done:
-            for target in included.get(name, []):
-                yield from visit(target, [*path, name])
-            done.add(name)
-
-    for name in included:
-        yield from visit(name, [])
+        layers_[layer(name)] |= {layer(t) for t in targets if "/" in t} - {layer(name)}
+    return layers_
 
 
 def test_a_layer_includes_only_layers_above_its_row():
@@ -74,10 +43,6 @@ def test_every_folder_with_code_is_a_layer():
 @pytest.mark.parametrize("name", layers())
 def test_a_layer_includes_what_its_row_says(name):
     assert between(graph())[name] == layers()[name]
-
-
-def test_no_files_include_each_other():
-    assert list(cycles(graph())) == []
 
 
 def test_every_include_is_found():

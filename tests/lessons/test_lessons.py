@@ -67,9 +67,9 @@ def page(tmp_path_factory):
 
 
 def made(folder, name):
-    place = folder / f"{name}.html"
-    lessons.write(place, name)
-    return place
+    path = folder / f"{name}.html"
+    lessons.write(path, name)
+    return path
 
 
 @pytest.mark.long

@@ -217,6 +217,308 @@ static long crowds(void) {
   }
 }
 
+// ---- descriptors and eventfd
+
+static long event;
+static u64 moved;
+static void pause_for(u64 ns) {
+  const u64 time[2] = {0, ns};
+  call(N_nanosleep, time, 0);
+}
+static long writes_later(long value) {
+  const u64 more = value;
+  pause_for(200000);
+  return call(N_write, event, &more, 8);
+}
+static long reads_later(long unused) {
+  (void)unused;
+  pause_for(200000);
+  return call(N_read, event, &moved, 8);
+}
+static void writes_in_handler(int number) {
+  const u64 more = number;
+  call(N_write, event, &more, 8);
+}
+static long read_event(void) {
+  u64 value = 0;
+  const long size = call(N_read, event, &value, 8);
+  return size == 8 ? (long)value : size;
+}
+static long write_event(u64 value) { return call(N_write, event, &value, 8); }
+
+enum { EFD_SEMAPHORE = 1, EFD_NONBLOCK = 04000, EAGAIN = 11, EINVAL = 22, EINTR = 4 };
+static int events(void) {
+  u64 value;
+  event = call(N_eventfd2, 5, EFD_NONBLOCK);
+  if (event < 0 || call(N_eventfd2, 0, 2) != -EINVAL) return 1;
+  if (call(N_read, event, &value, 7) != -EINVAL || call(N_write, event, &value, 7) != -EINVAL)
+    return 2;
+  if (read_event() != 5 || read_event() != -EAGAIN) return 3;
+  if (write_event(-1UL) != -EINVAL || write_event(-2UL) != 8 || write_event(1) != -EAGAIN) return 4;
+  event = call(N_eventfd2, 2, EFD_SEMAPHORE | EFD_NONBLOCK);
+  if (read_event() != 1 || read_event() != 1 || read_event() != -EAGAIN) return 5;
+  return 0;
+}
+
+static int events_wait(void) {
+  struct {
+    int file;
+    short asked, found;
+  } file;
+  event = call(N_eventfd2, 0, 0);
+  start(&threads[0], writes_later, 7);
+  if (read_event() != 7) return 1;
+  join(&threads[0]);
+  file.file = (int)event, file.asked = 5;
+  if (call(N_ppoll, &file, 1, 0, 0) != 1 || file.found != 4) return 2;
+  start(&threads[1], writes_later, -2);
+  file.asked = 1;
+  if (call(N_ppoll, &file, 1, 0, 0) != 1 || file.found != 1) return 3;
+  join(&threads[1]);
+  start(&threads[2], reads_later, 0);
+  if (write_event(9) != 8) return 4;
+  join(&threads[2]);
+  return moved == -2UL && read_event() == 9 ? 0 : 5;
+}
+
+// A handler ends a read that waits, or with SA_RESTART does not.
+static int events_are_interrupted(void) {
+  u64 action[4] = {(u64)handler, 0, 0, 0}, once[4] = {0, 0, 0, 200};
+  event = call(N_eventfd2, 0, 0);
+  call(N_rt_sigaction, 14, action, 0, 8);
+  call(N_setitimer, 0, once, 0);
+  if (read_event() != -EINTR || handled != 14) return 1;
+  action[0] = (u64)writes_in_handler, action[1] = 0x10000000;
+  call(N_rt_sigaction, 14, action, 0, 8);
+  call(N_setitimer, 0, once, 0);
+  return read_event() == 14 ? 0 : 2;
+}
+
+static int descriptors(void) {
+  char text[10];
+  const long file = call(N_openat, -100, "/proc/cpuinfo", 0, 0), twin = call(N_dup, file);
+  if (file < 3 || call(N_read, file, text, 10) != 10) return 1;
+  if (call(N_lseek, twin, 0, 1) != 10) return 2;
+  if (call(N_dup3, file, 30, 0) != 30 || call(N_lseek, 30, 5, 1) != 15) return 3;
+  if (call(N_dup3, file, file, 0) != -22 || call(N_dup3, 99, 30, 0) != -9) return 4;
+  if (call(N_close, file) != 0 || call(N_lseek, twin, 0, 1) != 15) return 5;
+  if (call(N_fcntl, twin, 0, 20) != 20 || call(N_lseek, 20, 0, 1) != 15) return 6;
+  return call(N_lseek, file, 0, 1) == -9 ? 0 : 7;
+}
+
+static int limits(void) {
+  u64 limit[2], lower[2] = {42, 42};
+  if (call(N_prlimit64, 0, 7, lower, 0) != 0) return 1;
+  if (call(N_prlimit64, 0, 7, 0, limit) != 0 || limit[0] != 42 || limit[1] != 42) return 2;
+  if (call(N_dup3, 1, 42, 0) != -9 || call(N_dup3, 1, 41, 0) != 41) return 3;
+  long next;
+  while ((next = call(N_dup, 1)) >= 0)
+    if (next >= 42) return 4;
+  if (next != -24) return 5;
+  lower[0] = 43;
+  return call(N_prlimit64, 0, 7, lower, 0) == -22 ? 0 : 6;
+}
+
+// One thread closes and opens what another one reads and maps, while others hold the lock of the
+// address space.
+static volatile int over;
+static long reopens(long file) {
+  for (long wait = 0; !over; wait = (wait * 7 + 13) % 200) {
+    call(N_close, file);
+    for (volatile long i = 0; i < wait; ++i) {
+    }
+    call(N_openat, -100, "/files/some/text", 0, 0);
+    for (volatile long i = 0; i < 300; ++i) {
+    }
+  }
+  return 0;
+}
+static long maps(long unused) {
+  (void)unused;
+  while (!over) call(N_munmap, call(N_mmap, 0, 4096, 1, 0x22, -1, 0), 4096);
+  return 0;
+}
+static int reopened(void) {
+  static char text[64];
+  const long file = call(N_openat, -100, "/files/some/text", 0, 0);
+  start(&threads[0], reopens, file);
+  start(&threads[1], maps, 0);
+  start(&threads[2], maps, 0);
+  for (int i = 0; i < 500; ++i) {
+    const long got = call(N_read, file, text, sizeof text);
+    const long at = call(N_mmap, 0, 4096, 1, 2, file, 0);
+    if (got < 0 && got != -9) return 1;
+    if (at < 0 && at != -9) return 2;
+    if (at > 0 && *(char*)at != 'a') return 3;
+    if (at > 0) call(N_munmap, at, 4096);
+  }
+  over = 1;
+  for (int i = 0; i < 3; ++i) join(&threads[i]);
+  return 0;
+}
+
+// ---- ranges
+
+static int ranges(void) {
+  static char area[128] __attribute__((aligned(64)));
+  enum { EFAULT = 14, WAKE_OP = 5 };
+  if (call(N_write, 1, -16, 16) != -EFAULT || call(N_write, 1, -4096, 65536) != -EFAULT) return 1;
+  if (call(N_write, 1, area, 1UL << 63) != -EFAULT || call(N_write, 1, -16, 32) != -EFAULT) return 2;
+  if (call(N_uname, -8) != -EFAULT || call(N_clock_gettime, 1, -8) != -EFAULT) return 3;
+  if (call(N_openat, -100, -1, 0, 0) != -EFAULT || call(N_futex, -4, 0, 0, 0) != -EFAULT) return 4;
+  if (call(N_futex, area, WAKE_OP, 1, 1, area + 63, 0xfff) != -EINVAL) return 5;
+  for (u64 i = 0; i < sizeof area; ++i)
+    if (area[i]) return 6;
+  return 0;
+}
+
+// ---- signals
+
+struct info {
+  int number, error, code, pad;
+  u64 value, rest[13];
+};
+static volatile struct info last;
+static void takes_info(int number, struct info* info, u64* context) {
+  (void)number;
+  last.number = info->number, last.code = info->code, last.value = info->value;
+  if (info->number == 11) context[22] += 4;  // the pc: behind the access
+}
+static void take_info(long number) {
+  const u64 action[4] = {(u64)takes_info, 4, 0, 0};
+  call(N_rt_sigaction, number, action, 0, 8);
+}
+
+static int senders(void) {
+  const u64 pid = call(N_getpid);
+  take_info(10);
+  call(N_tgkill, pid, call(N_gettid), 10);
+  if (last.number != 10 || last.code != -6 || (u32)last.value != pid) return 1;
+  call(N_kill, pid, 10);
+  if (last.number != 10 || last.code != 0 || (u32)last.value != pid) return 2;
+  return call(N_kill, pid, 0) == 0 && call(N_kill, pid, 65) == -22 ? 0 : 3;
+}
+
+static void store_to(long address) {
+  __asm__ volatile(".option push\n.option norvc\nsw zero, 0(%0)\n.option pop" ::"r"(address)
+                   : "memory");
+}
+static int faults(void) {
+  enum { SEGV_MAPERR = 1, SEGV_ACCERR = 2 };
+  take_info(11);
+  store_to(16);
+  if (last.code != SEGV_MAPERR || last.value != 16) return 1;
+  const long page = call(N_mmap, 0, 8192, 1, 0x22, -1, 0);
+  store_to(page);
+  if (last.code != SEGV_ACCERR || last.value != (u64)page) return 2;
+  call(N_mprotect, page, 4096, 3);
+  store_to(page + 4092);
+  call(N_mprotect, page, 4096, 0);
+  store_to(page + 8);
+  return last.code == SEGV_ACCERR && last.value == (u64)page + 8 ? 0 : 3;
+}
+
+static void block(int how, long number) {
+  const u64 set = 1UL << (number - 1);
+  call(N_rt_sigprocmask, how, &set, 0, 8);
+}
+static long unblocks(long number) {
+  block(1, number);
+  return 0;
+}
+static int process_signals(void) {
+  take_info(10);
+  block(0, 10);
+  call(N_kill, call(N_getpid), 10);
+  start(&threads[0], unblocks, 10);
+  join(&threads[0]);
+  if (last.number != 10) return 1;
+  last.number = 0;
+  block(1, 10);
+  return last.number == 0 ? 0 : 2;
+}
+
+static long kills_later(long number) {
+  pause_for(200000);
+  return call(N_kill, call(N_getpid), number);
+}
+static int awaited(void) {
+  const u64 set = 1UL << 9, a_while[2] = {0, 100000};
+  static struct info info;
+  block(0, 10);
+  if (call(N_rt_sigtimedwait, &set, &info, a_while, 8) != -EAGAIN) return 1;
+  start(&threads[0], kills_later, 10);
+  if (call(N_rt_sigtimedwait, &set, &info, 0, 8) != 10 || info.number != 10) return 2;
+  join(&threads[0]);
+  return (u32)info.value == call(N_getpid) && info.code == 0 ? 0 : 3;
+}
+
+static volatile u32 sleeper, turns;
+static volatile long interrupted;
+static long sleeps_long(long rounds) {
+  const u64 long_time[2] = {0, 50000000};
+  sleeper = call(N_gettid);
+  for (long i = 1; i <= rounds; ++i) {
+    turns = i;
+    for (volatile long d = 0; d < i; ++d) {
+    }
+    if (call(N_nanosleep, long_time, 0) == -EINTR) ++interrupted;
+    while (turns == i) {
+    }
+  }
+  return 0;
+}
+// However late in its call the signal comes, the sleep ends by it.
+static int sleeps_end(void) {
+  const u64 action[4] = {(u64)handler, 0, 0, 0}, begin = now();
+  call(N_rt_sigaction, 10, action, 0, 8);
+  start(&threads[0], sleeps_long, 60);
+  for (u32 i = 1; i <= 60; ++i) {
+    while (turns != i) {
+    }
+    call(N_tgkill, call(N_getpid), sleeper, 10);
+    while (interrupted < (long)i && now() - begin < 50000000) {
+    }
+    turns = 0;
+  }
+  join(&threads[0]);
+  return interrupted == 60 && now() - begin < 40000000 ? 0 : 1;
+}
+
+static volatile long early;
+static long times_out(long rounds) {
+  const u64 limit[2] = {0, 20000}, time[2] = {0, 200000};
+  for (long i = 1; i <= rounds; ++i) {
+    turns = i;
+    call(N_futex, &lock, 128, 0, limit);
+    const u64 begin = now();
+    if (call(N_nanosleep, time, 0) != 0 || now() - begin < 200000) ++early;
+  }
+  return 0;
+}
+// A wake-up that comes as its futex times out does not end the next sleep.
+static int wakes_late(void) {
+  start(&threads[0], times_out, 100);
+  for (u32 i = 1; i <= 100; ++i) {
+    while (turns != i) {
+    }
+    for (const u64 begin = now(); now() - begin < 19000 + i * 40;) {
+    }
+    call(N_futex, &lock, 129, 1);
+  }
+  join(&threads[0]);
+  return (int)early;
+}
+
+static long returns(long value) { return value; }
+static int serial(void) {
+  for (int i = 0; i < 33500; ++i) {
+    start(&threads[0], returns, 0);
+    join(&threads[0]);
+  }
+  return 0;
+}
+
 static int forks(void) { return (int)call(N_clone, 17, 0); }
 
 static int allocates(void) {
@@ -247,6 +549,20 @@ int run(int words_count, char** words) {
   if (same(what, "signals")) return signals();
   if (same(what, "barriers")) return barriers();
   if (same(what, "file")) return prints_file(words[2]);
+  if (same(what, "events")) return events();
+  if (same(what, "events_wait")) return events_wait();
+  if (same(what, "events_are_interrupted")) return events_are_interrupted();
+  if (same(what, "descriptors")) return descriptors();
+  if (same(what, "limits")) return limits();
+  if (same(what, "reopened")) return reopened();
+  if (same(what, "ranges")) return ranges();
+  if (same(what, "senders")) return senders();
+  if (same(what, "faults")) return faults();
+  if (same(what, "process_signals")) return process_signals();
+  if (same(what, "awaited")) return awaited();
+  if (same(what, "sleeps_end")) return sleeps_end();
+  if (same(what, "wakes_late")) return wakes_late();
+  if (same(what, "serial")) return serial();
   if (same(what, "deadlock")) return deadlock();
   if (same(what, "nowhere")) return writes_nowhere();
   if (same(what, "vectors")) return uses_vectors();

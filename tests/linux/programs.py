@@ -36,10 +36,10 @@ def ran(*words: str, **chosen: Any) -> Point:
     return execute([job(*words, **chosen)])[0].points[0]
 
 
-def outcome(asked: Job, **limits: Any) -> tuple[Any, ...]:
-    run = native.start(asked, frozenset({"log", "calls"}), **limits)
+def outcome(job: Job, **limits: Any) -> tuple[Any, ...]:
+    run = native.start(job, frozenset({"log", "calls"}), **limits)
     while run.step(200_000, 10**9):
         pass
     columns = run.log()
-    seen = b"".join(columns[name].tobytes() for name in sorted(columns))
-    return run.end, run.exit_code, run.now, run.console, run.strace, hashlib.sha256(seen).digest()
+    log = b"".join(columns[name].tobytes() for name in sorted(columns))
+    return run.end, run.exit_code, run.now, run.console, run.strace, hashlib.sha256(log).digest()

@@ -5,12 +5,14 @@ typedef unsigned long u64;
 typedef unsigned int u32;
 
 enum {
-  N_openat = 56, N_close = 57, N_getdents64 = 61, N_read = 63, N_write = 64, N_ppoll = 73,
-  N_exit = 93, N_exit_group = 94, N_futex = 98, N_nanosleep = 101, N_getitimer = 102,
-  N_setitimer = 103, N_clock_gettime = 113, N_sched_setaffinity = 122, N_sched_getaffinity = 123,
-  N_sched_yield = 124, N_tgkill = 131, N_rt_sigaction = 134, N_rt_sigreturn = 139, N_getcpu = 168,
-  N_getpid = 172, N_gettid = 178, N_brk = 214, N_munmap = 215, N_clone = 220, N_mmap = 222,
-  N_mprotect = 226, N_madvise = 233, N_getrandom = 278, N_membarrier = 283, N_rseq = 293,
+  N_eventfd2 = 19, N_dup = 23, N_dup3 = 24, N_fcntl = 25, N_openat = 56, N_close = 57,
+  N_getdents64 = 61, N_lseek = 62, N_read = 63, N_write = 64, N_ppoll = 73, N_exit = 93,
+  N_exit_group = 94, N_futex = 98, N_nanosleep = 101, N_getitimer = 102, N_setitimer = 103,
+  N_clock_gettime = 113, N_sched_setaffinity = 122, N_sched_getaffinity = 123,
+  N_sched_yield = 124, N_kill = 129, N_tgkill = 131, N_rt_sigaction = 134, N_rt_sigprocmask = 135,
+  N_rt_sigtimedwait = 137, N_rt_sigreturn = 139, N_uname = 160, N_getcpu = 168, N_getpid = 172, N_gettid = 178,
+  N_brk = 214, N_munmap = 215, N_clone = 220, N_mmap = 222, N_mprotect = 226, N_madvise = 233,
+  N_prlimit64 = 261, N_getrandom = 278, N_membarrier = 283, N_rseq = 293,
 };
 
 static inline long call6(long n, long a, long b, long c, long d, long e, long f) {

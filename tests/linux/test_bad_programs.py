@@ -36,9 +36,9 @@ def test_a_program_that_needs_libraries() -> None:
     (headers,) = struct.unpack_from("<Q", data, HEADERS_AT)
     (count,) = struct.unpack_from("<H", data, COUNT_AT)
     last = headers + 56 * (count - 1)  # of its segments; none of it is loaded
-    asks = data[:last] + struct.pack("<I", 3) + data[last + 4 :]  # PT_INTERP
+    altered = data[:last] + struct.pack("<I", 3) + data[last + 4 :]  # PT_INTERP
     with pytest.raises(UserError, match=r"calls: linked dynamically.*link with -static"):
-        Program("calls", Path("calls"), asks)
+        Program("calls", Path("calls"), altered)
 
 
 def test_an_instruction_that_harts_do_not_have() -> None:
@@ -69,6 +69,10 @@ def test_threads_without_end_are_refused_as_by_linux() -> None:
     assert (point.output, point.failures) == ("32768\n", [])
 
 
+def test_ids_of_threads_that_have_ended_are_used_again() -> None:
+    assert ran("serial", harts=2, system="free").failures == []
+
+
 def test_another_process() -> None:
     with pytest.raises(GuestError, match=r"it starts another process .* there is one only"):
         ran("forks")
@@ -88,6 +92,6 @@ def test_a_source_of_which_a_part_is_missing(tmp_path: Path) -> None:
 
 def test_a_header_that_is_missing_is_not_taken_for_a_c_library(tmp_path: Path) -> None:
     (tmp_path / "lock.c").write_text("#include <other.h>\nint main(void) { return 0; }\n")
-    with pytest.raises(UserError, match=r"'other.h' file not found") as told:
+    with pytest.raises(UserError, match=r"'other.h' file not found") as error:
         compile_for_linux(tmp_path / "lock.c", (), BARE)
-    assert "There is no C library" not in str(told.value)
+    assert "There is no C library" not in str(error.value)

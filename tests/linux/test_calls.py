@@ -26,6 +26,16 @@ from uncore.program import read_folder
         ("locked", "7"),
         ("yields", "5"),
         ("spins", "3"),
+        ("events",),
+        ("events_wait",),
+        ("events_are_interrupted",),
+        ("descriptors",),
+        ("limits",),
+        ("ranges",),
+        ("senders",),
+        ("faults",),
+        ("process_signals",),
+        ("awaited",),
     ],
     ids=lambda words: words[0],
 )
@@ -36,44 +46,58 @@ def test_calls_do_what_linux_does(words: tuple[str, ...], harts: int) -> None:
     assert ran(*words, harts=harts, machine="ccx:2x4").failures == []
 
 
-def test_a_program_finds_its_words_and_how_many_harts_it_has() -> None:
+def test_signal_ends_a_sleep_whenever_it_comes() -> None:
+    assert ran("sleeps_end", harts=2).failures == []
+
+
+def test_late_wake_up_does_not_end_the_next_sleep() -> None:
+    assert ran("wakes_late", harts=2).failures == []
+
+
+def test_files_outlive_their_descriptors(tmp_path: Path) -> None:
+    (tmp_path / "some").mkdir()
+    (tmp_path / "some/text").write_text("a" * 5000)
+    assert ran("reopened", harts=4, files=read_folder(tmp_path)).failures == []
+
+
+def test_program_gets_its_words_with_the_thread_count() -> None:
     point = ran("words", "two words", "{threads}", harts=4)
     assert point.output == "words\ntwo words\n4\n"
 
 
-def test_an_exit_status_is_a_failed_check() -> None:
+def test_exit_status_is_a_failed_check() -> None:
     assert ran("status", "7").failures == ["exit status 7"]
 
 
-def test_an_unknown_call_ends_the_run_with_its_name_and_place() -> None:
+def test_unknown_call_ends_the_run_with_its_name_and_place() -> None:
     with pytest.raises(GuestError, match=r"system call 425 \(io_uring_setup\).*\n.*\n.*call6|run"):
         ran("unknown")
 
 
-def test_memory_that_is_not_touched_costs_nothing() -> None:
+def test_untouched_memory_costs_nothing() -> None:
     point = ran("memory")
     assert point.instructions is not None and point.instructions < 10_000
 
 
-def test_a_deadlock_is_told_with_every_thread() -> None:
-    with pytest.raises(GuestError) as told:
+def test_deadlock_lists_every_thread() -> None:
+    with pytest.raises(GuestError) as error:
         ran("deadlock")
-    text = str(told.value)
+    text = str(error.value)
     assert "thread 1000 sleeping" in text and "thread 1001 sleeping" in text
     assert "in futex" in text and "on woken" in text and "sleep_on" in text
 
 
-def test_a_store_to_nowhere_is_told_by_place() -> None:
+def test_store_to_unmapped_memory_names_its_line() -> None:
     with pytest.raises(GuestError, match=r"a store to memory that is not mapped.*(\n.*)*calls.c"):
         ran("nowhere")
 
 
-def test_memory_without_end_is_refused_by_the_machine() -> None:
+def test_memory_beyond_the_machines_ends_the_run() -> None:
     with pytest.raises(GuestError, match="out of memory: the program has touched all 8 MiB"):
         ran("allocates", overrides={"memory.size": "8MiB"}, machine="ccx:2x4")
 
 
-def test_files_of_a_folder_are_found(tmp_path: Path) -> None:
+def test_program_reads_files_of_the_folder(tmp_path: Path) -> None:
     (tmp_path / "some").mkdir()
     (tmp_path / "some/text").write_text("a line\n")
     files = read_folder(tmp_path)
@@ -81,13 +105,13 @@ def test_files_of_a_folder_are_found(tmp_path: Path) -> None:
     assert ran("file", "/files/none", files=files).failures == ["exit status 2"]
 
 
-def test_the_machine_is_told_as_it_is() -> None:
+def test_sys_describes_the_machine() -> None:
     siblings = ran("file", "/sys/devices/system/cpu/cpu1/topology/core_siblings_list", harts=4)
     assert siblings.output == "0-3\n"
     assert ran("file", "/sys/devices/system/cpu/online", harts=3).output == "0-2\n"
 
 
 @pytest.mark.parametrize("engine", ["reference"])
-def test_other_engines_say_that_they_have_no_system(engine: str) -> None:
+def test_other_engines_refuse_programs_of_linux(engine: str) -> None:
     with pytest.raises(UserError, match="a program of Linux: reference runs workloads"):
         execute([job("words", engine=engine, seeds=())])

@@ -1,4 +1,4 @@
-"""Does what comes of a program of Linux follow from its job alone, and what does a system cost?"""
+"""The outcome of a program of Linux follows from its job alone; the system costs what it says."""
 
 from __future__ import annotations
 
@@ -13,19 +13,26 @@ JOBS = [
     job("locked", "7", harts=8, machine="mesh:4x2"),
     job("yields", "5", harts=2),
     job("barriers", harts=4, system="free"),
+    job("events_wait", harts=2),
+    job("process_signals", harts=2),
 ]
 
 
-@pytest.mark.parametrize("asked", JOBS, ids=str)
-def test_outcomes_do_not_depend_on_how_far_cores_run_ahead(asked: Job) -> None:
-    expected = outcome(asked)
-    assert expected == outcome(asked, lookahead=1) == outcome(asked, sleep=False)
+@pytest.mark.parametrize("program_job", JOBS, ids=str)
+def test_outcome_does_not_depend_on_lookahead(program_job: Job) -> None:
+    expected = outcome(program_job)
+    assert expected == outcome(program_job, lookahead=1) == outcome(program_job, sleep=False)
 
 
-def test_a_run_is_saved_in_the_midst_of_a_call() -> None:
-    asked, kept = job("locked", "7", harts=4), []
-    whole = state.saving(asked, 8_000_000, kept.append)
-    assert state.taken_up(kept[0], asked) == whole
+@pytest.mark.parametrize(
+    ("program_job", "when"),
+    [(job("locked", "7", harts=4), 8_000_000), (job("events_wait", harts=2), 150_000_000)],
+    ids=str,
+)
+def test_run_saved_within_a_call_continues_alike(program_job: Job, when: int) -> None:
+    saved: list[state.State] = []
+    whole = state.saving(program_job, when, saved.append)
+    assert state.taken_up(saved[0], program_job) == whole
 
 
 def test_a_system_that_costs_nothing_is_quicker() -> None:

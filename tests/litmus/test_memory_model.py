@@ -6,7 +6,8 @@ from collections import Counter
 
 import pytest
 
-from uncore.study.litmus import axioms, run, shapes
+from uncore.study.litmus import axioms, run
+from uncore.study.litmus import classics as shapes
 from uncore.study.litmus.events import Access, Link, Litmus, Outcome, Style
 
 TESTS = {test.name: test for test in shapes.tests()}
@@ -27,6 +28,9 @@ WEAK: dict[str, tuple[Outcome, bool, bool]] = {
     "CoRR": ((1, 0, 1), False, False),
     "SB+fence rw,rw": ((0, 0, 1, 1), False, False),
     "SB+fence.tso": ((0, 0, 1, 1), True, True),
+    "R+fence.tso": ((0, 1, 2), True, True),
+    "MP+fence.tso": ((1, 0, 1, 1), False, False),
+    "2+2W+fence.tso": ((1, 1), False, False),
     "SB+amo.aqrl": ((0, 0, 1, 1), False, False),
     "MP+fence+dep": ((1, 0, 1, 1), False, False),
     "MP+fence+po": ((1, 0, 1, 1), True, False),
@@ -104,7 +108,7 @@ def test_no_test_shows_a_forbidden_outcome(seen: dict[str, Counter[Outcome]], na
     assert run.forbidden(TESTS[name], seen[name]) == []
 
 
-@pytest.mark.parametrize("name", ["SB", "R"])
+@pytest.mark.parametrize("name", ["SB", "R", "SB+fence.tso", "R+fence.tso"])
 def test_the_store_buffer_is_seen(name: str) -> None:
     """A machine that never shows what it may would pass the tests above by being too slow."""
     assert WEAK[name][0] in often(TESTS[name])
@@ -125,8 +129,8 @@ def seen_weakly() -> dict[str, Counter[Outcome]]:
 def weakly(rounds: int, seed: int) -> dict[str, Counter[Outcome]]:
     total = {name: Counter[Outcome]() for name in TESTS}
     for number, setting in enumerate(run.SETTINGS):
-        found = run.observe(list(TESTS.values()), setting, rounds, seed + number, "weak")
-        for test, outcomes in found.items():
+        seen = run.observe(list(TESTS.values()), setting, rounds, seed + number, "weak")
+        for test, outcomes in seen.items():
             total[test.name] += outcomes
     return total
 
@@ -138,7 +142,9 @@ def test_weak_cores_show_nothing_that_rvwmo_forbids(
     assert {name: outcomes for name, outcomes in wrong.items() if outcomes} == {}
 
 
-@pytest.mark.parametrize("name", ["MP", "SB", "R", "2+2W", "RWC", "PPO"])
+@pytest.mark.parametrize(
+    "name", ["MP", "SB", "R", "2+2W", "RWC", "PPO", "SB+fence.tso", "R+fence.tso"]
+)
 def test_weak_cores_show_what_rvwmo_allows(name: str) -> None:
     assert WEAK[name][0] in often(TESTS[name], "weak")
 
@@ -148,7 +154,16 @@ def test_weak_cores_execute_no_store_before_what_precedes_it() -> None:
     assert WEAK["LB"][0] not in often(TESTS["LB"], "weak")
 
 
-@pytest.mark.parametrize("name", ["MP+fence rw,rw", "2+2W+fence w,w", "IRIW+fence r,r"])
+FENCED_ON_WEAK_CORES = (
+    "MP+fence rw,rw",
+    "2+2W+fence w,w",
+    "IRIW+fence r,r",
+    "MP+fence.tso",
+    "2+2W+fence.tso",
+)
+
+
+@pytest.mark.parametrize("name", FENCED_ON_WEAK_CORES)
 def test_fences_that_do_nothing_are_noticed_on_weak_cores(name: str) -> None:
     assert not run.forbidden(TESTS[name], often(TESTS[name], "weak"), "weak")
     assert run.forbidden(TESTS[name], often(TESTS[name], "weak", fences=False), "weak")
@@ -164,5 +179,5 @@ def test_a_million_rounds_show_nothing_that_rvwmo_forbids() -> None:
 def often(test: Litmus, order: run.Order = "tso", **limits: bool) -> Counter[Outcome]:
     """One test, many times, where its harts are far apart; weakly ordered ones need not be."""
     machine, rounds = {"tso": ("x8275clx2", 400), "weak": ("bus:4", 800)}[order]
-    setting = next(one for one in run.SETTINGS if one.machine == machine)
+    setting = next(setting_ for setting_ in run.SETTINGS if setting_.machine == machine)
     return run.observe([test], setting, rounds, 3, order, **limits)[test]

@@ -53,25 +53,25 @@ class Recorded:
 
     def caches(self) -> list[tuple[int, str, int, int, list[list[int]]]]:
         """Level, type, size, ways and who shares each."""
-        found, machine = [], self.machine
+        caches, machine = [], self.machine
         for name in machine.kind_names:
             cores = [c for c, kind in enumerate(machine.core_kinds) if kind == name]
             core = machine.each_core[cores[0]]
             own = [self.groups("core")[c] for c in cores]
-            found += [
+            caches += [
                 (1, "Data", core.l1_sets * core.l1_ways * 64, core.l1_ways, own),
                 (1, "Instruction", 64 * KIB, 4, own),
             ]
             if core.l2_sets:
-                found.append((2, "Unified", core.l2_sets * core.l2_ways * 64, core.l2_ways, own))
+                caches.append((2, "Unified", core.l2_sets * core.l2_ways * 64, core.l2_ways, own))
             else:
                 shared = [r for r in machine.resolvers if not set(cores).isdisjoint(r.children)]
                 cpus = self.groups("core")
                 groups = [[cpu for core in r.children for cpu in cpus[core]] for r in shared]
                 size = shared[0].data_sets * shared[0].data_ways * 64
-                found.append((2, "Unified", size, shared[0].data_ways, groups))
+                caches.append((2, "Unified", size, shared[0].data_ways, groups))
         last = next(r.level for r in machine.resolvers if 0 in r.children)
-        return [*found, (3, "Unified", self.l3, 16, self.groups(last))]
+        return [*caches, (3, "Unified", self.l3, 16, self.groups(last))]
 
     # ---- Linux -----------------------------------------------------------------------------------
 
@@ -116,8 +116,8 @@ class Recorded:
 
     def hwloc(self, path: Path) -> Path:
         top = ElementTree.Element("topology", version="2.0")
-        told = {"complete_cpuset": bitmap([*self.online, *self.offline])}
-        machine = ElementTree.SubElement(top, "object", type="Machine", os_index="0", **told)
+        attributes = {"complete_cpuset": bitmap([*self.online, *self.offline])}
+        machine = ElementTree.SubElement(top, "object", type="Machine", os_index="0", **attributes)
         vendor, family, model = self.cpuid
         for index, package in enumerate(self.groups("socket")):
             made = ElementTree.SubElement(machine, "object", type="Package", os_index=str(index))
@@ -147,14 +147,14 @@ class Recorded:
         kind, size, ways, groups = caches[0]
         for group in groups:
             if set(group) <= set(cpus):
-                told = {"cache_size": str(size), "cache_associativity": str(ways)}
-                made = ElementTree.SubElement(above, "object", type=kind, **told)
+                attributes = {"cache_size": str(size), "cache_associativity": str(ways)}
+                made = ElementTree.SubElement(above, "object", type=kind, **attributes)
                 self._nested(made, group, caches[1:])
 
 
 def node(above: ElementTree.Element, number: int, cpus: Sequence[int]) -> None:
-    told = {"os_index": str(number), "local_memory": "1000000", "cpuset": bitmap(cpus)}
-    ElementTree.SubElement(above, "object", type="NUMANode", **told)
+    attributes = {"os_index": str(number), "local_memory": "1000000", "cpuset": bitmap(cpus)}
+    ElementTree.SubElement(above, "object", type="NUMANode", **attributes)
 
 
 def bitmap(cpus: Sequence[int]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -77,10 +78,12 @@ def test_handoffs_of_a_described_machine_are_those_of_the_shipped_one(
     real = topology.load(name)
     described = loaded(Recorded(real, int, node, cpuid, mhz=mhz), tmp_path)
     levels = hardware.level_of_pairs(real)
-    one, other = (handoffs(m, hardware.by_level(m, "node0"), rounds=20) for m in (described, real))
+    ours, theirs = (
+        handoffs(m, hardware.by_level(m, "node0"), rounds=20) for m in (described, real)
+    )
     for level in set(levels[np.tril_indices(real.harts, -1)]):
         pairs = np.tril(levels == level, -1)
-        assert np.median(one[pairs]) == pytest.approx(np.median(other[pairs]), rel=0.05), level
+        assert np.median(ours[pairs]) == pytest.approx(np.median(theirs[pairs]), rel=0.05), level
 
 
 def test_offline_processors_holes_and_memory_without_cores_are_described(tmp_path: Path) -> None:
@@ -96,9 +99,9 @@ def test_offline_processors_holes_and_memory_without_cores_are_described(tmp_pat
 
 @pytest.mark.parametrize("recorded", [WHOLE, RAGGED])
 def test_hwloc_tells_the_same_as_sysfs(recorded: Recorded, tmp_path: Path) -> None:
-    one = lay_out(sysfs.read(recorded.sysfs(tmp_path)))
+    computer = lay_out(sysfs.read(recorded.sysfs(tmp_path)))
     other = lay_out(hwloc.read(recorded.hwloc(tmp_path / "lstopo.xml")))  # which tells no clocks
-    assert replace(other, kinds=()) == replace(one, kinds=())
+    assert replace(other, kinds=()) == replace(computer, kinds=())
 
 
 @pytest.mark.parametrize("cpuid", [("CentaurHauls", 7, 0x5B), ("GenuineIntel", 6, 0x55)])
@@ -186,6 +189,11 @@ def test_this_computer_is_described(tmp_path: Path) -> None:
         ("<topology", "no XML"),
         ("<topology version='1.0'/>", "hwloc 2 or later"),
         ("<topology version='2.0'/>", "no object of type PU"),
+        (
+            "<topology version='2.0'><object type='Machine' complete_cpuset='zzz'>"
+            "<object type='PU' os_index='0'/></object></topology>",
+            "read complete_cpuset='zzz' of a Machine; expected words of 32 bits in hexadecimal",
+        ),
     ],
 )
 def test_a_bad_xml_is_refused(tmp_path: Path, text: str, expected: str) -> None:
@@ -193,6 +201,48 @@ def test_a_bad_xml_is_refused(tmp_path: Path, text: str, expected: str) -> None:
     path.write_text(text)
     with pytest.raises(UserError, match=re.escape(expected)):
         hwloc.read(path)
+
+
+def nested(*kinds: tuple[str, int, str], first: int = 0) -> str:
+    """Objects of hwloc, each with so many of the next kind in it; (type, how many, attributes)."""
+    if not kinds:
+        return ""
+    (kind, many, more), *inner = kinds
+    each = prod(count for _, count, _ in inner)
+    numbers = range(first, first + many * each, each)
+    return "".join(
+        f"<object type='{kind}' os_index='{number // each}' {more}>"
+        f"{nested(*inner, first=number)}</object>"
+        for number in numbers
+    )
+
+
+L1, L2 = (f"cache_size='{size}' cache_associativity='8'" for size in (32 << 10, 1 << 20))
+
+
+@pytest.mark.parametrize("sockets", [1, 2])
+@pytest.mark.parametrize(
+    "cores", [[("L2Cache", 4, L2), ("L1Cache", 1, L1), ("Core", 1, "")], [("Core", 4, "")]]
+)
+def test_a_computer_without_a_shared_cache_is_described(
+    sockets: int, cores: list[tuple[str, int, str]], tmp_path: Path
+) -> None:
+    path = tmp_path / "lstopo.xml"
+    objects = nested(("Package", sockets, ""), *cores, ("PU", 2, ""))
+    path.write_text(f"<topology version='2.0'><object type='Machine'>{objects}</object></topology>")
+    text = describe.describe(hwloc.read(path))
+    assert "# no cache above the cores' own is told" in text
+    machine = describe.loads(text)
+    assert (machine.cores, machine.harts) == (4 * sockets, 8 * sockets)
+    assert [(resolver.name, resolver.data) for resolver in machine.resolvers] == [("home0", "none")]
+
+
+def test_memory_nodes_that_tell_no_size_are_described(tmp_path: Path) -> None:
+    path = WHOLE.hwloc(tmp_path / "lstopo.xml")
+    path.write_text(re.sub(" local_memory=['\"]\\d+['\"]", "", path.read_text()))
+    text = describe.describe(hwloc.read(path))
+    assert "# the sizes of memory nodes are not told" in text
+    assert len(describe.loads(text).memories) == 8
 
 
 def test_a_tree_without_processors_is_refused(tmp_path: Path) -> None:

@@ -42,9 +42,9 @@ class Simulated:
     def play(self, name, cpus, parameters, tick=None) -> Point:
         if name.startswith(bench.LINUX):
             raise GuestError(f"{name}: a simulated machine runs no Linux")
-        place = ",".join(str(self.hart[cpu]) for cpu in cpus)
+        placement = ",".join(str(self.hart[cpu]) for cpu in cpus)
         plain = {key: value for key, value in parameters.items() if key != "patience"}
-        job = make_job(MACHINE, name, [len(cpus)], parameters=plain, placement=place)
+        job = make_job(MACHINE, name, [len(cpus)], parameters=plain, placement=placement)
         return execute([job])[0].points[0]
 
 
@@ -60,9 +60,9 @@ def test_the_matrix_is_that_of_the_machine(found, tmp_path) -> None:
     measured = hardware.measured_matrix(path, MACHINE)
     node0 = msgspec.structs.replace(hardware.read("tr1950x"), home="node0")
     true = handoffs(MACHINE, node0)
-    known = ~np.isnan(measured)
-    assert known.sum() == 32 * 31 / 2
-    off = abs(measured[known] / true[known] - 1)
+    present = ~np.isnan(measured)
+    assert present.sum() == 32 * 31 / 2
+    off = abs(measured[present] / true[present] - 1)
     assert off.mean() < 0.01 and off.max() < 0.06  # few rounds
     assert found.noise_pct < 2 and len(found.handoffs.again) == 2
 
@@ -77,9 +77,9 @@ def test_offline_processors_and_holes_are_restored_by_the_machine_file(tmp_path)
     path.write_text(record.matrix_csv(found))
     measured = hardware.measured_matrix(path, described)
     true = handoffs(described, hardware.by_level(described, "node0"))
-    known = ~np.isnan(measured)
-    assert (described.harts, known.sum()) == (30, 29 * 28 / 2)
-    assert np.median(abs(measured[known] / true[known] - 1)) < 0.01
+    present = ~np.isnan(measured)
+    assert (described.harts, present.sum()) == (30, 29 * 28 / 2)
+    assert np.median(abs(measured[present] / true[present] - 1)) < 0.01
 
 
 def test_contended_points_are_those_of_the_machine(found) -> None:
@@ -113,8 +113,8 @@ def test_a_run_that_does_not_end_costs_no_other_run(tmp_path) -> None:
             return super().play(name, cpus, parameters, tick)
 
     computer = sysfs.read(RECORDED.sysfs(tmp_path))
-    found = plan._scaled(Stuck(), "lock/ticket", computer.compact(), [2, 4, 8], SMALL, int)
-    assert [(p.threads, len(p.ops_per_second), len(p.failures)) for p in found] == [
+    series = plan._scaled(Stuck(), "lock/ticket", computer.compact(), [2, 4, 8], SMALL, int)
+    assert [(p.threads, len(p.ops_per_second), len(p.failures)) for p in series] == [
         (2, 2, 0),
         (4, 0, 1),
         (8, 2, 0),
@@ -129,9 +129,9 @@ def test_an_interrupt_leaves_what_is_finished(tmp_path) -> None:
             return super().play(name, cpus, parameters, tick)
 
     root = RECORDED.sysfs(tmp_path)
-    found = measure(Interrupted(), sysfs.read(root), sysfs.setting(root), SMALL)
-    assert found.partial and found.handoffs and found.throughput is None
-    assert found.absent["throughput"] == "interrupted before"
+    measurement = measure(Interrupted(), sysfs.read(root), sysfs.setting(root), SMALL)
+    assert measurement.partial and measurement.handoffs and measurement.throughput is None
+    assert measurement.absent["throughput"] == "interrupted before"
 
 
 def test_the_page_on_measuring_is_the_layout_of_the_file() -> None:
@@ -157,13 +157,13 @@ def test_this_computer_is_measured(tmp_path, monkeypatch, capsys) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["measure", "--quick", "-o", str(json), "--csv", str(csv)])
     assert ended.value.code == 0
-    found, cpus = record.load(json), len(pinned.processors())
+    measurement, cpus = record.load(json), len(pinned.processors())
     assert len(csv.read_text().splitlines()) == cpus
-    assert all(ns > 0 for row in found.handoffs.mean_ns for ns in row)
-    assert {p.workload for p in found.throughput} == set(plan.CONTENDED)
+    assert all(ns > 0 for row in measurement.handoffs.mean_ns for ns in row)
+    assert {p.workload for p in measurement.throughput} == set(plan.CONTENDED)
     assert "remote wake-up" in capsys.readouterr().out
-    if found.barriers:  # a container may forbid the call
-        asleep = [b for b in found.barriers if not b.running]
+    if measurement.barriers:  # a container may forbid the call
+        asleep = [b for b in measurement.barriers if not b.running]
         assert all(b.sent_ns is None for b in asleep)
 
 
@@ -171,10 +171,10 @@ def test_this_computer_is_measured(tmp_path, monkeypatch, capsys) -> None:
 def test_interrupts_are_seen_where_they_are_sent() -> None:
     """The thread that runs is interrupted by all but a few calls, one that sleeps by none."""
     try:
-        found = plan.barriers(bench.Here(), sysfs.read(only=pinned.processors()[:2]), SMALL, int)
+        barriers = plan.barriers(bench.Here(), sysfs.read(only=pinned.processors()[:2]), SMALL, int)
     except GuestError as error:
         pytest.skip(str(error))
-    runs, sleeps = found
+    runs, sleeps = barriers
     assert runs.sent_ns.count > SMALL.calls / 2 and sleeps.unseen_ns.count == SMALL.calls
     assert runs.sent_ns.p50 > sleeps.unseen_ns.p50
 

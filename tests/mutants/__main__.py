@@ -36,33 +36,35 @@ BAR = 0.95  # of those that are not equivalent
 KNOWN = FOLDER / "known.json"
 
 
-def chosen(asked: argparse.Namespace) -> list[Mutant]:
+def chosen(arguments: argparse.Namespace) -> list[Mutant]:
     """Those named, or all."""
     everything = kept()
-    unknown = set(asked.names) - {m.name for m in everything} - {m.area for m in everything}
+    unknown = set(arguments.names) - {m.name for m in everything} - {m.area for m in everything}
     if unknown:
         sys.exit(f"mutants: no mutant or area is called {', '.join(sorted(unknown))}")
-    found = [m for m in everything if not asked.names or {m.name, m.area} & set(asked.names)]
-    if asked.since:
-        diff = ["git", "diff", "--name-only", asked.since]
+    mutants = [
+        m for m in everything if not arguments.names or {m.name, m.area} & set(arguments.names)
+    ]
+    if arguments.since:
+        diff = ["git", "diff", "--name-only", arguments.since]
         changed = set(subprocess.check_output(diff, cwd=TOP, text=True).split())
-        found = [m for m in found if m.file in changed]
-    for mutant in found:
+        mutants = [m for m in mutants if m.file in changed]
+    for mutant in mutants:
         try:
             mutant.applied((TOP / mutant.file).read_text())
         except ValueError as error:
             sys.exit(f"mutants: {error}")
-    return found
+    return mutants
 
 
 def key(mutant: Mutant) -> str:
-    """Of the change."""
+    """A digest of the change."""
     text = mutant.applied((TOP / mutant.file).read_text())
     return hashlib.sha256(f"{mutant.file}\0{mutant.before}\0{text}".encode()).hexdigest()
 
 
 def seal(test: str) -> str:
-    """Of the file where a test stands."""
+    """A digest of the file where a test stands."""
     path = TOP / "tests" / test.partition("::")[0]
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
@@ -95,10 +97,10 @@ class Known:
         KNOWN.write_bytes(msgspec.json.format(msgspec.json.encode(self.found)))
 
 
-def trials(found: Sequence[Mutant], known: Known, jobs: int, rest: bool) -> Iterator[Trial]:
+def trials(mutants: Sequence[Mutant], known: Known, jobs: int, rest: bool) -> Iterator[Trial]:
     """In the order of the list."""
     trees: queue.Queue[Tree] = queue.Queue()
-    missing = [mutant for mutant in found if not known.get(mutant)]
+    missing = [mutant for mutant in mutants if not known.get(mutant)]
     for number in range(min(jobs, len(missing))):
         trees.put(Tree(number))
 
@@ -112,12 +114,12 @@ def trials(found: Sequence[Mutant], known: Known, jobs: int, rest: bool) -> Iter
             trees.put(tree)
 
     with ThreadPoolExecutor(jobs) as pool:
-        yield from pool.map(attempt, found)
+        yield from pool.map(attempt, mutants)
 
 
-def fails_anyway(found: Sequence[Trial]) -> str:
-    """Of the tests that noticed something one that fails in the unbroken tree: it says nothing."""
-    tests = sorted({trial.by.partition("[")[0] for trial in found if trial.outcome == NOTICED})
+def fails_anyway(trials_: Sequence[Trial]) -> str:
+    """Names a noticing test that fails in the unbroken tree, and so says nothing."""
+    tests = sorted({trial.by.partition("[")[0] for trial in trials_ if trial.outcome == NOTICED})
     return Tree(0).test(tests).by if tests else ""
 
 
@@ -148,11 +150,13 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--since", metavar="COMMIT")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--again", action="store_true")
-    asked = parser.parse_args(words)
+    arguments = parser.parse_args(words)
     FOLDER.mkdir(parents=True, exist_ok=True)
-    found, known = chosen(asked), Known(asked.again)
+    found, known = chosen(arguments), Known(arguments.again)
     pairs = []
-    for mutant, trial in zip(found, trials(found, known, asked.jobs, not asked.meant), strict=True):
+    for mutant, trial in zip(
+        found, trials(found, known, arguments.jobs, not arguments.meant), strict=True
+    ):
         known.add(mutant, trial)
         pairs.append((mutant, trial))
         print(f"{mutant.area:<12} {mutant.name:<44} {trial.outcome:<12} {trial.seconds:6.1f} s"

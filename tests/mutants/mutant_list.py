@@ -7,7 +7,7 @@
     [[mutant]]
     name = "eviction-keeps-reservation"      its file, relative to the top
     file = "sim/native/core/caches.cc"
-    before = "lost(victim.number);"          occurs once there,
+    before = "lose(victim.number);"          occurs once there,
     after = ""                               and becomes this
     breaks = "C7: ..."                       the rule, or what a report promises
     tests = ["engine/test_rules_of_cores.py"]
@@ -69,11 +69,11 @@ class Area(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def kept() -> list[Mutant]:
-    found = []
+    mutants = []
     for path in sorted(HERE.glob("*.toml")):
         area = msgspec.toml.decode(path.read_bytes(), type=Area)
-        for one in area.mutant:
-            runs = [f"{SHIPPED}[{name}-{harts}]" for name in one.programs for harts in (2, 4, 8)]
-            tests = runs + one.tests or area.tests
-            found.append(msgspec.structs.replace(one, area=path.stem, tests=tests))
-    return found
+        for mutant in area.mutant:
+            runs = [f"{SHIPPED}[{name}-{harts}]" for name in mutant.programs for harts in (2, 4, 8)]
+            tests = runs + mutant.tests or area.tests
+            mutants.append(msgspec.structs.replace(mutant, area=path.stem, tests=tests))
+    return mutants

@@ -84,8 +84,10 @@ class Tree:
         self._write(path, mutant.applied(text))
         try:
             self.stale |= built(mutant)
-            said = self._compile()
-            trial = Trial(BROKEN, said.strip()[-2000:]) if said else self._tested(mutant, rest)
+            message = self._compile()
+            trial = (
+                Trial(BROKEN, message.strip()[-2000:]) if message else self._tested(mutant, rest)
+            )
         finally:
             self._write(path, text)
             self.stale |= built(mutant)
@@ -126,18 +128,18 @@ class Tree:
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
         ) as pytest:  # fmt: skip
             try:
-                said, _ = pytest.communicate(timeout=PATIENCE)
+                output, _ = pytest.communicate(timeout=PATIENCE)
             except subprocess.TimeoutExpired:
                 os.killpg(pytest.pid, signal.SIGKILL)
-                said, _ = pytest.communicate()
-                return Trial(HANGS, _last(BEGUN, said))
+                output, _ = pytest.communicate()
+                return Trial(HANGS, _last(BEGUN, output))
         if pytest.returncode == 0:
             return Trial(UNNOTICED)
         if pytest.returncode == 1:
-            return Trial(NOTICED, _last(FAILED, said) or tests[0])
+            return Trial(NOTICED, _last(FAILED, output) or tests[0])
         if pytest.returncode in (4, 5):
-            raise RuntimeError(f"pytest found no test by these names: {' '.join(words)}\n{said}")
-        return Trial(NOTICED, _last(BEGUN, said) or tests[0])  # the process has ended itself
+            raise RuntimeError(f"pytest found no test by these names: {' '.join(words)}\n{output}")
+        return Trial(NOTICED, _last(BEGUN, output) or tests[0])  # the process has ended itself
 
     def _environment(self) -> dict[str, str]:
         path = os.pathsep.join((str(self.top / "sim"), str(self.top)))
@@ -153,6 +155,6 @@ def built(mutant: Mutant) -> set[str]:
     return {"native"}
 
 
-def _last(pattern: re.Pattern[str], said: str) -> str:
-    found = pattern.findall(said)
-    return found[-1] if found else ""
+def _last(pattern: re.Pattern[str], output: str) -> str:
+    matches = pattern.findall(output)
+    return matches[-1] if matches else ""

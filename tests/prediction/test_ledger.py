@@ -10,9 +10,8 @@ import pytest
 from uncore import topology
 from uncore.cli.app import main
 from uncore.errors import UserError
-from uncore.support.paths import CHECKOUT
 from uncore_lab.figures import hardware as figures
-from uncore_lab.predict import forecast, ledger
+from uncore_lab.predict import forecast
 from uncore_lab.predict.ledger import LEDGER, Prediction, entries, read_day, record
 from uncore_lab.validate import blind
 from uncore_lab.validate.section import Request
@@ -21,6 +20,7 @@ SEALS = {
     "2026-11-21": "4127a96aa9d003aa",
     "2026-11-22": "6208d1b572fc8354",
 }  # of days that are over
+AGAIN = (1.0, 2.0, 3.0)
 
 
 @pytest.fixture
@@ -37,11 +37,11 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("day", SEALS)
 def test_a_day_that_is_over_says_what_it_said(day: str) -> None:
-    assert ledger.seal(read_day(LEDGER / f"{day}.toml")) == SEALS[day]
+    assert read_day(LEDGER / f"{day}.toml").true_seal == SEALS[day]
 
 
 def test_what_is_on_record_asks_neither_model_nor_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = blind.page()
+    before = [blind.of_day(day) for day in SEALS]
 
     def gone(*_: object, **__: object) -> None:
         raise AssertionError("the ledger asks nobody")
@@ -53,7 +53,7 @@ def test_what_is_on_record_asks_neither_model_nor_machine(monkeypatch: pytest.Mo
         (figures, "read"),
     ):
         monkeypatch.setattr(module, name, gone)
-    assert blind.page() == before
+    assert [blind.of_day(day) for day in SEALS] == before
 
 
 @pytest.mark.parametrize(
@@ -89,27 +89,29 @@ def test_a_prediction_lies_inside_its_interval() -> None:
 
 
 def test_a_prediction_is_recorded_as_it_is_printed(mine: Path) -> None:
-    record.record(["epyc9374f"], mine, "2031-01-01")
+    record.record(["epyc9374f"], ledger=mine, day="2031-01-01")
     (entry,) = (e for e in entries(mine) if e.date == "2031-01-01")
-    found, home = forecast.predicted("epyc9374f")
+    printed, home = forecast.predicted("epyc9374f")
     assert (entry.machine, entry.predicted.commit, entry.predicted.home) == (
         "epyc9374f",
         "c0ffee1",
         home,
     )
     assert entry.predicted.classes == {
-        label: pytest.approx((one.low, one.ns, one.high), abs=0.05)
-        for label, one in found.classes.items()
+        label: pytest.approx((median.low, median.ns, median.high), abs=0.05)
+        for label, median in printed.classes.items()
     }
 
 
 def test_what_is_written_is_what_was_predicted(tmp_path: Path) -> None:
-    told = Prediction(
+    written = Prediction(
         "abc", {"core": (1.0, 2.0, 3.0), "die-home": (4.0, 5.5, 6.0)}, "node0", ["core"]
     )
     page = tmp_path / "2031-01-01.toml"
-    page.write_text(record.text("2031-01-01", {"x": told, "y": Prediction("abc", {})}))
-    assert read_day(page) == {"x": told, "y": Prediction("abc", {})}
+    machines = {"x": written, "y": Prediction("abc", {})}
+    page.write_text(record.text("2031-01-01", machines, {"y": 'rule "C9"'}))
+    day = read_day(page)
+    assert (day.machines, day.reasons) == (machines, {"y": 'rule "C9"'})
 
 
 def test_a_day_may_be_written_anew_until_it_is_over(
@@ -119,28 +121,44 @@ def test_a_day_may_be_written_anew_until_it_is_over(
     again = Prediction("b", {"core": (2.0, 3.0, 4.0)})
     (mine / "2031-01-01.toml").write_text(record.text("2031-01-01", {"r7900xt": today}))
     monkeypatch.setattr(record, "_prediction", lambda name, commit: again)
-    record.record([], mine, "2031-01-01")
-    assert read_day(mine / "2031-01-01.toml") == {"r7900xt": again}
+    record.record([], ledger=mine, day="2031-01-01")
+    assert read_day(mine / "2031-01-01.toml").machines == {"r7900xt": again}
     with pytest.raises(UserError, match="on record since 2031-01-01, and what is on record stands"):
-        record.record(["r7900xt"], mine, "2031-01-02")
+        record.record(["r7900xt"], ledger=mine, day="2031-01-02")
     with pytest.raises(UserError, match="nothing was recorded on 2031-01-02"):
-        record.record([], mine, "2031-01-02")
+        record.record([], ledger=mine, day="2031-01-02")
+
+
+def test_a_machine_on_record_is_sealed_anew_beside_its_first_prediction_with_a_reason(
+    mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        record, "_prediction", lambda name, commit: Prediction("b", {"core": AGAIN})
+    )
+    record.record(["r5900x", "r7900xt"], "rule C9", ledger=mine, day="2031-01-01")
+    assert read_day(mine / "2031-01-01.toml").reasons == {"r5900x": "rule C9"}
+    first, second = (entry for entry in entries(mine) if entry.machine == "r5900x")
+    assert (first.date, second.date) == ("2026-11-21", "2031-01-01")
+    assert first.scored and not second.scored  # scored before the second was made
+    record.record([], ledger=mine, day="2031-01-01")
+    assert read_day(mine / "2031-01-01.toml").reasons == {"r5900x": "rule C9"}
+    text = (mine / "2031-01-01.toml").read_text()
+    (mine / "2031-01-01.toml").write_text(text.replace("rule C9", "rule C8"))
+    with pytest.raises(UserError, match="was changed after it was recorded"):
+        entries(mine)
 
 
 def test_what_was_measured_is_not_predicted_blind(mine: Path) -> None:
     with pytest.raises(UserError, match="tr1950x: it has been measured"):
-        record.record(["tr1950x"], mine, "2031-01-01")
+        record.record(["tr1950x"], ledger=mine, day="2031-01-01")
 
 
 # ---- What is shown -------------------------------------------------------------------------------
 
 
-def test_the_page_shows_every_machine_ever_predicted() -> None:
-    """`uncore predict --record` renews it."""
-    assert CHECKOUT
-    assert (CHECKOUT / "docs/ledger.md").read_text() == blind.page()
-    for entry in entries():
-        assert f"| {entry.machine} | {entry.date} | {entry.predicted.commit} |" in blind.page()
+def test_each_day_shows_every_machine_predicted_on_it() -> None:
+    shown = {(row["machine"], row["date"]) for day in SEALS for row in blind.of_day(day).rows}
+    assert shown == {(entry.machine, entry.date) for entry in entries()}
 
 
 def test_what_was_measured_since_stands_beside_what_was_predicted() -> None:
@@ -158,3 +176,10 @@ def test_observing_and_recording_are_two_steps(capsys: pytest.CaptureFixture[str
         main(["predict", "--observe", "--record"])
     assert end.value.code == 2
     assert "one, then the other" in capsys.readouterr().err
+
+
+def test_a_reason_belongs_to_a_record(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["predict", "r5900x", "--reason", "rule C9"])
+    assert end.value.code == 2
+    assert "write --record with it" in capsys.readouterr().err

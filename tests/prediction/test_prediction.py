@@ -13,7 +13,6 @@ import pytest
 from uncore import topology
 from uncore.cli.app import main
 from uncore.errors import UserError
-from uncore.support.paths import CHECKOUT
 from uncore.topology.lineage import nearness
 from uncore_lab import predict as predicting
 from uncore_lab.figures import hardware as figures
@@ -24,7 +23,7 @@ from uncore_lab.predict.forecast import forecast
 from uncore_lab.predict.ledger import entries
 from uncore_lab.predict.observe import Observation, observations
 from uncore_lab.predict.relatives import lend, spread
-from uncore_lab.validate import clocks, prediction
+from uncore_lab.validate import prediction
 from uncore_lab.validate.section import Request
 
 HELD_BACK = [entry.machine for entry in entries() if entry.measured is None]
@@ -199,7 +198,7 @@ def test_a_machine_held_back_has_no_figures_and_a_lender_for_every_number(name: 
 
 
 def test_a_prediction_is_scored_with_a_matrix_of_ones_own(tmp_path: Path) -> None:
-    """By the class medians of the matrix, under the names of the machine's levels."""
+    """Scores by the class medians of the matrix, under the names of the machine's levels."""
     machine = topology.load("e52697v3")
     rows = [",".join("600.0" for _ in range(i)) for i in range(machine.harts)]
     (tmp_path / "mine.csv").write_text("\n".join(rows) + "\n")
@@ -249,14 +248,6 @@ def test_a_mistake_gives_one_clear_message(
         main(words)
     assert end.value.code == 2
     assert message in capsys.readouterr().err
-
-
-def test_the_page_shows_which_clock_a_number_follows() -> None:
-    """`uncore predict --observe` renews it."""
-    assert CHECKOUT
-    text = (CHECKOUT / "docs/prediction.md").read_text()
-    assert clocks.PLACE.search(text)
-    assert clocks.on_page(text) == text
 
 
 STATED = """

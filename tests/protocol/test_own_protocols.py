@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,11 +12,12 @@ from tests.differential.jobs import COMPLETION, DIRECT, RESPONSE, SUPPORT, VIA, 
 from tests.support import runs
 
 from uncore import topology
-from uncore.engine import boot
-from uncore.errors import UserError
+from uncore.engine import initial_memory as boot
+from uncore.errors import GuestError, UserError
+from uncore.execution.execute import execute
 from uncore.job import Job
 from uncore.protocol import check, coverage
-from uncore.protocol.tables import load
+from uncore.protocol.tables import SHIPPED, load
 from uncore.study.compare import agreement
 
 VI = SUPPORT / "protocols/vi"
@@ -50,13 +53,30 @@ def test_the_toy_has_five_states_of_its_own_names() -> None:
     assert load(str(VI)).client.rows == ("I", "V", "IV", "VI", "II")
 
 
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_a_cell_declared_impossible_is_named_with_file_row_column_and_reason(
+    engine: str, tmp_path: Path
+) -> None:
+    """A folder that has its own join.table, which says that sharers are never invalidated."""
+    shipped = (SHIPPED / "join.table").read_text()
+    wrong, rows = re.subn(r"S idle +\| .*", "S idle | - !never !never", shipped)
+    assert rows == 1
+    (tmp_path / "join.table").write_text(wrong + "never:    nobody else writes\n")
+    own = Case("ccx:2x2", "counter/atomic", 4, (f"protocol={tmp_path}:mesi",))
+    with pytest.raises(GuestError) as caught:
+        execute([replace(make(own), engine=engine)])
+    head = str(caught.value).splitlines()[0]
+    assert re.search(r"join.table, row 'S idle', column (ProbeM|Inv) was met, declared impossible:"
+                     r" nobody else writes \(the line of 0x8[0-9a-f]+\)$", head), head  # fmt: skip
+
+
 @pytest.mark.bulk
 def test_the_toy_is_proved_as_the_shipped_ones_are() -> None:
     tables = load(str(VI))
     proofs = list(check.proofs(tables))
     assert [(p.system, p.violation) for p in proofs if p.violation] == []
     missed = coverage.expected(tables) - check.cells_met(proofs)
-    # Who waits for V is granted V, and keeps it while its transaction lasts.
+    # A child that waits for V is granted V, and keeps it while its transaction lasts.
     assert {coverage.place(tables, cell) for cell in missed} == {"transaction above/Short"}
 
 
@@ -66,8 +86,8 @@ SOME = [pytest.param(c, marks=pytest.mark.bulk) if c in LONG else c for c in CAS
 
 @pytest.mark.parametrize("case", SOME)
 def test_both_engines_log_the_same_transactions_by_it(case: str) -> None:
-    found = agreement.compare(make(CASES[case]), ("native", "reference"))
-    assert found.equal, found.difference
+    comparison = agreement.compare(make(CASES[case]), ("native", "reference"))
+    assert comparison.equal, comparison.difference
 
 
 def test_readers_take_lines_from_each_other_and_share_none() -> None:
@@ -82,15 +102,15 @@ def machine(tmp_path: Path) -> Path:
     """A file that names a folder beside it."""
     shutil.copytree(VI, tmp_path / "mine")
     path = tmp_path / "own.toml"
-    said = (SUPPORT / "three_levels.toml").read_text()
-    path.write_text(said.replace("name    =", 'protocol = "./mine"\nname    =', 1))
+    text = (SUPPORT / "three_levels.toml").read_text()
+    path.write_text(text.replace("name    =", 'protocol = "./mine"\nname    =', 1))
     return path
 
 
 def test_a_machine_file_names_a_folder_beside_it(machine: Path) -> None:
-    found = topology.load(machine)
-    assert found.protocol == "mine"
-    assert next(file for file, _ in found.tables) == "client.table"
+    loaded = topology.load(machine)
+    assert loaded.protocol == "mine"
+    assert next(file for file, _ in loaded.tables) == "client.table"
 
 
 def test_a_job_carries_its_tables_and_needs_the_folder_no_more(machine: Path) -> None:

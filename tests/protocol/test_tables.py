@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from uncore.cli.app import main
 from uncore.errors import UserError
 from uncore.protocol import render
 from uncore.protocol.reader import MOST_STATES
-from uncore.protocol.shapes import PROTOCOLS, names
+from uncore.protocol.table_shapes import PROTOCOLS, names
 from uncore.protocol.tables import IMPOSSIBLE, SHIPPED, load, pack
 from uncore.protocol.text import text
-from uncore.support.paths import CHECKOUT
 
 
 @pytest.fixture
@@ -26,10 +26,10 @@ def directory(tmp_path: Path) -> Path:
 
 def edit(path: Path, old: str, new: str) -> int:
     """Replaces the first `old` and returns its line."""
-    said = path.read_text()
-    assert old in said
-    path.write_text(said.replace(old, new, 1))
-    return said[: said.index(old)].count("\n") + 1
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    return text[: text.index(old)].count("\n") + 1
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -128,7 +128,8 @@ def test_a_rendered_page_holds_every_cell_and_reason() -> None:
     assert '<td class="impossible" title="no copy, nothing to evict">!empty</td>' in cells
 
 
-def test_the_documented_protocol_is_the_one_that_runs() -> None:
-    """After a change of a table: python -m uncore.protocol.render > docs/protocol.md."""
-    assert CHECKOUT
-    assert (CHECKOUT / "docs/protocol.md").read_text() == render.document()
+def test_check_prints_the_tables_it_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["check", "moesi", "--print"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out == render.document(["moesi"])

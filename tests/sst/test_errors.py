@@ -47,8 +47,8 @@ def play(prefix: Path, name: str, script: str) -> None:
 
 
 def sst_config(prefix: Path, compiler: str) -> None:
-    asked = f'if [ "$1" = --MPICXX ]; then echo {compiler}; else echo {prefix}/lib; fi'
-    play(prefix, "sst-config", asked)
+    answers = f'if [ "$1" = --MPICXX ]; then echo {compiler}; else echo {prefix}/lib; fi'
+    play(prefix, "sst-config", answers)
 
 
 def sst_that(prefix: Path, does: str, version: str = "15.1.0") -> None:

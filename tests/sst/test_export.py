@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 
 from uncore import topology
-from uncore.engine import boot, export
+from uncore.engine import export
+from uncore.engine import initial_memory as boot
 from uncore.engine.outside import homes
-from uncore.engine.sst import system
-from uncore.engine.sst.parts import FLIT
+from uncore.engine.sst import simulation as system
+from uncore.engine.sst.parameters import FLIT
 from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore.program.elf import read
@@ -64,11 +65,11 @@ def test_routers_of_kingsley_face_each_other() -> None:
     wires = [
         link["ends"] for link in document["links"] if all("_net_" in e[0] for e in link["ends"])
     ]
-    found = set()
+    pairs = set()
     for (a, port, _), (b, other, _) in wires:
         first, second = (int(path.rpartition("_net_")[2]) for path in (a, b))
-        found.add((second - first, port, other))
-    assert found == {(1, "east", "west"), (4, "north", "south")}
+        pairs.add((second - first, port, other))
+    assert pairs == {(1, "east", "west"), (4, "north", "south")}
     assert len(wires) == 3 * 3 + 4 * 2
 
 
@@ -91,23 +92,27 @@ def test_interrupts_take_the_route_between_their_harts(machine: str) -> None:
 @pytest.mark.parametrize("machine", SHIPPED)
 def test_every_port_is_used_once_and_every_end_exists(machine: str) -> None:
     _, document = exported(machine)
-    paths = {one["path"] for one in document["objects"]}
+    paths = {object_["path"] for object_ in document["objects"]}
     ends = [(path, port) for link in document["links"] for path, port, _ in link["ends"]]
     assert len(ends) == len(set(ends))
     assert {path for path, _ in ends} <= paths
     assert all(latency >= 1 for link in document["links"] for _, _, latency in link["ends"])
-    for one in document["objects"]:
-        owner, _, _ = one["path"].rpartition("/")
+    for object_ in document["objects"]:
+        owner, _, _ = object_["path"].rpartition("/")
         assert not owner or owner in paths
-    ids = [one["params"]["id"] for one in document["objects"] if one["type"] == "uncore.Hart"]
+    ids = [
+        object_["params"]["id"]
+        for object_ in document["objects"]
+        if object_["type"] == "uncore.Hart"
+    ]
     assert ids == [str(n) for n in range(len(ids))]
 
 
 def test_every_hart_and_its_caches_have_what_their_kind_of_core_has() -> None:
     kinds = {"kinds.small": "core2", "core.small.clock": "1GHz", "core.small.l1": "16KiB 8-way 5cy"}
     document = system.describe(make_job("ring:4", "lock/ticket", "4", overrides=kinds))
-    params = {one["path"]: one["params"] for one in document["objects"]}
-    found = [
+    params = {object_["path"]: object_["params"] for object_ in document["objects"]}
+    values = [
         (
             int(params[f"hart{n}"]["forward"]),
             params[f"l1_{n}"]["cache_size"],
@@ -116,7 +121,7 @@ def test_every_hart_and_its_caches_have_what_their_kind_of_core_has() -> None:
         for n in range(4)
     ]
     large, small = (1333, "32768B", "167ps"), (5000, "16384B", "500ps")
-    assert found == [large, large, small, large]
+    assert values == [large, large, small, large]
 
 
 @pytest.mark.parametrize("machine", ["ring", "mesh", "ccx", "epyc7601x2", "x8160x2"])
@@ -127,9 +132,9 @@ def test_every_address_has_one_home(machine: str) -> None:
         job = make_job(machine, "lock/ticket", "2", smt=False, home=home)
         size = job.machine.memories[0].size
         regions = {
-            int(one["path"].removeprefix("home")): one["params"]
-            for one in system.describe(job)["objects"]
-            if one["type"] == "memHierarchy.DirectoryController"
+            int(object_["path"].removeprefix("home")): object_["params"]
+            for object_ in system.describe(job)["objects"]
+            if object_["type"] == "memHierarchy.DirectoryController"
         }
         for page in (0, 1, 7, size // 4096 - 1, count * size // 4096 - 1):
             address = homes.RAM + page * 4096
@@ -147,8 +152,8 @@ def test_a_folder_is_complete_and_reproducible(tmp_path: Path) -> None:
     assert files == ["README.md", "configuration.py", "job.json", "program.elf", "system.json"]
     for name in files:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
-    kept = json.loads((tmp_path / "one/job.json").read_text())
-    assert Job.of(kept, job.program).document() == job.document()
+    job_document = json.loads((tmp_path / "one/job.json").read_text())
+    assert Job.of(job_document, job.program).document() == job.document()
 
 
 def test_the_program_begins_as_on_our_engines() -> None:
@@ -190,9 +195,9 @@ def _neighbours(document: dict[str, Any]) -> list[tuple[str, str]]:
         if ends[0].endswith(("link", "linkcontrol")) and "_net_" in ends[1]:
             network[ends[0].removesuffix("/linkcontrol")] = ends[1].rpartition("_net_")[0]
     group = {
-        one["path"]: int(one["params"]["group"])
-        for one in document["objects"]
-        if one["type"] == "memHierarchy.MemNIC"
+        object_["path"]: int(object_["params"]["group"])
+        for object_ in document["objects"]
+        if object_["type"] == "memHierarchy.MemNIC"
     }
     assert group.keys() == network.keys()
     return [
@@ -208,9 +213,9 @@ class _Ways:
     def __init__(self, document: dict[str, Any]) -> None:
         self.edges: dict[str, list[tuple[str, int]]] = {}
         self.hops = {
-            one["path"]: _hop(one["params"]["link_bw"])
-            for one in document["objects"]
-            if one["type"] in ROUTERS
+            object_["path"]: _hop(object_["params"]["link_bw"])
+            for object_ in document["objects"]
+            if object_["type"] in ROUTERS
         }
         for link in document["links"]:
             (a, _, there), (b, _, back) = link["ends"]

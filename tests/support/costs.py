@@ -16,5 +16,5 @@ def fetch(stop: int) -> int:
 
 def taken(stop: int, owner: int) -> int:
     """From a miss to the line from another core being there."""
-    asked = L2 + way("control", stop, H) + SERVICE + way("snoop", H, owner)
-    return asked + L2 + way("data", owner, stop)
+    arrival = L2 + way("control", stop, H) + SERVICE + way("snoop", H, owner)
+    return arrival + L2 + way("data", owner, stop)

@@ -17,8 +17,12 @@ T = TypeVar("T")
 
 
 def least(part: type[T], **numbers: Any) -> T:
-    silent = (one for one in fields(part) if one.default is MISSING and one.name not in numbers)
-    return part(**numbers, **{one.name: _least(one) for one in silent})
+    silent = (
+        member
+        for member in fields(part)
+        if member.default is MISSING and member.name not in numbers
+    )
+    return part(**numbers, **{member.name: _least(member) for member in silent})
 
 
 def _least(field: Field) -> Any:

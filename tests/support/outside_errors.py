@@ -24,9 +24,9 @@ PLAY = ("bus:2", "lock/ticket", [2])
 
 
 def kept(error: OutsideError) -> Path:
-    found = re.search(r"The run folder is kept: (.*)$", str(error))
-    assert found and (Path(found[1]) / "system.json").is_file()
-    return Path(found[1])
+    match = re.search(r"The run folder is kept: (.*)$", str(error))
+    assert match and (Path(match[1]) / "system.json").is_file()
+    return Path(match[1])
 
 
 def cannot_be_found(

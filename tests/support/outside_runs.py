@@ -40,13 +40,13 @@ def run(engine: str, machine: str, workload: str, threads: int, **options: objec
 
 
 def agree(engine: str, machine: str, workload: str) -> None:
-    theirs, ours = (run(one, machine, workload, 4) for one in (engine, "native"))
+    theirs, ours = (run(engine_, machine, workload, 4) for engine_ in (engine, "native"))
     assert theirs.failures == []
     assert theirs.thread_ops == ours.thread_ops
 
 
 def counted(engine: str, within: float) -> None:
-    theirs, ours = (run(one, "ring:4", "lock/ticket", 4) for one in (engine, "native"))
+    theirs, ours = (run(engine_, "ring:4", "lock/ticket", 4) for engine_ in (engine, "native"))
     assert ours.transactions and ours.invalidations
     assert theirs.transactions == pytest.approx(ours.transactions, rel=within)
     assert theirs.invalidations == pytest.approx(ours.invalidations, rel=within)

@@ -53,6 +53,7 @@ class Do(IntEnum):
     PIECE_OTHER_LOAD = 32  # a byte, a double word in the next place, the first place's double word
     DUE_NOW = 33  # the timer of hart `place`, its own, set to the present time; then wfi
     STORE_FENCE_WW = 36  # fence w, w
+    STORE_FENCE_TSO = 43
     ATTEMPT_STORE = 35  # an LR, 20 nops, a store to its line, and its SC
     LOOK_AGAIN = 37  # a load, 300 nops, and the same load
     LOOK_LONG = 42  # 900 nops
@@ -95,15 +96,15 @@ START = 1_000_000  # ns: later than any start-up
 
 def words(plans: Plans) -> dict[str, int]:
     """The plans as parameters of programs/plan.c."""
-    found = {"start": START}
+    numbers = {"start": START}
     for hart, plan in enumerate(plans):
         for number, step in enumerate(plan):
-            found[f"plan_{hart}_{number}"] = step.at << 16 | step.do << 8 | step.place
-    return found
+            numbers[f"plan_{hart}_{number}"] = step.at << 16 | step.do << 8 | step.place
+    return numbers
 
 
 def results(machine: Machine, plans: Plans, **options: Any) -> tuple[list[list[Span]], list[int]]:
-    """As `steps`; and when each hart took its last IPI."""
+    """What `steps` gives, and when each hart took its last IPI."""
     outcome = point(machine, guest("plan"), len(plans), **words(plans), **options)
     assert not outcome["failures"]
     tables, spans = outcome["tables"], []

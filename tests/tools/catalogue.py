@@ -40,58 +40,58 @@ PARAMETERS = {
 
 def parameters(workload: Program, threads: int, operations: int = OPERATIONS) -> dict[str, str]:
     """What is asked of a workload at a thread count; `operations` of all its threads together."""
-    known = {parameter.name for parameter in workload.params}
+    names = {parameter.name for parameter in workload.params}
     chosen = dict(PARAMETERS.get(workload.name, {}))
     if chosen.get("pairs") == "one":
         if threads == 1:
             del chosen["pairs"]  # alone there is no pair: the tournament of nobody
         else:
             chosen["b"] = str(threads - 1)
-    elif "ops" in known:
+    elif "ops" in names:
         chosen.setdefault("ops", str(max(LEAST, min(MOST, operations // threads))))
     return chosen
 
 
 def job(workload: Program, threads: int) -> Job:
     """The job of one row."""
-    asked = parameters(workload, threads)
-    return request.make_job(MACHINE, workload, (threads,), parameters=asked)
+    values = parameters(workload, threads)
+    return request.make_job(MACHINE, workload, (threads,), parameters=values)
 
 
 def chosen(names: Sequence[str]) -> list[Program]:
     """The workloads of these names or folders; all if none is named."""
     everything = program.shipped()
     folders = {workload.name.partition("/")[0] for workload in everything}
-    found = [w for w in everything if not names or w.name.partition("/")[0] in names]
-    return found + [program.find(name) for name in names if name not in folders]
+    workloads = [w for w in everything if not names or w.name.partition("/")[0] in names]
+    return workloads + [program.find(name) for name in names if name not in folders]
 
 
 def main(words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="tests.tools.catalogue")
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--threads", default=",".join(map(str, THREADS)))
-    asked = parser.parse_args(words)
-    counts = [int(word) for word in asked.threads.split(",")]
-    jobs = [job(workload, threads) for workload in chosen(asked.names) for threads in counts]
+    arguments = parser.parse_args(words)
+    counts = [int(word) for word in arguments.threads.split(",")]
+    jobs = [job(workload, threads) for workload in chosen(arguments.names) for threads in counts]
     broken: list[str] = []
 
-    def row(one: Job, end: str) -> None:
-        settings = " ".join(f"{name}={value}" for name, value in one.parameters)
-        print(f"{one.program.name:<24} {one.threads[0]:>4}  {end:<24} {settings}", flush=True)
+    def row(job_: Job, end: str) -> None:
+        settings = " ".join(f"{name}={value}" for name, value in job_.parameters)
+        print(f"{job_.program.name:<24} {job_.threads[0]:>4}  {end:<24} {settings}", flush=True)
 
-    def done(one: Job, point: Point) -> None:
-        row(one, f"{point.ops} operations" if not point.failures else point.failures[0])
+    def done(job_: Job, point: Point) -> None:
+        row(job_, f"{point.ops} operations" if not point.failures else point.failures[0])
         broken.extend(point.failures)
 
-    def wrong(one: Job, error: GuestError) -> None:
-        row(one, str(error))
+    def wrong(job_: Job, error: GuestError) -> None:
+        row(job_, str(error))
         broken.append(str(error))
 
     results = execute(jobs, os.cpu_count() or 1, done, wrong)
     seconds = [sum(result.host.seconds) for result in results]
     print(f"{len(jobs)} runs, {len(broken)} failures, {sum(seconds):.0f} host s")
-    for spent, one in sorted(zip(seconds, jobs, strict=True), key=lambda pair: -pair[0])[:5]:
-        print(f"  {spent:6.1f} s  {one.program.name} at {one.threads[0]}")
+    for spent, job_ in sorted(zip(seconds, jobs, strict=True), key=lambda pair: -pair[0])[:5]:
+        print(f"  {spent:6.1f} s  {job_.program.name} at {job_.threads[0]}")
     return 1 if broken else 0
 
 

@@ -73,10 +73,10 @@ class Draw(NamedTuple):
 
 
 def files() -> Files:
-    found = [program.find(name).data for name in WORKLOADS]
+    programs = [program.find(name).data for name in WORKLOADS]
     machines = [path.read_bytes() for path in sorted(paths.TOPOLOGIES.glob("*.toml"))]
     results = {name: apart(partial(_saved, name)) for name in ("x.json", "x.parquet")}
-    return Files(found, [machine for machine in machines if len(machine) < 4000], results)
+    return Files(programs, [machine for machine in machines if len(machine) < 4000], results)
 
 
 def _saved(name: str) -> bytes:
@@ -96,9 +96,9 @@ def apart(work: Callable[[], bytes]) -> bytes:
         os._exit(0)
     os.close(writes)
     with open(reads, "rb") as answer:
-        said = answer.read()
+        reply = answer.read()
     os.waitpid(child, 0)
-    return said
+    return reply
 
 
 def edited(rng: random.Random, data: bytes, alphabet: bytes = bytes(range(256))) -> bytes:
@@ -143,8 +143,8 @@ def elves(rng: random.Random, files: Files) -> Plan:
     words = ["run", rng.choice(MACHINES), "x.elf", "--threads", "2", "--repeat", "1", *LIMITS]
     words += ["--watchdog", "50us", *rng.choice(([], ["--lines", "--output", "r.json"]))]
     words += rng.choice(([], ["--engine", "reference"]))
-    kept = ["r.json"] if "--output" in words else []
-    return Plan(words, {"x.elf": edited(rng, rng.choice(files.elves))}, kept)
+    outputs = ["r.json"] if "--output" in words else []
+    return Plan(words, {"x.elf": edited(rng, rng.choice(files.elves))}, outputs)
 
 
 def results(rng: random.Random, files: Files) -> Plan:
@@ -159,8 +159,8 @@ def _written(rng: random.Random) -> tuple[list[str], list[str]]:
         names = {"--csv": "m.csv", "--plot": rng.choice(("p.png", "p.svg", "p.pdf"))}
         words = ["matrix", rng.choice(MACHINES)]
     else:
-        kept = rng.choice(("r.json", "r.parquet"))
-        names = {"--output": kept, "--log": "l.parquet", "--plot": "p.svg"}
+        output = rng.choice(("r.json", "r.parquet"))
+        names = {"--output": output, "--log": "l.parquet", "--plot": "p.svg"}
         words = ["run", rng.choice(MACHINES), rng.choice(WORKLOADS), "--threads", "1,2"]
         words += ["--set", "ops=5", "--repeat", "1", "--cores", rng.choice("12")]
     names = {option: name for option, name in names.items() if rng.random() < 0.6}

@@ -39,37 +39,41 @@ Change = tuple[Place, Any]
 
 
 def places(value: Any, here: Place = ()) -> list[Place]:
-    found = [here] if here else []
+    paths = [here] if here else []
     inner = value.items() if isinstance(value, dict) else enumerate(value[:MOST])
-    for key, one in inner if isinstance(value, (dict, list)) else ():
-        found += places(one, (*here, key)) if isinstance(one, (dict, list)) else [(*here, key)]
-    return found
+    for key, inner_value in inner if isinstance(value, (dict, list)) else ():
+        paths += (
+            places(inner_value, (*here, key))
+            if isinstance(inner_value, (dict, list))
+            else [(*here, key)]
+        )
+    return paths
 
 
 def edited(document: dict[str, Any], changes: Iterable[Change]) -> dict[str, Any]:
-    found = copy.deepcopy(document)
-    for place, value in changes:
-        inner: Any = found
+    copied = copy.deepcopy(document)
+    for path, value in changes:
+        inner: Any = copied
         try:
-            for key in place[:-1]:
+            for key in path[:-1]:
                 inner = inner[key]
-            inner[place[-1]] = value
+            inner[path[-1]] = value
         except (TypeError, IndexError, KeyError):
             continue  # another change has removed the place
-    return found
+    return copied
 
 
 def chosen(document: dict[str, Any], data: bytes) -> Iterator[Change]:
     """Two bytes for the place, two for the value: another number for a number, or any scrap."""
     everything = places(document)
-    numbers = [place for place in everything if type(_at(document, place)) is int]
+    numbers = [path for path in everything if type(_at(document, path)) is int]
     for at in range(0, len(data) - 3, 4):
-        place, value = (int.from_bytes(data[n : n + 2], "little") for n in (at, at + 2))
+        path, value = (int.from_bytes(data[n : n + 2], "little") for n in (at, at + 2))
         if value < NUMBERS:
-            yield numbers[place % len(numbers)], value
+            yield numbers[path % len(numbers)], value
         else:
-            yield everything[place % len(everything)], SCRAPS[value % len(SCRAPS)]
+            yield everything[path % len(everything)], SCRAPS[value % len(SCRAPS)]
 
 
-def _at(value: Any, place: Place) -> Any:
-    return functools.reduce(lambda inner, key: inner[key], place, value)
+def _at(value: Any, path: Place) -> Any:
+    return functools.reduce(lambda inner, key: inner[key], path, value)

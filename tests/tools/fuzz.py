@@ -85,15 +85,15 @@ def _machine() -> topology.Machine:
 
 def elf(data: bytes) -> None:
     with _file(data, "x.elf") as path:
-        found = program.load(path)
-    values = {parameter.name: parameter.show(parameter.default) for parameter in found.params}
-    found.canonical(values)
-    found.patched_elf(harts=2, values=values)
-    for pc in range(found.entry, found.entry + 64, 4):
-        found.symbol_at(pc)
-        found.source_line(pc)
-    _ = found.summary, found.kinds, found.sha256, found.variables
-    _begin(request.make_job(_machine(), found, (2,), parameters=values))
+        program_ = program.load(path)
+    values = {parameter.name: parameter.show(parameter.default) for parameter in program_.params}
+    program_.canonical(values)
+    program_.patched_elf(harts=2, values=values)
+    for pc in range(program_.entry, program_.entry + 64, 4):
+        program_.symbol_at(pc)
+        program_.source_line(pc)
+    _ = program_.summary, program_.kinds, program_.sha256, program_.variables
+    _begin(request.make_job(_machine(), program_, (2,), parameters=values))
 
 
 def result(data: bytes) -> None:
@@ -102,8 +102,8 @@ def result(data: bytes) -> None:
         read = msgspec.json.decode(data, type=Result)
         data = msgspec.json.encode(msgspec.structs.replace(read, result_hash=read.computed_hash()))
     with _file(data, "x.json") as path:
-        found = api.load_result(path)
-    _begin(job_again(found))
+        loaded = api.load_result(path)
+    _begin(job_again(loaded))
 
 
 def topology_(data: bytes) -> None:
@@ -145,16 +145,16 @@ def survive(target: Target, data: bytes) -> str:
 
 def seeds(name: str) -> list[bytes]:
     """Files as they should be, smallest first; the elf also without debug information."""
-    found: list[bytes] = []
+    inputs: list[bytes] = []
     if name == "elf":
-        found = [program.find(guest).data for guest in GUESTS] + [_bare(GUESTS[0])]
+        inputs = [program.find(guest).data for guest in GUESTS] + [_bare(GUESTS[0])]
     elif name == "result":
-        found = [_saved(guest) for guest in GUESTS]
+        inputs = [_saved(guest) for guest in GUESTS]
     elif name == "topology":
-        found = [path.read_bytes() for path in paths.TOPOLOGIES.rglob("*.toml")]
+        inputs = [path.read_bytes() for path in paths.TOPOLOGIES.rglob("*.toml")]
     else:
-        found = [bytes([number]) for number in range(len(JOBS))]
-    return sorted(found, key=len)
+        inputs = [bytes([number]) for number in range(len(JOBS))]
+    return sorted(inputs, key=len)
 
 
 def kept(name: str) -> list[bytes]:
@@ -190,20 +190,20 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--seconds", type=int, default=0, help="at most; 0: no limit")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=Path, help="folder for inputs that reach something new")
-    asked = parser.parse_args(words)
+    arguments = parser.parse_args(words)
     atheris = _atheris()
     atheris.instrument_all()
-    target = TARGETS[asked.target]
+    target = TARGETS[arguments.target]
 
     def one(data: bytes) -> None:
         survive(target, data)
 
     with tempfile.TemporaryDirectory(prefix="uncore-seeds-") as corpus:
-        for number, data in enumerate(seeds(asked.target) + kept(asked.target)):
+        for number, data in enumerate(seeds(arguments.target) + kept(arguments.target)):
             (Path(corpus) / f"{number}").write_bytes(data)
-        limits = [f"-runs={asked.runs}", f"-seed={asked.seed}", f"-timeout={SECONDS}"]
-        limits += [f"-max_total_time={asked.seconds}", f"-max_len={LARGEST}"]
-        folders = [str(asked.keep)] if asked.keep else []  # the first is written to
+        limits = [f"-runs={arguments.runs}", f"-seed={arguments.seed}", f"-timeout={SECONDS}"]
+        limits += [f"-max_total_time={arguments.seconds}", f"-max_len={LARGEST}"]
+        folders = [str(arguments.keep)] if arguments.keep else []  # the first is written to
         atheris.Setup([parser.prog, *limits, *folders, corpus], one)
         atheris.Fuzz()
     return 0

@@ -67,30 +67,30 @@ class Ended:
 
 def invoke(plan: Plan, separate: bool) -> Ended:
     with tempfile.TemporaryDirectory(prefix="uncore-invoked-") as folder:
-        place = Path(folder)
+        directory = Path(folder)
         for name, content in plan.files.items():
-            (place / name).write_bytes(content)
+            (directory / name).write_bytes(content)
         for name in plan.outputs:
-            (place / name).write_bytes(BEFORE)
+            (directory / name).write_bytes(BEFORE)
         reads, writes = os.pipe()
         signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # until the command listens
         child = os.fork()
         if child == 0:
             os.close(reads)
-            _child(plan, place, writes, separate)
+            _child(plan, directory, writes, separate)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
         os.close(writes)
         ended = _watch(child, reads, plan, START if separate else 0)
-        ended.found += _left(child, place, plan, ended)
+        ended.found += _left(child, directory, plan, ended)
         return ended
 
 
 # ---- In the child --------------------------------------------------------------------------------
 
 
-def _child(plan: Plan, place: Path, says: int, separate: bool) -> NoReturn:
+def _child(plan: Plan, directory: Path, says: int, separate: bool) -> NoReturn:
     os.setsid()
-    os.chdir(place)
+    os.chdir(directory)
     os.dup2(says, 1)
     os.dup2(says, 2)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -155,8 +155,8 @@ def _import_all() -> None:
 
 
 def _watch(child: int, reads: int, plan: Plan, start: float) -> Ended:
-    """Until it has ended, or for too long."""
-    begun, said, sent = time.monotonic(), b"", plan.kill is None
+    """Watches the child until it has ended, or for too long."""
+    begun, output, sent = time.monotonic(), b"", plan.kill is None
     status = None
     while status is None:
         passed = time.monotonic() - begun
@@ -166,19 +166,19 @@ def _watch(child: int, reads: int, plan: Plan, start: float) -> Ended:
         if passed > SECONDS:
             os.killpg(child, signal.SIGKILL)
             os.waitpid(child, 0)
-            return Ended(-9, said.decode(errors="replace"), ["hangs"])
+            return Ended(-9, output.decode(errors="replace"), ["hangs"])
         if select.select([reads], [], [], 0.005)[0]:
-            said += os.read(reads, 1 << 16)
-            time.sleep(0 if said else 0.005)
+            output += os.read(reads, 1 << 16)
+            time.sleep(0 if output else 0.005)
         ended, code = os.waitpid(child, os.WNOHANG)
         status = os.waitstatus_to_exitcode(code) if ended else None
     while select.select([reads], [], [], 0)[0] and (more := os.read(reads, 1 << 16)):
-        said += more
+        output += more
     os.close(reads)
-    return Ended(status, said.decode(errors="replace"))
+    return Ended(status, output.decode(errors="replace"))
 
 
-def _left(child: int, place: Path, plan: Plan, ended: Ended) -> Iterator[str]:
+def _left(child: int, directory: Path, plan: Plan, ended: Ended) -> Iterator[str]:
     if "Traceback" in ended.said or "Exception ignored" in ended.said:
         yield "traceback"
     killed = plan.kill is not None and ended.status == -plan.kill[0]
@@ -187,12 +187,12 @@ def _left(child: int, place: Path, plan: Plan, ended: Ended) -> Iterator[str]:
     if orphans := _orphans(child):
         yield f"orphans {orphans}"
     for name in plan.outputs:
-        if why := _half(place / name):
+        if why := _half(directory / name):
             yield f"{name} is half: {why}"
     if plan.kill is None or plan.kill[0] in ENDING:
-        yield from (f"{p.name} is left" for p in place.glob(".*") if plan.outputs)
+        yield from (f"{p.name} is left" for p in directory.glob(".*") if plan.outputs)
     if plan.kill and ended.status == 130:
-        yield from _lost(place, plan)
+        yield from _lost(directory, plan)
 
 
 def _orphans(session: int) -> list[int]:
@@ -238,12 +238,12 @@ def _unread(path: Path) -> bytes:
     return b""
 
 
-def _lost(place: Path, plan: Plan) -> Iterator[str]:
-    log, saved = place / FINISHED, place / "r.json"
+def _lost(directory: Path, plan: Plan) -> Iterator[str]:
+    log, saved = directory / FINISHED, directory / "r.json"
     finished = log.read_bytes().count(b"\n") if log.exists() else 0
     if "r.json" in plan.outputs and finished:
-        kept = saved.read_bytes() != BEFORE
-        there = len(result.load(saved).points) if kept else 0
+        overwritten = saved.read_bytes() != BEFORE
+        there = len(result.load(saved).points) if overwritten else 0
         if there < finished:
             yield f"{finished - there} of {finished} finished points lost"
 
@@ -255,29 +255,29 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", type=int, help="this one, and what it said")
     parser.add_argument("--separate", type=int, default=100, help="a process of its own, each nth")
-    asked = parser.parse_args(words)
+    arguments = parser.parse_args(words)
     cache = tempfile.mkdtemp(prefix="uncore-cache-")
     os.environ["XDG_CACHE_HOME"] = cache
     material = files()
     _import_all()
-    first, last = asked.first, asked.first + asked.runs
-    numbers = range(first, last) if asked.only is None else [asked.only]
+    first, last = arguments.first, arguments.first + arguments.runs
+    numbers = range(first, last) if arguments.only is None else [arguments.only]
     counts: Counter[str] = Counter()
     for number in numbers:
-        rng = random.Random(f"{asked.seed} {number}")
+        rng = random.Random(f"{arguments.seed} {number}")
         kind = rng.choices(list(DRAWS), [draw.weight for draw in DRAWS.values()])[0]
         plan = DRAWS[kind].make(rng, material)
-        ended = invoke(plan, separate=number % asked.separate == asked.separate - 1)
+        ended = invoke(plan, separate=number % arguments.separate == arguments.separate - 1)
         counts[f"{kind} {ended.status}"] += 1
         counts["findings"] += bool(ended.found)
-        if ended.found or asked.only is not None:
+        if ended.found or arguments.only is not None:
             print(f"{number} {kind}: {'; '.join(ended.found)}\n  uncore {' '.join(plan.words)!r}")
             print("  " + "\n  ".join(ended.said.splitlines()[-12:]), flush=True)
     shutil.rmtree(cache, ignore_errors=True)
-    found = counts.pop("findings")
-    print(f"{len(numbers)} invocations, {found} findings")
+    findings = counts.pop("findings")
+    print(f"{len(numbers)} invocations, {findings} findings")
     print("\n".join(f"  {what:20} {count}" for what, count in sorted(counts.items())))
-    return bool(found)
+    return bool(findings)
 
 
 if __name__ == "__main__":

@@ -84,13 +84,13 @@ def record(kinds: Sequence[str]) -> dict[str, str]:
         results = execute(alone, cores, wrong=went_wrong, probes=probes, seen=seen)
         for (name, job), result in zip(chosen, results, strict=True):
             for point in job.threads:
-                one = job.at(point)
+                point_job = job.at(point)
                 label = f"{name}@{point}" if len(job.threads) > 1 else name
-                if one in wrong:
-                    hashes[label] = f"error: {wrong[one]}"
+                if point_job in wrong:
+                    hashes[label] = f"error: {wrong[point_job]}"
                     continue
                 of_point = [p for p in result.points if p.threads == point]
-                hashes[label] = digest(of_point) + logs.get(one, "")
+                hashes[label] = digest(of_point) + logs.get(point_job, "")
     return hashes
 
 
@@ -123,16 +123,18 @@ def main(words: Sequence[str]) -> int:
     comparing = commands.add_parser("compare")
     comparing.add_argument("before", type=Path)
     comparing.add_argument("after", type=Path)
-    asked = parser.parse_args(words)
-    if asked.command == "compare":
-        before, after = (json.loads(path.read_text()) for path in (asked.before, asked.after))
+    arguments = parser.parse_args(words)
+    if arguments.command == "compare":
+        before, after = (
+            json.loads(path.read_text()) for path in (arguments.before, arguments.after)
+        )
         return int(compare(before, after) > 0)
-    kinds = asked.only.split(",")
+    kinds = arguments.only.split(",")
     if unknown := set(kinds) - set(KINDS):
         parser.error(f"--only {','.join(sorted(unknown))}: there are {', '.join(KINDS)}")
     hashes = record(kinds)
-    asked.file.write_bytes(msgspec.json.format(msgspec.json.encode(hashes, order="sorted")))
-    print(f"{len(hashes)} outcomes in {asked.file}")
+    arguments.file.write_bytes(msgspec.json.format(msgspec.json.encode(hashes, order="sorted")))
+    print(f"{len(hashes)} outcomes in {arguments.file}")
     return 0
 
 

@@ -29,13 +29,9 @@ class Citation(NamedTuple):
     numbers: tuple[str, ...]
 
 
-NATIVE_ONLY = "KP"  # the sections that the reference engine refuses jobs of
-
-
 def rules() -> tuple[str, ...]:
-    """All numbers of what the reference engine does."""
-    found = re.findall(rf"^ *\* \*\*({NUMBER})\.\*\*", PAGE.read_text(), re.MULTILINE)
-    return tuple(number for number in found if number[0] not in NATIVE_ONLY)
+    """All numbers of the page: docs/model-system.md has those of the native engine alone."""
+    return tuple(re.findall(rf"^ *\* \*\*({NUMBER})\.\*\*", PAGE.read_text(), re.MULTILINE))
 
 
 def parts(number: str) -> tuple[str, ...]:
@@ -51,7 +47,7 @@ def citations() -> Iterator[Citation]:
 
 
 def _docstrings(inside: ast.Module | ast.ClassDef, prefix: str) -> Iterator[tuple[str, str]]:
-    """Of functions and methods."""
+    """The docstrings of functions and methods."""
     for node in inside.body:
         if isinstance(node, ast.ClassDef):
             yield from _docstrings(node, f"{node.name}.")
@@ -60,12 +56,12 @@ def _docstrings(inside: ast.Module | ast.ClassDef, prefix: str) -> Iterator[tupl
 
 
 def _numbers(text: str) -> Iterator[str]:
-    """Those of one docstring."""
-    known = rules()
+    """The numbers that one docstring cites."""
+    numbers = rules()
     for piece in text.split(", "):
         first, _, last = piece.partition(" to ")
-        if last and {first, last} <= set(known):
-            yield from known[known.index(first) : known.index(last) + 1]
+        if last and {first, last} <= set(numbers):
+            yield from numbers[numbers.index(first) : numbers.index(last) + 1]
         else:
             yield from filter(None, (first, last))
 

@@ -26,6 +26,7 @@ SUITES = """
     cli/test_edited_results.py cli/test_corpus.py
 """.split()
 QUICK = ["-m", "not long and not bulk"]
+ON_ALL_CORES = ["-n", "auto", "--dist", "worksteal"]  # of pytest-xdist
 
 
 def build() -> subprocess.Popen[bytes]:
@@ -64,8 +65,7 @@ def main(words: Sequence[str]) -> int:
         "--capture=sys",
         "-p",
         "no:faulthandler",
-        "-p",
-        "tests.tools.shared",
+        *ON_ALL_CORES,
     ]
     tests = [f"tests/{suite}" for suite in suites]
     command = [sys.executable, *pytest, *([] if everything else QUICK), *tests]

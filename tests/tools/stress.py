@@ -154,20 +154,20 @@ def tested(case: Case, operations: int, seed: int, cores: int) -> Row:
     """Rounds of equal size, with seeds that follow each other; violations are printed."""
     rounds = -(-operations // MOST)
     size = -(-operations // rounds)
-    jobs = [one for number in range(rounds) for one in round_of(case, size, seed + number)]
+    jobs = [job for number in range(rounds) for job in round_of(case, size, seed + number)]
     violations: list[str] = []
 
-    def violated(one: Job, what: str) -> None:
+    def violated(job: Job, what: str) -> None:
         violations.append(what)
-        again = f"{case} --seed {dict(one.parameters)['seed']} --operations {size}"
+        again = f"{case} --seed {dict(job.parameters)['seed']} --operations {size}"
         print(f"VIOLATION {what}\n  repeat: python -m tests.tools.stress {again}", flush=True)
 
-    def done(one: Job, point: Point) -> None:
+    def done(job: Job, point: Point) -> None:
         for failure in point.failures:
-            violated(one, failure)
+            violated(job, failure)
 
-    def wrong(one: Job, error: GuestError) -> None:
-        violated(one, str(error))
+    def wrong(job: Job, error: GuestError) -> None:
+        violated(job, str(error))
 
     results = execute(jobs, cores, done, wrong)
     if any(result.outcome.partial for result in results) and not violations:
@@ -186,11 +186,11 @@ def number(text: str) -> int:
 
 def chosen(names: Sequence[str]) -> list[Case]:
     """The cases of these names; all if none is named."""
-    known = {str(case): case for case in CASES}
+    by_name = {str(case): case for case in CASES}
     for name in names:
-        if name not in known:
-            raise UserError(f"no case is called '{name}'.{nearest(name, known)}")
-    return [known[name] for name in names or known]
+        if name not in by_name:
+            raise UserError(f"no case is called '{name}'.{nearest(name, by_name)}")
+    return [by_name[name] for name in names or by_name]
 
 
 def main(words: Sequence[str]) -> int:
@@ -199,16 +199,16 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--operations", type=number, default="1M", help="of all cases: 2M, 100M")
     parser.add_argument("--seed", type=number, default="0", help="of the first round of each case")
     parser.add_argument("--cores", type=number, default=str(os.cpu_count() or 1))
-    asked = parser.parse_args(words)
-    cases = chosen(asked.names)
-    each = max(LEAST, -(-asked.operations // len(cases)))
+    arguments = parser.parse_args(words)
+    cases = chosen(arguments.names)
+    each = max(LEAST, -(-arguments.operations // len(cases)))
     print(f"{'operations':>13} {'violations':>10} {'host s':>8}  case")
     rows = []
     for case in cases:
-        rows.append(tested(case, each, asked.seed, max(1, asked.cores)))
+        rows.append(tested(case, each, arguments.seed, max(1, arguments.cores)))
         rows[-1].show(str(case))
     total = Row(*(sum(column) for column in zip(*rows, strict=True)))  # type: ignore[arg-type]
-    total.show(f"{len(cases)} cases, seeds from {asked.seed}")
+    total.show(f"{len(cases)} cases, seeds from {arguments.seed}")
     return 1 if total.violations else 0
 
 

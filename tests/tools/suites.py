@@ -1,7 +1,7 @@
 """Every check of the project, with its seconds: `python -m tests.tools.suites [--all] [SUITE...]`.
 
 Style and types come first, because they are quick, and beside them the native module is built with
-sanitizers.  Then processes of pytest share the suites (shared.py), and the plugin below prints
+sanitizers.  Then processes of pytest share the suites (pytest-xdist), and the plugin below prints
 what each folder of tests/ took; then they share the suites that execute native code, with
 sanitizers (sanitized.py).  So no processor waits for the other's part.
 
@@ -23,7 +23,6 @@ from tests.tools import sanitized
 TOP = Path(__file__).resolve().parents[2]
 TOOL = [sys.executable, "-m"]
 QUICK = ["-m", "not long"]
-SHARED = ["-p", "tests.tools.shared"]
 
 
 def run(name: str, command: Sequence[str]) -> bool:
@@ -88,7 +87,7 @@ class Seconds:
 
 
 def main(words: Sequence[str]) -> int:
-    limits = [*SHARED, *([] if "--all" in words else QUICK)]
+    limits = [*sanitized.ON_ALL_CORES, *([] if "--all" in words else QUICK)]
     suites = [f"tests/{word}" for word in words if word != "--all"]
     if suites:
         return int(pytest.main([*limits, *suites], plugins=[Seconds()]) != 0)

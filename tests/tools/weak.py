@@ -44,7 +44,11 @@ def workloads(names: Sequence[str] = ()) -> list[Program]:
     if names:
         return catalogue.chosen(names)
     asked = page.workloads()
-    return [one for one in program.shipped() if one.name in asked or _has_orders(one)]
+    return [
+        workload
+        for workload in program.shipped()
+        if workload.name in asked or _has_orders(workload)
+    ]
 
 
 def _has_orders(workload: Program) -> bool:
@@ -98,10 +102,10 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--seeds", type=int, default=1000, help="runs of each workload")
     parser.add_argument("--threads", default=",".join(map(str, THREADS)))
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
-    asked = parser.parse_args(words)
-    threads = [int(word) for word in asked.threads.split(",")]
-    programs = workloads(asked.names)
-    seeds = range(asked.first, asked.first + asked.seeds)
+    arguments = parser.parse_args(words)
+    threads = [int(word) for word in arguments.threads.split(",")]
+    programs = workloads(arguments.names)
+    seeds = range(arguments.first, arguments.first + arguments.seeds)
     points: Counter[int] = Counter()
     seen: dict[int, set[int]] = defaultdict(set)
     failures = 0
@@ -109,7 +113,7 @@ def main(words: Sequence[str]) -> int:
         part = seeds[start : start + BLOCK]
         began = time.perf_counter()
         jobs = [point(workload, seed, threads) for seed in part for workload in programs]
-        failed = block(jobs, asked.cores)
+        failed = block(jobs, arguments.cores)
         failures += len(failed)
         for job in jobs:
             points[job.threads[0]] += 1

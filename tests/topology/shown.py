@@ -39,27 +39,27 @@ FILES = [
 def ranges(numbers: Iterable[int]) -> str:
     """0-3,8 as the kernel writes it."""
     runs = groupby(enumerate(sorted(numbers)), lambda pair: pair[1] - pair[0])
-    found = [[number for _, number in run] for _, run in runs]
-    return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in found)
+    ranges_ = [[number for _, number in run] for _, run in runs]
+    return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in ranges_)
 
 
 def _caches(machine: Machine, core: int) -> list[tuple[object, int]]:
     """Which they are, and their bytes; innermost first."""
     costs = machine.each_core[core]
-    found: list[tuple[object, int]] = []
+    caches: list[tuple[object, int]] = []
     if costs.l2_sets:
-        found.append((("core", core), costs.l2_sets * costs.l2_ways * LINE))
+        caches.append((("core", core), costs.l2_sets * costs.l2_ways * LINE))
     agent = core
-    for number, one in enumerate(machine.resolvers):
-        if agent in one.children:
+    for number, resolver in enumerate(machine.resolvers):
+        if agent in resolver.children:
             agent = machine.cores + number
-            if one.data_sets:
-                found.append((number, one.data_sets * one.data_ways * LINE))
-    return found
+            if resolver.data_sets:
+                caches.append((number, resolver.data_sets * resolver.data_ways * LINE))
+    return caches
 
 
 def _same(keys: Sequence[object]) -> list[str]:
-    """By CPU, which have the same key."""
+    """For each CPU, the CPUs that have the same key."""
     together = defaultdict(list)
     for cpu, key in enumerate(keys):
         together[key].append(cpu)
@@ -75,15 +75,15 @@ def expected(
     """`nodes`: in the kernel's eyes; `message`: ps that one takes between two stops."""
     cores = [machine.core_of(hart) for hart in harts]
     depth = machine.levels.index("socket") + 1 if "socket" in machine.levels else 1
-    found: Shown = {}
+    shown: Shown = {}
     for what, keys in (
         ("thread_siblings", cores),
         ("cluster_cpus", [machine.shape[core][:-1] for core in cores]),
         ("core_siblings", [machine.shape[core][:depth] for core in cores]),
     ):
         for cpu, same in enumerate(_same(keys)):
-            found[f"cpu/cpu{cpu}/topology/{what}_list"] = same
-    return found | _cached(machine, cores) | _nodes(machine, harts, nodes, message)
+            shown[f"cpu/cpu{cpu}/topology/{what}_list"] = same
+    return shown | _cached(machine, cores) | _nodes(machine, harts, nodes, message)
 
 
 def _cached(machine: Machine, cores: Sequence[int]) -> Shown:
@@ -92,7 +92,7 @@ def _cached(machine: Machine, cores: Sequence[int]) -> Shown:
         [(("hart", cpu), first[cpu].l1_sets * first[cpu].l1_ways * LINE), *_caches(machine, core)]
         for cpu, core in enumerate(cores)
     ]
-    found: Shown = {}
+    shown: Shown = {}
     deepest: dict[object, int] = {}
     for caches in each:
         for index, (which, _) in enumerate(caches):
@@ -101,10 +101,10 @@ def _cached(machine: Machine, cores: Sequence[int]) -> Shown:
         for index, (which, size) in enumerate(caches):
             path = f"cpu/cpu{cpu}/cache/index{index}"
             sharers = [other for other, theirs in enumerate(each) if which in dict(theirs)]
-            found[f"{path}/level"] = str(1 + deepest[which])
-            found[f"{path}/size"] = f"{size >> 10}K"
-            found[f"{path}/shared_cpu_list"] = ranges(sharers)
-    return found
+            shown[f"{path}/level"] = str(1 + deepest[which])
+            shown[f"{path}/size"] = f"{size >> 10}K"
+            shown[f"{path}/shared_cpu_list"] = ranges(sharers)
+    return shown
 
 
 def _nodes(
@@ -124,11 +124,11 @@ def _nodes(
         mean = sum(ratios) / len(ratios)
         return 10 if a == b else min(max(round(10 * mean), 11), 254)
 
-    found = {}
+    nodes_ = {}
     for node in range(nodes):
-        found[f"node/node{node}/distance"] = " ".join(str(distance(node, b)) for b in range(nodes))
-        found[f"node/node{node}/cpulist"] = ranges(i for i, at in enumerate(near) if at == node)
-    return found
+        nodes_[f"node/node{node}/distance"] = " ".join(str(distance(node, b)) for b in range(nodes))
+        nodes_[f"node/node{node}/cpulist"] = ranges(i for i, at in enumerate(near) if at == node)
+    return nodes_
 
 
 def of_tree(tree: Mapping[str, Any]) -> Shown:
@@ -143,10 +143,10 @@ def of_tree(tree: Mapping[str, Any]) -> Shown:
             for core, threads in cores.items():
                 for one in threads.values() if "cpu" not in threads else [threads]:
                     places[number[one["cpu"]]] = (socket, cluster, core)
-    found: Shown = {}
+    shown: Shown = {}
     for what, depth in (("core_siblings", 1), ("cluster_cpus", 2), ("thread_siblings", 3)):
         for cpu, same in enumerate(_same([places[cpu][:depth] for cpu in sorted(places)])):
-            found[f"cpu/cpu{cpu}/topology/{what}_list"] = same
+            shown[f"cpu/cpu{cpu}/topology/{what}_list"] = same
     chains: list[list[int]] = []
     for handle in sorted(number, key=lambda one: number[one]):
         chains.append([handle])
@@ -157,9 +157,9 @@ def of_tree(tree: Mapping[str, Any]) -> Shown:
             one = nodes[handle]
             size = one["cache-size"] if index else one["d-cache-size"]
             path = f"cpu/cpu{cpu}/cache/index{index}"
-            found[f"{path}/level"] = str(one["cache-level"] if index else 1)
-            found[f"{path}/size"] = f"{size >> 10}K"
-            found[f"{path}/shared_cpu_list"] = ranges(
+            shown[f"{path}/level"] = str(one["cache-level"] if index else 1)
+            shown[f"{path}/size"] = f"{size >> 10}K"
+            shown[f"{path}/shared_cpu_list"] = ranges(
                 i for i, of in enumerate(chains) if handle in of
             )
     near = [nodes[handle]["numa-node-id"] for handle in sorted(number, key=lambda one: number[one])]
@@ -168,9 +168,9 @@ def of_tree(tree: Mapping[str, Any]) -> Shown:
     for a, _, far in zip(*[iter(matrix)] * 3, strict=True):
         rows[a].append(str(far))
     for node, row in rows.items():
-        found[f"node/node{node}/distance"] = " ".join(row)
-        found[f"node/node{node}/cpulist"] = ranges(i for i, at in enumerate(near) if at == node)
-    return found
+        shown[f"node/node{node}/distance"] = " ".join(row)
+        shown[f"node/node{node}/cpulist"] = ranges(i for i, at in enumerate(near) if at == node)
+    return shown
 
 
 def of_console(text: str) -> Shown:

@@ -27,16 +27,16 @@ def machine(request):
 def test_reader_finds_the_cores_nodes_and_caches_of_the_machine(machine, tmp_path):
     path = tmp_path / "m.xml"
     path.write_text(hwloc.xml(machine))
-    found = reader.read(path)
+    machine_read = reader.read(path)
     harts = hart_of_cpu(machine)
-    assert len(found.cpus) == machine.harts
-    for cpu in found.cpus:
+    assert len(machine_read.cpus) == machine.harts
+    for cpu in machine_read.cpus:
         core = machine.core_of(harts[cpu.number])
         assert {harts[number] for number in cpu.core} == set(machine.harts_of(core))
-    assert len(found.nodes) == len(machine.memories)
-    l1 = [cache for cache in found.caches if cache.level == 1]
+    assert len(machine_read.nodes) == len(machine.memories)
+    l1 = [cache for cache in machine_read.caches if cache.level == 1]
     assert len(l1) == machine.cores
-    assert {cache.level for cache in found.caches} == LEVELS[machine.id]
+    assert {cache.level for cache in machine_read.caches} == LEVELS[machine.id]
     sizes = {c.l1_sets * c.l1_ways * 64 for c in machine.each_core}
     assert {cache.size for cache in l1} == sizes
 

@@ -76,7 +76,9 @@ def test_cycles_are_those_of_the_kinds_clock(hybrid: Machine) -> None:
 
 
 def test_a_kind_of_level_has_a_resolver_that_others_lack(hybrid: Machine) -> None:
-    assert [(one.name, one.level, one.children) for one in hybrid.resolvers] == [
+    assert [
+        (resolver.name, resolver.level, resolver.children) for resolver in hybrid.resolvers
+    ] == [
         ("module2", "module", (2, 3)),
         ("module3", "module", (4, 5)),
         ("home0", "system", (0, 1, 6, 7)),

@@ -146,8 +146,8 @@ def test_ownership_is_resolved_where_the_maker_resolves_it() -> None:
 def test_two_complexes_of_a_rome_die_meet_only_on_the_io_die() -> None:
     machine = load("epyc7302x2")
     handoff = Handoff(machine)
-    one, other = machine.core_stops[0], machine.core_stops[2]
-    way = [machine.links[n].target for n in handoff.routes.path(one, other)]
+    first, second = machine.core_stops[0], machine.core_stops[2]
+    way = [machine.links[n].target for n in handoff.routes.path(first, second)]
     assert "socket0.q0" in [machine.stops[stop] for stop in way]
 
 

@@ -39,8 +39,8 @@ def test_rates_sizes_and_clocks_are_exact() -> None:
 
 
 def number(machine: Machine, key: str) -> tuple[str, str, str, int]:
-    found = {n.key: n for n in machine.numbers}[key]
-    return found.text, found.source, Path(found.file).name, found.line
+    numbers = {n.key: n for n in machine.numbers}[key]
+    return numbers.text, numbers.source, Path(numbers.file).name, numbers.line
 
 
 def ring_hop(machine: Machine) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -52,9 +53,9 @@ def test_no_other_key_can_be_read() -> None:
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.__name__)
 def test_every_field_and_key_says_what_it_is(part: type) -> None:
-    for one in fields(part):
-        assert one.about and not one.about.endswith("."), one.name
-        assert all(key.about for key in one.keys), one.name
+    for member in fields(part):
+        assert member.about and not member.about.endswith("."), member.name
+        assert all(key.about for key in member.keys), member.name
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,7 @@ def test_a_number_keeps_the_interval_that_its_file_states(tmp_path: Path) -> Non
     machine = load_text(tmp_path, SMALL)
     stated = load_text(tmp_path, SMALL.replace('inject = "2ns"', INTERVAL))
     assert stated == machine
-    intervals = {one.key: one.interval for one in stated.numbers if one.interval}
+    intervals = {number.key: number.interval for number in stated.numbers if number.interval}
     assert intervals == {"socket.join.inject": ("1.5ns", "3ns")}
 
 
@@ -143,6 +144,12 @@ def test_structs_are_made_where_the_native_module_is_not_built_yet(tmp_path: Pat
     assert made.read_text() == (CHECKOUT / "build/native/spec/spec.hh").read_text()
 
 
-def test_the_page_of_keys_is_up_to_date() -> None:
-    assert CHECKOUT
-    assert (CHECKOUT / "docs/machine.md").read_text() == page(), "python -m uncore.topology.page"
+def suffixes(key: str) -> tuple[str, str]:
+    """Its name in a table of the first part, and of all but the last."""
+    return key.partition(".")[2], key.rpartition(".")[2]
+
+
+def test_the_page_has_every_key_with_what_it_is() -> None:
+    rows = re.findall(r"^\| `([^`]+)` \|.*(?<!\\)\| (\S.*) \|$", page(), re.MULTILINE)
+    named = {name for name, _ in rows}
+    assert [key for key in KEYS if not {key, *suffixes(key)} & named] == []

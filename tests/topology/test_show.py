@@ -69,8 +69,8 @@ def test_every_key_of_a_machine_is_listed_and_can_be_set(name: str) -> None:
     keys = stated(name)
     assert {number.key for number in load(name).numbers} <= keys.keys()
     assert any(key.endswith(".resolver.lookup") and not leaf for key, (_, leaf) in keys.items())
-    said = {key: leaf.value for key, (_, leaf) in keys.items() if leaf}
-    assert any(key.endswith(".resolver.knows") for key in said)
-    # Who states the kind of a join forgets the rest of it; links are a list.
-    lines = {k: v for k, v in said.items() if isinstance(v, str) and not k.endswith(".kind")}
+    values = {key: leaf.value for key, (_, leaf) in keys.items() if leaf}
+    assert any(key.endswith(".resolver.knows") for key in values)
+    # Stating the kind of a join forgets the rest of it; links are a list.
+    lines = {k: v for k, v in values.items() if isinstance(v, str) and not k.endswith(".kind")}
     assert load(name, [f"{key}={text}" for key, text in lines.items()]) == load(name)

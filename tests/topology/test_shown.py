@@ -66,17 +66,17 @@ def test_linux_shows_the_machine(name: str) -> None:
     while session.goes_on():
         if session.waits:
             session.type(f"cd /sys/devices/system; grep -H . {files}; {lscpu}; poweroff -f\n")
-    wanted = shown.expected(machine, harts, nodes, session.run.latency)
-    assert shown.of_console(session.console) == wanted
+    expected = shown.expected(machine, harts, nodes, session.run.latency)
+    assert shown.of_console(session.console) == expected
     rows = shown.of_lscpu(session.console)
     assert len(rows) == count
     for column, path in (("SOCKET", "core_siblings_list"), ("CORE", "thread_siblings_list")):
         together = [
             [i for i, other in enumerate(rows) if other[column] == row[column]] for row in rows
         ]
-        told = [wanted[f"cpu/cpu{cpu}/topology/{path}"] for cpu in range(count)]
+        told = [expected[f"cpu/cpu{cpu}/topology/{path}"] for cpu in range(count)]
         assert [shown.ranges(cpus) for cpus in together] == told
-    near = [wanted[f"node/node{row['NODE']}/cpulist"] for row in rows]
+    near = [expected[f"node/node{row['NODE']}/cpulist"] for row in rows]
     assert all(_holds(cpus, cpu) for cpu, cpus in enumerate(near))
 
 

@@ -43,7 +43,7 @@ def test_a_path_is_a_chain_of_links_of_least_latency(name: str) -> None:
     routes = Routes(machine)
     for a, b in pairs(machine):
         links = [machine.links[n] for n in routes.path(a, b)]
-        assert all(one.target == two.source for one, two in pairwise(links))
+        assert all(first.target == second.source for first, second in pairwise(links))
         assert sum(link.control for link in links) == routes.distances(b)[a]
 
 

@@ -17,11 +17,11 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 @cache
 def browser():
     playwright = pytest.importorskip("playwright.sync_api")
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    if not found:
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    if not path:
         pytest.skip("no Chromium here: apt-get install chromium")
     running = playwright.sync_playwright().start()
-    return running.chromium.launch(executable_path=found, args=["--no-sandbox"])
+    return running.chromium.launch(executable_path=path, args=["--no-sandbox"])
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def opened(path, address="", width=1280, height=800, dark=False, site=None):
     page.on("pageerror", lambda error: heard.append(f"error: {error}"))
     page.on("request", lambda request: heard.append(f"request: {request.url}"))
     page.goto(f"{path.as_uri()}{address}")
-    heard = [one for one in heard if not one.startswith(f"request: {path.as_uri()}")]
+    heard = [line for line in heard if not line.startswith(f"request: {path.as_uri()}")]
     try:
         yield page
         own = ("request: blob:", f"request: {(site or path).as_uri()}")  # blob: made by itself
@@ -48,5 +48,5 @@ def faults(page):
     """What axe finds that is serious or worse, as lines."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     quiet = {"preload": False}  # which would ask for the page's own styles
-    found = axe.run(page, options=quiet).response["violations"]
-    return [f"{v['id']}: {v['help']}" for v in found if v["impact"] in ("serious", "critical")]
+    violations = axe.run(page, options=quiet).response["violations"]
+    return [f"{v['id']}: {v['help']}" for v in violations if v["impact"] in ("serious", "critical")]

@@ -17,7 +17,7 @@ from uncore.report.document.page import prose
 from uncore.study.compare import results as comparing
 from uncore.study.explore import explore
 from uncore.study.explore.plan import Plan
-from uncore_lab.validate.page import report
+from uncore_lab.validate import report
 from uncore_lab.validate.section import Picture, Section
 
 HEADS = (
@@ -29,11 +29,11 @@ HEADS = (
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    place = tmp_path_factory.mktemp("report") / "r.html"
+    path = tmp_path_factory.mktemp("report") / "r.html"
     made = make_job("ccx:2x4", "lock/ticket", (1, 4), parameters={"ops": 4}, seeds=(1, 2))
     results = execute([made])
-    document.of_run(place, results, [made], "uncore run <ccx:2x4>")
-    return place, results[0]
+    document.of_run(path, results, [made], "uncore run <ccx:2x4>")
+    return path, results[0]
 
 
 def test_report_of_a_run_has_every_part(page):
@@ -46,16 +46,16 @@ def test_report_of_a_run_has_every_part(page):
 
 def test_source_lines_of_a_report_add_up_to_what_was_waited(page):
     """Nearly all: of lines that cost next to nothing the page says nothing."""
-    place, result = page
+    path, result = page
     from uncore.execution.rerun import observe
     from uncore.result import repeats
 
     point = repeats(result)[-1].median
     observed = observe(result, point.threads, point.seed)
     inside = sum(u.waited_ps for line in observed.lines for u in line.uses if u.kind > -2)
-    tables = re.findall('<table class="source">.*?</table>', place.read_text(), re.S)
+    tables = re.findall('<table class="source">.*?</table>', path.read_text(), re.S)
     row = r"<td>([\d.]+)</td><td>([\d.]+)</td><td>[\d.]+</td><td>\d+</td>"
-    rows = [found for table in tables for found in re.findall(row, table)]
+    rows = [cells for table in tables for cells in re.findall(row, table)]
     waited = sum(float(row[1]) for row in rows) * point.ops * 1000
     assert waited == pytest.approx(inside, rel=0.05)
 
@@ -68,8 +68,8 @@ def test_report_has_no_serious_fault_and_asks_nobody(page):
 
 def test_reports_of_comparisons_and_what_ifs_are_pages(tmp_path):
     ticket, mcs = job(workload="lock/ticket", threads=2), job(workload="lock/mcs", threads=2)
-    found = comparing.compare(*execute([ticket, mcs]))
-    document.of_comparison(tmp_path / "c.html", found, "uncore compare")
+    comparison = comparing.compare(*execute([ticket, mcs]))
+    document.of_comparison(tmp_path / "c.html", comparison, "uncore compare")
     assert "<h2>Both, and their ratio</h2>" in (tmp_path / "c.html").read_text()
 
 
@@ -88,10 +88,10 @@ mcs = { workload = "lock/mcs", set = { ops = "4" } }
 
 def test_report_of_an_exploration_has_the_front_and_its_runs(tmp_path):
     (tmp_path / "e.toml").write_text(EXPLORED)
-    found = explore(Plan.read(tmp_path / "e.toml"))
-    document.of_exploration(tmp_path / "e.html", found, "uncore explore <e.toml>")
+    exploration = explore(Plan.read(tmp_path / "e.toml"))
+    document.of_exploration(tmp_path / "e.html", exploration, "uncore explore <e.toml>")
     text = (tmp_path / "e.html").read_text()
-    assert all(words in html.unescape(text) for _, words in shown.commands(found))
+    assert all(words in html.unescape(text) for _, words in shown.commands(exploration))
     assert "3 designs tried" in text and "&lt;e.toml&gt;" in text and "<svg" in text
 
 
@@ -99,7 +99,7 @@ def test_report_of_a_validation_has_what_is_past_its_bound(tmp_path):
     column = Column("machine", "machine", left=True)
     rows = [{"machine": "<bus>"}]
     section = Section("x", "Locks", "How near.", [column], rows, broken=["bus: 30 %"], notes=["n"])
-    report(tmp_path / "v.html", [section], "uncore validate")
+    report.write(tmp_path / "v.html", [section], "uncore validate")
     text = (tmp_path / "v.html").read_text()
     assert "&lt;bus&gt;" in text and "Past its bound: bus: 30 %" in text
 
@@ -107,7 +107,7 @@ def test_report_of_a_validation_has_what_is_past_its_bound(tmp_path):
 def test_heat_map_of_a_report_is_shown(tmp_path):
     drawn = Picture("x", "x", [heat_map([[0, 1], [1, 0]], {}, "x", "ns")])
     section = Section("x", "Handoffs", "How near.", [], [], pictures=[drawn])
-    report(tmp_path / "v.html", [section], "uncore validate")
+    report.write(tmp_path / "v.html", [section], "uncore validate")
     with opened(tmp_path / "v.html") as shown:  # what the policy forbids is a complaint
         assert shown.locator("figure image").count() > 0
 

@@ -9,7 +9,7 @@ from tests.trace.browser import faults, opened
 from tests.trace.test_trace import job
 
 from uncore import engine
-from uncore.protocol.shapes import PROTOCOLS
+from uncore.protocol.table_shapes import PROTOCOLS
 from uncore.trace import Window, record
 from uncore.trace.places import Places
 from uncore.trace.stepper.data import document
@@ -36,9 +36,11 @@ def windows(protocol, many, seed=0):
 
 def agrees(made, start, until):
     """The page of a window against the log of the same job, run without a trace."""
-    said = document(record(made, Window(start, until)), "")
-    texts = said["texts"]
-    table = {name: rows(said["tables"][name], columns) for name, columns in said["columns"].items()}
+    content = document(record(made, Window(start, until)), "")
+    texts = content["texts"]
+    table = {
+        name: rows(content["tables"][name], columns) for name, columns in content["columns"].items()
+    }
     sent = {}
     for message in table["messages"]:
         message["kind"] = texts[message["kind"]]
@@ -47,50 +49,50 @@ def agrees(made, start, until):
     log = engine.run(made, frozenset({"log"}))["observed"]["log"]
     names = list(log)
     for values in zip(*(list(log[name]) for name in names), strict=True):
-        one = {name: value for name, value in zip(names, values, strict=True)}
-        mine = [m for m in sent.get((one["line"], one["number"]), [])]
-        same_request(one, mine, start, until)
-        same_right(one, table, said, texts, start, until)
+        record_ = {name: value for name, value in zip(names, values, strict=True)}
+        mine = [m for m in sent.get((record_["line"], record_["number"]), [])]
+        same_request(record_, mine, start, until)
+        same_right(record_, table, content, texts, start, until)
     return len(table["messages"])
 
 
-def same_request(one, mine, start, until):
-    if start <= one["request"] <= until:
-        asked = [m for m in mine if m["kind"] == one["op"] and m["sender"] == one["requester"]]
-        assert [m["sent"] + start for m in asked] == [one["request"]], one
-        assert asked[0]["receiver"] == one["resolver"]
-    if start <= one["request"] and one["data"] != NOT and one["data"] <= until:
+def same_request(record_, mine, start, until):
+    if start <= record_["request"] <= until:
+        requests = [
+            m for m in mine if m["kind"] == record_["op"] and m["sender"] == record_["requester"]
+        ]
+        assert [m["sent"] + start for m in requests] == [record_["request"]], record_
+        assert requests[0]["receiver"] == record_["resolver"]
+    if start <= record_["request"] and record_["data"] != NOT and record_["data"] <= until:
         come = {
             m["arrived"] + start
             for m in mine
-            if m["receiver"] == one["requester"] and m["kind"] in GIVES
+            if m["receiver"] == record_["requester"] and m["kind"] in GIVES
         }
-        assert one["data"] in come, one
-    if start <= one["request"] and one["close"] != NOT and one["close"] <= until:
+        assert record_["data"] in come, record_
+    if start <= record_["request"] and record_["close"] != NOT and record_["close"] <= until:
         probes = [
             m
             for m in mine
-            if m["kind"] in ("ProbeS", "ProbeM", "Inv") and m["sender"] == one["resolver"]
+            if m["kind"] in ("ProbeS", "ProbeM", "Inv") and m["sender"] == record_["resolver"]
         ]
-        probes = [m for m in probes if one["open"] <= m["sent"] + start <= one["close"]]
-        assert len(probes) >= one["probes"] or one["op"] == "Put", one
+        probes = [m for m in probes if record_["open"] <= m["sent"] + start <= record_["close"]]
+        assert len(probes) >= record_["probes"] or record_["op"] == "Put", record_
 
 
-def same_right(one, table, said, texts, start, until):
+def same_right(record_, table, content, texts, start, until):
     """When its data have come, a copy is in the state that the log says it was granted."""
-    cores = len(said["machine"]["cores"])
+    cores = len(content["machine"]["cores"])
     if (
-        one["requester"] >= cores
-        or one["op"] in ("Put", "Amo")
-        or not start <= one["data"] <= until
+        record_["requester"] >= cores
+        or record_["op"] in ("Put", "Amo")
+        or not start <= record_["data"] <= until
     ):
         return
-    changes = [
-        c for c in table["states"]
-        if (c["agent"], c["line"], c["at"] + start) == (one["requester"], one["line"], one["data"])
-    ]  # fmt: skip
+    arrival = (record_["requester"], record_["line"], record_["data"])
+    changes = [c for c in table["states"] if (c["agent"], c["line"], c["at"] + start) == arrival]
     granted = [c for c in changes if texts[c["event"]].startswith(("Data", "Grant"))]
-    assert [c["after"] for c in granted] in ([one["right"]], ["IM"]), one
+    assert [c["after"] for c in granted] in ([record_["right"]], ["IM"]), record_
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -119,9 +121,9 @@ def test_message_is_at_each_stop_when_its_head_is():
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory) -> Path:
-    place = tmp_path_factory.mktemp("stepper") / "w.html"
-    place.write_text(page_of(record(job(ops=3), Window(around="measured")), "uncore watch <x>"))
-    return place
+    path = tmp_path_factory.mktemp("stepper") / "w.html"
+    path.write_text(page_of(record(job(ops=3), Window(around="measured")), "uncore watch <x>"))
+    return path
 
 
 def of_200_operations():
@@ -228,8 +230,8 @@ def test_machine_is_cropped_to_the_part_at_work(tmp_path):
 def test_log_says_it_in_words(page):
     with opened(page) as shown:
         shown.keyboard.press("End")
-        told = " ".join(shown.locator("#log li").all_text_contents())
-        assert "has done an operation in" in told
+        text = " ".join(shown.locator("#log li").all_text_contents())
+        assert "has done an operation in" in text
         assert shown.locator("#command").text_content() == "uncore watch <x>"
 
 

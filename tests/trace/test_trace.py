@@ -15,7 +15,7 @@ from uncore.engine import native, silent
 from uncore.engine.outcome import percentiles
 from uncore.execution.request import make_job
 from uncore.program import abi
-from uncore.protocol.shapes import PROTOCOLS
+from uncore.protocol.table_shapes import PROTOCOLS
 from uncore.result import canonical
 from uncore.result.schema import Point
 from uncore.topology.route import Routes
@@ -52,7 +52,7 @@ def test_message_takes_the_time_of_its_route_and_of_its_waits(traced):
     machine, checked = traced.job.machine, 0
     routes = Routes(machine)
     stops = [*machine.core_stops]
-    many = {machine.cores + n: one.slices for n, one in enumerate(machine.resolvers)}
+    many = {machine.cores + n: resolver.slices for n, resolver in enumerate(machine.resolvers)}
     memories = [memory.stop for memory in machine.memories]
 
     def seats(agent):
@@ -90,9 +90,9 @@ def test_requester_has_the_right_that_the_log_names_when_its_data_come(traced):
     for row in traced.tables["transactions"].iter_rows(named=True):
         if row["requester"] >= cores or row["op"] == "Put":
             continue
-        found = came[row["requester"], row["line"], row["data"]]
-        assert found["event"] in (f"Data{row['right']}", "Grant")
-        assert found["after"] in (row["right"], "IM")  # an upgrade whose copy is gone asks again
+        right = came[row["requester"], row["line"], row["data"]]
+        assert right["event"] in (f"Data{row['right']}", "Grant")
+        assert right["after"] in (row["right"], "IM")  # an upgrade whose copy is gone asks again
         checked += 1
     assert checked > 100
 
@@ -118,7 +118,7 @@ def holds_its_values(trace):
 
 def test_operations_take_as_long_as_the_result_says(traced):
     """Percentiles are those of latencies rounded to six bits (observe/latencies.hh)."""
-    took = [one.took for one in traced.operations for _ in range(one.batch)]
+    took = [operation.took for operation in traced.operations for _ in range(operation.batch)]
     assert percentiles(sorted(Counter(map(rounded, took)).items())) == traced.point["latency"]
     assert len(took) == traced.point["ops"] > 20
 
@@ -133,8 +133,8 @@ def test_window_holds_what_the_whole_run_has_then():
     start, until = 10**6, 2 * 10**6
     window = record(job(), Window(start, until))
     for name, when in (("messages", "sent"), ("states", "at"), ("accesses", "at"), ("harts", "at")):
-        wanted = whole.tables[name].filter(polars.col(when).is_between(start, until))
-        assert window.tables[name].equals(wanted) and len(wanted), name
+        expected = whole.tables[name].filter(polars.col(when).is_between(start, until))
+        assert window.tables[name].equals(expected) and len(expected), name
     before = whole.tables["states"].filter(polars.col("at") < start)
     last = before.group_by("agent", "line").last().filter(polars.col("after") != "I")
     held = last.select("agent", "line", polars.col("after").alias("state"))
@@ -148,7 +148,7 @@ def test_line_is_found_by_its_name():
 
 
 def test_window_around_the_slowest_operation_is_that_operations():
-    longest = max(one.took for one in record(job(), Window()).operations)
+    longest = max(operation.took for operation in record(job(), Window()).operations)
     trace = record(job(), Window(around="slowest"))
     assert trace.window.until - trace.window.start == pytest.approx(1.2 * longest, rel=0.01)
 
@@ -192,26 +192,26 @@ def test_perfetto_counts_the_messages_and_operations_of_the_result():
     assert len(sent) == len(messages)
     assert come <= sent and len(come) == (messages["arrived"] != NOT).sum()
     took = slices(packets, "operation")
-    assert sorted(took) == sorted(one.end - one.begin for one in trace.operations)
+    assert sorted(took) == sorted(operation.end - operation.begin for operation in trace.operations)
 
 
 def slices(packets, category):
     """How long each took.  Perfetto sorts by time; on a track slices then follow each other: where
     two were open, it would end the wrong one."""
-    known = {p.track_descriptor.uuid for p in packets if p.HasField("track_descriptor")}
-    open_, found = {}, []
-    for packet in sorted(packets, key=lambda one: one.timestamp):
+    tracks = {p.track_descriptor.uuid for p in packets if p.HasField("track_descriptor")}
+    open_, closed = {}, []
+    for packet in sorted(packets, key=lambda packet_: packet_.timestamp):
         event = packet.track_event
-        assert not packet.HasField("track_event") or event.track_uuid in known
+        assert not packet.HasField("track_event") or event.track_uuid in tracks
         if event.type == event.TYPE_SLICE_BEGIN:
             open_.setdefault(event.track_uuid, []).append((packet.timestamp, event))
         elif event.type == event.TYPE_SLICE_END:
             begun, first = open_[event.track_uuid].pop()
             assert packet.timestamp == begun or not open_[event.track_uuid], first
             if category in first.categories:
-                found.append(packet.timestamp - begun)
+                closed.append(packet.timestamp - begun)
     assert not any(open_.values())
-    return found
+    return closed
 
 
 P99 = """
@@ -265,12 +265,12 @@ def test_trace_processor_gives_the_messages_and_the_p99_of_the_result(tmp_path):
     native.to_its_end(work, silent)
     (tmp_path / "asked.sql").write_text(ASKED.format(p99=(ops * 99 + 99) // 100 - 1))
     command = [shell, "query", "-f", tmp_path / "asked.sql", tmp_path / "t.pftrace"]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    (row,) = csv.DictReader(said.strip().splitlines())
-    found = {name: int(value) for name, value in row.items()}
-    assert rounded(found.pop("p99")) == trace.point["latency"]["p99"]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    (row,) = csv.DictReader(output.strip().splitlines())
+    values = {name: int(value) for name, value in row.items()}
+    assert rounded(values.pop("p99")) == trace.point["latency"]["p99"]
     sent, crossed = work.work()["messages"], work.work()["crossings"]
-    assert found == {
+    assert values == {
         **{"messages": sent, "flows": sent, "crossings": crossed, "faults": 0},
         **{"transactions": trace.point["transactions"], "ops": ops},
     }

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from uncore.drawing import numbers as units
+from uncore.drawing import formats as units
 from uncore.drawing.table import Column, emit
 from uncore.execution import request
 from uncore.execution.execute import execute
@@ -83,8 +83,8 @@ class Row:
 
 
 def cases() -> list[Case]:
-    found = tomllib.loads((HERE / "cases.toml").read_text())["case"]
-    return [_case(**one) for one in found]
+    rows = tomllib.loads((HERE / "cases.toml").read_text())["case"]
+    return [_case(**row) for row in rows]
 
 
 def _case(threads: Any = (16,), **row: Any) -> Case:
@@ -99,8 +99,8 @@ def first(case: Case) -> Case:
         return case
     (threads,) = case.threads
     job = _job(case, threads)
-    found = counterfactual.whatif(case.on, case.name, job, only=DONE)
-    return replace(case, change=shlex.join(found.effects[0].change.words))
+    effects = counterfactual.whatif(case.on, case.name, job, only=DONE)
+    return replace(case, change=shlex.join(effects.effects[0].change.words))
 
 
 def confirmed(case: Case) -> Iterator[Row]:
@@ -127,20 +127,22 @@ def _job(case: Case, threads: int, machine: str = "", program: str = "", **more:
 
 
 def _said(change: str) -> dict[str, list[str]]:
-    """By option."""
-    words, found = shlex.split(change), dict[str, list[str]]()
+    """The words of a change, by option."""
+    words, options = shlex.split(change), dict[str, list[str]]()
     for option, value in zip(words[::2], words[1::2], strict=True):
-        found.setdefault(option, []).append(value)
-    return found
+        options.setdefault(option, []).append(value)
+    return options
 
 
 def _foretold(case: Case, threads: int) -> Job:
     """The words of the row of `whatif`."""
-    said = _said(case.change)
-    more: dict[str, Any] = {"overrides": pairs("--with", said.get("--with", []))}
-    if "--home" in said:
-        (more["home"],) = said["--home"]
-    return changed(_job(case, threads, **more), said.get("--free", []), said.get("--apart", []))
+    options = _said(case.change)
+    more: dict[str, Any] = {"overrides": pairs("--with", options.get("--with", []))}
+    if "--home" in options:
+        (more["home"],) = options["--home"]
+    return changed(
+        _job(case, threads, **more), options.get("--free", []), options.get("--apart", [])
+    )
 
 
 def _by_hand(case: Case, folder: Path) -> dict[str, str]:
@@ -175,9 +177,9 @@ def _tables(numbers: Sequence[str]) -> str:
 
 
 def _runs(job: Job) -> Repeats:
-    (found,) = repeats(execute([job])[0])
-    assert not found.median.failures, found.median.failures
-    return found
+    (point,) = repeats(execute([job])[0])
+    assert not point.median.failures, point.median.failures
+    return point
 
 
 def _gain(key: str) -> Any:

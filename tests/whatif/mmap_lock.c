@@ -1,6 +1,6 @@
 // mm_struct of Linux 5.x: the semaphore of an address space beside what its owner reads and writes.
 //
-// Threads of one process map and unmap (will-it-scale's mmap2). Who has the semaphore counts the
+// Threads of one process map and unmap (will-it-scale's mmap2). The owner of the semaphore counts the
 // maps and the pages; who waits adds himself to its word, and so takes the counts' line from the
 // owner. A field that was put before the semaphore once cost 7.2 % by that; 374767adea42 gave it a
 // line of its own. -DAPART is that change, by hand.

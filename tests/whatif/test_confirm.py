@@ -17,16 +17,16 @@ EXACT = {  # relative
 
 
 def case(name: str) -> Case:
-    return next(one for one in CASES if one.name == name)
+    return next(case_ for case_ in CASES if case_.name == name)
 
 
 @pytest.mark.parametrize("name", EXACT)
 def test_a_machine_or_a_layout_changed_by_hand_gives_what_was_foretold(name: str) -> None:
     change, off = EXACT[name]
     (row,) = confirmed(replace(case(name), change=change))
-    told = row.columns()
-    assert told["foretold"] > 1.1 * told["base"]
-    assert told["by_hand"] == pytest.approx(told["foretold"], rel=off)
+    columns = row.columns()
+    assert columns["foretold"] > 1.1 * columns["base"]
+    assert columns["by_hand"] == pytest.approx(columns["foretold"], rel=off)
 
 
 def test_first_of_all_that_can_be_done_against_false_sharing_is_the_split() -> None:
@@ -37,11 +37,11 @@ def test_first_of_all_that_can_be_done_against_false_sharing_is_the_split() -> N
 def test_a_count_apart_gains_more_among_more_threads_as_in_linux() -> None:
     gains = [
         (row["foretold"] / row["base"], row["by_hand"] / row["base"])
-        for row in (one.columns() for one in islice(confirmed(case("file_ref.c")), 3))
+        for row in (result.columns() for result in islice(confirmed(case("file_ref.c")), 3))
     ]
     assert gains == sorted(gains)
     assert min(gains[0]) > 1
 
 
 def test_twelve_shipped_workloads_are_confirmed() -> None:
-    assert len({one.workload for one in CASES if one.workload}) >= 12
+    assert len({case_.workload for case_ in CASES if case_.workload}) >= 12

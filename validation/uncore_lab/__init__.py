@@ -1,5 +1,6 @@
 """The laboratory: the simulator compared with real machines.
 
+    results/     what was computed last, as data
     figures/     what real machines measured, and the same simulated
     fitting/     least squares on the numbers of machine files
     predict/     machines that nobody measured, from their relatives

@@ -67,7 +67,7 @@ static __attribute__((noinline)) void interval_enlist(struct interval* self) {
   mtx_unlock(&intervals->lock);
 }
 
-// Who waits for a generation (interval_await) only looks again and again here, and is not woken.
+// A waiter for a generation (interval_await) only looks again and again here; nothing wakes it.
 static inline void interval_generation_ends(uint64_t generation) {
   mtx_lock_spin(&intervals->chain);
   atomic_store_explicit(&intervals->over, generation, memory_order_release);

@@ -99,7 +99,7 @@ static inline void ipiq_drain(struct ipiq* queue) {
   }
 }
 
-// False if more has been written meanwhile. Who is not told of again must be seen then.
+// False if more has been written meanwhile. What is not sent again must be seen then.
 static inline bool ipiq_drain_2005(struct ipiq_2005* queue) {
   unsigned written = atomic_load_explicit(&queue->written, memory_order_acquire);
   // A function that sends may come back here, and `read` pass what was written when it was looked.

@@ -1,6 +1,6 @@
 // The guest half of litmus tests: runs each test many times, from many starting points.
 //
-// A generated C file includes this header and defines the array litmus_tests (sim/uncore/litmus).
+// A generated C file includes this header and defines the array litmus_tests (sim/uncore/study/litmus).
 // Each round draws anew, the same on every hart because what is drawn is computed from the seed:
 // which hart plays which thread, which lines stand for the locations, who has a copy of
 // them beforehand, and how long each thread waits before it starts. What the loads returned and
@@ -82,7 +82,7 @@ static inline struct litmus_round litmus_round(unsigned test, uint64_t number, u
              &litmus_lines[(one + other) % LITMUS_LINES].word}};
 }
 
-// Who has a copy before the start: for each location nobody, some readers, or one writer (of the
+// Holders of a copy before the start: for each location nobody, some readers, or one writer (of the
 // value that is there).
 static inline void litmus_warm(const struct litmus_round* round, unsigned id, unsigned n) {
   for (unsigned i = 0; i < round->test->locations; i++) {

@@ -9,7 +9,7 @@
 // No engine looks.
 #define UC_MARK(mark, value) ((void)(value))
 
-// By such names the linker tells where a section begins and ends.
+// The linker marks the beginning and the end of a section by such names.
 #define UC_SECTION(name) __attribute__((section("uncore_" name), used, aligned(8)))
 
 #endif  // UNCORE_MACHINE_HOST_H_

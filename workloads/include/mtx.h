@@ -138,7 +138,7 @@ static inline void mtx_lock(struct mtx* mtx) {
 static inline void mtx_unlock_contested(struct mtx* mtx) {
   bool handoff = mutex == MUTEX_HANDOFF;
   uc_sleepq_lock(mtx);
-  // Who else sleeps is not counted: the flag stays, and the last of them finds nobody to wake.
+  // Other sleepers are not counted: the flag stays, and the last of them finds nobody to wake.
   uintptr_t after = handoff ? MTX_GRANTED | MTX_CONTESTED : MTX_UNOWNED;
   atomic_store_explicit(&mtx->word, after, memory_order_release);
   if (!turnstile_wake(&mtx->turnstile, mtx, handoff) && handoff)

@@ -1,18 +1,21 @@
 // A tournament: every pair of harts meets once, one pair at a time, all others at rest.
 //
 // For measurements between two harts, repeated over a whole machine in one run. Harts that do not
-// play wait on a line of their own (their mailbox); the pair that has finished wakes the next one,
-// so the order is fixed and nobody coordinates. Pairs meet in the order (0,1) (0,2) ... (1,2) ...:
-// seen from one hart, its partners come in ascending order. A run may play a part of them: parts
-// are independent, each begins on a machine at rest.
+// play sleep until an interrupt calls them to a mailbox of their own; the pair that has finished
+// calls the next one, so the order is fixed and nobody coordinates. Pairs meet in the order (0,1)
+// (0,2) ... (1,2) ...: seen from one hart, its partners come in ascending order. A run may play a
+// part of them: parts are independent, each begins on a machine at rest.
 //
-// On a real machine harts that spin are not at rest: they heat the package, and take issue slots
-// from a sibling that plays. There pairs_sleep, set before pairs_setup, puts them to sleep until an
-// interrupt calls them.
+// With rest=spin they wait in a loop, as the siblings of busy cores do: they take issue slots from
+// a sibling that plays (rule C10), and on a real machine they heat the package, too.
 //
-//     pairs_setup(n)                 in uc_setup
-//     pairs_run(id, n, play)         in uc_main; play(first, second) runs on both harts of a pair,
-//                                    first < second, and returns on `first` when both are done
+// A pair begins when both its harts are awake: no call is under way while they play, so a workload
+// may count interrupts. Its handler asks pairs_playing() whether one belongs to the play.
+//
+//     pairs_setup(n)                      in uc_setup
+//     pairs_run(id, n, play, conclude)    in uc_main, when every hart takes interrupts;
+//                                         play(first, second) runs on both harts of a pair,
+//                                         first < second, then conclude(first, second) on `first`
 #ifndef UNCORE_PAIRS_H_
 #define UNCORE_PAIRS_H_
 
@@ -24,39 +27,49 @@ UC_PARAM(u64, a, 0, "hart", "with pairs=one: one hart of the pair");
 UC_PARAM(u64, b, 1, "hart", "with pairs=one: the other");
 UC_PARAM(u64, parts, 1, "parts", "with pairs=all: cut their order into so many equal parts");
 UC_PARAM(u64, part, 0, "part", "and play this one, the first is 0");
+enum pairs_rest { REST_SLEEP, REST_SPIN };
+UC_PARAM(choice, rest, REST_SLEEP, "sleep|spin", "how harts wait that do not play");
 
 static struct mailbox {
   UC_ALIGNED _Atomic unsigned partner;  // whom to play next, plus one
+  _Atomic bool awake, done;             // set by the partner: it is awake, it has played
+  _Atomic bool playing;
 }* mailboxes;
 static _Atomic bool pairs_over;
-static bool pairs_sleep;
 static uint64_t pairs_begin, pairs_until;  // which are played, by their place in the order
 
-static inline void pairs_wake(unsigned hart) {
-  if (pairs_sleep) uc_ipi(hart);
+static inline bool pairs_playing(void) {
+  return atomic_load_explicit(&mailboxes[uc_id()].playing, memory_order_relaxed);
 }
 
-static inline void pairs_rest(void) {
-  if (pairs_sleep)
-    uc_wait();
-  else
-    uc_pause();
+static inline void pairs_wake(unsigned hart) {
+  if (rest == REST_SLEEP) uc_ipi(hart);
 }
 
 static inline void pairs_call(unsigned first, unsigned second) {
   atomic_store_explicit(&mailboxes[first].partner, second + 1, memory_order_release);
   atomic_store_explicit(&mailboxes[second].partner, first + 1, memory_order_release);
-}
-
-static inline void pairs_call_awake(unsigned first, unsigned second) {
-  pairs_call(first, second);
   pairs_wake(first);
   pairs_wake(second);
 }
 
-static inline void pairs_await(unsigned id, unsigned partner) {
+// Every call comes with one interrupt, which is taken here even if the mailbox was read before.
+static inline void pairs_await_call(unsigned id, unsigned partner) {
   _Atomic unsigned* mine = &mailboxes[id].partner;
-  while (atomic_load_explicit(mine, memory_order_acquire) != partner + 1) pairs_rest();
+  do {
+    if (rest == REST_SLEEP)
+      uc_wait();
+    else
+      uc_pause();
+  } while (atomic_load_explicit(mine, memory_order_acquire) != partner + 1);
+}
+
+static inline void pairs_set(_Atomic bool* flag, bool value) {
+  atomic_store_explicit(flag, value, memory_order_release);
+}
+
+static inline void pairs_await(_Atomic bool* flag) {
+  while (!atomic_load_explicit(flag, memory_order_acquire)) uc_pause();
 }
 
 static inline uint64_t pairs_place(unsigned first, unsigned second, unsigned n) {
@@ -92,13 +105,10 @@ static inline void pairs_setup(unsigned n) {
     pairs_choose(n);
   else if (differ)
     pairs_choose_one(n);
-  if (pairs_begin < pairs_until) pairs_call_at(pairs_begin, n);
 }
 
-// Whoever sleeps would miss the end.
 static inline void pairs_end(unsigned n) {
-  if (!pairs_sleep) return;
-  atomic_store_explicit(&pairs_over, true, memory_order_release);
+  pairs_set(&pairs_over, true);
   for (unsigned hart = 0; hart < n; hart++) pairs_wake(hart);
 }
 
@@ -107,9 +117,9 @@ static inline void pairs_call_next(unsigned first, unsigned second, unsigned n) 
   if (pairs_place(first, second, n) + 1 == pairs_until)
     pairs_end(n);
   else if (second + 1 < n)
-    pairs_call_awake(first, second + 1);
+    pairs_call(first, second + 1);
   else
-    pairs_call_awake(first + 1, first + 2);
+    pairs_call(first + 1, first + 2);
 }
 
 static inline bool pairs_plays(unsigned first, unsigned second, unsigned n) {
@@ -117,17 +127,40 @@ static inline bool pairs_plays(unsigned first, unsigned second, unsigned n) {
   return first != second && place >= pairs_begin && place < pairs_until;
 }
 
-static inline void pairs_run(unsigned id, unsigned n,
-                             void (*play)(unsigned first, unsigned second)) {
+// The second tells that it is awake, and begins when the first has begun.
+static inline void pairs_meet(unsigned id, unsigned first, unsigned second) {
+  struct mailbox* mine = &mailboxes[id];
+  if (id == first) pairs_await(&mine->awake);
+  pairs_set(&mine->playing, true);
+  pairs_set(&mailboxes[id == first ? second : first].awake, true);
+  if (id == second) pairs_await(&mine->awake);
+}
+
+static inline void pairs_leave(unsigned id, unsigned first) {
+  struct mailbox* mine = &mailboxes[id];
+  if (id == first) pairs_await(&mine->done);
+  mine->awake = mine->done = mine->playing = false;
+  if (id != first) pairs_set(&mailboxes[first].done, true);
+}
+
+// What a hart does of a pair.
+typedef void pairs_part(unsigned first, unsigned second);
+
+static inline void pairs_run(unsigned id, unsigned n, pairs_part* play, pairs_part* conclude) {
+  if (pairs_begin == pairs_until) return;
+  if (id == 0) pairs_call_at(pairs_begin, n);
   for (unsigned partner = 0; partner < n; partner++) {
     unsigned first = id < partner ? id : partner, second = id < partner ? partner : id;
     if (!pairs_plays(first, second, n)) continue;
-    pairs_await(id, partner);
+    pairs_await_call(id, partner);
+    pairs_meet(id, first, second);
     play(first, second);
-    if (id == first) pairs_call_next(first, second, n);
+    pairs_leave(id, first);
+    if (id != first) continue;
+    conclude(first, second);
+    pairs_call_next(first, second, n);
   }
-  bool any = pairs_begin < pairs_until;
-  while (pairs_sleep && any && !atomic_load_explicit(&pairs_over, memory_order_acquire)) uc_wait();
+  while (rest == REST_SLEEP && !pairs_over) uc_wait();
 }
 
 #endif  // UNCORE_PAIRS_H_

@@ -16,7 +16,7 @@ static inline void rw_init(struct rwlock* rw, unsigned n) { shared_setup(&rw->lo
 static inline void rw_rlock(struct rwlock* rw) { shared_read_lock(&rw->lock, RW_POLICY); }
 static inline void rw_runlock(struct rwlock* rw) { shared_read_unlock(&rw->lock, RW_POLICY); }
 
-// Of one who reads: false, and he goes on reading, if others do.
+// Called by a reader: false, and it goes on reading, if others do.
 static inline bool rw_try_upgrade(struct rwlock* rw) {
   uintptr_t word = shared_word(&rw->lock);
   return shared_readers(word) == 1 && shared_take(&rw->lock, RW_POLICY, word);

@@ -1,7 +1,7 @@
 // Linux's rw_semaphore, taken for writing: the lock of an address space (mmap_sem, Linux 4.15).
 //
-// Who finds it taken spins while the owner runs, in a queue (osq_lock, an MCS lock): only the first
-// of the queue watches the owner, and takes the semaphore from it. All of that is on one line:
+// A thread that finds it taken spins while the owner runs, in a queue (osq_lock, an MCS lock): only
+// the first of the queue watches the owner, and takes the semaphore from it. All is on one line:
 // whoever comes adds himself to the count, and takes that back when it was not free.
 //
 // Nobody sleeps here: an owner runs, and the first of the queue watches it.

@@ -166,7 +166,7 @@ uint64_t uc_total_ops(unsigned n);
 
 #define UC_TEXT_(x) #x
 #define UC_TEXT(x) UC_TEXT_(x)
-// Of many parts of equal length another is done: for whoever waits for a program on a real machine.
+// Another of many parts of equal length is done: for whoever waits for a program on a real machine.
 UC_MACHINE void uc_progress(void);
 
 // States what must hold; a failure is recorded with its place, and fails the run at its end.

@@ -21,7 +21,7 @@
 // Not on QEMU: words of 64 harts each, and the register that sends an IPI to all of them.
 #define UC_MULTICAST_BASE 0x02010000
 #define UC_MULTICAST_SEND 0x1000
-// Of the 16550 the transmitter, at the base, and the line status: it is always empty.
+// The 16550's transmitter, at the base, and its line status: it is always empty.
 #define UC_UART_BASE 0x10000000
 #define UC_UART_LINE_STATUS 5
 #define UC_UART_TRANSMITTER_EMPTY 0x60

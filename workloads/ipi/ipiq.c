@@ -23,7 +23,6 @@ static struct player {
   UC_ALIGNED _Atomic uint64_t received;  // messages
   uint64_t sum_first, sum_last;          // of the times at which bursts began and ended to run
   UC_ALIGNED uint64_t sum_sent;          // of the times our bursts were sent at
-  _Atomic uint64_t done;
 }* players;
 
 void uc_setup(unsigned n) {
@@ -77,7 +76,6 @@ static void note(unsigned from, unsigned to) {
 static void reset(struct player* player) {
   player->sum_first = player->sum_last = player->sum_sent = 0;
   atomic_store_explicit(&player->received, 0, memory_order_relaxed);
-  atomic_store_explicit(&player->done, 0, memory_order_relaxed);
 }
 
 static void play(unsigned first, unsigned second) {
@@ -85,12 +83,9 @@ static void play(unsigned first, unsigned second) {
   uc_start();
   exchange(&players[uc_id()], serves ? second : first, serves);
   uc_ops(rounds * burst);
-  _Atomic uint64_t* done = &players[second].done;
-  if (!serves) {
-    atomic_store_explicit(done, 1, memory_order_release);
-    return;
-  }
-  while (!atomic_load_explicit(done, memory_order_acquire)) uc_pause();
+}
+
+static void conclude(unsigned first, unsigned second) {
   note(first, second);
   note(second, first);
   reset(&players[first]);
@@ -101,6 +96,6 @@ void uc_main(unsigned id, unsigned n) {
   ipiq_start();
   uc_barrier();  // nobody sends before everybody can take
   uc_roi(true);
-  pairs_run(id, n, play);
+  pairs_run(id, n, play, conclude);
   uc_roi(false);
 }

@@ -24,7 +24,6 @@ static struct player {
   UC_ALIGNED volatile uint64_t taken;  // IPIs taken
   volatile uint64_t sum_taken;         // sum of the times the measured ones were taken at
   uint64_t sum_sent;                   // sum of the times ours were sent at
-  _Atomic uint32_t done;
 }* players;
 
 void uc_setup(unsigned n) {
@@ -36,6 +35,7 @@ void uc_setup(unsigned n) {
 static void on_ipi(void) {
   uint64_t now = uc_now();
   struct player* self = &players[uc_id()];
+  if (!pairs_playing()) return;
   if (self->taken++ >= warmup) self->sum_taken += now;
 }
 
@@ -62,7 +62,6 @@ static void note(unsigned from, unsigned to) {
 
 static void reset(struct player* player) {
   player->taken = player->sum_taken = player->sum_sent = 0;
-  atomic_store_explicit(&player->done, 0, memory_order_relaxed);
 }
 
 static void play(unsigned first, unsigned second) {
@@ -70,12 +69,9 @@ static void play(unsigned first, unsigned second) {
   uc_start();
   exchange(&players[uc_id()], serves ? second : first, serves);
   uc_ops(rounds);
-  if (!serves) {
-    atomic_store_explicit(&players[second].done, 1, memory_order_release);
-    return;
-  }
-  _Atomic uint32_t* done = &players[second].done;
-  while (!atomic_load_explicit(done, memory_order_acquire)) uc_pause();
+}
+
+static void conclude(unsigned first, unsigned second) {
   note(first, second);
   note(second, first);
   reset(&players[first]);
@@ -86,6 +82,6 @@ void uc_main(unsigned id, unsigned n) {
   uc_on_ipi(on_ipi);
   uc_barrier();  // nobody sends before everybody can take
   uc_roi(true);
-  pairs_run(id, n, play);
+  pairs_run(id, n, play, conclude);
   uc_roi(false);
 }

@@ -80,7 +80,7 @@ static struct listed {
   struct file* first;
 }* listed;
 
-// Of owners that wait for each other, whom none does here.
+// The owners that wait for each other; none does here.
 static struct graph {
   UC_ALIGNED struct sx lock;
 }* graph;
@@ -112,7 +112,7 @@ void uc_setup(unsigned n) {
 
 // ---- The owner's record -------------------------------------------------------------------------
 
-// By the address of the file's vnode: somewhere in some page.
+// Chosen by the address of the file's vnode: somewhere in some page.
 static uint64_t chain_of(uint64_t file_number) {
   if (owners == GLOBAL) return 0;
   uint64_t chance = (file_number + 1) * 0x9E3779B97F4A7C15ull >> 32;

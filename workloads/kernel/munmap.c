@@ -1,6 +1,6 @@
 // mmap and munmap: when may the page of a mapping that was removed be used again?
 //
-// Who removes a mapping clears its page table entry first and invalidates the TLBs later, for many
+// Removing a mapping clears its page table entry first and invalidates the TLBs later, for many
 // pages at once. In between, another CPU may still write through its TLB to a page that looks
 // unmapped. FreeBSD calls the interval delayed invalidation (DI): munmap begins and ends one, and
 // whoever wants to reuse a page waits until the intervals that were open have ended.

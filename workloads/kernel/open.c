@@ -73,7 +73,7 @@ static struct file {
   UC_ALIGNED uint64_t descriptor;
 }* opened;
 
-// Of the whole system.
+// The open files of the whole system.
 static struct open_files {
   UC_ALIGNED _Atomic uint64_t number;
 }* open_files;

@@ -90,7 +90,7 @@ UC_TABLE(taken, "pages", "near the task that took them, far from it");
 #define PCP_BATCH 31  // Linux's zone_batchsize, where memory is large
 #define SWAP_CLUSTER_MAX 32
 
-// Of a circular list.
+// A link of a circular list.
 struct link {
   struct link *next, *previous;
 };

@@ -15,8 +15,7 @@
 // repeated or served from a stale copy unseen.
 //
 // On a real machine a handoff that an interrupt of the system disturbed must be told from one that
-// is slow: there one takes many samples, whose median and spread are published too, and lets the
-// harts that do not play sleep.
+// is slow: there one takes many samples, whose median and spread are published too.
 //
 // Check: whoever waits sees the flag at most one handoff behind, and the count is complete.
 #include "pairs.h"
@@ -30,8 +29,6 @@ enum { FLAGS_ONE, FLAGS_OWN };
 UC_PARAM(choice, flags, FLAGS_ONE, "one|own",
          "one flag for all pairs, or a pair uses its first hart's");
 UC_PARAM(u64, samples, 1, "samples", "of `rounds` each, per pair; their mean is the handoff");
-enum { REST_SPIN, REST_SLEEP };
-UC_PARAM(choice, rest, REST_SPIN, "spin|sleep", "how harts wait that do not play");
 UC_TABLE(handoff, "ps", "one-way handoff between hart of the row and hart of the column");
 
 UC_TABLE(median, "ps", "of the samples, if there are several");
@@ -60,7 +57,6 @@ void uc_setup(unsigned n) {
     uc_table_make(&deviation, n, n);
     seen = uc_alloc(samples * sizeof *seen, (unsigned)flag_node);
   }
-  pairs_sleep = rest == REST_SLEEP;
   pairs_setup(n);
 }
 
@@ -110,11 +106,9 @@ static void measure(unsigned first, unsigned second) {
     elapsed += took;
     if (samples > 1) keep(took, sample);
   }
-  while (right && atomic_load_explicit(line, memory_order_acquire) != start) uc_pause();
   uc_check(right, "the flag was seen in a state that the other hart had left");
   publish(&handoff, first, second, per_handoff(elapsed) / samples);
   if (samples > 1) publish_spread(first, second);
-  atomic_store_explicit(line, 0, memory_order_relaxed);  // ordered by the next pair's mailboxes
 }
 
 static void play(unsigned first, unsigned second) {
@@ -127,10 +121,16 @@ static void play(unsigned first, unsigned second) {
   uc_ops(rounds * samples);
 }
 
+// Ordered by the next pair's mailboxes.
+static void conclude(unsigned first, unsigned second) {
+  (void)second;
+  atomic_store_explicit(flag_of(first), 0, memory_order_relaxed);
+}
+
 void uc_main(unsigned id, unsigned n) {
   if (flags == FLAGS_OWN) atomic_store_explicit(flag_of(id), 0, memory_order_relaxed);
   uc_barrier();
   uc_roi(true);
-  pairs_run(id, n, play);
+  pairs_run(id, n, play, conclude);
   uc_roi(false);
 }

@@ -34,14 +34,14 @@ nb::list harts(Engine& engine) {
   nb::list all;
   for (uint64_t t = 0; t < engine.threads.size(); ++t) {
     const Thread& thread = *engine.threads[t];
-    nb::dict one;
-    one["pc"] = thread.hart.pc;
-    one["clock"] = thread.hart.clock;
-    one["instructions"] = thread.hart.instructions;
-    one["mode"] = word(thread.mode);
-    one["address"] =
+    nb::dict row;
+    row["pc"] = thread.hart.pc;
+    row["clock"] = thread.hart.clock;
+    row["instructions"] = thread.hart.instructions;
+    row["mode"] = word(thread.mode);
+    row["address"] =
         thread.mode == Thread::Mode::waiting ? nb::cast(thread.pending.address) : nb::none();
-    all.append(one);
+    all.append(row);
   }
   return all;
 }
@@ -54,25 +54,24 @@ const char* word(Task::State state) {
 // The program's threads, where it has a kernel.
 nb::list tasks(const Engine& engine) {
   nb::list all;
-  if (!engine.kernel) return all;
-  for (const auto& task : engine.kernel->tasks()) {
-    const Registers registers = engine.kernel->registers_of(*task);
-    const Call* const call = call_of(task->call);
-    nb::dict one;
-    one["tid"] = task->tid;
-    one["state"] = word(task->state);
-    one["hart"] = task->hart;
-    one["pc"] = registers.pc;
-    one["ra"] = registers.x[1];
-    one["sp"] = registers.x[2];
-    one["fp"] = registers.x[8];
-    one["call"] = task->busy() && call ? call->name : "";
-    one["since"] = task->called;
-    one["waits_on"] = task->waits_on;
-    one["operations"] = task->operations;
-    one["began"] = task->began == kNever ? nb::none() : nb::object(nb::int_(task->began));
-    one["ended"] = task->ended;
-    all.append(one);
+  if (!engine.os) return all;
+  for (const auto& task : engine.os->tasks.all()) {
+    const Registers registers = task->read_registers();
+    nb::dict row;
+    row["tid"] = task->tid;
+    row["state"] = word(task->state);
+    row["hart"] = task->hart;
+    row["pc"] = registers.pc;
+    row["ra"] = registers.x[1];
+    row["sp"] = registers.x[2];
+    row["fp"] = registers.x[8];
+    row["call"] = Linux::call_of(*task);
+    row["since"] = task->called;
+    row["waits_on"] = task->waits_on;
+    row["operations"] = task->operations;
+    row["began"] = task->began == kNever ? nb::none() : nb::object(nb::int_(task->began));
+    row["ended"] = task->ended;
+    all.append(row);
   }
   return all;
 }
@@ -81,11 +80,11 @@ nb::list tasks(const Engine& engine) {
 nb::list interrupts(const Engine& engine) {
   nb::list all;
   for (const Thread* thread : engine.threads) {
-    nb::dict one;
-    one["ipi"] = engine.interrupts.sent(thread->id) + thread->by_software;
-    one["device"] = engine.interrupts.taken(thread->id);
-    one["timer"] = thread->by_timer;
-    all.append(one);
+    nb::dict row;
+    row["ipi"] = engine.interrupts.sent(thread->id) + thread->taken.software;
+    row["device"] = engine.interrupts.taken(thread->id);
+    row["timer"] = thread->taken.timer;
+    all.append(row);
   }
   return all;
 }
@@ -111,7 +110,7 @@ nb::list accesses(const Engine& engine) {
   if (!engine.accesses) return harts;
   for (const auto& hart : engine.accesses->of_harts()) {
     nb::list all;
-    for (const Accesses::One& a : hart)
+    for (const Accesses::Access& a : hart)
       all.append(nb::make_tuple(a.number, a.pc, a.address, a.size, a.reads, a.writes, a.seen));
     harts.append(all);
   }
@@ -183,8 +182,7 @@ void bind_engine(nb::module_& module) {
       .def_prop_ro(
           "touched", [](const Engine& e) { return e.memories.touched(); },
           "Bytes of memory read or written so far, in pages.")
-      .def_prop_ro("strace",
-                   [](const Engine& e) { return e.kernel ? e.kernel->strace : std::string(); })
+      .def_prop_ro("strace", [](const Engine& e) { return e.os ? e.os->strace : std::string(); })
       .def("tasks", &tasks)
       .def("observe", &observe, "From now on every access is attributed: see lines().")
       .def("interrupts", &interrupts, "By hart: ipi, device, timer.")

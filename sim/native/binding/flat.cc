@@ -97,12 +97,12 @@ std::vector<std::tuple<unsigned, unsigned, uint64_t>> markers(const FlatMachine&
   return out;
 }
 
-using Told = std::tuple<uint64_t, std::optional<uint64_t>, std::optional<uint64_t>>;
+using Mark = std::tuple<uint64_t, std::optional<uint64_t>, std::optional<uint64_t>>;
 
-std::vector<Told> told(const FlatMachine& machine) {
-  std::vector<Told> out;
-  for (const auto& [hart, code, value, told] : machine.markers)
-    out.emplace_back(told.operations, told.latency, told.delay);
+std::vector<Mark> marks(const FlatMachine& machine) {
+  std::vector<Mark> out;
+  for (const auto& [hart, code, value, marked] : machine.markers)
+    out.emplace_back(marked.operations, marked.latency, marked.delay);
   return out;
 }
 
@@ -155,7 +155,7 @@ void bind_flat(nb::module_& module) {
       .def("read", &read, "address"_a, "size"_a)
       .def("write", &write, "address"_a, "data"_a)
       .def("markers", &markers, "Of each: hart, code, value.")
-      .def("told", &told, "By each marker: operations done, their latency, ns of a delay.")
+      .def("marks", &marks, "What each marker did: operations done, their latency, ns of a delay.")
       .def_prop_ro("console", [](const FlatMachine& m) { return m.console.text; })
       .def("spins", &spins, "hart"_a = 0, "Times seen to spin, and periods skipped.")
       .def_prop_ro("now", &FlatMachine::now)

@@ -1,4 +1,4 @@
-// What the probes of a run saw, for Python: columns of NumPy arrays.
+// The log, the trace and the attribution of a run for Python: columns of NumPy arrays.
 #include "binding/observe.hh"
 
 #include <nanobind/ndarray.h>
@@ -46,13 +46,13 @@ nb::object log_columns(const Engine& engine) {
 
 nb::object line_columns(const Engine& engine) {
   if (!engine.attribution) return nb::none();
-  const auto invalidations = engine.attribution->invalidations();
+  const auto invalidations = engine.attribution->copies().invalidations();
   nb::dict taken;
   taken["line"] = column(invalidations, [](const auto& i) { return i.first << kLineShift; });
   taken["times"] = column(invalidations, [](const auto& i) { return i.second; });
   nb::dict d;
   d["uses"] = columns(engine.attribution->uses());
-  d["passed"] = columns(engine.attribution->passed());
+  d["passed"] = columns(engine.attribution->copies().passed());
   d["invalidations"] = taken;
   d["waited_ps"] = engine.attribution->waited_in_all;
   d["path_ps"] = engine.attribution->path.length();

@@ -60,10 +60,10 @@ class PythonPort {
         to.attr("amo")(name(op), address, size, operand, expected, order & ~kUnused, posted), old);
   }
   Answer cas_pair(uint64_t address, Pair operand, Pair expected, Pair& old, unsigned order) {
-    const nb::object said = to.attr("cas_pair")(address, Words(operand.low, operand.high),
-                                                Words(expected.low, expected.high), order);
-    if (said.is_none()) return Answer::later;
-    const auto [low, high] = nb::cast<Words>(said);
+    const nb::object reply = to.attr("cas_pair")(address, Words(operand.low, operand.high),
+                                                 Words(expected.low, expected.high), order);
+    if (reply.is_none()) return Answer::later;
+    const auto [low, high] = nb::cast<Words>(reply);
     old = {low, high};
     return Answer::now;
   }
@@ -100,9 +100,9 @@ class PythonPort {
   void returned() { to.attr("returned")(); }
 
  private:
-  static Answer answer(const nb::object& said, uint64_t& value) {
-    if (said.is_none()) return Answer::later;
-    value = nb::cast<uint64_t>(said);
+  static Answer answer(const nb::object& reply, uint64_t& value) {
+    if (reply.is_none()) return Answer::later;
+    value = nb::cast<uint64_t>(reply);
     return Answer::now;
   }
 

@@ -32,10 +32,10 @@ void fill(std::vector<T>& values, nanobind::handle from) {
 
 template <class T>
 T word(const std::string& written) {
-  constexpr auto known = words(T{});
-  const auto found = std::find(known.begin(), known.end(), written);
-  if (found == known.end()) throw std::invalid_argument(written + ": no such word");
-  return static_cast<T>(found - known.begin());
+  constexpr auto all = words(T{});
+  const auto match = std::find(all.begin(), all.end(), written);
+  if (match == all.end()) throw std::invalid_argument(written + ": no such word");
+  return static_cast<T>(match - all.begin());
 }
 
 template <class T>

@@ -1,5 +1,5 @@
-// What the protocol's logic is told about its surroundings in a machine without time or places: a
-// resolver (coherence/resolver.hh), and a core (coherence/client.hh).
+// The surroundings of the protocol's logic in a machine without time or places: of a
+// resolver (coherence/resolver.hh), and of a core (coherence/client.hh).
 #pragma once
 
 #include "check/inline.hh"
@@ -19,7 +19,7 @@ using DataOf = std::array<uint32_t, Size::words>;
 
 namespace uncore {
 
-// An atomic writes a word of the line, and nobody looks at what it read.
+// An atomic writes a word of the line, and nobody uses its old value.
 template <std::size_t words>
 struct FarAtomic<std::array<uint32_t, words>> {
   struct Asks {
@@ -50,13 +50,12 @@ struct AtResolver {
   int ordinal(Agent a) const { return a - node().first; }
   Agent above(uint64_t) const { return node().parent; }
   uint32_t next_request() { return system->next_request(agent); }
-  void send(const Msg& m) { system->messages.push(m); }
-  void send_stored(const Entry<AtResolver>&, const Msg& m) { send(m); }
+  void send(const Entry<AtResolver>&, const Msg& m) { system->messages.push(m); }
+  void send_stored(const Entry<AtResolver>& e, const Msg& m) { send(e, m); }
   Msg apply(Data& data, const Msg& m) { return system->apply(data, m, agent); }
   void memory_read(Entry<AtResolver>&) { system->reading = true; }
   void memory_write(Entry<AtResolver>&, const Data& data) { system->memory = data; }
   void keep(Entry<AtResolver>&) {}
-  void touch(Entry<AtResolver>&) {}
   void discard(Entry<AtResolver>&) {}
   void opened(Entry<AtResolver>&) {}
   void closed(Entry<AtResolver>&) {}

@@ -79,7 +79,7 @@ class Packer {
     }
     normalise(s, s.memory);
     for (Agent a = 0; a < tree_.agents(); ++a) {  // last: the others compare with it
-      Copy& copy = tree_.is_core(a) ? s.core(a).copy : s.entry(a).up;
+      Copy& copy = tree_.is_core(a) ? s.core(a).copy : s.entry(a).above;
       copy.request = states_.waits_for_grant(copy.state);
     }
     s.golden = {1};
@@ -108,17 +108,18 @@ class Packer {
 
   template <class Archive, class L>
   void entry(Archive& ar, Agent a, L& l) {
-    ar.bits(l.up.state, 5);
-    ar.bits(l.up.request, 1);
-    ar.child(a, l.owner);
-    ar.bits(l.owner_grant, 1);
-    ar.set(a, l.sharers);
-    for (auto* flag : {&l.stored, &l.dirty, &l.carried, &l.probed}) ar.bits(*flag, 1);
-    ar.bits(l.data[0], 1);
-    ar.bits(l.in_hand[0], 1);
+    ar.bits(l.above.state, 5);
+    ar.bits(l.above.request, 1);
+    ar.child(a, l.holders.owner);
+    ar.bits(l.holders.owner_grant, 1);
+    ar.set(a, l.holders.sharers);
+    for (auto* flag : {&l.copy.stored, &l.copy.dirty, &l.in_hand.valid, &l.probed})
+      ar.bits(*flag, 1);
+    ar.bits(l.copy.data[0], 1);
+    ar.bits(l.in_hand.data[0], 1);
     ar.bits(l.phase, 4);
-    ar.bits(l.waiting, 3);
-    ar.bits(l.answers, 6);
+    ar.bits(l.poll.waiting, 3);
+    ar.bits(l.poll.flags, 6);
     ar.bits(l.open_reads, 4);
     ar.bits(l.served, 3);
     if (l.busy()) message(ar, l.request);
@@ -170,14 +171,15 @@ class Packer {
   // --- what does not matter ---------------------------------------------------------------------
 
   void normalise(const System& s, Agent a, Entry& l) {
-    if (l.waiting == 0) l.answers = 0;
+    if (l.poll.waiting == 0) l.poll.flags = 0;
     if (l.phase == Phase::probing) l.request = {};
-    if (!l.carried) l.in_hand = {};
-    if (!l.stored && l.phase != Phase::put) l.data = {};
+    if (!l.in_hand.valid) l.in_hand.data = {};
+    if (!l.copy.stored && l.phase != Phase::put) l.copy.data = {};
     if (!l.probed) l.served = 0;
-    l.owner_grant = l.owner != kNobody && current(s, tree_.node(a).first + l.owner, l.owner_grant);
-    normalise(s, l.data);
-    normalise(s, l.in_hand);
+    auto& [owner, grant, sharers] = l.holders;
+    grant = owner != kNobody && current(s, tree_.node(a).first + owner, grant);
+    normalise(s, l.copy.data);
+    normalise(s, l.in_hand.data);
     normalise(s, l.request);
     normalise(s, l.probe);
     for (Msg& m : l.queue) normalise(s, m);
@@ -215,8 +217,8 @@ class Packer {
     const Entry& l = s.entry(tree_.parent(a));
     const int ordinal = tree_.ordinal(a);
     return static_cast<uint32_t>(core.copy.state) << 4 | core.data[0] << 3 |
-           static_cast<uint32_t>(l.owner == ordinal) << 2 |
-           static_cast<uint32_t>(l.sharers.has(ordinal)) << 1 |
+           static_cast<uint32_t>(l.holders.owner == ordinal) << 2 |
+           static_cast<uint32_t>(l.holders.sharers.has(ordinal)) << 1 |
            static_cast<uint32_t>(!core.deferred.empty());
   }
   Keys smallest_keys(const System& s) const {

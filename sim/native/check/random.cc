@@ -21,10 +21,10 @@ class Tester {
         lines_(static_cast<std::size_t>(lines), Large(tree, watched_)),
         draw_(seed) {}
 
-  // Tells the steps on line `line` from number `from` on.
+  // Logs the steps on line `line` from number `from` on.
   void listen(std::size_t line, uint64_t from) {
-    told_ = line;
-    tell_from_ = from;
+    logged_ = line;
+    log_from_ = from;
   }
 
   Trial run(uint64_t operations, const std::function<bool(uint64_t)>& tick) {
@@ -68,7 +68,7 @@ class Tester {
 
   void take(Large& line, const Step& s) {
     ++trial_.steps;
-    if (at_ == told_ && trial_.steps >= tell_from_) {
+    if (at_ == logged_ && trial_.steps >= log_from_) {
       std::string text = line.describe(s);
       text.resize(std::max<std::size_t>(text.size() + 2, 44), ' ');
       trial_.trace.push_back(text + rights(line));
@@ -139,20 +139,20 @@ class Tester {
   Agent starved_ = 0;
   uint64_t busy_ = 4;  // of 8 steps, how many go on with work under way
   std::size_t at_ = 0;
-  std::size_t told_ = ~std::size_t{0};
-  uint64_t tell_from_ = 0;
+  std::size_t logged_ = ~std::size_t{0};
+  uint64_t log_from_ = 0;
 };
 
 }  // namespace
 
 Trial trial(const Protocol& protocol, const Tree& tree, int lines, uint64_t operations,
             uint64_t seed, const std::function<bool(uint64_t)>& tick) {
-  constexpr uint64_t kTold = 2'000;  // steps, on all lines
+  constexpr uint64_t kLogged = 2'000;  // steps, on all lines
   Tester tester(protocol, tree, lines, seed);
   Trial result = tester.run(operations, tick);
   if (result.violation.empty()) return result;
   Tester again(protocol, tree, lines, seed);
-  again.listen(tester.at(), result.steps > kTold ? result.steps - kTold : 0);
+  again.listen(tester.at(), result.steps > kLogged ? result.steps - kLogged : 0);
   return again.run(operations, [](uint64_t) { return true; });
 }
 

@@ -14,7 +14,7 @@ bool System<Size>::may_begin(const Step& s) const {
   const Node& node = tree->node(s.at);
   const Entry& e = entry(s.at);
   if (!e.quiet() || e.blank(node.policy.root)) return false;
-  return s.what == Step::What::recall ? node.recalls : e.stored;
+  return s.what == Step::What::recall ? node.recalls : e.copy.stored;
 }
 
 template <class Size>

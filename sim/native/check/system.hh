@@ -58,7 +58,7 @@ class System {
   const Entry& entry(Agent a) const {
     return entries_[static_cast<std::size_t>(a - tree->cores)].entry;
   }
-  const Copy& copy(Agent a) const { return tree->is_core(a) ? core(a).copy : entry(a).up; }
+  const Copy& copy(Agent a) const { return tree->is_core(a) ? core(a).copy : entry(a).above; }
   Core& core(Agent a) { return cores[static_cast<std::size_t>(a)]; }
   const Core& core(Agent a) const { return cores[static_cast<std::size_t>(a)]; }
 
@@ -99,10 +99,10 @@ class System {
         deliver(from_memory());
         break;
       case Step::What::evict_data:
-        with(s.at, [](Env& env, Entry& e) { Logic::evict(env, e); });
+        with(s.at, [](Env& env, Entry& e) { Logic(env, e).evict(); });
         break;
       case Step::What::recall:
-        with(s.at, [](Env& env, Entry& e) { Logic::recall(env, e); });
+        with(s.at, [](Env& env, Entry& e) { Logic(env, e).recall(); });
         break;
       default:
         access(s.at, s.wish(), s.word);
@@ -130,7 +130,7 @@ class System {
   void forget(Agent a) {
     Env env{this, a};
     entry(a) = Entry(env, 0);
-    Logic::init(env, entry(a));
+    Logic(env, entry(a)).init();
   }
 
   template <class Act>
@@ -151,7 +151,7 @@ class System {
 
   void deliver(const Msg& m) {
     if (!tree->is_core(m.to))
-      return with(m.to, [&m](Env& env, Entry& e) { Logic::receive(env, e, m); });
+      return with(m.to, [&m](Env& env, Entry& e) { Logic(env, e).receive(m); });
     receive(m.to, m);
     reconsider(m.to);
   }

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "check/found.hh"
 #include "check/pack.hh"
 #include "check/two_lines.hh"
+#include "check/visited.hh"
 
 namespace uncore::check {
 namespace {
@@ -14,7 +14,7 @@ struct SmallSize {
   static constexpr int cores = 4, nodes = 4, messages = 24, words = 1;
 };
 using Small = System<SmallSize>;
-using Number = States::Number;
+using Number = VisitedStates::Number;
 
 // `Machine` has steps, take and quiet; `Pack` turns it into words and back.
 template <class Machine, class Pack>
@@ -78,8 +78,8 @@ class Walker {
     }
   }
 
-  // States from which work under way cannot come to rest by itself. States not expanded count as
-  // good: they are beyond a limit.
+  // VisitedStates from which work under way cannot come to rest by itself. VisitedStates not
+  // expanded count as good: they are beyond a limit.
   void find_stuck() {
     std::vector<bool> good(states_.size(), false);
     std::vector<Number> queue;
@@ -145,7 +145,7 @@ class Walker {
   Limits limits_;
   Pack packer_;
   Machine system_;
-  States states_;
+  VisitedStates states_;
   std::vector<Number> parents_;
   std::vector<bool> rest_;
   std::vector<std::pair<Number, Number>> edges_;  // to, from; of steps that are progress

@@ -7,21 +7,21 @@ namespace uncore::check {
 std::vector<Renaming> renamings(const Tree& tree) {
   std::vector<Agent> order(static_cast<std::size_t>(tree.cores));
   std::iota(order.begin(), order.end(), 0);
-  std::vector<Renaming> found;
+  std::vector<Renaming> all;
   do {
     std::vector<Agent> to(static_cast<std::size_t>(tree.agents()), kNobody);
     std::copy(order.begin(), order.end(), to.begin());
     bool fits = true;
     for (Agent a = 0; a + 1 < tree.agents(); ++a) {
       Agent& parent = to[static_cast<std::size_t>(tree.parent(a))];
-      const Agent wanted = tree.parent(to[static_cast<std::size_t>(a)]);
-      fits = fits && (parent == kNobody || parent == wanted) &&
-             tree.node(tree.parent(a)).children == tree.node(wanted).children;
-      parent = wanted;
+      const Agent image = tree.parent(to[static_cast<std::size_t>(a)]);
+      fits = fits && (parent == kNobody || parent == image) &&
+             tree.node(tree.parent(a)).children == tree.node(image).children;
+      parent = image;
     }
-    if (fits) found.emplace_back(tree, to);
+    if (fits) all.emplace_back(tree, to);
   } while (std::next_permutation(order.begin(), order.end()));
-  return found;
+  return all;
 }
 
 }  // namespace uncore::check

@@ -12,9 +12,11 @@
 //   shares()                      whether a copy is here, or below
 //   needs_data()                  whether a right without data would be of no use (J4)
 //   fill(data)                    these have come
-//   enters(event, state)          told before the copy does
+//   enters(event, state)          called before the copy does
 //
-// Invariant: a copy's state changes here only, through a cell of the client table.
+// Invariant: a copy's state changes in step() only, to what a cell of the client table says. An
+// access need not come here where `is_written(state)`: that cell changes nothing
+// (coherence/states.hh).
 #pragma once
 
 #include "coherence/message.hh"
@@ -212,7 +214,7 @@ class Client {
     env.send(m);
   }
 
-  // Tells the resolver that the grant has come, where it asked to be told.
+  // Tells the resolver that the grant has come, where it waits for that.
   static void unblock(Env& env, const Msg& grant) {
     if (grant.wants_unblock) env.send(to_resolver(env, Kind::Unblock, grant));
   }

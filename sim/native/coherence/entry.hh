@@ -1,15 +1,16 @@
-// What a resolver knows about one line: who below holds it, by what right this level does, its
+// One line at a resolver, its entry: the children that hold it, the right held above, this level's
 // data, and the transaction under way.
 //
-// Plain state; coherence/resolver.hh is the only one that changes it. `Env` brings the types: Data
-// (a line's bytes), Set (children by ordinal) and Queue (waiting messages).
+// Plain state; the parts of coherence/resolver.hh are the only ones that change it. `Env` brings
+// the types: Data (a line's bytes), Set (children by ordinal) and Queue (waiting messages).
 #pragma once
 
 #include "coherence/client.hh"
+#include "coherence/holders.hh"
 
 namespace uncore {
 
-// What a resolver is, as far as the protocol is concerned.
+// The kind of a resolver, as far as the protocol is concerned.
 struct Policy {
   bool root = true;
   bool snoop = false;       // knows nothing: asks every child
@@ -19,36 +20,67 @@ struct Policy {
   bool inclusive = false;   // recalls copies when its data are evicted
   bool forwarder = true;    // makes a reader the forwarder, where the protocol has one
   int grants = 0;           // children served before a waiting probe
+
+  // The right that a table names, as this resolver gives it (R10).
+  State gives(const StateProperties& states, State right) const {
+    return states.forwards(right) && !forwarder ? states.shared_right : right;
+  }
+  // Is a grant of this right to be completed by its requester (R5.1, R5.2)?
+  bool completes(const StateProperties& states, State right) const {
+    return !states.may_store(right) || completion;
+  }
+};
+
+// The children asked, and what they have said so far (R3).
+struct Poll {
+  uint8_t flags = 0;  // of all answers
+  int waiting = 0;    // answers outstanding
+
+  bool says(uint8_t any_of) const { return (flags & any_of) != 0; }
+};
+
+// The line in this level's store, or on its way out of it.
+template <class Data>
+struct LevelCopy {
+  bool stored = false;  // `data` are valid in the store
+  bool dirty = false;   // and differ from the level above
+  Data data{};
+};
+
+// The data that a transaction has to give: children, the level above or memory have sent them.
+template <class Data>
+struct InHand {
+  bool valid = false;
+  Data data{};
+
+  void put(const Data& sent) {
+    data = sent;
+    valid = true;
+  }
 };
 
 template <class Env>
 struct Entry {
   using Data = typename Env::Data;
   using Msg = Message<Data>;
-  explicit Entry(const Env& env, uint64_t l) : line(l), sharers(env.children()) {}
+  explicit Entry(const Env& env, uint64_t l) : line(l), holders(env.children()) {}
 
   // First what decides whether it may go: each eviction asks it.
   Phase phase = Phase::idle;
-  uint8_t answers = 0;     // flags collected
-  bool stored = false;     // `data` are valid in this level's store
-  bool dirty = false;      // and differ from the level above
-  bool carried = false;    // `in_hand` holds data for the transaction under way
-  bool contended = false;  // when the line came from above, others waited there for it (rule C9)
   bool probed = false;     // a probe from above waits
+  bool contended = false;  // when the line came from above, others waited there for it (C9)
   int open_reads = 0;      // shared grants not yet completed
-  int waiting = 0;         // answers outstanding
   int served = 0;          // children served since the probe arrived
+  Poll poll;
   typename Env::Queue queue{};
 
   uint64_t line;
-  Copy up;                   // the right held above; a root holds M
-  int owner = kNobody;       // ordinal of the owner child
-  uint32_t owner_grant = 0;  // the request that made it the owner
-  typename Env::Set sharers;
-  Data data{};
+  Copy above;  // the right held there; a root holds M
+  Holders<typename Env::Set> holders;
+  LevelCopy<Data> copy;
 
   Msg request{};  // of the transaction under way; an eviction has no requester
-  Data in_hand{};
+  InHand<Data> in_hand;
   Msg probe{};  // the one that waits, or that is being answered
 
   bool busy() const { return phase != Phase::idle; }
@@ -57,8 +89,12 @@ struct Entry {
   bool quiet() const { return !busy() && !probed && open_reads == 0 && queue.empty(); }
   // Nothing to remember: the entry may be forgotten. A root holds every line at M.
   bool blank(bool root) const {
-    return quiet() && owner == kNobody && !sharers.any() && !stored &&
-           (root || up.state == State::I);
+    return quiet() && !holders.any() && !copy.stored && (root || above.state == State::I);
+  }
+  // An upgrade of a copy that the requester surely has.
+  bool upgrades(const Env& env) const {
+    if (request.kind != Kind::Upg) return false;
+    return env.policy().snoop || holders.has(env.ordinal(request.from));
   }
 };
 

@@ -45,6 +45,7 @@ void Protocol::derive_properties() {
   for (const State s : states) {
     may_load.set(s, does(s, Load, Act::hit));
     may_store.set(s, does(s, Store, Act::hit));
+    is_written.set(s, may_store(s) && client(s, Store).next() == s);
     may_evict.set(s, may(s, Evict) && !does(s, Evict, Act::stall));
     is_dirty.set(s, does(s, ProbeM, Act::dirty));
     is_owner.set(s, does(s, ProbeM, Act::give));

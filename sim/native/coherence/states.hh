@@ -29,6 +29,7 @@ class StateSet {
 struct StateProperties {
   StateSet may_load;    // here, without asking
   StateSet may_store;   // so nobody else has a copy
+  StateSet is_written;  // a store changes nothing but bytes
   StateSet is_dirty;    // its data differ from the level above, or are to be handed over as such
   StateSet holds_copy;  // the line's data are here
   StateSet waits_for_grant;  // a request is under way

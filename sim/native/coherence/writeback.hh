@@ -1,71 +1,82 @@
-// What comes back to a resolver: writebacks of its children, and lines that it gives up itself.
-// Part of resolver.hh.
+// Lines that come back to a resolver: writebacks of its children, and lines that it gives up itself
+// (C5, R7, R8). Part of resolver.hh.
 #pragma once
+
+#include "coherence/above.hh"
+#include "coherence/probes.hh"
 
 namespace uncore {
 
-// A snooping resolver cannot know a stale Put: the putter says whether its data still count.
 template <class Env>
-TransactionEvent Resolver<Env>::ask_putter(Env& env, E& e) {
-  e.answers = 0;
-  e.waiting = 1;
-  send_probe(env, e, Kind::ProbeM, env.ordinal(e.request.from), kNobody, State::I);
-  return kNothing;
-}
+class Writeback {
+ public:
+  using E = Entry<Env>;
+  using Msg = Message<typename Env::Data>;
 
-// Of the data of a Put, which are in hand.
-template <class Env>
-TransactionEvent Resolver<Env>::take(Env& env, E& e) {
-  e.owner = kNobody;
-  make_dirty(env, e);
-  if (env.policy().keeps_data)
-    put_in_store(env, e, e.in_hand, true);
-  else if (env.policy().root)
-    env.memory_write(e, e.in_hand);
-  else
-    return Event::Onward;
-  return Event::Over;
-}
+  Writeback(Env& env, E& entry) : env_(env), entry_(entry) {}
 
-template <class Env>
-TransactionEvent Resolver<Env>::recall_below(Env& env, E& e) {
-  const Cell cell = resolver_cell(env, e, kNoChild, Request::Evict);
-  return ask_children(env, e, asks(env, cell), kNoChild, kNobody);
-}
+  // A snooping resolver cannot know a stale Put: the putter says whether its data still count (R3).
+  TransactionEvent ask_putter() {
+    entry_.poll.flags = 0;
+    entry_.poll.waiting = 1;
+    Probes(env_, entry_).send(Kind::ProbeM, env_.ordinal(entry_.request.from), kNobody, State::I);
+    return kNoEvent;
+  }
 
-// No copy is left below: what is dirty is written back, and the line given up.
+  // The data of a Put are in hand: they stay here, or go on to the level above (R7.1 to R7.3).
+  TransactionEvent take() {
+    entry_.holders.owner = kNobody;
+    Above(env_, entry_).modified();
+    const bool stays = Level(env_, entry_).accept_dirty(entry_.in_hand.data);
+    return stays ? TransactionEvent::Over : TransactionEvent::Onward;
+  }
+
+  // Takes every copy below (R7.4).
+  TransactionEvent recall() {
+    Probes probes(env_, entry_);
+    return probes.ask(probes.cell(kNobody, Request::Evict), kNobody, kNobody);
+  }
+
+  TransactionEvent leave();
+  void acknowledge();
+
+ private:
+  Env& env_;
+  E& entry_;
+};
+
+// No copy is left below: what is dirty is written back, and the line given up (R7.4).
 template <class Env>
-TransactionEvent Resolver<Env>::leave(Env& env, E& e) {
-  e.owner = kNobody;
-  e.sharers.clear();
-  if (e.answers & Flag::dirty) make_dirty(env, e);
-  const bool dirty = e.dirty || (e.answers & Flag::dirty);
-  if (e.carried) e.data = e.in_hand;
-  if (e.stored) drop_data(env, e);
-  e.dirty = false;
-  if (env.policy().root) {
-    if (dirty) env.memory_write(e, e.data);
+TransactionEvent Writeback<Env>::leave() {
+  using Event = TransactionEvent;
+  entry_.holders.clear();
+  if (entry_.poll.says(Flag::dirty)) Above(env_, entry_).modified();
+  const bool dirty = entry_.copy.dirty || entry_.poll.says(Flag::dirty);
+  if (entry_.in_hand.valid) entry_.copy.data = entry_.in_hand.data;
+  if (entry_.copy.stored) Level(env_, entry_).drop();
+  entry_.copy.dirty = false;
+  if (env_.policy().root) {
+    if (dirty) env_.memory_write(entry_, entry_.copy.data);
     return Event::Over;
   }
-  if (e.up.state == State::I) return Event::Over;
-  if (!dirty && env.protocol().is_dirty(e.up.state)) throw lost_data();
-  UpperHalf up(env, e);
-  return Up::evict(up, e.up) == Evicted::put ? kNothing : Event::Over;
+  if (entry_.above.state == State::I) return Event::Over;
+  if (!dirty && env_.protocol().is_dirty(entry_.above.state)) throw lost_data();
+  return Above(env_, entry_).evict() == Evicted::put ? kNoEvent : Event::Over;
 }
 
 // To the child whose Put is served; an eviction has none.
 template <class Env>
-void Resolver<Env>::acknowledge(Env& env, E& e) {
-  e.carried = false;
-  if (e.request.kind != Kind::Put) return;
+void Writeback<Env>::acknowledge() {
+  entry_.in_hand.valid = false;
+  if (entry_.request.kind != Kind::Put) return;
   Msg m;
   m.kind = Kind::PutAck;
-  m.from = m.resolver = env.self();
-  m.to = e.request.from;
-  m.line = e.line;
-  m.id = e.request.id;
-  env.send(m);
-  env.closed(e);
+  m.from = m.resolver = env_.self();
+  m.to = entry_.request.from;
+  m.line = entry_.line;
+  m.id = entry_.request.id;
+  env_.send(entry_, m);
+  env_.closed(entry_);
 }
 
 }  // namespace uncore

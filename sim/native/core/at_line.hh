@@ -6,7 +6,7 @@
 
 namespace uncore {
 
-class Core::AtLine {
+class AtLine {
  public:
   using Data = Bytes;
 
@@ -18,8 +18,8 @@ class Core::AtLine {
   Agent self() const { return core_.agent; }
   uint64_t number() const { return number_; }
   Agent above() const { return core_.around.map.resolver_above(core_.agent, number_, core_.agent); }
-  uint32_t next_request() { return ++core_.requests_; }
-  void send(const Msg& m) { core_.send(m, leaves_); }
+  uint32_t next_request() { return core_.caches.next_request(); }
+  void send(const Message<Bytes>& m) { core_.caches.send(m, leaves_); }
   const Bytes* data() const { return shares() ? &line_->data : nullptr; }
   bool shares() const { return line_ && protocol().holds_copy(line_->copy.state); }
   bool needs_data() const { return false; }
@@ -27,8 +27,12 @@ class Core::AtLine {
   void enters(ClientEvent event, State next) {
     if (core_.observed) [[unlikely]]
       core_.observed.enters(number_, line_ ? line_->copy.state : State::I, event, next, now_);
-    if (line_ && line_->watchers && !protocol().may_load(next))
-      core_.turns.wake_watchers(*line_, now_);
+    if (!line_) return;
+    if (!protocol().may_load(next)) {
+      if (line_->watchers) core_.sleep.wake_watchers(*line_, now_);
+      core_.lines.hide(*line_);
+    }
+    line_->mark(Special::unwritten, !protocol().is_written(next));
   }
 
  private:
@@ -38,6 +42,6 @@ class Core::AtLine {
   const Time now_, leaves_;
 };
 
-using CoreClient = Client<Core::AtLine>;
+using CoreClient = Client<AtLine>;
 
 }  // namespace uncore

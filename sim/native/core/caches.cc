@@ -1,89 +1,148 @@
-// A core's caches: lines that accesses use and ask for, and room for those that come (rule A5).
+#include "core/caches.hh"
+
 #include <algorithm>
 
 #include "core/at_line.hh"
 
 namespace uncore {
 
+Caches::Caches(Core& core, const CoreSpec& spec, const JobSpec& job, Agent agent)
+    : core_(core),
+      draws_(Draws::request, job.seed, static_cast<uint64_t>(agent), job.chance.request),
+      hold_play_(spec.hold * job.chance.hold / 1000),
+      hold_draws_(Draws::hold, job.seed, static_cast<uint64_t>(agent), 2 * hold_play_) {}
+
+// The line is the last used of its sets, and in the L1.
+[[gnu::always_inline]] inline void Caches::use(Line& line, Time now) {
+  core_.lines.touch(line, now, core_.turns.user());
+  if (!line.in_l1) make_room_in_l1(line, now);
+  core_.lines.enter_l1(line);
+}
+
+void Caches::make_room_in_l1(const Line& incoming, Time now) {
+  core_.sleep.advance_readers(incoming.number, now);
+  Line* const displaced = core_.lines.displaced(incoming.number);
+  if (!displaced) return;
+  if (displaced->watchers) core_.sleep.wake_watchers(*displaced, now);
+  core_.turns.disturb();
+  core_.lines.leave_l1(*displaced);
+}
+
 // The line with the right that `wish` needs, or null: requested, in a state that must pass, or
-// another hart's for the time being (C9).
-Line* Core::ready(const Thread& thread, uint64_t number, ClientEvent wish, Time now, Time& cost) {
-  Line* line = lines.find(number);
+// another hart's for the time being (C9). Of a line in the L1 that has been written the client has
+// nothing to say.
+Line* Caches::ready(const Thread& thread, uint64_t number, Line* line, ClientEvent wish, Time now,
+                    Time& cost) {
   if (!line)
-    line = &lines.insert(number);
-  else if (wish != ClientEvent::Load && line->contended.bars(thread.index) &&
-           thread.locked != number)
+    line = &core_.lines.insert(number);
+  else if (ContendedLines::bars_access(*line, thread, wish))
     return nullptr;
-  AtLine at(*this, number, line, now, looked_up(number, now));
-  const Begun begun = CoreClient::access(at, line->copy, wish);
-  if (begun == Begun::asked) line->contended.asked(thread.index);
-  if (begun != Begun::performed) return nullptr;
+  if (!line->in_l1 || line->is(Special::unwritten) || core_.observed) {
+    AtLine at(core_, number, line, now, looked_up(number, now));
+    const Begun begun = CoreClient::access(at, line->copy, wish);
+    if (begun == Begun::asked) ContendedLines::requested(*line, thread);
+    if (begun != Begun::performed) return nullptr;
+  }
   cost = line->in_l1 ? 0 : looked_up(number, 0);
   use(*line, now);
   return line;
 }
 
-// Is an atomic operation to be sent to where the line's data are (rule C8)?
-bool Core::goes_far(uint64_t number) {
-  Line* line = lines.find(number);
-  return CoreClient::goes_far(AtLine(*this, number, line, 0, 0), line ? line->copy : Copy{});
+Line* Caches::ready(const Thread& thread, uint64_t number, ClientEvent wish, Time now, Time& cost) {
+  return ready(thread, number, core_.lines.find(number), wish, now, cost);
 }
 
-// Sends it; its number.
-uint32_t Core::ask_far(const Access& a, Time now) {
-  AtLine at(*this, a.line(), nullptr, now, looked_up(a.line(), now));
-  return CoreClient::ask_far(at, a.operation());
+Time Caches::looked_up(uint64_t number, Time now) const {
+  return core_.around.map.free(number) ? now : now + core_.spec.l2_hit;
 }
 
-void Core::send(const Msg& m, Time leaves) {
+void Caches::send(const Msg& m, Time leaves) {
+  const CoreSurroundings& around = core_.around;
   if (draws_ && is_request(m.kind) && m.kind != Kind::Put && !around.map.free(m.line))
-    leaves = later(m, leaves);
-  around.network.send(m, leaves, agent);
-  turns.sent(leaves);
+    leaves = delayed(m, leaves);
+  around.network.send(m, leaves, core_.agent);
+  core_.turns.sent(leaves);
 }
 
 // When a request leaves that chance delays (rule V4). Amos stay in order (C8.7).
-Time Core::later(const Msg& request, Time leaves) {
+Time Caches::delayed(const Msg& request, Time leaves) {
   leaves += draws_(request.id);
   if (request.kind == Kind::Amo) leaves = last_amo_ = std::max(leaves, last_amo_);
   return leaves;
 }
 
-// The line is the last used of its sets, and in the L1.
-void Core::use(Line& line, Time now) {
-  lines.touch(line, now, turns.user());
-  if (!line.in_l1) {
-    turns.advance_readers(line.number, now);
-    if (Line* displaced = lines.displaced(line.number)) {
-      if (displaced->watchers) turns.wake_watchers(*displaced, now);
-      turns.disturb();
-      lines.leave_l1(*displaced);
-    }
-  }
-  lines.enter_l1(line);
+// --- answers
+
+void Caches::receive(const Packet& packet, Time now) {
+  Line* line = core_.lines.find(packet.message.line);
+  if (!line) throw ProtocolError{"a core was answered about a line it did not ask for"};
+  if (packet.message.kind == Kind::PutAck)
+    put_away(*line, now);
+  else
+    granted(packet, *line, now);
 }
+
+void Caches::put_away(Line& line, Time now) {
+  const uint64_t number = line.number;
+  AtLine at(core_, number, &line, now, now);
+  CoreClient::put_away(at, line.copy);
+  core_.lines.erase(line);
+  core_.waiting.progress(number, now);
+}
+
+// Data or a right have come; what waits for the line is performed (H5.1).
+void Caches::granted(const Packet& packet, Line& line, Time now) {
+  const Msg& m = packet.message;
+  AtLine at(core_, line.number, &line, now, now);
+  if (m.carries) {
+    core_.around.counters.transferred(core_.agent, packet.origin, line.number);
+    if (core_.observed) core_.observed->transferred(line.number, packet.origin, core_.agent);
+  }
+  if (!CoreClient::granted(at, line.copy, m)) return;
+  const State state = line.copy.state;
+  if (!line.resident) {
+    make_room(line, now);
+    core_.lines.enter_l2(line);
+  }
+  use(line, now);
+  if (core_.around.protocol.is_dirty(state)) hold(line, m, now);
+  line.locked_until = 0;
+  if (core_.observed) core_.observed.filled(line.number, state, now, line.held_until);
+  const uint64_t number = line.number;
+  core_.waiting.progress(number, now);
+  core_.probes.granted(number, now);
+}
+
+// C4: it has come in M.
+void Caches::hold(Line& line, const Msg& grant, Time now) {
+  const Time hold = core_.spec.hold - hold_play_ + (hold_draws_ ? hold_draws_(grant.id) : 0);
+  line.held_until = now + (core_.around.map.free(line.number) ? 0 : hold);
+  ContendedLines::begins(line, grant.contended || line.stalled > 0);
+}
+
+// --- evictions (C5)
 
 // Evicts the least recently used lines of the set until one more fits. Which those are depends on
 // when sleepers read them.
-void Core::make_room(const Line& incoming, Time now) {
+void Caches::make_room(const Line& incoming, Time now) {
   const auto may_go = [&](const Line& l) {
-    return around.protocol.may_evict(l.copy.state) && l.stalled == 0 && l.held_until <= now &&
+    return core_.around.protocol.may_evict(l.copy.state) && l.stalled == 0 && l.held_until <= now &&
            l.locked_until <= now;
   };
-  turns.advance_readers(incoming.number, now);
-  while (Line* victim = lines.victim(incoming.number, may_go)) evict(*victim, now);
+  core_.sleep.advance_readers(incoming.number, now);
+  while (Line* victim = core_.lines.victim(incoming.number, may_go)) evict(*victim, now);
 }
 
-void Core::evict(Line& victim, Time now) {
-  AtLine at(*this, victim.number, &victim, now, looked_up(victim.number, now));
+void Caches::evict(Line& victim, Time now) {
+  AtLine at(core_, victim.number, &victim, now, looked_up(victim.number, now));
   const Evicted evicted = CoreClient::evict(at, victim.copy);
-  turns.disturb();
-  lost(victim.number);
-  if (observed) observed->evicted(agent, victim.number);
+  core_.turns.disturb();
+  core_.lose(victim.number);
+  if (core_.observed) core_.observed->evicted(core_.agent, victim.number);
   if (evicted == Evicted::dropped)
-    lines.erase(victim);
+    core_.lines.erase(victim);
   else
-    lines.leave(victim);
+    core_.lines.leave(victim);
 }
 
 }  // namespace uncore

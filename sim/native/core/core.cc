@@ -1,206 +1,181 @@
-// The accesses of a core's harts: performed now, or left pending (rules H3 to H5).
 #include "core/core.hh"
 
+#include <algorithm>
 #include <utility>
+
+#include "core/thread_port.hh"
+#include "core/tso_stores.hh"
+#include "core/weak_stores.hh"
+#include "guest/faults.hh"
 
 namespace uncore {
 namespace {
 
-constexpr ClientEvent wish_of(const Access& a, const CoreSpec& spec) {
-  if (a.kind == Access::Kind::load) return ClientEvent::Load;
-  if (a.kind == Access::Kind::lr && !spec.lr_exclusive) return ClientEvent::Load;
-  if (a.operates() && spec.far_atomics) return ClientEvent::Amo;
-  return ClientEvent::Store;
+// H3.1: the entries are divided among the harts that the core has, used or not.
+std::unique_ptr<Stores> make_stores(Core& core) {
+  const auto harts = std::ranges::count(core.around.machine.hart_cores, core.agent);
+  const auto capacity = std::max<std::size_t>(1, core.spec.store_buffer / harts);
+  if (core.spec.order == CoreSpec::Order::weak) return std::make_unique<WeakStores>(core, capacity);
+  return std::make_unique<TsoStores>(core, capacity);
 }
 
 }  // namespace
 
-bool Core::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
-  using K = Access::Kind;
-  if (thread.asked) return false;
-  if (thread.weak) {
-    if (thread.weak->waits(a, thread.buffer)) return false;
-    if (a.kind == K::store) return store_weakly(thread, a, now);
-    if (a.kind == K::fence) thread.weak->fence(a.order >> 4, a.order & 15, thread.buffer, now);
-  } else {
-    if (a.posted && spec.far_atomics && goes_far(a.line())) return post(thread, a, now);
-    if (a.drains() && !thread.buffer.empty()) return false;
+Core::Core(const CoreSurroundings& s, Agent a, Time reach)
+    : around(s),
+      agent(a),
+      spec(s.machine.each_core[static_cast<std::size_t>(a)]),
+      lines(spec.l1_sets, spec.l1_ways, spec.l2_sets, spec.l2_ways,
+            !s.attribution && s.job.moves.empty() && spec.order == CoreSpec::Order::tso,
+            s.job.boot.present),
+      observed(s.attribution, s.trace, agent, s.protocol),
+      turns(*this, reach),
+      stores(make_stores(*this)),
+      caches(*this, spec, s.job, agent) {}
+
+void Core::add_thread(Code& code, uint32_t id) {
+  const JobSpec& job = around.job;
+  threads.push_back(
+      std::make_unique<Thread>(*this, code, id, static_cast<uint32_t>(threads.size())));
+  Thread& thread = *threads.back();
+  thread.next = threads.front().get();
+  if (threads.size() > 1) threads[threads.size() - 2]->next = &thread;
+  thread.hart.spin_enabled = job.sleep;
+  if (spec.far_atomics) code.pages.distrust();
+  if (spec.order == CoreSpec::Order::weak) {
+    thread.hart.whole = kWordBytes;  // H3.4: a load takes a doubleword's bytes of one time
+    thread.weak =
+        std::make_unique<Weak>(*around.versions, id, job.seed, job.chance.load, job.chance.store);
   }
-  switch (a.kind) {
-    case K::none:
-    case K::fence:
-      return true;
-    case K::write:
-    case K::read:
-      return reach_register(thread, a, now, out);
-    case K::store:
-      return store(thread, a, now, out);
-    case K::load:
-      return load(thread, a, now, out);
-    case K::sc:
-      if (thread.reservation == a.line()) return in_cache(thread, a, now, out);
-      return fail(thread, a, now, out);
-    default:
-      return begin_atomic(thread, a, now, out);
-  }
+  const Time most = job.chance.start * job.placement.size();
+  thread.late = Draws(Draws::start, job.seed, id, most)(0);
 }
 
-// A register of another core.
-bool Core::reach_register(Thread& thread, const Access& a, Time now, Outcome& out) {
-  const Register target = *around.interrupts.register_of(a.address);
-  turns.shorten(thread.hart.clock);  // the message, or its answer, may be for this core
-  if (a.kind == Access::Kind::write) {
-    out.cost = turns.shared(around.machine.interrupt.send);
-    around.interrupts.send_write(target, a.value, thread.id, now + out.cost);
-    return true;
-  }
-  around.interrupts.send_read(target, thread.id, now);
-  thread.asked = Thread::kRegister;
-  return false;
+void Core::start() {
+  turns.share_issue(0, 0);
+  turns.schedule_next();
 }
 
-// At once, or into the store buffer.
-[[gnu::always_inline]] inline bool Core::store(Thread& thread, const Access& a, Time now,
-                                               Outcome& out) {
-  const bool first = thread.buffer.empty();
-  if (first) {
-    Time lookup = 0;
-    if (Line* line = ready(thread, a.line(), ClientEvent::Store, now, lookup)) {
-      apply(thread, a, *line, now, out);
-      return true;
+void Core::run(Time now) {
+  turns.begin(now);
+  for (Turns::Turn turn = turns.next(); turn.thread; turn = turns.next()) {
+    run_thread(turn);
+    if (around.end.has_come()) return;
+  }
+  turns.schedule_next();
+}
+
+void Core::receive(PacketId id, Time now) {
+  around.network.arrived(agent);
+  const Packet& packet = around.network.packets[id];
+  const Message<Bytes>& m = packet.message;
+  if (is_probe(m.kind)) return probes.arrive(id, lines.find(m.line), now);
+  if (m.kind == Kind::Value)
+    far.answered(m, now);
+  else
+    caches.receive(packet, now);
+  around.network.packets.drop(id);
+}
+
+void Core::leave(Thread& thread, Time now) {
+  around.network.arrived(agent);
+  stores->drain(thread, now);
+  turns.schedule_next();
+}
+
+void Core::run_thread(const Turns::Turn& turn) {
+  if (Thread& thread = *turn.thread; thread.reservation.tries) {
+    const Turns::As executing(turns, thread);
+    return waiting.attempt(thread, thread.hart.clock);
+  }
+  if (turn.thread->in_kernel) [[unlikely]]
+    return serve(*turn.thread);
+  const auto [thread, why] = turns.execute(turn);
+  if (why != Stop::horizon) [[unlikely]]
+    stopped(*thread, why);
+}
+
+// A hart in the kernel, at an event (core/supervisor.hh).
+void Core::serve(Thread& thread) {
+  Hart<Thread>& hart = thread.hart;
+  if (hart.clock > around.queue.now()) return turns.shorten(hart.clock - 1);
+  const Turns::As executing(turns, thread);
+  const Thread::Mode mode = thread.mode;
+  if (std::optional<Access> access = around.supervisor->proceed(thread)) {
+    Outcome out;
+    if (thread.issue(std::move(*access), out) == Answer::later) {
+      if (observed) observed->stands(thread.id, hart.clock);
+      thread.pending.since = hart.clock;
+      return waiting.stands(thread, hart.clock, thread.index);
     }
+    thread.kernel_read = out.value;
   }
-  const bool entered = buffer(thread, {a.address, a.value, a.size}, now);
-  if (observed && first) observed->missed_store(thread.id, 0);
-  return entered;
+  if (thread.mode != mode) turns.share_issue(hart.clock, thread.index);
 }
 
-// By the hart's own stores, or in the cache.
-bool Core::load(Thread& thread, const Access& a, Time now, Outcome& out) {
-  const auto found = thread.buffer.search(a.address, a.size, out.value);
-  out.cost = spec.l1_hit;
-  if (found == StoreBuffer::Found::value) {
-    thread.varies = true;
-    if (thread.weak) thread.weak->forwarded(a, thread.buffer);
-    return true;
+void Core::stopped(Thread& thread, Stop stop) {
+  Hart<Thread>& hart = thread.hart;
+  const Thread::Mode mode = thread.mode;
+  if (stop != Stop::spin) thread.heeds.recording = false;
+  switch (stop) {
+    case Stop::horizon:
+    case Stop::retry:
+      break;
+    case Stop::later:
+      if (observed) observed.stands(thread);
+      thread.pending.since = hart.clock;
+      return waiting.stands(thread, hart.clock, thread.index);
+    case Stop::wfi:
+      thread.mode = Thread::Mode::idle;
+      if (observed) observed.is(thread, Trace::What::idles, hart.clock);
+      break;
+    case Stop::spin:
+      sleep.spun(thread);
+      break;
+    case Stop::semihost:
+      if (const auto code = around.services.call(thread.id, thread.hart.x))
+        end_run(thread, End::Cause::exited, *code);
+      break;
+    case Stop::fatal:
+      if (around.supervisor) return around.supervisor->trapped(thread);
+      end_run(thread, End::Cause::fatal, 0, without_handler(thread.id, hart.fatal));
+      break;
+    case Stop::overflow:
+      end_run(thread, End::Cause::fatal, 0, stack_overflow(thread.id, hart.stack.size));
+      break;
   }
-  if (found != StoreBuffer::Found::nothing) return false;
-  if (looks_again(thread, a)) {
-    out.cost += spec.mispredict;
-    thread.varies = true;  // no turn for a sleeper to repeat
+  // The share is given back when the last instruction begins: it has retired.
+  if (thread.mode != mode) turns.share_issue(hart.clock - hart.cost.instruction, thread.index);
+}
+
+void Core::end_run(Thread& thread, End::Cause cause, int code, std::string reason) {
+  thread.mode = Thread::Mode::stopped;
+  if (observed && around.job.process.unmarked) observed.marked(thread, UC_MARK_ROI_OFF, 0);
+  const uint64_t position = agent * around.machine.threads_per_core + thread.index;
+  around.end.declare({cause, code, std::move(reason), thread.hart.clock, position});
+  turns.shorten(around.end.time());
+}
+
+void Core::interrupt(const Interrupts::Pending& pending, Time now) {
+  Thread& thread = **std::ranges::find(threads, pending.hart, [](const auto& t) { return t->id; });
+  turns.shorten(pending.expires - 1);
+  if (thread.mode == Thread::Mode::spinning) sleep.wake(thread, now);
+  if (observed && pending.level)
+    observed.is(thread, Trace::What::interrupted, now, static_cast<uint64_t>(pending.bit));
+  // Where there is a firmware, it hands each interrupt of the machine on to supervisor mode.
+  const unsigned bit = around.job.boot.present ? pending.bit - 2 : pending.bit;
+  thread.hart.interrupt(bit, pending.level);
+  // A delay ends early; the guest's loop then delays for the rest.
+  if (thread.mode == Thread::Mode::running && !thread.reservation.tries &&
+      thread.hart.clock == thread.delayed_until && thread.hart.clock > now &&
+      thread.hart.interruptible())
+    thread.hart.clock = now;
+  if (thread.mode == Thread::Mode::idle && thread.hart.wakes()) {
+    thread.hart.clock = std::max(thread.hart.clock, now);
+    thread.mode = Thread::Mode::running;
+    turns.share_issue(now, 0);
   }
-  return in_cache(thread, a, now, out);
-}
-
-// Locked meanwhile; where its line's data are, if the core has not got it alone (rule C8).
-[[gnu::always_inline]] inline bool Core::begin_atomic(Thread& thread, const Access& a, Time now,
-                                                      Outcome& out) {
-  unlock(thread, now);
-  thread.looked = Thread::kNoLine;
-  Line* const line = lines.find(a.line());
-  if (line && line->watchers) turns.wake_lockers(*line, now);
-  const bool alone = line && around.protocol.may_store(line->copy.state);
-  if (alone && !may_begin(thread, *line, now)) return false;
-  out.cost = spec.atomic;
-  if (alone && apply_in_l1(thread, a, *line, now, out)) return true;
-  if (!a.operates() || !spec.far_atomics || !goes_far(a.line()))
-    return in_cache(thread, a, now, out);
-  thread.asked = ask_far(a, now);
-  thread.restarts = false;
-  if (observed) observed->missed(thread.id);
-  return false;
-}
-
-// False: its line is not in the L1, or in_cache() has more to do. Where nothing is to be looked up
-// or asked for, this does the same in fewer steps.
-[[gnu::always_inline]] inline bool Core::apply_in_l1(Thread& thread, const Access& a, Line& line,
-                                                     Time now, Outcome& out) {
-  if (!line.in_l1 || observed || wish_of(a, spec) != ClientEvent::Store) return false;
-  take(line, now);
-  if (std::exchange(thread.restarts, false)) out.cost += spec.restart;
-  apply(thread, a, line, now, out);
-  return true;
-}
-
-// An SC without reservation (rule C7).
-bool Core::fail(Thread& thread, const Access& a, Time now, Outcome& out) {
-  out.value = 1;
-  end_attempt(thread, now);
-  if (observed) observed->waited(thread.id, a.line(), thread.hart.pc, now);
-  return true;
-}
-
-[[gnu::always_inline]] inline bool Core::in_cache(Thread& thread, const Access& a, Time now,
-                                                  Outcome& out) {
-  Time lookup = 0;
-  Line* line = ready(thread, a.line(), wish_of(a, spec), now, lookup);
-  const bool restarts = std::exchange(thread.restarts, false);
-  if (!line) {
-    if (observed) observed->missed(thread.id);
-    return false;
-  }
-  out.cost += lookup + (restarts ? spec.restart : 0);
-  thread.varies |= lookup > 0;
-  apply(thread, a, *line, now, out);
-  return true;
-}
-
-// The access itself, to a line with the right that it needs.
-[[gnu::always_inline]] inline void Core::apply(Thread& thread, const Access& a, Line& line,
-                                               Time now, Outcome& out) {
-  if (observed) observed.access(thread, a, now, &line.data);
-  if (a.kind == Access::Kind::load) {
-    thread.looked = line.number;
-    if (thread.heeds.recording) {
-      thread.heeds.recording = thread.hart.may_wait();
-      thread.watch(line.number);
-    }
-  }
-  if (a.writes()) written(line, now, thread);
-  if (thread.weak) return apply_weakly(thread, a, line, now, out);
-  operate(thread, a, line, now, out);
-}
-
-void Core::operate(Thread& thread, const Access& a, Line& line, Time now, Outcome& out) {
-  using K = Access::Kind;
-  const unsigned offset = a.address % kLineBytes;
-  switch (a.kind) {
-    case K::amo:
-    case K::cas_pair:
-      out.answer(a.operation().apply(line.data));
-      return lock(thread, line, now + out.cost);
-    case K::lr:
-      out.value = line.data.read(offset, a.size);
-      return reserve(thread, line, now, out.cost);
-    case K::store:
-      return line.data.write(offset, a.size, a.value);
-    case K::sc:
-      line.data.write(offset, a.size, a.value);
-      out.value = 0;
-      return end_attempt(thread, now);
-    default:
-      out.value = line.data.read(offset, a.size);
-  }
-}
-
-// A hart is about to write a line at `now`: first it is as if nobody had slept.
-void Core::written(Line& line, Time now, const Thread& by) {
-  if (line.watchers) turns.wake_watchers(line, now);
-  written_awake(line, by);
-}
-
-// Is it at the line of its last load, which another hart of the core has written since? (Asked once
-// a load: one that has to wait then was not done ahead.)
-bool Core::looks_again(Thread& thread, const Access& a) {
-  const bool overtaken = std::exchange(thread.heeds.overtaken, false);
-  return std::exchange(thread.looked, Thread::kNoLine) == a.line() && overtaken;
-}
-
-// Its siblings lose their reservations of the line (rule C7).
-void Core::take_reservations(Line& line, const Thread& by) {
-  line.reserved = by.reservation == line.number;
-  for (const auto& t : threads)
-    if (t->reservation == line.number && t.get() != &by) t->reservation = Thread::kNoLine;
+  if (thread.mode == Thread::Mode::running) turns.may_run(thread);
 }
 
 }  // namespace uncore

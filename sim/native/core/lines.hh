@@ -5,9 +5,9 @@
 // touched, never by configured size; addresses stay until a line is erased.
 //
 // Interface: recent (the fast path), find, insert, touch, victim, displaced, enter_l2, enter_l1,
-// leave_l1, leave (both), erase. Invariant: a line is in the L1 only if it is
-// resident in the L2; a line whose writeback is under way (MI, II) is in neither, but stays
-// findable.
+// leave_l1, leave (both), erase; hide. Invariant: a line is in the L1 only if it is resident in the
+// L2; a line whose writeback is under way (MI, II) is in neither, but find() returns it. What
+// recent() returns is in the L1 and may be loaded.
 #pragma once
 
 #include <algorithm>
@@ -20,11 +20,10 @@
 #include <vector>
 
 #include "coherence/client.hh"
-#include "core/contended.hh"
 #include "storage/bytes.hh"
 #include "storage/line_map.hh"
-#include "time/time.hh"
 #include "storage/ways.hh"
+#include "time/time.hh"
 
 namespace uncore {
 
@@ -35,21 +34,46 @@ struct LastUse {
   auto operator<=>(const LastUse&) const = default;
 };
 
+// Why a store to a line does more than write bytes.
+enum class Special : uint8_t {
+  unwritten = 1,  // its state changes, if it may be written at all: the client is asked (C1)
+  watched = 2,    // a sleeping hart reads it (S1)
+  reserved = 4,   // by an LR, perhaps (C7)
+  contended = 8,  // it belongs to its holder (C9)
+};
+
 // What every access needs of a line is in one line of the host.
-struct alignas(64) LineState {
+//
+// Invariant: where nothing is special about a line, it is `plain`: a store that hits it in the L1
+// only writes bytes. The fast paths ask no more.
+class alignas(64) LineState {
+ public:
   uint64_t number = 0;
   Copy copy;
-  Contended contended;    // rule C9
-  Time held_until = 0;    // an exclusively won line stays until then
-  Time locked_until = 0;  // an atomic is under way on it
+  uint32_t holder = 0;    // of a contended line: a hart of the core (C9)
+  Time held_until = 0;    // an exclusively won line stays until then (C4)
+  Time locked_until = 0;  // an atomic is under way on it (C6)
   LastUse used;           // for LRU
-  uint16_t watchers = 0;  // sleeping harts that read it (core/run.cc)
-  uint16_t stalled = 0;   // probes waiting for this line
+  uint16_t watchers = 0;  // sleeping harts that read it (S1)
+  uint16_t stalled = 0;   // probes that wait for this line (C3, C4)
   bool resident = false;  // occupies a way of the L2
   bool in_l1 = false;
-  bool reserved = false;  // perhaps, by an LR
 
   LastUse last_use() const { return used; }
+
+  bool is(Special what) const { return special_ & bit(what); }
+  bool plain() const { return special_ == 0; }
+  // For an LR, which makes reservations; whose a contended line is its lock asks (Locks).
+  bool plain_to_reserve() const {
+    return (special_ & (bit(Special::unwritten) | bit(Special::watched))) == 0;
+  }
+  void mark(Special what, bool so) {
+    special_ = static_cast<uint8_t>(so ? special_ | bit(what) : special_ & ~bit(what));
+  }
+
+ private:
+  static constexpr uint8_t bit(Special what) { return static_cast<uint8_t>(what); }
+  uint8_t special_ = bit(Special::unwritten);
 };
 
 struct Line : LineState {
@@ -68,7 +92,7 @@ class LineSets {
     }
     return *of_last_;
   }
-  bool together(uint64_t one, uint64_t other) const { return index(one) == index(other); }
+  bool together(uint64_t a, uint64_t b) const { return index(a) == index(b); }
 
  private:
   uint64_t index(uint64_t number) const {
@@ -78,13 +102,13 @@ class LineSets {
   uint32_t count_;
   bool by_bits_;
   uint64_t last_ = ~uint64_t{0};
-  Ways<Line>* of_last_ = nullptr;  // stays where it is until another is looked for
+  Ways<Line>* of_last_ = nullptr;  // stays where it is until another set is asked for
   LineMap<Ways<Line>> sets_;
 };
 
 class Lines {
  public:
-  // `fast`: recent() knows lines; without, every access takes the core's slow path. `many`: of a
+  // `fast`: recent() returns lines; without, every access takes the core's slow path. `many`: of a
   // kernel, which goes through more of them than a workload.
   Lines(uint32_t l1_sets, uint32_t l1_ways, uint32_t l2_sets, uint32_t l2_ways, bool fast,
         bool many)
@@ -94,29 +118,33 @@ class Lines {
         fast_(fast),
         l1_(l1_sets),
         l2_(l2_sets ? l2_sets : l1_sets),
-        many_(many ? new Known[kMany] : nullptr) {}
+        many_(many ? new Recent[kMany] : nullptr) {}
 
-  // The line if it is in the L1 and was used lately: the path of nearly every access.
-  template <bool many = false>
+  // The line if it is in the L1, was used lately and may be loaded: the path of nearly every
+  // access.
+  template <bool many>
   Line* recent(uint64_t number) const {
     if constexpr (many) {
-      const Known& known = many_[place(number, kMany)];
-      return known.number == number ? known.line : nullptr;
+      const Recent& entry = many_[slot(number, kMany)];
+      return entry.number == number ? entry.line : nullptr;
     }
-    Line* line = few_[place(number, kFew)];
+    Line* line = few_[slot(number, kFew)];
     return line && line->number == number ? line : nullptr;
+  }
+  Line* recent(uint64_t number) const {
+    return many_ ? recent<true>(number) : recent<false>(number);
   }
   // Every access takes the core's slow path once more: its page may be gone.
   void forget_recent() {
     few_.fill(nullptr);
-    if (many_) std::fill_n(many_.get(), kMany, Known{});
+    if (many_) std::fill_n(many_.get(), kMany, Recent{});
   }
   // And always from now on.
   void slow() { fast_ = false, forget_recent(); }
   Line* find(uint64_t number) {
-    if (Line* line = many_ ? recent<true>(number) : recent(number)) return line;
-    const auto found = by_number_.find(number);
-    return found == by_number_.end() ? nullptr : found->second;
+    if (Line* line = recent(number)) return line;
+    const auto entry = by_number_.find(number);
+    return entry == by_number_.end() ? nullptr : entry->second;
   }
   Line& insert(uint64_t number) {
     Line* line;
@@ -157,11 +185,9 @@ class Lines {
     return set.oldest([](const Line&) { return true; });
   }
   // Do two lines belong to one set, of either level?
-  bool together(uint64_t one, uint64_t other) const {
-    return l1_.together(one, other) || l2_.together(one, other);
-  }
-  void watch(uint64_t number) { ++find(number)->watchers; }
-  void unwatch(uint64_t number) { --find(number)->watchers; }
+  bool together(uint64_t a, uint64_t b) const { return l1_.together(a, b) || l2_.together(a, b); }
+  void watch(uint64_t number) { watched_by(*find(number), 1); }
+  void unwatch(uint64_t number) { watched_by(*find(number), -1); }
   // Takes the line out of both caches; it stays findable.
   void leave(Line& line) {
     leave_l1(line);
@@ -180,35 +206,41 @@ class Lines {
     line.in_l1 = true;
     if (!fast_) return;
     if (many_) [[unlikely]]
-      many_[place(line.number, kMany)] = {line.number, &line};
+      many_[slot(line.number, kMany)] = {line.number, &line};
     else
-      few_[place(line.number, kFew)] = &line;
+      few_[slot(line.number, kFew)] = &line;
   }
   void leave_l1(Line& line) {
-    forget(line);
+    hide(line);
     if (!line.in_l1) return;
     l1_.of(line.number).remove(line);
     line.in_l1 = false;
   }
 
- private:
-  void forget(const Line& line) {
+  // No access has it by recent() until it enters the L1 again.
+  void hide(const Line& line) {
     if (many_) [[unlikely]] {
-      if (recent<true>(line.number)) many_[place(line.number, kMany)] = {};
-    } else if (Line*& known = few_[place(line.number, kFew)]; known == &line) {
-      known = nullptr;
+      if (recent<true>(line.number)) many_[slot(line.number, kMany)] = {};
+    } else if (Line*& entry = few_[slot(line.number, kFew)]; entry == &line) {
+      entry = nullptr;
     }
   }
 
-  // Beside its number, so that another one in its place is not touched.
-  struct Known {
+ private:
+  static void watched_by(Line& line, int more) {
+    line.watchers = static_cast<uint16_t>(line.watchers + more);
+    line.mark(Special::watched, line.watchers > 0);
+  }
+
+  // Beside its number, so that another line in its slot is not touched.
+  struct Recent {
     uint64_t number = ~uint64_t{0};
     Line* line = nullptr;
   };
 
   // Stacks and structures of different harts stand at large strides: higher bits count too.
   static constexpr std::size_t kFew = 128, kMany = 512;
-  static std::size_t place(uint64_t number, std::size_t of) {
+  static std::size_t slot(uint64_t number, std::size_t of) {
     return (number ^ number >> 6 ^ number >> 12) % of;
   }
 
@@ -219,7 +251,7 @@ class Lines {
   LineSets l1_, l2_;
   std::vector<Line*> free_;
   std::array<Line*, kFew> few_{};
-  std::unique_ptr<Known[]> many_;  // null: not a kernel's
+  std::unique_ptr<Recent[]> many_;  // null: not a kernel's
   std::deque<Line> pool_;
 };
 

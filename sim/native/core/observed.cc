@@ -11,14 +11,14 @@ bool waits_for(const Thread& t, const Store& s) {
   uint64_t value = 0;
   const Access& a = t.pending;
   if (a.kind == K::load)
-    return t.buffer.search(a.address, a.size, value) == StoreBuffer::Found::conflict;
+    return t.buffer.search(a.address, a.size, value) == StoreBuffer::Match::conflict;
   return !t.weak || a.kind == K::store || t.weak->waits_for(s, a);
 }
 
-// What an access leaves where it found `found`.
-uint64_t left(const Access& a, const Bytes& data, uint64_t found) {
+// What an access leaves where it reads `before`.
+uint64_t left(const Access& a, const Bytes& data, uint64_t before) {
   if (a.kind == Access::Kind::store || a.kind == Access::Kind::sc) return a.value;
-  if (!a.operates()) return found;
+  if (!a.operates()) return before;
   Bytes after = data;
   a.operation().apply(after);
   return after.read(a.address % kLineBytes, std::min<unsigned>(a.size, 8));
@@ -26,7 +26,7 @@ uint64_t left(const Access& a, const Bytes& data, uint64_t found) {
 
 Trace::Access traced(const Thread& t, Agent core, const Access& a, uint64_t pc, Time issued,
                      Time now, const Bytes* data) {
-  const uint64_t found =
+  const uint64_t before =
       data ? data->read(a.address % kLineBytes, std::min<unsigned>(a.size, 8)) : 0;
   return {.hart = t.id,
           .core = core,
@@ -36,15 +36,15 @@ Trace::Access traced(const Thread& t, Agent core, const Access& a, uint64_t pc, 
           .kind = static_cast<uint8_t>(a.kind),
           .issued = issued,
           .at = now,
-          .found = found,
-          .left = data ? left(a, *data, found) : 0};
+          .found = before,
+          .left = data ? left(a, *data, before) : 0};
 }
 
 }  // namespace
 
 // The access is performed on its line; one that was answered `later` has waited until now.
 void Observed::access(const Thread& t, const Access& a, Time now, const Bytes* data) const {
-  const Time issued = t.mode == Thread::Mode::waiting ? t.since : now;
+  const Time issued = t.mode == Thread::Mode::waiting ? t.pending.since : now;
   if (trace_) trace_->performed(traced(t, core_, a, t.hart.pc, issued, now, data));
   using K = Access::Kind;
   by_->retired(t.id, t.hart.instructions);
@@ -93,18 +93,18 @@ void Observed::drained(const Thread& t, std::size_t older, Time now, const Bytes
 void Observed::answered(const Thread& t, Time now) const {
   if (!t.pending.operates()) return waited(t, now);
   access(t, t.pending, now, nullptr);
-  resumed(t, now > t.since ? now - t.since : 0, now);
+  resumed(t, now > t.pending.since ? now - t.pending.since : 0, now);
 }
 
 // It has waited until now without touching a line: for a register, or until the run ended.
 void Observed::waited(const Thread& t, Time now) const {
   const auto stores = t.buffer.entries();
-  const auto found = std::ranges::find_if(stores, [&](const Store& s) { return waits_for(t, s); });
-  if (found != stores.end())
-    by_->waited_store(t.id, static_cast<std::size_t>(found - stores.begin()), found->line(), now);
+  const auto store = std::ranges::find_if(stores, [&](const Store& s) { return waits_for(t, s); });
+  if (store != stores.end())
+    by_->waited_store(t.id, static_cast<std::size_t>(store - stores.begin()), store->line(), now);
   else
     by_->waited(t.id, t.pending.line(), t.hart.pc, now);
-  resumed(t, now > t.since ? now - t.since : 0, now);
+  resumed(t, now > t.pending.since ? now - t.pending.since : 0, now);
 }
 
 void Observed::buffered(const Thread& t, Time now) const {

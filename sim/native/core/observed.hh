@@ -1,8 +1,8 @@
-// What a core tells the attribution (observe/attribution.hh), where the job asks for one, and the
-// trace (observe/trace.hh) beside it.
+// What a core reports to the attribution (observe/attribution.hh), where the job asks for one, and
+// to the trace (observe/trace.hh) beside it.
 //
 //     if (observed) observed.access(thread, access, now);
-//     if (observed) observed->missed(thread.id);            what it is told as it is
+//     if (observed) observed->missed(thread.id);            to the attribution as it is
 //
 // Nothing here decides anything.
 #pragma once
@@ -21,7 +21,7 @@ class Observed {
 
   explicit operator bool() const { return __builtin_expect(by_ != nullptr, false); }
   Attribution* operator->() const { return by_; }
-  // From now on, where it was told nothing yet.
+  // From now on, where there was none.
   void begin(Attribution* by) { by_ = by; }
 
   // An access is performed, the oldest store but so many leaves the buffer; `data`: of the line as

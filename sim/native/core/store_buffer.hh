@@ -19,29 +19,30 @@ struct Store {
   uint64_t address;
   uint64_t value;
   uint8_t size;
-  Access atomic{};     // of a posted one
-  uint32_t asked = 0;  // its number, under way
-  bool done = false;   // it has been performed
-  // Of a weakly ordered core (weak.hh): not before; how many fences it stands behind; its view.
-  uint32_t group = 0;
-  Time leaves = 0, view = 0;
+  Access atomic{};       // of a posted one
+  uint32_t request = 0;  // its number, under way
+  bool done = false;     // it has been performed
+  // In a weakly ordered core (weak.hh):
+  uint32_t group = 0;   // how many fences it stands behind
+  Time leaves = 0;      // not before
+  Time view = 0;        // the latest of its registers (H8.7)
   uint64_t number = 0;  // of its instruction
 
   bool is_atomic() const { return atomic.kind != Access::Kind::none; }
   uint64_t line() const { return address >> kLineShift; }
 };
 
-// What has left stands before the oldest, until all have or room is needed: the next store finds a
-// place that the host's caches know.
+// What has left stands before the oldest until all have, or room is needed: the next store goes
+// where the host's caches have been.
 class StoreBuffer {
  public:
-  enum class Found : uint8_t { nothing, value, conflict };
+  enum class Match : uint8_t { nothing, value, conflict };
 
   bool empty() const { return stores_.empty(); }
   std::size_t size() const { return stores_.size() - left_; }
   const Store& head() const { return stores_[left_]; }
   void push(const Store& s) {
-    if (stores_.size() == stores_.capacity()) make_room();
+    if (stores_.size() == stores_.capacity()) compact();
     stores_.push_back(s);
   }
   Store& operator[](std::size_t older) { return stores_[left_ + older]; }
@@ -49,22 +50,22 @@ class StoreBuffer {
     if (older > 0)
       stores_.erase(stores_.begin() + static_cast<std::ptrdiff_t>(left_ + older));
     else if (++left_ == stores_.size())
-      make_room();
+      compact();
   }
 
   // The youngest store that covers the load gives its value; one that overlaps it in part, or an
   // atomic, is a conflict: the load waits until it has drained.
-  Found search(uint64_t address, unsigned size, uint64_t& value) const {
+  Match search(uint64_t address, unsigned size, uint64_t& value) const {
     for (std::size_t at = stores_.size(); at > left_; --at) {
       const Store& s = stores_[at - 1];
       if (address + size <= s.address || s.address + s.size <= address) continue;
-      if (s.is_atomic()) return Found::conflict;
-      if (address < s.address || s.address + s.size < address + size) return Found::conflict;
+      if (s.is_atomic()) return Match::conflict;
+      if (address < s.address || s.address + s.size < address + size) return Match::conflict;
       const unsigned shift = static_cast<unsigned>(address - s.address) * 8;
       value = s.value >> shift & (size == 8 ? ~uint64_t{0} : (uint64_t{1} << 8 * size) - 1);
-      return Found::value;
+      return Match::value;
     }
-    return Found::nothing;
+    return Match::nothing;
   }
 
   bool holds(uint64_t line) const {
@@ -74,7 +75,8 @@ class StoreBuffer {
   std::span<const Store> entries() const { return std::span(stores_).subspan(left_); }
 
  private:
-  void make_room() {
+  // Drops what has left.
+  void compact() {
     stores_.erase(stores_.begin(), stores_.begin() + static_cast<std::ptrdiff_t>(left_));
     left_ = 0;
   }

@@ -3,7 +3,7 @@
 //
 // Such a hart has no trap handler. What it cannot do itself (a system call, a fault, an interrupt)
 // stops it, and from then on it is *in the kernel*: whenever it has its turn it asks what it does
-// next, until it is told to go on in user mode. What it accesses meanwhile is an access like any
+// next, until it goes on in user mode. What it accesses meanwhile is an access like any
 // other. A turn in the kernel is taken at an event, never ahead of one, so that what harts do to
 // the kernel's state is done in the order of time (T2).
 #pragma once

@@ -4,7 +4,6 @@
 #include "core/supervisor.hh"
 #include "fabric/network.hh"
 #include "interrupts/interrupts.hh"
-#include "time/end.hh"
 #include "memory/functional.hh"
 #include "memory/versions.hh"
 #include "observe/accesses.hh"
@@ -12,6 +11,7 @@
 #include "observe/counters.hh"
 #include "observe/trace.hh"
 #include "services/services.hh"
+#include "time/end.hh"
 
 namespace uncore {
 

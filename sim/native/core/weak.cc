@@ -28,8 +28,8 @@ void Weak::fence(unsigned predecessor, unsigned successor, const StoreBuffer& bu
 uint64_t Weak::load(const Access& a, const Bytes& line, Time now) {
   const uint64_t word = a.address / kWordBytes;
   const Time before = std::max(after_, views.address);
-  const auto known = words_.find(word);
-  const Time first = std::max(before, known == words_.end() ? 0 : known->second);
+  const auto last_seen = words_.find(word);
+  const Time first = std::max(before, last_seen == words_.end() ? 0 : last_seen->second);
   const Time last = versions_.last(word);
   Time then = now;
   if (last > first && last + furthest_ > now) {
@@ -40,7 +40,7 @@ uint64_t Weak::load(const Access& a, const Bytes& line, Time now) {
   const auto [value, since] = versions_.at(word, current, then);
   looked_back_ |= last > since;
   if (since > 0) words_[word] = since;
-  seen(std::max(before, since));
+  loaded(std::max(before, since));
   return zero_extend(value >> a.address % kWordBytes * 8, a.size);
 }
 
@@ -50,7 +50,7 @@ void Weak::forwarded(const Access& a, const StoreBuffer& by) {
   const auto from = std::find_if(stores.rbegin(), stores.rend(), [&](const Store& s) {
     return s.address < a.address + a.size && a.address < s.address + s.size;
   });
-  seen(std::max({after_, views.address, from->view}));
+  loaded(std::max({after_, views.address, from->view}));
 }
 
 // An LR reads what is there, for an SC that succeeds excludes all others since.
@@ -62,7 +62,7 @@ void Weak::reserve(const Access& a, const Bytes& line, Time now) {
   Time view = std::max({after_, views.address, since});
   if (a.acquires()) view = std::max(view, releases_);
   if (a.releases()) view = std::max({view, loads_, writes_});
-  seen(view);
+  loaded(view);
   if (a.acquires()) after_ = std::max(after_, view);
 }
 
@@ -87,7 +87,7 @@ bool Weak::repeats(uint64_t pc) {
   return same;
 }
 
-void Weak::seen(Time view) {
+void Weak::loaded(Time view) {
   loads_ = std::max(loads_, view);
   views.result = view;
 }

@@ -12,8 +12,8 @@
 
 #include "core/store_buffer.hh"
 #include "hart/views.hh"
-#include "time/chance.hh"
 #include "memory/versions.hh"
+#include "time/chance.hh"
 
 namespace uncore {
 
@@ -55,7 +55,7 @@ class Weak {
     Views::Registers registers{};
     bool operator==(const State&) const = default;
   };
-  void seen(Time view);
+  void loaded(Time view);
   void wrote(uint64_t address, unsigned size, Time now);
 
   Versions& versions_;

@@ -37,8 +37,7 @@ void each_count(const Engine& engine, Put put) {
   put("lines", hottest_lines(c));
   std::vector<uint64_t> resolvers, channels;
   std::vector<std::array<uint64_t, 3>> taken;
-  for (const auto& r : engine.resolvers)
-    resolvers.push_back(*std::max_element(r->busy.begin(), r->busy.end()));
+  for (const auto& r : engine.resolvers) resolvers.push_back(r->slices().busiest());
   for (const Channel& ch : engine.fabric.channels) {
     channels.push_back(ch.used);
     taken.push_back({ch.taken[0], ch.taken[1], ch.taken[2]});

@@ -23,6 +23,7 @@ Engine::Engine(MachineSpec m, JobSpec j)
       log(job.log ? std::make_unique<Log>() : nullptr),
       attribution(job.lines ? std::make_unique<Attribution>(job.placement.size()) : nullptr),
       trace(job.trace.on ? std::make_unique<Trace>(job.trace, job.placement.size()) : nullptr),
+      messages(observer(), agents),
       versions(weak(machine) ? std::make_unique<Versions>(job.chance.load) : nullptr),
       accesses(job.accesses ? std::make_unique<Accesses>(job.placement.size()) : nullptr),
       counters(machine, agents),
@@ -30,13 +31,13 @@ Engine::Engine(MachineSpec m, JobSpec j)
       end(queue),
       fabric(machine.stop_count, machine.links),
       map(machine, job, agents, fabric),
-      network(agents, map, fabric, queue, machine.interrupt.accept, log.get(), trace.get()),
+      network(agents, map, fabric, queue, machine.interrupt.accept, messages),
       memories(machine, agents, network),
       functional(memories.size(), agents, protocol, job.moves,
                  {cores, threads, resolvers, network, memories}),
       services(agents.harts(), queue, functional),
       interrupts(agents, network, queue, machine.interrupt.multicast, job.boot, services.console),
-      kernel(make_kernel()),
+      os(make_os()),
       firmware(make_firmware()),
       around_cores(surroundings()),
       code_(job.text_begin, job.text_size) {
@@ -44,14 +45,18 @@ Engine::Engine(MachineSpec m, JobSpec j)
   make_resolvers();
   make_cores();
   place_threads();
-  if (kernel) kernel->begin(threads);
+  if (os) os->begin(threads);
   if (attribution && job.process.unmarked)
     for (const Thread* thread : threads) attribution->marked(thread->id, UC_MARK_ROI_ON, 0, 0);
   if (firmware) firmware->begin(threads);
   for (const auto& core : cores) core->start();
 }
 
-// Of each core.
+Observer Engine::observer() const {
+  return {.log = log.get(), .trace = trace.get(), .attribution = attribution.get()};
+}
+
+// The same for each core.
 CoreSurroundings Engine::surroundings() {
   return {.machine = machine,
           .job = job,
@@ -67,20 +72,19 @@ CoreSurroundings Engine::surroundings() {
           .attribution = attribution.get(),
           .trace = trace.get(),
           .versions = versions.get(),
-          .supervisor = kernel ? static_cast<Supervisor*>(kernel.get()) : firmware.get(),
+          .supervisor = os ? static_cast<Supervisor*>(os.get()) : firmware.get(),
           .accesses = accesses.get()};
 }
 
-std::unique_ptr<Kernel> Engine::make_kernel() {
+std::unique_ptr<Linux> Engine::make_os() {
   if (!job.process.present) return nullptr;
-  return std::make_unique<Kernel>(Kernel::Parts{.machine = machine,
-                                                .job = job,
-                                                .agents = agents,
-                                                .map = map,
-                                                .queue = queue,
-                                                .memory = functional,
-                                                .services = services,
-                                                .room = memories.size()});
+  return std::make_unique<Linux>(LinuxSurroundings{.machine = machine,
+                                                   .job = job,
+                                                   .agents = agents,
+                                                   .map = map,
+                                                   .memory = functional,
+                                                   .services = services,
+                                                   .room = memories.size()});
 }
 
 std::unique_ptr<Firmware> Engine::make_firmware() {
@@ -97,8 +101,7 @@ void Engine::make_resolvers() {
                                     .queue = queue,
                                     .memories = memories,
                                     .counters = counters,
-                                    .log = log.get(),
-                                    .trace = trace.get(),
+                                    .observer = ResolverObserver(observer()),
                                     .versions = versions.get()};
   for (std::size_t r = 0; r < machine.resolvers.size(); ++r)
     resolvers.push_back(
@@ -128,19 +131,10 @@ void Engine::place_threads() {
 [[gnu::always_inline]] inline void Engine::arrive(PacketId id, Time now) {
   const Message<Bytes>& m = network.packets[id].message;
   const Agent to = m.to;
-  if (log) [[unlikely]]
-    note_arrived(id, now);
+  messages.arrived(id, m, now);
   if (agents.is_core(to)) return cores[to]->receive(id, now);
   if (agents.is_memory(to)) return memories.arrive(id, now);
   resolvers[agents.resolver_number(to)]->arrive(id, now);
-}
-
-void Engine::note_arrived(PacketId id, Time now) {
-  const Message<Bytes>& m = network.packets[id].message;
-  if (m.kind == Kind::Data || m.kind == Kind::Grant || m.kind == Kind::Value ||
-      m.kind == Kind::PutAck)
-    log->arrived({m.to, m.id}, now);
-  if (trace) trace->arrived(id, now);
 }
 
 [[gnu::always_inline]] inline void Engine::dispatch(Action action, uint32_t argument, Time now) {
@@ -151,15 +145,14 @@ void Engine::note_arrived(PacketId id, Time now) {
     case Action::arrive:
       return arrive(argument, now);
     case Action::reach:
-      if (trace) [[unlikely]]
-        trace->arrived(argument, now);
+      messages.register_arrived(argument, now);
       return take_up(interrupts.arrived(argument, now), now);
     case Action::act:
       return resolvers[agents.resolver_number(network.packets[argument].message.to)]->act(argument,
                                                                                           now);
     case Action::retry: {
       const Packet& p = network.packets[argument];
-      if (p.live && agents.is_core(p.message.to)) cores[p.message.to]->reconsider(argument, now);
+      if (p.live && agents.is_core(p.message.to)) cores[p.message.to]->probes.ask_again(argument, now);
       return;
     }
     case Action::run:
@@ -230,7 +223,7 @@ void Engine::take_up(const Interrupts::Effect& effect, Time now) {
     cores[agents.core_of(pending->hart)]->interrupt(*pending, now);
   } else if (const auto* answer = std::get_if<Interrupts::Answer>(&effect)) {
     Thread& thread = *threads[answer->hart];
-    thread.core.answered(thread, {answer->value, 0}, now);
+    thread.core.waiting.answered(thread, {answer->value, 0}, now);
   } else if (const auto* order = std::get_if<Interrupts::Order>(&effect)) {
     firmware->ordered(*threads[order->by], *threads[order->hart], now);
   }
@@ -239,7 +232,7 @@ void Engine::take_up(const Interrupts::Effect& effect, Time now) {
 // What a hart did to end the run has reached every core.
 void Engine::end_run(Time now) {
   if (end.declared() == End::Cause::exited)
-    for (const auto& core : cores) core->turns.wake_all(now + 1);
+    for (const auto& core : cores) core->sleep.wake_all(now + 1);
   if (attribution) {
     for (const auto& core : cores)
       for (const auto& thread : core->threads) core->observed.ended(*thread, now);

@@ -14,19 +14,20 @@
 #include "core/core.hh"
 #include "engine/newest_bytes.hh"
 #include "fabric/network.hh"
-#include "sbi/firmware.hh"
 #include "interrupts/interrupts.hh"
-#include "time/end.hh"
-#include "os/kernel.hh"
 #include "memory/memories.hh"
 #include "memory/versions.hh"
 #include "observe/accesses.hh"
 #include "observe/attribution.hh"
 #include "observe/counters.hh"
 #include "observe/log.hh"
+#include "observe/message_observer.hh"
 #include "observe/trace.hh"
+#include "os/linux.hh"
 #include "resolver/resolver_agent.hh"
+#include "sbi/firmware.hh"
 #include "services/services.hh"
+#include "time/end.hh"
 
 namespace uncore {
 
@@ -52,6 +53,7 @@ class Engine {
   const std::unique_ptr<Log> log;            // null unless the job asks for it
   std::unique_ptr<Attribution> attribution;  // the same, or until observe()
   const std::unique_ptr<Trace> trace;        // the same; then there are both
+  const MessageObserver messages;            // of both
   const std::unique_ptr<Versions> versions;  // null unless a core is weakly ordered
   const std::unique_ptr<Accesses> accesses;  // null unless the job asks for them
   Counters counters;
@@ -67,13 +69,14 @@ class Engine {
   NewestBytes functional;
   Services services;
   Interrupts interrupts;
-  std::unique_ptr<Kernel> kernel;      // null unless the program is one of Linux
+  std::unique_ptr<Linux> os;           // null unless the program is one of Linux
   std::unique_ptr<Firmware> firmware;  // null unless the program is a kernel itself
   CoreSurroundings around_cores;
 
  private:
+  Observer observer() const;
   CoreSurroundings surroundings();
-  std::unique_ptr<Kernel> make_kernel();
+  std::unique_ptr<Linux> make_os();
   std::unique_ptr<Firmware> make_firmware();
   void make_resolvers();
   void make_cores();
@@ -81,7 +84,6 @@ class Engine {
   void next_event();
   void dispatch(Action action, uint32_t argument, Time now);
   void arrive(PacketId id, Time now);
-  void note_arrived(PacketId id, Time now);
   void take_up(const Interrupts::Effect& effect, Time now);
   void end_run(Time now);
   void stand_still();

@@ -33,7 +33,7 @@ void NewestBytes::write(uint64_t address, std::size_t size, const uint8_t* from,
   };
   for (const auto& core : holders_.cores)
     if (Line* line = core->lines.find(number)) {
-      core->turns.wake_watchers(*line, now);
+      core->sleep.wake_watchers(*line, now);
       put(line->data);
     }
   for (const auto& resolver : holders_.resolvers) resolver->each_copy(number, put);

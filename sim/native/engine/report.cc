@@ -21,9 +21,9 @@ std::string waits(const Thread& t) {
          std::to_string(t.buffer.size()) + " stores buffered\n";
 }
 
-std::string waits(std::size_t resolver, const ResolverAgent::PlacedEntry& e) {
+std::string waits(std::size_t resolver, const TimedEntry& e) {
   return "resolver " + std::to_string(resolver) + ": line " + address_of(e.line) + " waits for " +
-         std::to_string(e.waiting) + " answers, " + std::to_string(e.queue.size()) +
+         std::to_string(e.poll.waiting) + " answers, " + std::to_string(e.queue.size()) +
          " requests queued\n";
 }
 
@@ -35,7 +35,7 @@ std::string stuck_report(const std::vector<Thread*>& threads,
   for (const Thread* t : threads)
     if (t->mode == Thread::Mode::waiting || !t->buffer.empty()) report += waits(*t);
   for (std::size_t r = 0; r < resolvers.size(); ++r)
-    resolvers[r]->each([&](const ResolverAgent::PlacedEntry& e) {
+    resolvers[r]->entries().each([&](const TimedEntry& e) {
       if (e.busy() || !e.queue.empty()) report += waits(r, e);
     });
   return report;

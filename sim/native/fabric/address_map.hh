@@ -23,13 +23,13 @@ class AddressMap {
         fabric_(fabric),
         some_free_(!job.free.empty()),
         stops_(agents.all()),
-        asked_(machine.resolvers.size()) {
+        last_slices_(machine.resolvers.size()) {
     for (Agent a = 0; a < static_cast<Agent>(stops_.size()); ++a) stops_[a] = only_stop(a);
   }
 
   // Of a resolver; a transaction asks several times.
   std::size_t slice(std::size_t resolver, uint64_t line) const {
-    Asked& last = asked_[resolver];
+    LastSlice& last = last_slices_[resolver];
     if (last.line != line)
       last = {line, slice_of(line, machine_.resolvers[resolver].slices.size())};
     return last.slice;
@@ -94,12 +94,12 @@ class AddressMap {
   const Agents& agents_;
   Fabric& fabric_;
   const bool some_free_;
-  struct Asked {
+  struct LastSlice {
     uint64_t line = ~uint64_t{0};
     std::size_t slice = 0;
   };
   std::vector<int32_t> stops_;                    // by agent
-  mutable std::vector<Asked> asked_;              // by resolver: about which line last
+  mutable std::vector<LastSlice> last_slices_;    // by resolver: about which line last
   std::unordered_map<uint64_t, uint32_t> pages_;  // first touch: home by page
 };
 

@@ -18,7 +18,7 @@ Time weight(const LinkSpec& link) { return (link.control << 12) + 1; }
 }  // namespace
 
 Fabric::Fabric(uint32_t stops, const std::vector<LinkSpec>& links)
-    : links_(links), leaving_(stops), entering_(stops), toward_(stops), known_(stops) {
+    : links_(links), leaving_(stops), entering_(stops), toward_(stops), routes_(stops) {
   int32_t last = -1;
   for (std::size_t l = 0; l < links.size(); ++l) {
     leaving_[links[l].source].push_back(static_cast<int32_t>(l));
@@ -103,17 +103,17 @@ const Leg* Fabric::make(int32_t stop, int32_t target, const Costs& behind) {
 }
 
 const Leg* Fabric::beyond(int32_t link, int32_t target) {
-  const auto known = beyond_.find({link, target});
-  if (known != beyond_.end()) return known->second;
+  const auto match = beyond_.find({link, target});
+  if (match != beyond_.end()) return match->second;
   const Leg* leg = make(links_[link].target, target, latency_of(links_[link]));
   beyond_.emplace(std::pair(link, target), leg);
   return leg;
 }
 
 const Leg* Fabric::learn(int32_t source, int32_t target) {
-  std::unique_ptr<const Leg*[]>& known = known_[source];
-  if (!known) known = std::make_unique<const Leg*[]>(leaving_.size());
-  return known[target] = make(source, target, {});
+  std::unique_ptr<const Leg*[]>& routes = routes_[source];
+  if (!routes) routes = std::make_unique<const Leg*[]>(leaving_.size());
+  return routes[target] = make(source, target, {});
 }
 
 Time Fabric::latency(int32_t source, int32_t target, Size size) {
@@ -131,9 +131,9 @@ Time Fabric::nearest(const std::vector<bool>& sources, int32_t target) const {
     return std::min({link.control, link.data, link.snoop});
   };
   distances(target, least_latency, [&](int32_t stop, Time far) {
-    const bool found = sources[stop] && stop != target;
-    if (found) least = far;
-    return found;
+    const bool is_source = sources[stop] && stop != target;
+    if (is_source) least = far;
+    return is_source;
   });
   return least;
 }

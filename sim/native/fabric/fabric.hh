@@ -54,8 +54,8 @@ class Fabric {
 
   // The first leg of the route.
   const Leg* route(int32_t source, int32_t target) {
-    const Leg** known = known_[source].get();
-    return known && known[target] ? known[target] : learn(source, target);
+    const Leg** routes = routes_[source].get();
+    return routes && routes[target] ? routes[target] : learn(source, target);
   }
   // Its first link.
   int32_t next(int32_t stop, int32_t target);
@@ -78,7 +78,7 @@ class Fabric {
   std::vector<LinkSpec> links_;
   std::vector<std::vector<int32_t>> leaving_, entering_;  // link numbers by stop, ascending
   std::vector<std::vector<int32_t>> toward_;              // by target, made when first asked for
-  std::vector<std::unique_ptr<const Leg*[]>> known_;      // by source, target
+  std::vector<std::unique_ptr<const Leg*[]>> routes_;     // by source, target
   std::map<std::pair<int32_t, int32_t>, const Leg*> beyond_;  // by link, target
   std::deque<Leg> legs_;                                      // addresses stay
 };

@@ -43,25 +43,10 @@ void Network::send(const Message<Bytes>& m, Time when, Agent origin) {
   p.place = event_place(static_cast<uint64_t>(m.to), class_of(m.kind), m.line);
   p.sender = event_sender(static_cast<uint64_t>(m.from), next_sent(m.from));
   if (agents_.is_core(m.to)) expect(m.to);
-  if (log_) [[unlikely]]
-    note_sent(id, when);
+  observer_.sent(id, m, when);
   if (places_.free(m.line)) [[unlikely]]
     return queue_.push(when + 1, p.place, p.sender, Action::arrive, id);
   go(id, p, when);
-}
-
-void Network::note_sent(PacketId id, Time when) {
-  const Message<Bytes>& m = packets[id].message;
-  if (is_request(m.kind) && !agents_.is_memory(m.to))
-    log_->requested({m.from, m.id}, m.kind, m.to, m.line, when);
-  if (trace_) trace_->sent(id, m, when);
-}
-
-// What is about a register.
-void Network::trace_sent(PacketId id, Time when) {
-  const Packet& p = packets[id];
-  const auto kind = static_cast<uint8_t>(Trace::kRegister + static_cast<int>(p.device) - 1);
-  trace_->sent(id, kind, p.message, p.target.index, when);
 }
 
 void Network::send_register(Device device, Register target, uint64_t value, Agent from, Agent to,
@@ -78,11 +63,10 @@ void Network::send_register(Device device, Register target, uint64_t value, Agen
   p.reader = reader;
   p.leg = fabric_.route(places_.stop(from, 0), places_.stop(to, 0));
   p.tail = 0;
-  p.place = place_of_register(to, target.hart());
+  p.place = register_rank(to, target.hart());
   p.sender = event_sender(static_cast<uint64_t>(from), next_sent(from));
   expect(to);
-  if (trace_) [[unlikely]]
-    trace_sent(id, when);
+  observer_.sent_register(id, static_cast<unsigned>(device), p.message, p.target.index, when);
   go(id, p, when);
 }
 
@@ -109,8 +93,7 @@ inline Time Network::take_channel(PacketId id, Packet& p, Time now) {
   channel.used += busy;
   ++channel.taken[static_cast<std::size_t>(p.size)];
   p.tail = std::max(p.tail, busy);
-  if (trace_) [[unlikely]]
-    trace_->crossed(id, leg.link, now, start);
+  observer_.crossed(id, leg.link, now, start);
   p.crossed = leg.link;
   p.leg = leg.next;
   return start;
@@ -153,9 +136,8 @@ void Network::fork(PacketId id, Time head) {
     p.message.to = agents_.core_of(first);
     p.target = {Register::Kind::msip, first};
     p.others.assign(together.begin() + 1, together.end());
-    p.place = place_of_register(p.message.to, first);
-    if (trace_) [[unlikely]]
-      trace_sent(branch, head);
+    p.place = register_rank(p.message.to, first);
+    observer_.sent_register(branch, static_cast<unsigned>(p.device), p.message, first, head);
     go(branch, p, head);
   }
 }

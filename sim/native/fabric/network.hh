@@ -13,25 +13,22 @@
 #include "fabric/address_map.hh"
 #include "fabric/fabric.hh"
 #include "fabric/packet.hh"
+#include "observe/message_observer.hh"
 #include "time/queue.hh"
-#include "observe/log.hh"
-#include "observe/trace.hh"
 
 namespace uncore {
 
 class Network {
  public:
-  // `accept`: how long an interrupt controller takes; `log`, `trace`: null unless the
-  // job asks for them.
+  // `accept`: how long an interrupt controller takes.
   Network(const Agents& agents, const AddressMap& places, Fabric& fabric, EventQueue& queue,
-          Time accept, Log* log, Trace* trace)
+          Time accept, const MessageObserver& observer)
       : agents_(agents),
         places_(places),
         fabric_(fabric),
         queue_(queue),
         accept_(accept),
-        log_(log),
-        trace_(trace),
+        observer_(observer),
         traffic_(agents.all()) {}
 
   Packets packets;
@@ -68,12 +65,10 @@ class Network {
   void travel(PacketId id, Packet& p, Time head);
   void go(PacketId id, const Packet& p, Time head);
   Time take_channel(PacketId id, Packet& p, Time now);
-  void note_sent(PacketId id, Time when);
-  void trace_sent(PacketId id, Time when);
   void fork(PacketId id, Time head);
   const Leg* way(const Packet& p, uint32_t hart);
   std::vector<std::vector<uint32_t>> part(const Packet& p, const std::vector<uint32_t>& harts);
-  uint64_t place_of_register(Agent core, uint32_t hart) const {
+  uint64_t register_rank(Agent core, uint32_t hart) const {
     return event_place(static_cast<uint64_t>(core), kInterruptClass, hart);
   }
 
@@ -82,8 +77,7 @@ class Network {
   Fabric& fabric_;
   EventQueue& queue_;
   const Time accept_;
-  Log* const log_;
-  Trace* const trace_;  // then there is a log
+  const MessageObserver observer_;
   struct Traffic {
     uint64_t sent = 0;
     uint32_t in_flight = 0;  // to a core

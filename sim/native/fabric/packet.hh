@@ -57,12 +57,12 @@ class Packets {
     free_.push_back(id);
   }
   Packet& operator[](PacketId id) { return blocks_[id / kBlock][id % kBlock]; }
-  // The first one under way that is `wanted`, or null.
+  // The first one under way that is `matches`, or null.
   template <class F>
-  const Packet* find(F wanted) const {
+  const Packet* find(F matches) const {
     for (const auto& block : blocks_)
       for (PacketId i = 0; i < kBlock; ++i)
-        if (block[i].live && wanted(block[i])) return &block[i];
+        if (block[i].live && matches(block[i])) return &block[i];
     return nullptr;
   }
   template <class F>

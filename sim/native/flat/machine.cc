@@ -106,29 +106,32 @@ Answer FlatPort::sc(uint64_t address, unsigned size, uint64_t value, uint64_t& f
 }
 
 void FlatPort::marker(unsigned code, uint64_t value) {
-  const Marked told = operations.mark(code, value, hart.clock);
-  machine_.markers.push_back({id, code, value, told});
+  const Marked marked = operations.mark(code, value, hart.clock);
+  machine_.markers.push_back({id, code, value, marked});
 }
 
 Answer FlatPort::mmio(uint64_t address, unsigned, bool write, uint64_t& value) {
   if (refuses()) return Answer::retry;
-  const Answer answer = access_device(*this, address, write, value);
+  FlatDevices devices(machine_, id, hart.clock);
+  const Answer answer = access_device(devices, address, write, value);
   return answer == Answer::now ? done({value, 0}) : answer;
 }
 
-std::optional<Register> FlatPort::register_of(uint64_t address) const {
+// ---- its devices
+
+std::optional<Register> FlatDevices::register_of(uint64_t address) const {
   return register_at(address, machine_.harts(), false);
 }
 
-void FlatPort::say(char letter) { machine_.console.say(id, {&letter, 1}); }
+void FlatDevices::say(char letter) { machine_.console.say(hart_, {&letter, 1}); }
 
-uint64_t FlatPort::read_register(Register r) const {
+uint64_t FlatDevices::read_register(Register r) const {
   return machine_.port(r.index).clint.read(r.kind);
 }
 
-void FlatPort::write_register(Register r, uint64_t value) {
+void FlatDevices::write_register(Register r, uint64_t value) {
   FlatPort& target = machine_.port(r.index);
-  const Clint::Change change = target.clint.write(r.kind, value, hart.clock);
+  const Clint::Change change = target.clint.write(r.kind, value, now_);
   target.hart.interrupt(change.bit, change.level);
 }
 

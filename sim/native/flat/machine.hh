@@ -1,7 +1,7 @@
 // The plainest machine: harts on flat memory that answers at once. For lockstep tests of the hart
 // against other implementations, and an example of an environment that drives harts.
 //
-// RAM from kRamBase, and what a program finds around it (guest/). Harts take turns of `quantum`
+// RAM from kRamBase, and the devices of guest/. Harts take turns of `quantum`
 // ticks; an instruction is a tick, and so is mtime.
 //
 // Interface: FlatMachine: run(), step(), the harts, memory, what was printed.
@@ -30,6 +30,29 @@ namespace uncore {
 
 class FlatMachine;
 
+// What access_device() asks for a hart: every register is at hand, an interrupt arrives at once.
+class FlatDevices {
+ public:
+  FlatDevices(FlatMachine& machine, unsigned hart, uint64_t now)
+      : machine_(machine), hart_(hart), now_(now) {}
+
+  std::optional<Register> register_of(uint64_t address) const;
+  uint64_t time() const { return now_; }
+  bool at_hand(Register) const { return true; }
+  void say(char letter);
+  uint64_t read_register(Register r) const;
+  void write_register(Register r, uint64_t value);
+  Answer far_register(Register r, uint64_t, bool, uint64_t value) {
+    write_register(r, value);
+    return Answer::now;
+  }
+
+ private:
+  FlatMachine& machine_;
+  const unsigned hart_;
+  const uint64_t now_;
+};
+
 class FlatPort {
  public:
   FlatPort(FlatMachine& machine, Code& code, unsigned id)
@@ -54,17 +77,6 @@ class FlatPort {
   void trapped(uint64_t, bool) { reservation = kNone; }
   void returned() {}
 
-  // For access_device(): every register is at hand, an interrupt arrives at once.
-  std::optional<Register> register_of(uint64_t address) const;
-  bool at_hand(Register) const { return true; }
-  void say(char letter);
-  uint64_t read_register(Register r) const;
-  void write_register(Register r, uint64_t value);
-  Answer far_register(Register r, uint64_t, bool, uint64_t value) {
-    write_register(r, value);
-    return Answer::now;
-  }
-
   static constexpr uint64_t kNone = ~uint64_t{0};
   Hart<FlatPort> hart;
   const unsigned id;
@@ -81,7 +93,7 @@ class FlatPort {
   void warm_up(uint64_t address);
 
   FlatMachine& machine_;
-  std::unordered_map<uint64_t, uint64_t> loads_;  // of each line, while they are cold
+  std::unordered_map<uint64_t, uint64_t> loads_;  // by line, while they are cold
   bool refused_ = false;
 };
 
@@ -91,7 +103,7 @@ class FlatMachine {
   struct Marker {
     unsigned hart, code;
     uint64_t value;
-    Marked told;
+    Marked marked;
   };
 
   FlatMachine(unsigned harts, uint64_t ram_size, uint64_t entry, uint64_t quantum, Answer answers)

@@ -8,10 +8,11 @@
 #include <optional>
 
 #include "guest/registers.hh"
+#include "hart/csr.hh"
 
 namespace uncore {
 
-inline constexpr unsigned kSoftware = 3, kTimer = 7, kExternal = 11;  // bits of mip
+inline constexpr unsigned kSoftware = kMsi, kTimer = kMti, kExternal = kMei;
 
 class Clint {
  public:

@@ -1,4 +1,4 @@
-// What is said of a guest that cannot go on.
+// Messages about a guest that cannot go on.
 #pragma once
 
 #include <cstdint>

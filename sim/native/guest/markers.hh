@@ -1,7 +1,7 @@
-// What a guest tells by markers (HINT instructions, UC_MARK_... of its ABI): where its operations
+// What a guest says by markers (HINT instructions, UC_MARK_... of its ABI): where its operations
 // begin and end, and that time may pass at once.
 //
-// Interface: Operations, one a hart: mark() tells what the environment has to do.
+// Interface: Operations, one a hart: mark() says what the environment has to do.
 #pragma once
 
 #include <algorithm>

@@ -1,13 +1,13 @@
 // The registers that a hart finds below RAM, and where they are: as on QEMU's `virt` machine.
 //
 // MSIP[h] (bit 0: a software interrupt is pending) and mtimecmp[h] are hart h's part of the CLINT
-// (clint.hh); mtime is everybody's. Of a UART there is the transmitter, and a line status that says
-// it is empty. A machine with multicast has two registers more, each hart its own: a set of harts,
+// (clint.hh); mtime is everybody's. A UART is its transmitter alone, and a line status that says it
+// is empty. A machine with multicast has two registers more, each hart its own: a set of harts,
 // and one whose store interrupts all of them (rule I5). Kernels find a whole UART instead, an
 // APLIC, and the interrupt files of an IMSIC (uart.hh, aplic.hh, imsic.hh).
 //
-// Behind all that there are registers that only the firmware knows (firmware/firmware.hh): whoever
-// reads one has its hart do what it was ordered to.
+// Behind all that there are registers that only the firmware knows (sbi/firmware.hh): a hart
+// that reads such a register does what it was ordered to.
 //
 // Interface: register_at() tells what stands at an address, access_device() performs an access.
 #pragma once

@@ -1,7 +1,7 @@
 // Arithmetic of IEEE 754's binary formats in integers, so that it is the same on every host: all
 // five rounding modes, tininess detected after rounding, NaNs canonical, as RISC-V wants it.
 //
-// Every operation makes an exact Number, or tells that a little is missing, and rounds it once.
+// Every operation makes an exact Number, or says that a little is missing, and rounds it once.
 //
 // Interface: Arithmetic<Single>, Arithmetic<Double>: operands and results are bits of that format.
 // Invariant: `flags` are those of all operations since it was made.
@@ -23,7 +23,7 @@ class Arithmetic {
   const unsigned mode;
   unsigned flags = 0;
 
-  uint64_t add(uint64_t a, uint64_t b) { return fused(a, kOne, b); }
+  uint64_t add(uint64_t a, uint64_t b) { return fused(a, kUnity, b); }
   uint64_t subtract(uint64_t a, uint64_t b) { return add(a, b ^ F::kSign); }
   uint64_t multiply(uint64_t a, uint64_t b);
   uint64_t divide(uint64_t a, uint64_t b);
@@ -47,7 +47,7 @@ class Arithmetic {
  private:
   template <class>
   friend class Arithmetic;
-  static constexpr uint64_t kOne = uint64_t{F::kLargest} << F::kFraction;
+  static constexpr uint64_t kUnity = uint64_t{F::kLargest} << F::kFraction;
 
   static Number number(uint64_t a) {
     const auto exponent = static_cast<int>(F::magnitude(a) >> F::kFraction);
@@ -68,11 +68,11 @@ class Arithmetic {
   }
   // In the order of the numbers, -0 before 0.
   static bool before(uint64_t a, uint64_t b) {
-    const auto place = [](uint64_t v) {
+    const auto rank = [](uint64_t v) {
       const auto far = static_cast<int64_t>(F::magnitude(v));
       return F::negative(v) ? -far - 1 : far;
     };
-    return place(a) < place(b);
+    return rank(a) < rank(b);
   }
   uint64_t choose(uint64_t a, uint64_t b, bool first) {
     if (!is_nan(a, b)) return first ? a : b;
@@ -186,7 +186,7 @@ bool Arithmetic<F>::less(uint64_t a, uint64_t b, bool or_equal) {
   return same ? or_equal : before(a, b);
 }
 
-// As fclass tells: one bit.
+// The bit of fclass.
 template <class F>
 uint64_t Arithmetic<F>::classify(uint64_t a) {
   enum : unsigned { kInfinite, kNormal, kSubnormal, kZero, kSignalling = 8, kQuietNan };

@@ -3,9 +3,9 @@
 // Each instruction is decoded when a hart first comes to it, once for all harts. Memory is taken
 // only where code was decoded: the table is zeroed pages of the operating system until then.
 //
-// Interface: find(pc) is the place of an instruction (perhaps still Op::undecoded), or null outside
-// the range; those that follow it stand behind it, up to an undecoded one; drop() forgets
-// everything decoded, which is fence.i.
+// Interface: find(pc) is the instruction there (perhaps still Op::undecoded), or null outside the
+// range; those that follow it stand behind it, up to an undecoded one; drop() forgets everything
+// decoded, which is fence.i.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +28,8 @@ class Code {
 
   CodePages pages;  // of harts that translate addresses
 
-  // calloc, not new: large zeroed blocks come from the system untouched. Whoever keeps the memory
-  // of a run together has others.
+  // calloc, not new: large zeroed blocks come from the system untouched. A run whose
+  // memory is saved has others (storage/arena.hh).
   inline static void* (*zeroed)(std::size_t, std::size_t) = std::calloc;
   inline static void (*release)(void*) = std::free;
 

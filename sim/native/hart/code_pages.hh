@@ -4,11 +4,12 @@
 // ends. fence.i ages the pages that were written since they were decoded; an aged one is decoded
 // anew by whoever enters it next.
 //
-// Who writes says so, when he asks and when others may see it. He need not where his quick table
-// has the page: a page leaves all of these when it gets its first decoded instruction.
+// A hart reports what it writes (write()), when it asks and when others may see it. It need not
+// where its quick table of stores has the page: a page leaves all of these when it gets its first
+// decoded instruction.
 //
 // Invariant: a page that holds code of its present age and is in a quick table of stores has been
-// said to be written.
+// reported as written.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +32,10 @@ class CodePages {
   };
 
   void add(Mmu<Instruction>& mmu) { mmus_.push_back(&mmu); }
-  // Some writes become visible when nobody says so (C8): all pages age.
+  // Some writes become visible unreported (C8): all pages age.
   void distrust() { trusts_ = false; }
 
-  // Of the page with this number. It stays where it is.
+  // The code of the page with this number. It stays at its address.
   Instruction* enter(uint64_t number) {
     Page& page = pages_[number];
     if (!page.code) page.code = std::make_unique<Instruction[]>(kInstructions + kBehind);
@@ -48,10 +49,10 @@ class CodePages {
   // The one that leaves the page with this number; null: none, or it has aged.
   const Across* across(uint64_t number) {
     const Page& page = pages_[number];
-    const Across& known = page.across;
-    const bool young = known.next != Across{}.next && known.age == age(page) &&
-                       known.next_age == age(pages_[known.next]);
-    return young ? &known : nullptr;
+    const Across& across = page.across;
+    const bool young = across.next != Across{}.next && across.age == age(page) &&
+                       across.next_age == age(pages_[across.next]);
+    return young ? &across : nullptr;
   }
   const Across& decoded(uint64_t number, uint64_t next, const Instruction& across) {
     Page &page = hold(number), &second = hold(next);
@@ -60,20 +61,20 @@ class CodePages {
 
   // The page with this number, of code or not, is written.
   void write(uint64_t number) {
-    const auto found = pages_.find(number);
-    if (found == pages_.end() || !found->second.holds) return;
-    if (!std::exchange(found->second.written, true)) written_.push_back(&found->second);
+    const auto entry = pages_.find(number);
+    if (entry == pages_.end() || !entry->second.holds) return;
+    if (!std::exchange(entry->second.written, true)) written_.push_back(&entry->second);
   }
-  // fence.i. How often it has found something since the beginning.
+  // fence.i. How often code has aged since the beginning.
   uint64_t grow_old() {
-    found_ += !trusts_ || !written_.empty();
+    agings_ += !trusts_ || !written_.empty();
     all_ += !trusts_;
     for (Page* const page : written_) {
       page->holds = page->written = false;
       ++page->age;
     }
     written_.clear();
-    return found_;
+    return agings_;
   }
 
  private:
@@ -98,7 +99,7 @@ class CodePages {
   std::vector<Page*> written_;
   std::vector<Mmu<Instruction>*> mmus_;
   bool trusts_ = true;
-  uint64_t all_ = 0, found_ = 0;
+  uint64_t all_ = 0, agings_ = 0;
 };
 
 }  // namespace uncore

@@ -1,5 +1,5 @@
-// Decoding: the bits of instructions.def, row by row. Each word is decoded once, so a plain scan
-// will do.
+// Decoding: the bits of isa/instructions.def, row by row. Each word is decoded once, so a plain
+// scan will do.
 #include <iterator>
 
 #include "hart/floating.hh"
@@ -44,7 +44,7 @@ constexpr Row kRows[] = {
 #define FENCE(name, match, mask) {Op::name, match, mask, Format::Fence},
 #define JUMP(name, match, mask, format, target) {Op::name, match, mask, Format::format},
 #define CALL(name, match, mask, format, call) {Op::name, match, mask, Format::format},
-#include "hart/instructions.def"
+#include "hart/isa/instructions.def"
 };
 static_assert(std::size(kRows) < 256);
 

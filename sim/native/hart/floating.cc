@@ -5,12 +5,15 @@
 namespace uncore {
 namespace {
 
+#define CALL(name, match, mask, format, call)  // loads and stores: interpreter.hh
+
 using ieee::Double;
 using ieee::Single;
 
 enum class Row : uint8_t {
 #define FLOAT(name, match, mask, operands, value) name,
-#include "hart/floating.def"
+#include "hart/isa/fd.def"
+#undef FLOAT
 };
 
 struct Bits {
@@ -19,7 +22,8 @@ struct Bits {
 };
 constexpr Bits kRows[] = {
 #define FLOAT(name, match, mask, operands, value) {match, mask, operands},
-#include "hart/floating.def"
+#include "hart/isa/fd.def"
+#undef FLOAT
 };
 
 constexpr uint32_t kFunct3 = 7 << 12;
@@ -55,7 +59,8 @@ uint64_t compute_in(Row row, const Instruction& in, const uint64_t* x, unsigned 
   case Row::name:                                 \
     result = value;                               \
     break;
-#include "hart/floating.def"
+#include "hart/isa/fd.def"
+#undef FLOAT
   }
   flags |= f.flags;
   return in.rd >= kFloat ? F::boxed(result) : result;

@@ -112,7 +112,7 @@ constexpr Number sum(Number a, Number b) {
   return a;
 }
 
-// By hand: the compiler's own comes from a library of its, with which other functions come.
+// Not the compiler's own, which comes from a library of its, with other functions.
 constexpr Wide quotient(Wide a, Wide b) {
   Wide whole = 0;
   for (int shift = width(a) - width(b); shift >= 0; --shift) {

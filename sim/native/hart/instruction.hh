@@ -33,7 +33,7 @@ enum class Op : uint8_t {
 #define FENCE(name, match, mask) name,
 #define JUMP(name, match, mask, format, target) name,
 #define CALL(name, match, mask, format, call) name,
-#include "hart/instructions.def"
+#include "hart/isa/instructions.def"
 };
 
 struct Instruction {

@@ -103,7 +103,8 @@ concept HartPort = requires(P port, const P fixed, Amo op, uint64_t address, uns
   { port.lr(address, size, result, order) } -> std::same_as<Answer>;
   // the result is 0 when the store was made, 1 when it failed
   { port.sc(address, size, value, result, order) } -> std::same_as<Answer>;
-  // predecessor and successor sets as in the instruction: I=8 O=4 R=2 W=1
+  // predecessor and successor sets as in the instruction: I=8 O=4 R=2 W=1; answered at once where
+  // no write or output is ordered before a read or input
   { port.fence(set, set) } -> std::same_as<Answer>;
   // fence.i; the hart has then already dropped the decoded code
   port.fence_i();

@@ -1,4 +1,4 @@
-// Finds out that a guest waits: that its execution is a fixed point.
+// Detects that a guest waits: that its execution is a fixed point.
 //
 // A hart *arrives* at the target of every taken backward branch or jump. If it arrives with the
 // same pc, registers and predictor as before, and had no *effect* in between, it will do so for
@@ -14,8 +14,8 @@
 // nothing changed: a turn that read some memory before a change and the rest after it proves
 // nothing.
 //
-// Where the hart was found to wait before, a port that looks on (Watch) is told at once, and the
-// turn that begins there is the first that counts.
+// Where the hart has waited before, a port that looks on (Watch) hears of it at once, and the turn
+// that begins there is the first that counts.
 //
 // Invariant: fewer than kFirst arrivals since the last effect means there is no snapshot.
 #pragma once
@@ -55,7 +55,7 @@ class SpinDetector {
 
   // The same as arrive(), where that would look at nothing. False: it would.
   [[gnu::always_inline]] bool passes(uint64_t pc) {
-    const bool looks = arrivals_ + 1 >= kFirst || pc == known_;
+    const bool looks = arrivals_ + 1 >= kFirst || pc == spins_at_;
     arrivals_ += !looks;
     return !looks;
   }
@@ -68,7 +68,7 @@ class SpinDetector {
       // The registers a loop branch compares are those most likely to differ.
       const bool maybe = pc == pc_ && x[by.rs1] == x_[by.rs1] && x[by.rs2] == x_[by.rs2];
       if (maybe && same(x, predictor)) return measure(now, watch);
-    } else if (pc == known_) {
+    } else if (pc == spins_at_) {
       arrivals_ = kFirst;
       look(pc, x, predictor, now);
       return watch == Watch::possible;
@@ -91,7 +91,7 @@ class SpinDetector {
   bool measure(const Meter& now, Watch watch) {
     const Meter turn = now - mark_;
     const bool steady = whole_ && (watch == Watch::steady || turn == period_);
-    if (steady) known_ = pc_;
+    if (steady) spins_at_ = pc_;
     period_ = turn;
     mark_ = now;
     whole_ = true;
@@ -108,7 +108,7 @@ class SpinDetector {
   }
 
   uint64_t arrivals_ = 0;  // since the last effect
-  uint64_t known_ = 1;     // where it was last found to wait; no pc is odd
+  uint64_t spins_at_ = 1;  // where it waited last; no pc is odd
   uint64_t pc_ = 0;
   bool whole_ = false;  // the present turn was not disturbed
   Meter mark_ = {}, period_ = {};

@@ -22,22 +22,23 @@ class Views {
   uint64_t result = 0;
 
   using Registers = std::array<uint64_t, kRegisters>;
-  const Registers& registers() const { return of_; }
+  const Registers& registers() const { return views_; }
 
   // `second`: with the second of its two accesses.
   void begins(const Instruction& in, bool second) {
-    address = of_[in.rs1];
-    data = std::max(of_[in.rs2], is_compare(in) ? of_[in.rd] : 0);
+    address = views_[in.rs1];
+    data = std::max(views_[in.rs2], is_compare(in) ? views_[in.rd] : 0);
     first_ = second ? result : 0;
     result = 0;
   }
   // It has retired.
   void ends(const Instruction& in) {
     result = std::max(first_, result);
-    if (is_csr(in.op)) result = csrs_ = std::max(csrs_, of_[in.rs1]);
+    if (is_csr(in.op)) result = csrs_ = std::max(csrs_, views_[in.rs1]);
     if (in.op == Op::floating) return computes(in);
-    of_[in.rd] = is_csr(in.op) || reads_memory(in.op) ? result : std::max(of_[in.rs1], of_[in.rs2]);
-    if (in.op == Op::amocas_q && in.rd != kSink) of_[in.rd + 1] = result;
+    views_[in.rd] =
+        is_csr(in.op) || reads_memory(in.op) ? result : std::max(views_[in.rs1], views_[in.rs2]);
+    if (in.op == Op::amocas_q && in.rd != kSink) views_[in.rd + 1] = result;
   }
   // It has not yet, for it waits; by the next one it will have.
   void suspends(const Instruction& in) { suspended_ = in, waits_ = true; }
@@ -49,8 +50,8 @@ class Views {
  private:
   // The rounding mode is not followed; flags are.
   void computes(const Instruction& in) {
-    of_[in.rd] = std::max({of_[in.rs1], of_[in.rs2], of_[in.size]});
-    csrs_ = std::max(csrs_, of_[in.rd]);
+    views_[in.rd] = std::max({views_[in.rs1], views_[in.rs2], views_[in.size]});
+    csrs_ = std::max(csrs_, views_[in.rd]);
   }
   static bool is_csr(Op op) { return op >= Op::csrrw && op <= Op::csrrci; }
   static bool is_compare(const Instruction& in) {
@@ -61,7 +62,7 @@ class Views {
            (op >= Op::lr && op <= Op::amocas_q);
   }
 
-  Registers of_{};
+  Registers views_{};
   uint64_t first_ = 0;  // what the first of two accesses answered
   uint64_t csrs_ = 0;   // CSRs carry dependencies, too: all of them as one
   Instruction suspended_;

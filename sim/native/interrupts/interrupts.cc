@@ -41,9 +41,9 @@ uint64_t Interrupts::read(Register r, uint32_t hart, Time now) {
     case Register::Kind::aplic:
       return aplic_.read(r.index);
     case Register::Kind::serial: {
-      const uint64_t found = uart_.read(r.index);
+      const uint64_t value = uart_.read(r.index);
       wire(now);
-      return found;
+      return value;
     }
     default:
       return clints_[r.index].read(r.kind);

@@ -20,8 +20,8 @@
 #include "guest/imsic.hh"
 #include "guest/registers.hh"
 #include "guest/uart.hh"
-#include "time/queue.hh"
 #include "spec/agents.hh"
+#include "time/queue.hh"
 
 namespace uncore {
 

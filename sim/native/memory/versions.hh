@@ -6,7 +6,7 @@
 // back at the lines that its core holds, however far other cores are behind or ahead of it.
 //
 // Interface: change() before each write; at() and last(), by a hart whose core holds the line.
-// Invariant: of a line are kept all changes that are younger than `kept`, and perhaps older ones.
+// Invariant: of a line are kept all changes that are younger than `span`, and perhaps older ones.
 #pragma once
 
 #include <algorithm>
@@ -25,12 +25,12 @@ inline constexpr unsigned kWordBytes = 8;
 
 class Versions {
  public:
-  explicit Versions(Time kept) : kept_(kept) {}
+  explicit Versions(Time span) : span_(span) {}
 
   // The doublewords in [address, address + size), all of one line, are about to be written.
   void change(uint64_t address, unsigned size, const Bytes& line, Time now) {
     std::vector<Change>& changes = changes_[address >> kLineShift];
-    const auto old = [&](const Change& c) { return c.when + kept_ <= now; };
+    const auto old = [&](const Change& c) { return c.when + span_ <= now; };
     changes.erase(changes.begin(), std::ranges::find_if_not(changes, old));
     for (uint64_t word = address / kWordBytes; word * kWordBytes < address + size; ++word)
       changes.push_back({now, word, line.read(word * kWordBytes % kLineBytes, kWordBytes)});
@@ -63,11 +63,11 @@ class Versions {
     uint64_t word, before;
   };
   std::span<const Change> of(uint64_t word) const {
-    const auto found = changes_.find(word * kWordBytes >> kLineShift);
-    return found == changes_.end() ? std::span<const Change>{} : std::span{found->second};
+    const auto changes = changes_.find(word * kWordBytes >> kLineShift);
+    return changes == changes_.end() ? std::span<const Change>{} : std::span{changes->second};
   }
 
-  const Time kept_;
+  const Time span_;
   LineMap<std::vector<Change>> changes_;  // by line
 };
 

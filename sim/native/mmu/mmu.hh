@@ -1,13 +1,14 @@
 // A hart's memory management unit, as plain data: its TLBs, the walk under way, and what the
 // interpreter looks at first.
 //
-// Whoever executes looks into `loads`, `stores` or `window` with one comparison: a page's number
-// and the mode that asks are one key. What is there of data says what the first level says, of code
-// what the second does, or less: costs and outcomes follow from the TLBs alone.
+// The interpreter looks into quick tables of loads, stores and code first, with a single
+// comparison: their key is a page's number and the mode that asks. They hold no more data than the
+// first level does, and no more code than the second: costs and outcomes follow from the TLBs
+// alone.
 //
-// Interface: key() of an address; insert() what a walk has found; promote() what is used; keep()
-// what the TLBs have answered; flush(). The walk itself is the hart's (hart/translate.hh), for it
-// accesses memory.
+// Interface: key() of an address; insert() a walk's result into the TLBs, promote() it to the first
+// level; cache() what they have answered for the interpreter; flush(). The walk itself is the
+// hart's (hart/translation.hh), for it accesses memory.
 #pragma once
 
 #include <array>
@@ -24,11 +25,11 @@ struct Walk {
   bool active = false;
   bool waits = false;     // its access has been answered `later`,
   bool answered = false;  // and since with `value`
-  bool updates = false;   // it writes the entry it has found back, touched
+  bool updates = false;   // it writes its leaf back, touched
   Right right = Right::read;
   unsigned level = 0;
   uint64_t address = 0, table = 0, value = 0;
-  Pte found;
+  Pte pte{};  // the leaf that it updates
 };
 
 template <class Instruction>
@@ -73,30 +74,30 @@ class Mmu {
   uint64_t key(uint64_t address) const { return address >> kPageShift | context_; }
   uint64_t code_key(uint64_t pc) const { return pc >> kPageShift | code_context_; }
 
-  const Quick& load(uint64_t address) const { return loads_[place(address)]; }
-  const Quick& store(uint64_t address) const { return stores_[place(address)]; }
+  const Quick& load(uint64_t address) const { return loads_[slot(address)]; }
+  const Quick& store(uint64_t address) const { return stores_[slot(address)]; }
   // The instruction at an address of the present page, or null.
   Instruction* find(uint64_t pc) const {
     return code_key(pc) == window.key ? &window.page[pc % kPageBytes / 2] : nullptr;
   }
   // Another page where it was lately. False: it has to be translated.
   bool look(uint64_t pc) {
-    const Window& known = windows_[place(pc)];
-    if (known.key != code_key(pc)) return false;
-    window = known;
+    const Window& cached = windows_[slot(pc)];
+    if (cached.key != code_key(pc)) return false;
+    window = cached;
     return true;
   }
 
   // What the level says that is asked first; the second has no latency for code.
-  Tlb::Found find(uint64_t address, uint16_t asid, Right right) const {
+  Tlb::Hit find(uint64_t address, uint16_t asid, Right right) const {
     return (right == Right::execute ? tlb : first).find(address, asid);
   }
-  void keep(uint64_t address, uint64_t physical, Right right) {
+  void cache(uint64_t address, uint64_t physical, Right right) {
     auto& of = right == Right::write ? stores_ : loads_;
-    of[place(address)] = {key(address), physical - address};
+    of[slot(address)] = {key(address), physical - address};
   }
-  void keep(uint64_t pc, Instruction* page, uint64_t physical) {
-    window = windows_[place(pc)] = {code_key(pc), page, physical & ~(kPageBytes - 1)};
+  void cache(uint64_t pc, Instruction* page, uint64_t physical) {
+    window = windows_[slot(pc)] = {code_key(pc), page, physical & ~(kPageBytes - 1)};
   }
 
   // An access is about to be made at this physical address.
@@ -114,8 +115,8 @@ class Mmu {
     forget_code(tlb.gone());
   }
   // What the second level has goes into the first, too.
-  void promote(uint64_t address, Tlb::Found found) {
-    const bool all = first.insert(address, found.size, found.entry->pte, found.entry->asid);
+  void promote(uint64_t address, Tlb::Hit hit) {
+    const bool all = first.insert(address, hit.size, hit.entry->pte, hit.entry->asid);
     if (all) return forget_data();
     forget_data(address);
     forget_data(first.gone());
@@ -144,23 +145,23 @@ class Mmu {
   }
 
  private:
-  static constexpr std::size_t kPlaces = 256;
-  static std::size_t place(uint64_t address) {
+  static constexpr std::size_t kSlots = 256;
+  static std::size_t slot(uint64_t address) {
     const uint64_t page = address >> kPageShift;
-    return (page ^ page >> 8) % kPlaces;
+    return (page ^ page >> 8) % kSlots;
   }
   void forget_data() {
     loads_.fill({kNone, 0});
     stores_.fill({kNone, 0});
   }
   void forget_data(uint64_t address) {
-    loads_[place(address)].key = stores_[place(address)].key = kNone;
+    loads_[slot(address)].key = stores_[slot(address)].key = kNone;
   }
-  void forget_code(uint64_t address) { windows_[place(address)].key = window.key = kNone; }
+  void forget_code(uint64_t address) { windows_[slot(address)].key = window.key = kNone; }
 
   uint64_t context_ = 0, code_context_ = 0;
-  std::array<Quick, kPlaces> loads_, stores_;
-  std::array<Window, kPlaces> windows_;
+  std::array<Quick, kSlots> loads_, stores_;
+  std::array<Window, kSlots> windows_;
 };
 
 }  // namespace uncore

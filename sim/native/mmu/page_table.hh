@@ -1,7 +1,7 @@
 // What is in a page table: Sv39 and Sv48, as the RISC-V privileged manual lays them out.
 //
 // Interface: Pte, one entry; Satp, where the root is and in how many levels; Right, what an access
-// wants; View, as whom it asks.
+// does; View, who asks.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ inline constexpr uint64_t kPageBytes = uint64_t{1} << kPageShift;
 
 enum class Right : uint8_t { read, write, execute };
 
-// As whom an access asks: user or supervisor, with sstatus.SUM and MXR.
+// The asker of an access: user or supervisor, with sstatus.SUM and MXR.
 struct View {
   bool user = false, sum = false, mxr = false;
 };

@@ -1,7 +1,7 @@
-// A hart's TLB: what page-table walks have found.
+// A hart's TLB: results of page-table walks.
 //
 // Sets for each size of page, their ways replaced in turn; so which entry goes does not depend
-// on how often others were used, and whoever keeps a copy of an entry need not tell when it does.
+// on how often others were used, and a user of a copy of an entry need not report it.
 //
 // Interface: find, insert, flush (an address or all, an address space or all). Invariant: a page of
 // an address space is there at most once.
@@ -18,7 +18,7 @@
 
 namespace uncore {
 
-// Of two levels; times in the unit of Hart::clock.
+// Two levels; times in the unit of Hart::clock.
 struct TlbSpec {
   uint32_t first, second;         // entries for pages of 4 KiB
   uint64_t latency;               // of a translation that only the second has
@@ -43,12 +43,12 @@ class Tlb {
   }
 
   // Where an address is, and the entry that says so.
-  struct Found {
+  struct Hit {
     const Entry* entry = nullptr;
     uint64_t address = 0;
     unsigned size = 0;
   };
-  Found find(uint64_t address, uint16_t asid) const {
+  Hit find(uint64_t address, uint16_t asid) const {
     for (unsigned size = 0; size < kSizes; ++size) {
       const unsigned shift = shift_of(size);
       const uint64_t page = address >> shift;

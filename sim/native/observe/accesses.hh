@@ -16,7 +16,7 @@ namespace uncore {
 
 class Accesses {
  public:
-  struct One {
+  struct Access {
     uint64_t number, pc, address;  // number: of its instruction, in the hart
     uint64_t size;
     bool reads, writes;
@@ -25,23 +25,23 @@ class Accesses {
 
   explicit Accesses(std::size_t harts) : of_(harts) {}
 
-  void note(uint32_t hart, const One& access) {
-    std::deque<One>& all = of_[hart];
+  void note(uint32_t hart, const Access& access) {
+    std::deque<Access>& all = of_[hart];
     if (all.size() == kMost) all.pop_front();
     all.push_back(access);
   }
   // A store has left the buffer.
   void seen(uint32_t hart, uint64_t number, Time when) {
-    const auto found = std::ranges::lower_bound(of_[hart], number, {}, &One::number);
-    if (found != of_[hart].end() && found->number == number) found->seen = when;
+    const auto entry = std::ranges::lower_bound(of_[hart], number, {}, &Access::number);
+    if (entry != of_[hart].end() && entry->number == number) entry->seen = when;
   }
 
-  const std::vector<std::deque<One>>& of_harts() const { return of_; }
+  const std::vector<std::deque<Access>>& of_harts() const { return of_; }
 
  private:
   static constexpr std::size_t kMost = 1 << 16;
 
-  std::vector<std::deque<One>> of_;
+  std::vector<std::deque<Access>> of_;
 };
 
 }  // namespace uncore

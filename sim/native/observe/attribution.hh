@@ -5,43 +5,28 @@
 // here decides anything. With it a core takes its slow path for every access, so that without it
 // the fast one costs nothing.
 //
-// A miss is *needless* if its copy had been taken by another core, and until it is taken again the
-// core touches no byte that others have written since, and writes none that others have touched:
-// then the line moved, but no value did. These are the useless misses of Dubois et al., "The
-// Detection and Elimination of Useless Misses in Multiprocessors" (1993), byte by byte.
-//
 // Invariant: what harts waited is in exactly one row, so the rows' sum is `waited_in_all`.
 #pragma once
 
-#include <tsl/robin_map.h>
-
-#include <array>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <vector>
 
 #include "coherence/message.hh"
-#include "time/queue.hh"
 #include "observe/critical_path.hh"
+#include "observe/line_copies.hh"
+#include "observe/uses.hh"
+#include "time/queue.hh"
 
 namespace uncore {
-
-struct Use {
-  uint64_t line = 0, pc = 0;
-  uint32_t hart = 0;
-  int64_t kind = 0;  // of operation, or Attribution::kBetween, kOutside
-  uint64_t reads = 0, writes = 0, misses = 0, needless = 0;
-  Time waited = 0, needlessly = 0, critical = 0;
-  uint64_t read = 0, written = 0;  // bytes of the line, a bit each
-};
 
 class Attribution {
  public:
   // Within the region of interest, but no operation was begun; outside of it.
   static constexpr int64_t kBetween = -1, kOutside = -2;
 
-  explicit Attribution(std::size_t harts) : path(harts), harts_(harts) {}
+  explicit Attribution(std::size_t harts)
+      : path(harts), harts_(harts), uses_(harts), copies_(uses_) {}
 
   CriticalPath path;
 
@@ -56,7 +41,7 @@ class Attribution {
   void missed(uint32_t hart) { harts_[hart].missing = true; }
   // The same for stores: one enters the buffer; the oldest but so many misses, and is performed.
   void buffered(uint32_t hart, uint64_t pc, Time now) {
-    harts_[hart].stores.push_back({pc, of(hart), path.now(hart, now)});
+    harts_[hart].stores.push_back({pc, harts_[hart].kind, path.now(hart, now)});
   }
   void missed_store(uint32_t hart, std::size_t older) { harts_[hart].stores[older].missing = true; }
   // `waits`: the hart stands still until this store is gone.
@@ -78,63 +63,27 @@ class Attribution {
   void repeated(uint32_t hart, Agent core, uint64_t turns);
 
   // --- copies ---
-  // What a probe takes from a core.
-  struct Loss {
-    bool copy = false, right = false;
-  };
-  void transferred(uint64_t number, Agent from, Agent to);
-  void probed(Agent core, uint64_t number, bool invalidates, Loss loss);
-  void filled(Agent core, uint64_t number, bool writable);
-  void evicted(Agent core, uint64_t number);
+  using Loss = LineCopies::Loss;
+  void transferred(uint64_t line, Agent from, Agent to) { copies_.transferred(line, from, to); }
+  void probed(Agent core, uint64_t line, bool invalidates, Loss loss) {
+    copies_.probed(core, line, invalidates, loss);
+  }
+  void filled(Agent core, uint64_t line, bool writable) { copies_.filled(core, line, writable); }
+  void evicted(Agent core, uint64_t line) { copies_.evicted(core, line); }
 
   // --- operations (uc_start, uc_kind, uc_op, uc_roi) ---
   void marked(uint32_t hart, unsigned code, uint64_t value, Time now);
 
   // --- the outcome ---
   void finish();  // no copy is taken any more
-  const std::vector<Use>& uses() const { return uses_; }
-  struct Passed {
-    uint64_t line;
-    Agent from, to;
-    uint64_t times;
-  };
-  std::vector<Passed> passed() const;
-  std::vector<std::pair<uint64_t, uint64_t>> invalidations() const;  // by line
+  const std::vector<Use>& uses() const { return uses_.rows(); }
+  const LineCopies& copies() const { return copies_; }
 
  private:
-  // The two last cores that did something to a byte, and when.
-  struct Recent {
-    Agent who[2] = {kNobody, kNobody};
-    uint64_t at[2] = {0, 0};
-    void note(Agent core, uint64_t now);
-    bool others_since(Agent core, uint64_t then) const { return at[who[0] == core] > then; }
-  };
-  struct History {
-    std::array<Recent, 64> touched, written;
-  };
-  // A miss that has moved no value yet: what would be a value, and whose miss it was.
-  struct Suspect {
-    std::size_t use;
-    Time waited;
-    uint64_t written, touched;
-  };
-  // What a core has of a line; times are those of `clock_`, 0: never taken away.
-  struct Held {
-    uint64_t copy_lost = 0, right_lost = 0;
-    uint64_t written = 0, touched = 0;  // by others while it was away
-    bool returned = false;              // the copy had been taken away before it came
-    std::vector<Suspect> suspects;
-  };
-  struct Shared {
-    uint64_t invalidations = 0;
-    tsl::robin_map<uint64_t, uint64_t> passed;  // from << 32 | to
-    std::unique_ptr<History> history;           // since a copy was first taken away
-    tsl::robin_map<Agent, Held> held;
-  };
   struct Buffered {
     uint64_t pc;
     int64_t kind;
-    CriticalPath::Place entered;
+    CriticalPath::Point entered;
     bool missing = false;
   };
   struct Turn {
@@ -149,28 +98,15 @@ class Attribution {
     uint64_t instructions = 0;
     std::deque<Buffered> stores;
     std::vector<Turn> turn;
-    struct Recall {
-      uint64_t line = ~uint64_t{0}, pc = 0;
-      int64_t kind = 0;
-      std::size_t use = 0;
-    };
-    std::array<Recall, 64> recalls;                           // the row of a pc's last access
-    tsl::robin_map<uint64_t, std::vector<std::size_t>> rows;  // by line and pc, mixed
   };
 
-  int64_t of(uint32_t hart) const { return harts_[hart].kind; }
-  std::size_t row(uint32_t hart, uint64_t line, uint64_t pc, int64_t kind);
   Time stop_waiting(Hart& hart, Time now);
   std::size_t count(uint32_t hart, Agent core, const Access& access, int64_t kind, bool missed,
                     Time waited);
-  void judge(Agent core, std::size_t use, uint64_t bytes, bool writes, bool missed, Time waited);
-  Shared& line(uint64_t number);
-  void condemn(Held& held);
 
   std::vector<Hart> harts_;
-  std::vector<Use> uses_;
-  tsl::robin_map<uint64_t, std::unique_ptr<Shared>> shared_;
-  uint64_t clock_ = 0;  // orders what happens to a line
+  Uses uses_;
+  LineCopies copies_;
 };
 
 }  // namespace uncore

@@ -37,11 +37,11 @@ void each_column(const std::vector<Use>&, Put put) {
 }
 
 template <class Put>
-void each_column(const std::vector<Attribution::Passed>&, Put put) {
-  put("line", [](const Attribution::Passed& p) { return p.line << kLineShift; });
-  put("source", [](const Attribution::Passed& p) { return p.from; });
-  put("target", [](const Attribution::Passed& p) { return p.to; });
-  put("times", [](const Attribution::Passed& p) { return p.times; });
+void each_column(const std::vector<LineCopies::Passed>&, Put put) {
+  put("line", [](const LineCopies::Passed& p) { return p.line << kLineShift; });
+  put("source", [](const LineCopies::Passed& p) { return p.from; });
+  put("target", [](const LineCopies::Passed& p) { return p.to; });
+  put("times", [](const LineCopies::Passed& p) { return p.times; });
 }
 
 template <class Put>
@@ -131,21 +131,21 @@ void each_column(const std::vector<Trace::Event>&, Put put) {
 }
 
 template <class Put>
-void each_column(const std::vector<Transaction>&, Put put) {
-  put("requester", [](const Transaction& t) { return t.name.requester; });
-  put("number", [](const Transaction& t) { return t.name.number; });
-  put("resolver", [](const Transaction& t) { return t.resolver; });
-  put("line", [](const Transaction& t) { return t.line << kLineShift; });
-  put("op", [](const Transaction& t) { return request_of(t.op); });
-  put("owner", [](const Transaction& t) { return t.owner; });
-  put("source", [](const Transaction& t) { return t.source; });
-  put("right", [](const Transaction& t) { return t.right; });
-  put("probes", [](const Transaction& t) { return t.probes; });
-  put("request", [](const Transaction& t) { return t.request; });
-  put("open", [](const Transaction& t) { return t.open; });
-  put("probe", [](const Transaction& t) { return t.probe; });
-  put("data", [](const Transaction& t) { return t.data; });
-  put("close", [](const Transaction& t) { return t.close; });
+void each_column(const std::vector<Log::Record>&, Put put) {
+  put("requester", [](const Log::Record& t) { return t.name.requester; });
+  put("number", [](const Log::Record& t) { return t.name.number; });
+  put("resolver", [](const Log::Record& t) { return t.resolver; });
+  put("line", [](const Log::Record& t) { return t.line << kLineShift; });
+  put("op", [](const Log::Record& t) { return request_of(t.op); });
+  put("owner", [](const Log::Record& t) { return t.owner; });
+  put("source", [](const Log::Record& t) { return t.source; });
+  put("right", [](const Log::Record& t) { return t.right; });
+  put("probes", [](const Log::Record& t) { return t.probes; });
+  put("request", [](const Log::Record& t) { return t.request; });
+  put("open", [](const Log::Record& t) { return t.open; });
+  put("probe", [](const Log::Record& t) { return t.probe; });
+  put("data", [](const Log::Record& t) { return t.data; });
+  put("close", [](const Log::Record& t) { return t.close; });
 }
 
 // The tables of a trace, by name.

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "storage/line_map.hh"
 #include "spec/agents.hh"
+#include "storage/line_map.hh"
 
 namespace uncore {
 

@@ -24,7 +24,7 @@ class CriticalPath {
  public:
   using Step = uint32_t;
   // A point of the path of a hart, or of a store that has left it.
-  struct Place {
+  struct Point {
     Time at;
     Step last;  // the wait that came before; 0: none
   };
@@ -35,9 +35,9 @@ class CriticalPath {
   // looked at it at least; `use` is its row.
   void waited(uint32_t hart, uint64_t line, std::size_t use, Time since, Time now) {
     Hart& h = harts_[hart];
-    const Place* write = cause(hart, line, h.woken ? std::min(since, h.woken) : since, now);
+    const Point* write = cause(hart, line, h.woken ? std::min(since, h.woken) : since, now);
     if (!write && since == now) return;  // what it slept for is on another line
-    h.last = add(write ? *write : Place{since, h.last}, use, now);
+    h.last = add(write ? *write : Point{since, h.last}, use, now);
     h.woken = 0;
   }
   // It slept in a loop (S1), and its copy was taken away, or a sibling wrote the line.
@@ -45,11 +45,11 @@ class CriticalPath {
   bool has_woken(uint32_t hart) const { return harts_[hart].woken != 0; }
 
   // A store enters the buffer, and leaves it when the line has come.
-  Place now(uint32_t hart, Time now) const { return {now, harts_[hart].last}; }
-  void drained(uint32_t hart, uint64_t line, std::size_t use, Place entered, bool waits, Time now) {
+  Point now(uint32_t hart, Time now) const { return {now, harts_[hart].last}; }
+  void drained(uint32_t hart, uint64_t line, std::size_t use, Point entered, bool waits, Time now) {
     Hart& h = harts_[hart];
     if (h.drained.at > entered.at) entered = h.drained;
-    const Place* write = cause(hart, line, entered.at, now);
+    const Point* write = cause(hart, line, entered.at, now);
     entered.last = add(write ? *write : entered, use, now);
     h.drained = {now, entered.last};
     written_[line] = {hart, h.drained};
@@ -80,23 +80,23 @@ class CriticalPath {
   };
   struct Write {
     uint32_t hart;
-    Place place;
+    Point point;
   };
   struct Hart {
     Step last = 0;
     Time woken = 0;   // since when it would have waited; 0: it did not sleep
-    Place drained{};  // its youngest store that has left the buffer
+    Point drained{};  // its youngest store that has left the buffer
   };
 
   // Another hart's write that a wait since then hangs on; null: it hangs on the hart itself.
-  const Place* cause(uint32_t hart, uint64_t line, Time since, Time now) const {
-    const auto found = written_.find(line);
-    if (found == written_.end()) return nullptr;
-    const Write& write = found->second;
-    const bool since_then = write.place.at >= since && write.place.at <= now;
-    return write.hart != hart && since_then ? &write.place : nullptr;
+  const Point* cause(uint32_t hart, uint64_t line, Time since, Time now) const {
+    const auto last = written_.find(line);
+    if (last == written_.end()) return nullptr;
+    const Write& write = last->second;
+    const bool since_then = write.point.at >= since && write.point.at <= now;
+    return write.hart != hart && since_then ? &write.point : nullptr;
   }
-  Step add(Place from, std::size_t use, Time now) {
+  Step add(Point from, std::size_t use, Time now) {
     if (now == from.at) return from.last;
     steps_.push_back({from.last, static_cast<uint32_t>(use), from.at, now});
     return static_cast<Step>(steps_.size() - 1);
@@ -106,7 +106,7 @@ class CriticalPath {
   std::vector<Wait> steps_;                  // the first stands for none
   tsl::robin_map<uint64_t, Write> written_;  // the last one to each line
   Time begin_ = kNever;
-  Place end_{};
+  Point end_{};
 };
 
 }  // namespace uncore

@@ -6,14 +6,14 @@
 namespace uncore {
 
 // Null for what is no child's request: recalls, and the reads and writes of memory (L1).
-Transaction* Log::find(RequestName name) {
-  const auto found = under_way_.find(key(name));
-  return found == under_way_.end() ? nullptr : &all_[found->second];
+Log::Record* Log::find(RequestName name) {
+  const auto record = under_way_.find(key(name));
+  return record == under_way_.end() ? nullptr : &all_[record->second];
 }
 
 void Log::requested(RequestName name, Kind op, Agent resolver, uint64_t line, Time when) {
   under_way_[key(name)] = all_.size();
-  Transaction& t = all_.emplace_back();
+  Record& t = all_.emplace_back();
   t.name = name;
   t.op = op;
   t.resolver = resolver;
@@ -22,43 +22,43 @@ void Log::requested(RequestName name, Kind op, Agent resolver, uint64_t line, Ti
 }
 
 void Log::opened(RequestName name, Agent owner, Time when) {
-  if (Transaction* t = find(name)) t->open = static_cast<int64_t>(when), t->owner = owner;
+  if (Record* t = find(name)) t->open = static_cast<int64_t>(when), t->owner = owner;
 }
 
 void Log::probed(RequestName name, Time when) {
-  Transaction* t = find(name);
+  Record* t = find(name);
   if (t && t->probes++ == 0) t->probe = static_cast<int64_t>(when);
 }
 
 void Log::supplied(RequestName name, Agent source) {
-  Transaction* t = find(name);
+  Record* t = find(name);
   if (t && t->op != Kind::Put) t->source = source;
 }
 
 void Log::closed(RequestName name, State right, Time when) {
-  Transaction* t = find(name);
+  Record* t = find(name);
   if (!t) return;
   t->close = static_cast<int64_t>(when);
   t->right = right;
-  if (t->data != Transaction::kNot) under_way_.erase(key(name));
+  if (t->data != Record::kNot) under_way_.erase(key(name));
 }
 
 void Log::arrived(RequestName name, Time when) {
-  Transaction* t = find(name);
+  Record* t = find(name);
   if (!t) return;
   t->data = static_cast<int64_t>(when);
-  if (t->close != Transaction::kNot) under_way_.erase(key(name));
+  if (t->close != Record::kNot) under_way_.erase(key(name));
 }
 
-std::vector<Transaction> Log::records() const {
-  std::vector<Transaction> done;
+std::vector<Log::Record> Log::records() const {
+  std::vector<Record> done;
   std::copy_if(all_.begin(), all_.end(), std::back_inserter(done),
-               [](const Transaction& t) { return t.close != Transaction::kNot; });
-  const auto place = [](const Transaction& t) {
+               [](const Record& t) { return t.close != Record::kNot; });
+  const auto rank = [](const Record& t) {
     return std::tuple(t.request, t.name.requester, t.name.number);
   };
   std::sort(done.begin(), done.end(),
-            [&](const Transaction& a, const Transaction& b) { return place(a) < place(b); });
+            [&](const Record& a, const Record& b) { return rank(a) < rank(b); });
   return done;
 }
 

@@ -1,7 +1,7 @@
-// The transaction log (section L of docs/model.md): what engines are compared by.
+// The transaction log (section L of docs/model.md), by which engines are compared.
 //
-// The engine tells it what happens to a request, named by requester and number; a record begins
-// when its request leaves and counts once the resolver has closed it. Nothing here decides
+// Requests are named by requester and number. A record begins when its request leaves and counts
+// once the resolver has closed it. Nothing here decides
 // anything.
 //
 // Interface: requested, opened, probed, supplied, closed, arrived as things happen; records() at
@@ -24,20 +24,21 @@ struct RequestName {
   uint32_t number = 0;
 };
 
-struct Transaction {
-  static constexpr int64_t kNot = -1;  // it has not happened
-
-  RequestName name;
-  Agent resolver = kNobody, owner = kNobody, source = kNobody;
-  Kind op = Kind::GetS;
-  State right = State::I;
-  uint64_t line = 0;
-  int64_t probes = 0;
-  int64_t request = kNot, open = kNot, probe = kNot, data = kNot, close = kNot;
-};
-
 class Log {
  public:
+  // A transaction.
+  struct Record {
+    static constexpr int64_t kNot = -1;  // it has not happened
+
+    RequestName name;
+    Agent resolver = kNobody, owner = kNobody, source = kNobody;
+    Kind op = Kind::GetS;
+    State right = State::I;
+    uint64_t line = 0;
+    int64_t probes = 0;
+    int64_t request = kNot, open = kNot, probe = kNot, data = kNot, close = kNot;
+  };
+
   // It leaves its requester for `resolver`.
   void requested(RequestName name, Kind op, Agent resolver, uint64_t line, Time when);
   void opened(RequestName name, Agent owner, Time when);
@@ -48,16 +49,16 @@ class Log {
   void arrived(RequestName name, Time when);
 
   // The transactions that closed, in the order of L8.
-  std::vector<Transaction> records() const;
+  std::vector<Record> records() const;
 
  private:
-  Transaction* find(RequestName name);
+  Record* find(RequestName name);
   static uint64_t key(RequestName name) {
     return static_cast<uint64_t>(name.requester) << 32 | name.number;
   }
 
-  std::vector<Transaction> all_;
-  tsl::robin_map<uint64_t, std::size_t> under_way_;  // request to its place in `all_`
+  std::vector<Record> all_;
+  tsl::robin_map<uint64_t, std::size_t> under_way_;  // request to its position in `all_`
 };
 
 }  // namespace uncore

@@ -5,7 +5,7 @@ namespace uncore {
 // What is about a register belongs to no line.
 void Trace::sent(uint32_t packet, const Sent& m) {
   if (packet >= under_way_.size()) under_way_.resize(packet + 1, kNone);
-  const bool chosen = m.kind >= kRegister ? within(m.sent) : wanted(m.header.line, m.sent);
+  const bool chosen = m.kind >= kRegister ? within(m.sent) : selected(m.header.line, m.sent);
   under_way_[packet] = chosen ? static_cast<uint32_t>(messages.size()) : kNone;
   if (chosen) messages.push_back(m);
 }

@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "coherence/message.hh"
+#include "spec/spec.hh"
 #include "storage/bytes.hh"
 #include "time/queue.hh"
-#include "spec/spec.hh"
 
 namespace uncore {
 
@@ -91,7 +91,7 @@ class Trace {
     Time from, until;
   };
   void holds(Agent agent, uint64_t line, Time from, Time until) {
-    if (wanted(line, from)) all_holds.push_back({agent, line, from, until});
+    if (selected(line, from)) all_holds.push_back({agent, line, from, until});
   }
 
   // --- what a resolver finds when a request has its turn (resolver.table) ---
@@ -106,7 +106,7 @@ class Trace {
     uint32_t sharers;
   };
   void turn(const Turn& t) {
-    if (wanted(t.line, t.at)) turns.push_back(t);
+    if (selected(t.line, t.at)) turns.push_back(t);
   }
 
   // --- accesses, when they are performed ---
@@ -119,7 +119,7 @@ class Trace {
     uint64_t found, left;  // the bytes before and after it
   };
   void performed(const Access& a) {
-    if (wanted(a.address >> kLineShift, a.at)) accesses.push_back(a);
+    if (selected(a.address >> kLineShift, a.at)) accesses.push_back(a);
   }
   // A store enters its hart's buffer; the oldest but so many leaves it.
   void buffered(uint32_t hart, uint64_t pc, Time now) { buffered_[hart].push_back({pc, now}); }
@@ -163,7 +163,9 @@ class Trace {
 
  private:
   bool within(Time t) const { return t >= from_ && t <= until_; }
-  bool wanted(uint64_t line, Time t) const { return within(t) && (lines_.empty() || listed(line)); }
+  bool selected(uint64_t line, Time t) const {
+    return within(t) && (lines_.empty() || listed(line));
+  }
   bool listed(uint64_t line) const { return std::ranges::binary_search(lines_, line); }
   uint32_t under_way(uint32_t packet) const {
     return packet < under_way_.size() ? under_way_[packet] : kNone;
@@ -172,7 +174,7 @@ class Trace {
 
   const Time from_, until_;
   std::vector<uint64_t> lines_;      // none: all
-  std::vector<uint32_t> under_way_;  // by packet: its place in `messages`
+  std::vector<uint32_t> under_way_;  // by packet: its position in `messages`
   std::vector<std::deque<std::pair<uint64_t, Time>>> buffered_;    // by hart: pc, since
   tsl::robin_map<uint64_t, tsl::robin_map<Agent, State>> before_;  // by line: before the window
 };

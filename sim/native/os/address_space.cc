@@ -62,7 +62,7 @@ void AddressSpace::map(uint64_t begin, uint64_t end, unsigned rights) {
   areas_[begin] = {end, rights};
 }
 
-bool AddressSpace::allow(uint64_t begin, uint64_t end, unsigned rights) {
+bool AddressSpace::protect(uint64_t begin, uint64_t end, unsigned rights) {
   if (!is_mapped(begin, end)) return false;
   cut(begin);
   cut(end);
@@ -71,22 +71,20 @@ bool AddressSpace::allow(uint64_t begin, uint64_t end, unsigned rights) {
   return true;
 }
 
-// In their order, whatever the tables'.
-void AddressSpace::each_touched(uint64_t begin, uint64_t end,
-                                const std::function<void(uint64_t)>& what) const {
-  std::vector<uint64_t> found;
-  const auto within = [&](uint64_t page) {
-    if (page * kPage - begin < end - begin) found.push_back(page * kPage);
+std::vector<uint64_t> AddressSpace::touched_pages(uint64_t begin, uint64_t end) const {
+  std::vector<uint64_t> touched_here;
+  const auto add = [&](uint64_t page) {
+    if (page * kPage - begin < end - begin) touched_here.push_back(page * kPage);
   };
   if (end - begin < touched()) {
     for (uint64_t page = begin / kPage; page < end / kPage; ++page)
-      if (pages_.contains(page) || hidden_.contains(page)) within(page);
+      if (pages_.contains(page) || hidden_.contains(page)) add(page);
   } else {
-    std::ranges::for_each(pages_, within);
-    std::ranges::for_each(hidden_, within);
+    std::ranges::for_each(pages_, add);
+    std::ranges::for_each(hidden_, add);
   }
-  std::ranges::sort(found);
-  std::ranges::for_each(found, what);
+  std::ranges::sort(touched_here);
+  return touched_here;
 }
 
 }  // namespace uncore

@@ -1,19 +1,19 @@
-// The memory of a process: which addresses it has, and which pages of them it has touched.
+// Which addresses a process has, and which pages of them it has touched.
 //
 // An address of the program is the address of its line: nothing is translated, and a page has its
-// node when it is first touched. So memory that is not touched costs nothing.
+// node when it is first touched. So memory that is not touched costs nothing (K1, K2).
 //
-// Interface: take() a place; map(), unmap(), allow(); area_at(); present() pages, touch() one,
-// each_touched() of a span. Whoever unmaps a page sees to it that it is zero when it comes back.
+// Interface: find_room(); map(), unmap(), protect(); area_at(); present() pages, touch() a page,
+// touched_pages() of a range. Whoever unmaps a page sees to it that it is zero when it comes back.
 //
 // Invariant: areas are disjoint, and begin and end at pages; present pages lie in areas.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <unordered_set>
+#include <vector>
 
 namespace uncore {
 
@@ -39,7 +39,7 @@ class AddressSpace {
   void map(uint64_t begin, uint64_t end, unsigned rights);
   void unmap(uint64_t begin, uint64_t end);
   // False: not all of it is mapped.
-  bool allow(uint64_t begin, uint64_t end, unsigned rights);
+  bool protect(uint64_t begin, uint64_t end, unsigned rights);
   bool is_mapped(uint64_t begin, uint64_t end) const;
   std::optional<Area> area_at(uint64_t address) const;
 
@@ -58,7 +58,8 @@ class AddressSpace {
     hidden_.erase(address / kPage);
   }
   uint64_t touched() const { return (pages_.size() + hidden_.size()) * kPage; }
-  void each_touched(uint64_t begin, uint64_t end, const std::function<void(uint64_t)>& what) const;
+  // Their addresses, in order.
+  std::vector<uint64_t> touched_pages(uint64_t begin, uint64_t end) const;
 
  private:
   void cut(uint64_t at);

@@ -1,276 +1,246 @@
-// Calls about files, all of them read-only, and the console.
+// Calls about files.
 #include <algorithm>
 #include <array>
 #include <cstring>
 
 #include "os/calls.hh"
-#include "os/errors.hh"
+#include "os/file_kinds.hh"
+
+#undef W_OK  // of the host's <unistd.h>
 
 namespace uncore::calls {
 namespace {
 
-using Kind = Files::Open::Kind;
-constexpr uint64_t kHere = static_cast<uint64_t>(-100);                    // AT_FDCWD
-constexpr uint64_t kEmptyPath = 0x1000;                                    // AT_EMPTY_PATH
-constexpr uint64_t kAccessMode = 3, kCreate = 0x40, kDirectory = 0x10000;  // O_...
-constexpr std::size_t kMost = 1 << 16;  // bytes of one read or write; programs ask again
-constexpr uint64_t kMostVectors = 1024;
-constexpr uint32_t kOfDirectory = 0040555, kOfFile = 0100444, kOfConsole = 0020620;
+constexpr uint64_t AT_FDCWD = static_cast<uint32_t>(-100), AT_EMPTY_PATH = 0x1000;
+constexpr uint64_t UIO_MAXIOV = 1024, W_OK = 2;
 
 // A path as a call gives it: from the root, a directory's descriptor, or the root as directory.
-Work path_of(Kernel& k, Task& t, uint64_t directory, uint64_t text, std::string& path) {
-  const int64_t failed = co_await k.copy_text(t, text, path);
+Work read_path(Linux& os, Task& t, uint64_t directory, uint64_t text, std::string& path) {
+  const int64_t failed = co_await os.memory.copy_text(t, text, path);
   if (failed < 0) co_return failed;
-  if (path.empty()) co_return kNoEntry;
+  if (path.empty()) co_return -ENOENT;
   if (path[0] == '/') co_return 0;
-  if (directory == kHere) {
-    path = k.process_directory() + '/' + path;
+  if (static_cast<uint32_t>(directory) == AT_FDCWD) {
+    path = std::string(FileTree::kWorkingDirectory) + '/' + path;
     co_return 0;
   }
-  const Files::Open* const base = k.files.at(static_cast<uint32_t>(directory));
-  if (!base) co_return kBadDescriptor;
-  path = base->path + '/' + path;
+  const OpenFileRef base = os.files.at(static_cast<uint32_t>(directory));
+  if (!base) co_return -EBADF;
+  if (!base->node()) co_return -ENOTDIR;
+  path = std::string(base->node()->path) + '/' + path;
   co_return 0;
 }
 
-struct Stat {
-  uint64_t device, number;
-  uint32_t mode, links, user, group;
-  uint64_t of_device, pad;
-  int64_t size;
-  int32_t block, pad2;
-  int64_t blocks;
-  int64_t times[6];
-  uint32_t unused[2];
-};
-static_assert(sizeof(Stat) == 128);
-
-Stat stat_of(const Files::Node& node) {
-  Stat s{};
-  s.device = 1, s.number = node.number, s.links = 1, s.block = 4096;
-  s.mode = node.directory ? kOfDirectory : kOfFile;
-  s.size = static_cast<int64_t>(node.data.size());
-  s.blocks = (s.size + 511) / 512;
-  return s;
-}
-
-Stat stat_of_console() {
-  Stat s{};
-  s.device = 1, s.links = 1, s.block = 1024, s.mode = kOfConsole;
-  return s;
-}
-
-template <class T>
-std::span<const uint8_t> bytes_of(const T& value) {
-  return {reinterpret_cast<const uint8_t*>(&value), sizeof value};
-}
-
-Work say(Kernel& k, Task& t, const Files::Open* file, uint64_t from, uint64_t size) {
-  if (!file || file->kind != Kind::console || file->output == 0) co_return kBadDescriptor;
-  std::vector<uint8_t> text(std::min<uint64_t>(size, kMost));
-  const int64_t failed = co_await k.copy_in(t, from, text);
+// The file that a call names; null where the value is an error.
+Work find_file(Linux& os, Task& t, uint64_t directory, uint64_t text, const FileTree::Node*& node) {
+  std::string path;
+  const int64_t failed = co_await read_path(os, t, directory, text, path);
   if (failed < 0) co_return failed;
-  k.parts.services.console.text.append(text.begin(), text.end());
-  co_return static_cast<int64_t>(text.size());
+  node = os.files.tree.find(path);
+  co_return node ? 0 : -ENOENT;
 }
 
-Work give(Kernel& k, Task& t, const Files::Open* file, uint64_t offset, uint64_t to,
-          uint64_t size) {
-  if (!file) co_return kBadDescriptor;
-  if (file->kind == Kind::directory) co_return kIsADirectory;
-  if (file->kind == Kind::console) co_return 0;  // nothing is ever typed
-  const std::string_view data = k.files.find(file->path)->data;
-  const std::string_view part =
-      data.substr(std::min<uint64_t>(offset, data.size()), std::min<uint64_t>(size, kMost));
-  const auto* const bytes = reinterpret_cast<const uint8_t*>(part.data());
-  const int64_t failed = co_await k.copy_out(t, {bytes, part.size()}, to);
-  co_return failed < 0 ? failed : static_cast<int64_t>(part.size());
-}
-
-// Each part of a vector in turn, as far as it goes.
-template <class One>
-Work each(Kernel& k, Task& t, One one) {
+// The parts of a vector in turn, as far as they go; `transfer` does one.
+template <class Transfer>
+Work each(Linux& os, Task& t, Transfer transfer) {
   int64_t done = 0;
-  if (t.a[2] > kMostVectors) co_return kInvalid;
-  for (uint64_t i = 0; i < t.a[2]; ++i) {
-    std::array<uint64_t, 2> part{};
-    const std::span<uint8_t> bytes(reinterpret_cast<uint8_t*>(part.data()), sizeof part);
-    const int64_t failed = co_await k.copy_in(t, t.a[1] + i * sizeof part, bytes);
+  if (t.args[2] > UIO_MAXIOV) co_return -EINVAL;
+  for (uint64_t i = 0; i < t.args[2]; ++i) {
+    UserBuffer part{};  // struct iovec
+    const int64_t failed = co_await os.memory.read(t, t.args[1] + i * sizeof part, part);
     if (failed < 0) co_return failed;
-    if (part[1] == 0) continue;
-    const int64_t moved = co_await one(part[0], part[1]);
+    if (part.size == 0) continue;
+    const int64_t moved = co_await transfer(part);
     if (moved < 0) co_return done ? done : moved;
     done += moved;
-    if (static_cast<uint64_t>(moved) < part[1]) break;
+    if (static_cast<uint64_t>(moved) < part.size) break;
   }
   co_return done;
 }
 
 }  // namespace
 
-Work write(Kernel& k, Task& t) { co_return co_await say(k, t, k.files.at(t.a[0]), t.a[1], t.a[2]); }
-
-Work writev(Kernel& k, Task& t) {
-  const auto one = [&](uint64_t from, uint64_t size) {
-    return say(k, t, k.files.at(t.a[0]), from, size);
-  };
-  co_return co_await each(k, t, one);
+Work read(Linux& os, Task& t) {
+  const OpenFileRef file = os.files.at(t.args[0]);
+  if (!file) co_return -EBADF;
+  if (!UserMemory::is_range(t.args[1], t.args[2])) co_return -EFAULT;
+  co_return co_await file->read(os, t, {t.args[1], t.args[2]}, file->offset);
 }
 
-Work read(Kernel& k, Task& t) {
-  Files::Open* const file = k.files.at(t.a[0]);
-  const int64_t given = co_await give(k, t, file, file ? file->offset : 0, t.a[1], t.a[2]);
-  if (given > 0) file->offset += static_cast<uint64_t>(given);
-  co_return given;
+Work readv(Linux& os, Task& t) {
+  const OpenFileRef file = os.files.at(t.args[0]);
+  if (!file) co_return -EBADF;
+  const auto transfer = [&](UserBuffer part) { return file->read(os, t, part, file->offset); };
+  co_return co_await each(os, t, transfer);
 }
 
-Work pread64(Kernel& k, Task& t) {
-  co_return co_await give(k, t, k.files.at(t.a[0]), t.a[3], t.a[1], t.a[2]);
+Work pread64(Linux& os, Task& t) {
+  const OpenFileRef file = os.files.at(t.args[0]);
+  if (!file) co_return -EBADF;
+  if (!file->node()) co_return -ESPIPE;
+  if (!UserMemory::is_range(t.args[1], t.args[2])) co_return -EFAULT;
+  uint64_t at = t.args[3];
+  co_return co_await file->read(os, t, {t.args[1], t.args[2]}, at);
 }
 
-Work readv(Kernel& k, Task& t) {
-  Files::Open* const file = k.files.at(t.a[0]);
-  uint64_t offset = file ? file->offset : 0;
-  const auto one = [&](uint64_t to, uint64_t size) {
-    const uint64_t from = offset;
-    if (file && file->kind == Kind::file)
-      offset += std::min<uint64_t>({size, kMost, k.files.find(file->path)->data.size() - from});
-    return give(k, t, file, from, to, size);
-  };
-  const int64_t done = co_await each(k, t, one);
-  if (done > 0) file->offset += static_cast<uint64_t>(done);
-  co_return done;
+Work write(Linux& os, Task& t) {
+  const OpenFileRef file = os.files.at(t.args[0]);
+  if (!file) co_return -EBADF;
+  if (!UserMemory::is_range(t.args[1], t.args[2])) co_return -EFAULT;
+  co_return co_await file->write(os, t, {t.args[1], t.args[2]});
 }
 
-Work openat(Kernel& k, Task& t) {
-  std::string path;
-  const int64_t failed = co_await path_of(k, t, t.a[0], t.a[1], path);
+Work writev(Linux& os, Task& t) {
+  const OpenFileRef file = os.files.at(t.args[0]);
+  if (!file) co_return -EBADF;
+  const auto transfer = [&](UserBuffer part) { return file->write(os, t, part); };
+  co_return co_await each(os, t, transfer);
+}
+
+Work openat(Linux& os, Task& t) {
+  const FileTree::Node* node = nullptr;
+  const int64_t failed = co_await find_file(os, t, t.args[0], t.args[1], node);
+  if (failed == -ENOENT && (t.args[2] & O_CREAT)) co_return -EROFS;
   if (failed < 0) co_return failed;
-  const Files::Node* const node = k.files.find(path);
-  if (!node) co_return t.a[2] & kCreate ? kReadOnly : kNoEntry;
-  if ((t.a[2] & kAccessMode) != 0) co_return node->directory ? kIsADirectory : kReadOnly;
-  if ((t.a[2] & kDirectory) && !node->directory) co_return kNotADirectory;
-  const int64_t descriptor =
-      k.files.open({node->directory ? Kind::directory : Kind::file, Files::absolute(path), 0, 0});
-  co_return descriptor < 0 ? kTooManyFiles : descriptor;
+  if ((t.args[2] & O_ACCMODE) != O_RDONLY) co_return node->directory ? -EISDIR : -EROFS;
+  if ((t.args[2] & O_DIRECTORY) && !node->directory) co_return -ENOTDIR;
+  co_return os.files.open(std::make_shared<TreeFile>(*node), os.limits.descriptors());
 }
 
-Work close(Kernel& k, Task& t) { co_return k.files.close(t.a[0]) ? 0 : kBadDescriptor; }
+Work close(Linux& os, Task& t) { co_return os.files.close(t.args[0]) ? 0 : -EBADF; }
 
-Work dup(Kernel& k, Task& t) {
-  const Files::Open* const file = k.files.at(t.a[0]);
-  if (!file) co_return kBadDescriptor;
-  const int64_t descriptor = k.files.open(*file);
-  co_return descriptor < 0 ? kTooManyFiles : descriptor;
+Work dup(Linux& os, Task& t) {
+  const OpenFileRef file = os.files.at(t.args[0]);
+  if (!file) co_return -EBADF;
+  co_return os.files.open(file, os.limits.descriptors());
 }
 
-Work dup3(Kernel& k, Task& t) {
-  const Files::Open* const file = k.files.at(t.a[0]);
-  if (!file || t.a[1] > 2) co_return kBadDescriptor;  // a stream of the console, for another
-  const Files::Open copy = *file;
-  k.files.close(t.a[1]);
-  co_return k.files.open(copy);
+Work dup3(Linux& os, Task& t) {
+  const OpenFileRef file = os.files.at(t.args[0]);
+  if (t.args[0] == t.args[1] || (t.args[2] & ~uint64_t{O_CLOEXEC})) co_return -EINVAL;
+  if (!file || t.args[1] >= os.limits.descriptors()) co_return -EBADF;
+  os.files.set(t.args[1], file);
+  co_return static_cast<int64_t>(t.args[1]);
 }
 
-Work lseek(Kernel& k, Task& t) {
-  Files::Open* const file = k.files.at(t.a[0]);
-  if (!file) co_return kBadDescriptor;
-  if (file->kind == Kind::console) co_return kIllegalSeek;
-  const uint64_t size = file->kind == Kind::file ? k.files.find(file->path)->data.size() : 0;
-  const uint64_t bases[] = {0, file->offset, size};
-  if (t.a[2] > 2) co_return kInvalid;
-  const auto then = static_cast<int64_t>(bases[t.a[2]] + t.a[1]);
-  if (then < 0) co_return kInvalid;
-  file->offset = static_cast<uint64_t>(then);
-  co_return then;
+Work lseek(Linux& os, Task& t) {
+  constexpr uint64_t kLastOrigin = 2;  // SEEK_SET, SEEK_CUR, SEEK_END
+  const OpenFileRef file = os.files.at(t.args[0]);
+  if (!file) co_return -EBADF;
+  if (!file->node()) co_return -ESPIPE;
+  if (t.args[2] > kLastOrigin) co_return -EINVAL;
+  const uint64_t bases[] = {0, file->offset, file->node()->data.size()};
+  const auto next = static_cast<int64_t>(bases[t.args[2]] + t.args[1]);
+  if (next < 0) co_return -EINVAL;
+  file->offset = static_cast<uint64_t>(next);
+  co_return next;
 }
 
-Work getdents64(Kernel& k, Task& t) {
-  Files::Open* const file = k.files.at(t.a[0]);
-  if (!file) co_return kBadDescriptor;
-  if (file->kind != Kind::directory) co_return kNotADirectory;
-  const std::vector<std::string> names = k.files.entries(file->path);
+Work getdents64(Linux& os, Task& t) {
+  enum : uint8_t { DT_DIR = 4, DT_REG = 8 };
+  constexpr std::size_t kHead = 19;  // d_ino, d_off, d_reclen, d_type
+  const OpenFileRef file = os.files.at(t.args[0]);
+  if (!file) co_return -EBADF;
+  if (!file->node() || !file->node()->directory) co_return -ENOTDIR;
+  const FileTree& tree = os.files.tree;
+  const std::vector<std::string> names = tree.entries(*file->node());
   std::vector<uint8_t> all;
   for (; file->offset < names.size(); ++file->offset) {
     const std::string& name = names[file->offset];
-    const Files::Node* const node = k.files.find(file->path + '/' + name);
-    const std::size_t begin = all.size(), size = (19 + name.size() + 1 + 7) / 8 * 8;
-    if (begin + size > t.a[2]) break;
+    const FileTree::Node* const node = tree.find(std::string(file->node()->path) + '/' + name);
+    const std::size_t begin = all.size(), size = (kHead + name.size() + 1 + 7) / 8 * 8;
+    if (begin + size > t.args[2]) break;
     all.resize(begin + size);
     const uint64_t head[2] = {node->number, file->offset + 1};
     const auto length = static_cast<uint16_t>(size);
     std::memcpy(&all[begin], head, sizeof head);
     std::memcpy(&all[begin + 16], &length, sizeof length);
-    all[begin + 18] = node->directory ? 4 : 8;  // DT_DIR, DT_REG
-    std::memcpy(&all[begin + 19], name.data(), name.size());
+    all[begin + 18] = node->directory ? DT_DIR : DT_REG;
+    std::memcpy(&all[begin + kHead], name.data(), name.size());
   }
-  if (all.empty()) co_return file->offset < names.size() ? kInvalid : 0;
-  const int64_t failed = co_await k.copy_out(t, all, t.a[1]);
+  if (all.empty()) co_return file->offset < names.size() ? -EINVAL : 0;
+  const int64_t failed = co_await os.memory.copy_out(t, all, t.args[1]);
   co_return failed < 0 ? failed : static_cast<int64_t>(all.size());
 }
 
-Work fstat(Kernel& k, Task& t) {
-  const Files::Open* const file = k.files.at(t.a[0]);
-  if (!file) co_return kBadDescriptor;
-  const Stat s =
-      file->kind == Kind::console ? stat_of_console() : stat_of(*k.files.find(file->path));
-  co_return co_await k.copy_out(t, bytes_of(s), t.a[1]);
+Work fstat(Linux& os, Task& t) {
+  const OpenFileRef file = os.files.at(t.args[0]);
+  if (!file) co_return -EBADF;
+  const Stat s = file->stat();
+  co_return co_await os.memory.write(t, s, t.args[1]);
 }
 
-Work newfstatat(Kernel& k, Task& t) {
+Work newfstatat(Linux& os, Task& t) {
   std::string path;
-  const int64_t failed = co_await path_of(k, t, t.a[0], t.a[1], path);
-  if (failed == kNoEntry && path.empty() && (t.a[3] & kEmptyPath)) {
-    t.a[1] = t.a[2];
-    co_return co_await fstat(k, t);
+  const int64_t failed = co_await read_path(os, t, t.args[0], t.args[1], path);
+  if (failed == -ENOENT && path.empty() && (t.args[3] & AT_EMPTY_PATH)) {
+    t.args[1] = t.args[2];
+    co_return co_await fstat(os, t);
   }
   if (failed < 0) co_return failed;
-  const Files::Node* const node = k.files.find(path);
-  if (!node) co_return kNoEntry;
-  const Stat s = stat_of(*node);
-  co_return co_await k.copy_out(t, bytes_of(s), t.a[2]);
+  const FileTree::Node* const node = os.files.tree.find(path);
+  if (!node) co_return -ENOENT;
+  const Stat s = TreeFile::stat_of(*node);
+  co_return co_await os.memory.write(t, s, t.args[2]);
 }
 
-// As a kernel that does not know it; C libraries ask newfstatat then.
-Work statx(Kernel&, Task&) { co_return kNoCall; }
+// Refused as by a kernel that does not know it; C libraries ask newfstatat then.
+Work statx(Linux&, Task&) { co_return -ENOSYS; }
 
-Work faccessat(Kernel& k, Task& t) {
-  std::string path;
-  const int64_t failed = co_await path_of(k, t, t.a[0], t.a[1], path);
+Work faccessat(Linux& os, Task& t) {
+  const FileTree::Node* node = nullptr;
+  const int64_t failed = co_await find_file(os, t, t.args[0], t.args[1], node);
   if (failed < 0) co_return failed;
-  if (!k.files.find(path)) co_return kNoEntry;
-  co_return t.a[2] & 2 ? kReadOnly : 0;  // W_OK
+  co_return t.args[2] & W_OK ? -EROFS : 0;
 }
-Work faccessat2(Kernel& k, Task& t) { co_return co_await faccessat(k, t); }
+Work faccessat2(Linux& os, Task& t) { co_return co_await faccessat(os, t); }
 
 // The only link: /proc/self/exe.
-Work readlinkat(Kernel& k, Task& t) {
+Work readlinkat(Linux& os, Task& t) {
   std::string path;
-  const int64_t failed = co_await path_of(k, t, t.a[0], t.a[1], path);
+  const int64_t failed = co_await read_path(os, t, t.args[0], t.args[1], path);
   if (failed < 0) co_return failed;
-  if (Files::absolute(path) != "/proc/self/exe") co_return k.files.find(path) ? kInvalid : kNoEntry;
-  const std::vector<uint8_t>& name = k.process.name;
-  const std::span<const uint8_t> part(name.data(), std::min<std::size_t>(name.size(), t.a[3]));
-  const int64_t not_put = co_await k.copy_out(t, part, t.a[2]);
-  co_return not_put < 0 ? not_put : static_cast<int64_t>(part.size());
+  if (FileTree::absolute(path) != "/proc/self/exe")
+    co_return os.files.tree.find(path) ? -EINVAL : -ENOENT;
+  const std::vector<uint8_t>& name = os.around.process().name;
+  const std::span<const uint8_t> part(name.data(), std::min<std::size_t>(name.size(), t.args[3]));
+  const int64_t fault = co_await os.memory.copy_out(t, part, t.args[2]);
+  co_return fault < 0 ? fault : static_cast<int64_t>(part.size());
 }
 
-Work getcwd(Kernel& k, Task& t) {
-  const std::string here = k.process_directory();
-  if (t.a[1] < here.size() + 1) co_return kRange;
-  const auto* const bytes = reinterpret_cast<const uint8_t*>(here.c_str());
-  const int64_t failed = co_await k.copy_out(t, {bytes, here.size() + 1}, t.a[0]);
-  co_return failed < 0 ? failed : static_cast<int64_t>(here.size() + 1);
+Work getcwd(Linux& os, Task& t) {
+  const std::string path(FileTree::kWorkingDirectory);
+  const std::size_t size = path.size() + 1;
+  if (t.args[1] < size) co_return -ERANGE;
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(path.c_str());
+  const int64_t failed = co_await os.memory.copy_out(t, {bytes, size}, t.args[0]);
+  co_return failed < 0 ? failed : static_cast<int64_t>(size);
 }
 
-Work fcntl(Kernel& k, Task& t) {
-  constexpr uint64_t kDuplicate = 0, kGetFlags = 3, kDuplicateCloexec = 1030;
-  if (!k.files.at(t.a[0])) co_return kBadDescriptor;
-  if (t.a[1] == kDuplicate || t.a[1] == kDuplicateCloexec) co_return co_await dup(k, t);
-  co_return t.a[1] == kGetFlags&& k.files.at(t.a[0])->kind == Kind::console ? 2 : 0;
+// There is no exec, so that no descriptor needs to know whether it would be closed then.
+Work fcntl(Linux& os, Task& t) {
+  enum : uint64_t { F_DUPFD = 0, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC = 1030 };
+  const OpenFileRef file = os.files.at(t.args[0]);
+  if (!file) co_return -EBADF;
+  switch (t.args[1]) {
+    case F_DUPFD:
+    case F_DUPFD_CLOEXEC:
+      if (t.args[2] >= os.limits.descriptors()) co_return -EINVAL;
+      co_return os.files.open(file, os.limits.descriptors(), t.args[2]);
+    case F_GETFL:
+      co_return static_cast<int64_t>(file->flags);
+    case F_SETFL:
+      file->flags = (file->flags & ~uint64_t{O_NONBLOCK}) | (t.args[2] & O_NONBLOCK);
+      co_return 0;
+    case F_GETFD:
+    case F_SETFD:
+      co_return 0;
+    default:
+      co_return -EINVAL;
+  }
 }
 
 // Nothing is a terminal.
-Work ioctl(Kernel& k, Task& t) { co_return k.files.at(t.a[0]) ? kNoTerminal : kBadDescriptor; }
+Work ioctl(Linux& os, Task& t) { co_return os.files.at(t.args[0]) ? -ENOTTY : -EBADF; }
 
 }  // namespace uncore::calls

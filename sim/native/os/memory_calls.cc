@@ -1,16 +1,20 @@
-// Calls about memory. The kernel's lock of the address space is taken for what changes it.
+// Calls about memory. What changes the address space takes its lock (K4.2).
 #include <algorithm>
 
 #include "os/calls.hh"
-#include "os/errors.hh"
 
 namespace uncore::calls {
 namespace {
 
 using Space = AddressSpace;
-constexpr uint64_t kFixed = 0x10, kAnonymous = 0x20, kFixedNoReplace = 0x100000;  // MAP_...
-constexpr uint64_t kDontNeed = 4, kFree = 8;                                      // MADV_...
-constexpr int64_t kExists = -17;
+enum : uint64_t {
+  MAP_FIXED = 0x10,
+  MAP_ANONYMOUS = 0x20,
+  MAP_FIXED_NOREPLACE = 0x100000,
+  MADV_DONTNEED = 4,
+  MADV_FREE = 8,
+  PROT_NONE = 0,
+};
 constexpr uint64_t kAllRights = Space::read | Space::write | Space::execute;
 
 // Whole pages of the user's half.
@@ -19,106 +23,110 @@ bool is_sound(uint64_t begin, uint64_t size) {
          begin <= Space::kEnd - size;
 }
 
-// What the new pages of a file hold; nobody has seen them before.
-Work fill(Kernel& k, Task& t, uint64_t begin, uint64_t size) {
-  const Files::Open* const file = k.files.at(t.a[4]);
-  const std::string_view data = k.files.find(file->path)->data;
-  const uint64_t offset = std::min<uint64_t>(t.a[5], data.size());
-  const std::string_view part = data.substr(offset, size);
+// The new pages of a file; no thread has seen them before.
+Work fill(Linux& os, Task& t, const FileTree::Node& file, uint64_t begin, uint64_t size) {
+  const uint64_t offset = std::min<uint64_t>(t.args[5], file.data.size());
+  const std::string_view part = file.data.substr(offset, size);
   const auto* const bytes = reinterpret_cast<const uint8_t*>(part.data());
-  co_return co_await k.copy_out(t, {bytes, part.size()}, begin);
+  co_return co_await os.memory.copy_out(t, {bytes, part.size()}, begin);
 }
 
-Work place(Kernel& k, Task& t, uint64_t& begin, uint64_t size) {
-  const uint64_t flags = t.a[3];
-  begin = t.a[0];
-  if (flags & (kFixed | kFixedNoReplace)) {
-    if (!is_sound(begin, size)) co_return kInvalid;
-    if ((flags & kFixedNoReplace) && !k.space.is_free(begin, begin + size)) co_return kExists;
-    co_await k.drop_pages(t, begin, begin + size);
+// Finds the range that mmap maps: at the address that the call names, if it can be there.
+Work find_range(Linux& os, Task& t, uint64_t& begin, uint64_t size) {
+  const uint64_t flags = t.args[3];
+  begin = t.args[0];
+  if (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) {
+    if (!is_sound(begin, size)) co_return -EINVAL;
+    if ((flags & MAP_FIXED_NOREPLACE) && !os.memory.space.is_free(begin, begin + size))
+      co_return -EEXIST;
+    co_await os.memory.drop(t, begin, begin + size);
     co_return 0;
   }
-  if (!is_sound(begin, size) || begin == 0 || !k.space.is_free(begin, begin + size))
-    begin = k.space.find_room(size);
-  co_return begin ? 0 : kNoMemory;
+  if (!is_sound(begin, size) || begin == 0 || !os.memory.space.is_free(begin, begin + size))
+    begin = os.memory.space.find_room(size);
+  co_return begin ? 0 : -ENOMEM;
 }
 
 }  // namespace
 
-Work mmap(Kernel& k, Task& t) {
-  const uint64_t size = Space::up(t.a[1]);
-  const bool of_file = !(t.a[3] & kAnonymous);
-  if (size == 0 || size > Space::kEnd) co_return size ? kNoMemory : kInvalid;
-  if (of_file) {
-    const Files::Open* const file = k.files.at(t.a[4]);
-    if (!file || file->kind != Files::Open::Kind::file) co_return kBadDescriptor;
+Work mmap(Linux& os, Task& t) {
+  const uint64_t size = Space::up(t.args[1]);
+  const FileTree::Node* file = nullptr;
+  if (size == 0 || size > Space::kEnd) co_return size ? -ENOMEM : -EINVAL;
+  if (!(t.args[3] & MAP_ANONYMOUS)) {
+    const OpenFileRef open = os.files.at(t.args[4]);
+    if (!open) co_return -EBADF;
+    file = open->node();
+    if (!file || file->directory) co_return -ENODEV;
   }
-  co_await k.lock(t, Kernel::kSpaceLock);
+  co_await os.locks.lock(t, kernel_lines::kSpace);
   uint64_t begin = 0;
-  const int64_t failed = co_await place(k, t, begin, size);
-  if (failed == 0) k.space.map(begin, begin + size, t.a[2] & kAllRights);
-  co_await k.unlock(t, Kernel::kSpaceLock);
+  const int64_t failed = co_await find_range(os, t, begin, size);
+  if (failed == 0) os.memory.space.map(begin, begin + size, t.args[2] & kAllRights);
+  co_await os.locks.unlock(t, kernel_lines::kSpace);
   if (failed != 0) co_return failed;
-  if (of_file) co_await fill(k, t, begin, size);
+  if (file) co_await fill(os, t, *file, begin, size);
   co_return static_cast<int64_t>(begin);
 }
 
-Work munmap(Kernel& k, Task& t) {
-  const uint64_t begin = t.a[0], size = Space::up(t.a[1]);
-  if (!is_sound(begin, size)) co_return kInvalid;
-  co_await k.lock(t, Kernel::kSpaceLock);
-  co_await k.drop_pages(t, begin, begin + size);
-  k.space.unmap(begin, begin + size);
-  co_await k.unlock(t, Kernel::kSpaceLock);
+Work munmap(Linux& os, Task& t) {
+  const uint64_t begin = t.args[0], size = Space::up(t.args[1]);
+  if (!is_sound(begin, size)) co_return -EINVAL;
+  co_await os.locks.lock(t, kernel_lines::kSpace);
+  co_await os.memory.drop(t, begin, begin + size);
+  os.memory.space.unmap(begin, begin + size);
+  co_await os.locks.unlock(t, kernel_lines::kSpace);
   co_return 0;
 }
 
 // A page that user mode may not touch asks again.
-Work mprotect(Kernel& k, Task& t) {
-  const uint64_t begin = t.a[0], end = begin + Space::up(t.a[1]);
-  if (begin == end) co_return 0;
-  if (!is_sound(begin, end - begin)) co_return kInvalid;
-  co_await k.lock(t, Kernel::kSpaceLock);
-  const bool allowed = k.space.allow(begin, end, t.a[2] & kAllRights);
-  if (allowed && t.a[2] == 0) k.hide_pages(begin, end);
-  co_await k.unlock(t, Kernel::kSpaceLock);
-  co_return allowed ? 0 : kNoMemory;
+Work mprotect(Linux& os, Task& t) {
+  const uint64_t begin = t.args[0], size = Space::up(t.args[1]), end = begin + size;
+  if (t.args[1] == 0) co_return 0;
+  if (begin % Space::kPage != 0) co_return -EINVAL;
+  if (!is_sound(begin, size)) co_return -ENOMEM;
+  co_await os.locks.lock(t, kernel_lines::kSpace);
+  const bool allowed = os.memory.space.protect(begin, end, t.args[2] & kAllRights);
+  if (allowed && t.args[2] == PROT_NONE) os.memory.hide(begin, end);
+  co_await os.locks.unlock(t, kernel_lines::kSpace);
+  co_return allowed ? 0 : -ENOMEM;
 }
 
-Work brk(Kernel& k, Task& t) {
-  const uint64_t wanted = t.a[0], heap = k.process.heap;
-  const uint64_t before = Space::up(k.program_break), after = Space::up(wanted);
-  if (wanted < heap || (after > before && !k.space.is_free(before, after)))
-    co_return static_cast<int64_t>(k.program_break);
-  co_await k.lock(t, Kernel::kSpaceLock);
+Work brk(Linux& os, Task& t) {
+  UserMemory& memory = os.memory;
+  const uint64_t next = t.args[0];
+  const uint64_t before = Space::up(memory.program_break), after = Space::up(next);
+  if (next < os.around.process().heap || (after > before && !memory.space.is_free(before, after)))
+    co_return static_cast<int64_t>(memory.program_break);
+  co_await os.locks.lock(t, kernel_lines::kSpace);
   if (after < before) {
-    co_await k.drop_pages(t, after, before);
-    k.space.unmap(after, before);
+    co_await memory.drop(t, after, before);
+    memory.space.unmap(after, before);
   } else if (after > before) {
-    k.space.map(before, after, Space::read | Space::write);
+    memory.space.map(before, after, Space::read | Space::write);
   }
-  k.program_break = wanted;
-  co_await k.unlock(t, Kernel::kSpaceLock);
-  co_return static_cast<int64_t>(wanted);
+  memory.program_break = next;
+  co_await os.locks.unlock(t, kernel_lines::kSpace);
+  co_return static_cast<int64_t>(next);
 }
 
-// What is not needed is given back; other advice changes nothing that a program could tell.
-Work madvise(Kernel& k, Task& t) {
-  const uint64_t begin = t.a[0], size = Space::up(t.a[1]);
+// Pages that are not needed are given back; other advice changes nothing that a program could tell.
+Work madvise(Linux& os, Task& t) {
+  const uint64_t begin = t.args[0], size = Space::up(t.args[1]);
   if (size == 0) co_return 0;
-  if (!is_sound(begin, size)) co_return kInvalid;
-  if (!k.space.is_mapped(begin, begin + size)) co_return kNoMemory;
-  if (t.a[2] != kDontNeed && t.a[2] != kFree) co_return 0;
-  co_await k.drop_pages(t, begin, begin + size);
+  if (!is_sound(begin, size)) co_return -EINVAL;
+  if (!os.memory.space.is_mapped(begin, begin + size)) co_return -ENOMEM;
+  if (t.args[2] != MADV_DONTNEED && t.args[2] != MADV_FREE) co_return 0;
+  co_await os.memory.drop(t, begin, begin + size);
   co_return 0;
 }
 
 // Programs copy instead where this is refused.
-Work mremap(Kernel&, Task&) { co_return kNoMemory; }
+Work mremap(Linux&, Task&) { co_return -ENOMEM; }
 
 // Nothing is ever written to a disk, nor swapped.
-Work msync(Kernel&, Task&) { co_return 0; }
-Work mlock(Kernel&, Task&) { co_return 0; }
-Work munlock(Kernel&, Task&) { co_return 0; }
+Work msync(Linux&, Task&) { co_return 0; }
+Work mlock(Linux&, Task&) { co_return 0; }
+Work munlock(Linux&, Task&) { co_return 0; }
 
 }  // namespace uncore::calls

@@ -1,53 +1,70 @@
-// Waiting for files: they can always be read or written, so only the time is ever waited for.
-#include <array>
-#include <cstring>
+// ppoll: waiting for files.
+#include <list>
 
 #include "os/calls.hh"
-#include "os/errors.hh"
 
 namespace uncore::calls {
 namespace {
 
 constexpr uint64_t kMostFiles = 1 << 16;
-constexpr int16_t kIn = 1, kOut = 4, kInvalidFile = 32;  // POLLIN, POLLOUT, POLLNVAL
 
-struct Polled {
-  int32_t file;
-  int16_t asked, found;
+struct PollFd {  // struct pollfd
+  int32_t descriptor;
+  uint16_t events, revents;
 };
 
-int16_t found(Kernel& k, const Polled& one) {
-  if (one.file < 0) return 0;
-  if (!k.files.at(static_cast<uint32_t>(one.file))) return kInvalidFile;
-  return static_cast<int16_t>(one.asked & (kIn | kOut));
+uint16_t poll(const Linux& os, const PollFd& entry) {
+  if (entry.descriptor < 0) return 0;
+  const OpenFileRef file = os.files.at(static_cast<uint32_t>(entry.descriptor));
+  return file ? entry.events & file->poll() : POLLNVAL;
 }
 
-// How many of the files there is something to say of.
-Work look(Kernel& k, Task& t, uint64_t files, uint64_t count) {
+// Says of each file what it is ready for; the value is how many are.
+Work poll_all(Linux& os, Task& t, std::vector<PollFd>& entries) {
   int64_t ready = 0;
-  for (uint64_t i = 0; i < count; ++i) {
-    const uint64_t at = files + i * sizeof(Polled);
-    Polled one{};
-    int64_t failed = co_await k.copy_in(t, at, {reinterpret_cast<uint8_t*>(&one), sizeof one});
+  for (uint64_t i = 0; i < entries.size(); ++i) {
+    const uint64_t at = t.args[0] + i * sizeof(PollFd);
+    int64_t failed = co_await os.memory.read(t, at, entries[i]);
     if (failed < 0) co_return failed;
-    one.found = found(k, one);
-    if (one.found) ++ready;
-    failed = co_await k.put(t, at + 6, static_cast<uint16_t>(one.found), 2);
+    const uint16_t revents = poll(os, entries[i]);
+    if (revents) ++ready;
+    failed = co_await os.memory.put(t, at + offsetof(PollFd, revents), revents, 2);
     if (failed < 0) co_return failed;
   }
   co_return ready;
 }
 
+// Sleeps until one of the files is ready.
+Work wait(Linux& os, Task& t, const std::vector<PollFd>& entries, Time until) {
+  std::vector<OpenFileRef> files;
+  std::list<WaitQueue::Member> waits;
+  for (const PollFd& entry : entries) {
+    if (entry.descriptor < 0) continue;
+    files.push_back(os.files.at(static_cast<uint32_t>(entry.descriptor)));
+    if (files.back()) waits.emplace_back(files.back()->ready, t);
+  }
+  const auto any = [&] {
+    return std::ranges::any_of(entries, [&](const PollFd& entry) { return poll(os, entry); });
+  };
+  co_return co_await os.signals.wait(t, until, any);
+}
+
 }  // namespace
 
-Work ppoll(Kernel& k, Task& t) {
-  if (t.a[1] > kMostFiles) co_return kInvalid;
+Work ppoll(Linux& os, Task& t) {
+  if (t.args[1] > kMostFiles) co_return -EINVAL;
   Time until = kNever;
-  const int64_t failed = t.a[2] ? co_await read_time(k, t, t.a[2], 1, true, until) : 0;
-  if (failed < 0) co_return failed;
-  const int64_t ready = co_await look(k, t, t.a[0], t.a[1]);
-  if (ready || until <= k.now(t)) co_return ready;
-  co_return co_await k.sleep(t, until) ? 0 : kInterrupted;
+  if (t.args[2]) {
+    const int64_t failed = co_await read_time(os, t, t.args[2], kClockMonotonic, true, until);
+    if (failed < 0) co_return failed;
+  }
+  std::vector<PollFd> entries(t.args[1]);
+  const int64_t ready = co_await poll_all(os, t, entries);
+  if (ready || until <= t.now()) co_return ready;
+  const int64_t failed = co_await wait(os, t, entries, until);
+  if (failed == -ETIMEDOUT) co_return 0;
+  if (failed < 0) co_return -EINTR;
+  co_return co_await poll_all(os, t, entries);
 }
 
 }  // namespace uncore::calls

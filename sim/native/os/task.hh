@@ -1,20 +1,22 @@
-// A task: one thread of the program, as the kernel knows it.
+// A task: one thread of the program, as Linux sees it.
 //
-// Invariant: its registers are in a hart while it is `running`, here otherwise.
+// Invariant: its registers are in its hart while it is `running`, and here otherwise.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
-#include "hart/instruction.hh"
-#include "time/time.hh"
+#include "core/core.hh"
+#include "os/pending_signals.hh"
 #include "os/work.hh"
 
 namespace uncore {
 
 inline constexpr unsigned kFcsr = 3;           // the CSR
-inline constexpr unsigned kFloatingFrom = 33;  // in x, where harts have floating point: f0
+inline constexpr uint64_t kEcallBytes = 4;     // a call ends behind its instruction
+inline constexpr unsigned kThreadPointer = 4;  // tp
 
 struct Registers {
   uint64_t x[kRegisters] = {};
@@ -24,35 +26,48 @@ struct Registers {
 
 struct Task : Flow {
   enum class State : uint8_t { ready, running, sleeping, dead };
+  static constexpr uint64_t kNoCall = ~uint64_t{0};
 
   uint32_t tid = 0;
   State state = State::ready;
-  uint32_t hart = 0;  // where it runs, or ran last, or is queued
+  uint32_t hart = 0;         // where it runs, ran last, or is queued
+  Thread* thread = nullptr;  // that hart, while it runs
   Registers registers;
   std::vector<bool> allowed;  // harts that it may run on
 
   // Sleep.
-  bool woken = false;      // before it slept
-  Time until = kNever;     // when it is woken at the latest,
-  bool timed_out = false;  // and that was so
+  Time until = kNever;     // its timer,
+  bool timed_out = false;  // which has woken it
   uint64_t waits_on = 0;   // the futex that it sleeps on,
   uint32_t mask = 0;       // for these wake-ups
   uint32_t fences = 0;     // harts that have yet to fence for it
 
-  // What it has told the kernel.
   uint64_t clear_tid = 0, robust = 0;
-  uint64_t blocked = 0, pending = 0;      // signals, a bit each: signal n is bit n - 1
-  std::array<uint64_t, 2> other_stack{};  // for handlers: where, and how large
+  uint64_t blocked = 0, awaited = 0;  // sets of signals
+  PendingSignals pending;
+  std::array<uint64_t, 2> other_stack{};  // for handlers: address, size
 
   // The call it is in, or was in last.
   uint64_t call = 0, called_at = 0;
-  std::array<uint64_t, 6> a{};
+  std::array<uint64_t, 6> args{};
   Time called = 0;
-  bool restarts = false;  // where a handler has interrupted it
+  bool restarts = false;  // ended by ERESTARTSYS, at the present trap
 
-  // What its markers said.
+  // Counted by its markers.
   uint64_t operations = 0;
   Time began = kNever, ended = 0;
+
+  uint64_t* x() const { return thread->hart.x; }
+  Time now() const { return thread->hart.clock; }
+  Registers read_registers() const;
+
+  // Ends the run; the task never goes on.
+  Suspended exit(int code);
+  Suspended give_up(std::string why);
 };
+
+// The place of the task's call, or why it cannot go on, for a message.
+std::string describe(const Task& task);
+std::string describe(const Task& task, const Fatal& why);
 
 }  // namespace uncore

@@ -1,16 +1,15 @@
-// How the kernel reads and writes the program's memory: through the caches of the hart that it runs
-// on, up to eight bytes at a time, like the program itself.
+#include "os/user_memory.hh"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
 
-#include "os/errors.hh"
-#include "os/kernel.hh"
+#include "os/uapi.hh"
 
 namespace uncore {
 namespace {
 
-// Of the bytes from an address on, as many as one access takes.
+// The most bytes that one access from this address on takes.
 constexpr unsigned chunk(uint64_t address, std::size_t left) {
   unsigned size = 8;
   while (address % size != 0 || size > left) size /= 2;
@@ -19,28 +18,42 @@ constexpr unsigned chunk(uint64_t address, std::size_t left) {
 
 }  // namespace
 
-// Pages that it touches first are on the node of the hart.
-Work Kernel::reach(Task& t, uint64_t address, uint64_t size) {
+UserMemory::UserMemory(const LinuxSurroundings& around)
+    : program_break(around.process().heap), around_(around) {
+  for (const AreaSpec& area : around.process().areas)
+    space.map(area.address, area.address + area.size, area.rights);
+}
+
+Work UserMemory::reach(Task& t, uint64_t address, uint64_t size) {
   if (size == 0) co_return 0;
+  if (!is_range(address, size)) co_return -EFAULT;
   const uint64_t first = AddressSpace::down(address), end = address + size;
   for (uint64_t page = first; page < end; page += AddressSpace::kPage) {
     if (space.present(page)) continue;
     const auto area = space.area_at(page);
-    if (!area || area->rights == 0) co_return kFault;
-    if (space.touched() + AddressSpace::kPage > parts.room) {
-      give_up(on(t), "out of memory: the program has touched all " +
-                         std::to_string(parts.room >> 20) + " MiB of the machine's");
-      co_await t.leave();
+    if (!area || area->rights == 0) co_return -EFAULT;
+    if (space.touched() + AddressSpace::kPage > around_.room) {
+      co_await t.give_up("out of memory: the program has touched all " +
+                         std::to_string(around_.room >> 20) + " MiB of the machine's");
     }
     space.touch(page);
-    parts.map.place_page(page >> kLineShift, on(t).core.agent);
+    around_.map.place_page(page >> kLineShift, t.thread->core.agent);
   }
   co_return 0;
 }
 
-Work Kernel::copy_in(Task& t, uint64_t from, std::span<uint8_t> to) {
-  const int64_t reached = co_await reach(t, from, to.size());
-  if (reached < 0) co_return reached;
+Work UserMemory::fault(Task& t, uint64_t address, unsigned right) {
+  const auto area = space.area_at(address);
+  if (!area) co_return SEGV_MAPERR;
+  if (!(area->rights & right)) co_return SEGV_ACCERR;
+  co_await t.spend(around_.process().costs.fault);
+  co_await reach(t, address, 1);
+  co_return 0;
+}
+
+Work UserMemory::copy_in(Task& t, uint64_t from, std::span<uint8_t> to) {
+  const int64_t failed = co_await reach(t, from, to.size());
+  if (failed < 0) co_return failed;
   for (std::size_t done = 0; done < to.size();) {
     const unsigned size = chunk(from + done, to.size() - done);
     const uint64_t word = co_await t.load(from + done, size);
@@ -50,9 +63,9 @@ Work Kernel::copy_in(Task& t, uint64_t from, std::span<uint8_t> to) {
   co_return 0;
 }
 
-Work Kernel::copy_out(Task& t, std::span<const uint8_t> from, uint64_t to) {
-  const int64_t reached = co_await reach(t, to, from.size());
-  if (reached < 0) co_return reached;
+Work UserMemory::copy_out(Task& t, std::span<const uint8_t> from, uint64_t to) {
+  const int64_t failed = co_await reach(t, to, from.size());
+  if (failed < 0) co_return failed;
   for (std::size_t done = 0; done < from.size();) {
     const unsigned size = chunk(to + done, from.size() - done);
     uint64_t word = 0;
@@ -63,44 +76,43 @@ Work Kernel::copy_out(Task& t, std::span<const uint8_t> from, uint64_t to) {
   co_return 0;
 }
 
-// As far as its zero, or the longest path.
-Work Kernel::copy_text(Task& t, uint64_t from, std::string& to) {
-  constexpr std::size_t kLongest = 4096;
-  for (; to.size() < kLongest; ++from) {
-    const int64_t reached = co_await reach(t, from, 1);
-    if (reached < 0) co_return reached;
+Work UserMemory::copy_text(Task& t, uint64_t from, std::string& to) {
+  constexpr std::size_t kLongestPath = 4096;  // PATH_MAX
+  for (; to.size() < kLongestPath; ++from) {
+    const int64_t failed = co_await reach(t, from, 1);
+    if (failed < 0) co_return failed;
     const uint64_t letter = co_await t.load(from, 1);
     if (letter == 0) co_return 0;
     to.push_back(static_cast<char>(letter));
   }
-  co_return kInvalid;
+  co_return -EINVAL;
 }
 
-Work Kernel::put(Task& t, uint64_t to, uint64_t value, unsigned size) {
+Work UserMemory::put(Task& t, uint64_t to, uint64_t value, unsigned size) {
   std::array<uint8_t, 8> bytes{};
   std::memcpy(bytes.data(), &value, size);
   co_return co_await copy_out(t, std::span(bytes).first(size), to);
 }
 
-void Kernel::hide_pages(uint64_t begin, uint64_t end) {
-  std::vector<uint64_t> pages;
-  space.each_touched(begin, end, [&](uint64_t page) { pages.push_back(page); });
-  for (const uint64_t page : pages) space.hide(page);
-  for (const Cpu& h : harts_) h.thread->core.lines.forget_recent();
+void UserMemory::forget_recent() {
+  for (Thread* const thread : around_.harts) thread->core.lines.forget_recent();
 }
 
-// They are zero when they are touched again, and no store of this hart comes later.
-Work Kernel::drop_pages(Task& t, uint64_t begin, uint64_t end) {
+void UserMemory::hide(uint64_t begin, uint64_t end) {
+  for (const uint64_t page : space.touched_pages(begin, end)) space.hide(page);
+  forget_recent();
+}
+
+// The fence first: no store of this hart comes later.
+Work UserMemory::drop(Task& t, uint64_t begin, uint64_t end) {
   co_await t.fence();
   static constexpr std::array<uint8_t, kLineBytes> kZeros{};
-  std::vector<uint64_t> pages;
-  space.each_touched(begin, end, [&](uint64_t page) { pages.push_back(page); });
-  for (const uint64_t page : pages) {
+  for (const uint64_t page : space.touched_pages(begin, end)) {
     for (uint64_t at = page; at < page + AddressSpace::kPage; at += kLineBytes)
-      parts.memory.write(at, kLineBytes, kZeros.data(), now(t));
+      around_.memory.write(at, kLineBytes, kZeros.data(), t.now());
     space.forget(page);
   }
-  for (const Cpu& h : harts_) h.thread->core.lines.forget_recent();
+  forget_recent();
   co_return 0;
 }
 

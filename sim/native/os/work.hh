@@ -1,16 +1,16 @@
-// What a kernel does step by step, written as if it did it at once: coroutines.
+// Work that takes simulated time, written as if it were done at once: coroutines.
 //
 //     Work futex_wake(Task& t) {
-//       co_await t.write(lock, 1);          an access, which takes its time
+//       co_await t.store(lock, 4, 1);       an access, which takes its time
 //       co_await t.spend(200'000);          ps that pass
 //       co_return woken;                    what the program finds in a0
 //     }
 //
-// A Flow is what does such work: a task, or a hart that looks for one. It is resumed at an event,
-// and goes on to the next thing that takes time: its `wanted` access, or its `pause`.
+// A Flow is what does such work: a task, or a hart without one. It is resumed at an event, and goes
+// on to the next thing that takes time: its `next_access`, or its `pause`.
 //
 // Invariant: a Work begins when somebody awaits it, or when its flow takes it up, and ends before
-// whoever awaits it goes on; frames are plain memory, so that a run can be saved in their midst.
+// its awaiter goes on; frames are plain memory, so that a run can be saved in their midst.
 #pragma once
 
 #include <coroutine>
@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "core/access.hh"
+#include "uncore_abi.h"
 
 namespace uncore {
 
@@ -70,16 +71,15 @@ class [[nodiscard]] Work {
 
 class Flow {
  public:
-  // What it does, and what that waits for.
   bool busy() const { return work_.has_value(); }
   void take_up(Work work) {
     work_.emplace(std::move(work));
     at_ = work_->handle();
   }
-  // As far as the next thing that takes time. False: the work is done.
+  // Resumes the work as far as the next thing that takes time. False: it is done.
   bool proceed(uint64_t read) {
     read_ = read;
-    wanted.reset();
+    next_access.reset();
     pause = 0;
     std::exchange(at_, nullptr).resume();
     if (!work_->done()) return true;
@@ -87,7 +87,7 @@ class Flow {
     return false;
   }
 
-  std::optional<Access> wanted;
+  std::optional<Access> next_access;
   Time pause = 0;
 
   struct Accessed {
@@ -96,7 +96,7 @@ class Flow {
     bool await_ready() const { return false; }
     void await_suspend(std::coroutine_handle<> at) {
       flow.at_ = at;
-      flow.wanted = access;
+      flow.next_access = access;
     }
     uint64_t await_resume() const { return flow.read_; }
   };
@@ -110,8 +110,7 @@ class Flow {
     }
     void await_resume() const {}
   };
-  // It goes on when somebody else has it proceed.
-  struct Left {
+  struct Suspended {
     Flow& flow;
     bool await_ready() const { return false; }
     void await_suspend(std::coroutine_handle<> at) { flow.at_ = at; }
@@ -137,15 +136,18 @@ class Flow {
              .expected = expected}};
   }
   Accessed fence() { return {*this, {.kind = K::fence}}; }
-  Accessed device(uint64_t address, uint64_t value) {
-    return {*this, {.kind = K::write, .size = 4, .address = address, .value = value}};
+  // A software interrupt (I1).
+  Accessed interrupt(uint32_t hart) {
+    const uint64_t msip = UC_CLINT_BASE + 4 * uint64_t{hart};
+    return {*this, {.kind = K::write, .size = 4, .address = msip, .value = 1}};
   }
-  // Of another core: what it answers.
+  // Asks another core, and waits for its answer.
   Accessed ask(uint64_t address) {
     return {*this, {.kind = K::read, .size = 4, .address = address}};
   }
   Spent spend(Time time) { return {*this, time}; }
-  Left leave() { return {*this}; }
+  // It goes on when somebody else has it proceed.
+  Suspended suspend() { return {*this}; }
 
  private:
   std::optional<Work> work_;

@@ -7,11 +7,8 @@
 namespace uncore {
 namespace {
 
-using PlacedEntry = ResolverAgent::PlacedEntry;
-
-PlacedEntry& placed(ResolverAt::E& e) { return static_cast<PlacedEntry&>(e); }
-
-RequestName name_of(const Message<Bytes>& request) { return {request.from, request.id}; }
+TimedEntry& timed(ResolverAt::E& e) { return static_cast<TimedEntry&>(e); }
+const TimedEntry& timed(const ResolverAt::E& e) { return static_cast<const TimedEntry&>(e); }
 
 }  // namespace
 
@@ -23,22 +20,16 @@ bool ResolverAt::contended(const E& e) const {
 
 // --- messages ---------------------------------------------------------------------------------
 
-// Who had the data that are sent for a line: whoever sent those in hand, else this level.
-Agent ResolverAt::origin_of(uint64_t line) const {
-  const PlacedEntry& e = *agent_.known(line);
-  return e.carried ? e.origin : agent_.self_;
-}
-
-void ResolverAt::send(const Msg& m) {
-  if (agent_.around_.log) [[unlikely]]
-    log_sent(m);
-  agent_.around_.network.send(m, now_, m.carries ? origin_of(m.line) : kNobody);
+// Data are those of the sender of the data in hand, else this level's.
+void ResolverAt::send(const E& e, const Msg& m) {
+  agent_.around_.observer.sent(e, m, now_);
+  const Agent origin = e.in_hand.valid ? timed(e).origin : agent_.self_;
+  agent_.around_.network.send(m, now_, m.carries ? origin : kNobody);
 }
 
 void ResolverAt::send_stored(E& e, const Msg& m) {
-  if (Log* log = agent_.around_.log) [[unlikely]]
-    log->supplied(name_of(e.request), agent_.self_);
-  agent_.use(placed(e));
+  agent_.around_.observer.supplied(e, agent_.self_);
+  agent_.capacity_.use(timed(e));
   const bool waited = m.kind == Kind::Value;  // its slice has
   agent_.around_.network.send(m, waited ? now_ : read_data(e), agent_.self_);
 }
@@ -46,7 +37,7 @@ void ResolverAt::send_stored(E& e, const Msg& m) {
 // When a copy of the line leaves: copies of one line leave one after another (R6.2).
 Time ResolverAt::read_data(E& entry) {
   if (agent_.around_.map.free(entry.line)) return now_;
-  PlacedEntry& e = placed(entry);
+  TimedEntry& e = timed(entry);
   const Time begin = std::max(now_, e.repeats);
   e.repeats = begin + agent_.spec_.data_repeat;
   return begin + agent_.spec_.data_hit;
@@ -72,7 +63,7 @@ void ResolverAt::memory_read(E& e) {
   m.from = m.requester = agent_.self_;
   m.to = agent_.around_.map.memory_of(e.line, agent_.spec_.memory);
   m.line = e.line;
-  send(m);
+  send(e, m);
 }
 
 // The resolver is the point of order: memory changes now, the transfer only takes its time.
@@ -84,77 +75,22 @@ void ResolverAt::memory_write(E& e, const Bytes& data) {
   m.to = agent_.around_.map.memory_of(e.line, agent_.spec_.memory);
   m.line = e.line;
   m.carries = true;
-  send(m);
+  send(e, m);
 }
 
 // --- this level's data (R7) -------------------------------------------------------------------
 
 void ResolverAt::keep(E& entry) {
-  PlacedEntry& e = placed(entry);
-  agent_.use(e);
-  if (e.in_store) return;
-  ResolverAgent::Set& set = agent_.store(e.line);
-  set.add(e);
-  e.in_store = true;
-  agent_.evict_if_full(*this, set, agent_.spec_.data_ways, e, false);
+  agent_.capacity_.keep(timed(entry), [this](TimedEntry& oldest) { agent_.evict(*this, oldest); });
 }
 
-void ResolverAt::discard(E& entry) {
-  PlacedEntry& e = placed(entry);
-  if (!e.in_store) return;
-  agent_.store(e.line).remove(e);
-  e.in_store = false;
-}
+void ResolverAt::discard(E& entry) { agent_.capacity_.drop(timed(entry)); }
 
-// --- the log ----------------------------------------------------------------------------------
-
-void ResolverAt::opened(E& e) {
-  Log* const log = agent_.around_.log;
-  if (!log) [[likely]]
-    return;
-  const Agent owner = e.owner == kNobody ? kNobody : child(e.owner);
-  log->opened(name_of(e.request), owner, now_);
-  if (agent_.around_.trace) trace_turn(e, owner);
-}
-
-// Before anybody is asked: the row of resolver.table that the request finds.
-void ResolverAt::trace_turn(const E& e, Agent owner) const {
-  uint32_t others = 0;
-  const bool as_any = e.request.kind == Kind::Amo;  // its requester is a child like any other
-  const int who = as_any ? kNobody : ordinal(e.request.from);
-  e.sharers.each([&](int c) { others += c != who; });
-  Children found = Children::N;
-  if (policy().snoop)
-    found = Children::U;
-  else if (e.owner == kNobody)
-    found = e.sharers.any() ? Children::S : Children::N;
-  else if (e.owner == who)
-    found = Children::R;
-  else
-    found = others ? Children::B : Children::W;
-  agent_.around_.trace->turn({.at = now_,
-                              .resolver = agent_.self_,
-                              .line = e.line,
-                              .requester = e.request.from,
-                              .number = e.request.id,
-                              .children = found,
-                              .owner = owner,
-                              .sharers = others});
-}
+void ResolverAt::opened(E& e) { agent_.around_.observer.opened(*this, e, now_); }
 
 void ResolverAt::closed(E& e) {
   ++agent_.around_.counters.transactions;
-  if (Log* log = agent_.around_.log) [[unlikely]]
-    log->closed(name_of(e.request), e.request.right, now_);
-}
-
-// While a probe from above is answered, the children are asked on its account (L6).
-void ResolverAt::log_sent(const Msg& m) {
-  Log& log = *agent_.around_.log;
-  if (m.kind == Kind::Grant) log.supplied({m.to, m.id}, kNobody);
-  if (!is_probe(m.kind)) return;
-  const E& e = *agent_.known(m.line);
-  if (!e.answers_above()) log.probed(name_of(e.request), now_);
+  agent_.around_.observer.closed(e, now_);
 }
 
 }  // namespace uncore

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "coherence/resolver.hh"
-#include "storage/bytes.hh"
-#include "time/queue.hh"
 #include "resolver/child_set.hh"
 #include "resolver/waiting_queue.hh"
+#include "storage/bytes.hh"
+#include "time/queue.hh"
 
 namespace uncore {
 
@@ -30,7 +30,7 @@ class ResolverAt {
   int ordinal(Agent a) const;
   Agent above(uint64_t line) const;
   uint32_t next_request();
-  void send(const Msg& m);
+  void send(const E& e, const Msg& m);
   void send_stored(E& e, const Msg& m);
   Msg apply(Bytes& data, const Msg& request) const;
   void memory_read(E& e);
@@ -44,10 +44,7 @@ class ResolverAt {
   bool young(const Msg& probe) const;
 
  private:
-  Agent origin_of(uint64_t line) const;
   Time read_data(E& e);
-  void log_sent(const Msg& m);
-  void trace_turn(const E& e, Agent owner) const;
 
   ResolverAgent& agent_;
   const Time now_;

@@ -1,7 +1,7 @@
 // Requests that wait for a line, in the order in which they arrived.
 //
 // A ring: a thousand waiting requests are more than the host's first cache, so they stay where they
-// are, and of each only what is meant is touched (Message::assign).
+// are, and only what is meant of each is touched (Message::assign).
 #pragma once
 
 #include <cstddef>
@@ -18,29 +18,29 @@ class WaitingQueue {
   template <class F>
   bool any(F f) const {
     for (std::size_t i = 0; i < size_; ++i)
-      if (f(ring_[place(i)])) return true;
+      if (f(ring_[at(i)])) return true;
     return false;
   }
   template <class F>
   void each(F f) {
-    for (std::size_t i = 0; i < size_; ++i) f(ring_[place(i)]);
+    for (std::size_t i = 0; i < size_; ++i) f(ring_[at(i)]);
   }
   void push(const Request& request) {
     if (size_ == ring_.size()) grow();
-    ring_[place(size_++)].assign(request);
+    ring_[at(size_++)].assign(request);
   }
   // The first one leaves.
   void pop(Request& to) {
     to.assign(front());
-    first_ = place(1);
+    first_ = at(1);
     --size_;
   }
 
  private:
-  std::size_t place(std::size_t behind) const { return (first_ + behind) & (ring_.size() - 1); }
+  std::size_t at(std::size_t behind) const { return (first_ + behind) & (ring_.size() - 1); }
   [[gnu::noinline]] void grow() {
     std::vector<Request> larger(ring_.empty() ? 4 : 2 * ring_.size());
-    for (std::size_t i = 0; i < size_; ++i) larger[i].assign(ring_[place(i)]);
+    for (std::size_t i = 0; i < size_; ++i) larger[i].assign(ring_[at(i)]);
     ring_.swap(larger);
     first_ = 0;
   }

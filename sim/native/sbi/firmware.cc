@@ -12,17 +12,17 @@ namespace {
 
 constexpr unsigned kA0 = 10, kEcallBytes = 4;
 
-// What supervisor mode takes itself: all traps but its own calls, and its three interrupts.
+// Supervisor mode takes all traps but its own calls, and its three interrupts.
 constexpr uint64_t kTraps = 0xb1ff, kInterrupts = 0x222, kSoftwareInterrupt = 1 << 1;
 
 // Numbers of CSRs.
 constexpr unsigned kSie = 0x104, kStvec = 0x105, kSstatus = 0x100, kSip = 0x144, kSatp = 0x180,
                    kScounteren = 0x106, kMedeleg = 0x302, kMideleg = 0x303, kMcounteren = 0x306;
 constexpr uint64_t kEnabled = 1 << 1;  // SIE of sstatus
-// Cycles, time and instructions: a kernel leaves it to its firmware who may read them.
+// Cycles, time and instructions: firmware lets lower modes read them.
 constexpr uint64_t kCounters = 7;
 
-// A page of registers that only the firmware knows: each orders a hart.
+// The register, of a page that only the firmware has, by which a hart is ordered to forget.
 constexpr uint64_t order_of(uint32_t hart) { return kOrders + 4 * uint64_t{hart}; }
 
 }  // namespace
@@ -65,7 +65,7 @@ void Firmware::start(Cpu& cpu) {
   cpu.state = State::started;
 }
 
-// Until another hart starts it: it sleeps, and an interrupt brings it here, for it has no handler.
+// It sleeps until another hart starts it; an interrupt brings it here, for it has no handler.
 void Firmware::stop(Cpu& cpu) {
   Hart<Thread>& hart = cpu.thread->hart;
   hart.write_csr(kStvec, 0);
@@ -104,18 +104,18 @@ std::optional<Access> Firmware::proceed(Thread& thread) {
     return std::nullopt;
   }
   thread.hart.clock += flow.pause;
-  return flow.wanted;
+  return flow.next_access;
 }
 
 void Firmware::give_up(Thread& thread, std::string why) {
   thread.core.end_run(thread, End::Cause::fatal, 0, std::move(why));
 }
 
-// Another hart waits until this one has forgotten what it was told to.
+// The ordering hart waits until this one has forgotten.
 void Firmware::ordered(Thread& by, Thread& thread, Time now) {
   constexpr uint64_t kFew = 64;  // pages that are forgotten one by one
   const Order& order = cpus_[by.id].order;
-  if (thread.mode == Thread::Mode::spinning) thread.core.turns.wake(thread, now);
+  if (thread.mode == Thread::Mode::spinning) thread.core.sleep.wake(thread, now);
   if (order.code) return thread.hart.forget_code();
   if (order.size > kFew * kPageBytes || order.size == 0)
     return thread.hart.flush(std::nullopt, order.asid);
@@ -127,15 +127,14 @@ void Firmware::ordered(Thread& by, Thread& thread, Time now) {
 
 namespace {
 
-// Of each: what it is called here, and its number.
-#define EXTENSIONS(X)   \
-  X(kBase, 0x10)        \
-  X(kTime, 0x54494D45)  \
-  X(kIpi, 0x735049)     \
-  X(kFence, 0x52464E43) \
-  X(kHarts, 0x48534D)   \
-  X(kReset, 0x53525354) \
-  X(kConsole, 0x4442434E)
+#define EXTENSIONS(X)           \
+  X(SBI_EXT_BASE, 0x10)         \
+  X(SBI_EXT_TIME, 0x54494D45)   \
+  X(SBI_EXT_IPI, 0x735049)      \
+  X(SBI_EXT_RFENCE, 0x52464E43) \
+  X(SBI_EXT_HSM, 0x48534D)      \
+  X(SBI_EXT_SRST, 0x53525354)   \
+  X(SBI_EXT_DBCN, 0x4442434E)
 #define NAMED(name, number) name = (number),
 #define NUMBER(name, number) name,
 enum Extension : uint64_t { EXTENSIONS(NAMED) };
@@ -144,7 +143,11 @@ constexpr uint64_t kExtensions[] = {EXTENSIONS(NUMBER)};
 #undef NAMED
 #undef EXTENSIONS
 
-constexpr int64_t kNotSupported = -2, kInvalid = -3, kBadAddress = -5, kAlready = -6;
+enum Error : int64_t {
+  SBI_ERR_NOT_SUPPORTED = -2,
+  SBI_ERR_INVALID_PARAM = -3,
+  SBI_ERR_ALREADY_AVAILABLE = -6,
+};
 
 }  // namespace
 
@@ -157,29 +160,29 @@ Work Firmware::call(Cpu& cpu) {
   ++thread.hart.instructions;
   co_await cpu.flow.spend(thread.hart.cost.instruction);
   switch (extension) {
-    case kBase:
+    case SBI_EXT_BASE:
       answer = base(function, x[kA0]);
       break;
-    case kTime:
+    case SBI_EXT_TIME:
       thread.set_timer(x[kA0]);
       break;
-    case kIpi:
-      co_await send(cpu, answer);
+    case SBI_EXT_IPI:
+      co_await send(cpu);
       break;
-    case kFence:
+    case SBI_EXT_RFENCE:
       co_await order(cpu, function, answer);
       break;
-    case kHarts:
+    case SBI_EXT_HSM:
       co_await manage(cpu, function, answer);
       break;
-    case kReset:
+    case SBI_EXT_SRST:
       thread.core.end_run(thread, End::Cause::exited, x[kA0 + 1] != 0);
       co_return 0;
-    case kConsole:
+    case SBI_EXT_DBCN:
       answer = console(cpu, function);
       break;
     default:
-      answer.error = kNotSupported;
+      answer.error = SBI_ERR_NOT_SUPPORTED;
   }
   if (cpu.state != State::started) co_return 0;  // it has stopped itself
   x[kA0] = static_cast<uint64_t>(answer.error);
@@ -188,50 +191,59 @@ Work Firmware::call(Cpu& cpu) {
   co_return 0;
 }
 
-Firmware::Answer Firmware::base(uint64_t function, uint64_t asked) const {
+Firmware::Answer Firmware::base(uint64_t function, uint64_t extension) const {
+  enum : uint64_t {
+    SBI_EXT_BASE_GET_SPEC_VERSION,
+    SBI_EXT_BASE_GET_IMP_ID,
+    SBI_EXT_BASE_GET_IMP_VERSION,
+    SBI_EXT_BASE_PROBE_EXT,
+    SBI_EXT_BASE_GET_MVENDORID,
+    SBI_EXT_BASE_GET_MARCHID,
+    SBI_EXT_BASE_GET_MIMPID,
+  };
   constexpr uint64_t kVersion = 2 << 24, kImplementation = 0x756e, kOwnVersion = 1;
   switch (function) {
-    case 0:
+    case SBI_EXT_BASE_GET_SPEC_VERSION:
       return {0, kVersion};
-    case 1:
+    case SBI_EXT_BASE_GET_IMP_ID:
       return {0, kImplementation};
-    case 2:
+    case SBI_EXT_BASE_GET_IMP_VERSION:
       return {0, kOwnVersion};
-    case 3:
-      return {0, std::ranges::count(kExtensions, asked) > 0};
-    case 4:
-    case 5:
-    case 6:
-      return {};  // who made the machine: nobody
+    case SBI_EXT_BASE_PROBE_EXT:
+      return {0, std::ranges::count(kExtensions, extension) > 0};
+    case SBI_EXT_BASE_GET_MVENDORID:
+    case SBI_EXT_BASE_GET_MARCHID:
+    case SBI_EXT_BASE_GET_MIMPID:
+      return {};
     default:
-      return {kNotSupported, 0};
+      return {SBI_ERR_NOT_SUPPORTED, 0};
   }
 }
 
 // The harts that a call names: a mask and where it begins, or all.
 std::vector<uint32_t> Firmware::harts(const uint64_t* x) const {
-  std::vector<uint32_t> found;
+  std::vector<uint32_t> named;
   const uint64_t mask = x[kA0], first = x[kA0 + 1];
   for (uint32_t h = 0; h < cpus_.size(); ++h)
-    if (first == ~uint64_t{0} || (h - first < 64 && mask >> (h - first) & 1)) found.push_back(h);
-  return found;
+    if (first == ~uint64_t{0} || (h - first < 64 && mask >> (h - first) & 1)) named.push_back(h);
+  return named;
 }
 
-Work Firmware::send(Cpu& cpu, Answer&) {
-  for (const uint32_t hart : harts(cpu.thread->hart.x))
-    co_await cpu.flow.device(UC_CLINT_BASE + 4 * uint64_t{hart}, 1);
+Work Firmware::send(Cpu& cpu) {
+  for (const uint32_t hart : harts(cpu.thread->hart.x)) co_await cpu.flow.interrupt(hart);
   co_return 0;
 }
 
 // Each hart is asked by a message, and answers when it has forgotten.
-Work Firmware::order(Cpu& cpu, uint64_t function, Answer& to) {
+Work Firmware::order(Cpu& cpu, uint64_t function, Answer& answer) {
+  enum : uint64_t { FENCE_I, SFENCE_VMA, SFENCE_VMA_ASID };  // SBI_EXT_RFENCE_REMOTE_...
   const uint64_t* const x = cpu.thread->hart.x;
-  if (function > 2) {
-    to.error = kNotSupported;
+  if (function > SFENCE_VMA_ASID) {
+    answer.error = SBI_ERR_NOT_SUPPORTED;
     co_return 0;
   }
-  cpu.order = {.code = function == 0, .start = x[12], .size = x[13], .asid = {}};
-  if (function == 2) cpu.order.asid = static_cast<uint16_t>(x[14]);
+  cpu.order = {.code = function == FENCE_I, .start = x[12], .size = x[13], .asid = {}};
+  if (function == SFENCE_VMA_ASID) cpu.order.asid = static_cast<uint16_t>(x[14]);
   for (const uint32_t hart : harts(x)) {
     if (cpus_[hart].state != State::started) continue;
     co_await cpu.flow.ask(order_of(hart));
@@ -239,55 +251,69 @@ Work Firmware::order(Cpu& cpu, uint64_t function, Answer& to) {
   co_return 0;
 }
 
-Work Firmware::manage(Cpu& cpu, uint64_t function, Answer& to) {
+Work Firmware::manage(Cpu& cpu, uint64_t function, Answer& answer) {
+  enum : uint64_t { HART_START, HART_STOP, HART_GET_STATUS };  // SBI_EXT_HSM_...
   const uint64_t* const x = cpu.thread->hart.x;
-  if (function == 1) {
+  if (function == HART_STOP) {
     stop(cpu);
     co_return 0;
   }
-  if (function > 2) {
-    to.error = kNotSupported;
+  if (function > HART_GET_STATUS) {
+    answer.error = SBI_ERR_NOT_SUPPORTED;
     co_return 0;
   }
   if (x[kA0] >= cpus_.size()) {
-    to.error = kInvalid;
+    answer.error = SBI_ERR_INVALID_PARAM;
     co_return 0;
   }
   Cpu& other = cpus_[x[kA0]];
-  if (function == 2) {
+  if (function == HART_GET_STATUS) {
     constexpr uint64_t kAnswers[] = {0, 1, 2};  // by State
-    to.value = kAnswers[static_cast<std::size_t>(other.state)];
+    answer.value = kAnswers[static_cast<std::size_t>(other.state)];
   } else if (other.state != State::stopped) {
-    to.error = kAlready;
+    answer.error = SBI_ERR_ALREADY_AVAILABLE;
   } else {
     other.state = State::starting;
     other.entry = x[kA0 + 1];
     other.opaque = x[kA0 + 2];
-    co_await cpu.flow.device(UC_CLINT_BASE + 4 * x[kA0], 1);
+    co_await cpu.flow.interrupt(static_cast<uint32_t>(x[kA0]));
   }
   co_return 0;
 }
 
+// Every range that a kernel gives.
+bool Firmware::is_ram(uint64_t address, uint64_t size) const {
+  const uint64_t last = address + size - 1;
+  return size == 0 || (address >= kRamBase && last >= address && parts_.memory.mapped(address, 1) &&
+                       parts_.memory.mapped(last, 1));
+}
+
 // Bytes at physical addresses; what is read comes from the job.
 Firmware::Answer Firmware::console(Cpu& cpu, uint64_t function) {
+  enum : uint64_t { WRITE, READ, WRITE_BYTE };  // SBI_EXT_DBCN_CONSOLE_...
   const uint64_t* const x = cpu.thread->hart.x;
-  std::string& text = parts_.services.console.text;
-  if (function == 2) {
-    text.push_back(static_cast<char>(x[kA0]));
+  const uint64_t size = x[kA0], address = x[kA0 + 1];
+  if (function == WRITE_BYTE) {
+    parts_.services.console.text.push_back(static_cast<char>(x[kA0]));
     return {};
   }
-  const uint64_t address = x[kA0 + 1];
-  const uint64_t size = x[kA0];
-  if (function > 2) return {kNotSupported, 0};
-  if (size > 0 &&
-      !(parts_.memory.mapped(address, 1) && parts_.memory.mapped(address + size - 1, 1)))
-    return {kBadAddress, 0};
-  if (function == 0) {
-    const std::size_t before = text.size();
-    text.resize(before + size);
-    parts_.memory.read(address, size, reinterpret_cast<uint8_t*>(text.data() + before));
-    return {0, size};
-  }
+  if (function > WRITE_BYTE) return {SBI_ERR_NOT_SUPPORTED, 0};
+  if (!is_ram(address, size)) return {SBI_ERR_INVALID_PARAM, 0};
+  return function == WRITE ? write_console(address, size) : read_console(cpu, address, size);
+}
+
+// So many at a time: a kernel writes the rest by another call.
+Firmware::Answer Firmware::write_console(uint64_t address, uint64_t size) {
+  constexpr uint64_t kMost = 1 << 16;
+  std::string& text = parts_.services.console.text;
+  const std::size_t before = text.size();
+  size = std::min(size, kMost);
+  text.resize(before + size);
+  parts_.memory.read(address, size, reinterpret_cast<uint8_t*>(text.data() + before));
+  return {0, size};
+}
+
+Firmware::Answer Firmware::read_console(Cpu& cpu, uint64_t address, uint64_t size) {
   uint64_t read = 0;
   for (; read < size && parts_.services.console.is_typed(); ++read) {
     const uint8_t letter = parts_.services.console.hear();

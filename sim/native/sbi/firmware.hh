@@ -1,8 +1,9 @@
-// The machine's firmware: what an operating system's kernel in supervisor mode asks for by `ecall`,
-// as the RISC-V Supervisor Binary Interface (SBI) 2.0 says (section S of docs/model.md).
+// The machine's firmware: it answers the calls that an operating system's kernel makes from
+// supervisor mode by `ecall`, as the RISC-V Supervisor Binary Interface (SBI) 2.0 says (P5 of
+// docs/model-system.md).
 //
-// No instruction of it is executed: the harts are never in machine mode. A call takes the time of
-// what it does to other harts, by messages, and of one instruction.
+// No instruction of it is executed: the harts are never in machine mode. A call takes one
+// instruction, and the time of its messages to other harts.
 //
 // Interface: a Supervisor (core/supervisor.hh); begin() starts the first hart; ordered(), when
 // another hart's order to forget translations or code has arrived.
@@ -37,7 +38,7 @@ class Firmware : public Supervisor {
   void ordered(Thread& by, Thread& thread, Time now);
 
  private:
-  // What a hart orders others to forget: code, or translations of addresses.
+  // A hart orders others to forget code, or translations of addresses.
   struct Order {
     bool code = false;
     uint64_t start = 0, size = 0;
@@ -60,11 +61,14 @@ class Firmware : public Supervisor {
   void stop(Cpu& cpu);
   void give_up(Thread& thread, std::string why);
   Work call(Cpu& cpu);
-  Work send(Cpu& cpu, Answer& to);
-  Work order(Cpu& cpu, uint64_t function, Answer& to);
-  Work manage(Cpu& cpu, uint64_t function, Answer& to);
-  Answer base(uint64_t function, uint64_t asked) const;
+  Work send(Cpu& cpu);
+  Work order(Cpu& cpu, uint64_t function, Answer& answer);
+  Work manage(Cpu& cpu, uint64_t function, Answer& answer);
+  Answer base(uint64_t function, uint64_t extension) const;
+  bool is_ram(uint64_t address, uint64_t size) const;
   Answer console(Cpu& cpu, uint64_t function);
+  Answer write_console(uint64_t address, uint64_t size);
+  Answer read_console(Cpu& cpu, uint64_t address, uint64_t size);
   std::vector<uint32_t> harts(const uint64_t* x) const;
 
   const Parts parts_;

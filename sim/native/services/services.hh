@@ -11,9 +11,9 @@
 
 #include "guest/console.hh"
 #include "guest/markers.hh"
-#include "time/queue.hh"
 #include "memory/functional.hh"
 #include "observe/latencies.hh"
+#include "time/queue.hh"
 
 namespace uncore {
 

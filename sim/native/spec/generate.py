@@ -70,9 +70,9 @@ class Member:
 
 def members(part: type) -> Iterator[Member]:
     """What the native engine is told of a dataclass."""
-    for one in fields(part):
-        if one.native and cpp(one.type):
-            yield Member(one.name, one.about, one.type)
+    for member in fields(part):
+        if member.native and cpp(member.type):
+            yield Member(member.name, member.about, member.type)
     for name, of in inspect.getmembers(part, lambda value: isinstance(value, property)):
         type_ = get_type_hints(of.fget, include_extras=True)["return"]
         if cpp(type_) and type_ is not int:
@@ -96,7 +96,7 @@ def cpp(type_: Any) -> str:
 def _integer(type_: Any) -> str:
     if form_of(type_) is Form.DURATION:
         return "Time"
-    if named := [one for one in metadata(type_) if isinstance(one, str)]:
+    if named := [name for name in metadata(type_) if isinstance(name, str)]:
         return str(named[0])
     low, high = limits(type_)
     assert low >= 0, f"{type_}: name the type of a number that may be negative"
@@ -105,14 +105,14 @@ def _integer(type_: Any) -> str:
 
 def parts(part: type) -> list[type]:
     """The dataclass after those that its members are of."""
-    found: list[type] = []
+    parts_: list[type] = []
     for member in members(part):
         inner = member.type
         while get_origin(inner) is tuple:
             inner = get_args(inner)[0]
         if is_dataclass(inner):
-            found += [one for one in parts(inner) if one not in found]  # type: ignore[arg-type]
-    return [*found, part]
+            parts_ += [one for one in parts(inner) if one not in parts_]  # type: ignore[arg-type]
+    return [*parts_, part]
 
 
 def comment(text: str, indent: str = "") -> list[str]:
@@ -131,30 +131,30 @@ def identifier(word: str) -> str:
 
 def struct(part: type) -> list[str]:
     lines = [*comment(inspect.getdoc(part) or ""), f"struct {part.__name__}Spec {{"]
-    for one in members(part):
-        if one.enumeration:
-            names = ", ".join(map(identifier, words_of(one.type)))
-            lines.append(f"  enum class {one.enumeration} : uint8_t {{ {names} }};")
-    for one in members(part):
-        lines += comment(one.about, "  ")
-        lines.append(f"  {one.enumeration or cpp(one.type)} {one.name};")
+    for member in members(part):
+        if member.enumeration:
+            names = ", ".join(map(identifier, words_of(member.type)))
+            lines.append(f"  enum class {member.enumeration} : uint8_t {{ {names} }};")
+    for member in members(part):
+        lines += comment(member.about, "  ")
+        lines.append(f"  {member.enumeration or cpp(member.type)} {member.name};")
     return [*lines, "};", ""]
 
 
 def visitor(part: type) -> list[str]:
     head = ["template <class F>", f"void each_field({part.__name__}Spec& spec, F f) {{"]
-    calls = [f'  f("{one.name}", spec.{one.name});' for one in members(part)]
+    calls = [f'  f("{member.name}", spec.{member.name});' for member in members(part)]
     return [*head, *calls, "}", ""]
 
 
 def words(part: type) -> list[str]:
     lines: list[str] = []
-    for one in members(part):
-        if one.enumeration:
-            known = words_of(one.type)
-            kind = f"{part.__name__}Spec::{one.enumeration}"
-            quoted = ", ".join(f'"{word}"' for word in known)
-            head = f"constexpr std::array<std::string_view, {len(known)}> words({kind}) {{"
+    for member in members(part):
+        if member.enumeration:
+            names = words_of(member.type)
+            kind = f"{part.__name__}Spec::{member.enumeration}"
+            quoted = ", ".join(f'"{word}"' for word in names)
+            head = f"constexpr std::array<std::string_view, {len(names)}> words({kind}) {{"
             body = f"return {{{quoted}}};"
             fits = len(line := f"{head} {body} }}") <= WIDTH
             lines += [line, ""] if fits else [head, f"  {body}", "}", ""]
@@ -163,8 +163,8 @@ def words(part: type) -> list[str]:
 
 def header() -> str:
     lines = HEAD.splitlines()
-    for one in [*parts(machine.Machine), *parts(JOB)]:
-        lines += ["", *struct(one), *words(one), *visitor(one)][:-1]
+    for part in [*parts(machine.Machine), *parts(JOB)]:
+        lines += ["", *struct(part), *words(part), *visitor(part)][:-1]
     return "\n".join([*lines, "", "}  // namespace uncore", ""])
 
 

@@ -31,9 +31,9 @@ class Json {
     std::snprintf(digits, sizeof digits, "\"%llx\"", static_cast<unsigned long long>(number.bits));
     text += digits;
   }
-  void value(std::string_view said) {
+  void value(std::string_view word) {
     text += '"';
-    for (const char c : said) {
+    for (const char c : word) {
       if (c == '"' || c == '\\') text += '\\';
       if (static_cast<unsigned char>(c) >= 0x20) {
         text += c;
@@ -45,7 +45,7 @@ class Json {
     }
     text += '"';
   }
-  void value(const char* said) { value(std::string_view(said)); }
+  void value(const char* word) { value(std::string_view(word)); }
   template <class A, class B>
   void value(const std::pair<A, B>& both) {
     list([&](auto put) { put(both.first), put(both.second); });
@@ -53,22 +53,22 @@ class Json {
   template <class T, std::size_t n>
   void value(const std::array<T, n>& all) {
     list([&](auto put) {
-      for (const T& one : all) put(one);
+      for (const T& item : all) put(item);
     });
   }
   template <class T>
   void value(const std::vector<T>& all) {
     list([&](auto put) {
-      for (const T& one : all) put(one);
+      for (const T& item : all) put(item);
     });
   }
 
   template <class Fill>
   void list(Fill fill) {
     within('[', ']', [&](auto next) {
-      fill([&](const auto& one) {
+      fill([&](const auto& item) {
         next();
-        value(one);
+        value(item);
       });
     });
   }
@@ -76,14 +76,14 @@ class Json {
   template <class Fill>
   void object(Fill fill) {
     within('{', '}', [&](auto next) {
-      fill([&](const char* name, const auto& one) {
+      fill([&](const char* name, const auto& item) {
         next();
         value(name);
         text += ':';
-        if constexpr (std::is_invocable_v<decltype(one)>)
-          one();
+        if constexpr (std::is_invocable_v<decltype(item)>)
+          item();
         else
-          value(one);
+          value(item);
       });
     });
   }

@@ -1,5 +1,5 @@
-// The engine for a page: functions over linear memory, one run at a time (docs/design.md, In the
-// browser). Specs come in as words (web/words.hh), all that is told goes out as JSON.
+// The engine for a page: functions over linear memory, column run at a time (docs/design.md, In the
+// browser). Specs come in as words (web/words.hh), all that is reply goes out as JSON.
 //
 // Interface, in the order of its use: uncore_shapes; uncore_room, uncore_start; uncore_step until
 // it is 0; uncore_outcome, uncore_memory, uncore_trace, uncore_stop, uncore_link. A text ends with
@@ -21,23 +21,23 @@ namespace {
 
 std::optional<Engine> run;
 std::vector<uint64_t> room[2];  // for a machine, and for a job
-Json told;
+Json reply;
 std::vector<uint8_t> bytes;
 
 constexpr const char* kEnds[] = {"running", "exited", "fatal", "stuck", "watchdog", "protocol"};
 
 template <class Row>
 void columns(const std::vector<Row>& rows) {
-  told.object([&](auto put) {
+  reply.object([&](auto put) {
     each_column(rows, [&](const char* name, auto field) {
       put(name, [&] {
-        told.list([&](auto one) {
+        reply.list([&](auto column) {
           for (const Row& row : rows) {
             const auto value = field(row);
             if constexpr (std::is_same_v<std::remove_cv_t<decltype(value)>, Wide>)
-              one(value);
+              column(value);
             else
-              one(static_cast<int64_t>(value));  // kNever is -1
+              column(static_cast<int64_t>(value));  // kNever is -1
           }
         });
       });
@@ -51,16 +51,16 @@ uint64_t instructions() {
   return sum;
 }
 
-const char* say() { return told.text.c_str(); }
+const char* say() { return reply.text.c_str(); }
 
 }  // namespace
 
 // {"machine": shape, "job": shape}
 FOR_PAGE(uncore_shapes) const char* uncore_shapes() {
-  told = {};
-  told.object([](auto put) {
-    put("machine", [] { shape(told, MachineSpec{}); });
-    put("job", [] { shape(told, JobSpec{}); });
+  reply = {};
+  reply.object([](auto put) {
+    put("machine", [] { shape(reply, MachineSpec{}); });
+    put("job", [] { shape(reply, JobSpec{}); });
   });
   return say();
 }
@@ -86,8 +86,8 @@ FOR_PAGE(uncore_operations) double uncore_operations() {
 }
 
 FOR_PAGE(uncore_outcome) const char* uncore_outcome() {
-  told = {};
-  told.object([](auto put) {
+  reply = {};
+  reply.object([](auto put) {
     put("end", kEnds[static_cast<std::size_t>(run->end.cause())]);
     put("exit_code", run->end.code());
     put("reason", run->end.reason());
@@ -108,8 +108,8 @@ FOR_PAGE(uncore_memory) const uint8_t* uncore_memory(double address, uint32_t si
 
 // The tables of a trace, and the transaction log.
 FOR_PAGE(uncore_trace) const char* uncore_trace() {
-  told = {};
-  told.object([](auto put) {
+  reply = {};
+  reply.object([](auto put) {
     each_table(*run->trace,
                [&](const char* name, const auto& rows) { put(name, [&] { columns(rows); }); });
     put("transactions", [] { columns(run->log->records()); });

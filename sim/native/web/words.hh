@@ -34,7 +34,7 @@ class Words {
   template <class T>
   void fill(std::vector<T>& values) {
     values.resize(static_cast<std::size_t>(*next_++));
-    for (T& one : values) fill(one);
+    for (T& item : values) fill(item);
   }
 
  private:
@@ -64,8 +64,8 @@ template <class T>
 void shape(Json& out, const T&) {
   if constexpr (std::is_enum_v<T>) {
     out.object([](auto put) {
-      constexpr auto known = words(T{});
-      put("words", std::vector<std::string_view>(known.begin(), known.end()));
+      constexpr auto all = words(T{});
+      put("words", std::vector<std::string_view>(all.begin(), all.end()));
     });
   } else if constexpr (std::is_arithmetic_v<T>) {
     out.value("number");

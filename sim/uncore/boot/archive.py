@@ -47,7 +47,7 @@ def _content(path: Path, mode: int) -> bytes:
 
 
 def _entry(number: int, name: str, mode: int, data: bytes) -> bytes:
-    """As Linux's Documentation/driver-api/early-userspace/buffer-format.rst says."""
+    """Encodes an entry (Linux, Documentation/driver-api/early-userspace/buffer-format.rst)."""
     named = os.fsencode(name) + b"\0"
     owner, group, links, time, device = 0, 0, 1, 0, 0
     fields = (

@@ -11,7 +11,7 @@ from hashlib import sha512
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uncore.boot.flattened_tree import Tree, flat, long
-from uncore.engine.boot import TIMEBASE
+from uncore.engine.initial_memory import TIMEBASE
 from uncore.program.abi import CONSTANTS
 from uncore.topology.route import Routes, nearest_memories
 
@@ -123,7 +123,7 @@ def _devices(harts: int) -> dict[str, Tree]:
 
 
 def _distances(machine: Machine, info: BootInfo) -> Tree:
-    """Of two that the kernel is told of, the mean over the machine's nodes in them."""
+    """Distances between the kernel's nodes: the mean over the machine's nodes in them."""
     routes, memories = Routes(machine), machine.memories
 
     def read(a: int, b: int) -> int:
@@ -135,7 +135,7 @@ def _distances(machine: Machine, info: BootInfo) -> Tree:
         return [number for number, memory in enumerate(info.memory) if memory.node == node]
 
     def distance(a: int, b: int) -> int:
-        pairs = [(one, other) for one in within(a) for other in within(b)]
+        pairs = [(p, q) for p in within(a) for q in within(b)]
         ratio = sum(read(*pair) / max(1, read(pair[0], pair[0])) for pair in pairs) / len(pairs)
         return _NEAR if a == b else min(max(round(_NEAR * ratio), _NEAR + 1), _FARTHEST)
 
@@ -149,9 +149,9 @@ def _cpus(machine: Machine, harts: tuple[int, ...], info: BootInfo) -> Tree:
     cores = [machine.core_of(hart) for hart in harts]
     caches = {core: _caches(machine, core) for core in dict.fromkeys(cores)}
     levels: dict[int, int] = {}  # by handle: behind all that any core has before it
-    for found in caches.values():
-        for level, one in enumerate(found, start=2):
-            levels[one.handle] = max(level, levels.get(one.handle, 0))
+    for own in caches.values():
+        for level, cache in enumerate(own, start=2):
+            levels[cache.handle] = max(level, levels.get(cache.handle, 0))
     cpus: dict[str, object] = {
         "#address-cells": 1,
         "#size-cells": 0,
@@ -161,10 +161,10 @@ def _cpus(machine: Machine, harts: tuple[int, ...], info: BootInfo) -> Tree:
     for number, core in enumerate(cores):
         beside = caches[core][0].handle if caches[core] else None
         cpus[f"cpu@{number:x}"] = _cpu(machine.each_core[core], number, nodes[number], beside)
-    for found in caches.values():
-        for one, above in zip(found, [*found[1:], None], strict=True):
-            level = levels[one.handle]
-            cpus[f"l{level}-cache-{one.handle:x}"] = _cache(level, one, above)
+    for own in caches.values():
+        for cache, above in zip(own, [*own[1:], None], strict=True):
+            level = levels[cache.handle]
+            cpus[f"l{level}-cache-{cache.handle:x}"] = _cache(level, cache, above)
     return cpus  # type: ignore[return-value]
 
 
@@ -176,15 +176,15 @@ class _Cache(NamedTuple):
 
 def _caches(machine: Machine, core: int) -> list[_Cache]:
     """Behind the core's first level, from inside out."""
-    costs, found, agent = machine.each_core[core], [], core
+    costs, caches, agent = machine.each_core[core], [], core
     if costs.l2_sets:
-        found.append(_Cache(_CACHES + core, costs.l2_sets, costs.l2_ways))
-    for number, one in enumerate(machine.resolvers):  # inner levels first
-        if agent in one.children:
+        caches.append(_Cache(_CACHES + core, costs.l2_sets, costs.l2_ways))
+    for number, resolver in enumerate(machine.resolvers):  # inner levels first
+        if agent in resolver.children:
             agent = machine.cores + number
-            if one.data_sets:
-                found.append(_Cache(_SHARED + number, one.data_sets, one.data_ways))
-    return found
+            if resolver.data_sets:
+                caches.append(_Cache(_SHARED + number, resolver.data_sets, resolver.data_ways))
+    return caches
 
 
 def _cpu(costs: Core, number: int, node: int, beside: int | None) -> Tree:
@@ -216,15 +216,15 @@ def _next(cache: int | None) -> Tree:
     return {} if cache is None else {"next-level-cache": cache}
 
 
-def _cache(level: int, one: _Cache, above: _Cache | None) -> Tree:
+def _cache(level: int, cache: _Cache, above: _Cache | None) -> Tree:
     return {
         "compatible": "cache",
         "cache-unified": b"",
         "cache-level": level,
-        "cache-size": one.sets * one.ways * LINE,
-        "cache-sets": one.sets,
+        "cache-size": cache.sets * cache.ways * LINE,
+        "cache-sets": cache.sets,
         "cache-block-size": LINE,
-        "phandle": one.handle,
+        "phandle": cache.handle,
         **_next(above.handle if above else None),
     }
 
@@ -236,20 +236,20 @@ def cpu_map(machine: Machine, cores: list[int]) -> Tree:
     names: dict[tuple[str, object], int] = {}
 
     def name(kind: str, within: object, key: object) -> str:
-        known = [k for k in names if k[0] == f"{kind}{within}"]
-        return f"{kind}{names.setdefault((f'{kind}{within}', key), len(known))}"
+        siblings = [k for k in names if k[0] == f"{kind}{within}"]
+        return f"{kind}{names.setdefault((f'{kind}{within}', key), len(siblings))}"
 
     for number, core in enumerate(cores):
         ancestors = machine.shape[core][:-1]
         socket = name("socket", "", ancestors[:depth])
         cluster = name("cluster", ancestors[:depth], ancestors)
-        place = name("core", ancestors, core)
-        threads = sockets.setdefault(socket, {}).setdefault(cluster, {}).setdefault(place, {})
+        path = name("core", ancestors, core)
+        threads = sockets.setdefault(socket, {}).setdefault(cluster, {}).setdefault(path, {})
         threads[f"thread{len(threads)}"] = {"cpu": _CPUS + number}
     for clusters in sockets.values():
         for places in clusters.values():
-            for place, threads in places.items():
+            for path, threads in places.items():
                 if len(threads) == 1:
-                    places[place] = threads["thread0"]
+                    places[path] = threads["thread0"]
     tree: Tree = sockets
     return tree

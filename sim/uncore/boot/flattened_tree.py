@@ -46,7 +46,7 @@ def _node(name: str, tree: Tree, names: dict[str, int]) -> bytes:
 
 
 def _property(name: str, value: bytes, names: dict[str, int]) -> bytes:
-    at = names.setdefault(name, sum(len(known) + 1 for known in names))
+    at = names.setdefault(name, sum(len(other) + 1 for other in names))
     return struct.pack(">3I", _PROPERTY, len(value), at) + _padded(value)
 
 

@@ -59,15 +59,15 @@ def kernel(path: Path) -> Kernel:
 
 
 def built_for(path: Path) -> Most:
-    """As the configuration beside it says, if there is one."""
-    said = path.with_name(path.name.replace("vmlinux", "config").replace("vmlinuz", "config"))
-    if said == path or not said.is_file():
+    """Reads the limits from the configuration beside the kernel, if there is one."""
+    config = path.with_name(path.name.replace("vmlinux", "config").replace("vmlinuz", "config"))
+    if config == path or not config.is_file():
         return Most()
-    text = said.read_text(errors="replace")
+    text = config.read_text(errors="replace")
 
     def number(name: str, otherwise: int) -> int:
-        found = re.search(rf"^CONFIG_{name}=(\d+)$", text, re.MULTILINE)
-        return int(found[1]) if found else otherwise
+        match = re.search(rf"^CONFIG_{name}=(\d+)$", text, re.MULTILINE)
+        return int(match[1]) if match else otherwise
 
     return Most(number("NR_CPUS", ANY), 1 << number("NODES_SHIFT", 0) if "NUMA=y" in text else ANY)
 

@@ -55,21 +55,21 @@ def parts(
             f"--memory: kernel and initrd take {archive + len(boot.initrd) - RAM >> 20} MiB, and"
             f" node 0 has {nodes[0].size >> 20} MiB; write --memory with more"
         )
-    place = (archive, archive + len(boot.initrd)) if boot.initrd else None
-    info = BootInfo(f"{CONSOLE} {boot.append}".strip(), nodes, place)
-    found = [(entry, boot.kernel.data), (behind, tree(boot.machine, boot.harts, info))]
+    initrd = (archive, archive + len(boot.initrd)) if boot.initrd else None
+    info = BootInfo(f"{CONSOLE} {boot.append}".strip(), nodes, initrd)
+    images = [(entry, boot.kernel.data), (behind, tree(boot.machine, boot.harts, info))]
     if boot.initrd:
-        found.append((archive, boot.initrd))
-    return boot.machine, _job(boot, found, (entry, behind), lookahead, sleep)
+        images.append((archive, boot.initrd))
+    return boot.machine, _job(boot, images, (entry, behind), lookahead, sleep)
 
 
 def _job(
-    boot: Boot, found: list[tuple[int, bytes]], where: tuple[int, int], lookahead: int, sleep: bool
+    boot: Boot, images: list[tuple[int, bytes]], where: tuple[int, int], lookahead: int, sleep: bool
 ) -> spec.Job:
     return spec.Job(
         protocol=tuple(tables.pack(tables.of(boot.machine.protocol, boot.machine.tables))),
         placement=boot.harts,
-        segments=tuple(spec.Segment(address, data) for address, data in found),
+        segments=tuple(spec.Segment(address, data) for address, data in images),
         entry=where[0],
         text_begin=0,
         text_size=0,
@@ -96,15 +96,15 @@ def _job(
 
 
 def placed(boot: Boot) -> tuple[Memory, ...]:
-    """Of each of the machine's nodes what the kernel may use, and as which of its own."""
+    """The part of each machine node that the kernel may use, and its number there."""
     every = len(boot.machine.memories)
     each = boot.memory // every // LARGE * LARGE
-    found, address = [], RAM
+    nodes, address = [], RAM
     for number, node in enumerate(boot.machine.memories):
         kernel_node = number * (boot.nodes or every) // every
-        found.append(Memory(address, min(each, node.size), kernel_node))
+        nodes.append(Memory(address, min(each, node.size), kernel_node))
         address += node.size
-    return tuple(found)
+    return tuple(nodes)
 
 
 def _up(address: int) -> int:

@@ -32,12 +32,12 @@ class Symbols:
 
     @classmethod
     def read(cls, paths: Sequence[Path]) -> Symbols:
-        return cls(sorted({one for path in paths for one in _read(path)}))
+        return cls(sorted({symbol for path in paths for symbol in _read(path)}))
 
     def at(self, pc: int) -> str:
-        place = bisect_right(self.each, pc, key=lambda one: one[0]) - 1
-        if place >= 0:
-            address, size, name = self.each[place]
+        position = bisect_right(self.each, pc, key=lambda symbol: symbol[0]) - 1
+        if position >= 0:
+            address, size, name = self.each[position]
             if pc < address + size or (not size and (address >= KERNEL) == (pc >= KERNEL)):
                 return name
         return f"{pc:#x}" if pc >= KERNEL else PROGRAMS
@@ -50,13 +50,13 @@ def _read(path: Path) -> list[Found]:
         raise UserError(
             f"--symbols {path}: {error.strerror}; name a file that can be read"
         ) from None
-    found = list(_of_elf(path, data) if data.startswith(b"\x7fELF") else _of_text(data))
-    if not found:
+    symbols = list(_of_elf(path, data) if data.startswith(b"\x7fELF") else _of_text(data))
+    if not symbols:
         raise UserError(
             f"--symbols {path}: no symbols of code in it; write a file of what `cat /proc/kallsyms`"
             " says as root, a System.map, or an ELF that is not stripped"
         )
-    return found
+    return symbols
 
 
 def _of_text(data: bytes) -> Iterator[Found]:
@@ -73,9 +73,9 @@ def _of_elf(path: Path, data: bytes) -> Iterator[Found]:
 
     try:
         table: Any = ELFFile(io.BytesIO(data)).get_section_by_name(".symtab")
-        for one in table.iter_symbols() if table else ():
-            if one["st_info"]["type"] == "STT_FUNC" and one["st_value"]:
-                yield one["st_value"], one["st_size"], one.name
+        for symbol in table.iter_symbols() if table else ():
+            if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_value"]:
+                yield symbol["st_value"], symbol["st_size"], symbol.name
     except (ELFError, ValueError, TypeError, AttributeError, UnicodeError):
         raise UserError(
             f"--symbols {path}: a damaged or truncated ELF file; copy it again"
@@ -97,7 +97,7 @@ def costs(lines: Mapping[str, Any], symbols: Symbols) -> list[dict[str, Any]]:
             by_line[name][line] += waited
     in_all = sum(waited for waited, _ in total.values())
     rows = []
-    for name, (waited, misses) in sorted(total.items(), key=lambda one: (-one[1][0], one[0])):
+    for name, (waited, misses) in sorted(total.items(), key=lambda item: (-item[1][0], item[0])):
         worst = max(by_line[name], key=lambda line: (by_line[name][line], -line))
         rows.append(
             {

@@ -68,15 +68,15 @@ class Session:
         return (now // LOOK + 1) * LOOK
 
     def _look(self) -> None:
-        said, looks = len(self.console), 0
+        letters, looks = len(self.console), 0
         prompts = self.run.listens and not self.console.endswith("\n")
-        if prompts and said == self.still.said:
+        if prompts and letters == self.still.said:
             looks = self.still.looks + (ASLEEP if self.run.sleeps else 1)
-        self.still = Stillness(looks, said)
+        self.still = Stillness(looks, letters)
 
     def outcome(self) -> dict[str, Any]:
         harts, counters = self.run.harts(), self.run.counters()
-        found = {
+        fields = {
             "end": self.run.end,
             "exit_code": self.run.exit_code,
             "time": self.run.now,
@@ -86,4 +86,4 @@ class Session:
             "interrupts": self.run.interrupts(),
             "console": self.console,
         }
-        return found | {"hash": hashlib.sha256(canonical(found)).hexdigest()}
+        return fields | {"hash": hashlib.sha256(canonical(fields)).hexdigest()}

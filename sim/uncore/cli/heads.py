@@ -1,4 +1,4 @@
-"""The columns that commands print, for `--help` and docs/commands.md: those that say what they are.
+"""The columns that commands print, for `--help` and the site: those that say what they are.
 
     explained(paths) -> the columns at `MODULE:NAME`, as COMMANDS names them
 

@@ -71,8 +71,8 @@ class Curves:
     @property
     def heights(self) -> tuple[float, float]:
         """The least and the greatest, of bands too."""
-        found = [height for points in self.series.values() for p in points for height in p[1:]]
-        return self.span or (min(found), max(found))
+        heights = [height for points in self.series.values() for p in points for height in p[1:]]
+        return self.span or (min(heights), max(heights))
 
     @property
     def log_y(self) -> bool:

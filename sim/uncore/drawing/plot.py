@@ -133,8 +133,8 @@ def _(panel: Grid, axes: Axes) -> None:
 
 def _write_values(panel: Grid, axes: Axes) -> None:
     """White on what is dark."""
-    known = [value for row in panel.values for value in row if value is not None]
-    low, high = panel.span or (min(known), max(known))
+    values = [value for row in panel.values for value in row if value is not None]
+    low, high = panel.span or (min(values), max(values))
     for y, row in enumerate(panel.values):
         for x, value in enumerate(row):
             if value is not None:

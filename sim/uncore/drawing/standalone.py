@@ -35,7 +35,7 @@ def page(title: str, body: str, style: str = "", script: str = "", allowed: str 
 
 
 def filled(text: str, **places: str) -> str:
-    return re.sub("@([A-Z]+)@", lambda place: places.get(place[1], place[0]), text)
+    return re.sub("@([A-Z]+)@", lambda match: places.get(match[1], match[0]), text)
 
 
 def data(value: Any) -> str:

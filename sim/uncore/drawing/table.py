@@ -3,7 +3,7 @@
 Interface: `emit(rows, as_json, columns, title)`; `cells(rows, columns)` for a table that is
 written elsewhere; `say(text)` for what stands around tables; `print_json(value)` for what is no
 table.  The keys of the rows are the documented, stable ones (docs/cli.md); `columns` says which of
-them people see, how, and what they mean: `--help` and docs/commands.md explain them by `about`.
+them people see, how, and what they mean: `--help` and the site explain them by `about`.
 Invariant: no line has trailing blanks; layout.py says what stands beside what.
 """
 
@@ -20,7 +20,7 @@ from rich.markup import escape
 from rich.segment import Segment, Segments
 from rich.table import Table
 
-from uncore.drawing.numbers import EMPTY
+from uncore.drawing.formats import EMPTY
 from uncore.drawing.table_layout import Block, laid_out
 from uncore.drawing.width import room, wide
 from uncore.support.printable import plain, plain_json
@@ -114,12 +114,12 @@ def _print(out: Console, table: Table) -> None:
 
 
 def _bare(line: Sequence[Segment]) -> list[Segment]:
-    kept = list(line)
-    while kept and not kept[-1].text.rstrip():
-        kept.pop()
-    if kept:
-        kept[-1] = kept[-1]._replace(text=kept[-1].text.rstrip())
-    return kept
+    letters = list(line)
+    while letters and not letters[-1].text.rstrip():
+        letters.pop()
+    if letters:
+        letters[-1] = letters[-1]._replace(text=letters[-1].text.rstrip())
+    return letters
 
 
 def cells(rows: Sequence[Row], columns: Sequence[Column]) -> tuple[list[Column], list[list[str]]]:

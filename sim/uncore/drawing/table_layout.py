@@ -76,7 +76,7 @@ def laid_out(
 
 
 def _sized(index: int, column: Headed, cells: Sequence[str]) -> Placed:
-    """As narrow as words and numbers allow."""
+    """A column as narrow as its words and numbers allow."""
     widest = max(map(len, cells), default=0)
     if column.left:
         widest = min(widest, max(PROSE, _longest_word(cells)))
@@ -93,24 +93,24 @@ def _whole(placed: Placed) -> Placed:
 
 
 def _width(placed: Sequence[Placed]) -> int:
-    return sum(one.width for one in placed) + GAP * (len(placed) - 1)
+    return sum(column.width for column in placed) + GAP * (len(placed) - 1)
 
 
 def _broken(keys: Sequence[Placed], members: Sequence[Placed], room: int) -> list[list[Placed]]:
     """Blocks of at most the room, unless a single column needs more."""
-    found = [[*keys]]
-    for one in members:
-        if len(found[-1]) > len(keys) and _width([*found[-1], one]) > room:
-            found.append([*keys])
-        found[-1].append(one)
-    return [_widened(block, room) for block in found]
+    blocks = [[*keys]]
+    for column in members:
+        if len(blocks[-1]) > len(keys) and _width([*blocks[-1], column]) > room:
+            blocks.append([*keys])
+        blocks[-1].append(column)
+    return [_widened(block, room) for block in blocks]
 
 
 def _widened(block: Sequence[Placed], room: int) -> list[Placed]:
     """What room is left goes to those that lack least."""
     spare = room - _width(block)
     given: dict[int, int] = {}
-    for one in sorted(block, key=lambda one: one.wanted - one.width):
-        given[one.index] = max(0, min(spare, one.wanted - one.width))
-        spare -= given[one.index]
+    for column in sorted(block, key=lambda column: column.wanted - column.width):
+        given[column.index] = max(0, min(spare, column.wanted - column.width))
+        spare -= given[column.index]
     return [Placed(p.index, p.width + given[p.index], p.wanted) for p in block]

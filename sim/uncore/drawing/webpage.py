@@ -129,7 +129,7 @@ def _boundaries(panel: HeatMap) -> Iterable[dict[str, Any]]:
     ends = (-0.5, len(panel.matrix) - 0.5)
     for depth, starts in enumerate(panel.boundaries.values()):
         pen = {"color": "grey" if panel.signed else "white", "width": max(2.4 - 0.7 * depth, 0.5)}
-        for start in (one - 0.5 for one in starts[1:]):
+        for start in (boundary - 0.5 for boundary in starts[1:]):
             for along, over in (("x", "y"), ("y", "x")):
                 sides = {
                     f"{along}0": start,

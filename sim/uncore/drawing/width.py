@@ -16,5 +16,5 @@ wide: ContextVar[bool] = ContextVar("wide", default=False)
 
 def room(terminal: int) -> int:
     """`terminal`: its width, 0 where there is none."""
-    said = os.environ.get("COLUMNS", "")
-    return int(said) if said.isdecimal() and int(said) else terminal or PIPED
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isdecimal() and int(columns) else terminal or PIPED

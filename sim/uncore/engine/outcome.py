@@ -88,7 +88,7 @@ def _told(guest: Program, engine: Run, harts: int) -> dict[str, Any]:
 
 
 def percentiles(buckets: list[tuple[int, int]]) -> dict[str, int] | None:
-    """Of latencies counted by their buckets' lower bounds, ascending; None of none."""
+    """Percentiles of latencies counted by bucket (lower bound, ascending); None without any."""
     total = sum(count for _, count in buckets)
     if not total:
         return None

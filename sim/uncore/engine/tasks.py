@@ -102,7 +102,7 @@ def _place(job: Job, pc: int) -> str:
 
 
 def _frames(job: Job, run: Run, task: Task) -> list[int]:
-    """By frame pointers, where the program keeps them; what is no code ends the walk."""
+    """Return addresses by frame pointers; the first that is no code ends the walk."""
     frames, frame = [task["pc"]], task["fp"]
     if _is_code(job, task["ra"]):
         frames.append(task["ra"] - 4)

@@ -29,7 +29,7 @@ class Cpu(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Cache(Struct, frozen=True, forbid_unknown_fields=True):
-    """Of data, or of data and instructions."""
+    """A cache of data, or of data and instructions."""
 
     level: Annotated[int, Meta(description="1 is nearest to the core")]
     size: Annotated[int, Meta(description="bytes")]
@@ -91,7 +91,7 @@ class Computer(Struct, frozen=True, forbid_unknown_fields=True):
             sizes = tuple((c.size, c.ways) if c else () for c in (l1, l2))
             alike.setdefault((sizes, shares), []).append(core)
         mhz = {cpu.number: cpu.mhz for cpu in self.cpus}
-        found = [
+        kinds = [
             Kind(
                 tuple(cores),
                 mhz[cores[0][0]],
@@ -101,10 +101,10 @@ class Computer(Struct, frozen=True, forbid_unknown_fields=True):
             )
             for (_, shares), cores in alike.items()
         ]
-        return sorted(found, key=lambda kind: (kind.size, len(kind.cores)), reverse=True)
+        return sorted(kinds, key=lambda kind: (kind.size, len(kind.cores)), reverse=True)
 
     def shared(self, level: int) -> dict[int, Cache]:
-        """Of each processor, its cache of this level."""
+        """The cache of this level of each processor."""
         return {cpu: c for c in self.caches if c.level == level for cpu in c.cpus}
 
     def node_of(self) -> dict[int, int]:
@@ -136,18 +136,18 @@ class Computer(Struct, frozen=True, forbid_unknown_fields=True):
         """Processors in the order of the default placement: package after package, one of each core
         first, siblings last."""
         package = {cpu.number: cpu.package for cpu in self.cpus}
-        place = {n: (i, core) for core in self.cores() for i, n in enumerate(core)}
-        return sorted(self.numbers, key=lambda n: (place[n][0], package[n], place[n][1]))
+        rank = {n: (i, core) for core in self.cores() for i, n in enumerate(core)}
+        return sorted(self.numbers, key=lambda n: (rank[n][0], package[n], rank[n][1]))
 
 
 def cpu_list(text: str) -> tuple[int, ...]:
     """The kernel's "0-3,8,10-11"; "0-62:2" strides too."""
-    found: list[int] = []
+    cpus: list[int] = []
     for part in filter(None, text.strip().split(",")):
         span, _, stride = part.partition(":")
         first, _, last = span.partition("-")
-        found += range(int(first), int(last or first) + 1, int(stride.split("/")[-1] or 1))
-    return tuple(found)
+        cpus += range(int(first), int(last or first) + 1, int(stride.split("/")[-1] or 1))
+    return tuple(cpus)
 
 
 def ranges(numbers: Iterable[int]) -> str:

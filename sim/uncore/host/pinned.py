@@ -111,8 +111,8 @@ def processors() -> list[int]:
 
 def compile(source: Path, for_: build.Target = build.HOST, defines: Sequence[str] = ()) -> Path:
     """The program for this computer, kept where compiled guests are."""
-    place = hashlib.sha256(f"{source.resolve()} {for_} {defines}".encode()).hexdigest()[:16]
-    binary = paths.CACHE / "host" / place / source.stem
+    digest = hashlib.sha256(f"{source.resolve()} {for_} {defines}".encode()).hexdigest()[:16]
+    binary = paths.CACHE / "host" / digest / source.stem
     build.build(source, binary, defines, for_)
     return binary
 
@@ -135,11 +135,11 @@ def play(
     """The same of any program made for the host; `tick` hears of each part that is done."""
     words = [f"n={len(cpus)}", *(f"{name}={number}" for name, number in numbers.items())]
     nodes = len(list(SYSTEM.glob("node/node[0-9]*"))) or 1
-    told = {"UNCORE_CPUS": ",".join(map(str, cpus)), "UNCORE_NODES": str(nodes)}
+    variables = {"UNCORE_CPUS": ",".join(map(str, cpus)), "UNCORE_NODES": str(nodes)}
     hears, tells = os.pipe()
     with subprocess.Popen(
         [str(binary), *words],
-        env={**os.environ, **told} | ({"UNCORE_PROGRESS": str(tells)} if tick else {}),
+        env={**os.environ, **variables} | ({"UNCORE_PROGRESS": str(tells)} if tick else {}),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         pass_fds=(tells,) if tick else (),

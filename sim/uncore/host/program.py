@@ -50,8 +50,8 @@ def measure(sources: Sources, threads: Sequence[int], words: Sequence[str] = ())
     points, seconds = [], []
     for count in threads:
         begin = time.perf_counter()
-        told = [word.replace("{threads}", str(count)) for word in words]
-        points.append(msgspec.convert(run(binary, cpus[:count], told), Point))
+        command = [word.replace("{threads}", str(count)) for word in words]
+        points.append(msgspec.convert(run(binary, cpus[:count], command), Point))
         seconds.append(round(time.perf_counter() - begin, 3))
     sha256 = hashlib.sha256(binary.read_bytes()).hexdigest()
     job = pinned.described(sources.main.stem, sha256, cpus, threads)
@@ -75,15 +75,15 @@ def compile(sources: Sources) -> Path:
 
 def run(binary: Path, cpus: Sequence[int], words: Sequence[str]) -> dict[str, Any]:
     """The fields of one Point, of as many threads as there are processors."""
-    with tempfile.TemporaryFile() as told:
+    with tempfile.TemporaryFile() as output:
         begin = time.perf_counter()
         running = subprocess.Popen(
             [str(binary), *words],
-            env={**os.environ, "UNCORE_TOLD": str(told.fileno())},
+            env={**os.environ, "UNCORE_TOLD": str(output.fileno())},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            pass_fds=(told.fileno(),),
+            pass_fds=(output.fileno(),),
             preexec_fn=lambda: os.sched_setaffinity(0, cpus),
         )
         with running:
@@ -93,14 +93,17 @@ def run(binary: Path, cpus: Sequence[int], words: Sequence[str]) -> dict[str, An
                 running.kill()
                 raise
         whole = round((time.perf_counter() - begin) * 1e9)
-        told.seek(0)
-        counted = [[*map(int, line.split())] for line in told]
-    known = {"threads": len(cpus), "output": printed.decode(errors="replace")[-tasks.MOST_OUTPUT :]}
-    return known | _times(counted or [[whole]]) | _judged(running.returncode)
+        output.seek(0)
+        counted = [[*map(int, line.split())] for line in output]
+    fields = {
+        "threads": len(cpus),
+        "output": printed.decode(errors="replace")[-tasks.MOST_OUTPUT :],
+    }
+    return fields | _times(counted or [[whole]]) | _judged(running.returncode)
 
 
 def _times(counted: Sequence[Sequence[int]]) -> dict[str, Any]:
-    """Of what was told: the whole time, then each thread's operations, first and last moment."""
+    """Reads the whole time, then each thread's operations, first and last moment."""
     (whole,), *threads = counted
     threads = threads or [[1, 0, whole]]
     begin = min(began for _, began, _ in threads)

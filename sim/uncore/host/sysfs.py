@@ -57,14 +57,14 @@ def read(root: Path = Path("/"), only: Collection[int] | None = None) -> Compute
             f"{system / 'cpu/online'}: expected the processors that are online, like 0-63;"
             " uncore measure needs Linux with /sys, or --hwloc FILE to describe another machine"
         )
-    told = _cpuinfo(root)
-    mhz, clock = _clock(system, online[0], told)
+    cpuinfo = _cpuinfo(root)
+    mhz, clock = _clock(system, online[0], cpuinfo)
     present = cpu_list(_text(system / "cpu/present"))
     return Computer(
-        vendor=told.get("vendor_id", ""),
-        family=_int(told.get("cpu family", "")),
-        model=_int(told.get("model", "")),
-        name=told.get("model name", "unknown processor"),
+        vendor=cpuinfo.get("vendor_id", ""),
+        family=_int(cpuinfo.get("cpu family", "")),
+        model=_int(cpuinfo.get("model", "")),
+        name=cpuinfo.get("model name", "unknown processor"),
         mhz=mhz,
         clock=clock,
         cpus=tuple(_cpu(system, number, online) for number in online),
@@ -76,7 +76,7 @@ def read(root: Path = Path("/"), only: Collection[int] | None = None) -> Compute
 
 
 def _cpuinfo(root: Path) -> dict[str, str]:
-    """Of the first processor; the others differ in nothing that is used."""
+    """/proc/cpuinfo of the first processor; the others differ in nothing that is used."""
     lines = _text(root / "proc/cpuinfo").split("\n\n")[0].splitlines()
     pairs = (line.partition(":") for line in lines)
     return {key.strip(): value.strip() for key, _, value in pairs}
@@ -86,10 +86,10 @@ def _int(text: str) -> int:
     return int(text) if text.isdigit() else 0
 
 
-def _clock(system: Path, cpu: int, told: dict[str, str]) -> tuple[float, str]:
+def _clock(system: Path, cpu: int, cpuinfo: dict[str, str]) -> tuple[float, str]:
     if khz := _number(system / f"cpu/cpu{cpu}/cpufreq/cpuinfo_max_freq"):
         return khz / 1000, "cpufreq: highest clock"
-    now = told.get("cpu MHz", "")
+    now = cpuinfo.get("cpu MHz", "")
     try:
         return float(now), "/proc/cpuinfo: clock at the time; the boost clock is not told"
     except ValueError:
@@ -110,12 +110,12 @@ def _cpu(system: Path, number: int, online: tuple[int, ...]) -> Cpu:
 
 
 def _caches(system: Path, online: tuple[int, ...]) -> tuple[Cache, ...]:
-    found = set()
+    caches = set()
     for number in online:
         for index in (system / f"cpu/cpu{number}/cache").glob("index[0-9]*"):
             if _text(index / "type") != "Instruction":
-                found.add(_cache(index, number, online))
-    return tuple(sorted(found, key=lambda c: (c.level, c.cpus)))
+                caches.add(_cache(index, number, online))
+    return tuple(sorted(caches, key=lambda c: (c.level, c.cpus)))
 
 
 def _cache(index: Path, cpu: int, online: tuple[int, ...]) -> Cache:
@@ -153,23 +153,23 @@ def _memory(node: Path) -> int:
 
 def setting(root: Path = Path("/")) -> Setting:
     system = root / "sys/devices/system"
-    told = _cpuinfo(root)
+    cpuinfo = _cpuinfo(root)
     load = _text(root / "proc/loadavg").split()
     return Setting(
         kernel=_text(root / "proc/sys/kernel/osrelease"),
         clock_source=_text(system / "clocksource/clocksource0/current_clocksource"),
-        hypervisor=_hypervisor(root, told),
+        hypervisor=_hypervisor(root, cpuinfo),
         governor=_text(system / "cpu/cpu0/cpufreq/scaling_governor"),
         boost=_text(system / "cpu/cpufreq/boost"),
         smt=_text(system / "cpu/smt/control"),
-        microcode=told.get("microcode", ""),
+        microcode=cpuinfo.get("microcode", ""),
         load=float(load[0]) if load else 0.0,
     )
 
 
-def _hypervisor(root: Path, told: dict[str, str]) -> str:
+def _hypervisor(root: Path, cpuinfo: dict[str, str]) -> str:
     """CPUID tells that there is one; its name is where the firmware's tables or Xen have it."""
-    if "hypervisor" not in told.get("flags", "").split():
+    if "hypervisor" not in cpuinfo.get("flags", "").split():
         return ""
     names = (_text(root / "sys/hypervisor/type"), _text(root / "sys/class/dmi/id/sys_vendor"))
     return next(filter(None, names), "yes, of a name not told")

@@ -33,7 +33,7 @@ ZIG_CC = (*ZIG, "cc")
 
 @dataclass(frozen=True)
 class Target:
-    """Who will run the program: a compiler and its words, and a folder of runtime/."""
+    """What a program is built for: a compiler and its words, and a folder of runtime/."""
 
     compiler: tuple[str, ...]
     folder: str
@@ -210,7 +210,7 @@ def _compile(source: Path, words: list[str], patience: int = 0) -> str:
         preexec_fn=lambda: _limit(patience),
     ) as compiler:
         try:
-            printed, said = compiler.communicate(timeout=patience)
+            printed, complaint = compiler.communicate(timeout=patience)
         except subprocess.TimeoutExpired:
             raise UserError(
                 f"{source.name}: the compiler has not ended after {patience} s: does the file take"
@@ -221,7 +221,7 @@ def _compile(source: Path, words: list[str], patience: int = 0) -> str:
                 os.killpg(compiler.pid, signal.SIGKILL)
     if compiler.returncode:
         bare = TARGET[1] in words
-        raise UserError(f"{source.name}: does not compile:\n{_message(said, bare)}")
+        raise UserError(f"{source.name}: does not compile:\n{_message(complaint, bare)}")
     return printed
 
 
@@ -239,7 +239,7 @@ def _environment() -> Mapping[str, str]:
 
 def _message(stderr: str, bare: bool) -> str:
     """What the compiler said, without the remarks of its driver."""
-    said = stderr.strip() or "the compiler gave no reason"
-    if bare and re.search(r"fatal error: '[\w/]+\.h' file not found", said):
-        said += "\nThere is no C library: a workload has uncore.h, and what stands beside it."
-    return said
+    reason = stderr.strip() or "the compiler gave no reason"
+    if bare and re.search(r"fatal error: '[\w/]+\.h' file not found", reason):
+        reason += "\nThere is no C library: a workload has uncore.h, and what stands beside it."
+    return reason

@@ -92,13 +92,15 @@ class Fields:
         names = Names.of(program, read, harts)
         heap = program.heap(harts)
         variables = sorted(program.variables, key=lambda v: v[1].startswith("uc_"))
-        known = [Object(a, a + kind.size, name, kind, False) for a, name, kind in variables]
-        direct = _pointed(known, read, heap)
+        objects = [Object(a, a + kind.size, name, kind, False) for a, name, kind in variables]
+        direct = _pointed(objects, read, heap)
         near = _objects(direct)
         inner = _pointed(near, read, heap)
         new = {a: to for a, to in inner.items() if not any(o.has(a, to[1]) for o in near)}
         far = _objects(new | direct)
-        return cls(names, tuple(sorted({o.start: o for o in (*known, *far)}.values(), key=_start)))
+        return cls(
+            names, tuple(sorted({o.start: o for o in (*objects, *far)}.values(), key=_start))
+        )
 
     def at(self, address: int) -> Part:
         """The innermost field there; a word of memory that nothing leads to."""
@@ -111,23 +113,25 @@ class Fields:
 
     def addresses(self, name: str) -> list[int]:
         """Where objects and fields of this name begin; of a pointer also what it leads to."""
-        allocated = [start for start, _, known in self.names.places if known == name]
-        return sorted({*allocated, *(a for one in self.objects for a in one.addresses(name))})
+        allocated = [start for start, _, label in self.names.places if label == name]
+        return sorted(
+            {*allocated, *(a for object_ in self.objects for a in object_.addresses(name))}
+        )
 
 
-def _start(found: Object) -> int:
-    return found.start
+def _start(object_: Object) -> int:
+    return object_.start
 
 
 def _pointed(objects: Iterable[Object], read: Read, heap: int) -> dict[int, tuple[str, Type]]:
     """Where pointers lead, by the first of them."""
-    found: dict[int, tuple[str, Type]] = {}
-    for one in objects:
-        for address, name, target in one.pointers():
+    targets: dict[int, tuple[str, Type]] = {}
+    for object_ in objects:
+        for address, name, target in object_.pointers():
             value = int.from_bytes(read(address, abi.WORD), "little")
             if value >= heap:
-                found.setdefault(value, (name, target))
-    return found
+                targets.setdefault(value, (name, target))
+    return targets
 
 
 def _objects(pointed: dict[int, tuple[str, Type]]) -> list[Object]:

@@ -19,8 +19,8 @@ Table = tuple[Row, ...]
 def line_table(data: bytes) -> Table:
     """All line tables of a program as one; debug information that cannot be read is none."""
     try:
-        dwarf, found = units(data)
-        rows = [row for unit in found for row in _unit_rows(dwarf, unit)]
+        dwarf, units_ = units(data)
+        rows = [row for unit in units_ for row in _unit_rows(dwarf, unit)]
     except Exception:  # damaged debug information must not stop a run
         return ()
     # Where one sequence ends and another begins at the same pc, the one that begins counts.
@@ -37,8 +37,8 @@ def _unit_rows(dwarf: Any, unit: Any) -> Iterator[Row]:
         state = entry.state
         if state is None:
             continue
-        place = None if state.end_sequence else f"{names[state.file - first]}:{state.line}"
-        yield state.address, place
+        position = None if state.end_sequence else f"{names[state.file - first]}:{state.line}"
+        yield state.address, position
 
 
 def _file_name(program: Any, entry: Any) -> str:

@@ -49,18 +49,18 @@ def shipped() -> list[Program]:
 
 def find(name: str) -> Program:
     """A shipped workload by its name."""
-    known = catalogue()
-    if not known:
+    shipped = catalogue()
+    if not shipped:
         raise UserError(
             f"no workload '{name}': the guest programs are not built; run scripts/run, or in a"
             " checkout: python -m SCons workloads"
         )
-    if name not in known:
+    if name not in shipped:
         raise UserError(
-            f"no workload is called '{name}'.{nearest(name, known, 3)} `uncore list` names all"
-            f" {len(known)}; a C file or an ELF is given by its path"
+            f"no workload is called '{name}'.{nearest(name, shipped, 3)} `uncore list` names all"
+            f" {len(shipped)}; a C file or an ELF is given by its path"
         )
-    return Program(name, known[name], _contents(known[name]))
+    return Program(name, shipped[name], _contents(shipped[name]))
 
 
 def source_of(program: Program) -> Path:
@@ -95,17 +95,17 @@ def elf_of(
     path: Path, sources: tuple[Path, ...], flags: tuple[str, ...], target: str = build.ON_MACHINES
 ) -> Path:
     """Where the program of these files is kept: another place where a file or a word is another."""
-    texts = [_contents(one) for one in (path, *sources)]
-    files = [one.resolve() for one in (path, *sources)]
-    said = "\0".join([target, *map(str, files), *flags]).encode()
-    place = hashlib.sha256(b"\0".join([said, *texts])).hexdigest()[:16]
-    return paths.CACHE / "programs" / place / f"{path.stem}.elf"
+    texts = [_contents(file) for file in (path, *sources)]
+    files = [file.resolve() for file in (path, *sources)]
+    command = "\0".join([target, *map(str, files), *flags]).encode()
+    digest = hashlib.sha256(b"\0".join([command, *texts])).hexdigest()[:16]
+    return paths.CACHE / "programs" / digest / f"{path.stem}.elf"
 
 
 def compile_for_linux(path: Path, sources: tuple[Path, ...], flags: tuple[str, ...]) -> Program:
     """Compiles a program of Linux; anew where a file or a word is another."""
     elf = elf_of(path, sources, flags)
-    build.build_for_linux([one.resolve() for one in (path, *sources)], elf, flags)
+    build.build_for_linux([file.resolve() for file in (path, *sources)], elf, flags)
     return Program(path.stem, path, _contents(elf))
 
 
@@ -114,7 +114,7 @@ def compile(path: str | Path, defines: Iterable[str] = ()) -> Program:
     path = Path(path)
     _contents(path)  # a missing file is our message, not the compiler's
     source, defines = path.resolve(), tuple(defines)
-    place = hashlib.sha256(" ".join((str(source), *defines)).encode()).hexdigest()[:16]
-    elf = paths.CACHE / "guests" / place / f"{path.stem}.elf"
+    digest = hashlib.sha256(" ".join((str(source), *defines)).encode()).hexdigest()[:16]
+    elf = paths.CACHE / "guests" / digest / f"{path.stem}.elf"
     build.build(source, elf, defines)
     return Program(path.stem, path, _contents(elf))

@@ -17,7 +17,7 @@ from uncore.program import abi
 from uncore.program.program import Program
 
 Place = tuple[int, int, str]  # first address, end, name
-# Of Linux: what it maps, the first thread's stack, and what is the kernel's (sim/native/os).
+# Addresses of Linux: mappings, the first thread's stack, the kernel's own (sim/native/os).
 _KERNEL = 1 << 38
 SYSTEM: tuple[Place, ...] = (
     (0x10_0000_0000, _KERNEL - (1 << 24), "mapped"),
@@ -51,7 +51,7 @@ class Names:
 
     def at(self, address: int) -> str:
         """The best name there is; the address itself if there is none."""
-        index = bisect.bisect_right(self.places, address, key=lambda place: place[0]) - 1
+        index = bisect.bisect_right(self.places, address, key=lambda span: span[0]) - 1
         if index < 0 or address >= self.places[index][1]:
             return self.program.symbol_at(address) or f"{address:#x}"
         start, _, name = self.places[index]
@@ -63,14 +63,14 @@ class Names:
 def _pointers(
     program: Program, read: Callable[[int, int], bytes], heap: int
 ) -> list[tuple[int, str]]:
-    found: dict[int, str] = {}
+    pointers: dict[int, str] = {}
     for symbol in program.symbols:
         if symbol.size == abi.WORD and not symbol.name.startswith("uc_"):
             value = int.from_bytes(read(symbol.address, abi.WORD), "little")
             if value >= heap and value % abi.CONSTANTS["UC_BLOCK"] == 0:
-                found.setdefault(value, symbol.name)
+                pointers.setdefault(value, symbol.name)
     for table in program.tables:
         cells = abi.unpack("uc_table", read(table.address, abi.size("uc_table")))["cells"]
         if cells:
-            found.setdefault(cells, f"table {table.name}")
-    return list(found.items())
+            pointers.setdefault(cells, f"table {table.name}")
+    return list(pointers.items())

@@ -157,12 +157,12 @@ class Program:
 
     def parameter(self, name: str) -> Parameter:
         """A parameter by its name, or a UserError that lists what exists."""
-        known = {param.name: param for param in self.params}
-        if name in known:
-            return known[name]
+        parameters = {param.name: param for param in self.params}
+        if name in parameters:
+            return parameters[name]
         shown = ", ".join(f"{p.name} ({p.help}; {p.show(p.default)})" for p in self.params)
         has = f"{self.name} has: {shown}" if shown else f"{self.name} has no parameters"
-        raise UserError(f"no parameter is called '{name}'.{nearest(name, known)} {has}")
+        raise UserError(f"no parameter is called '{name}'.{nearest(name, parameters)} {has}")
 
     def canonical(self, values: Mapping[str, object]) -> dict[str, str]:
         """The values as this program would write them; the same text for the same number."""

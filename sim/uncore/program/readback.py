@@ -62,7 +62,7 @@ def _text(read: Read, address: int) -> str:
 
 def tables(program: Program, read: Read) -> dict[str, Cells]:
     """The rows of each table that the guest has made."""
-    found = {}
+    tables_ = {}
     for table in program.tables:
         words = abi.unpack("uc_table", read(table.address, abi.size("uc_table")))
         rows, cols = words["rows"], words["cols"]
@@ -71,8 +71,8 @@ def tables(program: Program, read: Read) -> dict[str, Cells]:
         if rows * cols > MOST_CELLS:
             raise GuestError(f"{program.name}: table {table.name} claims {rows} x {cols} cells")
         data = memoryview(read(words["cells"], rows * cols * abi.WORD)).cast("Q")
-        found[table.name] = tuple(tuple(data[r * cols : (r + 1) * cols]) for r in range(rows))
-    return found
+        tables_[table.name] = tuple(tuple(data[r * cols : (r + 1) * cols]) for r in range(rows))
+    return tables_
 
 
 _RECORD = re.compile(
@@ -85,17 +85,17 @@ _ROW = re.compile(r"^uc: table=(\w+) row=\d+ cells=([\d,]*)\r?$", re.MULTILINE)
 def records_from_text(console: str) -> list[Record]:
     """The records a guest has printed; only the first harts that fail say why."""
     why = {int(hart): text for hart, text in _WHY.findall(console)}
-    found = []
+    records = []
     for hart, fields in enumerate(_RECORD.findall(console)):
         ops, begin, end, failures = map(int, fields)
-        found.append(Record(ops, begin, end, failures, why.get(hart, "")))
-    return found
+        records.append(Record(ops, begin, end, failures, why.get(hart, "")))
+    return records
 
 
 def failure_from_text(console: str) -> str | None:
     """The first check that failed, where a guest ended without records; None if none did."""
-    found = _WHY.search(console)
-    return f"hart {found[1]}: {found[2]}" if found else None
+    match = _WHY.search(console)
+    return f"hart {match[1]}: {match[2]}" if match else None
 
 
 # The exceptions of the privileged architecture, by mcause.
@@ -124,10 +124,10 @@ def trap_from_text(program: Program, console: str) -> str | None:
 
 def tables_from_text(console: str) -> dict[str, Cells]:
     """The tables a guest has printed."""
-    found: dict[str, Cells] = {}
+    tables_: dict[str, Cells] = {}
     for name, cells in _ROW.findall(console):
-        found[name] = (*found.get(name, ()), tuple(map(int, filter(None, cells.split(",")))))
-    return found
+        tables_[name] = (*tables_.get(name, ()), tuple(map(int, filter(None, cells.split(",")))))
+    return tables_
 
 
 def fields(records: Sequence[Record], tables: dict[str, Cells]) -> dict[str, Any]:

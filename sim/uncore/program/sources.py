@@ -23,15 +23,15 @@ def check(source: Path, folders: Sequence[Path]) -> None:
         lines = file.read_text(errors="replace").splitlines()
         for number, line in enumerate(lines, 1):
             for name in TAKES_IN.findall(line):
-                for found in _found(name, [file.parent, *folders]):
-                    if not found.is_file():
+                for included in _found(name, [file.parent, *folders]):
+                    if not included.is_file():
                         where = f"{file.name}:{number}"
-                        raise UserError(f"{where}: takes in {found}: it is not a regular file")
-                    if found not in seen:
-                        seen.add(found)
-                        rest.append(found)
+                        raise UserError(f"{where}: takes in {included}: it is not a regular file")
+                    if included not in seen:
+                        seen.add(included)
+                        rest.append(included)
 
 
 def _found(name: str, folders: Sequence[Path]) -> list[Path]:
     places = [folder / name for folder in folders]
-    return [place for place in places if place.exists()][:1]
+    return [path for path in places if path.exists()][:1]

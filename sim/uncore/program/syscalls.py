@@ -54,4 +54,4 @@ _TEXT = """
 464:getxattrat 465:listxattrat 466:removexattrat 467:open_tree_attr 468:file_getattr
 469:file_setattr 470:listns 471:rseq_slice_yield
 """
-NAMES = {int(n): name for n, name in (one.split(":") for one in _TEXT.split())}
+NAMES = {int(n): name for n, name in (pair.split(":") for pair in _TEXT.split())}

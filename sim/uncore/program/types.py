@@ -78,7 +78,7 @@ class Struct:
 
 @dataclass(frozen=True)
 class Array:
-    """As many elements as fit."""
+    """An array of as many elements as fit."""
 
     size: int
     element: Type
@@ -104,7 +104,9 @@ def variables(data: bytes) -> list[tuple[int, str, Type]]:
     """Every variable with a name and a fixed address."""
     try:
         reader = _Reader()
-        return [found for unit in units(data)[1] for found in reader.variables(unit.get_top_DIE())]
+        return [
+            variable for unit in units(data)[1] for variable in reader.variables(unit.get_top_DIE())
+        ]
     except Exception:  # damaged debug information must not stop a run
         return []
 
@@ -119,10 +121,14 @@ class _Reader:
         for die in parent.iter_children():
             if die.tag == "DW_TAG_subprogram":  # statics of functions
                 yield from self.variables(die)
-            place = die.attributes.get("DW_AT_location")
-            if die.tag != "DW_TAG_variable" or place is None or "DW_AT_name" not in die.attributes:
+            location = die.attributes.get("DW_AT_location")
+            if (
+                die.tag != "DW_TAG_variable"
+                or location is None
+                or "DW_AT_name" not in die.attributes
+            ):
                 continue
-            if place.form == "DW_FORM_exprloc" and (address := _address(bytes(place.value))):
+            if location.form == "DW_FORM_exprloc" and (address := _address(bytes(location.value))):
                 yield address, _name(die), self.of(die)
 
     def of(self, die: Any) -> Type:

@@ -9,7 +9,7 @@ its cells lead to from I, given what the grant table grants.
 
 from __future__ import annotations
 
-from uncore.protocol.shapes import DATA
+from uncore.protocol.table_shapes import DATA
 from uncore.protocol.tables import Tables, layout
 
 

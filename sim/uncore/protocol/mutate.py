@@ -20,8 +20,8 @@ from typing import Any
 
 from uncore import _native
 from uncore.protocol.coverage import expected, place
-from uncore.protocol.shapes import Cell, Table
 from uncore.protocol.systems import Level, System, joins, narrow, trials
+from uncore.protocol.table_shapes import Cell, Table
 from uncore.protocol.tables import Tables, pack
 
 # What a slip could have written instead.

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from uncore.errors import UserError, nearest
-from uncore.protocol.shapes import DATA, PROTOCOLS, Cell, Shape, Table, names
+from uncore.protocol.table_shapes import DATA, PROTOCOLS, Cell, Shape, Table, names
 
 MOST_STATES = 32  # of native's client table
 NOTHING = "-"  # a cell without actions
@@ -127,7 +127,7 @@ class Reader:
         return names().get(kind, []) + data
 
     def rows(self, section: Section, columns: list[str]) -> dict[str, tuple[bool, list[Cell]]]:
-        """Of each row: whether one for this protocol alone was chosen, and its cells."""
+        """For each row, whether it is for this protocol alone, and its cells."""
         chosen: dict[str, tuple[bool, list[Cell]]] = {}
         for line in section.rows:
             row, tags = self.key(line)
@@ -154,7 +154,7 @@ class Reader:
         )
 
     def columns(self, heads: list[Line]) -> list[list[str]]:
-        """Of each part."""
+        """The columns of each part."""
         words = self.known(self.shape.columns)
         columns = [head.text.partition("|")[2].replace("|", " ").split() for head in heads]
         for head, part in zip(heads, columns, strict=True):

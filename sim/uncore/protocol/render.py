@@ -2,18 +2,18 @@
 
 markdown(table)  html(table)           one table, as the chosen protocol reads it
 page(tables) -> str                            all of them in Markdown, with their reasons
-document() -> str                              every shipped protocol, and what the words mean
-python -m uncore.protocol.render               prints it: docs/protocol.md
+document(names) -> str                         protocols, and what the words mean
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from html import escape
 from itertools import takewhile
 
 from uncore.protocol import coverage
-from uncore.protocol.shapes import PROTOCOLS, Table
+from uncore.protocol.table_shapes import PROTOCOLS, Table
 from uncore.protocol.tables import SHIPPED, Tables, files, load
 from uncore.protocol.text import reasons, rows
 
@@ -47,10 +47,10 @@ def page(tables: Tables) -> str:
     return f"## {tables.name.upper()}\n\n" + "\n".join(parts)
 
 
-def document() -> str:
+def document(names: Iterable[str] = PROTOCOLS) -> str:
     """The legends stand in the tables' files, once; the tables once for each protocol."""
     legends = [f"```text\n{legend(file)}\n```\n" for file in files()]
-    protocols = [page(_met(load(name))) for name in PROTOCOLS]
+    protocols = [page(_met(load(name))) for name in names]
     return "\n".join([INTRODUCTION, "## What the words mean\n", *legends, *protocols])
 
 
@@ -66,9 +66,8 @@ def _met(tables: Tables) -> Tables:
 
 INTRODUCTION = """# The protocol, as tables
 
-Written by `python -m uncore.protocol.render` from the tables that both engines execute and that
-`uncore check` walks; do not edit. Rules that cite them: sections C, R
-and J of [model.md](model.md). Rows that a protocol never meets are left out.
+The tables that both engines execute and that `uncore check` walks. Rules that cite them: sections
+C, R and J of [model.md](model.md). Rows that a protocol never meets are left out.
 """
 
 
@@ -77,7 +76,3 @@ def legend(file: str) -> str:
     lines = (SHIPPED / file).read_text().splitlines()
     head = takewhile(lambda line: line.startswith("#"), lines)
     return "\n".join(line.removeprefix("#").removeprefix(" ") for line in head)
-
-
-if __name__ == "__main__":
-    print(document(), end="")

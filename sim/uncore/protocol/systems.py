@@ -47,7 +47,7 @@ class Level:
 
     @property
     def operates(self) -> bool:
-        """As a join it has data that far atomics can be done on."""
+        """Whether it has, as a join, data that far atomics can be done on."""
         return self.data != "none"
 
     def policy(self) -> Any:

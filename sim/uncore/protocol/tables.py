@@ -18,7 +18,7 @@ from pathlib import Path
 from uncore.errors import UserError, nearest
 from uncore.protocol.reader import MOST_STATES, Reader, Source, split
 from uncore.protocol.reader import states as states_of
-from uncore.protocol.shapes import DATA, PROTOCOLS, SHAPES, Table, names
+from uncore.protocol.table_shapes import DATA, PROTOCOLS, SHAPES, Table, names
 from uncore.protocol.text import text
 
 SHIPPED = Path(__file__).parent

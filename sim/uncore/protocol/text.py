@@ -8,7 +8,7 @@ Invariant: `text` reads back as the same table.
 
 from __future__ import annotations
 
-from uncore.protocol.shapes import Table
+from uncore.protocol.table_shapes import Table
 
 
 def rows(table: Table) -> list[list[str]]:

@@ -1,15 +1,13 @@
-"""Reports: what people look at.
+"""Reports: what commands print and draw of results, in the tables and pictures of `uncore.drawing`.
 
-    units.py      numbers as people read them (12.3 M/s, 1.25 us)
-    table.py      tables on a terminal, or the same rows as JSON
-    plot.py       heat map, curves and bars, as panels of one picture
-    progress.py   the progress of long work, on a terminal only (bar.py)
-
-    curve.py      results over thread counts, as a table and as lines
+    curve.py      results over thread counts, as a table; chart.py: as a picture
     lines.py      which cache lines moved, by the names the program gives them
-    costs.py      what the lines of a run were waited for
+    costs.py      the time that threads waited for the lines of a run
+    objects.py    what an operation's time is made of, by variables and their fields
     proofs.py     proofs of a protocol, and mutants that they notice
+    document/     one page that needs nothing else
 
-and what shows a finding is called as what finds it: agreement.py, compare.py and crosscheck.py what
-`uncore.study.compare` finds, conflicts.py and scaling.py what `uncore.result` finds.
+A module that shows a finding has the name of the module that finds it: agreement.py, compare.py,
+crosscheck.py, explore.py, fences.py and whatif.py (`uncore.study`), conflicts.py and scaling.py
+(`uncore.result`).
 """

@@ -13,25 +13,27 @@ from uncore.study.compare.agreement import Agreement, Difference
 BEFORE = 8  # records of the line shown before the difference
 
 
-def show(found: Sequence[Agreement], engines: tuple[str, str], as_json: bool) -> None:
+def show(agreements: Sequence[Agreement], engines: tuple[str, str], as_json: bool) -> None:
     """One row a thread count, then the first difference of each."""
     if as_json:
-        rows = [asdict(one) | {"equal": one.equal} for one in found]
+        rows = [asdict(agreement) | {"equal": agreement.equal} for agreement in agreements]
         print_json(rows)
         return
     columns = [
-        Column("threads", lambda one: one["threads"], key=True),
+        Column("threads", lambda agreement: agreement["threads"], key=True),
         Column("seed", "seed"),
-        Column("transactions", lambda one: one["records"]),
-        Column("logs", lambda one: "differ" if one["difference"] else "equal", left=True),
-        Column("outcomes", lambda one: " ".join(one["outcome"]) or "equal", left=True),
+        Column("transactions", lambda agreement: agreement["records"]),
+        Column(
+            "logs", lambda agreement: "differ" if agreement["difference"] else "equal", left=True
+        ),
+        Column("outcomes", lambda agreement: " ".join(agreement["outcome"]) or "equal", left=True),
     ]
-    emit([asdict(one) for one in found], False, columns, " and ".join(engines))
-    for one in found:
-        if one.difference:
-            _show_difference(one.difference, engines, one.threads)
-        for field, (a, b) in one.outcome.items():
-            if not one.difference:
+    emit([asdict(agreement) for agreement in agreements], False, columns, " and ".join(engines))
+    for agreement in agreements:
+        if agreement.difference:
+            _show_difference(agreement.difference, engines, agreement.threads)
+        for field, (a, b) in agreement.outcome.items():
+            if not agreement.difference:
                 say(f"{field}: {engines[0]} {a}, {engines[1]} {b}")
 
 

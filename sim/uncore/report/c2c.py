@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from uncore.drawing import numbers as units
+from uncore.drawing import formats as units
 from uncore.drawing.table import Column, Row, emit
 from uncore.result import Observed, Result
 from uncore.result.observed import Line

@@ -50,8 +50,8 @@ def panels(results: Iterable[Result], wanted: Wanted = Wanted()) -> list[Panel]:
 def check(wanted: Wanted, jobs: Iterable[dict[str, Any]]) -> None:
     """Whether jobs, by their documents, have the axes that are wanted of their results."""
     axes = _Axes([job_columns(job) for job in jobs])
-    asked = {"--x": [wanted.x], "--facet": [wanted.facet], "--heat": wanted.heat or ()}
-    for option, keys in asked.items():
+    options = {"--x": [wanted.x], "--facet": [wanted.facet], "--heat": wanted.heat or ()}
+    for option, keys in options.items():
         for key in filter(None, keys):
             axes.find(option, key)
 
@@ -65,7 +65,7 @@ class _Axes:
         self.varying = [k for k in self.known if len({row.get(k) for row in rows}) > 1]
 
     def find(self, option: str, word: str) -> str:
-        """By the name of its option, or by the end of its key."""
+        """Finds a column by the name of its option, or by the end of its key."""
         for key in self.known:
             if word in (key, head(key)) or key.endswith(f".{word}"):
                 return key
@@ -119,10 +119,10 @@ def _curves(axes: _Axes, rows: Sequence[Row], name: str, x: str, facet: str) -> 
     series: dict[str, list[tuple[float, ...]]] = {label: [] for label in labels}
     for row in rows:
         if row.get(shown.key) is not None:
-            place = _value(row.get(x)) if numeric else words.index(str(row.get(x)))
+            position = _value(row.get(x)) if numeric else words.index(str(row.get(x)))
             median = row[shown.key]
             heights = [median, *(ends(row, at(shown.key)) or (median,) * 2)]
-            series[_series(row, apart)].append((place, *(y / shown.scale for y in heights)))
+            series[_series(row, apart)].append((position, *(y / shown.scale for y in heights)))
     drawn = {label: sorted(points) for label, points in series.items() if points}
     if not drawn:
         return None
@@ -133,11 +133,11 @@ def _curves(axes: _Axes, rows: Sequence[Row], name: str, x: str, facet: str) -> 
 
 def _one_height(panels: Iterable[Curves | None]) -> list[Panel]:
     """Panels of one figure, as far as there is anything in them."""
-    found = [panel for panel in panels if panel]
-    if len(found) < 2:
-        return [*found]
-    lows, highs = zip(*(panel.heights for panel in found), strict=True)
-    return [replace(panel, span=(min(lows), max(highs))) for panel in found]
+    drawn = [panel for panel in panels if panel]
+    if len(drawn) < 2:
+        return [*drawn]
+    lows, highs = zip(*(panel.heights for panel in drawn), strict=True)
+    return [replace(panel, span=(min(lows), max(highs))) for panel in drawn]
 
 
 def _series(row: Row, apart: Sequence[str]) -> str:
@@ -145,19 +145,19 @@ def _series(row: Row, apart: Sequence[str]) -> str:
 
 
 def _unit(values: Iterable[Any]) -> str:
-    """Of a scale: what times are counted in."""
+    """The unit of a scale of times."""
     texts = [re.sub(NUMBER, "", str(value)).strip() for value in values]
     return ", ns" if any(text in TIME for text in texts) and set(texts) <= {*TIME, ""} else ""
 
 
 def _knees(series: Mapping[str, Sequence[Sequence[float]]]) -> dict[str, Sequence[float]]:
-    found: dict[str, Sequence[float]] = {}
+    knees: dict[str, Sequence[float]] = {}
     for label, points in series.items():
         enough = KNEE * max(point[1] for point in points)
         knee = next(point for point in points if point[1] >= enough)
         if knee not in (points[0], points[-1]):
-            found[label] = knee[:2]
-    return found
+            knees[label] = knee[:2]
+    return knees
 
 
 def _grids(axes: _Axes, wanted: Wanted, x: str, y: str) -> list[Panel]:
@@ -169,7 +169,7 @@ def _grids(axes: _Axes, wanted: Wanted, x: str, y: str) -> list[Panel]:
     combined: dict[str, list[Row]] = {}
     for row in axes.rows:
         combined.setdefault(", ".join(_label(k, row) for k in others), []).append(row)
-    found = [
+    grids = [
         grid(
             _cells(rows, (x, columns), (y, lines), _scaled(shown)),
             columns,
@@ -181,7 +181,7 @@ def _grids(axes: _Axes, wanted: Wanted, x: str, y: str) -> list[Panel]:
         )
         for label, rows in combined.items()
     ]
-    return _one_scale(found)
+    return _one_scale(grids)
 
 
 def _scaled(shown: PointColumn) -> Callable[[Row], float | None]:
@@ -201,11 +201,11 @@ def _cells(
     of: Callable[[Row], float | None],
 ) -> list[list[float | None]]:
     (x, columns), (y, lines) = across, up
-    found = {(str(row.get(x)), str(row.get(y))): of(row) for row in rows}
-    return [[found.get((column, line)) for column in columns] for line in lines]
+    cells = {(str(row.get(x)), str(row.get(y))): of(row) for row in rows}
+    return [[cells.get((column, line)) for column in columns] for line in lines]
 
 
 def _one_scale(grids: Sequence[Grid]) -> list[Panel]:
-    known = [v for one in grids for row in one.values for v in row if v is not None]
-    span = (min(known), max(known)) if known else None
-    return [replace(one, span=span) for one in grids]
+    values = [v for grid in grids for row in grid.values for v in row if v is not None]
+    span = (min(values), max(values)) if values else None
+    return [replace(grid, span=span) for grid in grids]

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from uncore.drawing import numbers as units
+from uncore.drawing import formats as units
 from uncore.drawing import plot as plots
 from uncore.drawing.table import Column, emit, say
 from uncore.report.spread import height, say_seeds, throughput
@@ -43,18 +43,18 @@ def tables(comparison: Comparison) -> list[Table]:
     title = f"{b} over {a}" + (f": {comparison.common}" if comparison.common else "")
     at = f"at {comparison.threads} threads"
     where = f"lines fetched per operation {at}"
-    found = [
+    sections = [
         (title, [msgspec.to_builtins(row) for row in comparison.rows], _curves(a, b)),
         _part(comparison, comparison.classes, "from", where),
         _part(comparison, comparison.lines, "holds", f"{where}, by what they hold"),
     ]
     if comparison.waits is not None:
         waited = f"ns waited per operation {at}, by what the lines hold"
-        found.append(_part(comparison, comparison.waits, "holds", waited))
+        sections.append(_part(comparison, comparison.waits, "holds", waited))
     if comparison.path is not None:
         path = f"ns of the critical path per operation {at}"
-        found.append(_part(comparison, comparison.path, "waiting for", path))
-    return found
+        sections.append(_part(comparison, comparison.path, "waiting for", path))
+    return sections
 
 
 def _ratio(value: float | None) -> str:

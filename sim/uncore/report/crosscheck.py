@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from uncore.drawing.numbers import count, duration
+from uncore.drawing.formats import count, duration
 from uncore.drawing.table import Column, emit, print_json, say
 from uncore.study.compare.crosscheck import COUNTED, Crossed
 

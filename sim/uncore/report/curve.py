@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from uncore.drawing import numbers as units
+from uncore.drawing import formats as units
 from uncore.drawing.table import Column, Row, emit, say
 from uncore.report.spread import figure, say_seeds
 from uncore.result import Point, Result, to_medians
@@ -47,8 +47,8 @@ def _remarks(result: Result) -> None:
             say(f"check failed at {point.threads} threads{point.by_seed}: {failure}")
     if result.outcome.partial:
         repeated = len(result.job.get("seeds", ())) or 1
-        done, asked = len(result.points), repeated * len(result.job["threads"])
-        say(f"partial: {done} of {asked} points finished")
+        done, expected = len(result.points), repeated * len(result.job["threads"])
+        say(f"partial: {done} of {expected} points finished")
     absent = result.points[0].absent if result.points else {}
     for reason in dict.fromkeys(absent.values()):
         names = ", ".join(field for field, why in absent.items() if why == reason)

@@ -20,25 +20,27 @@ UNITS = {
 }
 
 
-def show(found: Exploration) -> None:
-    rows, columns = front_of(found)
-    emit(rows, False, columns, found.plan.title)
-    say(counted(found))
+def show(exploration: Exploration) -> None:
+    rows, columns = front_of(exploration)
+    emit(rows, False, columns, exploration.plan.title)
+    say(counted(exploration))
 
 
-def front_of(found: Exploration) -> tuple[list[Row], list[Column]]:
+def front_of(exploration: Exploration) -> tuple[list[Row], list[Column]]:
     """What was chosen, and what came of it in each objective and each bounded formula."""
-    plan, front = found.plan, found.front
-    goals = [one.formula for one in plan.objectives]
-    bounds = [one.less if one.less.names else one.more for one in plan.constraints]
-    formulas = {one.words: one for one in (*goals, *bounds)}
+    plan, front = exploration.plan, exploration.front
+    goals = [objective.formula for objective in plan.objectives]
+    bounds = [
+        objective.less if objective.less.names else objective.more for objective in plan.constraints
+    ]
+    formulas = {objective.words: objective for objective in (*goals, *bounds)}
     rows: list[Row] = [
         {
-            "design": one.number,
-            **one.design,
-            **{words: formula.value(one.known) for words, formula in formulas.items()},
+            "design": objective.number,
+            **objective.design,
+            **{words: formula.value(objective.known) for words, formula in formulas.items()},
         }
-        for one in front
+        for objective in front
     ]
     columns = [Column("design", "design", key=True)]
     columns += [Column(_head(choice.name), choice.name, left=True) for choice in plan.choices]
@@ -46,25 +48,31 @@ def front_of(found: Exploration) -> tuple[list[Row], list[Column]]:
     return rows, columns
 
 
-def counted(found: Exploration) -> str:
-    tried = found.tried
-    allowed = sum(one.allowed for one in tried)
-    refused = [one.refused for one in tried if one.refused]
-    parts = [f"{len(tried)} designs tried, {allowed} allowed, {len(found.front)} on the front"]
+def counted(exploration: Exploration) -> str:
+    tried = exploration.tried
+    allowed = sum(design.allowed for design in tried)
+    refused = [design.refused for design in tried if design.refused]
+    parts = [
+        f"{len(tried)} designs tried, {allowed} allowed, {len(exploration.front)} on the front"
+    ]
     if refused:
         (why, _), *_ = Counter(refused).most_common(1)
         parts.append(f"{len(refused)} could not be run, such as: {why}")
     return "\n".join(parts)
 
 
-def runs(found: Exploration) -> None:
+def runs(exploration: Exploration) -> None:
     """The commands that repeat the runs behind the front: one line each, to be copied."""
-    for number, words in commands(found):
+    for number, words in commands(exploration):
         print(f"{number:4}  {words}")
 
 
-def commands(found: Exploration) -> list[tuple[int, str]]:
-    return [(one.number, shlex.join(words)) for one in found.front for words in one.words.values()]
+def commands(exploration: Exploration) -> list[tuple[int, str]]:
+    return [
+        (design.number, shlex.join(words))
+        for design in exploration.front
+        for words in design.words.values()
+    ]
 
 
 def _head(name: str) -> str:
@@ -77,36 +85,40 @@ def _with_unit(words: str) -> str:
     return f"{words} {unit}".strip()
 
 
-def panels(found: Exploration) -> list[plots.Panel]:
-    objectives = [one.words for one in found.plan.objectives]
+def panels(exploration: Exploration) -> list[plots.Panel]:
+    objectives = [objective.words for objective in exploration.plan.objectives]
     pairs = list(combinations(range(len(objectives)), 2)) or [(0, 0)]
-    return [_panel(found, objectives, x, y) for x, y in pairs]
+    return [_panel(exploration, objectives, x, y) for x, y in pairs]
 
 
-def _panel(found: Exploration, objectives: list[str], x: int, y: int) -> plots.Panel:
-    choice = found.plan.choices[0]
+def _panel(exploration: Exploration, objectives: list[str], x: int, y: int) -> plots.Panel:
+    choice = exploration.plan.choices[0]
     values = choice.values or ("front",)
-    front = {one.number for one in found.front}
+    front = {design.number for design in exploration.front}
 
     def points(value: str, best: bool) -> list[tuple[float, float]]:
         return [
-            _place(one, x, y)
-            for one in found.tried
-            if one.allowed
-            and (one.number in front) == best
-            and (not choice.values or one.design[choice.name] == value)
+            _place(design, x, y)
+            for design in exploration.tried
+            if design.allowed
+            and (design.number in front) == best
+            and (not choice.values or design.design[choice.name] == value)
         ]
 
     return plots.scatter(
         {f"{choice.name} {value}": points(value, True) for value in values},
         {f"{choice.name} {value}": points(value, False) for value in values},
-        [_place(one, x, y) for one in found.tried if one.found and not one.allowed],
-        found.plan.title if (x, y) in ((0, 1), (0, 0)) else "",
+        [
+            _place(design, x, y)
+            for design in exploration.tried
+            if design.found and not design.allowed
+        ],
+        exploration.plan.title if (x, y) in ((0, 1), (0, 0)) else "",
         _with_unit(objectives[x]),
         _with_unit(objectives[y]),
     )
 
 
-def _place(one: Tried, x: int, y: int) -> tuple[float, float]:
-    assert one.found
-    return one.found.objectives[x], one.found.objectives[y]
+def _place(design: Tried, x: int, y: int) -> tuple[float, float]:
+    assert design.found
+    return design.found.objectives[x], design.found.objectives[y]

@@ -14,7 +14,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from uncore.drawing import numbers as units
+from uncore.drawing import formats as units
 from uncore.drawing import plot as plots
 from uncore.drawing.table import Column, emit, say
 from uncore.result import Observed, Point, Result
@@ -58,15 +58,15 @@ class Lines(Framed):
         ops, path = max(self.point.ops, 1), _path(self.observed)
         return [
             {
-                "object": one.name,
-                "lines": one.lines,
-                "critical_ns": one.critical_ps / ops / 1000,
-                "critical_share": one.critical_ps / path if path else None,
-                "waited_ns": one.waited_ps / ops / 1000,
-                "needless_ns": one.needless_ps / ops / 1000,
-                **{name: getattr(one, name) / ops for name in COUNTS},
+                "object": object_.name,
+                "lines": object_.lines,
+                "critical_ns": object_.critical_ps / ops / 1000,
+                "critical_share": object_.critical_ps / path if path else None,
+                "waited_ns": object_.waited_ps / ops / 1000,
+                "needless_ns": object_.needless_ps / ops / 1000,
+                **{name: getattr(object_, name) / ops for name in COUNTS},
             }
-            for one in self.observed.objects
+            for object_ in self.observed.objects
         ]
 
     def _dimensions(self) -> list[str]:
@@ -89,19 +89,21 @@ def show(found: Lines, top: int) -> None:
         say(f"shared without need, on {where}: {fields}; {whom}")
 
 
-def panel(found: Lines) -> plots.Panel:
+def panel(lines: Lines) -> plots.Panel:
     """The objects with most of the critical path."""
-    hot = [row for row in found.to_rows() if row["critical_ns"]][:DRAWN]
+    hot = [row for row in lines.to_rows() if row["critical_ns"]][:DRAWN]
     groups = {row["object"]: {"critical path": row["critical_ns"]} for row in hot}
-    return plots.bars(groups, found.title, "critical path, ns an operation", lying=True)
+    return plots.bars(groups, lines.title, "critical path, ns an operation", lying=True)
 
 
 def _sum(point: Point, observed: Observed) -> str:
     """`an operation takes 690 ns = nodes[].granted 182 + guarded 146 + 12 executing`."""
     each = _path(observed) / max(point.ops, 1)
     parts = [o for o in observed.objects if o.critical_ps][:NAMED]
-    rest = _path(observed) - sum(one.critical_ps for one in observed.objects)
-    others = sum(one.critical_ps for one in observed.objects) - sum(o.critical_ps for o in parts)
+    rest = _path(observed) - sum(object_.critical_ps for object_ in observed.objects)
+    others = sum(object_.critical_ps for object_ in observed.objects) - sum(
+        o.critical_ps for o in parts
+    )
     words = [f"{o.name} {_ns(o.critical_ps, point)}" for o in parts]
     words += [f"{_ns(others, point)} other lines"] if others else []
     words += [f"{_ns(rest, point)} between waits"]

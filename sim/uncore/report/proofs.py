@@ -18,17 +18,17 @@ from uncore.protocol.mutate import Score
 from uncore.protocol.tables import Tables
 
 
-def show(loaded: Sequence[Tables], found: Sequence[Proof]) -> None:
+def show(loaded: Sequence[Tables], proofs: Sequence[Proof]) -> None:
     """A row for each group of machines; then the counterexamples and the cells nobody met."""
-    rows = [row for tables in loaded for row in summary(tables, of(found, tables))]
+    rows = [row for tables in loaded for row in summary(tables, of(proofs, tables))]
     emit(rows, False, COLUMNS)
-    for proof in found:
+    for proof in proofs:
         if proof.violation:
             print(f"{proof.protocol}, {proof.system}\n{proof.violation}:")
             print("\n".join(f"  {line}" for line in proof.trace))
     for tables in loaded:
-        missed = coverage.expected(tables) - cells_met(of(found, tables))
-        if missed and not any(proof.violation for proof in of(found, tables)):
+        missed = coverage.expected(tables) - cells_met(of(proofs, tables))
+        if missed and not any(proof.violation for proof in of(proofs, tables)):
             names = ", ".join(coverage.place(tables, cell) for cell in sorted(missed))
             say(f"{tables.name}: no proof has met {names}")
 
@@ -62,11 +62,11 @@ COLUMNS = [
 ]
 
 
-def summary(tables: Tables, found: Sequence[Proof]) -> Iterator[dict[str, Any]]:
+def summary(tables: Tables, proofs: Sequence[Proof]) -> Iterator[dict[str, Any]]:
     """One row a group, and one for all."""
     expected = coverage.expected(tables)
-    for group in [*dict.fromkeys(proof.group for proof in found), "all"]:
-        of_group = [proof for proof in found if group in ("all", proof.group)]
+    for group in [*dict.fromkeys(proof.group for proof in proofs), "all"]:
+        of_group = [proof for proof in proofs if group in ("all", proof.group)]
         met = len(expected & cells_met(of_group))
         yield {
             "protocol": tables.name,
@@ -82,11 +82,11 @@ def summary(tables: Tables, found: Sequence[Proof]) -> Iterator[dict[str, Any]]:
         }
 
 
-def verdict(found: Sequence[Proof]) -> str:
-    violations = sum(bool(proof.violation) for proof in found)
+def verdict(proofs: Sequence[Proof]) -> str:
+    violations = sum(bool(proof.violation) for proof in proofs)
     if violations:
         return f"VIOLATED on {violations}"
-    cut = sum(proof.complete is False for proof in found)
+    cut = sum(proof.complete is False for proof in proofs)
     return f"holds; {cut} cut off" if cut else "holds"
 
 
@@ -100,7 +100,10 @@ def show_mutants(scores: Sequence[Score], json: bool) -> None:
         Column("not argued", lambda row: sum(not why for why in row["survivors"].values())),
     ]
     emit(
-        [msgspec.to_builtins(one) for one in scores], json, columns, "protocols broken in one cell"
+        [msgspec.to_builtins(score) for score in scores],
+        json,
+        columns,
+        "protocols broken in one cell",
     )
     if not json:
         for name, why in scores[-1].survivors.items():

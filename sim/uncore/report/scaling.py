@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from uncore.drawing import numbers as units
+from uncore.drawing import formats as units
 from uncore.drawing import plot as plots
 from uncore.drawing.table import Column, Row, emit, say
 from uncore.report.spread import height, say_seeds, throughput

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from uncore.drawing import numbers as units
+from uncore.drawing import formats as units
 from uncore.drawing.table import Column, Row, say
 
 MILLION = 1e6
@@ -24,8 +24,8 @@ def figure(
     head: str, of: Callable[[Row], float | None], write: Write, about: str = "", **more: Any
 ) -> Column:
     def written(row: Row) -> str:
-        found = ends(row, of)
-        return write(of(row), found[1] - found[0] if found else None)
+        bounds = ends(row, of)
+        return write(of(row), bounds[1] - bounds[0] if bounds else None)
 
     return Column(head, written, about=about, **more)
 
@@ -42,8 +42,8 @@ def _ends(row: Row, key: str) -> list[float]:
 
 def throughput(head: str = "ops/s", key: str = "throughput", **more: Any) -> Column:
     def written(row: Row) -> str:
-        found = _ends(row, key)
-        return units.rate(row[key], max(found) - min(found) if found else None)
+        bounds = _ends(row, key)
+        return units.rate(row[key], max(bounds) - min(bounds) if bounds else None)
 
     about = "operations a second of simulated time, all threads together"
     return Column(head, written, about=about, **more)
@@ -54,9 +54,9 @@ def height(row: Row, key: str = "throughput") -> list[float]:
 
 
 def say_seeds(seeds: Iterable[int]) -> None:
-    found = sorted(set(seeds))
-    if len(found) == 1:
-        say(f"seed {found[0]}", "dim")
-    elif found:
+    numbers = sorted(set(seeds))
+    if len(numbers) == 1:
+        say(f"seed {numbers[0]}", "dim")
+    elif numbers:
         words = "the run of median throughput; +- is half of what the least and greatest are apart"
-        say(f"seeds {', '.join(map(str, found))}: {words}", "dim")
+        say(f"seeds {', '.join(map(str, numbers))}: {words}", "dim")

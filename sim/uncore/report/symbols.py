@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from uncore.drawing import numbers as units
+from uncore.drawing import formats as units
 from uncore.drawing.table import Column, emit
 
 SHOWN = 20

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from uncore.drawing import numbers as units
+from uncore.drawing import formats as units
 from uncore.drawing.table import Column, emit
 from uncore.trace import Trace
 

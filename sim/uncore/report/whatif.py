@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from math import comb
 
-from uncore.drawing import numbers as units
+from uncore.drawing import formats as units
 from uncore.drawing import plot as plots
 from uncore.drawing.table import Column, Row, emit, say
 from uncore.report.spread import throughput
@@ -23,47 +23,49 @@ SURE = 5  # repeats of which few deceive
 TORNADO = 12  # numbers that are drawn, those that matter most
 
 
-def show(found: WhatIf, top: int) -> None:
-    """As many changes as asked for from either end, bounds, then the runs that repeat them."""
-    base, (least, most) = found.base.median, found.base.ends
+def show(effects: WhatIf, top: int) -> None:
+    """Prints `top` changes from either end, the bounds, then the runs that repeat them."""
+    base, (least, most) = effects.base.median, effects.base.ends
     apart = None if least is None or most is None else most - least
     p99 = f", p99 {units.duration(base.latency.p99)}" if base.latency else ""
-    say(f"{job(found)}: {units.rate(base.throughput, apart)}{p99}\n", "bold")
+    say(f"{job(effects)}: {units.rate(base.throughput, apart)}{p99}\n", "bold")
     shown: list[Row] = []
-    for title, rows in halves(found.to_rows()):
+    for title, rows in halves(effects.to_rows()):
         ends = rows if len(rows) <= top else [*rows[: top - top // 4], *rows[-(top // 4) :]]
         more = f", {len(ends)} of {len(rows)}" if len(ends) < len(rows) else ""
         numbered = [{"rank": n, **row} for n, row in enumerate(ends, len(shown) + 1)]
         emit(numbered, False, COLUMNS, f"{title}{more}")
         shown += numbered
-    say(f"{of_chance(found)}\n", "dim")
-    say(f"{shlex.join(found.words)}, and for each row:\n")
+    say(f"{of_chance(effects)}\n", "dim")
+    say(f"{shlex.join(effects.words)}, and for each row:\n")
     for row in shown:
         print(f"{row['rank']:3}  {row['words']}")  # one line each, to be copied
 
 
-def of_chance(found: WhatIf) -> str:
+def of_chance(effects: WhatIf) -> str:
     """How far a rank can be trusted: how often repeats of a change that does nothing are all
     quicker than those without."""
-    repeats = len(found.base.points)
+    repeats = len(effects.base.points)
     if repeats == 1:
         return "one run of each: --repeat 5 tells what may be chance"
-    told = "~: may be chance, some repeat is as without the change"
+    remark = "~: may be chance, some repeat is as without the change"
     if repeats < SURE:
-        told += f"; of the others one in {comb(2 * repeats, repeats)} that do nothing would seem to"
-        told += f" gain; --repeat {SURE}: one in {comb(2 * SURE, SURE)}"
-    return told
+        remark += (
+            f"; of the others one in {comb(2 * repeats, repeats)} that do nothing would seem to"
+        )
+        remark += f" gain; --repeat {SURE}: one in {comb(2 * SURE, SURE)}"
+    return remark
 
 
 def halves(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
-    """Of those that there are."""
+    """The halves of the table that have rows."""
     for title, bound in ((DONE, False), (BOUNDS, True)):
         if chosen := [row for row in rows if (row["where"] == "bound") == bound]:
             yield title, chosen
 
 
-def job(found: WhatIf) -> str:
-    return f"{' '.join(found.words[2:4])}, {found.base.threads} threads"
+def job(effects: WhatIf) -> str:
+    return f"{' '.join(effects.words[2:4])}, {effects.base.threads} threads"
 
 
 def _percent(value: float | None) -> str:
@@ -93,20 +95,20 @@ COLUMNS = [
 ]
 
 
-def panel(found: WhatIf) -> plots.Panel:
+def panel(effects: WhatIf) -> plots.Panel:
     """What a fifth less and a fifth more of each number does to throughput, as far as one of the
     two does more than chance."""
     numbers: dict[str, dict[str, float]] = {}
     certain = set()
-    for one in found.effects:
-        if one.change.kind == "number":
-            key, before, _, after = one.change.what.split()
+    for effect in effects.effects:
+        if effect.change.kind == "number":
+            key, before, _, after = effect.change.what.split()
             end = "-20 %" if _amount(after) < _amount(before) else "+20 %"
-            numbers.setdefault(key, {})[end] = 100 * one.throughput
-            certain |= set() if one.doubtful else {key}
+            numbers.setdefault(key, {})[end] = 100 * effect.throughput
+            certain |= set() if effect.doubtful else {key}
     drawn = [(key, ends) for key, ends in numbers.items() if key in certain]
     spans = sorted(drawn, key=lambda item: -max(map(abs, item[1].values())))[:TORNADO]
-    return plots.bars(dict(spans), job(found), "change of throughput, %", lying=True)
+    return plots.bars(dict(spans), job(effects), "change of throughput, %", lying=True)
 
 
 def _amount(text: str) -> float:

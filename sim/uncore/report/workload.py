@@ -27,17 +27,19 @@ CHECKS = [
 
 
 def show(program: Program, as_json: bool) -> None:
-    found = _document(program)
+    document = _document(program)
     if as_json:
-        print_json(found)
+        print_json(document)
         return
     say(f"{program.name}: {program.summary}\n")
-    emit(found["parameters"], False, PARAMETERS, "parameters, for --set")
-    if found["checks"]:
-        emit(found["checks"], False, CHECKS, "self-checks")
-    if len(found["kinds"]) > 1:
-        say(f"kinds of operations: {', '.join(found['kinds'])}")
-    source = f"{found['source']}, {found['lines']} lines" if found["source"] else "not known"
+    emit(document["parameters"], False, PARAMETERS, "parameters, for --set")
+    if document["checks"]:
+        emit(document["checks"], False, CHECKS, "self-checks")
+    if len(document["kinds"]) > 1:
+        say(f"kinds of operations: {', '.join(document['kinds'])}")
+    source = (
+        f"{document['source']}, {document['lines']} lines" if document["source"] else "not known"
+    )
     say(f"source: {source}")
 
 
@@ -51,12 +53,12 @@ def _document(program: Program) -> dict[str, Any]:
         "kinds": list(program.kinds),
         "parameters": [
             {
-                "name": one.name,
-                "default": one.show(one.default),
-                "type": " ".join(one.choices) or one.type,
-                "about": one.help,
+                "name": parameter.name,
+                "default": parameter.show(parameter.default),
+                "type": " ".join(parameter.choices) or parameter.type,
+                "about": parameter.help,
             }
-            for one in program.params
+            for parameter in program.params
         ],
         "checks": [vars(check) for check in stated],
     }

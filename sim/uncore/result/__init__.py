@@ -2,11 +2,11 @@
 
 The files:
 
-    schema.py     what a Result is; the descriptions in it are the documentation (docs/result.md)
+    schema.py     what a Result is; the descriptions in it are the documentation
     files.py      JSON and Parquet
     frame.py      a Result as a table
     repeats.py    runs that differ in their seeds alone: medians, and how far apart they are
-    describe.py   docs/result.md, derived from schema.py
+    describe.py   the same as a page, derived from schema.py
 """
 
 from uncore.result.files import load, load_all, save

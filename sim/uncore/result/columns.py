@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from msgspec import UNSET, Meta
 
-from uncore.drawing import numbers as units
+from uncore.drawing import formats as units
 
 Getter = TypeVar("Getter", bound=Callable[[Any], Any])
 

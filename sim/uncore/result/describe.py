@@ -1,4 +1,4 @@
-"""docs/result.md, derived from the schema:  python -m uncore.result.describe > docs/result.md
+"""What a result holds, derived from the schema:  python -m uncore.result.describe
 
 `tables(parts)` makes the page of any file's layout: one table for each part.
 """

@@ -19,7 +19,7 @@ from typing import Annotated, Any, get_args, get_type_hints
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from uncore.drawing import numbers as units
+from uncore.drawing import formats as units
 from uncore.result.columns import PointColumn, derived
 from uncore.result.frame import Framed, to_rows
 from uncore.result.observed import Observed

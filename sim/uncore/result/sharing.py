@@ -2,9 +2,9 @@
 
     for cost in costs(observed): ...       costliest first
 
-What separating would save is an estimate: the time waited in *needless* misses (docs/result.md,
-Use), those after which no value had to come from another core.  Fields on lines of their own have
-none of them.  All else is assumed to take the time it took, though queues elsewhere may grow.
+What separating would save is an estimate: the time waited in *needless* misses (observed.py, Use),
+those after which no value had to come from another core.  Fields on lines of their own have none of
+them.  All else is assumed to take the time it took, though queues elsewhere may grow.
 
 Two groups of fields are worth separating if different harts use them, at least one is written, and
 needless misses were seen.  Only what happened in the region of interest counts, if anything did.

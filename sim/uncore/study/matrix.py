@@ -1,6 +1,7 @@
 """The core-to-core matrix: guest runs measure every pair of harts.
 
-Interface: `measure(machine, ipi, ...)` -> Matrix; `show`, `write_csv`, `panel` are its reports.
+Interface: `measure(machine, ipi, ...)` -> Matrix; `show`, `write_csv`, `panel` are its reports;
+`tournament(machine, workload, harts)` -> the job of its runs, which validation plays, too.
 The pairs of up to 64 harts are one run, those of more are several, which many cores share: each
 begins on a machine at rest, so the figures do not depend on who runs them.
 The latency of a pair is one way: half a round trip of the CAS ping-pong, or the time from sending
@@ -21,7 +22,7 @@ from typing import Any
 import msgspec
 
 from uncore.drawing import plot
-from uncore.drawing.numbers import EMPTY
+from uncore.drawing.formats import EMPTY
 from uncore.drawing.progress import progress
 from uncore.drawing.table import Column, emit
 from uncore.engine import NO_OPTIONS, EngineOptions, refuse_slow
@@ -82,11 +83,11 @@ class Matrix(Framed):
     def by_class(self) -> list[dict[str, Any]]:
         """One row per distance class that occurs, nearest first, with the measured median."""
         measured = plugins.measured(self.machine) if self.what == LINE else {}
-        found: dict[str, list[float]] = {}
+        by_class: dict[str, list[float]] = {}
         for a, row in enumerate(self.ns):
             for b, value in enumerate(row):
                 if a != b and not math.isnan(value):
-                    found.setdefault(
+                    by_class.setdefault(
                         distance(self.machine, self.harts[a], self.harts[b]), []
                     ).append(value)
         return [
@@ -100,8 +101,18 @@ class Matrix(Framed):
                 "measured_ns": measured.get(name),
             }
             for name in classes(self.machine)
-            if (values := found.get(name))
+            if (values := by_class.get(name))
         ]
+
+
+def tournament(
+    machine: str | Machine, workload: str, harts: Sequence[int] = (), **options: Any
+) -> Job:
+    """The job that plays every pair of `harts`, by default of all; who does not play sleeps."""
+    # `siblings` is tree order: thread t is hart t, or without SMT the first hart of core t.
+    placement = ",".join(map(str, harts)) or "siblings"
+    threads = (len(harts),) if harts else "max"
+    return make_job(machine, workload, threads, placement=placement, **options)
 
 
 def measure(
@@ -119,9 +130,7 @@ def measure(
     **policies: Any,
 ) -> Matrix:
     """Runs the ping-pong over all pairs of harts, or of `only` a sample of them."""
-    # `siblings` is tree order: thread t is hart t, or without SMT the first hart of core t.
-    policies |= {"smt": smt, "placement": "siblings"}
-    job = make_job(machine, WORKLOADS[ipi], "max", overrides=overrides, slow=True, **policies)
+    job = tournament(machine, WORKLOADS[ipi], overrides=overrides, slow=True, smt=smt, **policies)
     if only:
         players = sample(job.machine, job.harts, *only)
         job = replace(job, threads=(len(players),), placement=",".join(map(str, players)))

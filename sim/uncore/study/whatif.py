@@ -106,20 +106,20 @@ class WhatIf(Framed):
     def to_rows(self) -> list[dict[str, Any]]:
         return [
             {
-                "where": one.change.where,
-                "kind": one.change.kind,
-                "change": one.change.what,
-                "throughput": one.point.throughput,
-                "throughput_min": one.runs.ends[0],
-                "throughput_max": one.runs.ends[1],
-                "throughput_change": one.throughput,
-                "doubtful": one.doubtful,
-                "p99_ps": one.point.latency and one.point.latency.p99,
-                "p99_change": one.p99,
-                "words": shlex.join(one.change.words),
-                "run": shlex.join((*self.words, *one.change.words)),
+                "where": effect.change.where,
+                "kind": effect.change.kind,
+                "change": effect.change.what,
+                "throughput": effect.point.throughput,
+                "throughput_min": effect.runs.ends[0],
+                "throughput_max": effect.runs.ends[1],
+                "throughput_change": effect.throughput,
+                "doubtful": effect.doubtful,
+                "p99_ps": effect.point.latency and effect.point.latency.p99,
+                "p99_change": effect.p99,
+                "words": shlex.join(effect.change.words),
+                "run": shlex.join((*self.words, *effect.change.words)),
             }
-            for one in self.effects
+            for effect in self.effects
         ]
 
 
@@ -139,19 +139,19 @@ def whatif(
     result = execute([job], workers, engine_options=engine_options)[0]
     if result.outcome.partial:
         raise KeyboardInterrupt
-    wanted = set(only)
-    found = [
+    kinds = set(only)
+    candidates = [
         change
         for change in changes(machine, job, observe(result, engine_options=engine_options))
-        if not wanted or change.kind in wanted
+        if not kinds or change.kind in kinds
     ]
-    runs = execute([change.job for change in found], workers, engine_options=engine_options)
+    runs = execute([change.job for change in candidates], workers, engine_options=engine_options)
     base = repeats(result)[0]
     effects = [
-        _effect(c, base, repeats(r)[0]) for c, r in zip(found, runs, strict=True) if r.points
+        _effect(c, base, repeats(r)[0]) for c, r in zip(candidates, runs, strict=True) if r.points
     ]
     again = (*repeating.words(machine, workload, job, engine_options), *built)
-    return WhatIf(again, result, tuple(sorted(effects, key=lambda one: one.rank)))
+    return WhatIf(again, result, tuple(sorted(effects, key=lambda effect: effect.rank)))
 
 
 def changed(
@@ -183,7 +183,7 @@ def _effect(change: Change, base: Repeats, runs: Repeats) -> Effect:
 def overlap(*several: Repeats) -> bool:
     """Whether chance alone could make one look like the other; unknown of one run each."""
     lows, highs = zip(*((rates[0], rates[-1]) for rates in map(_rates, several)), strict=True)
-    return min(len(one.points) for one in several) > 1 and max(lows) <= min(highs)
+    return min(len(result.points) for result in several) > 1 and max(lows) <= min(highs)
 
 
 def _rates(runs: Repeats) -> list[float]:
@@ -203,8 +203,8 @@ def _lines(job: Job, observed: Observed) -> Iterator[Change]:
     """The objects with most of the critical path, all lines of each; then all of them."""
     path = observed.path_ps if isinstance(observed.path_ps, int) else 0
     weights: dict[str, int] = {}
-    for one in observed.objects:
-        weights[whole(one.name)] = weights.get(whole(one.name), 0) + one.critical_ps
+    for object_ in observed.objects:
+        weights[whole(object_.name)] = weights.get(whole(object_.name), 0) + object_.critical_ps
     hot = sorted((n for n in weights if weights[n] > LEAST * path), key=lambda n: -weights[n])
     for name in hot[:MOST_OBJECTS]:
         free = observed.lines_of([name])
@@ -215,7 +215,7 @@ def _lines(job: Job, observed: Observed) -> Iterator[Change]:
 
 def _layouts(job: Job, observed: Observed) -> Iterator[Change]:
     """Where fields share a line without need, each group of them apart from the others."""
-    known = {one.name for one in observed.objects}  # others are of the start and the end
+    known = {object_.name for object_ in observed.objects}  # others are of the start and the end
     shared = [cost.apart for cost in costs(observed) if cost.apart]
     general = alike(name for groups in shared for group in groups for name in group.fields)
     partners: dict[tuple[str, ...], set[str]] = {}
@@ -250,9 +250,9 @@ class _Machine:
             return
         if replace(machine, numbers=()) != replace(self.job.machine, numbers=()):
             overrides = tuple(sorted({**dict(self.job.overrides), **values}.items()))
-            said = tuple(one for word in words for one in ("--with", word))
+            words_ = tuple(part for word in words for part in ("--with", word))
             job = replace(self.job, machine=machine, overrides=overrides)
-            yield Change(kind, what, said, job)
+            yield Change(kind, what, words_, job)
 
 
 def _times(machine: _Machine) -> Iterator[Change]:

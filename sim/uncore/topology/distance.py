@@ -30,7 +30,7 @@ def classes(machine: Machine) -> list[str]:
 def sample(machine: Machine, harts: Sequence[int], count: int, draw: int) -> tuple[int, ...]:
     """So many of the harts, in their order: drawn one by one, each with a partner at each distance.
 
-    Who comes first follows from the numbers of draw and hart alone, so it is the same on any host.
+    The order follows from the numbers of draw and hart alone, so it is the same on any host.
     """
     order = sorted(harts, key=lambda hart: sha256(f"{draw} {hart}".encode()).digest())
     taken: dict[int, None] = {}

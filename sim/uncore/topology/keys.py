@@ -36,12 +36,12 @@ HEAD = BELOW[""] - {LEVEL, "core"}  # what no level can be called
 
 
 def schema_path(table: str) -> str:
-    """Of a table at the top of a file."""
+    """The path in the schema of a table at the top of a file."""
     return table if table in BELOW[""] else LEVEL
 
 
 def of_join(kind: str) -> set[str]:
-    """Of a kind that there is not, the keys of all."""
+    """The keys of a kind of join; of an unknown kind, those of all."""
     keys = {last: KEYS[f"{LEVEL}.join.{last}"] for last in BELOW[f"{LEVEL}.join"]}
     if kind not in keys["kind"].words:
         return set(keys)

@@ -130,7 +130,7 @@ def _grid(numbered: list[tuple[int, Box]], columns: int) -> Box:
 
 
 def _arranged(cells: list[tuple[str, Box]], free: list[Box], beside: dict[str, set[str]]) -> Box:
-    """As the names of the stops tell: a grid, a racetrack for each ring, a hub over the rest."""
+    """Arranges stops by their names: a grid, a racetrack for each ring, a hub over the rest."""
     boxes = [cell for _, cell in cells]
     spots = [spot for stop, _ in cells if (spot := _spot(stop))]
     if cells and len(spots) == len(cells):

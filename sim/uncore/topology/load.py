@@ -1,7 +1,7 @@
 """The one way in: a name, a file or a shape becomes a `Machine`.
 
 `measured`: the machine as it was when it was measured, at `core.measured_clock` where its file says
-that this was not the product's.  Who compares with the figures of a real machine asks for that one.
+that this was not the product's.  Comparisons with figures of a real machine ask for that one.
 """
 
 from __future__ import annotations

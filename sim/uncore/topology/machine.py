@@ -19,7 +19,7 @@ Invariants: those of `sound.py`; `resolve` words what a user can do about them.
 from bisect import bisect
 from itertools import accumulate
 
-from uncore.protocol.shapes import PROTOCOLS
+from uncore.protocol.table_shapes import PROTOCOLS
 from uncore.topology.link import Link
 from uncore.topology.parts import Chance, Core, Interrupt, Kind, Memory, Resolver, System
 from uncore.topology.schema import Clock, Place, Some, Text, Word, field, part

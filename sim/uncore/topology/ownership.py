@@ -1,4 +1,4 @@
-"""Who resolves ownership: the resolvers of all levels, their children, parents and stops.
+"""The resolvers of all levels, which resolve ownership: their children, parents and stops.
 
 The topmost level with a resolver is the root.  `at` says where a resolver stands: at "slices" of
 its level's join, at its "hub" (bus, crossbar; elsewhere the stop of the uplink), or, root only, at
@@ -86,7 +86,7 @@ def _readers(levels: Levels, protocol: Protocol) -> dict[str, dict[str, _Reader]
                 continue
             readers[level][kind] = _reader(table, resolver, level == with_one[-1], protocol)
     if with_one:
-        _refuse_part_of_root(levels, with_one[-1], readers[with_one[-1]])
+        _refuse_many_roots(levels, with_one[-1], readers[with_one[-1]])
     return readers
 
 
@@ -99,16 +99,21 @@ def _reader(level: Table, resolver: Table, is_root: bool, protocol: Protocol) ->
     return reader
 
 
-def _refuse_part_of_root(levels: Levels, level: str, readers: Mapping[str, _Reader]) -> None:
-    """The topmost resolver is one for all."""
-    of = {levels.kind(group) for group in levels.tree.groups(level)}
-    if of != set(readers) or len(of) > 1:
-        table = next(iter(readers.values())).table
-        raise wrong(
-            table.branch.place,
-            f"[{table.key}]: the topmost resolver is one for all parts of the machine; expected"
-            " one at a level above, like [system.resolver]",
-        )
+def _refuse_many_roots(levels: Levels, level: str, readers: Mapping[str, _Reader]) -> None:
+    """The topmost resolver is one for all parts of the machine: at the top, or at each home."""
+    groups = levels.tree.groups(level)
+    kinds = {levels.kind(group) for group in groups}
+    homes = {reader.at for reader in readers.values()} == {"home"}
+    if kinds == set(readers) and len(kinds) == 1 and (homes or len(groups) == 1):
+        return
+    table = next(iter(readers.values())).table
+    raise wrong(
+        table.branch.place,
+        f"[{table.key}]: each {level} would own its copies of a line, and no resolver above them"
+        " keeps the copies of all coherent; write one for all parts of the machine too, like"
+        ' [system.resolver] with knows = "directory", at = "home", reply = "direct",'
+        ' unblock = "completion", service = "8ns", grants = 1',
+    )
 
 
 def refuse_far_without_data(
@@ -123,8 +128,8 @@ def refuse_far_without_data(
         ):
             raise core.wrong(
                 "atomics",
-                f"'{core.key}.atomics = far': [{resolver.level}.resolver] has no data to do them on;"
-                f" write 'near', or data = \"victim ...\" in [{resolver.level}]",
+                f"'{core.key}.atomics = far': [{resolver.level}.resolver] has no data to do them"
+                f" on; write 'near', or data = \"victim ...\" in [{resolver.level}]",
             )
 
 
@@ -176,15 +181,16 @@ def _refuse_what_contradicts(table: Table, resolver: Resolver) -> None:
         raise table.wrong(
             "knows",
             f"'{table.key}.knows = inclusive': the tags of the data beside it are to know every"
-            f" copy, but data = {resolver.data}; write data = 'inclusive ...', or knows = 'directory'",
+            f" copy, but data = {resolver.data}; write data = 'inclusive ...', or"
+            " knows = 'directory'",
         )
     if max(resolver.entries, resolver.ways) and (
         not resolver.ways or resolver.entries % resolver.ways or not resolver.entries
     ):
         raise table.wrong(
             "entries",
-            f"'{table.key}': {resolver.entries} entries in {resolver.ways} ways are no whole number of sets;"
-            " write entries and ways, such as entries = 4096, ways = 16",
+            f"'{table.key}': {resolver.entries} entries in {resolver.ways} ways are no whole number"
+            " of sets; write entries and ways, such as entries = 4096, ways = 16",
         )
 
 

@@ -1,6 +1,6 @@
-"""docs/machine.md: every key of a machine file and every number of a machine, from their fields.
+"""Every key of a machine file and every number of a machine, from their fields: a page of the site.
 
-python -m uncore.topology.page      writes it
+The keys alone are what `uncore show --keys` prints.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin
 
-from uncore.support.paths import CHECKOUT
 from uncore.topology.keys import KEYS, LEVEL
 from uncore.topology.machine import PARTS
 from uncore.topology.schema import (
@@ -27,7 +26,7 @@ from uncore.topology.schema import (
 HEAD = """\
 # The numbers of a machine
 
-Made from the fields of `sim/uncore/topology/machine.py` by `python -m uncore.topology.page`;
+Made from the fields of `sim/uncore/topology/machine.py`; `uncore show --keys` prints the keys.
 [topologies/README.md](../topologies/README.md) tells how a file is written.
 
 ## Keys of a machine file
@@ -113,8 +112,3 @@ def _table(head: Iterable[str], rows: Iterable[tuple[str, ...]]) -> Iterator[str
     for row in rows:
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
     yield ""
-
-
-if __name__ == "__main__":
-    assert CHECKOUT, "the page is part of a checkout"
-    (CHECKOUT / "docs/machine.md").write_text(page())

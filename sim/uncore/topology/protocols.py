@@ -14,7 +14,7 @@ from pathlib import Path
 
 from uncore.errors import UserError
 from uncore.protocol import tables
-from uncore.protocol.shapes import PROTOCOLS
+from uncore.protocol.table_shapes import PROTOCOLS
 from uncore.topology.document import Leaf
 from uncore.topology.table import Table
 from uncore.topology.units import UnitError

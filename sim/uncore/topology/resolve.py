@@ -23,6 +23,7 @@ from uncore.topology.fabric import Fabric
 from uncore.topology.joins import Join, Messages, read_join
 from uncore.topology.kinds import Levels, kind_names, read_levels, write_out
 from uncore.topology.machine import Chance, Interrupt, Kind, Machine, Memory, System
+from uncore.topology.missing import refuse_missing
 from uncore.topology.ownership import Seats, read_resolvers, refuse_far_without_data
 from uncore.topology.protocols import read_protocol
 from uncore.topology.schema import LINE
@@ -34,9 +35,7 @@ from uncore.topology.unknown import refuse_unknown
 
 def resolve(root: Branch, identifier: str, ledger: Ledger) -> Machine:
     top = Table(root, "", ledger)
-    tree = top.read("tree", parse_tree)
-    refuse_unknown(root, tree.levels[:-1], kind_names(root))
-    write_out(root)
+    tree = _read_tree(root, top)
     levels, most = read_levels(top, tree), max(tree.threads)
     costs = {kind: read_core(table, most) for kind, table in levels.tables["core"].items()}
     plan = Plan(tree, levels, read_joins(levels, _messages(top)))
@@ -72,6 +71,17 @@ def resolve(root: Branch, identifier: str, ledger: Ledger) -> Machine:
         kinds=tuple(Kind(kind, kinds[kind], core) for kind, core in costs.items() if kind),
     )
     return _part(machine, top, tree)
+
+
+def _read_tree(root: Branch, top: Table) -> Tree:
+    """The tree of a machine whose keys are all known, and all there."""
+    if "tree" not in top:
+        refuse_missing(root)
+    tree = top.read("tree", parse_tree)
+    refuse_unknown(root, tree.levels[:-1], kind_names(root))
+    write_out(root)
+    refuse_missing(root)
+    return tree
 
 
 def _part(machine: Machine, top: Table, tree: Tree) -> Machine:

@@ -157,7 +157,7 @@ def _own(name: str, member: dataclasses.Field[Any]) -> Key:
 def _written(member: dataclasses.Field[Any]) -> str:
     default: Any = member.default
     if form_of(member.type) is Form.DURATION:
-        return f"{default / 1000:g}ns"
+        return f"{default / 1000:f}".rstrip("0").rstrip(".") + "ns"
     return str(member.metadata["words"][not default] if member.type is bool else default)
 
 
@@ -174,7 +174,7 @@ def limits(type_: Any) -> tuple[int, int]:
 
 
 def words_of(type_: Any) -> tuple[str, ...]:
-    """Of a text that is one of a fixed set, the set."""
+    """The words of a text that is one of a fixed set."""
     metas = (meta for meta in metadata(type_) if isinstance(meta, Meta) and meta.extra)
     return next((tuple(meta.extra["words"]) for meta in metas if meta.extra), ())
 

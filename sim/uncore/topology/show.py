@@ -73,8 +73,9 @@ def _resolver(resolver: Resolver) -> str:
     size = resolver.data_sets * resolver.data_ways * LINE
     data = f", {resolver.data} {_bytes(size)} {resolver.data_ways}-way" if size else ""
     return (
-        f"{resolver.knows}{root}{slices}{data}; reply {resolver.reply}, unblock on {resolver.unblock},"
-        f" service {_ns(resolver.service)}, grants {_grants(resolver)}"
+        f"{resolver.knows}{root}{slices}{data}; reply {resolver.reply},"
+        f" unblock on {resolver.unblock}, service {_ns(resolver.service)},"
+        f" grants {_grants(resolver)}"
     )
 
 

@@ -108,6 +108,9 @@ def _ownership(machine: Machine) -> Iterator[str]:
             yield f"{name}: {len(above)} parents; expected one, or one for each memory"
     if len({resolver.level for resolver in machine.resolvers if not resolver.parents}) != 1:
         yield "resolvers: expected one level without parents, the root"
+    roots = [one for one in machine.resolvers if not one.parents]
+    if len(roots) > 1 and any(one.memory < 0 for one in roots):
+        yield f"resolvers: {len(roots)} roots; expected one, or one for each memory"
 
 
 def _ways(machine: Machine) -> Iterator[str]:

@@ -18,9 +18,9 @@ from typing import Any, TypeVar
 from uncore.errors import UserError, nearest
 from uncore.topology import units
 from uncore.topology.document import Branch, Leaf, wrong
-from uncore.topology.examples import example
 from uncore.topology.keys import KEYS, LEVEL, schema_path
 from uncore.topology.machine import Number
+from uncore.topology.missing import lack
 from uncore.topology.schema import Field, Form, Key, fields
 
 T = TypeVar("T")
@@ -44,7 +44,7 @@ class Ledger:
         self.numbers[key] = noted(key, leaf)
 
     def period(self, domain: str) -> Fraction:
-        """Of `[clocks] domain`, or of a table that states its own `clock`."""
+        """The period of `[clocks] domain`, or of a table that states its own `clock`."""
         own = f"{schema_path(domain.partition('.')[0])}.clock"
         for key, declared in ((f"clocks.{domain}", "clocks.NAME"), (f"{domain}.clock", own)):
             if leaf := self._frequency(key):
@@ -137,8 +137,7 @@ class Table:
         return node
 
     def absent(self, key: str) -> UserError:
-        where = f"[{self.key}]" if self.key else "the file"
-        return wrong(self.branch.place, f"{where} lacks '{key}'; write {example(self.key, key)}")
+        return lack(self.branch.place, self.key, (key,))
 
     def read(self, key: str, convert: Callable[[str], T], default: T = MISSING) -> T:
         leaf, declared = self.leaf(key), self.declared(key)

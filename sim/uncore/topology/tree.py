@@ -70,7 +70,7 @@ class Tree:
         return groups
 
     def _range(self, part: str) -> set[str]:
-        """Of "ccx2-3": ccx2 and ccx3."""
+        """The parts that a range names: "ccx2-3" is ccx2 and ccx3."""
         levels = "|".join(map(re.escape, self.levels))
         match = re.fullmatch(rf"({levels})(\d{{1,4}})(?:-(\d{{1,4}}))?", part)
         if not match:

@@ -46,16 +46,16 @@ def begin(harts: DataFrame) -> int:
 def of(harts: DataFrame) -> list[Operation]:
     code = {name: abi.CONSTANTS[f"UC_MARK_{name}"] for name in ("START", "ROI_ON", "ROI_OFF", "OP")}
     began: dict[int, int] = {}
-    found = []
+    operations = []
     for row in harts.iter_rows(named=True):
         if row["what"] != "marks":
             continue
-        (said, value), hart = marker(row["value"]), row["hart"]
-        if said in (code["START"], code["ROI_ON"]):
+        (kind, value), hart = marker(row["value"]), row["hart"]
+        if kind in (code["START"], code["ROI_ON"]):
             began[hart] = row["at"]
-        elif said == code["ROI_OFF"]:
+        elif kind == code["ROI_OFF"]:
             began.pop(hart, None)
-        elif said == code["OP"] and hart in began:
-            found.append(Operation(hart, began[hart], row["at"], max(1, value)))
+        elif kind == code["OP"] and hart in began:
+            operations.append(Operation(hart, began[hart], row["at"], max(1, value)))
             began[hart] = row["at"]
-    return sorted(found, key=lambda one: (one.end, one.hart))
+    return sorted(operations, key=lambda operation: (operation.end, operation.hart))

@@ -61,7 +61,7 @@ class _Writer:
                 described.parent_uuid = above
         return self.tracks[path]
 
-    def event(self, kind: str, at: int, track: int, name: str = "", **said: Any) -> Any:
+    def event(self, kind: str, at: int, track: int, name: str = "", **details: Any) -> Any:
         packet = self.builder.add_packet()
         packet.timestamp = at
         packet.trusted_packet_sequence_id = SEQUENCE
@@ -70,7 +70,7 @@ class _Writer:
         event.track_uuid = track
         if name:
             event.name = name
-        for key, value in said.items():
+        for key, value in details.items():
             annotation = event.debug_annotations.add()
             annotation.name = key
             if isinstance(value, int):
@@ -80,24 +80,33 @@ class _Writer:
         return event
 
     def slice(
-        self, category: str, begin: int, end: int, track: int, name: str, **said: Any
+        self, category: str, begin: int, end: int, track: int, name: str, **details: Any
     ) -> None:
-        self.event("SLICE_BEGIN", begin, track, name, **said).categories.append(category)
+        self.event("SLICE_BEGIN", begin, track, name, **details).categories.append(category)
         self.event("SLICE_END", max(begin, end), track)
 
     # ---- harts
 
     def harts(self) -> None:
-        for one in self.recorded.operations:
-            track = self.track("harts", f"hart {one.hart}", "operations")
-            self.slice("operation", one.begin, one.end, track, "operation", batch=one.batch)
+        for operation in self.recorded.operations:
+            track = self.track("harts", f"hart {operation.hart}", "operations")
+            self.slice(
+                "operation",
+                operation.begin,
+                operation.end,
+                track,
+                "operation",
+                batch=operation.batch,
+            )
         self._spells()
         for row in self.rows("accesses"):
             track = self.track("harts", f"hart {row['hart']}", "accesses")
-            said = {key: row[key] for key in ("source", "object", "issued")}
-            said |= {key: f"{row[key]:#x}" for key in ("found", "left")}  # 64 bits, without a sign
+            details = {key: row[key] for key in ("source", "object", "issued")}
+            details |= {
+                key: f"{row[key]:#x}" for key in ("found", "left")
+            }  # 64 bits, without a sign
             name = f"{row['kind']} {row['object']}"
-            self.event("INSTANT", row["at"], track, name, **said).categories.append("access")
+            self.event("INSTANT", row["at"], track, name, **details).categories.append("access")
 
     def _spells(self) -> None:
         """Times at which a hart does one thing."""
@@ -140,8 +149,8 @@ class _Writer:
             resolver = agent_name(self.machine, row["resolver"])
             track = self.track("resolvers", resolver, self._line(row["line"]))
             name = f"{row['op']} of {agent_name(self.machine, row['requester'])}"
-            said = {key: row[key] for key in ("owner", "source", "right", "probes", "number")}
-            self.slice("transaction", row["open"], row["close"], track, name, **said)
+            details = {key: row[key] for key in ("owner", "source", "right", "probes", "number")}
+            self.slice("transaction", row["open"], row["close"], track, name, **details)
 
     # ---- messages
 

@@ -60,20 +60,20 @@ class Trace:
     def lines(self) -> list[int]:
         """Those of most messages first."""
         counts = self.tables["messages"].filter(self.tables["messages"]["line"] > 0)
-        found = counts.group_by("line").len().sort(["len", "line"], descending=[True, False])
-        return [line for line, _ in found.iter_rows()]
+        by_count = counts.group_by("line").len().sort(["len", "line"], descending=[True, False])
+        return [line for line, _ in by_count.iter_rows()]
 
     def name(self, line: int) -> str:
-        """Of a line: what was used of it, else what is at its beginning."""
+        """The name of a line: what was used of it, else what is at its beginning."""
         return ", ".join(self._used.get(line, [])[:NAMED]) or self.fields.at(line).name
 
     @cached_property
     def _used(self) -> dict[int, list[str]]:
-        found: dict[int, dict[str, None]] = {}
+        used: dict[int, dict[str, None]] = {}
         accesses = self.tables["accesses"]
         for line, name in accesses.select("line", "object").sort("line", "object").iter_rows():
-            found.setdefault(line, {})[name] = None
-        return {line: list(names) for line, names in found.items()}
+            used.setdefault(line, {})[name] = None
+        return {line: list(names) for line, names in used.items()}
 
     @cached_property
     def operations(self) -> list[Operation]:
@@ -88,9 +88,9 @@ def record(job: Job, window: Window, engine_options: EngineOptions = NO_OPTIONS)
     addresses = _addresses(job, window, engine_options)
     seen = _seen(job, spec.Trace(True, window.start, window.until, addresses), engine_options)
     machine = job.machine
-    kept = tables.within(seen.tables, window.start, window.until, addresses)
+    selected = tables.within(seen.tables, window.start, window.until, addresses)
     cores = {machine.core_of(job.harts[hart]) for hart in window.harts}
-    return replace(seen, window=window, tables=tables.of_harts(kept, window.harts, cores))
+    return replace(seen, window=window, tables=tables.of_harts(selected, window.harts, cores))
 
 
 def _refuse(job: Job) -> None:
@@ -123,7 +123,9 @@ def _around(job: Job, window: Window, engine_options: EngineOptions) -> Window:
     if window.around not in (SLOWEST, MEASURED):
         raise UserError(f"--around {window.around}: expected {SLOWEST} or {MEASURED}")
     seen = _scout(job, engine_options)
-    within = [one for one in seen.operations if window.start <= one.end <= window.until]
+    within = [
+        operation for operation in seen.operations if window.start <= operation.end <= window.until
+    ]
     if window.around == MEASURED:
         begun = operations.begin(seen.tables["harts"])
         start = max(window.start, begun)
@@ -131,7 +133,7 @@ def _around(job: Job, window: Window, engine_options: EngineOptions) -> Window:
         return replace(window, start=start, until=until, around="")
     if not within:
         raise UserError(f"--around {SLOWEST}: the workload marks no operations there")
-    longest = max(within, key=lambda one: (one.took, -one.begin))
+    longest = max(within, key=lambda operation: (operation.took, -operation.begin))
     margin = longest.took // MARGIN
     start, until = max(0, longest.begin - margin), longest.end + margin
     return replace(window, start=start, until=until, around="")
@@ -139,12 +141,13 @@ def _around(job: Job, window: Window, engine_options: EngineOptions) -> Window:
 
 def _addresses(job: Job, window: Window, engine_options: EngineOptions) -> tuple[int, ...]:
     """One on each line that is wanted."""
-    found = {word: number for word in window.lines if (number := _number(word)) is not None}
-    if len(found) == len(window.lines):
-        return tuple(found.values())
+    numbers = {word: number for word in window.lines if (number := _number(word)) is not None}
+    if len(numbers) == len(window.lines):
+        return tuple(numbers.values())
     fields = _scout(job, engine_options).fields
     named = {
-        word: [found[word]] if word in found else fields.addresses(word) for word in window.lines
+        word: [numbers[word]] if word in numbers else fields.addresses(word)
+        for word in window.lines
     }
     for word, addresses in named.items():
         if not addresses:

@@ -43,9 +43,9 @@ def named(job: Job, run: Run, fields: Fields) -> dict[str, DataFrame]:
     _add_ways(columns["messages"], columns.pop("crossings"))
     _add_cells(job, columns["states"])
     _add_names(job, fields, columns)
-    found = {name: polars.DataFrame(dict(table)) for name, table in columns.items()}
-    ordered = {name: found[name].sort(when, maintain_order=True) for name, when in WHEN.items()}
-    return {**found, **ordered}
+    frames = {name: polars.DataFrame(dict(table)) for name, table in columns.items()}
+    ordered = {name: frames[name].sort(when, maintain_order=True) for name, when in WHEN.items()}
+    return {**frames, **ordered}
 
 
 def _add_ways(messages: dict[str, Any], crossings: Mapping[str, Any]) -> None:
@@ -88,8 +88,8 @@ def within(
 
     lines = sorted({address // LINE * LINE for address in addresses})
     then = (polars.col("close") >= start) & (polars.col("request") <= until)
-    wanted = then & polars.col("line").is_in(lines) if lines else then
-    return {**tables, "transactions": tables["transactions"].filter(wanted)}
+    condition = then & polars.col("line").is_in(lines) if lines else then
+    return {**tables, "transactions": tables["transactions"].filter(condition)}
 
 
 def of_harts(
@@ -101,9 +101,11 @@ def of_harts(
         return tables
     mine = {"hart": harts, "agent": sorted(cores), "requester": sorted(cores)}
     ends = {"messages": ("sender", "receiver", "requester"), "turns": ("requester",)}
-    found = {}
+    selected = {}
     for name, table in tables.items():
         keys = ends.get(name) or [next(key for key in mine if key in table.columns)]
-        kept = [polars.col(key).is_in(mine["hart" if key == "hart" else "agent"]) for key in keys]
-        found[name] = table.filter(polars.any_horizontal(kept))
-    return found
+        conditions = [
+            polars.col(key).is_in(mine["hart" if key == "hart" else "agent"]) for key in keys
+        ]
+        selected[name] = table.filter(polars.any_horizontal(conditions))
+    return selected

@@ -16,7 +16,7 @@ SNOOPS = ("ProbeS", "ProbeM", "Inv", "Answer", "Unblock")
 
 
 def agent_name(machine: Machine, agent: int) -> str:
-    """By the numbering of A1.1."""
+    """The name of an agent, by the numbering of A1.1."""
     resolver = agent - machine.cores
     if agent < 0:
         return "nobody"

@@ -1,4 +1,4 @@
-// Of two harts one waits for a word that it has just written itself: as long as the store stands in
+// One of two harts waits for a word that it has just written itself: as long as the store stands in
 // its buffer, behind another that misses, its loads are answered by the buffer; then by the line,
 // until the other hart has written it. They change parts each time.
 //

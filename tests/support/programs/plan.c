@@ -113,6 +113,9 @@ __attribute__((noinline)) static struct span atomic_step(uint64_t when, uint64_t
     case 36:
       STEP("sd zero, 0(%3)\n\tfence w, w");
       break;
+    case 43:
+      STEP("sd zero, 0(%3)\n\tfence.tso");
+      break;
     case 32:  // a byte, a double word in the next place, and a load of what the byte is in
       STEP("sb zero, 0(%3)\n\tsd zero, 64(%3)\n\tld t0, 0(%3)");
       break;

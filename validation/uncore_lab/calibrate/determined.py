@@ -54,16 +54,16 @@ def doubtful(fitted: Fitted) -> list[str]:
 
 def at_limits(fitted: Fitted) -> dict[str, str]:
     """Numbers that would go on if they might."""
-    told, frees = {}, fitted.problem.frees
+    limits, frees = {}, fitted.problem.frees
     for key, step, most in zip(frees, fitted.solution.steps, highest(frees), strict=True):
         most = min(most, REACH)
         if min(step + REACH, most - step) < NEAR:
             way = "small" if step + REACH < NEAR else "large"
-            told[key] = (
+            limits[key] = (
                 f"{key}: is as {way} as it may become; some other number of the file does not fit"
                 " this machine (look at core.clock, or name more with --free)"
             )
-    return told
+    return limits
 
 
 def _error(fitted: Fitted) -> float:

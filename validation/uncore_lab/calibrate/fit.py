@@ -83,16 +83,24 @@ def _most_alike(
     placements = _placements(problem, slice_)
     if len(rough) == len(placements) == 1:
         return rough[0]
-    found = []
+    candidates = []
     for choice, steps in rough:
         for owner, order in placements:
-            one = replace(choice, slice=owner, order=order)
-            found.append((_rms(problem.structure(steps, one, COARSE)), one, steps))
+            candidate = replace(choice, slice=owner, order=order)
+            candidates.append((_rms(problem.structure(steps, candidate, COARSE)), candidate, steps))
         advance(1)
-    least = min(rms for rms, _, _ in found)
-    kept = [one for one in found if not one[1].order and one[0] <= least * HOMES] or found
-    least, best, _ = min(kept, key=lambda one: one[0])
-    same = [one for one in kept if one[1].slice == best.slice and one[0] <= least * HOMES]
+    least = min(rms for rms, _, _ in candidates)
+    near = [
+        candidate
+        for candidate in candidates
+        if not candidate[1].order and candidate[0] <= least * HOMES
+    ] or candidates
+    least, best, _ = min(near, key=lambda candidate: candidate[0])
+    same = [
+        candidate
+        for candidate in near
+        if candidate[1].slice == best.slice and candidate[0] <= least * HOMES
+    ]
     return same[0][1:]
 
 

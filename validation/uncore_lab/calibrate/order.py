@@ -46,19 +46,19 @@ def find(machine: Machine, ns: Matrix) -> Order | None:
     parts = np.mean(groups, axis=0)
     ways = _ways(machine, len(parts))
     ranked = np.argsort(parts, kind="stable")
-    found = []
+    orders = []
     for way in ways:  # to the slice of one member
         alike = float(np.corrcoef(np.sort(way), parts[ranked])[0, 1])
         cores = np.empty(len(parts), dtype=int)
         cores[np.argsort(way, kind="stable")] = ranked
-        found.append(Order(tuple(map(int, cores)), int(ranked[0]), alike))
-    return max(found, key=lambda order: order.alike)
+        orders.append(Order(tuple(map(int, cores)), int(ranked[0]), alike))
+    return max(orders, key=lambda order: order.alike)
 
 
 def _ways(machine: Machine, members: int) -> NDArray[np.float64]:
     """ps from each member of the first such level to each slice and back with data."""
     routes = Routes(machine)
-    first = next(one for one in machine.resolvers if one.level == sliced(machine))
+    first = next(resolver for resolver in machine.resolvers if resolver.level == sliced(machine))
     depth = machine.levels.index(first.level) + 1
     below = np.array([core[depth] for core in machine.shape])
     cores = [int(np.argmax(below == member)) for member in range(members)]  # the first of each

@@ -62,8 +62,8 @@ class Choice:
         return [*self.settings, *([self.order] if self.order else [])]
 
     def __str__(self) -> str:
-        told = [_line(setting) for setting in self.overrides]
-        return ", ".join([f"home {self.home}", f"slice {self.slice}", *told])
+        lines = [_line(setting) for setting in self.overrides]
+        return ", ".join([f"home {self.home}", f"slice {self.slice}", *lines])
 
 
 def _line(setting: str) -> str:
@@ -82,13 +82,13 @@ class Problem:
     @classmethod
     def of(cls, name: str, matrix: Path, keys: Sequence[str] = ()) -> Problem:
         machine = topology.load(name, measured=True)
-        found = free(name, keys or unknown(machine))
-        if not found:
+        numbers = free(name, keys or unknown(machine))
+        if not numbers:
             raise UserError(f"{name}: has no number to fit; name some with --free KEY")
         measured = figures.measured_matrix(matrix, machine)
         if np.isnan(measured).all():
             raise UserError(f"{matrix}: has no latency of two CPUs of {machine.id}")
-        return cls(name, machine, found, measured, bool(machine.unknowns))
+        return cls(name, machine, numbers, measured, bool(machine.unknowns))
 
     def at(self, steps: Vector, choice: Choice) -> Machine:
         """With each number times the exponential of its step."""
@@ -127,10 +127,10 @@ class Problem:
     def order(self) -> tuple[str, str] | None:
         """The slice and, as a setting, the map that the matrix tells."""
         drawn = map_of(self.name, self.machine)
-        found = find(self.machine, self.measured) if drawn else None
-        if not found:
+        order_ = find(self.machine, self.measured) if drawn else None
+        if not order_:
             return None
-        return str(found.owner), f"{sliced(self.machine)}.join.map={renamed(drawn, found)}"
+        return str(order_.owner), f"{sliced(self.machine)}.join.map={renamed(drawn, order_)}"
 
     def structure(self, steps: Vector, choice: Choice, rounds: int) -> Vector:
         """How pairs differ from the median of their class, simulated less measured: for any numbers
@@ -138,8 +138,8 @@ class Problem:
         simulated, off = self.simulated(steps, choice, rounds), []
         for pairs in self.masks(choice).values():
             real, ours = self.measured[pairs], simulated[pairs]
-            found = ours / np.median(ours) - real / np.median(real)
-            off.append(found / sqrt(real.size))
+            difference = ours / np.median(ours) - real / np.median(real)
+            off.append(difference / sqrt(real.size))
         return np.concatenate(off)
 
 
@@ -157,14 +157,14 @@ def _of_join(key: str) -> bool:
 
 
 def check_keys(machine: Machine, keys: Sequence[str]) -> None:
-    known = {number.key: number.text for number in machine.numbers}
+    stated = {number.key: number.text for number in machine.numbers}
     for key in keys:
-        if key not in known:
+        if key not in stated:
             raise UserError(
-                f"--free {key}: {machine.id} has no such number.{nearest(key, known)} `uncore show"
+                f"--free {key}: {machine.id} has no such number.{nearest(key, stated)} `uncore show"
                 f" {machine.id} --keys` lists them"
             )
-        if not key.endswith("_ratio") and not LATENCY.search(known[key]):
+        if not key.endswith("_ratio") and not LATENCY.search(stated[key]):
             raise UserError(
-                f"--free {key}: {known[key]} is no latency; expected one, like core.atomic"
+                f"--free {key}: {stated[key]} is no latency; expected one, like core.atomic"
             )

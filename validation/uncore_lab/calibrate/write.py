@@ -42,13 +42,13 @@ def machine_file(fitted: Fitted, matrix: Path, output: Path) -> str:
     )
     unsure, entries = uncertainties(fitted), dict[str, str]()
     for key, (factor, word) in kept(fitted).items():
-        one = problem.frees[key]
+        number = problem.frees[key]
         own = f"fitted: {matrix.name}{word}"
-        known, half = unsure[key] <= UNCERTAIN, float(np.exp(WIDTH * min(unsure[key], 1)))
+        certain, half = unsure[key] <= UNCERTAIN, float(np.exp(WIDTH * min(unsure[key], 1)))
         least, value, most = (amount(fitted, key, factor * by) for by in (1 / half, 1, half))
-        entries[key] = entry(value, (least, most) if known else None, own)
-        leader = one.key.rpartition(".")[2]
-        for follower, ratio in one.followers:
+        entries[key] = entry(value, (least, most) if certain else None, own)
+        leader = number.key.rpartition(".")[2]
+        for follower, ratio in number.followers:
             source = f"as {leader}" if ratio == 1 else f"{ratio:g} of {leader}"
             entries[follower] = entry(amount(fitted, follower, factor), None, source)
     for setting in choice.overrides:

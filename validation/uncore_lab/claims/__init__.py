@@ -6,43 +6,59 @@ The files:
     claim.py      what a claim is;  collection.py  all of them
     amounts.py    what it can ask of its runs
     verdict.py    the number against the expected range
-    page.py       docs/claims.md
+    wording.py    numbers of claims as people read them
 
-Interface: `main(ids, cores, json, page)` -> exit status: 0, 1 where a run failed or a claim that is
-not reproduced gives no reason, 130 interrupted.
+Interface: `main(ids, cores, json, renew)` -> exit status: 0, 1 where a run failed or a claim that
+is not reproduced gives no reason, 130 interrupted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 
-from uncore.drawing import numbers as units
+from uncore.drawing import formats as units
 from uncore.drawing.progress import progress
 from uncore.drawing.table import Column, emit
 from uncore.errors import GuestError, UserError
 from uncore.execution.execute import execute
 from uncore.job import Job
 from uncore.result import Result
-from uncore_lab.claims import page as pages
 from uncore_lab.claims.amounts import Curve
 from uncore_lab.claims.claim import Claim
 from uncore_lab.claims.collection import load
 from uncore_lab.claims.verdict import NOT_REPRODUCED, NOT_RUN, Row, judge
+from uncore_lab.claims.wording import amount, summary
+from uncore_lab.results.table import Table, save
 
 
-def main(ids: Sequence[str], cores: int, *, json: bool, page: Path | None) -> int:
-    if page and ids:
-        raise UserError(f"--page {page}: the page holds every claim; leave the names out")
-    claims = load(ids)
-    rows = ask(claims, cores)
-    emit([msgspec.to_builtins(row) for row in rows], json, COLUMNS, pages.summary(rows))
-    status = _status(rows)
-    if page and all(row.verdict != NOT_RUN for row in rows):
-        pages.write(page, claims, rows)
-    return status
+def main(ids: Sequence[str], cores: int, *, json: bool, renew: bool) -> int:
+    if renew and ids:
+        raise UserError("--renew: the file of results holds every claim; leave the names out")
+    rows = ask(load(ids), cores)
+    emit([msgspec.to_builtins(row) for row in rows], json, COLUMNS, summary(rows))
+    if renew and all(row.verdict != NOT_RUN for row in rows):
+        save(table(rows))
+    return _status(rows)
+
+
+def table(rows: Sequence[Row]) -> Table:
+    return Table(
+        "claims",
+        ("claim",),
+        [
+            {
+                "claim": row.id,
+                "from": row.expected[0],
+                "to": row.expected[1],
+                "unit": row.unit,
+                "got": row.got,
+                "verdict": row.verdict,
+            }
+            for row in rows
+        ],
+    )
 
 
 def _status(rows: Sequence[Row]) -> int:
@@ -60,7 +76,7 @@ def ask(claims: Sequence[Claim], cores: int) -> list[Row]:
     wrong: dict[Job, str] = {}
 
     def went_wrong(point: Job, error: GuestError) -> None:
-        wrong.setdefault(_whole(point, jobs), _said(point, error))
+        wrong.setdefault(_whole(point, jobs), _failure(point, error))
 
     with progress(sum(sum(job.threads) for job in jobs), "asking") as advance:
         results = execute(
@@ -79,7 +95,7 @@ def _whole(point: Job, jobs: Sequence[Job]) -> Job:
     return next(job for job in jobs if count in job.threads and job.at(count) == point)
 
 
-def _said(job: Job, error: GuestError) -> str:
+def _failure(job: Job, error: GuestError) -> str:
     return f"{job.program.name} on {job.machine.id} at {job.threads[0]} threads: {error}"
 
 
@@ -101,8 +117,8 @@ def _row(
 
 COLUMNS = [
     Column("claim", "id", left=True),
-    Column("expected", lambda row: pages.amount(row["expected"], row["unit"]), left=True),
-    Column("got", lambda row: pages.amount(row["got"], row["unit"]), left=True),
+    Column("expected", lambda row: amount(row["expected"], row["unit"]), left=True),
+    Column("got", lambda row: amount(row["got"], row["unit"]), left=True),
     Column("verdict", "verdict", left=True),
     Column("fitted", lambda row: ", ".join(row["fitted"]) or units.EMPTY, left=True),
     Column("what is claimed", "claim", left=True),

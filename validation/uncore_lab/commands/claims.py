@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -14,7 +13,9 @@ from uncore_lab import claims as asking
 def claims(
     *ids: Annotated[str, Parameter(help="claims by name; none: all of them")],
     cores: Cores = 0,
-    page: Annotated[Path | None, Parameter(help="write docs/claims.md into this file")] = None,
+    renew: Annotated[
+        bool, Parameter(negative="", help="write what was computed into validation/results")
+    ] = False,
     json: Json = False,
 ) -> int:
-    return int(asking.main(ids, workers(cores), json=json, page=page))
+    return int(asking.main(ids, workers(cores), json=json, renew=renew))

@@ -10,12 +10,10 @@ from cyclopts import Parameter
 from uncore.cli.options import Json
 from uncore.cli.status import OK
 from uncore.errors import UserError
-from uncore.support.paths import CHECKOUT
 from uncore_lab import predict as predicting
 from uncore_lab.figures import hardware
 from uncore_lab.predict import observe as observing
 from uncore_lab.predict.ledger import record as recording
-from uncore_lab.validate import blind, clocks
 
 
 def predict(
@@ -28,6 +26,9 @@ def predict(
         bool,
         Parameter(negative="", help="put predictions on record; without machines, today's anew"),
     ] = False,
+    reason: Annotated[
+        str, Parameter(help="with --record: why a machine on record is predicted anew")
+    ] = "",
     output: Annotated[
         Path | None, Parameter(help="write the machine with these numbers and intervals (.toml)")
     ] = None,
@@ -37,21 +38,14 @@ def predict(
         raise UserError(f"--output {output}: expected a name ending in .toml")
     if observe and record:
         raise UserError("--observe, --record: write one, then the other: what is observed predicts")
+    if reason and not record:
+        raise UserError("--reason: says why a prediction is sealed anew; write --record with it")
     if observe:
         observing.write(machines or hardware.well_measured())
-        _renew_page()
         return OK
     if record:
-        recording.record(machines)
-        blind.write_page()
+        recording.record(machines, reason)
         return OK
     if len(machines) != 1:
         raise UserError("uncore predict expects one machine, such as uncore predict epyc7742x2")
     return predicting.main(machines[0], home, json=json, output=output)
-
-
-def _renew_page() -> None:
-    """The table of docs/prediction.md that follows from the numbers."""
-    if CHECKOUT:
-        page = CHECKOUT / "docs/prediction.md"
-        page.write_text(clocks.on_page(page.read_text()))

@@ -30,7 +30,9 @@ def validate(
     every: Annotated[
         bool, Parameter(negative="", help="with --only locks: every number of threads measured")
     ] = False,
-    page: Annotated[Path | None, Parameter(help="write docs/validation.md into this file")] = None,
+    renew: Annotated[
+        bool, Parameter(negative="", help="write what was computed into validation/results")
+    ] = False,
     report: Report = None,
     cores: Cores = 0,
     json: Json = False,
@@ -42,12 +44,12 @@ def validate(
         matrix,
         home,
         workers(cores),
-        pictures=bool(page or report),
+        pictures=bool(report),
         every=every,
     )
     sent = (report, command()) if report else None
     status = validation.main(
-        request, only=only, everything=all_, page_path=page, report=sent, json=json
+        request, only=only, everything=all_, renew=renew, report_to=sent, json=json
     )
     if report:
         note(f"report: {report}")
@@ -77,11 +79,11 @@ def willitscale(
     json: Json = False,
 ) -> int:
     check_endings({"--plot": plot})
-    found = booted.compare(machine, booted.read(consoles))
+    curves = booted.compare(machine, booted.read(consoles))
     title = f"will-it-scale on {machine}: each curve over its one task, ours and measured"
-    emit([booted.row(one) for one in found], json, booted.COLUMNS, title)
-    if (steps := booted.steps(found)) and not json:
+    emit([booted.row(curve) for curve in curves], json, booted.COLUMNS, title)
+    if (steps := booted.steps(curves)) and not json:
         note(f"contended, median ratio from one number of tasks to the next (measured): {steps}")
     if plot:
-        note(f"picture: {picture(plot, *booted.panels(machine, found))}")
+        note(f"picture: {picture(plot, *booted.panels(machine, curves))}")
     return OK

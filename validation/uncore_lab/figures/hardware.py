@@ -124,8 +124,12 @@ def carried(table: str = HANDOFFS) -> list[str]:
 
 def well_measured() -> list[str]:
     """Those that bounds hold on, and that say something of other machines."""
-    known = ((name, read(name)) for name in carried())
-    return [name for name, one in known if one.quality in BOUND_QUALITIES and not one.lends_nothing]
+    read_ = ((name, read(name)) for name in carried())
+    return [
+        name
+        for name, hardware in read_
+        if hardware.quality in BOUND_QUALITIES and not hardware.lends_nothing
+    ]
 
 
 def read(name: str) -> Hardware:
@@ -167,7 +171,7 @@ def by_level(machine: Machine, home: str = "", at_home: Sequence[str] = ()) -> H
     bare = Hardware(machine.name, OWN, "", home or "node0", {}, at_home=parts)
     levels, lower = level_of_pairs(machine), np.tri(machine.harts, k=-1, dtype=bool)
     kinds = kinds_of_pairs(machine)
-    found = {}
+    classes = {}
     for level in classes_of(machine):
         everyone = lower & (levels == level)
         inside = machine.levels.index(level) >= machine.levels.index(machine.resolvers[0].level)
@@ -177,8 +181,8 @@ def by_level(machine: Machine, home: str = "", at_home: Sequence[str] = ()) -> H
             for pair in np.unique(kinds[mask & everyone]):
                 pairs = int(np.count_nonzero(mask & everyone & (kinds == pair)))
                 of = str(pair) if machine.kinds else ""
-                found[_label(level, side, of)] = Class(level, float("nan"), pairs, side, of)
-    return msgspec.structs.replace(bare, classes=found)
+                classes[_label(level, side, of)] = Class(level, float("nan"), pairs, side, of)
+    return msgspec.structs.replace(bare, classes=classes)
 
 
 def _label(level: str, side: str, kinds: str) -> str:

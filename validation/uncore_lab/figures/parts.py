@@ -31,7 +31,7 @@ def shared_cache(machine: Machine) -> str:
 
 
 def sliced(machine: Machine) -> str:
-    levels = (one.level for one in machine.resolvers if len(one.slices) > 1)
+    levels = (resolver.level for resolver in machine.resolvers if len(resolver.slices) > 1)
     return next(levels, shared_cache(machine))
 
 
@@ -39,14 +39,14 @@ def parts_of(machine: Machine, ns: Matrix) -> dict[str, Parts]:
     level = sliced(machine)
     domain, member = members_of(machine, level)
     inside = np.argwhere((level_of_pairs(machine) == level) & ~np.isnan(ns))
-    found = {}
+    parts = {}
     for number in range(int(domain.max()) + 1):
         members = np.unique(member[domain == number])
         pairs = inside[domain[inside[:, 0]] == number]
         if len(members) >= FEWEST and len(pairs) > len(members):
             units = np.searchsorted(members, member[pairs])
-            found[f"{level}{number}"] = _solved(ns[tuple(pairs.T)], units, len(members))
-    return found
+            parts[f"{level}{number}"] = _solved(ns[tuple(pairs.T)], units, len(members))
+    return parts
 
 
 def _solved(truth: NDArray[np.float64], units: NDArray[np.int64], members: int) -> Parts:

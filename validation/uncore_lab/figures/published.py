@@ -15,5 +15,7 @@ def handoffs(machine: Machine) -> dict[str, float]:
         return {}
     ns = hardware.carried_matrix(hardware.read(machine.id), machine)
     levels = hardware.level_of_pairs(machine)
-    known = {name: ns[(levels == name) & ~np.isnan(ns)] for name in classes(machine)}
-    return {name: round(float(np.median(found)), 2) for name, found in known.items() if found.size}
+    by_class = {name: ns[(levels == name) & ~np.isnan(ns)] for name in classes(machine)}
+    return {
+        name: round(float(np.median(pairs)), 2) for name, pairs in by_class.items() if pairs.size
+    }

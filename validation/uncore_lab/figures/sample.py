@@ -41,8 +41,8 @@ class Sample:
 
 def medians(ns: Matrix, masks: dict[str, Mask]) -> dict[str, float]:
     """Of each class that has a known pair."""
-    known = {name: ns[mask & ~np.isnan(ns)] for name, mask in masks.items()}
-    return {name: float(np.median(pairs)) for name, pairs in known.items() if pairs.size}
+    by_class = {name: ns[mask & ~np.isnan(ns)] for name, mask in masks.items()}
+    return {name: float(np.median(pairs)) for name, pairs in by_class.items() if pairs.size}
 
 
 def chosen(machine: Machine) -> tuple[int, ...]:

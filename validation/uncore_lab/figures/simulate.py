@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from uncore.engine import Probes, native
-from uncore.execution.request import make_job
+from uncore.study.matrix import tournament
 from uncore.topology.machine import Machine
 from uncore_lab.figures.hardware import Hardware, Matrix
 
@@ -47,12 +47,11 @@ def handoffs(
 
 
 def _played(machine: Machine, hardware: Hardware, harts: Sequence[int], rounds: int) -> Matrix:
-    job = make_job(
+    job = tournament(
         machine,
         WORKLOAD,
-        (len(harts),),
+        harts,
         parameters={"rounds": rounds},
-        placement=",".join(map(str, harts)),
         home=hardware.home,
         slices=hardware.slice,
     )

@@ -66,8 +66,8 @@ class Free:
 def free(name: str, keys: Collection[str] | None = None) -> dict[str, Free]:
     machine, (tree, _) = topology.load(name, measured=True), read_measured(name)
     reader, ancestors = _Reader(tree), lineage(name)
-    asked = [n for n in machine.numbers if (is_unknown(n) if keys is None else n.key in keys)]
-    return {n.key: reader.free(n, machine.numbers, ancestors) for n in asked}
+    numbers = [n for n in machine.numbers if (is_unknown(n) if keys is None else n.key in keys)]
+    return {n.key: reader.free(n, machine.numbers, ancestors) for n in numbers}
 
 
 def is_unknown(number: Number) -> bool:
@@ -89,7 +89,8 @@ def settings(values: Mapping[str, float], frees: Mapping[str, Free]) -> list[str
 def stepped(frees: Mapping[str, Free], steps: Iterable[float]) -> dict[str, float]:
     """Each number times the exponential of its step."""
     return {
-        key: one.value * exp(step) for (key, one), step in zip(frees.items(), steps, strict=True)
+        key: number.value * exp(step)
+        for (key, number), step in zip(frees.items(), steps, strict=True)
     }
 
 
@@ -116,8 +117,8 @@ class _Reader:
     def clocks(self) -> dict[str, float]:
         ledger = self.top.ledger
         beside = [domain for domain in ledger.domains() if domain != "core"]
-        found = {NS: 1.0, CORE: _ns(ledger.period("core"))}
-        return found | ({UNCORE: _ns(ledger.period(beside[0]))} if beside else {})
+        periods = {NS: 1.0, CORE: _ns(ledger.period("core"))}
+        return periods | ({UNCORE: _ns(ledger.period(beside[0]))} if beside else {})
 
     def free(
         self, number: Number, others: tuple[Number, ...], ancestors: Mapping[str, Descent]
@@ -166,13 +167,13 @@ def _deviation(number: Number) -> float | None:
     """Any value of the interval is as likely as another: a uniform distribution."""
     if number.interval is None:
         return None
-    one, other = (AMOUNT.fullmatch(end.strip()) for end in number.interval)
-    if not (one and other and one[2] == other[2] and float(one[1]) and float(other[1])):
+    low, high = (AMOUNT.fullmatch(end.strip()) for end in number.interval)
+    if not (low and high and low[2] == high[2] and float(low[1]) and float(high[1])):
         raise UserError(
             f"{number.file}:{number.line}: '{number.key}': expected an interval above zero whose"
             ' ends have one unit, like ["28ns", "36ns"]'
         )
-    return abs(log(float(other[1]) / float(one[1]))) / sqrt(12)
+    return abs(log(float(high[1]) / float(low[1]))) / sqrt(12)
 
 
 def _unit(text: str, domain: str) -> str:

@@ -54,7 +54,9 @@ class Target:
         medians = [np.median(ours) / np.median(real) - 1 for real, ours in classes]
         pairs = [(ours / real - 1) / sqrt(real.size) for real, ours in classes]
         weighed = ((self.medians, [np.array(medians)]), (self.pairs, pairs))
-        return np.concatenate([weight * one for weight, part in weighed if weight for one in part])
+        return np.concatenate(
+            [weight * residuals for weight, part in weighed if weight for residuals in part]
+        )
 
 
 def present(masks: Mapping[str, Mask], *matrices: Matrix) -> dict[str, Mask]:
@@ -116,7 +118,7 @@ def solve(
     first = zero if begin is None else begin
     if not system.keys:
         return Solution([], zero, np.zeros((0, 0)), np.zeros(0), prior)
-    found = least_squares(  # in steps from `first`: the first trust region is one e-fold wide
+    result = least_squares(  # in steps from `first`: the first trust region is one e-fold wide
         lambda x: np.concatenate([system.residuals(first + x), prior * (first + x)]),
         zero,
         jac=lambda x: np.vstack([system.jacobian(first + x), prior * np.eye(len(zero))]),
@@ -125,8 +127,8 @@ def solve(
         ftol=1e-6,
         max_nfev=most,
     )
-    data = slice(len(found.fun) - len(zero))
-    return Solution(system.keys, first + found.x, found.jac[data], found.fun[data], prior)
+    data = slice(len(result.fun) - len(zero))
+    return Solution(system.keys, first + result.x, result.jac[data], result.fun[data], prior)
 
 
 def over_jumps(
@@ -140,10 +142,10 @@ def over_jumps(
     system = _System(parts)
     nearest = solve(parts, prior, begin, most)
     while len(nearest.keys):
-        found = solve(parts, prior, _searched(system, nearest.steps), most)
-        if found.square >= NEARER * nearest.square:
+        solution = solve(parts, prior, _searched(system, nearest.steps), most)
+        if solution.square >= NEARER * nearest.square:
             break
-        nearest = found
+        nearest = solution
     return nearest
 
 

@@ -28,8 +28,8 @@ def entry(value: str, ends: tuple[str, str] | None, source: str) -> str:
 
 
 def tables(entries: Mapping[str, str]) -> str:
-    found: dict[str, list[str]] = {}
+    tables_: dict[str, list[str]] = {}
     for key, text in entries.items():
         table, _, name = key.rpartition(".")
-        found.setdefault(table, []).append(f"{name} = {text}")
-    return "\n".join(f"[{table}]\n" + "\n".join(lines) + "\n" for table, lines in found.items())
+        tables_.setdefault(table, []).append(f"{name} = {text}")
+    return "\n".join(f"[{table}]\n" + "\n".join(lines) + "\n" for table, lines in tables_.items())

@@ -100,7 +100,7 @@ def _families(computer: Computer) -> Iterator[Family]:
 
 
 def _text(computer: Computer, layout: Layout, family: Family | None) -> str:
-    notes = [*layout.notes, *([family.note] if family and family.note else [])]
+    notes = [*layout.notes, *_untold(computer), *([family.note] if family and family.note else [])]
     if computer.offline:
         notes.append(f"offline when it was described: processors {ranges(computer.offline)}")
     head = HEAD.format(
@@ -124,6 +124,16 @@ def _text(computer: Computer, layout: Layout, family: Family | None) -> str:
     else:
         body += [*_shared_caches(computer, layout), *_joins(layout), _memory(layout)]
     return _joined("\n\n".join(filter(None, map(str.strip, body)))) + "\n"
+
+
+def _untold(computer: Computer) -> Iterator[str]:
+    """What a machine's file needs of caches and the computer does not tell."""
+    if not computer.shared(1):
+        yield "the private caches are not told: the first level is of the usual size"
+    if not computer.shared(3):
+        yield "no cache above the cores' own is told: copies are known at the memory nodes alone"
+    if any(not cache.ways for cache in computer.caches):
+        yield "the ways of caches are not told: 8, or fewer where 8 do not divide the size"
 
 
 def _list(names: tuple[str, ...]) -> str:
@@ -221,8 +231,9 @@ def _shared_caches(computer: Computer, layout: Layout) -> Iterator[str]:
             yield RESOLVER.format(level=table, knows="inclusive", at="hub")
     sharers = layout.most(layout.shared)
     yield _join(layout.shared, next(cost for most, cost in LAST_CACHE.items() if sharers <= most))
-    yield _last_cache(computer, layout, True)
-    yield RESOLVER.format(level=layout.shared, knows="shadow-tags", at="slices")
+    if last := _last_cache(computer, layout, True):
+        yield last
+        yield RESOLVER.format(level=layout.shared, knows="shadow-tags", at="slices")
 
 
 def _joins(layout: Layout) -> Iterator[str]:

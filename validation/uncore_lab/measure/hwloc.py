@@ -8,6 +8,7 @@ objects they are nearest to.  Version 1 nested memory nodes too, and is refused.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
@@ -41,19 +42,19 @@ def _computer(path: Path, root: Element) -> Computer:
     if not units:
         raise UserError(f"{path}: has no object of type PU: it describes no processor")
     numbers = {_number(unit.get("os_index")) for unit in units}
-    complete = [_set(machine.get("complete_cpuset", "")) for machine in _of(root, "Machine")]
-    told = {info.get("name"): info.get("value", "") for info in root.iter("info")}
+    complete = [_set(path, machine, "complete_cpuset") for machine in _of(root, "Machine")]
+    infos = {info.get("name"): info.get("value", "") for info in root.iter("info")}
     return Computer(
-        vendor=told.get("CPUVendor", ""),
-        family=_number(told.get("CPUFamilyNumber")),
-        model=_number(told.get("CPUModelNumber")),
-        name=told.get("CPUModel", "unknown processor"),
+        vendor=infos.get("CPUVendor", ""),
+        family=_number(infos.get("CPUFamilyNumber")),
+        model=_number(infos.get("CPUModelNumber")),
+        name=infos.get("CPUModel", "unknown processor"),
         mhz=0,
         clock="",
         cpus=tuple(sorted((_cpu(unit, above) for unit in units), key=lambda cpu: cpu.number)),
         offline=tuple(sorted(set().union(*complete) - numbers)),
         caches=tuple(_caches(root)),
-        nodes=tuple(sorted(_nodes(root, above), key=lambda node: node.number)),
+        nodes=tuple(sorted(_nodes(path, root, above), key=lambda node: node.number)),
         source=f"hwloc {path.name}",
     )
 
@@ -90,21 +91,27 @@ def _caches(root: Element) -> Iterator[Cache]:
             yield Cache(level, _number(element.get("cache_size")), ways, _processors(element))
 
 
-def _nodes(root: Element, above: dict[Element, Element]) -> Iterator[Node]:
+def _nodes(path: Path, root: Element, above: dict[Element, Element]) -> Iterator[Node]:
     taken: set[int] = set()
     for element in sorted(_of(root, "NUMANode"), key=lambda e: _number(e.get("os_index"))):
         holder = above[element]
         while holder.get("type") == "MemCache":
             holder = above[holder]
         # Memory alone may name the processors it is near to: they belong to the first that does.
-        mine = (_set(element.get("cpuset", "")) & set(_processors(holder))) - taken
+        mine = (_set(path, element, "cpuset") & set(_processors(holder))) - taken
         taken |= mine
         memory = _number(element.get("local_memory"))
         yield Node(_number(element.get("os_index")), tuple(sorted(mine)), memory)
 
 
-def _set(text: str) -> set[int]:
+def _set(path: Path, element: Element, name: str) -> set[int]:
     """hwloc's bitmaps: words of 32 bits in hexadecimal, the most significant first."""
+    text = element.get(name, "")
+    if not re.fullmatch(r"((0x)?[0-9a-fA-F]{1,8}|(?=,|$))(,((0x)?[0-9a-fA-F]{1,8})?)*", text):
+        raise UserError(
+            f"{path}: read {name}={text!r} of a {element.get('type')}; expected words of 32 bits in"
+            ' hexadecimal, like "0x000000ff" or "0x1,0xffffffff"'
+        )
     words = [int(word or "0", 16) for word in text.split(",")]
-    bits = sum(word << 32 * place for place, word in enumerate(reversed(words)))
+    bits = sum(word << 32 * position for position, word in enumerate(reversed(words)))
     return {bit for bit in range(bits.bit_length()) if bits >> bit & 1}

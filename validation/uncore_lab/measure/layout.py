@@ -172,10 +172,13 @@ def _nodes(
         for node in alone
     ]
     with_cpus = [node for node in computer.nodes if node.cpus]
+    untold = not any(node.memory for node in computer.nodes)
+    if untold:
+        notes.append("the sizes of memory nodes are not told: each has the usual one")
     for depth, level in enumerate(levels[:-1], start=1):
         groups = list(dict.fromkeys(key[:depth] for key, _ in cores))
         if len(groups) == len(with_cpus):
-            poor = {node.cpus[0] for node in with_cpus if not node.memory}
+            poor = {node.cpus[0] for node in with_cpus if not node.memory and not untold}
             owner = {cpu: groups.index(key[:depth]) for key, core in cores for cpu in core}
             return level, tuple(sorted(owner[cpu] for cpu in poor)), notes
     if len(with_cpus) > 1:

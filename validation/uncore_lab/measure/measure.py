@@ -26,8 +26,8 @@ def measure(bench: Bench, computer: Computer, setting: Setting, effort: plan.Eff
     partial = False
     with progress(plan.parts(computer, effort), "measuring", "parts") as advance:
         try:
-            for name, found, why in plan.take(bench, computer, effort, lambda: advance(1)):
-                sections[name] = found
+            for name, value, why in plan.take(bench, computer, effort, lambda: advance(1)):
+                sections[name] = value
                 if why:
                     absent[name] = why
         except KeyboardInterrupt:

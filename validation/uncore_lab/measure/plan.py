@@ -86,7 +86,6 @@ def handoffs(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> Ha
     play: Parameters = {
         "samples": effort.samples,
         "rounds": effort.rounds,
-        "rest": "sleep",
         "flag_node": FLAG_NODE,
     }
     point = _held(bench.play("latency/pingpong", cpus, play, tick))
@@ -119,10 +118,10 @@ def _spread_over(cpus: int, count: int) -> list[tuple[int, int]]:
     return pairs[::step][:count]
 
 
-def noise_pct(found: Handoffs) -> float:
+def noise_pct(handoffs: Handoffs) -> float:
     off = [
         100 * deviation / median
-        for deviations, medians in zip(found.deviation_ns, found.median_ns, strict=True)
+        for deviations, medians in zip(handoffs.deviation_ns, handoffs.median_ns, strict=True)
         for deviation, median in zip(deviations, medians, strict=True)
         if median
     ]
@@ -150,9 +149,9 @@ def counts(computer: Computer) -> list[int]:
 def throughput(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> list[Throughput]:
     order = computer.compact()
     return [
-        found
+        series
         for workload in CONTENDED
-        for found in _scaled(bench, workload, order, counts(computer), effort, tick)
+        for series in _scaled(bench, workload, order, counts(computer), effort, tick)
     ]
 
 
@@ -239,15 +238,15 @@ def wakeups(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> lis
 
 def barriers(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> list[Barrier]:
     """Each other processor alone, running and asleep; then more and more of them at once."""
-    found = []
+    rows = []
     for sender, other in partners(computer):
         for running in (True, False):
-            found.append(_barrier(bench, computer, effort, [sender, other], running))
+            rows.append(_barrier(bench, computer, effort, [sender, other], running))
             tick()
     for cpus in groups(computer):
-        found.append(_barrier(bench, computer, effort, cpus, True))
+        rows.append(_barrier(bench, computer, effort, cpus, True))
         tick()
-    return found
+    return rows
 
 
 def _barrier(

@@ -72,7 +72,7 @@ class Throughput(Part, frozen=True, kw_only=True):
 
 
 class Percentiles(Part, frozen=True, kw_only=True):
-    """Of single durations, in ns."""
+    """Percentiles of single durations, in ns."""
 
     count: Annotated[int, Meta(description="durations")]
     p10: Annotated[float, Meta(description="a tenth took at most this long")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-from uncore.drawing.numbers import EMPTY
+from uncore.drawing.formats import EMPTY
 from uncore.drawing.table import Column, emit, say
 from uncore_lab.measure.plan import CONTENDED, DISTANCES
 from uncore_lab.measure.record import Measurement, Percentiles
@@ -13,18 +13,18 @@ from uncore_lab.measure.record import Measurement, Percentiles
 BUSY = 0.5  # runnable tasks
 
 
-def show(found: Measurement) -> None:
-    _facts(found)
-    _handoffs(found)
-    _throughput(found)
-    _wakeups(found)
-    _barriers(found)
-    for section, why in found.absent.items():
+def show(measurement: Measurement) -> None:
+    _facts(measurement)
+    _handoffs(measurement)
+    _throughput(measurement)
+    _wakeups(measurement)
+    _barriers(measurement)
+    for section, why in measurement.absent.items():
         say(f"not measured: {section} ({why})")
 
 
-def _facts(found: Measurement) -> None:
-    setting, computer = found.setting, found.computer
+def _facts(measurement: Measurement) -> None:
+    setting, computer = measurement.setting, measurement.computer
     say(f"{computer.name}: {len(computer.cpus)} processors; Linux {setting.kernel},"
           f" clock source {setting.clock_source or 'not told'},"
           f" governor {setting.governor or 'not told'}, load {setting.load}")  # fmt: skip
@@ -33,19 +33,19 @@ def _facts(found: Measurement) -> None:
     if setting.load > BUSY:
         say(f"it was busy ({setting.load} tasks the minute before): threads waited for"
               " processors, and what needs several at once (queue locks) shows that")  # fmt: skip
-    if found.noise_pct is not None:
-        say(f"noise: half of a pair's samples are within {found.noise_pct} % of their median")
+    if measurement.noise_pct is not None:
+        say(f"noise: half of a pair's samples are within {measurement.noise_pct} % of their median")
     print()
 
 
-def _handoffs(found: Measurement) -> None:
-    if not (matrix := found.handoffs):
+def _handoffs(measurement: Measurement) -> None:
+    if not (matrix := measurement.handoffs):
         return
     classes: dict[str, list[tuple[float, float]]] = {}
     for row, a in enumerate(matrix.cpus):
         for column, b in enumerate(matrix.cpus[:row]):
             pair = matrix.median_ns[row][column], matrix.mean_ns[row][column]
-            classes.setdefault(found.computer.distance(a, b), []).append(pair)
+            classes.setdefault(measurement.computer.distance(a, b), []).append(pair)
     rows = [
         {"distance": name, "pairs": len(pairs)}
         | {"min": min(pairs)[0], "max": max(pairs)[0]}
@@ -63,8 +63,8 @@ def _handoffs(found: Measurement) -> None:
     emit(rows, False, columns, "one handoff of a line, medians of samples")
 
 
-def _throughput(found: Measurement) -> None:
-    points = found.throughput or []
+def _throughput(measurement: Measurement) -> None:
+    points = measurement.throughput or []
     rows: list[dict[str, Any]] = [
         {"workload": name}
         | {
@@ -92,11 +92,11 @@ def _spread(what: Percentiles | None) -> str:
     return f"{what.p50:.0f} ({what.p10:.0f} to {what.p99:.0f})" if what else EMPTY
 
 
-def _wakeups(found: Measurement) -> None:
+def _wakeups(measurement: Measurement) -> None:
     rows: list[dict[str, Any]] = [
         {"pair": f"{w.waker} wakes {w.sleeper}", "distance": w.distance}
         | {"wake": _spread(w.wake_ns), "call": _spread(w.call_ns)}
-        for w in found.wakeups or []
+        for w in measurement.wakeups or []
     ]
     columns = [Column(head, head, left=True) for head in ("pair", "distance")]
     columns += [Column(f"{key} ns", key) for key in ("wake", "call")]
@@ -104,13 +104,13 @@ def _wakeups(found: Measurement) -> None:
         emit(rows, False, columns, "remote wake-up: median (10th to 99th of 100)")
 
 
-def _barriers(found: Measurement) -> None:
+def _barriers(measurement: Measurement) -> None:
     rows: list[dict[str, Any]] = [
         {"sender": b.sender, "to": len(b.others), "distance": b.distance}
         | {"others": "run" if b.running else "sleep"}
         | {"sent": _spread(b.sent_ns), "seen": b.sent_ns.count if b.sent_ns else 0}
         | {"unseen": _spread(b.unseen_ns)}
-        for b in found.barriers or []
+        for b in measurement.barriers or []
     ]
     columns = [
         Column("sender", "sender"),

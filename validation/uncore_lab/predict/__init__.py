@@ -17,7 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from uncore import topology
-from uncore.drawing.numbers import EMPTY
+from uncore.drawing.formats import EMPTY
 from uncore.drawing.table import Column, emit, print_json, say
 from uncore.support.output_files import write_whole
 from uncore.topology.machine import Machine

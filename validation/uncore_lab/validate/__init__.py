@@ -1,6 +1,6 @@
 """Simulated against measured: what `uncore validate` prints, and whether the bounds hold.
 
-    main(request, only=..., everything=..., page=..., json=...) -> 0, or 1 past a bound
+    main(request, only=..., everything=..., renew=..., json=...) -> 0, or 1 past a bound
                                              `report`: a file, and the words that write it again
 
 The files:
@@ -18,7 +18,8 @@ The files:
     prediction.py  each machine from the others;  clocks.py  which clock a number follows;
     blind.py       predicted blind, then measured: the ledger
     bar.py         bounds that hold today, beside their goals
-    page.py        docs/validation.md
+    summary.py     every experiment's bars, and which figures moved
+    report.py      one HTML page to send
 
 A new experiment is a module with `run` and a line in EXPERIMENTS.
 """
@@ -31,6 +32,7 @@ from pathlib import Path
 
 from uncore.drawing.table import emit, print_json, say
 from uncore.errors import UserError, nearest
+from uncore_lab.results.table import save
 from uncore_lab.validate import (
     blind,
     clocks,
@@ -39,9 +41,10 @@ from uncore_lab.validate import (
     handoff,
     interrupts,
     locks,
-    page,
     prediction,
+    report,
     scaling,
+    summary,
 )
 from uncore_lab.validate.section import Experiment, Lacking, Request, Section
 
@@ -64,25 +67,26 @@ def main(
     *,
     only: str = "",
     everything: bool = False,
-    page_path: Path | None = None,
-    report: tuple[Path, str] | None = None,
+    renew: bool = False,
+    report_to: tuple[Path, str] | None = None,
     json: bool = False,
 ) -> int:
     names = _chosen(only, everything)
-    if page_path and request.machines:
-        raise UserError(f"--page {page_path}: a page holds every machine; leave the names out")
-    if page_path and not page_path.parent.is_dir():
-        raise UserError(f"--page {page_path}: no such directory: {page_path.parent}")
+    if renew and (request.machines or request.matrix):
+        raise UserError("--renew: a file of results holds every machine; leave the names out")
     sections = _sections(names, request)
+    if renew:
+        _save(sections, everything)
     if json:
         print_json({section.name: section.rows for section in sections})
-    for section in () if json else sections:
-        show(section)
-    if page_path:
-        page.write(page_path, sections)
-    if report:
-        page.report(report[0], sections, report[1])
-    past = [message for section in sections for message in section.broken]
+    elif everything and not request.machines:
+        summary.show(sections)
+    else:
+        for section in sections:
+            show(section)
+    if report_to:
+        report.write(report_to[0], sections, report_to[1])
+    past = [message for section in sections for message in section.past]
     for message in past:
         print(f"uncore: past its bound: {message}", file=sys.stderr)
     return 1 if past else 0
@@ -100,20 +104,29 @@ def _chosen(only: str, everything: bool) -> Sequence[str]:
 
 
 def _sections(names: Sequence[str], request: Request) -> list[Section]:
-    """Of several experiments, those that have figures of the machines named."""
-    found, lacking = [], []
+    """The answers of the experiments that have figures of the machines named."""
+    sections, lacking = [], []
     for name in names:
         try:
-            found.append(EXPERIMENTS[name](request))
+            sections.append(EXPERIMENTS[name](request))
         except Lacking as error:
             lacking.append(error)
-    if not found:
+    if not sections:
         raise lacking[0]
-    return found
+    return sections
+
+
+def _save(sections: Sequence[Section], everything: bool) -> None:
+    """The bars are one file of all experiments."""
+    for section in sections:
+        for table in section.tables:
+            save(table)
+    if everything:
+        save(summary.bars(sections))
 
 
 def show(section: Section) -> None:
     """As people read it."""
     emit(section.rows, False, section.columns, section.title)
-    for note in section.notes:
-        say(note)
+    for line in section.lines:
+        say(line)

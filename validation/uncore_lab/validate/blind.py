@@ -1,8 +1,7 @@
 """Predicted blind, then measured: what is on record, and what somebody measured afterwards.
 
     run(request) -> Section       of the machines named, or of all that were measured since
-    page() -> docs/ledger.md      of every machine ever predicted blind
-    write_page()
+    of_day(day) -> Section        of every machine predicted on that day
 
 What stands here was predicted once (predict/ledger), and is not predicted anew.
 """
@@ -14,39 +13,23 @@ from statistics import mean, median
 from typing import Any
 
 from uncore.drawing.table import Column, Row
-from uncore.support.output_files import write_whole
-from uncore.support.paths import CHECKOUT
 from uncore_lab.predict.forecast import SHARE
 from uncore_lab.predict.ledger import Entry, entries, scores
-from uncore_lab.validate.page import markdown
 from uncore_lab.validate.section import Request, Section
 
 PROSE = (
     "Class medians, in ns, that were predicted before anybody here had a measurement of the"
     " machine, with 80 % intervals, from public specifications and the numbers of relatives (see"
     " [prediction.md](prediction.md)). What is on record stays as it was, whatever the model says"
-    " now; all of it is in [ledger.md](ledger.md). Where memory has several nodes the line is on"
+    " now. Where memory has several nodes the line is on"
     " node 0; sides are named after it. `guess`: a number that matters came from no relative."
 )
-HEAD = """\
-# The ledger
-
-Every machine that was predicted before anybody here had measured it: class medians of a handoff, in
-ns, with 80 % intervals, from public specifications and the numbers of relatives (see
-[prediction.md](prediction.md)). A prediction is written down on its `date` by the commit named, and
-stays: `validation/uncore_lab/predict/ledger` has a file a day, sealed by a digest. What is measured
-later stands beside it. Where memory has several nodes the line is on node 0; sides are named
-after it.
-`guess`: a number that matters came from no relative, but from the machine's file.
-
-`uncore predict --record MACHINE` adds a machine and writes this page.
-"""
 
 
 def run(request: Request) -> Section:
-    known = entries()
-    names = request.chosen({e.machine: e for e in known}, "no prediction is on record of")
-    chosen = [e for e in known if e.machine in names and (request.machines or e.measured)]
+    recorded = entries()
+    names = request.chosen({e.machine: e for e in recorded}, "no prediction is on record of")
+    chosen = [e for e in recorded if e.machine in names and (request.machines or e.measured)]
     return Section(
         name="blind",
         title="Predicted blind, then measured",
@@ -57,21 +40,10 @@ def run(request: Request) -> Section:
     )
 
 
-def page() -> str:
-    known = entries()
-    parts = [HEAD]
-    for day in dict.fromkeys(entry.date for entry in known):
-        then = [entry for entry in known if entry.date == day]
-        section = Section("ledger", f"Predicted on {day}", "", COLUMNS, _rows(then))
-        parts += [f"## {section.title}\n", markdown(section)]
-        if notes := _notes(then):
-            parts += [*(f"* {note}" for note in notes), ""]
-    return "\n".join(parts)
-
-
-def write_page() -> None:
-    if CHECKOUT:
-        write_whole(CHECKOUT / "docs/ledger.md", page())
+def of_day(day: str) -> Section:
+    """All that was predicted on a day."""
+    then = [entry for entry in entries() if entry.date == day]
+    return Section("blind", f"Predicted on {day}", "", COLUMNS, _rows(then), notes=_notes(then))
 
 
 def _rows(chosen: Sequence[Entry]) -> list[dict[str, Any]]:
@@ -111,9 +83,9 @@ def _notes(chosen: Sequence[Entry]) -> list[str]:
     notes += [f"{e.machine}: {e.measured.note}" for e in of if e.measured and e.measured.note]
     names = {entry.machine for entry in chosen}
     return notes + [
-        f"{one.date}, {', '.join(one.machines)}: {one.said}"
-        for one in scores()
-        if names & set(one.machines)
+        f"{score.date}, {', '.join(score.machines)}: {score.said}"
+        for score in scores()
+        if names & set(score.machines)
     ]
 
 

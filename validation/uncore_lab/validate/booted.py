@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 
 from uncore.drawing import plot
-from uncore.drawing.numbers import EMPTY
+from uncore.drawing.formats import EMPTY
 from uncore.drawing.plot import MEASURED, Panel
 from uncore.drawing.table import Column, Row
 from uncore.errors import UserError

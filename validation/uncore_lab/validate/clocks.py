@@ -1,14 +1,11 @@
 """Which clock a number follows: nanoseconds, core cycles, or cycles of the part's own clock.
 
     run(request) -> Section
-    on_page(text) -> text       docs/prediction.md with the present table in its place
 
 Of all machines at once: one machine has no spread.
 """
 
 from __future__ import annotations
-
-import re
 
 from uncore.drawing.table import Column, Row
 from uncore.topology.lineage import lineage
@@ -16,11 +13,10 @@ from uncore_lab.figures import hardware as figures
 from uncore_lab.fitting.numbers import UNITS, clocks
 from uncore_lab.predict.observe import Observation, observations
 from uncore_lab.predict.relatives import BETTER, spreads
-from uncore_lab.validate.page import markdown
+from uncore_lab.results.table import Table
 from uncore_lab.validate.section import Lacking, Request, Section
 
 TITLE = "Which clock a number follows"
-PLACE = re.compile(rf"(?<=## {TITLE}\n\n)(\|[^\n]*\n)+")
 
 PROSE = (
     "How much a measured class median, and each kind of number fitted to them, differs between"
@@ -32,11 +28,15 @@ PROSE = (
 
 def run(request: Request) -> Section:
     if request.machines:
-        raise Lacking("clocks are told by all machines together; leave the names out")
+        raise Lacking("clocks follow from all machines together; leave the names out")
     rows = [
-        {"number": one.slot, "pairs": one.pairs, **{u: one.deviations.get(u) for u in UNITS}}
-        for one in spreads([*_classes_seen(), *observations()])
-        if one.deviations
+        {
+            "number": number.slot,
+            "pairs": number.pairs,
+            **{u: number.deviations.get(u) for u in UNITS},
+        }
+        for number in spreads([*_classes_seen(), *observations()])
+        if number.deviations
     ]
     return Section(
         name="clocks",
@@ -49,24 +49,21 @@ def run(request: Request) -> Section:
             Column("follows", _follows, left=True),
         ],
         rows=rows,
+        tables=[Table("clocks", ("number",), rows)],
     )
-
-
-def on_page(text: str) -> str:
-    return PLACE.sub(markdown(run(Request())), text)
 
 
 def _classes_seen() -> list[Observation]:
     """Measured class medians, as if they were numbers: what a user sees, and no model between."""
-    found = []
+    seen = []
     for name in figures.well_measured():
         ancestors, periods = lineage(name), clocks(name)
-        for label, one in figures.read(name).classes.items():
-            descent = ancestors.get(one.within, ())
+        for label, figure in figures.read(name).classes.items():
+            descent = ancestors.get(figure.within, ())
             slot = f"{label} of {' '.join(descent[:2])}"
-            values = {unit: one.ns / period for unit, period in periods.items()}
-            found += [Observation(name, slot, descent, values)] if descent else []
-    return sorted(found, key=lambda o: o.slot)
+            values = {unit: figure.ns / period for unit, period in periods.items()}
+            seen += [Observation(name, slot, descent, values)] if descent else []
+    return sorted(seen, key=lambda o: o.slot)
 
 
 HEADS = ("in ns", "in core cycles", "in uncore cycles")
@@ -77,6 +74,8 @@ def _deviation(value: float | None) -> str:
 
 
 def _follows(row: Row) -> str:
-    known = {unit: row[unit] for unit in UNITS if row[unit] is not None}
-    least = min(known.values(), default=0.0)
-    return " or ".join(u for u, v in known.items() if v <= least / BETTER) if known else "-"
+    deviations = {unit: row[unit] for unit in UNITS if row[unit] is not None}
+    least = min(deviations.values(), default=0.0)
+    return (
+        " or ".join(u for u, v in deviations.items() if v <= least / BETTER) if deviations else "-"
+    )

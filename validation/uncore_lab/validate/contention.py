@@ -27,10 +27,13 @@ from uncore.execution.execute import execute
 from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore_lab.figures import CONTENTION
-from uncore_lab.validate.bar import Bar, past
+from uncore_lab.results.table import Table
+from uncore_lab.validate.bar import Bar, Value
+from uncore_lab.validate.curves import Drawing, pictures
 from uncore_lab.validate.section import Request, Section
 
-MEDIAN, WORST = 15.0, 35.0  # per cent, over all predicted points
+MEDIAN = Bar("predicted points: median error", 15, 15, "%")
+WORST = Bar("predicted points: worst error", 35, 35, "%")
 LOCKS_MEDIAN = Bar("spin and ticket locks: median error", 10, 25, "%")
 GENTLE = 0.5, 0.9  # the 8176's rate with every thread over that of one socket
 LASTS = {32: "50us", 128: "100us", 1024: "400us"}  # up to so many threads, at each slice
@@ -45,6 +48,15 @@ KINDS: dict[str, tuple[str, dict[str, str], bool]] = {
     "ticket": ("counter/contended", {"by": "ticket", "batch": "5"}, True),
 }
 
+DRAWING = Drawing(
+    pictures=(),
+    panel="machine",
+    line="operation",
+    x="threads",
+    simulated="simulated",
+    measured="measured",
+    heads=("threads", "millions of operations a second"),
+)
 PROSE = (
     "Every thread does one thing on one line as fast as it can: fetch-and-add, or load and"
     " compare-and-swap until it succeeds; millions of operations a second, all threads together."
@@ -109,7 +121,7 @@ class Point:
             "threads": self.threads,
             "measured": self.measured,
             "simulated": round(self.simulated, 2),
-            "error_pct": round(self.error, 1),
+            "error_pct": round(self.error, 2),
             "fairness": round(self.fairness, 2),
             "point": "fit" if self.fitted else "predicted",
         }
@@ -121,7 +133,7 @@ COLUMNS = [
     Column("threads", "threads", key=True),
     Column("measured M/s", "measured"),
     Column("simulated M/s", "simulated"),
-    Column("error %", "error_pct"),
+    Column("error %", "error_pct", lambda v: f"{v:+.1f}"),
     Column("fairness", "fairness"),
     Column("point", "point", left=True),
 ]
@@ -130,30 +142,45 @@ COLUMNS = [
 def run(request: Request) -> Section:
     names = request.chosen(carried(), "no contention was measured on")
     points = [point for name in names for point in curves(name, request.cores)]
-    judged = [abs(point.error) for point in points if point.judged]
-    locks = [abs(point.error) for point in points if point.lock]
-    found = [(LOCKS_MEDIAN, statistics.median(locks))] if locks else []
     return Section(
         name="contention",
         title="One contended line: simulated against measured throughput",
         prose=PROSE,
         columns=COLUMNS,
         rows=[point.row() for point in points],
-        broken=[*_broken(judged), *_too_steep(points), *past(found)],
-        notes=[*_in_all(judged), *(bar.told(value) for bar, value in found), *_by_curve(points)],
+        bars=_values(points),
+        broken=_too_steep(points),
+        notes=_by_curve(points),
+        pictures=pictures("contention", table(points).rows, DRAWING) if request.pictures else (),
+        tables=[table(points)],
     )
+
+
+def table(points: Sequence[Point]) -> Table:
+    return Table(
+        "contention", ("machine", "operation", "threads"), [point.row() for point in points]
+    )
+
+
+def _values(points: Sequence[Point]) -> list[Value]:
+    judged = [abs(point.error) for point in points if point.judged]
+    locks = [abs(point.error) for point in points if point.lock]
+    values = [(LOCKS_MEDIAN, statistics.median(locks))] if locks else []
+    if judged:
+        values += [(MEDIAN, statistics.median(judged)), (WORST, max(judged))]
+    return values
 
 
 def curves(machine: str, cores: int = 1) -> list[Point]:
     """All points of one machine."""
     measured = read(machine)
-    wanted = [(kind, threads) for kind in measured.millions for threads in measured.threads]
-    jobs = [job for kind, threads in wanted for job in _jobs(machine, measured, kind, threads)]
+    spots = [(kind, threads) for kind in measured.millions for threads in measured.threads]
+    jobs = [job for kind, threads in spots for job in _jobs(machine, measured, kind, threads)]
     results = execute(jobs, cores)
-    each = len(jobs) // len(wanted)
+    each = len(jobs) // len(spots)
     return [
         _point(machine, measured, kind, threads, results[at * each : (at + 1) * each])
-        for at, (kind, threads) in enumerate(wanted)
+        for at, (kind, threads) in enumerate(spots)
     ]
 
 
@@ -184,7 +211,7 @@ def _slices(machine: str) -> list[str]:
 def _point(
     machine: str, measured: Measured, kind: str, threads: int, results: Sequence[result.Result]
 ) -> Point:
-    points = [one.points[0] for one in results]
+    points = [run.points[0] for run in results]
     return Point(
         machine,
         kind,
@@ -216,18 +243,6 @@ def read(machine: str) -> Measured:
         raise UserError(f"{path}: no figures of contention: {error}") from None
 
 
-def _broken(errors: Sequence[float]) -> list[str]:
-    if not errors:
-        return []
-    median, worst = statistics.median(errors), max(errors)
-    words = []
-    if median > MEDIAN:
-        words.append(f"predicted points are {median:.1f} % off in the median, more than {MEDIAN:g}")
-    if worst > WORST:
-        words.append(f"a predicted point is {worst:.1f} % off, more than {WORST:g} %")
-    return words
-
-
 def _too_steep(points: Sequence[Point]) -> list[str]:
     """Beyond the socket the 8176's rate falls, but gently: measured, to 0.63."""
     rates = {p.threads: p.simulated for p in points if p.machine == "x8176x8" and p.kind == "add"}
@@ -238,16 +253,6 @@ def _too_steep(points: Sequence[Point]) -> list[str]:
         return []
     least, most = GENTLE
     return [f"x8176x8: 420 threads add at {ratio:.2f} of a socket's rate, not {least} to {most}"]
-
-
-def _in_all(errors: Sequence[float]) -> list[str]:
-    if not errors:
-        return []
-    within = sum(error <= WORST for error in errors)
-    return [
-        f"{len(errors)} predicted points: median error {statistics.median(errors):.1f} %, worst"
-        f" {max(errors):.1f} %; {within} within {WORST:g} %"
-    ]
 
 
 def _by_curve(points: Sequence[Point]) -> list[str]:

@@ -25,7 +25,8 @@ from uncore.engine import Probes, native
 from uncore.execution.request import make_job
 from uncore.topology.machine import Machine
 from uncore_lab.figures import hardware as figures
-from uncore_lab.validate.bar import Bar, past
+from uncore_lab.results.table import Table
+from uncore_lab.validate.bar import Bar, Value
 from uncore_lab.validate.section import Request, Section
 
 WORKLOAD = "latency/chase"
@@ -92,34 +93,36 @@ class Row(msgspec.Struct, frozen=True):
 def run(request: Request) -> Section:
     names = request.chosen(figures.carried("directory"), "no directory was measured on")
     rows = [row for name in names for row in rows_of(name)]
-    found = values(rows)
     return Section(
         name="directory",
         title="Reading a line that another core holds, by the place of its home",
         prose=PROSE,
         columns=[Column(f, f, left=f in ("machine", "case")) for f in Row.__struct_fields__],
         rows=[msgspec.to_builtins(row) for row in rows],
-        broken=[*past(found), *(what for name in names for what in homes_broken(name, rows))],
-        notes=[
-            *(bar.told(value) for bar, value in found),
-            *(f"{name}: {figures.part(name, 'directory', Figures).source}" for name in names),
-        ],
+        bars=values(rows),
+        broken=[what for name in names for what in homes_broken(name, rows)],
+        notes=[f"{name}: {figures.part(name, 'directory', Figures).source}" for name in names],
+        tables=[table(rows)],
     )
 
 
-def values(rows: list[Row]) -> list[tuple[Bar, float]]:
-    """Each bar with what it is held against."""
+def table(rows: list[Row]) -> Table:
+    return Table("directory", ("machine", "case"), [msgspec.to_builtins(row) for row in rows])
+
+
+def values(rows: list[Row]) -> list[Value]:
+    """Each bar with its value."""
     off = [abs(row.err_pct) for row in rows]
     return [(MEDIAN, statistics.median(off)), (WORST, max(off))]
 
 
 def rows_of(name: str) -> list[Row]:
-    machine, found = topology.load(name), []
+    machine, rows = topology.load(name), []
     for case, measured in figures.part(name, "directory", Figures).known().items():
         ns = simulated(machine, CASES[case])
         off = round(100 * (ns / measured - 1), 1)
-        found.append(Row(name, case, measured, round(ns, 1), off))
-    return found
+        rows.append(Row(name, case, measured, round(ns, 1), off))
+    return rows
 
 
 def simulated(machine: Machine, case: Case) -> float:

@@ -1,14 +1,16 @@
 """Core to core: what handing a line over costs, simulated against measured.
 
     run(request) -> Section
-    one(name, matrices) -> Score            one machine
+    compared(name, request) -> Compared     one machine
 
 Without matrices the pairs are compared with the figures the project carries (class medians, and
-each core's part inside an L3 where known): good for the classes, too kind to the pairs.
+each core's part inside an L3 where known): good for the classes, too kind to the pairs.  So
+the file of pairs is written from whole matrices alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,7 +22,7 @@ import numpy as np
 from uncore import topology
 from uncore.drawing import plot
 from uncore.drawing.progress import progress
-from uncore.drawing.table import Column
+from uncore.drawing.table import Column, Row
 from uncore.errors import UserError
 from uncore.execution.pool import mapped
 from uncore.topology.distance import boundaries
@@ -28,10 +30,14 @@ from uncore.topology.machine import Machine
 from uncore_lab.figures import hardware as figures
 from uncore_lab.figures.hardware import BOUND_QUALITIES, Hardware, Matrix
 from uncore_lab.figures.simulate import handoffs
+from uncore_lab.results.table import Table
+from uncore_lab.validate.bar import Bar, Value
 from uncore_lab.validate.nulls import Nulls
 from uncore_lab.validate.nulls import errors as null_errors
 from uncore_lab.validate.score import (
     CARRIED,
+    CLASS_MEAN,
+    CLASS_WORST,
     MATRIX,
     Score,
     broken,
@@ -39,6 +45,9 @@ from uncore_lab.validate.score import (
     score,
 )
 from uncore_lab.validate.section import Picture, Request, Section
+
+MEAN = Bar("class medians: mean error of the worst machine", CLASS_MEAN, CLASS_MEAN, "%")
+WORST = Bar("class medians: worst error", CLASS_WORST, CLASS_WORST, "%")
 
 PROSE = (
     "Two threads hand one line over with compare-and-swap; the figure is half a round trip. Errors"
@@ -71,9 +80,35 @@ class Compared:
 
     @property
     def row(self) -> dict[str, Any]:
-        known = self.nulls._asdict() if self.nulls else {}
         row: dict[str, Any] = msgspec.to_builtins(self.score)
-        return row | {f"{guess}_err_pct": error for guess, error in known.items()}
+        return row | self.guesses
+
+    @property
+    def guesses(self) -> dict[str, float | None]:
+        nulls = self.nulls._asdict() if self.nulls else {}
+        return {f"{name}_err_pct": error for name, error in nulls.items()}
+
+    @property
+    def classes(self) -> list[Row]:
+        """The rows of handoffs.csv: of all pairs, whatever a matrix lacks."""
+        masks = self.hardware.masks(self.machine)
+        medians = {label: float(np.median(self.simulated[mask])) for label, mask in masks.items()}
+        return [
+            {
+                "machine": self.machine.id,
+                "class": label,
+                "measured_ns": figure.ns,
+                "simulated_ns": medians[label],
+                "error_pct": round(100 * (medians[label] / figure.ns - 1), 2),
+            }
+            for label, figure in self.hardware.classes.items()
+        ]
+
+    @property
+    def pairs(self) -> Row:
+        """The row of pairs.csv."""
+        score: dict[str, Any] = msgspec.to_builtins(self.score)
+        return {field: score[field] for field in PAIRS} | self.guesses
 
     @property
     def broken(self) -> list[str]:
@@ -90,33 +125,52 @@ class Compared:
 
 def run(request: Request) -> Section:
     names = _chosen(request)
-    found = []
+    machines = []
     with progress(len(names), "validating", "machines") as advance:
-        for compared in mapped(partial(_asked, request=request), names, request.cores):
-            found.append(compared)
+        for machine in mapped(partial(compared, request=request), names, request.cores):
+            machines.append(machine)
             advance(1)
-    scores = [one.score for one in found]
+    scores = [machine.score for machine in machines]
     return Section(
         name="handoff",
         title=f"Handing a line over: simulated against measured; pairs from:"
         f" {MATRIX if request.matrices or request.matrix else CARRIED}",
         prose=PROSE,
         columns=COLUMNS,
-        rows=[one.row for one in found],
-        broken=[f"{one.score.machine}: {what}" for one in found for what in one.broken],
-        notes=[
-            *(_order(row) for row in scores if row.order),
-            *(_unmatched(one) for one in found if one.hardware.unmatched),
+        rows=[machine.row for machine in machines],
+        bars=_values(scores),
+        broken=[
+            f"{machine.score.machine}: {what}" for machine in machines for what in machine.broken
         ],
-        pictures=[_picture(one) for one in found] if request.pictures else (),
+        notes=[
+            *(_order(score) for score in scores if score.order),
+            *(_unmatched(machine) for machine in machines if machine.hardware.unmatched),
+        ],
+        pictures=[picture(machine) for machine in machines] if request.pictures else (),
+        tables=() if request.matrix else tables(machines),
     )
 
 
-def one(name: str, matrices: Path | None = None) -> Score:
-    return _asked(name, Request(matrices=matrices)).score
+def tables(machines: Sequence[Compared]) -> list[Table]:
+    """Of a user's own machine there are none."""
+    filed = [Table("handoffs", ("machine", "class"), [row for m in machines for row in m.classes])]
+    if all(machine.score.pairs_from == MATRIX for machine in machines):
+        filed.append(Table("pairs", ("machine",), [machine.pairs for machine in machines]))
+    return filed
 
 
-def _asked(name: str, request: Request) -> Compared:
+def _values(scores: Sequence[Score]) -> list[Value]:
+    """The worst of the machines that were measured well enough."""
+    bound = [score for score in scores if score.quality in BOUND_QUALITIES]
+    if not bound:
+        return []
+    return [
+        (MEAN, max(score.class_mean_err_pct for score in bound)),
+        (WORST, max(score.class_worst_err_pct for score in bound)),
+    ]
+
+
+def compared(name: str, request: Request) -> Compared:
     machine = topology.load(name, measured=True)
     if name in figures.carried() and not (request.matrix and request.home):
         hardware = figures.read(name)
@@ -142,28 +196,28 @@ def _chosen(request: Request) -> list[str]:
         return request.of_matrix()
     if request.home:
         raise UserError(f"--home {request.home}: belongs to a matrix of yours; write --matrix FILE")
-    known, folder = figures.carried(), request.matrices
+    carried, folder = figures.carried(), request.matrices
     instead = "; or give your own matrix with --matrix FILE"
-    named = request.chosen(known, "nothing was measured on", instead)
+    named = request.chosen(carried, "nothing was measured on", instead)
     if not folder:
         return named
     if not folder.is_dir():
         raise UserError(f"--matrices {folder}: expected a directory of CSV files, one a machine")
-    with_matrix = [name for name in known if (folder / f"{name}.csv").is_file()]
+    with_matrix = [name for name in carried if (folder / f"{name}.csv").is_file()]
     if not with_matrix:
-        raise UserError(f"--matrices {folder}: no file NAME.csv of {', '.join(known)} is there")
+        raise UserError(f"--matrices {folder}: no file NAME.csv of {', '.join(carried)} is there")
     return named if request.machines else with_matrix
 
 
-def _picture(one: Compared) -> Picture:
+def picture(compared: Compared) -> Picture:
     """Simulated, measured, and how far off, on one scale."""
-    machine, known = one.machine, one.measured[~np.isnan(one.measured)]
-    span = (float(known.min()), float(np.quantile(known, 0.995)))
+    machine, measured = compared.machine, compared.measured[~np.isnan(compared.measured)]
+    span = (float(measured.min()), float(np.quantile(measured, 0.995)))
     harts, lines = range(machine.harts), boundaries(machine, range(machine.harts))
-    off = 100 * (one.simulated / one.measured - 1)
+    off = 100 * (compared.simulated / compared.measured - 1)
     panels = [
-        plot.heat_map(_whole(one.simulated), lines, "simulated", "ns", span),
-        plot.heat_map(_whole(one.measured), lines, "measured", "ns", span),
+        plot.heat_map(_whole(compared.simulated), lines, "simulated", "ns", span),
+        plot.heat_map(_whole(compared.measured), lines, "measured", "ns", span),
         plot.heat_map(_whole(off), lines, "simulated over measured", "%", (-OFF, OFF), signed=True),
     ]
     return Picture(machine.id, f"{machine.name}, {len(harts)} harts", panels)
@@ -175,13 +229,14 @@ def _whole(lower: Matrix) -> list[list[float]]:
     return both
 
 
-def _unmatched(one: Compared) -> str:
-    what, why = no_better(one.score), one.hardware.unmatched
-    return f"{one.machine.id}, not matched: {f'{what}: {why}' if what else why}"
+def _unmatched(compared: Compared) -> str:
+    what, why = no_better(compared.score), compared.hardware.unmatched
+    return f"{compared.machine.id}, not matched: {f'{what}: {why}' if what else why}"
 
 
-def _order(row: Score) -> str:
-    return f"{row.machine}: cores assigned to the stops of an L3: {' '.join(map(str, row.order))}"
+def _order(score: Score) -> str:
+    stops = " ".join(map(str, score.order))
+    return f"{score.machine}: cores assigned to the stops of an L3: {stops}"
 
 
 OFF = 15.0  # per cent, at the ends of the scale of errors
@@ -205,6 +260,11 @@ HEADS = {  # of a score: head, and what it is; errors are relative to the measur
     "same_cycles_err_pct": ("same cycles %", "error if they kept their cycles"),
     "relative_err_pct": ("relative %", "error if the nearest relative were taken as it is"),
 }
+PAIRS = (  # of a score, on file
+    *("machine", "quality", "free_numbers", "class_mean_err_pct", "class_worst_err_pct"),
+    *("pair_mean_err_pct", "pair_err_const_pct", "structured", "structured_err_pct"),
+    *("structured_const_pct", "slice_r2", "home", "slice"),
+)
 NULLS = ("same_ns_err_pct", "same_cycles_err_pct", "relative_err_pct")
 BESIDE = "class mean % of models without a model"
 COLUMNS = [

@@ -29,6 +29,7 @@ from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore.topology.machine import Machine
 from uncore_lab.figures import INTERRUPTS
+from uncore_lab.results.table import Table
 from uncore_lab.validate.section import Request, Section
 
 PROBES = 1.0, 2.0  # scales of the two runs that find the third
@@ -92,25 +93,25 @@ def carried() -> dict[str, Measured]:
 
 
 def run(request: Request) -> Section:
-    known = carried()
-    names = request.chosen(known, "no interrupts were measured on")
+    carried_figures = carried()
+    names = request.chosen(carried_figures, "no interrupts were measured on")
     rows: list[Row] = []
     broken: list[str] = []
     notes: list[str] = []
     with progress(len(names), "interrupting", "machines") as advance:
         for name in names:
-            one = known[name]
-            if one.figures:
-                rows += latencies(name, one)
-            if one.storm:
-                found, past = storm(name, one.storm, request.cores)
-                rows, broken = rows + found, broken + past
-            notes += [f"{name}: {fig.what}: {fig.why}" for fig in one.figures if fig.why]
-            notes += [f"{name}: {one.clock}"] if one.clock else []
+            figures = carried_figures[name]
+            if figures.figures:
+                rows += latencies(name, figures)
+            if figures.storm:
+                own, past = storm(name, figures.storm, request.cores)
+                rows, broken = rows + own, broken + past
+            notes += [f"{name}: {fig.what}: {fig.why}" for fig in figures.figures if fig.why]
+            notes += [f"{name}: {figures.clock}"] if figures.clock else []
             advance(1)
     if not request.machines:
-        found, past = broadcasts(request.cores)
-        rows, broken = rows + found, broken + past
+        own, past = broadcasts(request.cores)
+        rows, broken = rows + own, broken + past
     return Section(
         name="interrupts",
         title="Interrupts: simulated against measured",
@@ -119,6 +120,15 @@ def run(request: Request) -> Section:
         rows=rows,
         broken=broken,
         notes=notes,
+        tables=[table(rows)],
+    )
+
+
+def table(rows: Sequence[Row]) -> Table:
+    return Table(
+        "interrupts",
+        ("machine", "figure"),
+        [{**row, "err_pct": row["err_pct"] and round(row["err_pct"], 2)} for row in rows],
     )
 
 
@@ -127,8 +137,13 @@ def run(request: Request) -> Section:
 
 def scaled(machine: Machine, factor: float) -> Mapping[str, str]:
     """Overrides that multiply what an interrupt costs."""
-    one = machine.interrupt
-    costs = {"send": one.send, "accept": one.accept, "entry": one.entry, "exit": one.exit}
+    interrupt = machine.interrupt
+    costs = {
+        "send": interrupt.send,
+        "accept": interrupt.accept,
+        "entry": interrupt.entry,
+        "exit": interrupt.exit,
+    }
     return {f"interrupt.{key}": f"{factor * ps / 1000:.3f}ns" for key, ps in costs.items()}
 
 
@@ -180,17 +195,17 @@ def storm(name: str, measured: Storm, cores: int) -> tuple[list[Row], list[str]]
     least, goal = measured.threads[:1], measured.threads[0] / measured.one[0]
     low, high = (least[0] / rates(name, "one", work, least, cores)[0] for work in WORKS)
     work = round(WORKS[0] + (goal - low) * (WORKS[1] - WORKS[0]) / (high - low))
-    one, node = (rates(name, kind, work, measured.threads, cores) for kind in ("one", "node"))
+    shared, node = (rates(name, kind, work, measured.threads, cores) for kind in ("one", "node"))
     rows: list[Row] = []
     for at, threads in enumerate(measured.threads):
         kind = "predicted" if at else f"fitted: {work} instructions"
         for what, real, ours in (
-            ("one line", measured.one, one),
+            ("one line", measured.one, shared),
             ("a line a chip", measured.node, node),
         ):
             rows.append(_row(name, f"storm of {threads}, {what}", kind, real[at], ours[at], "M/s"))
             kind = "predicted"
-    ratios = [a / b for a, b in zip(node, one, strict=True)]
+    ratios = [a / b for a, b in zip(node, shared, strict=True)]
     full = measured.node[-1] / measured.one[-1]
     what = f"storm of {measured.threads[-1]}: a line a chip over one line"
     rows.append(_row(name, what, "predicted", full, ratios[-1], "x"))
@@ -226,7 +241,7 @@ def broadcasts(cores: int) -> tuple[list[Row], list[str]]:
     others = [float(count - 1) for count in HARTS]
     straight = statistics.correlation(others, single) ** 2
     exponent = statistics.linear_regression(
-        [math.log(one) for one in others], [math.log(time) for time in many]
+        [math.log(harts) for harts in others], [math.log(time) for time in many]
     ).slope
     rows: list[Row] = [
         _row(GRID, "broadcast by single interrupts: R2 of a line", "model", None, straight, ""),

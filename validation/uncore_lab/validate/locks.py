@@ -17,14 +17,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uncore.drawing import plot
-from uncore.drawing.plot import MEASURED, Panel
 from uncore.drawing.table import Column, Row
 from uncore.execution.execute import execute
+from uncore_lab.results.table import Table
 from uncore_lab.validate import lockhammer
-from uncore_lab.validate.bar import Bar, past
-from uncore_lab.validate.lockhammer import NOTHING, SEEDS, SETTINGS, SLEEPING, Ns, Spot
-from uncore_lab.validate.section import Picture, Request, Section
+from uncore_lab.validate.bar import Bar, Value
+from uncore_lab.validate.curves import Drawing, pictures
+from uncore_lab.validate.lockhammer import NOTHING, SEEDS, SLEEPING, Ns, Spot
+from uncore_lab.validate.section import Request, Section
 
 NEAR = 35.0  # per cent: what counts as near
 KNEE, STEP = 0.9, 2.0  # of the best throughput; how far a knee may be off, a factor
@@ -37,6 +37,15 @@ BARE_NEAR = Bar(f"hold 0, think 0: points within {NEAR:g} %", 90, 90, "%", least
 BUSY_MEDIAN = Bar("with hold or think: median error", 10, 15, "%")
 KNEES_NEAR = Bar("knees within one doubling", 86, 80, "%", least=True)
 LAW_OFF = Bar("ticket law: worst of base and price", 8, 15, "%")
+DRAWING = Drawing(
+    pictures=("hold_ns", "think_ns"),
+    panel="machine",
+    line="primitive",
+    x="threads",
+    simulated="simulated_ns",
+    measured="measured_ns",
+    heads=("threads", "ns an operation"),
+)
 
 PROSE = (
     "Threads meet at a barrier; each takes the lock, holds it, lets it go, stays away, again and"
@@ -71,40 +80,65 @@ class Point:
 
 
 def measure(
-    wanted: Sequence[Spot],
+    spots: Sequence[Spot],
     cores: int = 1,
     overrides: Mapping[str, str] = NOTHING,
     ops: int = 0,
     seeds: tuple[int, ...] = SEEDS,
 ) -> list[Point]:
     """These spots simulated, in their order, less the harness where it is subtracted."""
-    spots = list(dict.fromkeys([*wanted, *(spot.harness for spot in wanted if spot.bare)]))
-    results = execute([spot.job(overrides, ops, seeds) for spot in spots], cores)
-    found = {
-        spot: lockhammer.simulated(result) for spot, result in zip(spots, results, strict=True)
-    }
+    runs = list(dict.fromkeys([*spots, *(spot.harness for spot in spots if spot.bare)]))
+    results = execute([spot.job(overrides, ops, seeds) for spot in runs], cores)
+    times = {spot: lockhammer.simulated(result) for spot, result in zip(runs, results, strict=True)}
     return [
-        Point(spot, found[spot].less(found[spot.harness].median) if spot.bare else found[spot])
-        for spot in wanted
+        Point(spot, times[spot].less(times[spot.harness].median) if spot.bare else times[spot])
+        for spot in spots
     ]
 
 
 def run(request: Request) -> Section:
     names = request.chosen(lockhammer.carried(), "no locks were measured on")
-    wanted = [spot for name in names for spot in lockhammer.spots(name, _threads(name, request))]
-    points = measure(wanted, request.cores)
+    spots = [spot for name in names for spot in lockhammer.spots(name, _threads(name, request))]
+    points = measure(spots, request.cores)
     spun = [point for point in points if not point.spot.sleeping]
-    found = list(_values(spun))
     return Section(
         name="locks",
         title="Locks: what n threads get, simulated against measured",
         prose=PROSE,
         columns=COLUMNS,
         rows=[_row(curve) for curve in _curves(points)],
-        broken=past(found),
-        notes=[*(bar.told(value) for bar, value in found), *_fits(names), *_misses(points)],
-        pictures=[_picture(spun, setting) for setting in SETTINGS] if request.pictures else (),
+        bars=list(_values(spun)),
+        notes=[*_fits(names), *_misses(points)],
+        pictures=pictures("locks", table(points).rows, DRAWING) if request.pictures else (),
+        tables=() if request.every else [table(points)],
     )
+
+
+def table(points: Sequence[Point]) -> Table:
+    return Table(
+        "locks",
+        ("machine", "primitive", "hold_ns", "think_ns", "threads"),
+        [_figures(point) for point in points],
+    )
+
+
+def _figures(point: Point) -> Row:
+    spot, measured, simulated = point.spot, point.spot.measured, point.simulated
+    return {
+        "machine": spot.machine,
+        "primitive": spot.primitive,
+        "hold_ns": spot.hold,
+        "think_ns": spot.think,
+        "threads": spot.threads,
+        "measured_ns": measured.median,
+        "p20_ns": measured.low,
+        "p80_ns": measured.high,
+        "simulated_ns": simulated.median,
+        "least_ns": simulated.low,
+        "most_ns": simulated.high,
+        "error_pct": None if point.error == float("inf") else round(point.error, 2),
+        "point": "fit" if spot.fitted else "predicted" if point.judged else "one thread",
+    }
 
 
 def _threads(machine: str, request: Request) -> Sequence[int]:
@@ -115,8 +149,8 @@ def _threads(machine: str, request: Request) -> Sequence[int]:
 # ---- How near it is ------------------------------------------------------------------------------
 
 
-def _values(points: Sequence[Point]) -> Iterator[tuple[Bar, float]]:
-    """Each bar with what it is held against."""
+def _values(points: Sequence[Point]) -> Iterator[Value]:
+    """Each bar with its value."""
     bare = [abs(p.error) for p in points if p.judged and p.spot.bare]
     busy = [abs(p.error) for p in points if p.judged and not p.spot.bare]
     yield BARE_MEDIAN, statistics.median(bare)
@@ -133,8 +167,8 @@ def _near(errors: Sequence[float]) -> float:
     return sum(error <= NEAR for error in errors) / len(errors)
 
 
-def _off(one: float, other: float) -> float:
-    return max(one / other, other / one)
+def _off(value: float, other: float) -> float:
+    return max(value / other, other / value)
 
 
 def _curves(points: Iterable[Point]) -> list[list[Point]]:
@@ -258,26 +292,3 @@ def _misses(points: Sequence[Point]) -> Iterator[str]:
             f"{' '.join(name)}: median {median:.1f} %, {len(own) - far.total()} of {len(own)} near"
             + (f"; not: {misses}" if misses else "")
         )
-
-
-def _picture(points: Sequence[Point], setting: tuple[int, int]) -> Picture:
-    hold, think = setting
-    own = [curve for curve in _curves(points) if _setting(curve) == setting]
-    names = dict.fromkeys(curve[0].spot.machine for curve in own)
-    caption = f"hold {hold} ns, think {think} ns: simulated and, dashed, measured"
-    panels = [_panel([c for c in own if c[0].spot.machine == name]) for name in names]
-    return Picture(f"locks-{hold}-{think}", caption, panels)
-
-
-def _panel(own: Sequence[Sequence[Point]]) -> Panel:
-    lines, dashed = {}, []
-    for curve in own:
-        primitive, threads = curve[0].spot.primitive, [p.spot.threads for p in curve]
-        dashed.append(f"{primitive}{MEASURED}")
-        lines[primitive] = [(n, p.simulated.median) for n, p in zip(threads, curve, strict=True)]
-        lines[dashed[-1]] = [
-            (n, p.spot.measured.median) for n, p in zip(threads, curve, strict=True)
-        ]
-    spot = own[0][0].spot
-    title = f"{spot.machine}: hold {spot.hold} ns, think {spot.think} ns"
-    return plot.curves(lines, title, "threads", "ns an operation", dashed)

@@ -20,18 +20,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from uncore.drawing import plot
-from uncore.drawing.numbers import EMPTY
-from uncore.drawing.plot import MEASURED, Panel
+from uncore.drawing.formats import EMPTY
 from uncore.drawing.table import Column, Row
 from uncore.execution.execute import execute
 from uncore.result import Result
 from uncore_lab.claims.amounts import throughput
-from uncore_lab.validate.section import Picture, Request, Section
+from uncore_lab.results.table import Table
+from uncore_lab.validate.bar import Bar
+from uncore_lab.validate.curves import Drawing, pictures
+from uncore_lab.validate.section import Request, Section
 from uncore_lab.validate.series import CONTENDED, Series, carried, series
 
 PROBES = 200, 2200  # instructions of the two runs that find `work`: enough to loop at all
 KNEE = 0.9
+SHAPE = Bar("curves: median shape error, a factor", 1.2, 1.1, "")
+DRAWING = Drawing(
+    pictures=("benchmark",),
+    panel="machine",
+    line="system",
+    x="tasks",
+    simulated="simulated",
+    measured="measured",
+    heads=("tasks", "throughput over one task's"),
+)
 
 PROSE = (
     "Curves of will-it-scale on three systems, each divided by its rate with one task. `work`, the"
@@ -86,20 +97,20 @@ class Curve:
 def curves(chosen: Sequence[Series], cores: int = 1) -> list[Curve]:
     """Each series simulated, in their order."""
     works = _fit_work(chosen, cores)
-    jobs = [one.jobs(work) for one, work in zip(chosen, works, strict=True)]
+    jobs = [curve.jobs(work) for curve, work in zip(chosen, works, strict=True)]
     results = iter(execute([job for each in jobs for job in each], cores))
-    found = []
-    for one, work, own in zip(chosen, works, jobs, strict=True):
+    simulated = []
+    for curve, work, own in zip(chosen, works, jobs, strict=True):
         rates = _rates([next(results) for _ in own])
-        found.append(
+        simulated.append(
             Curve(
-                one,
+                curve,
                 work,
-                [rates[n] / rates[1] for n in one.measured.tasks],
-                [rate / one.rates[0] for rate in one.rates],
+                [rates[n] / rates[1] for n in curve.measured.tasks],
+                [rate / curve.rates[0] for rate in curve.rates],
             )
         )
-    return found
+    return simulated
 
 
 def _rates(results: Sequence[Result]) -> dict[int, float]:
@@ -111,13 +122,13 @@ def _fit_work(chosen: Sequence[Series], cores: int) -> list[int]:
 
     Time is linear in them, so two runs tell; 0 where the skeleton alone takes longer.
     """
-    jobs = [one.job([1], work) for one in chosen for work in PROBES]
+    jobs = [curve.job([1], work) for curve in chosen for work in PROBES]
     times = [1e9 / _rates([result])[1] for result in execute(jobs, cores)]
     works = []
-    for one, bare, more in zip(chosen, times[::2], times[1::2], strict=True):
-        wanted = 1e9 * one.skeleton.counted / one.rates[0]
+    for curve, bare, more in zip(chosen, times[::2], times[1::2], strict=True):
+        target = 1e9 * curve.skeleton.counted / curve.rates[0]
         slope = (PROBES[1] - PROBES[0]) / (more - bare)
-        works.append(max(0, round(PROBES[0] + (wanted - bare) * slope)))
+        works.append(max(0, round(PROBES[0] + (target - bare) * slope)))
     return works
 
 
@@ -126,31 +137,55 @@ def _fit_work(chosen: Sequence[Series], cores: int) -> list[int]:
 
 def run(request: Request) -> Section:
     chosen = series(request.chosen(carried(), "no curves were measured on"))
-    found = curves(chosen, request.cores)
+    simulated = curves(chosen, request.cores)
     return Section(
         name="scaling",
         title="will-it-scale: a skeleton of the kernel path against the measured curve",
         prose=PROSE,
         columns=COLUMNS,
-        rows=[_row(curve) for curve in found],
-        notes=[_signature(machine, found) for machine in dict.fromkeys(s.machine for s in chosen)],
-        pictures=[
-            _picture(benchmark, found) for benchmark in dict.fromkeys(s.benchmark for s in chosen)
-        ]
-        if request.pictures
-        else (),
+        rows=[_row(curve) for curve in simulated],
+        bars=[(SHAPE, statistics.median(curve.shape_error for curve in simulated))],
+        notes=[_signature(name, simulated) for name in dict.fromkeys(s.machine for s in chosen)],
+        pictures=pictures("scaling", table(simulated).rows, DRAWING) if request.pictures else (),
+        tables=[table(simulated)],
     )
 
 
+def table(curves: Sequence[Curve]) -> Table:
+    return Table(
+        "scaling",
+        ("machine", "benchmark", "system", "tasks"),
+        [row for curve in curves for row in _points(curve)],
+    )
+
+
+def _points(curve: Curve) -> list[Row]:
+    """Throughput over one task's."""
+    series = curve.series
+    points = zip(series.measured.tasks, curve.measured, curve.simulated, strict=True)
+    return [
+        {
+            "machine": series.machine,
+            "benchmark": series.benchmark,
+            "system": series.kind,
+            "tasks": tasks,
+            "work": curve.work,
+            "measured": measured,
+            "simulated": simulated,
+        }
+        for tasks, measured, simulated in points
+    ]
+
+
 def _row(curve: Curve) -> Row:
-    ours, theirs, one = curve.simulated, curve.measured, curve.series
+    ours, theirs, series = curve.simulated, curve.measured, curve.series
     return {
-        "machine": one.machine,
-        "benchmark": one.benchmark,
-        "system": one.kind,
+        "machine": series.machine,
+        "benchmark": series.benchmark,
+        "system": series.kind,
         "work": curve.work,
-        "fitted": list(one.skeleton.fitted),
-        "tasks": one.measured.tasks,
+        "fitted": list(series.skeleton.fitted),
+        "tasks": series.measured.tasks,
         "simulated": [round(v, 2) for v in ours],
         "measured": [round(v, 2) for v in theirs],
         "shape_error": round(curve.shape_error, 2),
@@ -160,13 +195,13 @@ def _row(curve: Curve) -> Row:
     }
 
 
-def signature(found: Sequence[Curve]) -> list[tuple[float, float]]:
+def signature(curves: Sequence[Curve]) -> list[tuple[float, float]]:
     """From one number of tasks to the next: the median ratio of throughput over the contended
     series that have a skeleton, simulated and measured."""
-    contended = [curve for curve in found if curve.contended(curve.measured)]
+    contended = [curve for curve in curves if curve.contended(curve.measured)]
     return [
         (_step(at, [c.simulated for c in contended]), _step(at, [c.measured for c in contended]))
-        for at in pairwise(range(len(found[0].series.measured.tasks)))
+        for at in pairwise(range(len(curves[0].series.measured.tasks)))
     ]
 
 
@@ -174,8 +209,8 @@ def _step(at: tuple[int, int], each: Sequence[list[float]]) -> float:
     return statistics.median(curve[at[1]] / curve[at[0]] for curve in each)
 
 
-def _signature(machine: str, found: Sequence[Curve]) -> str:
-    own = [curve for curve in found if curve.series.machine == machine]
+def _signature(machine: str, curves: Sequence[Curve]) -> str:
+    own = [curve for curve in curves if curve.series.machine == machine]
     measured = own[0].series.measured
     steps = [
         f"{a} to {b} tasks {ours:.2f} (measured {theirs:.2f}, over all {every:.2f})"
@@ -187,26 +222,6 @@ def _signature(machine: str, found: Sequence[Curve]) -> str:
         f"{machine}, signature: median ratio of throughput over the contended series, and over all"
         f" {measured.steps.series} measured ones: {'; '.join(steps)}"
     )
-
-
-def _picture(benchmark: str, found: Sequence[Curve]) -> Picture:
-    own = [curve for curve in found if curve.series.benchmark == benchmark]
-    panels = [
-        _panel(benchmark, [curve for curve in own if curve.series.machine == machine])
-        for machine in dict.fromkeys(curve.series.machine for curve in own)
-    ]
-    return Picture(f"scaling-{benchmark}", f"{benchmark}: simulated and, dashed, measured", panels)
-
-
-def _panel(benchmark: str, own: Sequence[Curve]) -> Panel:
-    lines, dashed = {}, []
-    for curve in own:
-        tasks, kind = curve.series.measured.tasks, curve.series.kind
-        dashed.append(f"{kind}{MEASURED}")
-        lines[kind] = list(zip(tasks, curve.simulated, strict=True))
-        lines[dashed[-1]] = list(zip(tasks, curve.measured, strict=True))
-    title = f"{benchmark}, {own[0].series.measured.name}"
-    return plot.curves(lines, title, "tasks", "throughput over one task's", dashed)
 
 
 def _pair(value: list[float]) -> str:

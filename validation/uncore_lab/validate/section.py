@@ -2,9 +2,9 @@
 
     run(request: Request) -> Section         one such function a module (`EXPERIMENTS` in __init__)
 
-A Section is all there is to show: the frame prints it as a table or as JSON, writes it into
-docs/validation.md, and ends with status 1 where something is `broken`.  An experiment prints
-nothing itself.
+A Section is all there is to show: the frame prints it as a table or as JSON, saves its `tables` in
+validation/results, and ends with status 1 where something is `broken` or a bar does not hold.  An
+experiment prints nothing itself.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from pathlib import Path
 from uncore.drawing.plot import Panel
 from uncore.drawing.table import Column, Row
 from uncore.errors import UserError, nearest
+from uncore_lab.results.table import Table
+from uncore_lab.validate.bar import Value, past
 
 
 class Lacking(UserError):
-    """Of a machine that was named the experiment can say nothing."""
+    """The experiment has no figures of a machine that was named."""
 
 
 @dataclass(frozen=True)
@@ -31,19 +33,19 @@ class Request:
     matrix: Path | None = None  # or one, of the one machine named
     home: str = ""  # where that matrix's line was homed, if the user knows
     cores: int = 1  # of the host, that may work
-    pictures: bool = False  # are wanted: a page is being written
-    every: bool = False  # point that was measured, where some would tell
+    pictures: bool = False  # are shown: a report is being written
+    every: bool = False  # point that was measured, where some would do
 
-    def chosen(self, known: Collection[str], lacking: str, instead: str = "") -> list[str]:
+    def chosen(self, carried: Collection[str], lacking: str, instead: str = "") -> list[str]:
         """The machines named, or all that the experiment knows; `lacking` is what a name that is
         none of them has to be told, `instead` what else its user could do."""
         for name in self.machines:
-            if name not in known:
+            if name not in carried:
                 raise Lacking(
-                    f"{lacking} '{name}'.{nearest(name, known)} Expected one of"
-                    f" {', '.join(known)}{instead}"
+                    f"{lacking} '{name}'.{nearest(name, carried)} Expected one of"
+                    f" {', '.join(carried)}{instead}"
                 )
-        return list(self.machines or known)
+        return list(self.machines or carried)
 
     def of_matrix(self) -> list[str]:
         """The one machine that the user's matrix was measured on."""
@@ -54,9 +56,9 @@ class Request:
 
 @dataclass(frozen=True)
 class Picture:
-    """A file beside the page, with its caption."""
+    """A figure of a report, with its caption."""
 
-    name: str  # without an ending
+    name: str  # of a file, without an ending
     caption: str
     panels: Sequence[Panel]
 
@@ -70,9 +72,21 @@ class Section:
     prose: str  # a paragraph: what was simulated, and how to read the table
     columns: Sequence[Column]
     rows: Sequence[Row]
-    broken: Sequence[str] = ()  # bounds that do not hold, in words
+    bars: Sequence[Value] = ()
+    broken: Sequence[str] = ()  # what else does not hold, in words
     notes: Sequence[str] = ()  # beneath the table, a line each
     pictures: Sequence[Picture] = ()
+    tables: Sequence[Table] = ()  # files of validation/results
+
+    @property
+    def past(self) -> list[str]:
+        """All that does not hold."""
+        return [*self.broken, *past(self.bars)]
+
+    @property
+    def lines(self) -> list[str]:
+        """All that stands beneath the table."""
+        return [*(bar.text(value) for bar, value in self.bars), *self.notes]
 
 
 Experiment = Callable[[Request], Section]

@@ -62,7 +62,7 @@ static void end(int count) {
   for (int i = 0; i < count; i++) waitpid(children[i], NULL, 0);
 }
 
-// Until it has counted once. A test that finds no /tmp, say, ends its task before.
+// Waits until it has counted once. A test that finds no /tmp, say, ends its task before.
 static void await(const char* name, int number, int count) {
   while (!tasks[number].done) {
     if (waitpid(-1, NULL, WNOHANG) > 0) {

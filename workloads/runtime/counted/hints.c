@@ -29,7 +29,7 @@ static uint64_t now(void) {
   return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-// Of a thread that has ended as well: what it has counted is told at the end.
+// Ended threads count as well: what they have counted is printed at the end.
 void uncore_thread_begins(void) {
   if (self) return;
   self = calloc(1, sizeof *self);

@@ -12,9 +12,9 @@ from uncore.cli.status import FAILED, OK
 from uncore.drawing.progress import progress
 from uncore.drawing.table import print_json
 from uncore.protocol import check as proving
-from uncore.protocol import mutate
+from uncore.protocol import mutate, render
 from uncore.protocol.check import Proof
-from uncore.protocol.shapes import PROTOCOLS
+from uncore.protocol.table_shapes import PROTOCOLS
 from uncore.protocol.tables import Tables, load
 from uncore.report import proofs
 
@@ -25,8 +25,14 @@ def check(
     mutants: Annotated[
         bool, Parameter(negative="", help="break every cell in turn: do the proofs notice?")
     ] = False,
+    print_: Annotated[
+        bool, Parameter(name="--print", negative="", help="print the tables instead, with reasons")
+    ] = False,
     json: Json = False,
 ) -> int:
+    if print_:
+        print(render.document(protocols or PROTOCOLS), end="")
+        return OK
     if mutants:
         return _break([load(name) for name in protocols or PROTOCOLS], json)
     return _prove([load(name) for name in protocols or _usual(all_)], all_, json)

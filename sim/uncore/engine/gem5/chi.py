@@ -15,7 +15,7 @@ from uncore.engine.gem5.document import Value, new, ref, refs
 from uncore.engine.gem5.fabric import cycles
 
 if TYPE_CHECKING:
-    from uncore.engine.gem5.parts import Parts
+    from uncore.engine.gem5.cache_parameters import Parts
 
 LINE = 64
 MANY = 256  # transactions under way: more than cores that wait for one each

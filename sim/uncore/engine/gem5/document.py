@@ -92,8 +92,8 @@ def addresses(start: int, size: int, masks: Iterable[int] = (), turn: int = 0) -
 
 
 def region(home: Region, lowest: int = 0, shares: int = 1, turn: int = 0) -> Value:
-    """Of a memory node; of that, if there are shares, the blocks of 2^lowest bytes whose turn it
-    is.  Both numbers of shares are powers of two."""
+    """Addresses of a memory node, or of one share of it: every `shares`-th block of 2^lowest bytes.
+    Both numbers of shares are powers of two."""
     pages, blocks = home.shares.bit_length() - 1, shares.bit_length() - 1
     masks = [1 << PAGE_BITS + bit for bit in range(pages)]
     masks += [1 << lowest + bit for bit in range(blocks)]

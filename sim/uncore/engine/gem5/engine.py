@@ -3,8 +3,8 @@
 A run is a folder that gem5 executes; what it prints and counts becomes a Point (read.py).  gem5
 runs in a process of its own, in one thread.  The folder of a run that fails is kept.
 
-Of the protocols that the gem5 at hand has, the first that can express the machine is taken; without
-a gem5 (`uncore export gem5` needs none) the first of all.
+The first protocol of the installed gem5 that can express the machine is taken; without a gem5
+(`uncore export gem5` needs none) the first of all.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import Probes, Tick, boot
-from uncore.engine.gem5 import find, read, system
+from uncore.engine import Probes, Tick
+from uncore.engine import initial_memory as boot
+from uncore.engine.gem5 import find, read
+from uncore.engine.gem5 import simulation as system
+from uncore.engine.gem5.cache_parameters import core_in_use
 from uncore.engine.gem5.levels import levels
 from uncore.engine.gem5.options import Options
-from uncore.engine.gem5.parts import core_in_use
 from uncore.engine.gem5.protocols import PROTOCOLS
 from uncore.engine.outside import folder
 from uncore.engine.outside import run as runs

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bank:
-    """Of a shared cache: whose, where it stands, which lines it has, and what it asks."""
+    """A bank of a shared cache: its owner, its stop, its lines, and what it asks."""
 
     resolver: Resolver
     stop: int
@@ -89,9 +89,9 @@ def _all(
     banks: list[Bank] = []
     own: dict[int, tuple[int, ...]] = {}  # banks by agent
     inner_first = dict.fromkeys(resolver.level for resolver in machine.resolvers)
-    place = {level: n for n, level in enumerate(inner_first)}
+    depth = {level: n for n, level in enumerate(inner_first)}
     for number, resolver in sorted(
-        enumerate(machine.resolvers), key=lambda pair: -place[pair[1].level]
+        enumerate(machine.resolvers), key=lambda pair: -depth[pair[1].level]
     ):
         agent = machine.cores + number
         home = None if resolver.memory < 0 else resolver.memory
@@ -108,7 +108,7 @@ def _all(
 
 
 def _banks(resolver: Resolver, node: int | None = None, below: tuple[int, ...] = ()) -> list[Bank]:
-    """As many as the largest power of two that its slices' stops allow, spread over them."""
+    """Banks of a cache: the largest power of two that its slices' stops allow, spread over them."""
     stops = list(dict.fromkeys(resolver.slices))
     shares = 1 << len(stops).bit_length() - 1
     return [

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 from uncore.engine.gem5 import chi
 from uncore.engine.gem5.buffers import buffers
+from uncore.engine.gem5.cache_parameters import LINE, Parts
 from uncore.engine.gem5.document import Value, new, newer, ref
 from uncore.engine.gem5.fabric import cycles
 from uncore.engine.gem5.levels import Levels
-from uncore.engine.gem5.parts import LINE, Parts
 
 Controller = Callable[[Parts, int], dict[str, Value]]  # its values
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from uncore import _native
 from uncore._native import Run
-from uncore.engine import Probes, boot, outcome, silent
+from uncore.engine import Probes, outcome, silent
+from uncore.engine import initial_memory as boot
 from uncore.engine.limits import Watch
 from uncore.engine.native import apart as elsewhere
 from uncore.engine.native import process, spec, trace
@@ -31,7 +32,7 @@ ABSENT: Mapping[str, str] = {}
 PROBES = frozenset({"log", "lines", "operations", "trace", "traffic", "calls"})
 CAN = frozenset(
     {"far", "multicast", "tables", "chance", "weak", "whatif", "linux"}
-)  # of what a job may ask for (boot.py)
+)  # of what a job may ask for (initial_memory.py)
 HARTS = NO_LIMIT = spec.NO_LIMIT
 NO_TRACE = spec.Trace(False, 0, NO_LIMIT, ())
 # Between two looks at the keyboard: events, and ps, because an event may be a core that runs alone.
@@ -51,12 +52,12 @@ def run(job: Job, probes: Probes, tick: Watch = silent, **limits: Any) -> dict[s
     except (KeyboardInterrupt, GuestError) as stopped:
         raise stopped from Unfinished(_published(job, engine))
     try:
-        found = outcome.point(job, engine)
+        fields = outcome.point(job, engine)
     except GuestError as failed:
         if "calls" in probes:
             raise GuestError(f"{failed}\n{engine.strace}".rstrip()) from None
         raise
-    return found | {"observed": _observed(job, engine, probes)}
+    return fields | {"observed": _observed(job, engine, probes)}
 
 
 def to_its_end(engine: Run, tick: Watch) -> None:
@@ -95,8 +96,8 @@ def job_spec(
     `sleep`, whether waiting harts are passed over.  Without `fences` a FENCE does nothing: a broken
     machine, for tests.  `trace` says what the probe of that name sees: all, if nothing is said.
     """
-    (found, text), moves = _image(job), elsewhere.moves(job)
-    memory = elsewhere.image(found, moves)
+    (segments, text), moves = _image(job), elsewhere.moves(job)
+    memory = elsewhere.image(segments, moves)
     return spec.Job(
         protocol=tuple(tables.pack(tables.of(job.machine.protocol, job.machine.tables))),
         placement=job.harts[: job.threads[0]],
@@ -133,7 +134,7 @@ def _process(job: Job, probes: Probes) -> spec.Process:
 
 
 def _probes(probes: Probes, trace: spec.Trace) -> dict[str, Any]:
-    """Who traces is told through the log and the attribution, and needs both."""
+    """Probes as engine flags; a trace needs the log and the attribution."""
     return {
         "log": bool({"log", "trace"} & probes),
         "accesses": "accesses" in probes,
@@ -143,7 +144,7 @@ def _probes(probes: Probes, trace: spec.Trace) -> dict[str, Any]:
 
 
 def _home(job: Job) -> spec.Home:
-    """Of a pair, the first to touch a line is one of the two (boot.py); so of a page of Linux."""
+    """The home policy; `pair` and pages of Linux are placed by first touch (initial_memory.py)."""
     text = job.home
     if job.program.linux and text == "addressed":
         return spec.Home("first-touch", 0)

@@ -25,19 +25,19 @@ BASE = abi.CONSTANTS["UC_RAM_BASE"]
 
 
 def moves(job: Job) -> tuple[Move, ...]:
-    """By address."""
+    """The moves of `job.apart`, by address."""
     size = job.machine.memories[0].size
     lines: dict[tuple[int, int], int] = {}
     taken = count(1)
-    found = []
+    moves_ = []
     for number, group in enumerate(job.apart):
         for address, length in group:
             line = (number, address // LINE)
             if line not in lines:
                 node = (address - BASE) // size
                 lines[line] = BASE + (node + 1) * size - next(taken) * LINE
-            found.append(Move(address, length, lines[line] + address % LINE))
-    return tuple(sorted(found, key=lambda move: move.address))
+            moves_.append(Move(address, length, lines[line] + address % LINE))
+    return tuple(sorted(moves_, key=lambda move: move.address))
 
 
 def image(memory: Image, moved: Iterable[Move]) -> Image:

@@ -38,12 +38,16 @@ def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
     seen, harts = run.lines(), job.threads[0]
     uses, passed = seen["uses"], _by_line(seen["passed"])
     taken = dict(zip(*(column.tolist() for column in seen["invalidations"].values()), strict=True))
-    kept = _costliest(uses, passed, most)
+    costliest = _costliest(uses, passed, most)
     fields = Fields.of(job.program, run.read, harts)
-    rows = _by_line({name: column[np.isin(uses["line"], kept)] for name, column in uses.items()})
-    others = ~np.isin(uses["line"], kept)
+    rows = _by_line(
+        {name: column[np.isin(uses["line"], costliest)] for name, column in uses.items()}
+    )
+    others = ~np.isin(uses["line"], costliest)
     rest = {name: int(uses[name][others].sum()) for name in COUNTED}
-    away = [address for address in {*passed, *uses["line"].tolist()} if address not in set(kept)]
+    away = [
+        address for address in {*passed, *uses["line"].tolist()} if address not in set(costliest)
+    ]
     return {
         "threads": harts,
         **({} if job.seed is None else {"seed": job.seed}),
@@ -60,7 +64,7 @@ def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
                 "invalidations": taken.get(address, 0),
                 "uses": _uses(job, rows.get(address, [])),
             }
-            for address in kept
+            for address in costliest
         ],
         "others": rest
         | {
@@ -73,8 +77,8 @@ def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
 
 def _objects(fields: Fields, uses: dict[str, Any]) -> list[Row]:
     """The fields of an Object for each that was touched in the region of interest."""
-    wanted = (uses["kind"] > OUTSIDE) | (uses["critical_ps"] > 0)
-    inside = {name: column[wanted] for name, column in uses.items()}
+    selected = (uses["kind"] > OUTSIDE) | (uses["critical_ps"] > 0)
+    inside = {name: column[selected] for name, column in uses.items()}
     touched = (inside["read"] | inside["written"]).tolist()
     lines = inside["line"].tolist()
     parts = [fields.at(a + first(bits)) for a, bits in zip(lines, touched, strict=True)]
@@ -109,25 +113,25 @@ def shared(job: Job, run: Run) -> list[Row]:
 
 
 def _by_line(columns: dict[str, Any]) -> dict[int, list[Row]]:
-    found: dict[int, list[Row]] = defaultdict(list)
+    rows: dict[int, list[Row]] = defaultdict(list)
     for values in zip(*(column.tolist() for column in columns.values()), strict=True):
         row = dict(zip(columns, values, strict=True))
-        found[row["line"]].append(row)
-    return found
+        rows[row["line"]].append(row)
+    return rows
 
 
 def _costliest(uses: dict[str, Any], passed: dict[int, list[Row]], most: int) -> list[int]:
     """Addresses of lines, longest waited for first, then most often passed on."""
-    addresses, place = np.unique(uses["line"], return_inverse=True)
-    waited = np.bincount(place, weights=uses["waited_ps"], minlength=len(addresses))
+    addresses, index = np.unique(uses["line"], return_inverse=True)
+    waited = np.bincount(index, weights=uses["waited_ps"], minlength=len(addresses))
     moved = {address: sum(row["times"] for row in rows) for address, rows in passed.items()}
     cost = [(-w, -moved.get(a, 0), a) for a, w in zip(addresses.tolist(), waited, strict=True)]
     return [address for _, _, address in sorted(cost)[:most]]
 
 
 def _transfers(job: Job, passed: Iterable[Row]) -> dict[str, int]:
-    """By where the line came from, in the words of Point.transfers."""
-    machine, found = job.machine, Counter[str]()
+    """Counts transfers by the line's origin, in the words of Point.transfers."""
+    machine, transfers = job.machine, Counter[str]()
     levels = ("system", *(level for level in machine.levels if level != "thread"))
     cores = len(machine.core_stops)
     for row in passed:
@@ -135,12 +139,12 @@ def _transfers(job: Job, passed: Iterable[Row]) -> dict[str, int]:
         if 0 <= source < cores:
             pairs = zip(machine.shape[source], machine.shape[row["target"]], strict=True)
             depth = next((d for d, (a, b) in enumerate(pairs) if a != b), len(levels) - 1)
-            found[levels[depth]] += row["times"]
+            transfers[levels[depth]] += row["times"]
         elif cores <= source < cores + len(machine.resolvers):
-            found[f"{machine.resolvers[source - cores].level} data"] += row["times"]
+            transfers[f"{machine.resolvers[source - cores].level} data"] += row["times"]
         else:
-            found["memory"] += row["times"]
-    return dict(sorted(found.items()))
+            transfers["memory"] += row["times"]
+    return dict(sorted(transfers.items()))
 
 
 def _taken(job: Job, passed: Iterable[Row]) -> list[tuple[int, int, int]]:
@@ -153,8 +157,8 @@ def _uses(job: Job, rows: Iterable[Row]) -> list[Row]:
     alike: dict[tuple[int, ...], list[Row]] = defaultdict(list)
     for row in rows:
         alike[row["pc"], row["kind"], row["read"], row["written"]].append(row)
-    found = [_use(job, same) for same in alike.values()]
-    return sorted(found, key=lambda use: (-use["waited_ps"], use["pc"], use["kind"], use["harts"]))
+    uses_ = [_use(job, same) for same in alike.values()]
+    return sorted(uses_, key=lambda use: (-use["waited_ps"], use["pc"], use["kind"], use["harts"]))
 
 
 def _use(job: Job, rows: list[Row]) -> Row:

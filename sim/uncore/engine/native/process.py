@@ -62,9 +62,9 @@ def process(job: Job, strace: bool) -> spec.Process:
 def image(job: Job) -> tuple[Image, Segment]:
     """Its memory when it begins, as far as it is not zero; and where its code is."""
     loaded = [(s.address, s.data) for s in job.program.segments if s.data]
-    found = [s for s in job.program.segments if s.rights & 4]
-    begin = min(s.address for s in found)
-    size = max(s.address + s.size for s in found) - begin
+    executable = [s for s in job.program.segments if s.rights & 4]
+    begin = min(s.address for s in executable)
+    size = max(s.address + s.size for s in executable) - begin
     return [*loaded, _stack(job), (RETURNS, RETURN_CODE)], Segment(begin, size, 0, bytes(size))
 
 
@@ -99,18 +99,18 @@ def _stack(job: Job) -> tuple[int, bytes]:
     """Where it begins, and what is on it: argc, argv, envp, the auxiliary vector, the texts."""
     texts = [text.encode() + b"\0" for text in (*words(job), *ENVIRONMENT)]
     chance = bytes((job.seed or 0) * 0x9E3779B97F4A7C15 >> 8 * (i % 8) & 255 for i in range(16))
-    place = STACK_TOP - PAGE - sum(map(len, texts)) - len(chance)
-    at = [place + len(chance) + sum(map(len, texts[:i])) for i in range(len(texts))]
+    address = STACK_TOP - PAGE - sum(map(len, texts)) - len(chance)
+    at = [address + len(chance) + sum(map(len, texts[:i])) for i in range(len(texts))]
     arguments, environment = at[: len(words(job))], at[len(words(job)) :]
     headers, many = job.program.headers
     vector = {"phdr": headers, "phent": 56, "phnum": many, "pagesz": PAGE, "base": 0, "flags": 0}
     vector |= {"entry": job.program.entry, "hwcap": _HWCAP, "clktck": 100, "secure": 0}
     vector |= dict.fromkeys(("uid", "euid", "gid", "egid"), _USER)
-    vector |= {"random": place, "execfn": at[0]}
+    vector |= {"random": address, "execfn": at[0]}
     pairs = [word for name, value in vector.items() for word in (_AUXILIARY[name], value)]
     table = [len(arguments), *arguments, 0, *environment, 0, *pairs, 0, 0]
-    top = (place - 8 * len(table)) // 16 * 16
+    top = (address - 8 * len(table)) // 16 * 16
     if top < STACK_TOP - STACK_SIZE // 4:
         raise UserError("the program's arguments are longer than a quarter of its stack")
     head = struct.pack(f"<{len(table)}Q", *table)
-    return top, head.ljust(place - top, b"\0") + chance + b"".join(texts)
+    return top, head.ljust(address - top, b"\0") + chance + b"".join(texts)

@@ -81,56 +81,57 @@ def reordered(job: Job, tick: Watch = silent) -> str | None:
     with suppress(GuestError):
         native.to_its_end(engine, tick)
     harts = [
-        [Seen(hart, *one) for one in accesses] for hart, accesses in enumerate(engine.accesses())
+        [Seen(hart, *access) for access in accesses]
+        for hart, accesses in enumerate(engine.accesses())
     ]
     failure = _failure(job, harts)
-    found = _last(_recent(harts, failure), failure)
+    cycle = _last(_recent(harts, failure), failure)
     names = Names.of(job.program, engine.read, job.threads[0])
-    return _said(job, names, found) if found else None
+    return _said(job, names, cycle) if cycle else None
 
 
 def _failure(job: Job, harts: Sequence[Sequence[Seen]]) -> Seen | None:
     """The first access of those that are kept that notes a failed check."""
     symbol = job.program.symbol(FAILED)
     noting = range(symbol.address, symbol.address + symbol.size)
-    notes = [next((one for one in hart if one.pc in noting), None) for hart in harts]
-    return min((one for one in notes if one), key=lambda one: one.seen, default=None)
+    notes = [next((note for note in hart if note.pc in noting), None) for hart in harts]
+    return min((note for note in notes if note), key=lambda note: note.seen, default=None)
 
 
 def _recent(harts: Sequence[Sequence[Seen]], failure: Seen | None) -> list[list[Seen]]:
     """What was seen shortly before; of a waiting loop's equal loads the last."""
-    ends = (one.seen for hart in harts for one in hart if one.seen != NEVER)
+    ends = (access.seen for hart in harts for access in hart if access.seen != NEVER)
     end = failure.seen if failure and failure.seen != NEVER else max(ends, default=0)
     return [
         [
-            one
-            for one, after in zip_longest(hart, hart[1:])
-            if (one.seen >= end - LOOKED_AT)
-            and (after is None or (one.pc, one.word) != (after.pc, after.word))
+            access
+            for access, after in zip_longest(hart, hart[1:])
+            if (access.seen >= end - LOOKED_AT)
+            and (after is None or (access.pc, access.word) != (after.pc, after.word))
         ]
         for hart in harts
     ]
 
 
 def _last(harts: Sequence[Sequence[Seen]], failure: Seen | None) -> Reordered | None:
-    found = list(_cycles(harts))
+    cycles = list(_cycles(harts))
     if failure:
         hart, limit = failure.hart, failure.number
-        mine = [one for one in found if hart in one.harts and one.last_of(hart) < limit]
+        mine = [cycle for cycle in cycles if hart in cycle.harts and cycle.last_of(hart) < limit]
         if mine:
-            return max(mine, key=lambda one: one.last_of(hart))
-    return max(found, key=lambda one: one.second.seen, default=None)
+            return max(mine, key=lambda cycle: cycle.last_of(hart))
+    return max(cycles, key=lambda cycle: cycle.second.seen, default=None)
 
 
 def _cycles(harts: Sequence[Sequence[Seen]]) -> Iterator[Reordered]:
     shared = _shared(harts)
     places: defaultdict[tuple[int, int], list[Seen]] = defaultdict(list)
     users: defaultdict[int, set[int]] = defaultdict(set)
-    kept = [[one for one in hart if one.word in shared] for hart in harts]
-    for one in (one for hart in kept for one in hart):
-        places[one.hart, one.word].append(one)
-        users[one.word].add(one.hart)
-    for hart in kept:
+    shared_only = [[access for access in hart if access.word in shared] for hart in harts]
+    for access in (access for hart in shared_only for access in hart):
+        places[access.hart, access.word].append(access)
+        users[access.word].add(access.hart)
+    for hart in shared_only:
         for first, second in _pairs(hart):
             for other in sorted(users[first.word] & users[second.word] - {first.hart}):
                 others = _between(
@@ -144,17 +145,17 @@ def _shared(harts: Sequence[Sequence[Seen]]) -> set[int]:
     """Doublewords of several harts, of which one writes."""
     users: defaultdict[int, set[int]] = defaultdict(set)
     written: set[int] = set()
-    for one in (one for hart in harts for one in hart):
-        users[one.word].add(one.hart)
-        if one.writes:
-            written.add(one.word)
+    for access in (access for hart in harts for access in hart):
+        users[access.word].add(access.hart)
+        if access.writes:
+            written.add(access.word)
     return {word for word in written if len(users[word]) > 1}
 
 
 def _pairs(hart: Sequence[Seen]) -> Iterator[tuple[Seen, Seen]]:
     """Those that are seen in the other order."""
-    for place, second in enumerate(hart):
-        for first in hart[max(0, place - WINDOW) : place]:
+    for position, second in enumerate(hart):
+        for first in hart[max(0, position - WINDOW) : position]:
             if first.seen > second.seen and first.word != second.word:
                 yield first, second
 
@@ -163,27 +164,35 @@ def _between(
     first: Seen, second: Seen, there: Sequence[Seen], here: Sequence[Seen]
 ) -> tuple[Seen, Seen] | None:
     """The other hart's access to the second's place, behind it, and to the first's, before it."""
-    before = [one for one in here if abs(one.seen - first.seen) < NEAR and one.before(first)]
-    behind = [one for one in there if abs(one.seen - second.seen) < NEAR and second.before(one)]
-    for last in sorted(before, key=lambda one: -one.number):
-        for one in sorted(behind, key=lambda one: -one.number):
-            if one.number < last.number:
-                return one, last
+    before = [
+        access for access in here if abs(access.seen - first.seen) < NEAR and access.before(first)
+    ]
+    behind = [
+        access
+        for access in there
+        if abs(access.seen - second.seen) < NEAR and second.before(access)
+    ]
+    for last in sorted(before, key=lambda access: -access.number):
+        for access in sorted(behind, key=lambda access: -access.number):
+            if access.number < last.number:
+                return access, last
     return None
 
 
-def _said(job: Job, names: Names, found: Reordered) -> str:
-    def access(one: Seen) -> str:
-        what = "atomic on" if one.reads and one.writes else "store to" if one.writes else "load of"
-        return f"{what} {names.at(one.address)} ({job.program.source_line(one.pc)})"
+def _said(job: Job, names: Names, cycle: Reordered) -> str:
+    def access(seen: Seen) -> str:
+        what = (
+            "atomic on" if seen.reads and seen.writes else "store to" if seen.writes else "load of"
+        )
+        return f"{what} {names.at(seen.address)} ({job.program.source_line(seen.pc)})"
 
     early = (
         ""
-        if found.first.seen == NEVER
-        else f" {(found.first.seen - found.second.seen) / 1000:.1f} ns"
+        if cycle.first.seen == NEVER
+        else f" {(cycle.first.seen - cycle.second.seen) / 1000:.1f} ns"
     )
     return (
-        f"out of order: hart {found.first.hart}'s {access(found.second)} was seen{early}"
-        f" before its {access(found.first)}, which stands first; hart {found.others[0].hart} had"
-        f" {access(found.others[0])}, then {access(found.others[1])}"
+        f"out of order: hart {cycle.first.hart}'s {access(cycle.second)} was seen{early}"
+        f" before its {access(cycle.first)}, which stands first; hart {cycle.others[0].hart} had"
+        f" {access(cycle.others[0])}, then {access(cycle.others[1])}"
     )

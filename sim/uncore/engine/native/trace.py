@@ -19,7 +19,7 @@ from uncore.protocol import tables
 if TYPE_CHECKING:
     from uncore.job import Job
 
-# As they stand in sim/native: behind the messages those about registers (fabric/packet.hh), the
+# In the order of sim/native: behind the messages those about registers (fabric/packet.hh), the
 # kinds of an access (core/access.hh), and what a hart does (observe/trace.hh).
 REGISTERS = ("write", "read", "value")
 ACCESSES = ("none", "load", "store", "amo", "cas_pair", "lr", "sc", "fence", "write", "read")
@@ -38,7 +38,7 @@ def columns(job: Job, run: Run) -> dict[str, dict[str, Any]]:
 
 
 def words(protocol: tables.Tables) -> dict[str, dict[str, Sequence[str]]]:
-    """Of each table the columns that hold numbers of words, and the words."""
+    """For each table, the columns that hold numbers of words, and the words."""
     names, states = _native.protocol_names(), list(protocol.client.rows)
     return {
         "messages": {"kind": [*names["messages"], *REGISTERS], "right": ["", *states[1:]]},

@@ -41,7 +41,7 @@ def nodes(job: Job) -> list[int]:
 
 
 def region(job: Job, node: int) -> Region:
-    """Of `addressed`, `interleave` and `node<K>`."""
+    """Addresses of a node under `addressed`, `interleave` and `node<K>`."""
     memories = job.machine.memories
     if job.home.startswith("node"):
         return Region(RAM, whole(job))

@@ -10,7 +10,7 @@ the rule's number; within a module rules come in their order.  A student reads t
     hart, core, buffer             instructions in time, accesses, store buffers        H
     protocol, client, caches       the client table, and a core by it                   C1 to C5
     locks, far, contended          atomics, near and far; whose a line is               C6 to C9
-    looking                        loads that were done too early                       C10
+    loads_ahead                    loads that were done too early                       C10
     resolver                       slices                                               R1, R9
     transaction, children, grants  one line's process, from a request to its close      R2 to R6
     writeback, capacity            what comes back, and what there is room for          R7, R8
@@ -32,7 +32,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import Probes, boot, outcome, silent
+from uncore.engine import Probes, outcome, silent
+from uncore.engine import initial_memory as boot
 from uncore.engine.limits import Watch
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ PROBES = frozenset({"log", "traffic"})
 
 CAN = frozenset(
     {"far", "multicast", "tables", "chance", "weak"}
-)  # of what a job may ask for (boot.py)
+)  # of what a job may ask for (initial_memory.py)
 HARTS = 16  # more take minutes
 SLICE = 10_000  # events between two ticks
 

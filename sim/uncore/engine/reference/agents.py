@@ -49,8 +49,8 @@ class Agents:
         code = _native.Code(text.address, len(text.data))
         ram = sum(node.size for node in self.machine.memories)
         harts = []
-        for id, place in enumerate(self.system.job.harts[: self.system.job.threads[0]]):
-            core = self.cores[self.machine.core_of(place)]
+        for id, position in enumerate(self.system.job.harts[: self.system.job.threads[0]]):
+            core = self.cores[self.machine.core_of(position)]
             harts.append(Hart(core, id, _native.Hart(code, id, program.entry, ram)))
             core.harts.append(harts[-1])
         return harts

@@ -56,4 +56,4 @@ def delays(hart: Hart, load: Access) -> bool:
 
 
 def _youngest(hart: Hart, load: Access) -> Access | None:
-    return next((one for one in reversed(hart.buffer) if one.overlaps(load)), None)
+    return next((store for store in reversed(hart.buffer) if store.overlaps(load)), None)

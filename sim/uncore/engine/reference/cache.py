@@ -92,5 +92,5 @@ class Level:
 
 def may_go(line: Line, now: int) -> bool:
     """A5.3: it waits for no grant, is not kept from probes (C4, C6), and none waits."""
-    kept = max(line.held_until, line.locked_until) > now
-    return line.protocol.may_evict(line.state) and not line.probes and not kept
+    until = max(line.held_until, line.locked_until) > now
+    return line.protocol.may_evict(line.state) and not line.probes and not until

@@ -19,7 +19,7 @@ from uncore.engine.reference.time import Bell
 
 if TYPE_CHECKING:
     from uncore.engine.reference.core import Core
-    from uncore.protocol.shapes import Cell
+    from uncore.protocol.table_shapes import Cell
 
 
 class Caches:
@@ -34,8 +34,8 @@ class Caches:
 
     def find(self, number: int) -> Line:
         """A line, known or not: of an unknown one there is no copy."""
-        known = self.lines.get(number)
-        return known or Line(self.core.system.protocol, number, changed=Bell(self.clock))
+        line = self.lines.get(number)
+        return line or Line(self.core.system.protocol, number, changed=Bell(self.clock))
 
     def next_number(self) -> int:
         self.requests += 1
@@ -54,7 +54,7 @@ class Caches:
         line.step(wish)
         if "hit" in cell.actions:
             return line, self.cache.touch(line)
-        line.contended.asked(hart)
+        line.contended.requested(hart)
         self.request(line, cell, self.clock.now + self.costs.l2_hit)
         return None
 
@@ -115,8 +115,8 @@ class Caches:
         yield from self.wait(probe, line)
         copy = bytes(line.data) if line.holds_copy else None
         cell = line.step(line.event(probe))
-        said = client.replies(probe, cell, self.agent, copy, copy is not None, self.agent)
-        self.system.send_all(said, self.clock.now + self.costs.l2_hit)
+        messages = client.replies(probe, cell, self.agent, copy, copy is not None, self.agent)
+        self.system.send_all(messages, self.clock.now + self.costs.l2_hit)
         if copy is not None:
             self.system.counts.probed(probe.kind)
         holder = line.contended.ends()

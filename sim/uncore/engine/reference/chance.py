@@ -20,7 +20,7 @@ START, REQUEST, HOLD, LOAD, STORE = 1, 2, 3, 4, 5  # what is drawn
 
 
 class Chance:
-    """Of one run."""
+    """The draws of one run."""
 
     def __init__(self, job: Job) -> None:
         """V1: a run without a seed draws nothing: all its draws are from 0 to 0."""

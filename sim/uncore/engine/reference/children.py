@@ -14,7 +14,7 @@ from uncore.engine.reference.entry import Data, Entry, Poll
 from uncore.engine.reference.message import NOBODY, Message, ProtocolError
 
 if TYPE_CHECKING:
-    from uncore.protocol.shapes import Cell
+    from uncore.protocol.table_shapes import Cell
 
 Waits = Generator[simpy.Event, None, None]
 
@@ -73,7 +73,7 @@ def answered(entry: Entry, answer: Message) -> None:
 
 
 def answers(entry: Entry, poll: Poll) -> Waits:
-    """Until every child asked has said it."""
+    """Waits until every child asked has answered."""
     while poll.waiting:
         yield entry.news.wait()
     entry.poll = None

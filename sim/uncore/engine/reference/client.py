@@ -16,7 +16,7 @@ from uncore.engine.reference.message import NOBODY, Message
 
 if TYPE_CHECKING:
     from uncore.engine.reference.protocol import Protocol
-    from uncore.protocol.shapes import Cell
+    from uncore.protocol.table_shapes import Cell
 
 
 @dataclass(eq=False)
@@ -67,18 +67,18 @@ def replies(
     to_requester = gives and probe.requester != NOBODY
     # The resolver gets the bytes if it asked for itself, or takes over what differs from above.
     to_resolver = gives and (not to_requester or (probe.kind == "ProbeS" and "dirty" in says))
-    said = []
+    messages = []
     if to_requester:
         handed = Message("Data", probe.line, agent, probe.requester, probe.number)
         handed.right, handed.to_complete = probe.right, probe.to_complete
         handed.resolver, handed.data, handed.origin = probe.resolver, data, origin
         handed.contended = probe.contended
-        said.append(handed)
+        messages.append(handed)
     answer = Message("Answer", probe.line, agent, probe.resolver, probe.number)
     answer.says = frozenset(says)
     if to_resolver:
         answer.data, answer.origin = data, origin
-    return [*said, answer]
+    return [*messages, answer]
 
 
 def unblock(grant: Message, agent: int) -> list[Message]:

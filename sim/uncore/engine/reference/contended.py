@@ -21,7 +21,7 @@ class Contended:
         self.holder = 0  # among the harts of the core
         self.contended = False
 
-    def asked(self, hart: int) -> None:
+    def requested(self, hart: int) -> None:
         """C9.1: should the line come contended, its holder is the hart that it is asked for."""
         self.holder = hart
 
@@ -34,7 +34,7 @@ class Contended:
         self.contended = True
 
     def ends(self) -> int | None:
-        """C9.4: the core has answered a probe.  Who has held the line, if it was contended."""
+        """C9.4: the core has answered a probe.  Returns the holder of a contended line."""
         was, self.contended = self.contended, False
         return self.holder if was else None
 

@@ -37,10 +37,10 @@ def read(system: System, address: int, size: int) -> bytes:
     """A2: the bytes as the machine would read them, wherever the newest are."""
     first = address // LINE
     lines = range(first, (address + size - 1) // LINE + 1)
-    found = bytearray(b"".join(newest(system, line) for line in lines)[address % LINE :][:size])
+    data = bytearray(b"".join(newest(system, line) for line in lines)[address % LINE :][:size])
     for hart in system.harts:
-        _overlay(found, address, hart)
-    return bytes(found)
+        _overlay(data, address, hart)
+    return bytes(data)
 
 
 def newest(system: System, line: int) -> bytes:
@@ -66,11 +66,11 @@ def _owns(system: System, message: Message) -> bool:
     return (dirty or "dirty" in message.says) and not to_memory
 
 
-def _overlay(found: bytearray, address: int, hart: Hart) -> None:
+def _overlay(data: bytearray, address: int, hart: Hart) -> None:
     """Stores in a buffer are newer than any line; what an atomic will leave nobody knows yet."""
     for store in hart.buffer:
         if store.kind == "store" and isinstance(store.value, int):
             written = store.value.to_bytes(8, "little")[: store.size]
             for at, byte in enumerate(written, store.address - address):
-                if 0 <= at < len(found):
-                    found[at] = byte
+                if 0 <= at < len(data):
+                    data[at] = byte

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from uncore.engine.reference import buffer, devices, far, locks, looking
+from uncore.engine.reference import buffer, devices, far, loads_ahead, locks
 from uncore.engine.reference.access import Access, Done, Value
 from uncore.engine.reference.caches import Caches
 
@@ -80,12 +80,12 @@ class Core:
     def lose(self, number: int) -> None:
         """A line's copy has gone (C7, C10)."""
         locks.lose_reservations(self, number)
-        looking.lost(self, number)
+        loads_ahead.lost(self, number)
 
     def writes(self, hart: Hart, number: int) -> None:
         """What a write does to the other harts of the core (C7, C10)."""
         locks.lose_reservations(self, number, by=hart)
-        looking.overtake(hart, number)
+        loads_ahead.overtake(hart, number)
 
     def apply(self, hart: Hart, access: Access, line: Line) -> Value:
         """An access on its line."""
@@ -136,15 +136,15 @@ class Core:
 
     def load(self, hart: Hart, access: Access) -> Done | None:
         """H5: from the store buffer, or from the line."""
-        if found := buffer.forwarded(hart, access):
-            return found
+        if value := buffer.forwarded(hart, access):
+            return value
         if buffer.delays(hart, access):
             return None
-        return self.in_cache(hart, access, looking.again(hart, access))
+        return self.in_cache(hart, access, loads_ahead.again(hart, access))
 
     def atomic(self, hart: Hart, access: Access) -> Done | None:
         """H5: an AMO or an LR, which may meet a lock."""
-        looking.atomic(hart)
+        loads_ahead.atomic(hart)
         if not locks.may_begin(hart, access.line):
             return None
         longer = locks.starts_over(hart)
@@ -167,7 +167,7 @@ class Core:
         value = self.apply(hart, access, line)
         match access.kind:
             case "load":
-                looking.looked(hart, line.line)
+                loads_ahead.loaded(hart, line.line)
             case "amo" | "cas_pair":
                 locks.lock(hart, line, cost)
             case "lr":

@@ -39,7 +39,7 @@ class Console:
         del line[:whole]
 
     def said(self) -> str:
-        """By the end of the run."""
+        """The output by the end of the run."""
         rest = (line for _, line in sorted(self.lines.items()))
         return b"".join([self.text, *rest]).decode("latin-1")
 

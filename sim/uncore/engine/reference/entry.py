@@ -16,7 +16,7 @@ from uncore.engine.reference.time import Bell
 if TYPE_CHECKING:
     from uncore.engine.reference.log import Record
     from uncore.engine.reference.resolver import Resolver
-    from uncore.protocol.shapes import Cell
+    from uncore.protocol.table_shapes import Cell
 
 
 @dataclass(slots=True)

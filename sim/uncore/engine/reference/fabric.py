@@ -50,7 +50,7 @@ class Fabric:
         self._next = cache(self._next_links)
 
     def latency(self, source: int, target: int, size: str) -> int:
-        """Of a message that meets no other."""
+        """The latency of a message that meets no other."""
         route = self.route(source, target)
         head: int = sum(getattr(link, size) for link in route)
         return head + self.slowest(route, size)

@@ -68,8 +68,8 @@ def leave_buffer(hart: Hart) -> bool:
 def send_posted(hart: Hart) -> None:
     """C8.7: the oldest, and those for the same line behind it."""
     oldest = hart.buffer[0]
-    for place, access in enumerate(hart.buffer):
+    for position, access in enumerate(hart.buffer):
         if access.line != oldest.line or not goes_far(hart.core, access):
             return
-        if place >= len(hart.posted):
+        if position >= len(hart.posted):
             hart.posted[ask(hart.core, access)] = False

@@ -18,7 +18,7 @@ from uncore.engine.reference.message import NOBODY, Message, ProtocolError
 from uncore.engine.reference.writeback import put_in_place
 
 if TYPE_CHECKING:
-    from uncore.protocol.shapes import Cell
+    from uncore.protocol.table_shapes import Cell
 
 
 def operate(entry: Entry, transaction: Transaction, request: Message, operation: Access) -> None:

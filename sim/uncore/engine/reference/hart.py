@@ -52,7 +52,7 @@ class Hart:
         self.locked: int | None = None  # the line that its LR has locked
         self.tries = 0  # barred: when it tries again
         self.met_lock = False  # of another hart of the core
-        self.looked: int | None = None  # the line of its last load
+        self.loaded: int | None = None  # the line of its last load
         self.overtaken = False  # another hart of the core has written that since
         self.multicast: Counter[int] = Counter()  # words of the set it may send to (I5)
         self.msip, self.mtimecmp = False, NEVER

@@ -32,9 +32,9 @@ def find(system: System, address: int) -> Register | None:
     """The register at an address."""
     kinds: tuple[tuple[type[Register], int, int], ...] = ((Msip, MSIP, 4), (Mtimecmp, MTIMECMP, 8))
     for kind, start, size in kinds:
-        place = (address - start) // size
-        if 0 <= place < len(system.harts):
-            return kind(system.harts[place])
+        index = (address - start) // size
+        if 0 <= index < len(system.harts):
+            return kind(system.harts[index])
     return None
 
 

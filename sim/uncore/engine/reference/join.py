@@ -20,7 +20,7 @@ from uncore.engine.reference.message import NOBODY, Message, ProtocolError
 from uncore.engine.reference.protocol import request_of
 
 if TYPE_CHECKING:
-    from uncore.protocol.shapes import Cell
+    from uncore.protocol.table_shapes import Cell
 
 
 def wish(request: Message) -> str:
@@ -54,8 +54,8 @@ def ask_above(entry: Entry, transaction: Transaction, kind: str) -> Waits:
             take_in(entry, transaction, grant)
             yield entry.clock.next_turn()
         if "unblock" in cell.actions:
-            said = client.unblock(grant, entry.resolver.agent)
-            entry.system.send_all(said, entry.clock.now)
+            message = client.unblock(grant, entry.resolver.agent)
+            entry.system.send_all(message, entry.clock.now)
         kind = request_of(cell)
 
 
@@ -129,8 +129,8 @@ def reply(entry: Entry, probe: Message, data: Data | None) -> None:
     if "dirty" in cell.actions and data is None:
         raise ProtocolError("a level responsible for dirty data lost them")
     bytes_, origin = (data.bytes, data.origin) if data else (None, NOBODY)
-    said = client.replies(probe, cell, agent, bytes_, entry.held, origin)
-    entry.system.send_all(said, entry.clock.now)
+    messages = client.replies(probe, cell, agent, bytes_, entry.held, origin)
+    entry.system.send_all(messages, entry.clock.now)
     if entry.copy and not above.holds_copy:
         entry.drop()
     entry.dirty = entry.dirty and entry.protocol.is_dirty(above.state)

@@ -38,7 +38,7 @@ def find(system: System, address: int) -> Word | Send | None:
 
 @dataclass(frozen=True)
 class Word:
-    """Of a hart's set."""
+    """A word of a hart's set."""
 
     number: int
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from uncore.engine.reference.message import ProtocolError
 from uncore.protocol import tables
-from uncore.protocol.shapes import DATA
+from uncore.protocol.table_shapes import DATA
 
 if TYPE_CHECKING:
-    from uncore.protocol.shapes import Cell
+    from uncore.protocol.table_shapes import Cell
     from uncore.topology.machine import Machine
 
 REQUESTS = ("GetS", "GetM", "Upg")

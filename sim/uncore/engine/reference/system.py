@@ -98,7 +98,7 @@ class System:
         return len(self.image) * LINE
 
     def report(self) -> str:
-        """Who waits for what."""
+        """Lists the agents that wait, and for what."""
         lines = []
         for hart in self.harts:
             waits = hart.pending or (hart.buffer[0] if hart.buffer else None)

@@ -16,7 +16,7 @@ WORD = 8  # bytes
 
 
 class Change(NamedTuple):
-    """Of one doubleword: when, and what it was before."""
+    """A change of one doubleword: its time, and the value before."""
 
     when: int
     before: int

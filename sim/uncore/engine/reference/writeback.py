@@ -17,7 +17,7 @@ from uncore.engine.reference.entry import Data, Entry, Poll, Transaction
 from uncore.engine.reference.message import NOBODY, Message, ProtocolError
 
 if TYPE_CHECKING:
-    from uncore.protocol.shapes import Cell
+    from uncore.protocol.table_shapes import Cell
 
 
 def poll(

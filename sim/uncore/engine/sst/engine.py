@@ -10,10 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import Probes, Tick, boot
+from uncore.engine import Probes, Tick
+from uncore.engine import initial_memory as boot
 from uncore.engine.outside import folder
 from uncore.engine.outside import run as runs
-from uncore.engine.sst import find, read, system
+from uncore.engine.sst import find, read
+from uncore.engine.sst import simulation as system
 from uncore.engine.sst.options import Options
 from uncore.support import paths
 

@@ -57,8 +57,8 @@ class Netlist:
         parts = self._parts()
         return {
             "objects": [
-                one | {"part": parts[path]} if "part" in one else one
-                for path, one in self._objects.items()
+                component | {"part": parts[path]} if "part" in component else component
+                for path, component in self._objects.items()
             ],
             "links": self._links,
             "statistics": self._statistics,
@@ -66,7 +66,7 @@ class Netlist:
 
     def _parts(self) -> dict[str, int]:
         """Each component's part: the least of those that short links join (Tarjan's sets)."""
-        root = {path: path for path, one in self._objects.items() if "part" in one}
+        root = {path: path for path, component in self._objects.items() if "part" in component}
 
         def find(path: str) -> str:
             while root[path] != path:
@@ -83,7 +83,7 @@ class Netlist:
 
 
 def _texts(params: Params) -> dict[str, Any]:
-    """As SST reads them: truth as 0 and 1, lists as they are."""
+    """Parameters as SST reads them: truth as 0 and 1, lists as they are."""
     return {
         name: value
         if isinstance(value, list)

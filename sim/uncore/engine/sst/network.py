@@ -45,7 +45,7 @@ class Wire:
 
 @dataclass(frozen=True)
 class Cable:
-    """Of an endpoint to its router: the latency up to it and down from it."""
+    """An endpoint's cable to its router: its latencies up and down."""
 
     endpoint: str
     router: int
@@ -71,7 +71,7 @@ class Network:
 
     @property
     def ports(self) -> int:
-        """Of a router."""
+        """The ports of a router."""
         between = {"router": 0, "ring": 2, "mesh": 4, "full": len(self.stops) - 1}
         return between[self.shape] + self.local
 
@@ -155,15 +155,15 @@ def _ring(near: Mapping[int, Collection[int]]) -> tuple[int, ...]:
 def _is_grid(near: Mapping[int, Collection[int]], stops: tuple[int, ...], width: int) -> bool:
     """Row by row, are the neighbours those of a grid?"""
     return all(
-        set(near[stop]) == {stops[n] for n in _beside(place, width, len(stops))}
-        for place, stop in enumerate(stops)
+        set(near[stop]) == {stops[n] for n in _beside(position, width, len(stops))}
+        for position, stop in enumerate(stops)
     )
 
 
-def _beside(place: int, width: int, places: int) -> list[int]:
-    x = place % width
-    sideways = [place + step for step in (1, -1) if 0 <= x + step < width]
-    return sideways + [n for n in (place + width, place - width) if 0 <= n < places]
+def _beside(position: int, width: int, places: int) -> list[int]:
+    x = position % width
+    sideways = [position + step for step in (1, -1) if 0 <= x + step < width]
+    return sideways + [n for n in (position + width, position - width) if 0 <= n < places]
 
 
 def _wires(shape: str, size: str, stops: tuple[int, ...], routes: Routes) -> tuple[Wire, ...]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uncore.engine.outcome import NO_OPERATIONS, percentiles
 from uncore.engine.outside import printed
 from uncore.engine.outside.printed import tail
-from uncore.engine.sst.system import LOSSES, REQUESTS
+from uncore.engine.sst.simulation import LOSSES, REQUESTS
 from uncore.errors import GuestError, OutsideError
 
 if TYPE_CHECKING:

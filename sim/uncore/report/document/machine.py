@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from html import escape
 
-from uncore.drawing import numbers as units
+from uncore.drawing import formats as units
 from uncore.job import Job
 from uncore.result import Observed, Point
 from uncore.topology.layout import Box, layout
@@ -16,7 +16,7 @@ UNIT = 80.0  # of the drawing, one stop
 SAID, MANY = 5000, 100  # millionths from which a wire says how busy it is; wires, where none does
 CORE = 0.8 * UNIT
 WIDEST = 14.0  # a link that is busy all the time
-# Of a picture that stands alone; in a report document.css says it.
+# The style of a picture that stands alone; in a report document.css has it.
 STYLE = (
     "svg{background:#fff;font-family:sans-serif}text{fill:#57606a;font-size:15px}"
     ".frame{fill:none;stroke:#d5d3cb}.wire{stroke:#57606a;stroke-opacity:.4}"
@@ -28,8 +28,8 @@ STYLE = (
 def traffic(job: Job, point: Point) -> str:
     """A link is as wide as it is busy; the harts of the run stand on filled cores."""
     used = {job.machine.core_of(hart) for hart in job.harts[: point.threads]}
-    said = f"{job.machine.name}: links by the part of the time in which they are busy"
-    return _drawn(job.machine, _busy(job.machine, dict(point.links or [])), used, said)
+    title = f"{job.machine.name}: links by the part of the time in which they are busy"
+    return _drawn(job.machine, _busy(job.machine, dict(point.links or [])), used, title)
 
 
 def topology_of(machine: Machine) -> str:
@@ -37,7 +37,7 @@ def topology_of(machine: Machine) -> str:
     return _drawn(machine, _busy(machine, {}), set(), f"{machine.name}: cores, stops and links")
 
 
-def _drawn(machine: Machine, busy: dict[frozenset[int], int], used: set[int], said: str) -> str:
+def _drawn(machine: Machine, busy: dict[frozenset[int], int], used: set[int], title: str) -> str:
     box = layout(machine)
     parts = [*_frames(box), *_wires(machine, box, busy), *_stops(machine, box, used)]
     view = (-0.3, 0.3, box.width + 0.6, box.height - 0.1)
@@ -45,7 +45,7 @@ def _drawn(machine: Machine, busy: dict[frozenset[int], int], used: set[int], sa
         "".join(parts),
         class_="machine",
         role="img",
-        aria_label=said,
+        aria_label=title,
         viewBox=" ".join(f"{v * UNIT:.0f}" for v in view),
         width=min(1160, round((box.width + 0.6) * UNIT)),
     )
@@ -53,11 +53,11 @@ def _drawn(machine: Machine, busy: dict[frozenset[int], int], used: set[int], sa
 
 def _node(name: str, inside: str = "", **attributes: object) -> str:
     """`class_` is class, `aria_label` aria-label; numbers are rounded."""
-    said = "".join(
+    shapes = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(_text(value))}"'
         for key, value in attributes.items()
     )
-    return f"<{name}{said}>{inside}</{name}>"
+    return f"<{name}{shapes}>{inside}</{name}>"
 
 
 def _text(value: object) -> str:
@@ -72,19 +72,19 @@ def _title(text: str) -> str:
     return _node("title", escape(text))
 
 
-def _busy(machine: Machine, known: Mapping[str, int]) -> dict[frozenset[int], int]:
+def _busy(machine: Machine, traffic_: Mapping[str, int]) -> dict[frozenset[int], int]:
     """Millionths of the time, of the wires' busier direction."""
     names: dict[int, str] = {}
     for link in machine.links:
         if link.channel >= 0:
             ends = f"{machine.stops[link.source]}>{machine.stops[link.target]}"
             names.setdefault(link.channel, ends)
-    found: dict[frozenset[int], int] = {}
+    busy: dict[frozenset[int], int] = {}
     for link in machine.links:
         wire = frozenset((link.source, link.target))
-        ppm = known.get(names.get(link.channel, ""), 0)
-        found[wire] = max(found.get(wire, 0), ppm)
-    return found
+        ppm = traffic_.get(names.get(link.channel, ""), 0)
+        busy[wire] = max(busy.get(wire, 0), ppm)
+    return busy
 
 
 def _frames(box: Box) -> Iterator[str]:
@@ -95,7 +95,7 @@ def _frames(box: Box) -> Iterator[str]:
 
 
 def _wires(machine: Machine, box: Box, busy: dict[frozenset[int], int]) -> Iterator[str]:
-    said = []
+    shapes = []
     for wire, ppm in busy.items():
         names = [machine.stops[stop] for stop in sorted(wire)]
         (x1, y1), (x2, y2) = [[v * UNIT for v in box.points[name]] for name in names]
@@ -104,8 +104,8 @@ def _wires(machine: Machine, box: Box, busy: dict[frozenset[int], int]) -> Itera
         yield _node("line", title, class_=kind, x1=x1, y1=y1, x2=x2, y2=y2, stroke_width=width)
         if ppm >= SAID and len(busy) < MANY:
             at = {"x": (x1 + x2) / 2, "y": (y1 + y2) / 2 + 5}
-            said.append(_node("text", units.percent(ppm), class_="percent", **at))
-    yield from said
+            shapes.append(_node("text", units.percent(ppm), class_="percent", **at))
+    yield from shapes
 
 
 def _stops(machine: Machine, box: Box, used: set[int]) -> Iterator[str]:
@@ -132,12 +132,12 @@ def takings(machine: Machine, observed: Observed) -> str:
     if not counts:
         return ""
     cores = sorted({core for pair in counts for core in pair})
-    place, most = {core: n for n, core in enumerate(cores)}, max(counts.values())
+    position, most = {core: n for n, core in enumerate(cores)}, max(counts.values())
     side = max(5, min(30, 700 // len(cores)))
     size, step = side * len(cores), max(1, len(cores) * 14 // 700)
     parts = [_node("rect", class_="grid", x=0, y=0, width=size, height=size)]
     for (source, target), times in sorted(counts.items()):
-        at = {"x": place[target] * side, "y": place[source] * side}
+        at = {"x": position[target] * side, "y": position[source] * side}
         title = _title(f"core {target} took from core {source}: {times}")
         shade = 0.06 + 0.94 * times / most
         parts.append(_node("rect", title, **at, width=side, height=side, fill_opacity=shade))

@@ -15,29 +15,29 @@ from uncore.study.explore import Exploration
 from uncore.study.whatif import WhatIf
 
 
-def of_comparison(path: Path, found: Comparison, command: str) -> None:
-    low, mean, high = found.ratio_min, found.ratio_mean, found.ratio_max
-    about = f"Ratio {low:.3g} to {high:.3g}, geometric mean {mean:.3g}. {found.common}"
-    drawn = figure([compare.panel(found)]) if len(found.rows) > 1 else ""
-    (title, rows, columns), *parts = compare.tables(found)
+def of_comparison(path: Path, comparison: Comparison, command: str) -> None:
+    low, mean, high = comparison.ratio_min, comparison.ratio_mean, comparison.ratio_max
+    about = f"Ratio {low:.3g} to {high:.3g}, geometric mean {mean:.3g}. {comparison.common}"
+    drawn = figure([compare.panel(comparison)]) if len(comparison.rows) > 1 else ""
+    (title, rows, columns), *parts = compare.tables(comparison)
     curve = Section("Both, and their ratio", drawn + table(rows, columns), title)
     more = [
         Section(title[0].upper() + title[1:], table(rows, columns))
         for title, rows, columns in parts
     ]
-    write(path, f"{found.b} over {found.a}", about, [curve, *more, again(command)])
+    write(path, f"{comparison.b} over {comparison.a}", about, [curve, *more, again(command)])
 
 
-def of_whatif(path: Path, found: WhatIf, command: str) -> None:
-    rows = found.to_rows()
-    panel = whatif.panel(found)
+def of_whatif(path: Path, effects: WhatIf, command: str) -> None:
+    rows = effects.to_rows()
+    panel = whatif.panel(effects)
     drawn = figure([panel]) if isinstance(panel, Bars) and panel.values else ""
     ranked = [{"rank": n, **row} for n, row in enumerate(rows, 1)]
     columns = [Column("", "rank", str), Column("command", "run", left=True)]
     sections = [
         Section("What each number of the machine does", drawn, "A fifth less and a fifth more."),
         *(
-            Section(title, table(some, whatif.COLUMNS), whatif.of_chance(found))
+            Section(title, table(some, whatif.COLUMNS), whatif.of_chance(effects))
             for title, some in whatif.halves(ranked)
         ),
         Section("The run of each change", table(ranked, columns)),
@@ -45,28 +45,29 @@ def of_whatif(path: Path, found: WhatIf, command: str) -> None:
     ]
     write(
         path,
-        f"What if: {whatif.job(found)}",
+        f"What if: {whatif.job(effects)}",
         "Every row is an exact run with one change.",
         sections,
     )
 
 
-def of_exploration(path: Path, found: Exploration, command: str) -> None:
-    rows, columns = explore.front_of(found)
-    drawn = figure(explore.panels(found)) if found.front else ""
-    runs = [{"design": str(n), "run": run} for n, run in explore.commands(found)]
+def of_exploration(path: Path, exploration: Exploration, command: str) -> None:
+    rows, columns = explore.front_of(exploration)
+    drawn = figure(explore.panels(exploration)) if exploration.front else ""
+    runs = [{"design": str(n), "run": run} for n, run in explore.commands(exploration)]
     named = [Column("design", "design", left=True), Column("command", "run", left=True)]
     about = "Filled: on the front. Hollow: allowed. Grey: past a bound."
     sections = [
-        Section("Designs on the front", table(rows, columns), explore.counted(found)),
+        Section("Designs on the front", table(rows, columns), explore.counted(exploration)),
         Section("All designs", drawn, about),
         Section("The runs behind the front", table(runs, named)),
         again(command),
     ]
     objectives = "; ".join(
-        f"{'most' if one.most else 'least'} {one.words}" for one in found.plan.objectives
+        f"{'most' if objective.most else 'least'} {objective.words}"
+        for objective in exploration.plan.objectives
     )
-    write(path, f"Explored: {found.plan.title}", objectives, sections)
+    write(path, f"Explored: {exploration.plan.title}", objectives, sections)
 
 
 def again(command: str) -> Section:

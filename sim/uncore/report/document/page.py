@@ -39,22 +39,21 @@ def _place(head: str) -> str:
     return re.sub(r"\W+", "-", head.lower())
 
 
-def _section(one: Section) -> str:
-    about = f"<p>{prose(one.about)}</p>" if one.about else ""
-    return (
-        f'<section id="{_place(one.head)}"><h2>{escape(one.head)}</h2>{about}\n{one.body}</section>'
-    )
+def _section(section: Section) -> str:
+    about = f"<p>{prose(section.about)}</p>" if section.about else ""
+    head = f"<h2>{escape(section.head)}</h2>"
+    return f'<section id="{_place(section.head)}">{head}{about}\n{section.body}</section>'
 
 
 def prose(text: str) -> str:
-    """As the pages of docs/ write it: `words` of a file or command; a link is its words, because
-    the page that it names is not in the report."""
+    """Prose of docs/ as HTML: `words` of a file or command; a link becomes its words, because the
+    page that it names is not in the report."""
     linked = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", escape(text))
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", linked)
 
 
 def table(rows: Sequence[Row], columns: Sequence[Column]) -> str:
-    """As `emit` prints it: columns in which nothing is known are left out."""
+    """The table that `emit` prints, as HTML; empty columns are left out."""
     if not rows:
         return ""
     shown, lines = cells(rows, columns)
@@ -81,7 +80,7 @@ def _side(column: Column) -> str:
 
 
 def figure(panels: Sequence[Panel]) -> str:
-    """As `--plot` draws them."""
+    """The panels as `--plot` draws them."""
     if not panels:
         return ""
     with tempfile.TemporaryDirectory() as folder:

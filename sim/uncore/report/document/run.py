@@ -52,7 +52,7 @@ def of_run(
     result, job = shown[0]
     title = f"{job.program.name} on {job.machine.name}"
     about = f"{job.program.summary}. Threads {', '.join(map(str, job.threads))}."
-    all_ = [one for one, _ in shown]
+    all_ = [section for section, _ in shown]
     write(
         path,
         title,
@@ -83,7 +83,7 @@ def _curve(results: Sequence[Result]) -> list[Section]:
 
 
 def _point(result: Result, job: Job, engine_options: EngineOptions) -> list[Section]:
-    """Of the largest thread count, the median repeat."""
+    """The sections of the median repeat at the largest thread count."""
     point = repeats(result)[-1].median
     at = f"{point.threads} threads{point.by_seed.replace(' with --seed', ', seed')}"
     sections = [Section("The machine, and traffic", traffic(job, point), _traffic(point, at))]
@@ -145,7 +145,7 @@ def _cells(job: Job, engine_options: EngineOptions, at: str) -> Section:
 
 def _again(results: Sequence[Result], command: str) -> Section:
     host = results[0].host
-    hashes = "".join(f"<li><code>{escape(repr(one))}</code></li>" for one in results)
+    hashes = "".join(f"<li><code>{escape(repr(result))}</code></li>" for result in results)
     body = (
         f"<pre>{escape(command)}</pre><ul>{hashes}</ul><p>uncore {escape(host.uncore)}, engine"
         f" {escape(host.engine)}, {escape(host.started)}, {escape(host.cpu)}.</p>"

@@ -25,9 +25,10 @@ def annotated(program: Program, observed: Observed, point: Point) -> str:
             for n, amount in enumerate((use.critical_ps / 1000, use.waited_ps / 1000, use.misses)):
                 seen[n] += amount / ops
     weight = {
-        name: -sum(one[0] + one[1] / 1e3 for one in lines.values()) for name, lines in costs.items()
+        name: -sum(cost[0] + cost[1] / 1e3 for cost in lines.values())
+        for name, lines in costs.items()
     }
-    most = max((one[0] for lines in costs.values() for one in lines.values()), default=0.0)
+    most = max((cost[0] for lines in costs.values() for cost in lines.values()), default=0.0)
     order = sorted(costs, key=weight.__getitem__)
     return "\n".join(_file(program, name, costs[name], max(most, 1e-9)) for name in order)
 
@@ -64,5 +65,5 @@ def _text(program: Program, name: str) -> list[str]:
     except UserError:  # an ELF alone does not have it
         return []
     places: list[Path] = [source.parent, source.parent.parent]
-    found = next((place / name for place in places if (place / name).is_file()), None)
-    return found.read_text(errors="replace").splitlines() if found else []
+    path = next((folder / name for folder in places if (folder / name).is_file()), None)
+    return path.read_text(errors="replace").splitlines() if path else []

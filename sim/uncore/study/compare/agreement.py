@@ -83,7 +83,7 @@ def compare(
     for name in engines:
         engine.usable(name, probes, engine_options)
     jobs = [dataclasses.replace(job, engine=name) for name in engines]
-    ran = [engine.run(one, probes, tick, engine_options) for one in jobs]
+    ran = [engine.run(point, probes, tick, engine_options) for point in jobs]
     a, b = (log.frame(fields["observed"]["log"]) for fields in ran)
     shared = (ran[0].keys() & ran[1].keys()) - NEVER_COMPARED
     outcome = {name: (ran[0][name], ran[1][name]) for name in sorted(shared)}
@@ -104,14 +104,14 @@ def first(a: polars.DataFrame, b: polars.DataFrame) -> Difference | None:
     timely = (polars.when(differs[name]).then(_earlier(name)) for name in TIMES)
     any_of_it = polars.when(polars.any_horizontal(differs.values())).then(_earlier("open"))
     when = polars.coalesce(polars.min_horizontal(timely), any_of_it)
-    found = both.with_columns(when.alias("when")).filter(polars.col("when").is_not_null())
-    if found.is_empty():
+    differing = both.with_columns(when.alias("when")).filter(polars.col("when").is_not_null())
+    if differing.is_empty():
         return None
-    name = found.sort("when", *NAME).row(0, named=True)
+    name = differing.sort("when", *NAME).row(0, named=True)
     records = [_record(table, name) for table in (a, b)]
-    known = next(record for record in records if record)
+    present = next(record for record in records if record)
     before = a.join(b, on=a.columns[1:], how="semi").filter(
-        polars.col("line") == known["line"], polars.col("request") < known["request"]
+        polars.col("line") == present["line"], polars.col("request") < present["request"]
     )
     return Difference(
         a=records[0],
@@ -128,5 +128,5 @@ def _earlier(name: str) -> polars.Expr:
 
 
 def _record(table: polars.DataFrame, name: dict[str, Any]) -> dict[str, Any] | None:
-    found = table.filter(*(polars.col(column) == name[column] for column in NAME))
-    return None if found.is_empty() else found.row(0, named=True)
+    matches = table.filter(*(polars.col(column) == name[column] for column in NAME))
+    return None if matches.is_empty() else matches.row(0, named=True)

@@ -95,7 +95,7 @@ def crosscheck(
     """The job on each engine, one point after the other, so that host seconds compare."""
     for name in engines:
         engine.usable(name, engine_options=engine_options)
-    found = []
+    crossed = []
     for threads in job.threads:
         sides = []
         for name in engines:
@@ -106,11 +106,11 @@ def crosscheck(
                 raise KeyboardInterrupt
             sides.append(Side(name, result.outcome.points[0], result.host.seconds[0]))
             done()
-        found.append(Crossed(threads, tuple(sides)))
-    return found
+        crossed.append(Crossed(threads, tuple(sides)))
+    return crossed
 
 
 def reasons(engines: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Why an engine's times differ from the model's, by engine."""
-    known = {name: getattr(engine.load(name), "DIFFERS", ()) for name in engines}
-    return {name: words for name, words in known.items() if words}
+    by_engine = {name: getattr(engine.load(name), "DIFFERS", ()) for name in engines}
+    return {name: words for name, words in by_engine.items() if words}

@@ -91,9 +91,9 @@ def compare(a: Result, b: Result, seen: Sequence[Observed] = ()) -> Comparison:
         seeds=sorted({*a.job.get("seeds", []), *b.job.get("seeds", [])}),
         threads=last_a.threads,
         classes=_parts(last_a, last_b, _classes(last_a), _classes(last_b)),
-        lines=_most(_parts(last_a, last_b, *(_lines(*one) for one in points))),
-        waits=_most(_times(last_a, last_b, [_waited(one) for one in seen])),
-        path=_most(_times(last_a, last_b, [_critical(one) for one in seen])),
+        lines=_most(_parts(last_a, last_b, *(_lines(*side) for side in points))),
+        waits=_most(_times(last_a, last_b, [_waited(side) for side in seen])),
+        path=_most(_times(last_a, last_b, [_critical(side) for side in seen])),
     )
 
 
@@ -116,7 +116,7 @@ def _ratio(a: Repeats, b: Repeats) -> Ratio:
     """The slowest of one over the fastest of the other is the least that the ratio can be."""
     of_a, of_b = rate(a.median), rate(b.median)
     (a_min, a_max), (b_min, b_max) = a.ends, b.ends
-    known = a_min is not None or b_min is not None
+    has_spread = a_min is not None or b_min is not None
     low, high = (b_min or of_b) / (a_max or of_a), (b_max or of_b) / (a_min or of_a)
     return Ratio(
         threads=a.threads,
@@ -127,19 +127,19 @@ def _ratio(a: Repeats, b: Repeats) -> Ratio:
         b_min=b_min,
         b_max=b_max,
         ratio=of_b / of_a,
-        ratio_min=low if known else None,
-        ratio_max=high if known else None,
+        ratio_min=low if has_spread else None,
+        ratio_max=high if has_spread else None,
     )
 
 
 def _names(a: Result, b: Result) -> tuple[str, str, str]:
     """What tells them apart, and what they share; every setting that differs is named."""
-    one, other = _settings(a), _settings(b)
-    differ = [k for k in {**one, **other} if one.get(k) != other.get(k)] or ["workload"]
-    common = [one["workload"], one["machine"]]
+    mine, theirs = _settings(a), _settings(b)
+    differ = [k for k in {**mine, **theirs} if mine.get(k) != theirs.get(k)] or ["workload"]
+    common = [mine["workload"], mine["machine"]]
     return (
-        " ".join(_setting(k, one) for k in differ),
-        " ".join(_setting(k, other) for k in differ),
+        " ".join(_setting(k, mine) for k in differ),
+        " ".join(_setting(k, theirs) for k in differ),
         " on ".join(v for k, v in zip(("workload", "machine"), common, strict=True)
                     if k not in differ),
     )  # fmt: skip
@@ -185,14 +185,14 @@ def _lines(point: Point, seen: Observed | None) -> Counts:
 
 
 def _waited(seen: Observed) -> Counter[str]:
-    """By object; what was waited for it outside the region of interest is that of OTHERS."""
-    waited = Counter({one.name: one.waited_ps for one in seen.objects})
+    """Waiting by object; that outside the region of interest belongs to OTHERS."""
+    waited = Counter({object_.name: object_.waited_ps for object_ in seen.objects})
     return waited + Counter({OTHERS: seen.waited_ps - waited.total()})
 
 
 def _critical(seen: Observed) -> Counter[str]:
     path = seen.path_ps if isinstance(seen.path_ps, int) else 0
-    critical = Counter({one.name: one.critical_ps for one in seen.objects})
+    critical = Counter({object_.name: object_.critical_ps for object_ in seen.objects})
     return critical + Counter({BETWEEN: path - critical.total()})
 
 
@@ -207,11 +207,11 @@ def _times(a: Point, b: Point, of_both: Sequence[Counter[str]]) -> list[Part] | 
 def _parts(a: Point, b: Point, of_a: Counts, of_b: Counts) -> list[Part] | None:
     if of_a is None or of_b is None:
         return None
-    found = []
+    parts = []
     for name in {**of_a, **of_b}:
         per_op = of_a.get(name, 0) / max(a.ops, 1), of_b.get(name, 0) / max(b.ops, 1)
-        found.append(Part(name, *per_op, per_op[1] - per_op[0]))
-    return sorted(found, key=lambda part: -abs(part.difference))
+        parts.append(Part(name, *per_op, per_op[1] - per_op[0]))
+    return sorted(parts, key=lambda part: -abs(part.difference))
 
 
 def _most(parts: list[Part] | None) -> list[Part] | None:

@@ -62,43 +62,45 @@ class Exploration(Framed):
     def front(self) -> list[Tried]:
         """What no other allowed design beats in one objective and equals in all others; best in the
         first objective first, and of equal ones the one tried first."""
-        signs = [-1 if one.most else 1 for one in self.plan.objectives]
+        signs = [-1 if tried.most else 1 for tried in self.plan.objectives]
         costs: dict[tuple[float, ...], Tried] = {}
-        for one in self.tried:
-            if one.found and one.allowed:
-                values = zip(signs, one.found.objectives, strict=True)
-                costs.setdefault(tuple(sign * value for sign, value in values), one)
+        for tried in self.tried:
+            if tried.found and tried.allowed:
+                values = zip(signs, tried.found.objectives, strict=True)
+                costs.setdefault(tuple(sign * value for sign, value in values), tried)
         best = [cost for cost in costs if not any(_beats(other, cost) for other in costs)]
         return [costs[cost] for cost in sorted(best)]
 
     @property
     def results(self) -> Results:
         """The runs behind the front."""
-        return Results(result for one in self.front for result in one.results.values())
+        return Results(result for tried in self.front for result in tried.results.values())
 
     def __repr__(self) -> str:
         return f"<{self.plan.title}: {len(self.tried)} designs, {len(self.front)} on the front>"
 
     def to_rows(self) -> list[dict[str, Any]]:
         """A row for each design."""
-        front = {one.number for one in self.front}
+        front = {tried.number for tried in self.front}
         return [
             {
-                "design": one.number,
-                **one.design,
-                **{name: value for name, value in one.known.items() if name not in one.design},
-                **dict(zip(self._goals, one.found.objectives if one.found else (), strict=False)),
-                "allowed": one.allowed,
-                "front": one.number in front,
-                "refused": one.refused,
-                "runs": [shlex.join(words) for words in one.words.values()],
+                "design": tried.number,
+                **tried.design,
+                **{name: value for name, value in tried.known.items() if name not in tried.design},
+                **dict(
+                    zip(self._goals, tried.found.objectives if tried.found else (), strict=False)
+                ),
+                "allowed": tried.allowed,
+                "front": tried.number in front,
+                "refused": tried.refused,
+                "runs": [shlex.join(words) for words in tried.words.values()],
             }
-            for one in self.tried
+            for tried in self.tried
         ]
 
     @property
     def _goals(self) -> list[str]:
-        return [one.words for one in self.plan.objectives]
+        return [objective.words for objective in self.plan.objectives]
 
 
 def _beats(one: Sequence[float], other: Sequence[float]) -> bool:
@@ -143,12 +145,12 @@ class _Batch:
         self._designs = designs
         self._jobs: list[dict[str, tuple[Job, Sequence[str]]]] = []
         self._refused: dict[int, str] = {}  # by place in the batch
-        for place, design in enumerate(designs):
+        for number, design in enumerate(designs):
             jobs: dict[str, tuple[Job, Sequence[str]]] = {}
             try:
                 jobs = {name: (job, words) for name, job, words in plan.jobs(design)}
             except UserError as error:
-                self._refused[place] = str(error)
+                self._refused[number] = str(error)
             self._jobs.append(jobs)
         self._results: dict[int, Result] = {}  # by the job's identity
         self._traffic: dict[Any, Traffic] = {}
@@ -174,25 +176,25 @@ class _Batch:
         self._results = {id(job): result for job, result in zip(jobs, results, strict=True)}
 
     def _wrong(self, job: Job, error: GuestError) -> None:
-        for place, by_name in enumerate(self._jobs):
-            if any(one.machine is job.machine for one, _ in by_name.values()):
-                self._refused.setdefault(place, str(error))
+        for number, by_name in enumerate(self._jobs):
+            if any(own.machine is job.machine for own, _ in by_name.values()):
+                self._refused.setdefault(number, str(error))
 
     def tried(self) -> Iterator[Tried]:
         for place, (design, jobs) in enumerate(zip(self._designs, self._jobs, strict=True)):
-            words = {name: said for name, (_, said) in jobs.items()}
+            words = {name: command for name, (_, command) in jobs.items()}
             results = {name: self._results[id(job)] for name, (job, _) in jobs.items()}
             number, refused = self._before + place + 1, self._refused.get(place, "")
             failures = [
-                f for one in results.values() for point in one.points for f in point.failures
+                f for result in results.values() for point in result.points for f in point.failures
             ]
             if refused or failures:
                 yield Tried(number, design, words, results, refused=refused or failures[0])
                 continue
             known = self._known(design, jobs)
             found = Found(
-                [one.formula.value(known) for one in self._plan.objectives],
-                [one.excess(known) for one in self._plan.constraints],
+                [result.formula.value(known) for result in self._plan.objectives],
+                [result.excess(known) for result in self._plan.constraints],
             )
             yield Tried(number, design, words, results, known, found)
 
@@ -200,14 +202,14 @@ class _Batch:
         self, design: Design, jobs: Mapping[str, tuple[Job, Sequence[str]]]
     ) -> dict[str, float | str]:
         machine = next(iter(jobs.values()))[0].machine
-        known: dict[str, float | str] = {**figures.of_machine(machine), **self._plan.known(design)}
+        values: dict[str, float | str] = {**figures.of_machine(machine), **self._plan.known(design)}
         for name, (job, _) in jobs.items():
             traffic = {point.seed: self._traffic[_which(point)] for point in job.points()}
             of_run = figures.of_run(job, self._results[id(job)], traffic, self._plan.written)
-            known |= {f"{name}.{figure}": value for figure, value in of_run.items()}
+            values |= {f"{name}.{figure}": value for figure, value in of_run.items()}
         for name, formula in self._plan.figures.items():
-            known[name] = formula.value(known)
-        return known
+            values[name] = formula.value(values)
+        return values
 
 
 def _which(point: Job) -> Any:

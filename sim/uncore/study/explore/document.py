@@ -126,9 +126,9 @@ class _Reader:
 
     def _wrong(self, what: str, keys: tuple[str, ...]) -> UserError:
         if unknown := UNKNOWN.fullmatch(what):
-            known = KEYS[keys[:1]]
+            allowed = KEYS[keys[:1]]
             keys = (*keys, unknown[1])
-            what = f"no such key.{nearest(unknown[1], known)} There are {', '.join(known)}"
+            what = f"no such key.{nearest(unknown[1], allowed)} There are {', '.join(allowed)}"
             if keys[0] == "choices":
                 what += '; a name with points stands in quotes, like "ccx.join.latency"'
         name = f"'{'.'.join(keys)}': " if keys else ""
@@ -136,9 +136,9 @@ class _Reader:
 
 
 KEYS = {
-    (): [one.encode_name for one in fields(Document)],
-    ("runs",): [one.encode_name for one in fields(Run)],
-    ("choices",): [one.encode_name for one in fields(Range)],
-    ("prices",): [one.encode_name for one in fields(Prices)],
-    ("search",): [one.encode_name for one in fields(Search)],
+    (): [field_.encode_name for field_ in fields(Document)],
+    ("runs",): [field_.encode_name for field_ in fields(Run)],
+    ("choices",): [field_.encode_name for field_ in fields(Range)],
+    ("prices",): [field_.encode_name for field_ in fields(Prices)],
+    ("search",): [field_.encode_name for field_ in fields(Search)],
 }

@@ -30,7 +30,7 @@ BYTE = 8
 def of_run(
     job: Job, result: Result, traffic: Mapping[Any, Traffic], written: Written
 ) -> dict[str, float]:
-    """Of the run of median throughput; `traffic`: of each, by its seed."""
+    """Figures of the run of median throughput; `traffic`: that of each run, by its seed."""
     point = repeats(result)[0].median
     ops = max(point.ops, 1)
     figures = {"throughput": 0.0, **_declared(point)}
@@ -61,9 +61,9 @@ def of_machine(machine: Machine) -> dict[str, float]:
 
 
 def _counts(machine: Machine, point: Point, traffic: Traffic) -> dict[str, dict[str, float]]:
-    """By kind, and by level or class of distance; 0 where nothing came from."""
+    """Counts by kind, and by level or class of distance; 0 where nothing came from."""
     levels = machine.levels[:-1]
-    stored = dict.fromkeys(f"{one.level} data" for one in machine.resolvers)
+    stored = dict.fromkeys(f"{resolver.level} data" for resolver in machine.resolvers)
     lines = dict.fromkeys((*levels, *stored, "memory"), 0.0) | (point.transfers or {})
     short, long = (_bytes(machine, kind) * BYTE for kind in ("control", "data"))
     pairs = {level: traffic.get(level, (0, 0)) for level in levels if level != "core"}
@@ -75,7 +75,7 @@ def _counts(machine: Machine, point: Point, traffic: Traffic) -> dict[str, dict[
 
 
 def _bytes(machine: Machine, kind: str) -> int:
-    return next(size(one.text) for one in machine.numbers if one.key == f"messages.{kind}")
+    return next(size(number.text) for number in machine.numbers if number.key == f"messages.{kind}")
 
 
 def _cost(written: Written, kind: str, counts: Mapping[str, float]) -> float:
@@ -89,5 +89,5 @@ def _cost(written: Written, kind: str, counts: Mapping[str, float]) -> float:
 
 
 def _word(name: str) -> str:
-    """As a formula can write it."""
+    """The name as a formula can write it."""
     return re.sub(r"\W", "_", name)

@@ -42,54 +42,54 @@ class Formula:
     tree: ast.expr
 
     @classmethod
-    def read(cls, words: str, place: str) -> Formula:
+    def read(cls, words: str, position: str) -> Formula:
         try:
             tree = ast.parse(words.strip()[:LONGEST], mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            raise _no_formula(place, words) from None
+            raise _no_formula(position, words) from None
         if len(words) > LONGEST or not all(map(_allowed, _parts(tree))):
-            raise _no_formula(place, words)
-        return cls(place, words.strip(), tree)
+            raise _no_formula(position, words)
+        return cls(position, words.strip(), tree)
 
     @property
     def names(self) -> set[str]:
         return {_name(part) for part in _parts(self.tree) if isinstance(part, _NAMES)}
 
-    def value(self, known: Known) -> float:
+    def value(self, values: Known) -> float:
         try:
-            return float(self._value(self.tree, known))
+            return float(self._value(self.tree, values))
         except (ArithmeticError, ValueError) as error:
             raise UserError(f"{self.place}: '{self.words}': {error}") from None
 
-    def _value(self, part: ast.expr, known: Known) -> float:
+    def _value(self, part: ast.expr, values: Known) -> float:
         match part:
             case ast.Constant():
                 return float(part.value)  # type: ignore[arg-type]
             case ast.BinOp():
-                one, other = self._value(part.left, known), self._value(part.right, known)
-                return BINARY[type(part.op)](one, other)
+                left, right = self._value(part.left, values), self._value(part.right, values)
+                return BINARY[type(part.op)](left, right)
             case ast.UnaryOp():
-                return -self._value(part.operand, known)
+                return -self._value(part.operand, values)
             case ast.Call():
-                return CALLS[_name(part.func)](*(self._value(one, known) for one in part.args))
-        return self._known(_name(part), known)
+                return CALLS[_name(part.func)](*(self._value(left, values) for left in part.args))
+        return self._known(_name(part), values)
 
-    def _known(self, name: str, known: Known) -> float:
-        value = known.get(name)
+    def _known(self, name: str, values: Known) -> float:
+        value = values.get(name)
         if isinstance(value, str):
             raise UserError(f"{self.place}: '{self.words}': {name} is '{value}', not a number")
         if value is None:
             raise UserError(
-                f"{self.place}: '{self.words}': nothing is called '{name}'.{nearest(name, known)}"
-                f" There are {', '.join(sorted(known))}"
+                f"{self.place}: '{self.words}': nothing is called '{name}'.{nearest(name, values)}"
+                f" There are {', '.join(sorted(values))}"
             )
         return value
 
 
-def _no_formula(place: str, words: str) -> UserError:
+def _no_formula(position: str, words: str) -> UserError:
     return UserError(
-        f"{place}: '{words[:60]}': expected a formula of numbers, names, + - * / **, min(a, b) and"
-        " max(a, b), like ccx * 6 + 1.1 * cores"
+        f"{position}: '{words[:60]}': expected a formula of numbers, names, + - * / **, min(a, b)"
+        " and max(a, b), like ccx * 6 + 1.1 * cores"
     )
 
 
@@ -141,21 +141,21 @@ class Template:
     formulas: Mapping[str, Formula]
 
     @classmethod
-    def read(cls, words: str, place: str) -> Template:
-        return cls(words, {text: Formula.read(text, place) for text in BRACES.findall(words)})
+    def read(cls, words: str, position: str) -> Template:
+        return cls(words, {text: Formula.read(text, position) for text in BRACES.findall(words)})
 
     @property
     def names(self) -> set[str]:
         return {name for formula in self.formulas.values() for name in formula.names}
 
-    def text(self, known: Known) -> str:
-        def said(match: re.Match[str]) -> str:
-            word = known.get(match[1].strip())
+    def text(self, values: Known) -> str:
+        def filled(match: re.Match[str]) -> str:
+            word = values.get(match[1].strip())
             if isinstance(word, str):
                 return word
-            return f"{self.formulas[match[1]].value(known):.10g}"
+            return f"{self.formulas[match[1]].value(values):.10g}"
 
-        return BRACES.sub(said, self.words)
+        return BRACES.sub(filled, self.words)
 
 
 @dataclass(frozen=True)
@@ -165,14 +165,14 @@ class Constraint:
     more: Formula
 
     @classmethod
-    def read(cls, words: str, place: str) -> Constraint:
+    def read(cls, words: str, position: str) -> Constraint:
         match = COMPARED.fullmatch(words)
         if not match:
-            raise UserError(f"{place}: '{words}': expected a bound, like area <= 800")
-        sides = Formula.read(match[1], place), Formula.read(match[3], place)
+            raise UserError(f"{position}: '{words}': expected a bound, like area <= 800")
+        sides = Formula.read(match[1], position), Formula.read(match[3], position)
         less, more = sides if match[2] == "<=" else sides[::-1]
         return cls(words, less, more)
 
-    def excess(self, known: Known) -> float:
+    def excess(self, values: Known) -> float:
         """At most 0 where it is kept."""
-        return self.less.value(known) - self.more.value(known)
+        return self.less.value(values) - self.more.value(values)

@@ -56,13 +56,13 @@ class Run:
     parameters: Mapping[str, Template]
 
     def values(self, design: Design, known: Known) -> dict[str, str]:
-        """Of its parameters: those of all workloads, and its own."""
+        """Values of its parameters: those of all workloads, and its own."""
         common = {
             key.removeprefix(PARAMETER): value
             for key, value in design.items()
             if key.startswith(PARAMETER)
         }
-        return common | {key: one.text(known) for key, one in self.parameters.items()}
+        return common | {key: template.text(known) for key, template in self.parameters.items()}
 
 
 @dataclass(frozen=True)
@@ -120,19 +120,21 @@ class Plan:
 
     def jobs(self, design: Design) -> Iterator[tuple[str, Job, tuple[str, ...]]]:
         """Name, job, and the words of `uncore run` that repeat it."""
-        said, known = self.written.values, self.known(design)
-        machine = self.machine.text(known)
-        numbers = {key: one.text(known) for key, one in self.numbers.items()}
+        document, values = self.written.values, self.known(design)
+        machine = self.machine.text(values)
+        numbers = {key: template.text(values) for key, template in self.numbers.items()}
         numbers |= {key: value for key, value in design.items() if _of_machine(key)}
         chosen = ((OPTIONS[word], value) for word, value in design.items() if word in OPTIONS)
-        policies: Any = {one.name: one.form.read(one.flag, value) for one, value in chosen}
-        policies["seeds"] = tuple(range(said.seed, said.seed + said.repeat))
+        policies: Any = {
+            option.name: option.form.read(option.flag, value) for option, value in chosen
+        }
+        policies["seeds"] = tuple(range(document.seed, document.seed + document.repeat))
         first: Job | None = None
         for name, run in self.runs.items():
             if first is None:
                 first = make_job(machine, run.program, [run.threads], overrides=numbers, **policies)
             job = replace(first, program=run.program, threads=(run.threads,))
-            job = job.given(run.values(design, known))
+            job = job.given(run.values(design, values))
             yield name, job, repeating.words(machine, run.workload, job)
 
     def _refuse_idle(self) -> None:
@@ -142,7 +144,7 @@ class Plan:
                 f"{self.written.file}: nothing to look for: write maximise = [...] or minimise ="
                 f' [...], of such as "{next(iter(self.runs))}.throughput"'
             )
-        used = {name for one in self._readers() for name in one.names}
+        used = {name for formula in self._readers() for name in formula.names}
         for choice in self.choices:
             name = choice.name
             decides = name in OPTIONS or _of_machine(name) or name.startswith(PARAMETER)
@@ -155,9 +157,11 @@ class Plan:
 
     def _readers(self) -> list[Template | Formula]:
         """All that may name a choice."""
-        own = [one for run in self.runs.values() for one in run.parameters.values()]
-        sides = [side for one in self.constraints for side in (one.less, one.more)]
-        goals = [one.formula for one in self.objectives]
+        own = [parameter for run in self.runs.values() for parameter in run.parameters.values()]
+        sides = [
+            side for parameter in self.constraints for side in (parameter.less, parameter.more)
+        ]
+        goals = [parameter.formula for parameter in self.objectives]
         return [self.machine, *self.numbers.values(), *own, *self.figures.values(), *sides, *goals]
 
 
@@ -170,25 +174,25 @@ def _templates(written: Written, values: Mapping[str, Value], *at: str) -> dict[
 
 
 def _run(written: Written, name: str) -> Run:
-    said = written.values.runs[name]
+    document = written.values.runs[name]
     try:
-        program = find_program(said.workload)
-        program.canonical({key: v for key, v in said.set.items() if "{" not in str(v)})
+        program = find_program(document.workload)
+        program.canonical({key: v for key, v in document.set.items() if "{" not in str(v)})
     except UserError as error:
         raise UserError(f"{written.at('runs', name)}: {error}") from None
-    parameters = _templates(written, said.set, "runs", name, "set")
-    return Run(program, said.workload, said.threads or written.values.threads, parameters)
+    parameters = _templates(written, document.set, "runs", name, "set")
+    return Run(program, document.workload, document.threads or written.values.threads, parameters)
 
 
 def _choice(written: Written, name: str, values: Sequence[Value] | Range) -> Choice:
-    place = written.at("choices", name)
+    position = written.at("choices", name)
     if not isinstance(values, Range):
         texts = tuple(dict.fromkeys(str(value) for value in values))
         return Choice(name, texts)
     if values.step is None:
-        return Choice(name, (), between(place, values.from_, values.to))
-    low, high = between(place, values.from_, values.to)
-    step, _ = between(place, values.step, values.to)
+        return Choice(name, (), between(position, values.from_, values.to))
+    low, high = between(position, values.from_, values.to)
+    step, _ = between(position, values.step, values.to)
     count = int((high.amount - low.amount) / step.amount + 1e-9)
     texts = tuple(str(Quantity(low.amount + n * step.amount, low.unit)) for n in range(count + 1))
     return Choice(name, texts)

@@ -28,24 +28,28 @@ class Quantity(NamedTuple):
 
 
 def number(value: str) -> float | str:
-    found = _quantity(value)
-    if found is None:
+    quantity = _quantity(value)
+    if quantity is None:
         return value
-    if found.unit in TIME:
-        return found.amount * TIME[found.unit] / TIME["ns"]
-    return found.amount * SIZE[found.unit] / SIZE["MiB"] if found.unit in SIZE else found.amount
+    if quantity.unit in TIME:
+        return quantity.amount * TIME[quantity.unit] / TIME["ns"]
+    return (
+        quantity.amount * SIZE[quantity.unit] / SIZE["MiB"]
+        if quantity.unit in SIZE
+        else quantity.amount
+    )
 
 
-def between(place: str, low: object, high: object) -> tuple[Quantity, Quantity]:
+def between(position: str, low: object, high: object) -> tuple[Quantity, Quantity]:
     """Both of one unit, both above zero."""
     ends = _quantity(str(low)), _quantity(str(high))
-    one, other = ends
-    if one is None or other is None or one.unit != other.unit or not 0 < one[0] <= other[0]:
+    a, b = ends
+    if a is None or b is None or a.unit != b.unit or not 0 < a[0] <= b[0]:
         raise UserError(
-            f"{place}: {low} to {high}: expected two quantities above zero, of one unit, the"
+            f"{position}: {low} to {high}: expected two quantities above zero, of one unit, the"
             ' smaller first, like { from = "5ns", to = "40ns", step = "5ns" }'
         )
-    return one, other
+    return a, b
 
 
 def _quantity(text: str) -> Quantity | None:

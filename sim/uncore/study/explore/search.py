@@ -26,7 +26,7 @@ STALE = 50  # draws in a row that were known: there is nothing new to be had
 
 
 class Found(NamedTuple):
-    """Of a design that could be run."""
+    """What is known of a design that could be run."""
 
     objectives: Sequence[float]
     excesses: Sequence[float]  # of constraints: at most 0 where they are kept
@@ -35,7 +35,7 @@ class Found(NamedTuple):
 class Searcher(Protocol):
     def ask(self, count: int) -> list[Design]: ...
 
-    def tell(self, design: Design, found: Found | None) -> None: ...
+    def tell(self, design: Design, score: Found | None) -> None: ...
 
 
 def searcher(plan: Plan) -> Searcher:
@@ -54,7 +54,7 @@ class Everything:
     def ask(self, count: int) -> list[Design]:
         return list(islice(self._rest, count))
 
-    def tell(self, design: Design, found: Found | None) -> None:
+    def tell(self, design: Design, score: Found | None) -> None:
         """Nothing follows from it."""
 
 
@@ -69,7 +69,7 @@ class Sampler:
         stale = 0
         while len(designs) < count and stale < STALE:
             trial = self._study.ask()
-            design = {one.name: _drawn(trial, one) for one in self._plan.choices}
+            design = {choice.name: _drawn(trial, choice) for choice in self._plan.choices}
             if tuple(design.values()) in self._asked:
                 self._study.tell(trial, state=_failed())
                 stale += 1
@@ -79,14 +79,14 @@ class Sampler:
             stale = 0
         return designs
 
-    def tell(self, design: Design, found: Found | None) -> None:
+    def tell(self, design: Design, score: Found | None) -> None:
         trial = self._asked[tuple(design.values())]
-        if found is None:
+        if score is None:
             self._study.tell(trial, state=_failed())
             return
-        for constraint, excess in zip(self._plan.constraints, found.excesses, strict=True):
+        for constraint, excess in zip(self._plan.constraints, score.excesses, strict=True):
             trial.set_constraint(constraint.words, excess)
-        self._study.tell(trial, list(found.objectives))
+        self._study.tell(trial, list(score.objectives))
 
 
 def _study(plan: Plan) -> Any:
@@ -104,7 +104,9 @@ def _study(plan: Plan) -> Any:
         multivariate=True,
         constant_liar=True,  # what is under way counts as bad, so that a batch is spread
     )
-    directions: Any = ["maximize" if one.most else "minimize" for one in plan.objectives]
+    directions: Any = [
+        "maximize" if objective.most else "minimize" for objective in plan.objectives
+    ]
     return optuna.create_study(sampler=sampler, directions=directions)
 
 

@@ -117,18 +117,20 @@ def _of_word(word: re.Match[str], call: re.Match[str] | None) -> Iterator[Weaken
             name = call[0].replace("thread", "signal")
             yield Weakening(SIGNAL, (Edit(call.start(), call.end(), name),))
         elif _fits(to, call[0] if call else ""):
-            said = prefix + SPELLED[prefix](to)
-            yield Weakening(to, (Edit(word.start(), word.end(), said),))
+            spelled = prefix + SPELLED[prefix](to)
+            yield Weakening(to, (Edit(word.start(), word.end(), spelled),))
 
 
 def _of_silence(word: re.Match[str], end: int) -> Iterator[Weakening]:
     """An order that is not said, and so is the strongest."""
     for to in WEAKER["seq_cst"]:
         if _fits(to, word[0]):
-            said = f", memory_order_{to}"
+            spelled = f", memory_order_{to}"
             if "compare" in word[0]:  # the order of a failure, which stores nothing
-                said += f", memory_order_{'acquire' if to.startswith('acq') else RELAXED}"
-            yield Weakening(to, (Edit(word.end(), word.end(), "_explicit"), Edit(end, end, said)))
+                spelled += f", memory_order_{'acquire' if to.startswith('acq') else RELAXED}"
+            yield Weakening(
+                to, (Edit(word.end(), word.end(), "_explicit"), Edit(end, end, spelled))
+            )
 
 
 def _fence_of_gcc(word: re.Match[str], end: int) -> Weakening:
@@ -147,8 +149,8 @@ def _fits(order: str, call: str) -> bool:
 
 def _short(name: str) -> str:
     """`fetch_add` of `atomic_fetch_add_explicit`."""
-    found = re.fullmatch(r"(?:__)?(?:c11_)?atomic_(\w+?)(?:_strong|_weak)?(?:_explicit|_n)?", name)
-    return found[1].replace("compare_exchange", "cmpxchg").replace("_", " ") if found else name
+    match = re.fullmatch(r"(?:__)?(?:c11_)?atomic_(\w+?)(?:_strong|_weak)?(?:_explicit|_n)?", name)
+    return match[1].replace("compare_exchange", "cmpxchg").replace("_", " ") if match else name
 
 
 def _call_around(words: Words, at: int) -> re.Match[str] | None:

@@ -46,17 +46,17 @@ def questions(source: Source, alone: bool) -> list[Question]:
 
 
 def answers(
-    source: Source, asked: Sequence[Question], trials: Trials, cores: int
+    source: Source, questions: Sequence[Question], trials: Trials, cores: int
 ) -> Iterator[tuple[int, list[Answer]]]:
     """Each question's number with its answers; one for each weakening that was tried."""
-    yield from pool.finished(partial(_answered, source, trials), list(enumerate(asked)), cores)
+    yield from pool.finished(partial(_answered, source, trials), list(enumerate(questions)), cores)
 
 
 def _answered(source: Source, trials: Trials, asked: Numbered) -> tuple[int, list[Answer]]:
     number, question = asked
     if isinstance(question, Place):
         return number, list(_alone(source, trials, question))
-    weakest = [(place, place.order.weaker[0]) for place in source.orders]
+    weakest = [(order, order.order.weaker[0]) for order in source.orders]
     program = source.compiled(weakest if question == AT_ONCE else [])
     assert program, "the weakest order is allowed everywhere"
     verdicts = (NEEDED, UNSEEN) if question == AT_ONCE else (FAILS, PASSES)
@@ -64,30 +64,30 @@ def _answered(source: Source, trials: Trials, asked: Numbered) -> tuple[int, lis
     return number, [_tried(program, trials, (question, 0, "", weakened), verdicts)]
 
 
-def _alone(source: Source, trials: Trials, place: Place) -> Iterator[Answer]:
-    where = f"{source.named(place.file)}:{place.order.line}"
+def _alone(source: Source, trials: Trials, order: Place) -> Iterator[Answer]:
+    where = f"{source.named(order.file)}:{order.order.line}"
     written = source.compiled([])
     assert written, "what the user wrote is compiled or refused, not skipped"
-    for weakening in place.order.weaker:
-        said = (where, place.order.column, place.order.says, weakening.to)
-        program = source.compiled([(place, weakening)])
+    for weakening in order.order.weaker:
+        row = (where, order.order.column, order.order.says, weakening.to)
+        program = source.compiled([(order, weakening)])
         if program is None:
             continue
         if code(program) == code(written):
-            yield Answer(*said, verdict=SAME, runs=0)
+            yield Answer(*row, verdict=SAME, runs=0)
             return
-        answer = _tried(program, trials, said, (NEEDED, UNSEEN))
+        answer = _tried(program, trials, row, (NEEDED, UNSEEN))
         yield answer
         if not answer.failure:
             return
 
 
 def _tried(
-    program: Program, trials: Trials, said: tuple[str, int, str, str], verdicts: tuple[str, str]
+    program: Program, trials: Trials, row: tuple[str, int, str, str], verdicts: tuple[str, str]
 ) -> Answer:
     failure = first_failure(program, trials)
     return Answer(
-        *said,
+        *row,
         verdict=verdicts[0 if failure else 1],
         runs=failure.seed if failure else trials.seeds,
         failure=failure,

@@ -26,8 +26,8 @@ from uncore.program import Program
 
 ORDER: Mapping[str, str] = {"core.order": "weak"}
 WATCHDOG = "1ms"
-# Of each program the settings that it has: little work; and more or less time inside and outside,
-# as what has come too early or too late shows only where something is done meanwhile.
+# Settings, where the program has them: little work; and more or less time inside and outside,
+# because what has come too early or too late shows only where something is done meanwhile.
 SMALL: Mapping[str, str] = {
     "ops": "20",
     "updates": "20",

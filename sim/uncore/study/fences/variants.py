@@ -56,7 +56,7 @@ class Source:
 
     @property
     def digest(self) -> str:
-        """Of all texts."""
+        """A digest of all texts."""
         return self._name_of(self.texts)
 
     def named(self, file: Path) -> str:
@@ -68,8 +68,8 @@ class Source:
 
     def compiled(self, weakened: Iterable[tuple[Place, Weakening]]) -> Program | None:
         edits: dict[Path, list[Edit]] = defaultdict(list)
-        for place, weakening in weakened:
-            edits[place.file].extend(weakening.edits)
+        for order, weakening in weakened:
+            edits[order.file].extend(weakening.edits)
         new = {file: orders.edited(self.texts[file], some) for file, some in edits.items()}
         folder = paths.CACHE / "fences" / self._name_of({**self.texts, **new})
         elf = folder / f"{self.main.stem}.elf"
@@ -82,8 +82,8 @@ class Source:
         return load(elf)
 
     def _name_of(self, texts: Mapping[Path, str]) -> str:
-        said = json.dumps({str(file): text for file, text in texts.items()})
-        return hashlib.sha256(said.encode()).hexdigest()[:12]
+        content = json.dumps({str(file): text for file, text in texts.items()})
+        return hashlib.sha256(content.encode()).hexdigest()[:12]
 
 
 def read(path: Path) -> Source:

@@ -24,12 +24,12 @@ def check(lesson: Lesson, program: str, parameters: Mapping[str, str]) -> list[B
         name: job(words.replace("{program}", program), parameters if "{program}" in words else None)
         for name, words in lesson.exercise.runs.items()
     }
-    known = figures(runs)
-    return [_bound(lesson, says, bound, known) for says, bound in lesson.exercise.must.items()]
+    values = figures(runs)
+    return [_bound(lesson, says, bound, values) for says, bound in lesson.exercise.must.items()]
 
 
-def _bound(lesson: Lesson, says: str, words: str, known: Mapping[str, float]) -> Bound:
+def _bound(lesson: Lesson, says: str, words: str, values: Mapping[str, float]) -> Bound:
     read = Constraint.read(words, f"docs/lessons/{lesson.name}.md")
-    less, more = read.less.value(known), read.more.value(known)
-    got, wanted = (less, more) if "<=" in words else (more, less)
-    return Bound(says, words, got, wanted, less <= more)
+    less, more = read.less.value(values), read.more.value(values)
+    got, limit = (less, more) if "<=" in words else (more, less)
+    return Bound(says, words, got, limit, less <= more)

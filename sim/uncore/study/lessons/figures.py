@@ -27,10 +27,10 @@ def job(words: str, parameters: Mapping[str, Any] | None = None) -> Job:
 
 
 def figures(runs: Mapping[str, Job]) -> dict[str, float]:
-    known: dict[str, float] = {}
+    values: dict[str, float] = {}
     for name, result in zip(runs, execute(list(runs.values())), strict=True):
-        known |= {f"{name}.{figure}": value for figure, value in _of(result.points[0]).items()}
-    return known
+        values |= {f"{name}.{figure}": value for figure, value in _of(result.points[0]).items()}
+    return values
 
 
 def _of(point: Point) -> dict[str, float]:
@@ -38,11 +38,11 @@ def _of(point: Point) -> dict[str, float]:
         raise GuestError(f"a self-check failed: {point.failures[0]}")
     if not point.ops:
         raise UserError("the program counts no operations; end each one with uc_op() as it began")
-    found = {
+    values = {
         "throughput": (point.throughput or 0) / 1e6,
         "lines": sum((point.transfers or {}).values()) / point.ops,
         "instructions": (point.instructions or 0) / point.ops,
     }
     if point.latency:
-        found |= {"p50": point.latency.p50 / 1000, "p99": point.latency.p99 / 1000}
-    return found if point.fairness is None else found | {"fairness": point.fairness}
+        values |= {"p50": point.latency.p50 / 1000, "p99": point.latency.p99 / 1000}
+    return values if point.fairness is None else values | {"fairness": point.fairness}

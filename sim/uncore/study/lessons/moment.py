@@ -18,7 +18,7 @@ REGISTER = "write"  # what an interrupt is
 
 
 def at(trace: Trace, name: str, moment: str) -> tuple[int, int]:
-    line = next((one for one in trace.lines if name in trace.name(one)), None)
+    line = next((number for number in trace.lines if name in trace.name(number)), None)
     if line is None:
         raise UserError(f"watch: no traced line is called '{name}'")
     messages = trace.tables["messages"]

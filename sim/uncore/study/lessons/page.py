@@ -60,7 +60,7 @@ def _prose(text: str) -> str:
 
 @singledispatch
 def shown(part: object, lesson: Lesson, folder: Path) -> str:
-    """As HTML."""
+    """The part as HTML."""
     return _prose(str(part))
 
 

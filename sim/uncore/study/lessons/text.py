@@ -100,8 +100,8 @@ def _parts(name: str, text: str) -> Iterator[Part]:
     yield pieces[0]
     for kind, block, after in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
         try:
-            found: Part = msgspec.toml.decode(block, type=KINDS[kind])
+            part: Part = msgspec.toml.decode(block, type=KINDS[kind])
         except (msgspec.DecodeError, ValueError) as error:
             raise UserError(f"docs/lessons/{name}.md: block '{kind}': {error}") from None
-        yield found
+        yield part
         yield after

@@ -54,16 +54,18 @@ def allowed(test: Litmus, tso: bool = False) -> frozenset[Outcome]:
 
 
 def _operations(number: int, thread: tuple[Access, ...]) -> list[Operation]:
-    found: list[Operation] = []
+    operations: list[Operation] = []
 
     def add(
         access: Access, loads: bool, stores: bool, *, links: tuple[Link, ...], **is_: bool
     ) -> None:
-        found.append(Operation(number, len(found), access, loads, stores, links=links, **is_))
+        operations.append(
+            Operation(number, len(operations), access, loads, stores, links=links, **is_)
+        )
 
     links: tuple[Link, ...] = ()
     for access in thread:
-        if found:
+        if operations:
             links = (*links, access.link)
         # One link an earlier operation: what stands anywhere between the two.
         if access.style.startswith("amo"):
@@ -83,14 +85,14 @@ def _operations(number: int, thread: tuple[Access, ...]) -> list[Operation]:
             add(access, False, True, links=links, atomic=True, paired=True)
         else:
             add(access, not access.store, access.store, links=links)
-    return found
+    return operations
 
 
 def _preserved(operations: list[Operation], a: Operation, b: Operation, tso: bool) -> bool:
     """Rules 1, 4 to 11 and 13: what does not depend on who read from whom."""
     between = b.links[a.position :]
     adjacent = len(between) == 1
-    next_ = next(one for one in operations if _follows(one, a))
+    next_ = next(operation for operation in operations if _follows(operation, a))
     return (
         (a.access.location == b.access.location and b.stores)  # 1
         or any(_fenced(link, a, b) for link in between)  # 4
@@ -143,7 +145,7 @@ def _total_orders(count: int, before: set[tuple[int, int]]) -> Iterator[tuple[in
 
 def _sources(operations: list[Operation], order: tuple[int, ...]) -> dict[int, int | None]:
     """The load value axiom: of the stores before the load in either order, the last in `order`."""
-    place = {op: when for when, op in enumerate(order)}
+    position = {op: when for when, op in enumerate(order)}
     source: dict[int, int | None] = {}
     for load, op in enumerate(operations):
         if not op.loads:
@@ -155,11 +157,11 @@ def _sources(operations: list[Operation], order: tuple[int, ...]) -> dict[int, i
             and other.access.location == op.access.location
             and store != load
             and (
-                place[store] < place[load]
+                position[store] < position[load]
                 or (other.thread == op.thread and other.position < op.position)
             )
         ]
-        source[load] = max(stores, key=place.__getitem__, default=None)
+        source[load] = max(stores, key=position.__getitem__, default=None)
     return source
 
 
@@ -167,16 +169,16 @@ def _forwards_rightly(
     operations: list[Operation], order: tuple[int, ...], source: dict[int, int | None]
 ) -> bool:
     """Rules 2, 3 and 12: what must be in program order because of who read from whom."""
-    place = {op: when for when, op in enumerate(order)}
+    position = {op: when for when, op in enumerate(order)}
     for b, store in source.items():
         second = operations[b]
         for a in range(b - second.position, b):
             first = operations[a]
             if store is not None and _depends(operations[store], first):  # 12
                 own = operations[store].thread == second.thread and store < b
-                if own and place[b] < place[a]:
+                if own and position[b] < position[a]:
                     return False
-            if first.access.location != second.access.location or place[a] < place[b]:
+            if first.access.location != second.access.location or position[a] < position[b]:
                 continue
             if first.atomic and store == a:  # 3
                 return False
@@ -200,17 +202,17 @@ def _is_atomic(
     operations: list[Operation], order: tuple[int, ...], source: dict[int, int | None]
 ) -> bool:
     """The atomicity axiom: no other hart's store between the LR's source and its SC."""
-    place = {op: when for when, op in enumerate(order)}
+    position = {op: when for when, op in enumerate(order)}
     for sc, op in enumerate(operations):
         if not op.paired:
             continue
         start = source[sc - 1]
-        since = -1 if start is None else place[start]
+        since = -1 if start is None else position[start]
         if any(
             other.stores
             and other.thread != op.thread
             and other.access.location == op.access.location
-            and since < place[number] < place[sc]
+            and since < position[number] < position[sc]
             for number, other in enumerate(operations)
         ):
             return False

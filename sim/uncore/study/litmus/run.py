@@ -22,7 +22,8 @@ from uncore.engine import native
 from uncore.errors import GuestError, UserError, nearest
 from uncore.execution import pool
 from uncore.execution.request import make_job
-from uncore.study.litmus import axioms, guest, shapes
+from uncore.study.litmus import axioms, guest
+from uncore.study.litmus import classics as shapes
 from uncore.study.litmus.events import Litmus, Outcome, spelled
 from uncore.topology import load
 

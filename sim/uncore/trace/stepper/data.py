@@ -68,8 +68,12 @@ def document(trace: Trace, command: str) -> dict[str, Any]:
         "lines": [[line, trace.name(line), _slices(places, machine, line)] for line in trace.lines],
         "harts": [[hart, machine.core_of(at)] for hart, at in enumerate(_placed(trace))],
         "operations": [
-            [one.hart, one.begin - trace.window.start, one.end - trace.window.start]
-            for one in trace.operations
+            [
+                operation.hart,
+                operation.begin - trace.window.start,
+                operation.end - trace.window.start,
+            ]
+            for operation in trace.operations
         ],
         "ways": places.ways(messages.iter_rows(named=True), trace.window.start),
         "columns": COLUMNS,
@@ -105,8 +109,8 @@ def _rows(trace: Trace, name: str, columns: Sequence[str], texts: _Texts) -> lis
         return f"{value:x}" if column in WIDE else value
 
     table = trace.tables[name].select(columns)
-    wanted = (row for row in table.iter_rows() if name != "harts" or row[2] != "marks")
-    return [[said(c, v) for c, v in zip(columns, row, strict=True)] for row in wanted]
+    selected = (row for row in table.iter_rows() if name != "harts" or row[2] != "marks")
+    return [[said(c, v) for c, v in zip(columns, row, strict=True)] for row in selected]
 
 
 def _about(trace: Trace) -> str:
@@ -135,7 +139,7 @@ def _placed(trace: Trace) -> Sequence[int]:
 
 
 def drawing(machine: Machine) -> dict[str, Any]:
-    """As it is drawn: stops and frames by their places, wires once for both directions."""
+    """The drawing of a machine: stops and frames by position, a wire once for both directions."""
     box = layout(machine)
     wires = {tuple(sorted((link.source, link.target))): link.level for link in machine.links}
     agents = [*range(machine.cores + len(machine.resolvers) + len(machine.memories))]
@@ -147,7 +151,8 @@ def drawing(machine: Machine) -> dict[str, Any]:
         "wires": [[*ends, level] for ends, level in sorted(wires.items())],
         "cores": list(machine.core_stops),
         "resolvers": [
-            [one.name, one.level, list(one.slices), CALLED[one.knows]] for one in machine.resolvers
+            [resolver.name, resolver.level, list(resolver.slices), CALLED[resolver.knows]]
+            for resolver in machine.resolvers
         ],
         "memories": [memory.stop for memory in machine.memories],
         "agents": [agent_name(machine, agent) for agent in agents],
@@ -169,15 +174,15 @@ def sources(program: Program, texts: Iterable[str]) -> dict[str, str]:
     except UserError:  # an ELF alone does not have it
         return {}
     found: dict[str, str] = {}
-    known: dict[str, list[str]] = {}
+    by_file: dict[str, list[str]] = {}
     for text in texts:
         name, colon, number = text.rpartition(":")
         if not (colon and number.isdigit()):
             continue
-        if name not in known:
-            known[name] = _lines(source, name)
-        if 0 < int(number) <= len(known[name]):
-            found[text] = known[name][int(number) - 1].strip()
+        if name not in by_file:
+            by_file[name] = _lines(source, name)
+        if 0 < int(number) <= len(by_file[name]):
+            found[text] = by_file[name][int(number) - 1].strip()
     return found
 
 

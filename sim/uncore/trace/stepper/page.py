@@ -24,8 +24,8 @@ def write(path: Path, trace: Trace, command: str) -> None:
 
 
 def page(trace: Trace, command: str) -> str:
-    known = document(trace, command)
-    return filled(empty(), TITLE=html.escape(known["title"]), DATA=data(known))
+    content = document(trace, command)
+    return filled(empty(), TITLE=html.escape(content["title"]), DATA=data(content))
 
 
 def empty() -> str:

@@ -2,20 +2,21 @@
 
     entries() -> [Entry]         every machine ever predicted blind, and what was measured since
     scores() -> [Scored]         what was reported of predictions whose measurements are held back
-    read_day(path) -> {machine: Prediction}
+    read_day(path) -> Day
 
     YYYY-MM-DD.toml      what was recorded on that day; record.py writes today's and no other
     measured.toml        what was measured since
+    moved.toml           what the model says otherwise since, and why (drift.py)
 
 Invariant: nothing here asks the model, a machine file or a figure, so a better model leaves what is
 on record as it was.  A day's seal is the digest of its predictions; a measurement is an addition
-beside them.
+beside them, and so is a prediction of a later day, which says why it was made anew.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
@@ -56,6 +57,18 @@ class Scored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     said: str
 
 
+class Day(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What was recorded on one day."""
+
+    seal: str
+    machines: dict[str, Prediction]
+    reasons: dict[str, str] = {}  # why a machine that was on record is predicted anew
+
+    @property
+    def true_seal(self) -> str:
+        return seal(self.machines, self.reasons)
+
+
 class Entry(msgspec.Struct, frozen=True):
     machine: str
     date: str
@@ -69,52 +82,61 @@ class _Since(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     machines: dict[str, Measured] = {}
 
 
-class _Day(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    seal: str
-    machines: dict[str, Prediction]
-
-
 def entries(ledger: Path = LEDGER) -> list[Entry]:
+    """By day; what was measured before a prediction was made is none of its."""
     since = _since(ledger)
-    scored = {name: one for one in since.scored for name in one.machines}
-    found = [
-        Entry(name, path.stem, one, since.machines.get(name), scored.get(name))
+    entries = [
+        Entry(name, path.stem, prediction, *_known_since(since, name, path.stem))
         for path in sorted(ledger.glob(DAY))
-        for name, one in read_day(path).items()
+        for name, prediction in read_day(path).machines.items()
     ]
-    _check(since, {entry.machine: entry for entry in found}, ledger / MEASURED)
-    return found
+    _check(since, entries, ledger / MEASURED)
+    return entries
+
+
+def _known_since(since: _Since, name: str, day: str) -> tuple[Measured | None, Scored | None]:
+    measured = since.machines.get(name)
+    scored = [score for score in since.scored if name in score.machines and score.date >= day]
+    return (
+        measured if measured and measured.date >= day else None,
+        scored[-1] if scored else None,
+    )
 
 
 def scores(ledger: Path = LEDGER) -> list[Scored]:
     return _since(ledger).scored
 
 
-def read_day(path: Path) -> dict[str, Prediction]:
-    day = _read(path, _Day)
-    if day.seal != seal(day.machines):
+def read_day(path: Path) -> Day:
+    day = _read(path, Day)
+    if day.seal != day.true_seal:
         raise UserError(
-            f"{path}: its seal is {day.seal}, that of what it says {seal(day.machines)}: a"
+            f"{path}: its seal is {day.seal}, that of what it says {day.true_seal}: a"
             " prediction was changed after it was recorded; take the file from the history again"
         )
-    return day.machines
+    return day
 
 
-def seal(machines: Mapping[str, Prediction]) -> str:
-    return sha256(msgspec.json.encode(machines, order="sorted")).hexdigest()[:16]
+def seal(machines: Mapping[str, Prediction], reasons: Mapping[str, str]) -> str:
+    """A day without reasons is sealed as the first ones were, which had none."""
+    content = msgspec.json.encode(machines, order="sorted")
+    if reasons:
+        content += msgspec.json.encode(reasons, order="sorted")
+    return sha256(content).hexdigest()[:16]
 
 
 def _since(ledger: Path) -> _Since:
     return _read(ledger / MEASURED, _Since)
 
 
-def _check(since: _Since, known: Mapping[str, Entry], path: Path) -> None:
+def _check(since: _Since, entries: Sequence[Entry], path: Path) -> None:
     """A measurement is of a class that was predicted."""
-    for name, one in since.machines.items():
-        predicted = known[name].predicted.classes if name in known else {}
-        for label in one.classes:
+    for name, measured in since.machines.items():
+        own = [entry for entry in entries if entry.machine == name]
+        predicted = {label for entry in own for label in entry.predicted.classes}
+        for label in measured.classes:
             if label not in predicted:
-                expected = ", ".join(predicted) or "no prediction is on record"
+                expected = ", ".join(sorted(predicted)) or "no prediction is on record"
                 raise UserError(f"{path}: {name} has '{label}'; expected one of {expected}")
 
 

@@ -1,10 +1,10 @@
 """Puts predictions on record: `uncore predict --record`.
 
-    record(names)      predicts them and writes today's page of the ledger; without names, anew what
-                       is on it
+    record(names, reason)      predicts them and writes today's page of the ledger; without names,
+                               anew what is on it
 
-A machine stands on the page of one day.  Until that day is over its prediction may be made anew;
-afterwards it stands, however the model changes.
+Until its day is over a prediction may be made anew; afterwards it stands, however the model
+changes.  With a reason a later day has another prediction of the machine, beside the first.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from uncore.support.output_files import write_whole
 from uncore.support.paths import CHECKOUT
 from uncore_lab.figures import hardware as figures
 from uncore_lab.predict.forecast import predicted
-from uncore_lab.predict.ledger import LEDGER, Prediction, entries, read_day, seal
+from uncore_lab.predict.ledger import LEDGER, Day, Prediction, entries, read_day, seal
 
 HEAD = """\
 # Class medians in ns, [low, predicted, high], that were predicted on {} of machines that nobody
@@ -32,45 +32,51 @@ seal = "{}"
 """
 
 
-def record(names: Sequence[str], ledger: Path = LEDGER, day: str = "") -> None:
+def record(names: Sequence[str], reason: str = "", *, ledger: Path = LEDGER, day: str = "") -> None:
     today = day or datetime.now(UTC).date().isoformat()
     page = ledger / f"{today}.toml"
-    known = read_day(page) if page.is_file() else {}
-    chosen = list(names) or list(known)
+    written = read_day(page) if page.is_file() else Day("", {})
+    chosen = list(names) or list(written.machines)
     if not chosen:
         raise UserError(f"--record: nothing was recorded on {today} yet; name the machines")
-    for name in chosen:
-        _refuse_what_stands(name, today, ledger)
-    commit = _commit()
+    reasons = written.reasons | _reasons(chosen, reason, today, ledger, written)
+    commit, predictions = _commit(), dict(written.machines)
     with progress(len(chosen), "predicting", "machines") as advance:
         for name in chosen:
-            known[name] = _prediction(name, commit)
+            predictions[name] = _prediction(name, commit)
             advance(1)
-    write_whole(page, text(today, known))
+    write_whole(page, text(today, predictions, reasons))
 
 
-def _refuse_what_stands(name: str, today: str, ledger: Path) -> None:
-    if name in figures.carried():
-        raise UserError(
-            f"--record {name}: it has been measured, so no prediction would be blind; see"
-            f" uncore validate {name} --only prediction"
-        )
-    for entry in entries(ledger):
-        if entry.machine == name and entry.date != today:
+def _reasons(
+    names: Sequence[str], reason: str, today: str, ledger: Path, written: Day
+) -> dict[str, str]:
+    """Why each machine is predicted anew that was predicted on an earlier day."""
+    days = {entry.machine: entry.date for entry in entries(ledger) if entry.date != today}
+    for name in names:
+        if name in figures.carried():
             raise UserError(
-                f"--record {name}: on record since {entry.date}, and what is on record stands"
+                f"--record {name}: it has been measured, so no prediction would be blind; see"
+                f" uncore validate {name} --only prediction"
             )
+        if name in days and not (reason or name in written.reasons):
+            raise UserError(
+                f"--record {name}: on record since {days[name]}, and what is on record stands;"
+                " with --reason TEXT today's prediction is sealed beside it"
+            )
+    return {name: reason for name in names if reason and name in days}
 
 
 def _prediction(name: str, commit: str) -> Prediction:
-    found, home = predicted(name)
-    classes = found.classes.values()
+    forecast, home = predicted(name)
+    classes = forecast.classes.values()
     return Prediction(
         commit=commit,
         home=home,
-        kept=[one.name for one in classes if not one.lent],
+        kept=[median.name for median in classes if not median.lent],
         classes={
-            one.name: (round(one.low, 1), round(one.ns, 1), round(one.high, 1)) for one in classes
+            median.name: (round(median.low, 1), round(median.ns, 1), round(median.high, 1))
+            for median in classes
         },
     )
 
@@ -79,8 +85,8 @@ def _commit() -> str:
     """What predicts: of a checkout whose model and machines are those of a commit."""
     try:
         run = ["git", "-C", str(CHECKOUT or "/"), "--no-optional-locks"]
-        changed = _said([*run, "status", "--porcelain", "sim", "topologies", f":!{LEDGER}"])
-        head = _said([*run, "rev-parse", "--short=7", "HEAD"])
+        changed = _printed([*run, "status", "--porcelain", "sim", "topologies", f":!{LEDGER}"])
+        head = _printed([*run, "rev-parse", "--short=7", "HEAD"])
     except (OSError, subprocess.CalledProcessError):
         raise UserError("--record: expected a checkout, whose commit goes on record") from None
     if changed:
@@ -91,18 +97,28 @@ def _commit() -> str:
     return head
 
 
-def _said(words: Sequence[str]) -> str:
+def _printed(words: Sequence[str]) -> str:
     return subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def text(day: str, machines: Mapping[str, Prediction]) -> str:
+def text(
+    day: str, machines: Mapping[str, Prediction], reasons: Mapping[str, str] | None = None
+) -> str:
     """A day's page."""
-    lines = [HEAD.format(day, seal(machines))]
-    for name, one in sorted(machines.items()):
-        lines += [f"[machines.{name}]", f'commit  = "{one.commit}"']
-        lines += [f'home    = "{one.home}"'] if one.home else []
-        lines += [f"kept    = {msgspec.json.encode(one.kept).decode()}"] if one.kept else []
+    lines = [HEAD.format(day, seal(machines, reasons or {}))]
+    if reasons:
+        lines.append("[reasons]")
+        lines += [f"{name} = {_quoted(why)}" for name, why in sorted(reasons.items())]
+        lines.append("")
+    for name, prediction in sorted(machines.items()):
+        lines += [f"[machines.{name}]", f'commit  = "{prediction.commit}"']
+        lines += [f'home    = "{prediction.home}"'] if prediction.home else []
+        lines += [f"kept    = {_quoted(prediction.kept)}"] if prediction.kept else []
         lines.append(f"[machines.{name}.classes]")
-        lines += [f"{label:<17} = {list(three)}" for label, three in one.classes.items()]
+        lines += [f"{label:<17} = {list(three)}" for label, three in prediction.classes.items()]
         lines.append("")
     return "\n".join(lines)
+
+
+def _quoted(value: str | list[str]) -> str:
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,91 @@
+"""The page of claims: each with its verdict, why, and which figures are no experiments.
+
+page() -> Markdown, from validation/results/claims.csv
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from docs.site import markdown
+
+from uncore_lab.claims.claim import Claim
+from uncore_lab.claims.collection import load, unasked
+from uncore_lab.claims.verdict import REPRODUCED, Row, judge
+from uncore_lab.claims.wording import amount, summary
+from uncore_lab.results import table
+
+HEAD = """# Claims
+
+What articles measured and claimed, asked of the simulator; `uncore claims` asks anew. Each claim is
+a function of `validation/uncore_lab/claims/articles/` that anyone can read, dispute and run
+(`uncore claims ID`). Expected ranges come from the article's own number.
+
+* **reproduced**: within the range.
+* **same direction**: a comparison won by the same side, by a third of the claimed effect at least
+  and three times it at most (as logarithms); or an amount within a factor of two.
+* **not reproduced**: neither, with the mechanism that the model lacks.
+* **illustration**: within the range, but a number was fitted to the claim.
+"""
+NO_EXPERIMENTS = """## Figures that are no experiments
+
+Numbers are those of the list of all 184 figures that the articles state.
+"""
+
+
+def page() -> str:
+    claims = load()
+    got = {line["claim"]: float(line["got"]) for line in table.load("claims")}
+    rows = [judge(claim, got[claim.id]) for claim in claims]
+    parts = [HEAD, f"{summary(rows)}.\n", _table(rows), _reasons(rows), _sources(claims)]
+    return "\n".join([*parts, NO_EXPERIMENTS, _figures()])
+
+
+def _table(rows: Sequence[Row]) -> str:
+    lines = [
+        (
+            f"`{row.id}`",
+            row.claim,
+            amount(row.expected, row.unit),
+            amount(row.got, row.unit),
+            row.verdict,
+        )
+        for row in rows
+    ]
+    return markdown.grid(
+        ("claim", "what is claimed", "expected", "got", "verdict"), lines, [True] * 5
+    )
+
+
+def _reasons(rows: Sequence[Row]) -> str:
+    lines = []
+    for row in rows:
+        fitted = f" Fitted: {', '.join(row.fitted)}." if row.fitted else ""
+        if row.verdict != REPRODUCED or fitted or row.reason:
+            lines.append(f"`{row.id}` ({row.verdict}): {row.reason or 'no reason given.'}{fitted}")
+    return "## Why\n\n" + markdown.bullets(lines)
+
+
+def _sources(claims: Sequence[Claim]) -> str:
+    lines = []
+    for claim in claims:
+        figures = f" (figures {_numbers(claim.figures)})" if claim.figures else ""
+        lines.append(f"`{claim.id}`: {claim.source}{figures}")
+    return "## Where it was claimed\n\n" + markdown.bullets(lines)
+
+
+def _figures() -> str:
+    lines = [(_numbers(figures), what, why) for figures, what, why in unasked()]
+    heads = ("figures", "what", "why the simulator is not asked")
+    return markdown.grid(heads, lines, [True] * 3)
+
+
+def _numbers(figures: Sequence[int]) -> str:
+    """1, 2, 3, 7 -> "1-3, 7"."""
+    spans: list[list[int]] = []
+    for number in sorted(figures):
+        if spans and number == spans[-1][-1] + 1:
+            spans[-1][1:] = [number]
+        else:
+            spans.append([number])
+    return ", ".join("-".join(map(str, span)) for span in spans)

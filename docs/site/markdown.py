@@ -1,0 +1,46 @@
+"""What pages of results are made of: tables and pictures in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from uncore.drawing import plot
+from uncore.drawing.table import Column, Row, cells
+from uncore_lab.validate.section import Picture
+
+DPI = 60  # of pictures in a page: many of them, side by side
+
+
+def table(rows: Sequence[Row], columns: Sequence[Column]) -> str:
+    """As `emit` prints it: columns in which nothing is known are left out."""
+    shown, lines = cells(rows, columns)
+    heads = [column.head for column in shown]
+    return grid(heads, lines, [column.left for column in shown])
+
+
+def plain(rows: Sequence[Row]) -> str:
+    """Every column of a file of results, by its name."""
+    columns = [Column(name, name, lambda v: str(v), left=_words(rows, name)) for name in rows[0]]
+    return table(rows, columns)
+
+
+def grid(heads: Sequence[str], lines: Iterable[Sequence[str]], left: Sequence[bool]) -> str:
+    ruler = ["---" if side else "---:" for side in left]
+    return "\n".join(f"| {' | '.join(line)} |" for line in [heads, ruler, *lines]) + "\n"
+
+
+def bullets(lines: Iterable[str]) -> str:
+    return "\n".join(f"* {line}" for line in lines) + "\n"
+
+
+def picture(drawn: Picture, folder: Path) -> str:
+    """Draws it beside the page."""
+    file = plot.picture(folder / f"{drawn.name}.png", *drawn.panels, dpi=DPI)
+    return f"![{drawn.caption}]({file.name})\n"
+
+
+def _words(rows: Sequence[Row], name: str) -> bool:
+    return any(
+        not str(row[name]).lstrip("-").replace(".", "").isdigit() for row in rows if row[name]
+    )

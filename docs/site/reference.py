@@ -1,0 +1,56 @@
+"""Pages that are made from the program itself: options, keys, tables, fields.
+
+write(docs)          each of PAGES in this folder
+linked(text, page)   the commands that print the same become links to them
+"""
+
+from __future__ import annotations
+
+import os.path
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from uncore.cli import app
+from uncore.protocol import render
+from uncore.result import describe
+from uncore.topology import page as machine
+
+
+class Page(NamedTuple):
+    name: str
+    text: Callable[[], str]
+
+
+PAGES = (
+    Page("docs/commands.md", app.document),
+    Page("docs/machine.md", machine.page),
+    Page("docs/protocol.md", render.document),
+    Page("docs/result.md", describe.describe),
+)
+# What a reader of the checkout types instead; these words of a page are links in the site.
+PRINTED = {
+    "uncore COMMAND --help": "docs/commands.md",
+    "uncore show --keys": "docs/machine.md",
+    "uncore check --print": "docs/protocol.md",
+    "python -m uncore.result.describe": "docs/result.md",
+    "uncore claims": "docs/claims.md",
+    "uncore validate --only blind": "docs/ledger.md",
+}
+
+
+def write(pages: Path) -> None:
+    for page in PAGES:
+        target = pages / page.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(page.text())
+
+
+def linked(text: str, page: str) -> str:
+    """`page` is where the text stands, such as docs/cli.md."""
+    for command, target in PRINTED.items():
+        there = os.path.relpath(target, os.path.dirname(page) or ".")
+        spelt = rf"(?<!\[)`{re.escape(command)}`"
+        text = re.sub(spelt, f"[`{command}`]({there})", text)
+    return text

@@ -1,0 +1,112 @@
+"""Pages of what was computed, from the files of validation/results and of the ledger.
+
+write(folder)      a page for each file of results, with pictures; claims.md; ledger.md
+bars()             the table of bars in docs/validation.md
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from docs.site import claims, markdown
+
+from uncore_lab.predict.ledger import entries
+from uncore_lab.results.table import load
+from uncore_lab.validate import (
+    bar,
+    blind,
+    clocks,
+    contention,
+    curves,
+    directory,
+    handoff,
+    interrupts,
+    locks,
+    prediction,
+    scaling,
+)
+from uncore_lab.validate.curves import Drawing
+
+LEDGER = """\
+# The ledger
+
+Every machine that was predicted before anybody here had measured it: class medians of a handoff, in
+ns, with 80 % intervals, from public specifications and the numbers of relatives (see
+[prediction.md](prediction.md)). A prediction is written down on its `date` by the commit named, and
+stays: `validation/uncore_lab/predict/ledger` has a file a day, sealed by a digest. What is measured
+later stands beside it. Where memory has several nodes the line is on node 0; sides are named
+after it. `guess`: a number that matters came from no relative, but from the machine's file.
+"""
+
+
+class Page(NamedTuple):
+    """A page of one file of results."""
+
+    name: str
+    title: str
+    prose: str
+    drawing: Drawing | None = None
+
+
+BOOTED = Drawing(
+    pictures=("machine",),
+    panel="program",
+    line="mode",
+    x="tasks",
+    simulated="simulated",
+    measured="measured",
+    heads=("tasks", "throughput over one task's"),
+)
+PAGES = (
+    Page("handoffs", "Handing a line over: classes", handoff.PROSE),
+    Page("pairs", "Handing a line over: pairs", handoff.PROSE),
+    Page("contention", "One contended line", contention.PROSE, contention.DRAWING),
+    Page("locks", "Locks: what n threads get", locks.PROSE, locks.DRAWING),
+    Page("directory", "Reading a line that another core holds", directory.PROSE),
+    Page("scaling", "will-it-scale: skeletons of kernel paths", scaling.PROSE, scaling.DRAWING),
+    Page("interrupts", "Interrupts", interrupts.PROSE),
+    Page("prediction", "Each machine from the others", prediction.PROSE),
+    Page("clocks", clocks.TITLE, clocks.PROSE),
+    Page(
+        "booted", "will-it-scale in a booted Linux", "How it was run: [linux.md](linux.md).", BOOTED
+    ),
+    Page("engines", "Beside SST and gem5", "What differs, and why: [engines.md](engines.md)."),
+    Page("matching", "Matching SST and gem5", "How they match: [engines.md](engines.md)."),
+)
+
+
+def write(docs: Path) -> None:
+    folder = docs / "results"
+    folder.mkdir(parents=True, exist_ok=True)
+    for page in PAGES:
+        (folder / f"{page.name}.md").write_text(_page(page, folder))
+    (docs / "claims.md").write_text(claims.page())
+    (docs / "ledger.md").write_text(_ledger())
+
+
+def bars() -> str:
+    return markdown.table(load("bars"), bar.COLUMNS)
+
+
+def _page(page: Page, folder: Path) -> str:
+    rows = load(page.name)
+    drawn = curves.pictures(page.name, rows, page.drawing) if page.drawing else []
+    pictures = [markdown.picture(picture, folder) for picture in drawn]
+    return "\n".join(
+        [f"# {page.title}\n", f"{_linked(page.prose)}\n", *pictures, markdown.plain(rows)]
+    )
+
+
+def _linked(prose: str) -> str:
+    """Its links are those of a page in docs/."""
+    return prose.replace("](", "](../")
+
+
+def _ledger() -> str:
+    parts = [LEDGER]
+    for day in dict.fromkeys(entry.date for entry in entries()):
+        section = blind.of_day(day)
+        parts += [f"## {section.title}\n", markdown.table(section.rows, section.columns)]
+        parts += [markdown.bullets(section.notes)] if section.notes else []
+    return "\n".join(parts)

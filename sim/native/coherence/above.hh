@@ -1,0 +1,98 @@
+// The right that a resolver holds at the level above, whose client it is (coherence/client.hh, J1).
+// Part of resolver.hh.
+#pragma once
+
+#include "coherence/level.hh"
+
+namespace uncore {
+
+// The line as the client logic sees it: to the level above, all that is here and below is one
+// client.
+template <class Env>
+class UpperHalf {
+ public:
+  using E = Entry<Env>;
+  using Data = typename Env::Data;
+  using Msg = Message<Data>;
+
+  UpperHalf(Env& env, E& entry) : env_(env), entry_(entry) {}
+
+  const auto& protocol() const { return env_.protocol(); }
+  Agent self() const { return env_.self(); }
+  uint64_t number() const { return entry_.line; }
+  Agent above() const { return env_.above(entry_.line); }
+  uint32_t next_request() { return env_.next_request(); }
+  void send(const Msg& m) { env_.send(entry_, m); }
+  const Data* data() const {
+    if (entry_.in_hand.valid) return &entry_.in_hand.data;
+    return entry_.copy.stored || entry_.phase == Phase::put ? &entry_.copy.data : nullptr;
+  }
+  bool shares() const { return entry_.copy.stored || entry_.holders.any(); }
+  // An upgrade without data serves the requester only if it, or this level, surely has them (J4).
+  bool needs_data() const {
+    return !entry_.copy.stored && !protocol().is_dirty(entry_.above.state) &&
+           !entry_.upgrades(env_);
+  }
+  void fill(const Data& data) { Level(env_, entry_).fill(data); }
+  void enters(ClientEvent event, State next) { env_.enters(entry_, event, next); }
+
+ private:
+  Env& env_;
+  E& entry_;
+};
+
+template <class Env>
+class Above {
+ public:
+  using E = Entry<Env>;
+  using Msg = Message<typename Env::Data>;
+
+  Above(Env& env, E& entry) : env_(env), entry_(entry), client_(env, entry) {}
+
+  // Does the right held let a child be granted what it asks for? (An E becomes M when the child is
+  // granted M.)
+  static bool suffices(const Env& env, const E& entry, const Msg& request) {
+    return env.protocol().client(entry.above.state, wish(request)).has(Act::hit);
+  }
+
+  // Asks for the right that the request needs.
+  void obtain() { access(wish(entry_.request)); }
+
+  // A grant, or the PutAck, has come.
+  void accept(const Msg& m) {
+    if (m.kind == Kind::PutAck) return Logic::put_away(client_, entry_.above);
+    entry_.contended = m.contended;
+    Logic::granted(client_, entry_.above, m);
+  }
+
+  // A child held modified data, so this level does.
+  void modified() {
+    if (env_.protocol().may_store(entry_.above.state)) access(ClientEvent::Store);
+  }
+
+  // Clean data were dropped silently below: so is this level's right (R6).
+  void drop() {
+    if (evict() != Evicted::dropped || env_.protocol().holds_copy(entry_.above.state))
+      throw lost_data();
+  }
+
+  Evicted evict() { return Logic::evict(client_, entry_.above); }
+
+  // Does a probe revoke the grant that is waited for (C3.1)?
+  bool is_early(const Msg& probe) const { return Logic::is_early(client_, entry_.above, probe); }
+  void answer(const Msg& probe) { Logic::answer(client_, entry_.above, probe); }
+
+ private:
+  using Logic = Client<UpperHalf<Env>>;
+
+  static ClientEvent wish(const Msg& m) {
+    return m.kind == Kind::GetS ? ClientEvent::Load : ClientEvent::Store;
+  }
+  void access(ClientEvent event) { Logic::access(client_, entry_.above, event); }
+
+  Env& env_;
+  E& entry_;
+  UpperHalf<Env> client_;
+};
+
+}  // namespace uncore

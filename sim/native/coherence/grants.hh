@@ -1,0 +1,102 @@
+// Answers to requests: data or a right for the child that asked, or an operation done for it (R4 to
+// R6). Part of resolver.hh.
+#pragma once
+
+#include "coherence/above.hh"
+#include "coherence/probes.hh"
+
+namespace uncore {
+
+template <class Env>
+class Grants {
+ public:
+  using E = Entry<Env>;
+  using Data = typename Env::Data;
+  using Msg = Message<Data>;
+
+  Grants(Env& env, E& entry) : env_(env), entry_(entry) {}
+
+  // The owner has handed the data over, or they leave from here, or the right alone does.
+  void deliver() {
+    if (!entry_.poll.says(Flag::handed)) send();
+    record();
+    entry_.in_hand.valid = false;
+  }
+  void operate();
+  TransactionEvent await() const;
+
+ private:
+  void send();
+  void record();
+
+  Env& env_;
+  E& entry_;
+};
+
+template <class Env>
+void Grants<Env>::send() {
+  Msg m;
+  m.kind = entry_.upgrades(env_) && !entry_.in_hand.valid ? Kind::Grant : Kind::Data;
+  m.right = entry_.request.right;
+  m.from = m.resolver = env_.self();
+  m.to = entry_.request.from;
+  m.line = entry_.line;
+  m.id = entry_.request.id;
+  m.wants_unblock = env_.policy().completes(env_.protocol(), m.right);
+  m.contended = env_.contended(entry_);
+  m.carries = m.kind == Kind::Data;
+  if (m.carries) m.data = entry_.in_hand.valid ? entry_.in_hand.data : entry_.copy.data;
+  if (m.carries && !entry_.in_hand.valid)
+    env_.send_stored(entry_, m);
+  else
+    env_.send(entry_, m);
+}
+
+// Notes the new holder, and whether the data here still count.
+template <class Env>
+void Grants<Env>::record() {
+  const State right = entry_.request.right;
+  const int child = env_.ordinal(entry_.request.from);
+  // A snooping resolver cannot know whether an upgrader still holds its copy: if it does not, it
+  // asks again, and for these very data.
+  const bool needs_data = env_.policy().snoop && entry_.upgrades(env_);
+  if (!env_.policy().snoop) {
+    if (env_.protocol().is_owner(right))
+      entry_.holders.add_owner(child, entry_.request.id);
+    else
+      entry_.holders.add_sharer(child);
+  }
+  if (!env_.protocol().is_dirty(right)) return;
+  // The child answers for the data from now on (R7.3).
+  Above(env_, entry_).modified();
+  if (needs_data) return;
+  entry_.copy.dirty = false;
+  if (entry_.copy.stored && !env_.policy().inclusive) Level(env_, entry_).drop();
+}
+
+// The event that closes the transaction, if it is not a message. Shared grants are always
+// completed, and overlap; exclusive ones are where the policy says so (R5.1, R5.2).
+template <class Env>
+TransactionEvent Grants<Env>::await() const {
+  if (env_.policy().snoop) return kNoEvent;
+  if (!env_.protocol().may_store(entry_.request.right)) return TransactionEvent::Overlap;
+  return env_.policy().completion ? kNoEvent : TransactionEvent::Over;
+}
+
+// A far atomic: nobody below has a copy, so the operation is done on this level's data (C8.3).
+template <class Env>
+void Grants<Env>::operate() {
+  const bool stored = !entry_.in_hand.valid;
+  Data data = stored ? entry_.copy.data : entry_.in_hand.data;
+  const Msg value = env_.apply(data, entry_.request);
+  Above(env_, entry_).modified();
+  if (!Level(env_, entry_).accept_dirty(data))
+    throw ProtocolError{"a join without data was asked for an atomic operation on them"};
+  if (stored)
+    env_.send_stored(entry_, value);
+  else
+    env_.send(entry_, value);
+  entry_.in_hand.valid = false;
+}
+
+}  // namespace uncore

@@ -1,0 +1,120 @@
+// The children of a resolver are asked, and answer (R3). Part of resolver.hh.
+#pragma once
+
+#include "coherence/entry.hh"
+
+namespace uncore {
+
+// In place of an event: nothing happens.
+inline constexpr auto kNoEvent = static_cast<TransactionEvent>(0xff);
+
+template <class Env>
+class Probes {
+ public:
+  using E = Entry<Env>;
+  using Msg = Message<typename Env::Data>;
+
+  Probes(Env& env, E& entry) : env_(env), entry_(entry) {}
+
+  // The row of resolver.table; `requester`: the ordinal of the child that asks, or kNobody.
+  Children row(int requester) const {
+    return env_.policy().snoop ? Children::U : entry_.holders.row(requester);
+  }
+  Cell cell(int requester, Request request) const;
+
+  // Asks the children that a cell of the resolver's or the join's table names, but for `spared`.
+  // `data_to`: who is to be handed the data, kNobody: this level. The outcome, if none is asked.
+  TransactionEvent ask(Cell cell, int spared, Agent data_to);
+  void send(Kind kind, int child, Agent data_to, State right);
+  // An answer has come. The outcome, if it is the last one.
+  TransactionEvent answered(const Msg& answer);
+
+ private:
+  void ask_child(Kind kind, int child, Agent data_to, State right) {
+    send(kind, child, data_to, right);
+    ++entry_.poll.waiting;
+  }
+  TransactionEvent outcome() const;
+
+  Env& env_;
+  E& entry_;
+};
+
+template <class Env>
+Cell Probes<Env>::cell(int requester, Request request) const {
+  const Children children = row(requester);
+  const Cell cell = env_.protocol().resolver(children, request);
+  if (!cell.possible())
+    protocol_error("resolver", name::children[static_cast<std::size_t>(children)],
+                   name::requests[static_cast<std::size_t>(request)], entry_.line);
+  return cell;
+}
+
+template <class Env>
+TransactionEvent Probes<Env>::ask(Cell cell, int spared, Agent data_to) {
+  entry_.poll.waiting = 0;
+  if (cell.has(Plan::probeS | Plan::probeM)) {
+    const Kind kind = cell.has(Plan::probeS) ? Kind::ProbeS : Kind::ProbeM;
+    const State right = env_.policy().gives(env_.protocol(), cell.next());
+    const int owner = entry_.holders.owner;
+    if (env_.policy().snoop) {
+      for (int c = 0; c < env_.children(); ++c)
+        if (c != spared) ask_child(kind, c, data_to, right);
+    } else if (owner != kNobody && owner != spared) {
+      ask_child(kind, owner, data_to, right);
+    }
+  }
+  if (cell.has(Plan::inv))
+    entry_.holders.sharers.each([&](int c) {
+      if (c != spared) ask_child(Kind::Inv, c, data_to, State::I);
+    });
+  return entry_.poll.waiting == 0 ? outcome() : kNoEvent;
+}
+
+// `right`: what the owner is to hand over with the data.
+template <class Env>
+void Probes<Env>::send(Kind kind, int child, Agent data_to, State right) {
+  Msg m;
+  m.kind = kind;
+  m.from = m.resolver = env_.self();
+  m.to = env_.child(child);
+  m.requester = data_to;
+  m.right = right;
+  m.line = entry_.line;
+  m.id = entry_.request.id;
+  m.grant = child == entry_.holders.owner ? entry_.holders.owner_grant : 0;
+  m.wants_unblock = env_.policy().completes(env_.protocol(), right);
+  m.contended = env_.contended(entry_);
+  m.since = entry_.answers_above() ? entry_.probe.since : entry_.request.since;
+  env_.send(entry_, m);
+}
+
+template <class Env>
+TransactionEvent Probes<Env>::answered(const Msg& answer) {
+  if (entry_.poll.waiting == 0)
+    throw ProtocolError{"a resolver received an answer it did not ask for"};
+  entry_.poll.flags |= answer.flags;
+  if (answer.flags & Flag::carries) entry_.in_hand.put(answer.data);
+  return --entry_.poll.waiting == 0 ? outcome() : kNoEvent;
+}
+
+// The event that the last answer is to the transaction: are the data where they are to be?
+template <class Env>
+TransactionEvent Probes<Env>::outcome() const {
+  using Event = TransactionEvent;
+  switch (entry_.phase) {
+    case Phase::putter:
+      return entry_.poll.says(Flag::dirty) ? Event::Answers : Event::Missing;
+    case Phase::read:
+    case Phase::write:
+    case Phase::amo:
+      if (entry_.in_hand.valid || entry_.copy.stored || entry_.poll.says(Flag::handed) ||
+          entry_.upgrades(env_))
+        return Event::Answers;
+      return env_.policy().root ? Event::Missing : Event::Dropped;
+    default:
+      return Event::Answers;
+  }
+}
+
+}  // namespace uncore

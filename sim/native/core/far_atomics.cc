@@ -1,0 +1,85 @@
+#include "core/far_atomics.hh"
+
+#include "core/at_line.hh"
+
+namespace uncore {
+
+bool FarAtomics::goes_far(const Access& a) const {
+  if (!core_.spec.far_atomics || !a.operates()) return false;
+  Line* line = core_.lines.find(a.line());
+  return CoreClient::goes_far(AtLine(core_, a.line(), line, 0, 0), line ? line->copy : Copy{});
+}
+
+// Sends the operation; its number.
+uint32_t FarAtomics::ask(const Access& a, Time now) {
+  AtLine at(core_, a.line(), nullptr, now, core_.caches.looked_up(a.line(), now));
+  return CoreClient::ask_far(at, a.operation());
+}
+
+// The hart waits for the value.
+void FarAtomics::send(Thread& thread, const Access& a, Time now) {
+  thread.pending.request = ask(a, now);
+  if (core_.observed) core_.observed->missed(thread.id);
+}
+
+// C8.4, C8.6: the old value has come: a hart goes on, or a posted AMO may leave its buffer.
+void FarAtomics::answered(const Message<Bytes>& m, Time now) {
+  for (const auto& t : core_.threads) {
+    if (t->pending.request == m.id) return core_.waiting.answered(*t, m.old, now);
+    for (Store& s : t->buffer.entries()) {
+      if (s.request != m.id) continue;
+      s.done = true;
+      core_.stores->drain(*t, now);
+      return core_.turns.schedule_next();
+    }
+  }
+}
+
+// C8.5: into the store buffer, as a store. False: it is full.
+bool FarAtomics::post(Thread& thread, const Access& a, Time now) {
+  if (!core_.stores->enter(thread, {a.address, a.value, a.size, a}, now)) return false;
+  if (thread.buffer.head().is_atomic()) leave_buffer(thread, now);
+  return true;
+}
+
+// The oldest is a posted one. It leaves when it has been done; here, if the core has got its line
+// meanwhile. False: it is under way.
+bool FarAtomics::leave_buffer(Thread& thread, Time now) {
+  const Store& oldest = thread.buffer.head();
+  if (!oldest.done && (oldest.request || goes_far(oldest.atomic))) {
+    send_posted(thread, now);
+    return false;
+  }
+  Line* line = nullptr;
+  if (!oldest.done) {
+    Time cost = 0;
+    line = core_.caches.ready(thread, oldest.line(), ClientEvent::Amo, now, cost);
+    if (!line) return false;
+  }
+  make_visible(thread, line, now);
+  return true;
+}
+
+// `line`: null where it has been done far away.
+void FarAtomics::make_visible(Thread& thread, Line* line, Time now) {
+  if (core_.observed) core_.observed.drained(thread, 0, now, line ? &line->data : nullptr);
+  if (line) {
+    core_.writes(*line, now, thread);
+    thread.buffer.head().atomic.operation().apply(line->data);
+  }
+  thread.buffer.remove(0);
+}
+
+// C8.7: the oldest, and those for the same line behind it.
+void FarAtomics::send_posted(Thread& thread, Time now) {
+  const uint64_t number = thread.buffer.head().line();
+  for (std::size_t i = 0; i < thread.buffer.size(); ++i) {
+    Store& s = thread.buffer[i];
+    if (!s.is_atomic() || s.line() != number || !goes_far(s.atomic)) break;
+    if (s.request) continue;
+    s.request = ask(s.atomic, now);
+    if (core_.observed) core_.observed->missed_store(thread.id, i);
+  }
+}
+
+}  // namespace uncore

@@ -1,0 +1,36 @@
+// Rule C8 at the core: atomics that are done where their line's data are.
+//
+//   goes_far(), send(), answered(); post() and leave_buffer() for those that nobody waits for
+//
+// Invariant: posted ones for one line that are under way together stand together at the head of
+// their buffer; one path keeps them in order (F5).
+#pragma once
+
+#include "core/surroundings.hh"
+#include "core/thread.hh"
+
+namespace uncore {
+
+class Core;
+
+class FarAtomics {
+ public:
+  explicit FarAtomics(Core& core) : core_(core) {}
+
+  // C8.1: an AMO on a line that the core does not hold alone.
+  bool goes_far(const Access& access) const;
+  void send(Thread& thread, const Access& access, Time now);
+  void answered(const Message<Bytes>& m, Time now);
+
+  bool post(Thread& thread, const Access& access, Time now);
+  bool leave_buffer(Thread& thread, Time now);
+
+ private:
+  uint32_t ask(const Access& access, Time now);
+  void send_posted(Thread& thread, Time now);
+  void make_visible(Thread& thread, Line* line, Time now);
+
+  Core& core_;
+};
+
+}  // namespace uncore

@@ -1,0 +1,100 @@
+#include "core/incoming_probes.hh"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/at_line.hh"
+
+namespace uncore {
+
+void IncomingProbes::arrive(PacketId id, Line* line, Time now) {
+  const CoreSurroundings& around = core_.around;
+  const Msg& m = around.network.packets[id].message;
+  if (line && line->watchers) core_.sleep.wake_lockers(*line, now);
+  Copy none;
+  Copy& copy = line ? line->copy : none;
+  AtLine at(core_, m.line, line, now, core_.caches.looked_up(m.line, now));
+  if (CoreClient::is_early(at, copy, m)) return defer(id, line, kNever);
+  if (const Time until = deferral(m, line); until > now) return defer(id, line, until);
+  if (at.shares()) {
+    around.counters.invalidations += m.kind != Kind::ProbeS;
+    if (core_.observed) core_.observed.probed(copy, m);
+  }
+  if (core_.observed) core_.observed.acts(id, now);
+  CoreClient::answer(at, copy, m);
+  around.network.packets.drop(id);
+  if (line) answered(*line, now);
+}
+
+void IncomingProbes::answered(Line& line, Time now) {
+  const Protocol& states = core_.around.protocol;
+  const State s = line.copy.state;
+  const uint64_t number = line.number;
+  const std::optional<uint32_t> holder = ContendedLines::ends(line);
+  core_.turns.disturb();
+  if (!states.holds_copy(s)) core_.lose(number);
+  if (s == State::I && line.stalled == 0)
+    core_.lines.erase(line);
+  else if (states.waits_for_grant(s) && !states.holds_copy(s))
+    core_.lines.leave(line);
+  if (holder) core_.contended.ask_in_turn(number, *holder, now);
+}
+
+// C4.1: until the winner's hold is over, and the atomic that locks the line has ended.
+Time IncomingProbes::deferral(const Msg& m, const Line* line) const {
+  if (!line || m.kind == Kind::Inv || !core_.around.protocol.may_store(line->copy.state)) return 0;
+  return std::max(line->held_until, line->locked_until);
+}
+
+void IncomingProbes::schedule(PacketId id, Time when) {
+  const Packet& p = core_.around.network.packets[id];
+  core_.around.queue.push(when, p.place, p.sender, Action::retry, id);
+}
+
+void IncomingProbes::defer(PacketId id, Line* line, Time until) {
+  Packet& packet = core_.around.network.packets[id];
+  if (packet.retry == 0) {  // newly stalled
+    stalled_.push_back(id);
+    ++line->stalled;
+    if (core_.around.protocol.may_store(line->copy.state)) ContendedLines::probe_waits(*line);
+    core_.around.network.expect(core_.agent);
+  }
+  if (packet.retry == until) return;
+  packet.retry = until;
+  if (until != kNever) schedule(id, until);
+}
+
+void IncomingProbes::ask_again(PacketId id, Time now) {
+  Packet& packet = core_.around.network.packets[id];
+  if (!packet.live || packet.retry != now) return;
+  packet.retry = 0;
+  std::erase(stalled_, id);
+  core_.around.network.arrived(core_.agent);
+  Line* line = core_.lines.find(packet.message.line);
+  if (line) --line->stalled;
+  arrive(id, line, now);
+}
+
+// C3.1, C4.2: what waited for the grant asks 1 ps later at the earliest.
+void IncomingProbes::granted(uint64_t number, Time now) {
+  for (const PacketId id : stalled_) {
+    Packet& packet = core_.around.network.packets[id];
+    if (packet.message.line != number || packet.retry != kNever) continue;
+    const Line* line = core_.lines.find(number);
+    packet.retry = std::max(now + 1, deferral(packet.message, line));
+    schedule(id, packet.retry);
+  }
+}
+
+// C4.2: an LR's, before its time.
+void IncomingProbes::lock_ended(Line& line, Time now) {
+  for (const PacketId id : stalled_) {
+    const Packet& packet = core_.around.network.packets[id];
+    if (packet.message.line != line.number || packet.retry == kNever) continue;
+    const Time until = std::max(now + 1, line.held_until);
+    defer(id, &line, until);
+    core_.turns.shorten(until - 1);
+  }
+}
+
+}  // namespace uncore

@@ -1,0 +1,155 @@
+#include "core/load_store_unit.hh"
+
+#include "core/core.hh"
+
+namespace uncore {
+namespace {
+
+// What an access needs of its line (C1, C8).
+constexpr ClientEvent wish_of(const Access& a, const CoreSpec& spec) {
+  if (a.kind == Access::Kind::load) return ClientEvent::Load;
+  if (a.kind == Access::Kind::lr && !spec.lr_exclusive) return ClientEvent::Load;
+  if (a.operates() && spec.far_atomics) return ClientEvent::Amo;
+  return ClientEvent::Store;
+}
+
+}  // namespace
+
+bool LoadStoreUnit::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
+  using K = Access::Kind;
+  if (thread.pending.request) return false;
+  if (a.posted && !thread.weak && core_.far.goes_far(a)) return core_.far.post(thread, a, now);
+  if (!thread.buffer.empty() && core_.stores->waits(thread, a)) return false;
+  switch (a.kind) {
+    case K::none:
+      return true;
+    case K::fence:
+      core_.stores->fence(thread, a, now);
+      return true;
+    case K::write:
+    case K::read:
+      return reach_register(thread, a, now, out);
+    case K::store:
+      return core_.stores->store(thread, a, now, out);
+    case K::load:
+      return load(thread, a, now, out);
+    case K::sc:
+      if (thread.reservation.line == a.line())
+        return in_cache(thread, a, core_.lines.find(a.line()), now, out);
+      return fail(thread, a, now, out);
+    default:
+      return atomic(thread, a, now, out);
+  }
+}
+
+// A register of another core (I1, I4.2).
+bool LoadStoreUnit::reach_register(Thread& thread, const Access& a, Time now, Outcome& out) {
+  Interrupts& interrupts = core_.around.interrupts;
+  const Register target = *interrupts.register_of(a.address);
+  core_.turns.shorten(thread.hart.clock);  // the message, or its answer, may be for this core
+  if (a.kind == Access::Kind::write) {
+    out.cost = core_.turns.shared(core_.around.machine.interrupt.send);
+    interrupts.send_write(target, a.value, thread.id, now + out.cost);
+    return true;
+  }
+  interrupts.send_read(target, thread.id, now);
+  thread.pending.request = PendingAccess::kRegister;
+  return false;
+}
+
+// By the hart's own stores (H3.3), or in the cache.
+bool LoadStoreUnit::load(Thread& thread, const Access& a, Time now, Outcome& out) {
+  const auto match = thread.buffer.search(a.address, a.size, out.value);
+  out.cost = core_.spec.l1_hit;
+  if (match == StoreBuffer::Match::value) {
+    thread.turn.varies = true;
+    core_.stores->forwarded(thread, a);
+    return true;
+  }
+  if (match != StoreBuffer::Match::nothing) return false;
+  if (LoadsAhead::again(thread, a.line())) {
+    out.cost += core_.spec.mispredict;
+    thread.turn.varies = true;  // no turn for a sleeper to repeat
+  }
+  return in_cache(thread, a, core_.lines.find(a.line()), now, out);
+}
+
+// An AMO or an LR, which may meet a lock (C6); done far away where the core has not got its line
+// alone (C8).
+[[gnu::always_inline]] inline bool LoadStoreUnit::atomic(Thread& thread, const Access& a, Time now,
+                                                         Outcome& out) {
+  core_.locks.unlock(thread, now);
+  LoadsAhead::atomic(thread);
+  Line* const line = core_.lines.find(a.line());
+  if (line) {
+    if (line->watchers) core_.sleep.wake_lockers(*line, now);
+    const bool alone = core_.around.protocol.may_store(line->copy.state);
+    if (alone && !core_.locks.may_begin(thread, *line, now)) return false;
+  }
+  out.cost = core_.spec.atomic + core_.locks.starts_over(thread);
+  if (!core_.far.goes_far(a)) return in_cache(thread, a, line, now, out);
+  core_.far.send(thread, a, now);
+  return false;
+}
+
+// An SC without reservation (C7).
+bool LoadStoreUnit::fail(Thread& thread, const Access& a, Time now, Outcome& out) {
+  out.value = 1;
+  core_.locks.end_attempt(thread, now);
+  if (core_.observed) core_.observed->waited(thread.id, a.line(), thread.hart.pc, now);
+  return true;
+}
+
+[[gnu::always_inline]] inline bool LoadStoreUnit::in_cache(Thread& thread, const Access& a,
+                                                           Line* line, Time now, Outcome& out) {
+  Time lookup = 0;
+  line = core_.caches.ready(thread, a.line(), line, wish_of(a, core_.spec), now, lookup);
+  if (!line) {
+    if (core_.observed) core_.observed->missed(thread.id);
+    return false;
+  }
+  out.cost += lookup;
+  thread.turn.varies |= lookup > 0;
+  apply(thread, a, *line, now, out);
+  return true;
+}
+
+// The access itself, to a line with the right that it needs.
+void LoadStoreUnit::apply(Thread& thread, const Access& a, Line& line, Time now, Outcome& out) {
+  if (core_.observed) core_.observed.access(thread, a, now, &line.data);
+  if (a.kind == Access::Kind::load) {
+    LoadsAhead::loaded(thread, line.number);
+    if (thread.heeds.recording) {
+      thread.heeds.recording = thread.hart.may_wait();
+      thread.turn.watch(line.number);
+    }
+  }
+  if (a.writes()) core_.writes(line, now, thread);
+  if (thread.weak) [[unlikely]]
+    return core_.stores->apply(thread, a, line, now, out);
+  operate(thread, a, line, now, out);  // what Stores::apply does, without a call
+}
+
+void LoadStoreUnit::operate(Thread& thread, const Access& a, Line& line, Time now, Outcome& out) {
+  using K = Access::Kind;
+  const unsigned offset = a.address % kLineBytes;
+  switch (a.kind) {
+    case K::amo:
+    case K::cas_pair:
+      out.answer(a.operation().apply(line.data));
+      return core_.locks.lock(thread, line, now + out.cost);
+    case K::lr:
+      out.value = line.data.read(offset, a.size);
+      return core_.locks.reserve(thread, line, now, out.cost);
+    case K::store:
+      return line.data.write(offset, a.size, a.value);
+    case K::sc:
+      line.data.write(offset, a.size, a.value);
+      out.value = 0;
+      return core_.locks.end_attempt(thread, now);
+    default:
+      out.value = line.data.read(offset, a.size);
+  }
+}
+
+}  // namespace uncore

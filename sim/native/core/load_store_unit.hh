@@ -1,0 +1,36 @@
+// A core's accesses: performed now, or left pending (rules H1 and H3 to H5).
+//
+//   perform() an access; apply() it to a line that is ready
+//
+// What keeps an access back, and what it does to others, are rules of their own: Stores, Locks,
+// ContendedLines, FarAtomics, LoadsAhead. Invariant: an access that is left pending has changed
+// nothing that its hart can see.
+#pragma once
+
+#include "core/lines.hh"
+#include "core/thread.hh"
+
+namespace uncore {
+
+class Core;
+
+class LoadStoreUnit {
+ public:
+  explicit LoadStoreUnit(Core& core) : core_(core) {}
+
+  // True: performed. False: it stays pending.
+  bool perform(Thread& thread, const Access& access, Time now, Outcome& out);
+  void apply(Thread& thread, const Access& access, Line& line, Time now, Outcome& out);
+  void operate(Thread& thread, const Access& access, Line& line, Time now, Outcome& out);
+
+ private:
+  bool reach_register(Thread& thread, const Access& a, Time now, Outcome& out);
+  bool load(Thread& thread, const Access& a, Time now, Outcome& out);
+  bool atomic(Thread& thread, const Access& a, Time now, Outcome& out);
+  bool fail(Thread& thread, const Access& a, Time now, Outcome& out);
+  bool in_cache(Thread& thread, const Access& a, Line* line, Time now, Outcome& out);
+
+  Core& core_;
+};
+
+}  // namespace uncore

@@ -1,0 +1,39 @@
+// Rule C10: a load that was done ahead is done anew where another hart of the core has written its
+// line meanwhile.
+//
+//   loaded() after a load, again() before one, atomic() before an AMO or LR,
+//   overtake() at a write, lost() where the core gives a line up
+//
+// All of its state is the harts'. Invariant: who is overtaken has loaded from a line that the core
+// has had ever since.
+#pragma once
+
+#include <utility>
+
+#include "core/thread.hh"
+
+namespace uncore {
+
+class LoadsAhead {
+ public:
+  // C10.1.
+  static void loaded(Thread& thread, uint64_t line) { thread.loaded = line; }
+  static void atomic(Thread& thread) { thread.loaded = kNoLine; }
+  static void lost(const Threads& threads, uint64_t line) {
+    for (const auto& t : threads)
+      if (t->loaded == line) t->loaded = kNoLine;
+  }
+
+  // C10.2: a hart writes; the others whose last load was from the line have come too early.
+  static void overtake(const Thread& by, uint64_t line) {
+    for (Thread* t = by.next; t != &by; t = t->next)
+      if (t->loaded == line) t->heeds.overtaken = true;
+  }
+  // C10.2: is the load done anew? One that has to wait then was not done ahead: asked once a load.
+  static bool again(Thread& thread, uint64_t line) {
+    const bool overtaken = std::exchange(thread.heeds.overtaken, false);
+    return std::exchange(thread.loaded, kNoLine) == line && overtaken;
+  }
+};
+
+}  // namespace uncore

@@ -1,0 +1,57 @@
+// The part of a hart's port (hart/port.hh) that leads to registers beside memory: of its CLINT and
+// interrupt file, the console and the clock (guest/registers.hh).
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+#include "guest/registers.hh"
+#include "hart/port.hh"
+
+namespace uncore {
+
+// `Port` has a core, a number `id` and a hart.
+template <class Port>
+class RegisterPort {
+ public:
+  uint64_t time() { return port().hart.clock / 1000; }  // the time base of the native engine: 1 GHz
+  uint64_t cycle() {
+    return port().hart.clock / std::max<uint64_t>(1, port().core.spec.instruction);
+  }
+  void set_timer(uint64_t when) { write_register({Register::Kind::mtimecmp, port().id}, when); }
+  uint64_t timer() { return read_register({Register::Kind::mtimecmp, port().id}); }
+
+  bool get_external(unsigned csr, uint64_t& value) {
+    return interrupts().get_external(port().id, csr, value);
+  }
+  bool set_external(unsigned csr, uint64_t value) {
+    const auto pending = interrupts().set_external(port().id, csr, value);
+    if (pending) port().core.interrupt(*pending, port().hart.clock);
+    return pending.has_value();
+  }
+
+  Answer mmio(uint64_t address, unsigned, bool write, uint64_t& value) {
+    return access_device(port(), address, write, value);
+  }
+  std::optional<Register> register_of(uint64_t address) const {
+    const auto target = interrupts().register_of(address);
+    return target && target->kind == Register::Kind::order ? std::nullopt : target;
+  }
+  bool at_hand(Register r) const { return interrupts().at_hand(r, port().core.agent); }
+  uint64_t read_register(Register r) { return interrupts().read(r, port().id, port().hart.clock); }
+  void write_register(Register r, uint64_t value) {
+    const Port& p = port();
+    if (const auto pending = interrupts().write(r, value, p.id, p.hart.clock))
+      return p.core.interrupt(*pending, p.hart.clock);
+    // By a message, maybe to this core.
+    if (r.interrupts_others()) p.core.turns.shorten(p.hart.clock);
+  }
+  void say(char letter) { port().core.around.services.console.say(port().id, {&letter, 1}); }
+
+ private:
+  Port& port() { return static_cast<Port&>(*this); }
+  const Port& port() const { return static_cast<const Port&>(*this); }
+  auto& interrupts() const { return port().core.around.interrupts; }
+};
+
+}  // namespace uncore

@@ -1,0 +1,19 @@
+// What a hart has of the locks and reservations of its core (rules C6 and C7, core/locks.hh).
+#pragma once
+
+#include <cstdint>
+
+#include "time/time.hh"
+
+namespace uncore {
+
+inline constexpr uint64_t kNoLine = ~uint64_t{0};
+
+struct Reservation {
+  uint64_t line = kNoLine;    // of the last LR
+  uint64_t locked = kNoLine;  // that its LR has locked
+  Time tries = 0;         // when a lock that keeps it off ends, and it tries again; 0: none does
+  bool restarts = false;  // it has met the lock of another hart of the core (C6.5)
+};
+
+}  // namespace uncore

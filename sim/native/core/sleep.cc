@@ -1,0 +1,113 @@
+#include "core/sleep.hh"
+
+#include <algorithm>
+
+#include "core/core.hh"
+
+namespace uncore {
+
+// The last time at which `sleeper` does not yet see what happens at `at` through thread `by`: a
+// lower thread goes first on ties (rule H6).
+Time Sleep::before(Time at, uint32_t by, const Thread& sleeper) {
+  return sleeper.index < by ? at : at - (at > 0);
+}
+
+// One more turn shows which lines it reads, and that all of them are in the first level; then it
+// sleeps until one of them changes. Stores that wait in its buffer change nothing that it reads.
+void Sleep::spun(Thread& thread) {
+  Attribution* const attribution = core_.around.attribution;
+  const bool repeats = !thread.weak || thread.weak->repeats(thread.hart.pc);
+  if (!thread.heeds.recording || thread.turn.varies || !repeats) {
+    thread.heeds.recording = true;
+    thread.turn.varies = thread.turn.locks = false;
+    thread.turn.watched.clear();
+    if (attribution) attribution->turn_begins(thread.id);
+    return;
+  }
+  thread.heeds.recording = false;
+  if (thread.weak && !thread.buffer.empty()) return;
+  const std::vector<uint64_t>& watched = thread.turn.watched;
+  for (uint64_t number : watched) {
+    const Line* line = core_.lines.find(number);
+    if (!line || !line->in_l1 || !core_.around.protocol.may_load(line->copy.state)) return;
+    if (thread.turn.locks && !locks_alone(*line)) return;
+  }
+  for (uint64_t number : watched) core_.lines.watch(number);
+  thread.mode = Thread::Mode::spinning;
+  if (attribution)
+    attribution->turn_ends(thread.id, thread.hart.instructions - thread.hart.spin_instructions);
+  if (core_.observed)
+    core_.observed.is(thread, Trace::What::sleeps, thread.hart.clock,
+                      watched.empty() ? 0 : watched[0] << kLineShift);
+}
+
+// May a hart lock the line again and again, and no sibling waits for it? One that begins to wakes
+// it, and so does a probe that arrives or whose hold is over.
+bool Sleep::locks_alone(const Line& line) const {
+  return core_.around.protocol.may_store(line.copy.state) && !core_.locks.anybody_waits();
+}
+
+// Brings a sleeper to where executing every turn would have brought it at the end of `horizon`. Its
+// last turn is executed: siblings, and stores that leave its buffer, ask which line was used last.
+void Sleep::advance(Thread& thread, Time horizon) {
+  Hart<Thread>& hart = thread.hart;
+  if (hart.clock > horizon) return;
+  uint64_t turns = (horizon - hart.clock) / hart.spin_period;
+  if (turns > 0) --turns;
+  hart.skip(turns);
+  if (core_.around.attribution) core_.around.attribution->repeated(thread.id, core_.agent, turns);
+  hart.horizon = horizon;
+  hart.spin_enabled = false;
+  const Stop stop = core_.turns.run_aside(thread);
+  hart.spin_enabled = true;
+  if (stop != Stop::horizon) throw ProtocolError{"a sleeping hart did something"};
+}
+
+void Sleep::change_period(Thread& sleeper, Time at, uint32_t by, Time instruction) {
+  advance(sleeper, before(at, by, sleeper));
+  Hart<Thread>& hart = sleeper.hart;
+  const uint64_t shared = hart.spin_instructions - hart.spin_pauses;
+  hart.spin_period += shared * instruction - shared * hart.cost.instruction;
+}
+
+void Sleep::wake_until(Thread& thread, Time horizon) {
+  advance(thread, horizon);
+  thread.hart.woken();
+  if (core_.around.attribution) core_.around.attribution->path.woken(thread.id, horizon);
+  if (core_.observed) core_.observed.is(thread, Trace::What::wakes, horizon);
+  thread.mode = Thread::Mode::running;
+  for (uint64_t number : thread.turn.watched) core_.lines.unwatch(number);
+  core_.turns.may_run(thread);
+}
+
+void Sleep::wake_watchers(const Line& line, Time at) {
+  for (const auto& t : core_.threads)
+    if (t->mode == Thread::Mode::spinning && t->turn.watches(line.number))
+      wake_until(*t, before(at, core_.turns.actor(), *t));
+}
+
+void Sleep::wake_lockers(const Line& line, Time at) {
+  for (const auto& t : core_.threads)
+    if (t->mode == Thread::Mode::spinning && t->turn.locks && !core_.turns.executes(*t) &&
+        t->turn.watches(line.number))
+      wake_until(*t, before(at, core_.turns.actor(), *t));
+}
+
+void Sleep::wake_all(Time at) {
+  for (const auto& t : core_.threads)
+    if (t->mode == Thread::Mode::spinning) wake(*t, at);
+}
+
+void Sleep::advance_readers(uint64_t number, Time at) {
+  const Lines& lines = core_.lines;
+  const auto reads = [&](const auto& t) {
+    return t->mode == Thread::Mode::spinning &&
+           std::ranges::any_of(t->turn.watched,
+                               [&](uint64_t w) { return lines.together(w, number); });
+  };
+  if (std::ranges::none_of(core_.threads, reads)) return;
+  for (const auto& t : core_.threads)
+    if (t->mode == Thread::Mode::spinning) advance(*t, before(at, core_.turns.actor(), *t));
+}
+
+}  // namespace uncore

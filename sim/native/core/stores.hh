@@ -1,0 +1,53 @@
+// Rule H3: what a hart does not wait for. Stores stand in its buffer until they become visible.
+//
+// Two implementations say in which order they do: TsoStores (H3.2) and WeakStores (H8).
+//
+//   waits() before an access, store() and fence() when it is one, apply() when it has its line;
+//   leaves() and drain() where a line has come
+//
+// Invariant: a store is performed on its line when it leaves the buffer, and not before.
+#pragma once
+
+#include <cstddef>
+
+#include "core/lines.hh"
+#include "core/thread.hh"
+
+namespace uncore {
+
+class Core;
+
+class Stores {
+ public:
+  // `capacity`: of a hart's buffer.
+  Stores(Core& core, std::size_t capacity) : core_(core), capacity_(capacity) {}
+  virtual ~Stores() = default;
+
+  // Must stores leave the buffer before the access is performed (H4, H8.3)?
+  virtual bool waits(const Thread& thread, const Access& access) const = 0;
+  // At once, or into the buffer. False: it is full.
+  virtual bool store(Thread& thread, const Access& access, Time now, Outcome& out) = 0;
+  virtual void fence(Thread&, const Access&, Time) {}
+  // What any other access does on its line; a load that the buffer has answered, an AMO that was
+  // done far away.
+  virtual void apply(Thread& thread, const Access& access, Line& line, Time now, Outcome& out);
+  virtual void forwarded(Thread&, const Access&) {}
+  virtual void answered(Thread&, const Access&, Time) {}
+  // Is a store for the line the next to leave, or one of the next?
+  virtual bool leaves(const Thread& thread, uint64_t number) const = 0;
+
+  bool enter(Thread& thread, const Store& store, Time now);
+  void drain(Thread& thread, Time now);
+
+ protected:
+  // Makes visible all that may leave and have their lines; asks for the lines of the next.
+  virtual void release(Thread& thread, Time now) = 0;
+  // A store becomes visible: before its bytes are in the line.
+  virtual void visible(const Thread&, const Store&, const Line&, Time) const {}
+  bool make_visible(Thread& thread, std::size_t older, Time now);
+
+  Core& core_;
+  const std::size_t capacity_;
+};
+
+}  // namespace uncore

@@ -1,0 +1,42 @@
+#include "core/tso_stores.hh"
+
+#include "core/core.hh"
+
+namespace uncore {
+
+// H3.1: at once, if nothing is before it and the line may be written.
+bool TsoStores::store(Thread& thread, const Access& a, Time now, Outcome& out) {
+  const bool first = thread.buffer.empty();
+  if (first) {
+    Time lookup = 0;
+    if (Line* line = core_.caches.ready(thread, a.line(), ClientEvent::Store, now, lookup)) {
+      core_.lsu.apply(thread, a, *line, now, out);
+      return true;
+    }
+  }
+  const bool entered = enter(thread, {a.address, a.value, a.size}, now);
+  if (entered && core_.spec.store_ahead) ask_ahead(thread, a.line(), now);
+  if (core_.observed && first) core_.observed->missed_store(thread.id, 0);
+  return entered;
+}
+
+// For the line of a store that is not the oldest; what has come by then is used when it is (H3.2).
+void TsoStores::ask_ahead(const Thread& thread, uint64_t number, Time now) {
+  const Line* line = core_.lines.find(number);
+  if (thread.buffer.size() == 1 || (line && core_.around.protocol.may_store(line->copy.state)))
+    return;
+  Time cost = 0;
+  core_.caches.ready(thread, number, ClientEvent::Store, now, cost);
+}
+
+void TsoStores::release(Thread& thread, Time now) {
+  while (!thread.buffer.empty() && release_oldest(thread, now)) {
+  }
+}
+
+bool TsoStores::release_oldest(Thread& thread, Time now) {
+  if (thread.buffer.head().is_atomic()) return core_.far.leave_buffer(thread, now);
+  return make_visible(thread, 0, now);
+}
+
+}  // namespace uncore

@@ -1,0 +1,35 @@
+// Rule H5: harts that wait for memory, and what sets them free.
+//
+//   stands() where an access was left pending; progress() where a line has come, answered() where
+//   a value has; attempt() what waits, once more
+//
+// Invariant: accesses that wait for a line are performed in the order of H5.1, those that a lock or
+// a holder keeps off (H5.2) excepted.
+#pragma once
+
+#include "core/lines.hh"
+#include "core/thread.hh"
+
+namespace uncore {
+
+class Core;
+
+class Waiting {
+ public:
+  explicit Waiting(Core& core) : core_(core) {}
+
+  // The hart's access could not be performed: seen by thread `by`.
+  void stands(Thread& thread, Time now, uint32_t by);
+  void attempt(Thread& thread, Time now);
+  void progress(uint64_t number, Time now);
+  // A register's value, or what a far atomic has read.
+  void answered(Thread& thread, Pair value, Time now);
+
+ private:
+  Thread* next(uint64_t number, const Thread* after) const;
+  void resume(Thread& thread, Pair value, Time now);
+
+  Core& core_;
+};
+
+}  // namespace uncore

@@ -1,0 +1,88 @@
+#include "core/weak_stores.hh"
+
+#include "core/core.hh"
+
+namespace uncore {
+
+bool WeakStores::waits(const Thread& thread, const Access& a) const {
+  return thread.weak->waits(a, thread.buffer);
+}
+
+void WeakStores::fence(Thread& thread, const Access& a, Time now) {
+  thread.weak->fence(a.order >> 4, a.order & 15, thread.buffer, now);
+}
+
+// H8.1: always into the buffer; out of it at once, if it need not stay.
+bool WeakStores::store(Thread& thread, const Access& a, Time now, Outcome&) {
+  if (thread.buffer.size() >= capacity_) return false;
+  Store store = thread.weak->enters(a, now);
+  store.number = thread.hart.instructions;
+  enter(thread, store, now);
+  note(thread, a, kNever);
+  if (store.leaves > now)
+    leave_later(thread, store.leaves);
+  else
+    release(thread, now);
+  return true;
+}
+
+// The core asks again then.
+void WeakStores::leave_later(const Thread& thread, Time then) const {
+  const auto core = static_cast<uint64_t>(core_.agent);
+  core_.around.network.expect(core_.agent);
+  core_.around.queue.push(then, event_place(core, kInterruptClass, thread.id),
+                          event_sender(core, 0), Action::leave, thread.id);
+  core_.turns.shorten(then - 1);
+}
+
+// H8.2: all that may leave and have their lines become visible; the others ask for theirs.
+void WeakStores::release(Thread& thread, Time now) {
+  for (std::size_t i = 0; i < thread.buffer.size();) {
+    if (!Weak::is_free(thread.buffer, i, now) || !make_visible(thread, i, now)) ++i;
+  }
+}
+
+void WeakStores::visible(const Thread& thread, const Store& s, const Line& line, Time now) const {
+  thread.weak->changes(s.address, s.size, line.data, now);
+  if (core_.around.accesses) core_.around.accesses->seen(thread.id, s.number, now);
+}
+
+// With what the hart has seen by then (H8.4 to H8.8).
+void WeakStores::apply(Thread& thread, const Access& a, Line& line, Time now, Outcome& out) {
+  using K = Access::Kind;
+  Weak& weak = *thread.weak;
+  if (a.kind == K::load) {
+    out.value = weak.load(a, line.data, now);
+    return note(thread, a, weak.views.result);
+  }
+  if (a.kind == K::lr)
+    weak.reserve(a, line.data, now);
+  else
+    weak.changes(a.address, a.size, line.data, now);
+  Stores::apply(thread, a, line, now, out);
+  if (a.kind != K::lr) weak.atomic(a, now);
+  note(thread, a, weak.views.result);
+}
+
+void WeakStores::forwarded(Thread& thread, const Access& load) {
+  thread.weak->forwarded(load, thread.buffer);
+}
+
+void WeakStores::answered(Thread& thread, const Access& atomic, Time now) {
+  thread.weak->atomic(atomic, now);
+  note(thread, atomic, now);
+}
+
+void WeakStores::note(const Thread& thread, const Access& a, Time view) const {
+  if (!core_.around.accesses) return;
+  core_.around.accesses->note(thread.id,
+                              {.number = thread.hart.instructions,
+                               .pc = thread.hart.pc,
+                               .address = a.address,
+                               .size = a.size,
+                               .reads = a.kind != Access::Kind::store && a.kind != Access::Kind::sc,
+                               .writes = a.writes(),
+                               .seen = view});
+}
+
+}  // namespace uncore

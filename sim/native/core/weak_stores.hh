@@ -1,0 +1,34 @@
+// Rule H8: stores of a weakly ordered core leave the buffer when a draw says, those of different
+// lines in any order.
+//
+// What a hart has seen by then, and what must be seen in order, is its Weak (core/weak.hh).
+#pragma once
+
+#include "core/stores.hh"
+
+namespace uncore {
+
+class WeakStores : public Stores {
+ public:
+  using Stores::Stores;
+
+  bool waits(const Thread& thread, const Access& access) const override;
+  bool store(Thread& thread, const Access& access, Time now, Outcome& out) override;
+  void fence(Thread& thread, const Access& access, Time now) override;
+  bool leaves(const Thread& thread, uint64_t number) const override {
+    return thread.buffer.holds(number);
+  }
+  void apply(Thread& thread, const Access& access, Line& line, Time now, Outcome& out) override;
+  void forwarded(Thread& thread, const Access& access) override;
+  void answered(Thread& thread, const Access& access, Time now) override;
+
+ protected:
+  void release(Thread& thread, Time now) override;
+  void visible(const Thread& thread, const Store& store, const Line& line, Time now) const override;
+
+ private:
+  void note(const Thread& thread, const Access& access, Time view) const;
+  void leave_later(const Thread& thread, Time then) const;
+};
+
+}  // namespace uncore

@@ -1,0 +1,55 @@
+// The vocabulary of isa/: what the meanings of instructions are written in.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "hart/port.hh"
+
+// u unsigned, s signed, word sign-extended 32 bits.
+namespace uncore::meaning {
+
+__extension__ using Wide = __int128;
+__extension__ using UWide = unsigned __int128;
+
+constexpr uint64_t u(int64_t v) { return static_cast<uint64_t>(v); }
+constexpr int64_t s(uint64_t v) { return static_cast<int64_t>(v); }
+constexpr uint64_t word(uint64_t v) { return sign_extend(v, 4); }
+constexpr Wide wide(int64_t v) { return v; }
+constexpr Wide wide(uint64_t v) { return v; }
+constexpr UWide uwide(uint64_t v) { return v; }
+constexpr uint64_t high(UWide v) { return static_cast<uint64_t>(v >> 64); }
+constexpr uint64_t bit(uint64_t number) { return uint64_t{1} << (number & 63); }
+
+// Each byte all ones, if any bit of it is one.
+constexpr uint64_t whole_bytes(uint64_t v) {
+  constexpr uint64_t kLow = 0x7f7f7f7f7f7f7f7f;
+  const uint64_t any = (((v & kLow) + kLow) | v) & ~kLow;  // the top bit of those bytes
+  return (any - (any >> 7)) | any;
+}
+constexpr uint64_t reversed(uint64_t v) {
+  v = (v & 0x00ff00ff00ff00ff) << 8 | (v >> 8 & 0x00ff00ff00ff00ff);
+  v = (v & 0x0000ffff0000ffff) << 16 | (v >> 16 & 0x0000ffff0000ffff);
+  return v << 32 | v >> 32;
+}
+
+// Division never traps: by zero it gives all ones and the dividend; the one signed overflow gives
+// the dividend and zero.
+template <class T>
+constexpr bool overflows(T a, T b) {
+  return std::is_signed_v<T> && a == std::numeric_limits<T>::min() && b == static_cast<T>(-1);
+}
+template <class T>
+constexpr T quotient(T a, T b) {
+  if (b == 0) return static_cast<T>(-1);
+  return overflows(a, b) ? a : a / b;
+}
+template <class T>
+constexpr T rest(T a, T b) {
+  if (b == 0) return a;
+  return overflows(a, b) ? 0 : a % b;
+}
+
+}  // namespace uncore::meaning

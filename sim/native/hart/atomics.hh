@@ -1,0 +1,91 @@
+// Atomics (A, Zacas, Zabha) and fences. Atomics work on RAM only, and are aligned.
+#pragma once
+
+#include "hart/loads_stores.hh"
+
+namespace uncore::execute {
+
+// The physical address, in place of the other.
+template <class Port>
+Reach reach_atomic(Hart<Port>& h, uint64_t& address, unsigned size, Right right) {
+  if (address % size != 0) return misaligned(right);
+  if (h.translation) [[unlikely]]
+    if (const Reach reach = h.translation->translate(address, right); !reach) return reach;
+  if (address >= h.ram && h.port.mapped(address, size)) [[likely]]
+    return {};
+  return access_fault(right);
+}
+
+template <class Port>
+bool atomic(Hart<Port>& h, const Instruction& in) {
+  uint64_t address = h.x[in.rs1];
+  if (const Reach reach = reach_atomic(h, address, in.size, Right::write); !reach)
+    return not_reached(h, reach, h.x[in.rs1]);
+  h.spin.effect();
+  uint64_t old = 0;
+  const unsigned order = static_cast<unsigned>(in.imm) | (in.rd == kSink ? kUnused : 0);
+  const uint64_t expected = in.rd == kSink ? 0 : h.x[in.rd];
+  const Answer answer = h.port.amo(in.amo, address, in.size, h.x[in.rs2], expected, old, order);
+  return finish(h, answer, {in.rd, kSink, in.size, in.length}, kStoreFault, address, old);
+}
+
+// amocas.q. A pair that starts at x0 reads as zero, and is not written.
+template <class Port>
+bool atomic_pair(Hart<Port>& h, const Instruction& in) {
+  uint64_t address = h.x[in.rs1];
+  if (const Reach reach = reach_atomic(h, address, 16, Right::write); !reach)
+    return not_reached(h, reach, h.x[in.rs1]);
+  h.spin.effect();
+  const auto pair = [&h](unsigned r) {
+    return r == 0 || r == kSink ? Pair{0, 0} : Pair{h.x[r], h.x[r + 1]};
+  };
+  Pair old = {};
+  const Answer answer =
+      h.port.cas_pair(address, pair(in.rs2), pair(in.rd), old, static_cast<unsigned>(in.imm));
+  const auto rd_high = static_cast<uint8_t>(in.rd == kSink ? kSink : in.rd + 1);
+  return finish(h, answer, {in.rd, rd_high, 8, in.length}, kStoreFault, address, old.low, old.high);
+}
+
+template <class Port>
+bool load_reserved(Hart<Port>& h, const Instruction& in) {
+  uint64_t address = h.x[in.rs1];
+  if (const Reach reach = reach_atomic(h, address, in.size, Right::read); !reach)
+    return not_reached(h, reach, h.x[in.rs1]);
+  h.spin.effect();
+  h.attempting = true;
+  uint64_t value = 0;
+  const Answer answer = h.port.lr(address, in.size, value, static_cast<unsigned>(in.imm));
+  return finish(h, answer, {in.rd, kSink, in.size, in.length}, kLoadFault, address, value);
+}
+
+template <class Port>
+bool store_conditional(Hart<Port>& h, const Instruction& in) {
+  uint64_t address = h.x[in.rs1];
+  if (const Reach reach = reach_atomic(h, address, in.size, Right::write); !reach)
+    return not_reached(h, reach, h.x[in.rs1]);
+  h.spin.effect();
+  h.attempting = false;
+  uint64_t failed = 1;
+  const Answer answer = h.port.sc(address, in.size, zero_extend(h.x[in.rs2], in.size), failed,
+                                  static_cast<unsigned>(in.imm));
+  return finish(h, answer, {in.rd, kSink, 8, in.length}, kStoreFault, address, failed);
+}
+
+// No effect by itself: after it, a waiting loop waits as before.
+template <class Port>
+bool fence(Hart<Port>& h, const Instruction& in) {
+  const auto sets = static_cast<unsigned>(in.imm);
+  const Answer answer = h.port.fence(sets >> 4 & 15, sets & 15);
+  return finish(h, answer, {kSink, kSink, 8, in.length}, Cause{}, 0, 0);
+}
+
+// Rule H1.5: fence.tso orders what `fence r,rw` and `fence w,w` order together (unprivileged manual
+// 2.7). Neither orders a write before a read, so the port answers both at once.
+template <class Port>
+bool fence_tso(Hart<Port>& h, const Instruction& in) {
+  h.port.fence(kReads, kReads | kWrites);
+  const Answer answer = h.port.fence(kWrites, kWrites);
+  return finish(h, answer, {kSink, kSink, 8, in.length}, Cause{}, 0, 0);
+}
+
+}  // namespace uncore::execute

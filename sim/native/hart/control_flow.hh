@@ -1,0 +1,91 @@
+// Branches, jumps, and instructions that move the stack pointer; what a backward branch tells the
+// spin detector.
+#pragma once
+
+#include "hart/hart_class.hh"
+
+namespace uncore::execute {
+
+// At the target of a taken backward branch or jump: true, unless the hart was found to spin.
+template <class Port>
+bool arrive(Hart<Port>& h, const Instruction& by) {
+  if (!h.spin_enabled) return true;
+  SpinDetector::Watch watch{};
+  if constexpr (requires(const Port& p) { p.watches(); }) watch = h.port.watches();
+  const SpinDetector::Meter now{h.clock, h.instructions, h.branches, h.mispredicts, h.pauses};
+  if (!h.spin.arrive(h.pc, h.x, h.predictor, by, now, watch)) return true;
+  const SpinDetector::Meter& turn = h.spin.period();
+  h.spin_period = turn.clock;
+  h.spin_instructions = turn.instructions;
+  h.spin_branches = turn.branches;
+  h.spin_mispredicts = turn.mispredicts;
+  h.spin_pauses = turn.pauses;
+  return h.stop(Stop::spin);
+}
+
+// A branch taken between an LR and its SC, where its port has nothing else to do then.
+template <class Port>
+[[gnu::noinline]] bool gives_up(Hart<Port>& h, uint64_t now) {
+  if constexpr (requires(Port& p) { p.gives_up(now); })
+    if (h.port.gives_up(now)) h.attempting = false;
+  return !h.attempting;
+}
+
+// Is all that a taken branch does that it leads to another instruction?
+template <class Port>
+[[gnu::always_inline]] inline bool only_leads(Hart<Port>& h, const Instruction& in,
+                                              const Instruction* to, uint64_t target,
+                                              uint64_t now) {
+  if (!to || (h.attempting && !gives_up(h, now))) return false;
+  return in.imm > 0 || !h.spin_enabled || h.spin.passes(target);
+}
+
+// A branch: what it costs beyond the instruction.
+template <class Port>
+[[gnu::always_inline]] inline uint64_t predict(Hart<Port>& h, const Instruction& in, uint64_t pc,
+                                               bool taken) {
+  const bool wrong = h.predictor.wrong(pc, in.imm <= 0, taken);
+  ++h.branches;
+  h.mispredicts += wrong;
+  return wrong ? h.cost.mispredict : 0;
+}
+
+template <class Port>
+bool branch(Hart<Port>& h, const Instruction& in, bool taken) {
+  const bool backward = in.imm <= 0;
+  if (taken && h.attempting) [[unlikely]] {
+    h.attempting = false;
+    h.port.gave_up();
+  }
+  h.retire(0, h.cost.instruction + predict(h, in, h.pc, taken));
+  h.pc += taken ? static_cast<uint64_t>(in.imm) : in.length;
+  return !(taken && backward) || arrive(h, in);
+}
+
+template <class Port>
+bool jump(Hart<Port>& h, const Instruction& in, uint64_t target) {
+  const bool backward = target <= h.pc;
+  h.x[in.rd] = h.pc + in.length;
+  h.retire(0, h.cost.instruction);
+  h.pc = target;
+  return !backward || arrive(h, in);
+}
+
+// Down, it stays within the hart's own stack however large the step, so that no frame, of whatever
+// size, lies in memory that is not the stack's. On another stack, whose end is unknown, a step
+// larger than a whole stack must be wrong, too.
+template <class Port>
+bool move_stack(Hart<Port>& h, const Instruction& in, uint64_t from, uint64_t to) {
+  Stack& stack = h.stack;
+  if (to < from && stack.entered) {
+    const bool own = from - stack.end <= stack.size;
+    if (own ? to < stack.end : from - to > stack.size) [[unlikely]]
+      return h.stop(Stop::overflow);
+  }
+  if (stack.size && to == stack.end + stack.size) stack.entered = true;
+  h.x[in.rd] = to;
+  h.retire(in.length, h.cost.instruction);
+  return true;
+}
+
+}  // namespace uncore::execute

@@ -1,0 +1,124 @@
+// Reading and writing CSRs by number: the rows of isa/csrs.def. Whether an instruction of the
+// present mode may is Privilege::permits().
+#pragma once
+
+#include "hart/hart_class.hh"
+
+namespace uncore {
+namespace csrs {
+
+constexpr uint64_t merged(uint64_t old, uint64_t value, uint64_t mask) {
+  return (old & ~mask) | (value & mask);
+}
+
+template <class Port>
+uint64_t cycles(const Hart<Port>& h) {
+  return h.port.cycle() + h.cycle_offset;
+}
+
+template <class Port>
+void write_satp(Hart<Port>& h, uint64_t value) {
+  if (Satp{value}.legal()) h.privilege.satp.bits = value;
+  if (h.translation) h.translation->mmu.forget();
+}
+
+// The supervisor's timer (Sstc), where the port has such.
+template <class Port>
+constexpr bool kHasTimer = requires(Port& port, uint64_t when) { port.set_timer(when); };
+
+template <class Port>
+bool has_timer(const Hart<Port>& h) {
+  return kHasTimer<Port> && h.privilege.supervised;
+}
+template <class Port>
+uint64_t timer(const Hart<Port>& h) {
+  if constexpr (kHasTimer<Port>) return h.port.timer();
+  return 0;
+}
+template <class Port>
+void set_timer(Hart<Port>& h, uint64_t when) {
+  if constexpr (kHasTimer<Port>) h.port.set_timer(when);
+}
+
+// The supervisor's external interrupts (Ssaia), where the port has an interrupt file.
+template <class Port>
+constexpr bool kHasImsic =
+    requires(Port& port, unsigned number, uint64_t& value) { port.get_external(number, value); };
+
+template <class Port>
+bool has_imsic(const Hart<Port>& h) {
+  return kHasImsic<Port> && h.privilege.supervised;
+}
+template <class Port>
+bool read_imsic(const Hart<Port>& h, unsigned number, uint64_t& value) {
+  if constexpr (kHasImsic<Port>) return has_imsic(h) && h.port.get_external(number, value);
+  return false;
+}
+template <class Port>
+bool write_imsic(Hart<Port>& h, unsigned number, uint64_t value) {
+  if constexpr (kHasImsic<Port>) return has_imsic(h) && h.port.set_external(number, value);
+  return false;
+}
+template <class Port>
+uint64_t read_stopi(const Hart<Port>& h) {
+  const uint64_t value = h.privilege.stopi();
+  if constexpr (kHasImsic<Port>) h.port.told(value >> 16);
+  return value;
+}
+
+}  // namespace csrs
+
+template <class Port>
+bool Hart<Port>::read_csr(unsigned number, uint64_t& value) {
+  using namespace csrs;
+  const Hart& h = *this;
+  const Privilege& p = privilege;
+  const FloatStatus& f = floats;
+  switch (number) {
+#define CSR(number, name, exists, read, ...) \
+  case CsrNumber::name:                      \
+    if (!(exists)) return false;             \
+    value = read;                            \
+    return true;
+#define ZEROS(first, name, last, last_name, exists) \
+  case first ... last:                              \
+    value = 0;                                      \
+    return exists;
+#define IMSIC(number, name) \
+  case CsrNumber::name:     \
+    return read_imsic(h, number, value);
+#include "hart/isa/csrs.def"
+  }
+  return false;
+}
+
+template <class Port>
+bool Hart<Port>::write_csr(unsigned number, uint64_t v) {
+  using namespace csrs;
+  Hart& h = *this;
+  Privilege& p = privilege;
+  FloatStatus& f = floats;
+  if (CsrNumber::read_only(number)) return false;
+  switch (number) {
+#define CSR(number, name, exists, read, ...) \
+  case CsrNumber::name:                      \
+    if (!(exists)) return false;             \
+    __VA_ARGS__;                             \
+    break;
+#define ZEROS(first, name, last, last_name, exists) \
+  case first ... last:                              \
+    if (!(exists)) return false;                    \
+    break;
+#define IMSIC(number, name)                       \
+  case CsrNumber::name:                           \
+    if (!write_imsic(h, number, v)) return false; \
+    break;
+#include "hart/isa/csrs.def"
+    default:
+      return false;
+  }
+  privilege_changed();
+  return true;
+}
+
+}  // namespace uncore

@@ -1,0 +1,78 @@
+// Accesses that the port performs at once, inside the interpreter's loop: template parameter
+// `translated` says whether the hart translates addresses, and such an access needs an address that
+// the MMU's quick tables have. False: the access was not made; it goes the whole way
+// (loads_stores.hh, atomics.hh).
+#pragma once
+
+#include "hart/hart_class.hh"
+
+namespace uncore::execute {
+
+// `now` takes what the port adds.
+template <class T, bool translated, class Port>
+[[gnu::always_inline]] inline bool load_hits(Hart<Port>& h, const Instruction& in, uint64_t& now) {
+  if constexpr (requires(Port& p, uint64_t& v) { p.template hits<translated>(v, 1u, v, v); }) {
+    uint64_t address = h.x[in.rs1] + static_cast<uint64_t>(in.imm);
+    uint64_t value;
+    if constexpr (translated) {
+      const auto& page = h.translation->mmu.load(address);
+      if (page.key != h.translation->mmu.key(address)) return false;
+      address += page.offset;
+    }
+    if (address % sizeof(T) != 0 ||
+        !h.port.template hits<translated>(address, sizeof(T), now, value))
+      return false;
+    h.x[in.rd] = sign_extend(value, std::is_signed_v<T> ? sizeof(T) : 8);
+    return true;
+  }
+  return false;
+}
+
+template <class T, bool translated, class Port>
+[[gnu::always_inline]] inline bool store_hits(Hart<Port>& h, const Instruction& in, uint64_t now) {
+  if constexpr (requires(Port& p, uint64_t v) { p.template stores<translated>(v, 1u, v, v); }) {
+    uint64_t address = h.x[in.rs1] + static_cast<uint64_t>(in.imm);
+    if (address % sizeof(T) != 0) return false;
+    if constexpr (translated) {
+      const auto& page = h.translation->mmu.store(address);
+      if (page.key != h.translation->mmu.key(address)) return false;
+      address += page.offset;
+    }
+    if (!h.port.template stores<translated>(address, sizeof(T), static_cast<T>(h.x[in.rs2]), now))
+      return false;
+    h.spin.effect();
+    return true;
+  }
+  return false;
+}
+
+// An LR: no effect by itself. What it locks, the next taken branch gives up.
+template <bool translated, class Port>
+[[gnu::always_inline]] inline bool lr_hits(Hart<Port>& h, const Instruction& in, uint64_t& now) {
+  if constexpr (requires(Port& p, uint64_t& v) { p.template reserves<translated>(v, 1u, v, v); }) {
+    uint64_t address = h.x[in.rs1];
+    uint64_t value;
+    if (address % in.size != 0) return false;
+    if constexpr (translated) {
+      const auto& page = h.translation->mmu.load(address);
+      if (page.key != h.translation->mmu.key(address)) return false;
+      address += page.offset;
+    }
+    if (!h.port.template reserves<translated>(address, in.size, now, value)) return false;
+    h.attempting = true;
+    h.x[in.rd] = sign_extend(value, in.size);
+    return true;
+  }
+  return false;
+}
+
+// A fence for which the port has nothing to do.
+template <class Port>
+[[gnu::always_inline]] inline bool fence_passes(const Hart<Port>& h, const Instruction& in) {
+  const auto sets = static_cast<unsigned>(in.imm);
+  if constexpr (requires(const Port& p) { p.passes(sets, sets); })
+    return h.port.passes(sets >> 4 & 15, sets & 15);
+  return false;
+}
+
+}  // namespace uncore::execute

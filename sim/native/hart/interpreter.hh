@@ -1,0 +1,258 @@
+// The interpreter: its loop, and how run() enters it. What an instruction does stands in isa/.
+#pragma once
+
+#include <bit>
+#include <limits>
+#include <type_traits>
+
+#include "hart/alu.hh"
+#include "hart/atomics.hh"
+#include "hart/control_flow.hh"
+#include "hart/fast_paths.hh"
+#include "hart/float_instructions.hh"
+#include "hart/loads_stores.hh"
+#include "hart/system.hh"
+#include "hart/translated_code.hh"
+#include "hart/translation.hh"
+#include "hart/traps.hh"
+
+namespace uncore {
+namespace execute {
+
+// The bytes of code between two instructions of a line.
+inline uint64_t between(const Instruction* first, const Instruction* at) {
+  return 2 * static_cast<uint64_t>(at - first);
+}
+
+template <bool translated, class Port>
+[[gnu::always_inline]] inline Instruction* find(const Hart<Port>& h, uint64_t pc) {
+  if constexpr (translated) return h.translation->mmu.find(pc);
+  return h.code.find(pc);
+}
+
+template <class Port>
+bool decode_at(Hart<Port>& h, uint64_t address, Instruction& in) {
+  uint32_t word;
+  if (!h.port.fetch(address, word)) return false;
+  in = decode(word);
+  if (&in != h.apart) h.code.decoded(&in);
+  return true;
+}
+
+#define ALU(name, match, mask, format, value)                       \
+  case Op::name: {                                                  \
+    [[maybe_unused]] const uint64_t a = x[in.rs1], b = x[in.rs2];   \
+    [[maybe_unused]] const int64_t imm = in.imm;                    \
+    [[maybe_unused]] const uint64_t pc = h.pc + between(first, at); \
+    x[in.rd] = value;                                               \
+    break;                                                          \
+  }
+#define BRANCH(name, match, mask, condition)                                    \
+  case Op::name: {                                                              \
+    const uint64_t a = x[in.rs1], b = x[in.rs2];                                \
+    const bool taken = condition;                                               \
+    const uint64_t here = h.pc + between(first, at), target = here + u(in.imm); \
+    Instruction* const to = taken ? find<translated>(h, target) : next;         \
+    if (taken && (alone || !only_leads(h, in, to, target, now))) {              \
+      h.account(between(first, at), now, done);                                 \
+      return branch(h, in, true);                                               \
+    }                                                                           \
+    now += predict(h, in, here, taken);                                         \
+    if (taken) next = first = to, h.pc = target;                                \
+    break;                                                                      \
+  }
+#define LOAD(name, match, mask, type)                   \
+  case Op::name:                                        \
+    if (load_hits<type, translated>(h, in, now)) break; \
+    h.account(between(first, at), now, done);           \
+    return load<type>(h, in);
+#define STORE(name, match, mask, type)                   \
+  case Op::name:                                         \
+    if (store_hits<type, translated>(h, in, now)) break; \
+    h.account(between(first, at), now, done);            \
+    return store<type>(h, in);
+#define AMO(name, funct5, operation)
+#define LR(name, match, mask)                   \
+  case Op::name:                                \
+    if (lr_hits<translated>(h, in, now)) break; \
+    h.account(between(first, at), now, done);   \
+    return load_reserved(h, in);
+#define PAUSE(name, match, mask) \
+  case Op::name:                 \
+    ++h.pauses;                  \
+    now += h.cost.pause - each;  \
+    break;
+#define FENCE(name, match, mask)              \
+  case Op::name:                              \
+    if (fence_passes(h, in)) break;           \
+    h.account(between(first, at), now, done); \
+    return fence(h, in);
+#define JUMP(name, match, mask, format, where)                                          \
+  case Op::name: {                                                                      \
+    [[maybe_unused]] const uint64_t a = x[in.rs1];                                      \
+    [[maybe_unused]] const int64_t imm = in.imm;                                        \
+    const uint64_t here = h.pc + between(first, at), target = where;                    \
+    Instruction* const to = find<translated>(h, target);                                \
+    if (alone || !to || (target <= here && h.spin_enabled && !h.spin.passes(target))) { \
+      h.account(between(first, at), now, done);                                         \
+      return jump(h, in, target);                                                       \
+    }                                                                                   \
+    x[in.rd] = here + in.length;                                                        \
+    next = first = to, h.pc = target;                                                   \
+    break;                                                                              \
+  }
+#define CALL(name, match, mask, format, call)      \
+  case Op::name: {                                 \
+    h.account(between(first, at), now, done);      \
+    [[maybe_unused]] const uint64_t a = x[in.rs1]; \
+    [[maybe_unused]] const int64_t imm = in.imm;   \
+    return call;                                   \
+  }
+
+// Executes instructions that follow each other, or the first `alone`. What computes, accesses that
+// hit, branches, jumps, pauses and fences that nothing waits for follow each other with address and
+// time at hand, and with one check of the horizon each: nothing else can concern the hart
+// meanwhile. Whatever else comes ends the line, and so does a taken branch that stands alone.
+template <bool translated, class Port>
+[[gnu::always_inline]] inline bool straight(Hart<Port>& h, Instruction*& at, bool alone = false) {
+  using namespace meaning;
+  Instruction* first = at;
+  uint64_t* const x = h.x;
+  const uint64_t each = h.cost.instruction, last = h.horizon;
+  uint64_t now = h.clock, done = 0;
+  for (;;) {
+    Instruction& in = *at;
+    Instruction* next = following(at);
+    switch (in.op) {
+      case Op::undecoded:  // where the line begins it is decoded, and executed in the next turn
+        h.account(between(first, at), now, done);
+        return at != first || translated || decode_at(h, h.pc, in) || trap(h, kFetchFault, h.pc);
+      case Op::illegal:
+        h.account(between(first, at), now, done);
+        return illegal(h);
+      case Op::amo:
+        h.account(between(first, at), now, done);
+        return atomic(h, in);
+      case Op::floating:
+        h.account(between(first, at), now, done);
+        return floating(h, in);
+#include "hart/isa/instructions.def"
+      default:
+        __builtin_unreachable();  // decode() makes no other
+    }
+    at = next;
+    now += each;
+    ++done;
+    if (now > last) [[unlikely]] {
+      h.account(between(first, at), now, done);
+      return h.stop(Stop::horizon);
+    }
+  }
+}
+
+// Code outside the decoded range stands alone.
+template <class Port>
+[[gnu::noinline]] bool outside(Hart<Port>& h) {
+  Instruction* at = h.apart;
+  *at = {};
+  decode_at(h, h.pc, *at);
+  return straight<false>(h, at, true);
+}
+
+template <class Port>
+[[gnu::noinline]] Stop run_translated(Hart<Port>& h) {
+  for (;;) {
+    if (h.clock > h.horizon) return Stop::horizon;
+    if (h.attention && !take_interrupt(h)) [[unlikely]]
+      return h.stopped;
+    Fetched fetched = fetch(h);
+    if (!(fetched.in ? straight<true>(h, fetched.in) : fetched.goes_on)) return h.stopped;
+  }
+}
+
+// The instruction at pc by itself, decoded. Null: there is none, and a trap for it.
+template <class Port>
+Instruction* fetch_alone(Hart<Port>& h) {
+  Instruction* in = h.code.find(h.pc);
+  if (!in) {
+    in = h.apart;
+    *in = {};
+  }
+  if (in->op == Op::undecoded && !decode_at(h, h.pc, *in)) return nullptr;
+  return in;
+}
+
+// Executes it, and tells `views`.
+template <class Port>
+bool step_viewed(Hart<Port>& h, Views& views, const Instruction in) {
+  const uint64_t retired = h.instructions;
+  views.begins(in, h.halfway());
+  Instruction* alone = h.apart;
+  *alone = in;  // one at a time; it may forget its code
+  const bool goes_on = straight<false>(h, alone, true);
+  if (h.suspended() && (!h.access.landing.first || h.halfway())) views.suspends(in);
+  if (h.instructions != retired) views.ends(in);
+  return goes_on;
+}
+
+}  // namespace execute
+
+template <class Port>
+[[gnu::always_inline]] inline Stop Hart<Port>::run() {
+  static_assert(HartPort<Port>);
+  Instruction* at = nullptr;
+  return run_from(at, undisturbed);
+}
+
+// `at`: the instruction at pc, or null where its caller does not know it. Where the hart stops at
+// its horizon, it is the next instruction, and good for the next call if nothing has happened to
+// the hart meanwhile. `steady`: see HartState::undisturbed.
+template <class Port>
+[[gnu::always_inline]] inline Stop Hart<Port>::run_from(Instruction*& at, bool steady) {
+  if (!at) {
+    if (suspended()) return Stop::later;
+    if (asleep && !wakes()) return Stop::wfi;
+    asleep = false;
+  }
+  if (!steady) spin.disturb();
+  for (;; at = nullptr) {
+    if (!at) {
+      if (translation) [[unlikely]]
+        return execute::run_translated(*this);
+      if (clock > horizon) return Stop::horizon;
+    }
+    if (attention) [[unlikely]] {
+      if (!execute::take_interrupt(*this)) return stopped;
+      at = nullptr;
+    }
+    if (!at) at = code.find(pc);
+    if (!(at ? execute::straight<false>(*this, at) : execute::outside(*this))) return stopped;
+  }
+}
+
+template <class Port>
+[[gnu::noinline]] Stop Hart<Port>::run_viewed(Views& views) {
+  if (suspended()) return Stop::later;
+  if (asleep && !wakes()) return Stop::wfi;
+  asleep = false;
+  if (!undisturbed) spin.disturb();
+  views.resumes();
+  for (;;) {
+    if (clock > horizon) return Stop::horizon;
+    if (attention && !execute::take_interrupt(*this)) return stopped;
+    const Instruction* const in = execute::fetch_alone(*this);
+    if (!in && !execute::trap(*this, kFetchFault, pc)) return stopped;
+    if (in && !execute::step_viewed(*this, views, *in)) return stopped;
+  }
+}
+
+template <class Port>
+void Hart<Port>::skip(uint64_t n) {
+  clock += n * spin_period;
+  instructions += n * spin_instructions;
+  branches += n * spin_branches;
+  mispredicts += n * spin_mispredicts;
+  pauses += n * spin_pauses;
+}
+
+}  // namespace uncore

@@ -1,0 +1,163 @@
+// Loads and stores, and what happens when the port has answered an access.
+//
+// Loads and stores of memory need not be aligned; an access that crosses a boundary of `whole`
+// bytes is two, the lower one first: after the first the instruction is executed once more, with
+// the second it retires. An answer that comes later lands where the instruction said: until then
+// the hart is suspended.
+#pragma once
+
+#include "hart/traps.hh"
+
+namespace uncore::execute {
+
+// ---- the end of an access
+
+template <class Port>
+void land(Hart<Port>& h, const Landing& to, uint64_t value, uint64_t high) {
+  h.x[to.rd] = sign_extend(value, to.sign_size) | to.box;
+  if (to.rd_high != kSink) h.x[to.rd_high] = high;
+  h.retire(to.length, h.cost.instruction);
+}
+
+template <class Port>
+void land_half(Hart<Port>& h, const Landing& to, uint64_t value) {
+  if (!h.halfway()) {
+    h.access.half = {value, to.first};
+    return;
+  }
+  const AccessState::Half low = h.access.half;
+  h.access.half = {};
+  land(h, to, low.value | value << 8 * low.size, 0);
+}
+
+template <class Port>
+bool finish(Hart<Port>& h, Answer answer, const Landing& to, Cause fault, uint64_t address,
+            uint64_t value, uint64_t high = 0) {
+  if (answer == Answer::now) [[likely]] {
+    land(h, to, value, high);
+    return true;
+  }
+  if (answer == Answer::fault) return trap(h, fault, address);
+  if (answer == Answer::retry) return h.stop(Stop::retry);
+  h.spin.effect();
+  h.access.landing = to;
+  h.access.suspended = true;
+  return h.stop(Stop::later);
+}
+
+// ---- an access that crosses a boundary
+
+// Is it two accesses, or none because no device answers it?
+template <class Port>
+bool is_apart(const Hart<Port>& h, uint64_t address, unsigned size) {
+  return address < h.ram || address % h.whole + size > h.whole;
+}
+
+template <class Port>
+uint8_t first_half(const Hart<Port>& h, uint64_t address) {
+  return static_cast<uint8_t>(h.whole - address % h.whole);
+}
+
+// The physical address of the present half in `part`; both must be allowed before the first is
+// made.
+template <class Port>
+Reach reach_half(Hart<Port>& h, uint64_t address, unsigned size, Right right, uint64_t& part) {
+  const unsigned first = first_half(h, address), rest = size - first;
+  uint64_t low = address, high = address + first;
+  if (h.translation) {
+    if (const Reach reach = h.translation->translate(low, right); !reach) return reach;
+    if (const Reach reach = h.translation->translate(high, right); !reach) return reach;
+  }
+  if (low < h.ram || high < h.ram) return misaligned(right);
+  if (!h.port.mapped(low, first) || !h.port.mapped(high, rest)) return access_fault(right);
+  part = h.halfway() ? high : low;
+  return {};
+}
+
+template <class Port>
+bool load_halves(Hart<Port>& h, uint64_t address, unsigned size, Landing to) {
+  uint64_t part = 0, value = 0;
+  if (const Reach reach = reach_half(h, address, size, Right::read, part); !reach)
+    return not_reached(h, reach, address);
+  to.first = first_half(h, address);
+  const Answer answer = h.port.load(part, h.halfway() ? size - to.first : to.first, value);
+  if (answer != Answer::now) return finish(h, answer, to, kLoadFault, address, 0);
+  land_half(h, to, value);
+  return true;
+}
+
+template <class Port>
+bool store_halves(Hart<Port>& h, uint64_t address, unsigned size, uint64_t value, uint8_t length) {
+  uint64_t part = 0;
+  if (const Reach reach = reach_half(h, address, size, Right::write, part); !reach)
+    return not_reached(h, reach, address);
+  Landing to{kSink, kSink, 8, length};
+  to.first = first_half(h, address);
+  const unsigned before = h.access.half.size, bytes = before ? size - before : to.first;
+  const Answer answer = h.port.store(part, bytes, zero_extend(value >> 8 * before, bytes));
+  if (answer != Answer::now) return finish(h, answer, to, kStoreFault, address, 0);
+  land_half(h, to, 0);
+  return true;
+}
+
+// ---- loads and stores
+
+template <class T, class Port>
+bool load(Hart<Port>& h, const Instruction& in, uint64_t box = 0) {
+  constexpr unsigned size = sizeof(T);
+  const uint64_t virtual_address = h.x[in.rs1] + static_cast<uint64_t>(in.imm);
+  const Landing to{in.rd, kSink, std::is_signed_v<T> ? size : 8, in.length, 0, box};
+  uint64_t address = virtual_address;
+  if (h.translation) [[unlikely]]
+    if (const Reach reach = h.translation->translate(address, Right::read); !reach)
+      return not_reached(h, reach, virtual_address);
+  if (address % size != 0 && is_apart(h, address, size)) [[unlikely]]
+    return load_halves(h, virtual_address, size, to);
+  uint64_t value = 0;
+  Answer answer;
+  if (address >= h.ram) [[likely]] {
+    if (!h.port.mapped(address, size)) return trap(h, kLoadFault, virtual_address);
+    answer = h.port.load(address, size, value);
+  } else {
+    h.spin.effect();
+    answer = h.port.mmio(address, size, false, value);
+  }
+  return finish(h, answer, to, kLoadFault, virtual_address, value);
+}
+
+template <class T, class Port>
+bool store(Hart<Port>& h, const Instruction& in) {
+  constexpr unsigned size = sizeof(T);
+  const uint64_t virtual_address = h.x[in.rs1] + static_cast<uint64_t>(in.imm);
+  h.spin.effect();
+  uint64_t value = static_cast<T>(h.x[in.rs2]);
+  uint64_t address = virtual_address;
+  if (h.translation) [[unlikely]]
+    if (const Reach reach = h.translation->translate(address, Right::write); !reach)
+      return not_reached(h, reach, virtual_address);
+  if (address % size != 0 && is_apart(h, address, size)) [[unlikely]]
+    return store_halves(h, virtual_address, size, value, in.length);
+  Answer answer;
+  if (address >= h.ram) [[likely]] {
+    if (!h.port.mapped(address, size)) return trap(h, kStoreFault, virtual_address);
+    answer = h.port.store(address, size, value);
+  } else {
+    answer = h.port.mmio(address, size, true, value);
+  }
+  return finish(h, answer, {kSink, kSink, 8, in.length}, kStoreFault, virtual_address, 0);
+}
+
+}  // namespace uncore::execute
+
+namespace uncore {
+
+template <class Port>
+void Hart<Port>::resume(uint64_t value, uint64_t high) {
+  access.suspended = false;
+  if (translation && translation->answered(value)) return;
+  if (access.landing.first) [[unlikely]]
+    return execute::land_half(*this, access.landing, value);
+  execute::land(*this, access.landing, value, high);
+}
+
+}  // namespace uncore

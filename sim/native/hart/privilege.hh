@@ -1,0 +1,135 @@
+// The mode a hart is in, the CSRs that traps use, and the rules by which traps are taken, delegated
+// and returned from (privileged manual, chapters 3 and 4).
+//
+// The hart has machine and user mode; supervisor mode too, if it is `supervised`. Which of these
+// CSRs instructions can name, and what they may write, is isa/csrs.def.
+//
+// Invariant: every field holds only legal values.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+
+#include "hart/csr.hh"
+#include "hart/mstatus.hh"
+#include "mmu/page_table.hh"
+
+namespace uncore {
+
+// The letters' bits in misa.
+constexpr uint64_t extensions(const char* letters) {
+  uint64_t bits = 0;
+  for (; *letters; ++letters) bits |= uint64_t{1} << (*letters - 'A');
+  return bits;
+}
+
+// The trap CSRs of a mode: mtvec, mscratch, ... or stvec, sscratch, ...
+struct TrapCsrs {
+  uint64_t tvec = 0, scratch = 0, epc = 0, cause = 0, tval = 0, counteren = 0;
+};
+
+class Privilege {
+ public:
+  explicit Privilege(uint64_t hart) : mhartid(hart) {}
+
+  const uint64_t mhartid;
+  bool supervised = false;
+  Mode mode = Mode::machine;
+  Mstatus mstatus;
+  TrapCsrs m, s;
+  uint64_t mie = 0, mip = 0, medeleg = 0, mideleg = 0, senvcfg = 0;
+  Satp satp;
+
+  void supervise() {
+    supervised = true;
+    mstatus.supervise();
+  }
+  bool in_user_mode() const { return mode == Mode::user; }
+  // What user mode may not do, and supervisor mode only where the machine does not trap it.
+  bool supervises(Mstatus::Field trapped) const {
+    return supervised && !in_user_mode() && !(mstatus.has(trapped) && mode == Mode::supervisor);
+  }
+  bool may_sret() const { return supervises(Mstatus::TSR); }
+  bool may_sfence() const { return supervises(Mstatus::TVM); }
+  bool may_wfi() const {
+    return mode == Mode::machine || !(mstatus.has(Mstatus::TW) || (supervised && in_user_mode()));
+  }
+  // May an instruction of the present mode name this CSR, if there is one?
+  bool permits(unsigned number) const {
+    if (CsrNumber::lowest_mode(number) > static_cast<unsigned>(mode)) return false;
+    if (number <= CsrNumber::fcsr) return has_floats();
+    if (number == CsrNumber::satp && mode == Mode::supervisor) return !mstatus.has(Mstatus::TVM);
+    if (number < CsrNumber::cycle || number > CsrNumber::hpmcounter31) return true;
+    const uint64_t allowed = (mode == Mode::machine ? ~uint64_t{0} : m.counteren) &
+                             (supervised && in_user_mode() ? s.counteren : ~uint64_t{0});
+    return allowed >> (number - CsrNumber::cycle) & 1;
+  }
+
+  bool has_floats() const { return mstatus.has(Mstatus::FS); }
+  void dirty_floats() { mstatus.dirty_floats(); }
+  View view() const {
+    return {in_user_mode(), mstatus.has(Mstatus::SUM), mstatus.has(Mstatus::MXR)};
+  }
+  uint64_t misa() const {
+    return uint64_t{2} << 62 | extensions("ACDFIMU") | (supervised ? extensions("S") : 0);
+  }
+
+  // --- interrupts (3.1.9)
+  uint64_t interrupts() const {
+    return kMachineInterrupts | (supervised ? kSupervisorInterrupts : 0);
+  }
+  void set_pending(unsigned number, bool level) {
+    mip = level ? mip | bit_of(number) : mip & ~bit_of(number);
+  }
+  bool wakes() const { return (mip & mie) != 0; }
+  // Pending, enabled, and not kept out by the mode that would be interrupted.
+  uint64_t takeable() const {
+    const uint64_t pending = mip & mie;
+    const bool machine = mstatus.has(Mstatus::MIE) || mode != Mode::machine;
+    const bool supervisor =
+        in_user_mode() || (mstatus.has(Mstatus::SIE) && mode == Mode::supervisor);
+    return (machine ? pending & ~mideleg : 0) | (supervisor ? pending & mideleg : 0);
+  }
+  // The interrupt to take: the machine's first, of each mode external before software before timer.
+  unsigned highest() const { return first_of(takeable(), {kMei, kMsi, kMti, kSei, kSsi, kSti}); }
+  // stopi: the number of the interrupt, above the priority that all share.
+  uint64_t stopi() const {
+    const uint64_t number = first_of(mip & mie & mideleg, {kSei, kSsi, kSti});
+    return number ? number << 16 | 1 : 0;
+  }
+
+  // --- traps (3.1.7, 3.1.8)
+  bool delegates(uint64_t cause, bool interrupt) const {
+    return mode != Mode::machine && ((interrupt ? mideleg : medeleg) >> cause & 1);
+  }
+  // Where a trap goes: vectored mode applies to interrupts only.
+  uint64_t handler(uint64_t cause, bool interrupt) const {
+    const uint64_t tvec = delegates(cause, interrupt) ? s.tvec : m.tvec;
+    const uint64_t base = tvec & ~uint64_t{3};
+    return interrupt && (tvec & 1) ? base + 4 * cause : base;
+  }
+  void enter(uint64_t pc, uint64_t cause, uint64_t tval, bool interrupt) {
+    const bool delegated = delegates(cause, interrupt);
+    TrapCsrs& to = delegated ? s : m;
+    to.epc = pc;
+    to.cause = interrupt ? cause | kInterruptBit : cause;
+    to.tval = tval;
+    mstatus.push(delegated ? Mstatus::kSupervisor : Mstatus::kMachine, mode);
+    mode = delegated ? Mode::supervisor : Mode::machine;
+  }
+  // mret and sret: where they go.
+  uint64_t leave(Mode handler) {
+    const bool machine = handler == Mode::machine;
+    mode = mstatus.pop(machine ? Mstatus::kMachine : Mstatus::kSupervisor);
+    return machine ? m.epc : s.epc;
+  }
+
+ private:
+  static unsigned first_of(uint64_t pending, std::initializer_list<unsigned> by_priority) {
+    for (const unsigned number : by_priority)
+      if (pending & bit_of(number)) return number;
+    return 0;
+  }
+};
+
+}  // namespace uncore

@@ -1,0 +1,33 @@
+// Whether an access has its physical address, or how its instruction ends without.
+#pragma once
+
+#include <cstdint>
+
+#include "hart/csr.hh"
+#include "mmu/page_table.hh"
+
+namespace uncore {
+
+struct Reach {
+  enum class End : uint8_t { reached, trap, retry, later } end = End::reached;
+  Cause cause{};
+
+  Reach() = default;
+  Reach(End end) : end(end) {}
+  Reach(Cause cause) : end(End::trap), cause(cause) {}
+  explicit operator bool() const { return end == End::reached; }
+};
+
+constexpr Cause page_fault(Right right) {
+  if (right == Right::execute) return kFetchPageFault;
+  return right == Right::write ? kStorePageFault : kLoadPageFault;
+}
+constexpr Cause access_fault(Right right) {
+  if (right == Right::execute) return kFetchFault;
+  return right == Right::write ? kStoreFault : kLoadFault;
+}
+constexpr Cause misaligned(Right right) {
+  return right == Right::write ? kStoreMisaligned : kLoadMisaligned;
+}
+
+}  // namespace uncore

@@ -1,0 +1,103 @@
+// What a hart is between two instructions, as plain data: its registers, its time, what it has
+// executed, and what an environment sets.
+#pragma once
+
+#include <cstdint>
+
+#include "hart/instruction.hh"
+#include "hart/port.hh"
+
+namespace uncore {
+
+// In the unit of HartState::clock, whatever that is.
+struct Cost {
+  uint64_t instruction = 1, mispredict = 0, pause = 1;
+};
+
+// Why run() returned.
+enum class Stop : uint8_t {
+  horizon,   // the next instruction would start after the horizon
+  later,     // the port answered `later`: call resume(), then run()
+  retry,     // the port answered `retry`: the next run() executes the same instruction again
+  wfi,       // asleep (pc is behind the wfi) until wakes(); run() before that returns wfi again
+  semihost,  // pc at the srai of a semihosting call: read x[10], x[11], set x[10], run()
+  spin,      // the guest repeats itself: spin_period and its companions are set
+  fatal,     // a trap that has no handler: see HartState::fatal
+  overflow,  // pc at the instruction that would move the stack pointer past the end of the stack
+};
+
+// A trap that could not be delivered: its vector is 0 or outside RAM, the handler cannot be
+// fetched, or its first instruction raises the next exception.
+struct Fatal {
+  uint64_t cause, tval, pc;
+};
+
+// Where the stack may be, from its end upwards. Nothing is checked before the stack pointer has
+// first been at its top.
+struct Stack {
+  uint64_t end = 0, size = 0;
+  bool entered = false;
+};
+
+struct HartState {
+  HartState() = default;
+  HartState(const HartState&) = delete;
+  HartState& operator=(const HartState&) = delete;
+
+  // x[0] is always 0, x[kSink] swallows writes to it, x[kFloat] is f0.
+  uint64_t x[kRegisters] = {};
+  uint64_t pc = 0;
+  uint64_t clock = 0;
+  uint64_t horizon = 0;  // run() stops before an instruction that would start with clock > horizon
+  uint64_t instructions = 0, branches = 0, mispredicts = 0;  // retired; conditional; of those wrong
+  uint64_t pauses = 0;                                       // of the instructions
+  Cost cost;
+  bool spin_enabled = true;
+  // The environment vouches, before each run(), that nothing this hart may read has changed since
+  // the last run, so that a turn of a waiting loop may span the two (harts that share a core).
+  bool undisturbed = false;
+
+  // A period of the loop, valid after Stop::spin.
+  uint64_t spin_period = 0, spin_instructions = 0, spin_branches = 0, spin_mispredicts = 0,
+           spin_pauses = 0;
+  Fatal fatal = {};         // valid after Stop::fatal
+  Stack stack;              // its own; of size 0: nothing is checked
+  uint64_t ram = kRamBase;  // what is below belongs to devices
+  uint64_t whole = 64;      // an access within an aligned block of so many bytes is a single access
+
+  void retire(unsigned length, uint64_t duration) {
+    pc += length;
+    clock += duration;
+    ++instructions;
+  }
+  // A straight line of instructions that have retired by `now`.
+  void account(uint64_t bytes, uint64_t now, uint64_t retired) {
+    pc += bytes;
+    clock = now;
+    instructions += retired;
+  }
+};
+
+// Where the answer of an access lands: the registers, and how many bytes are sign-extended.
+struct Landing {
+  uint8_t rd = kSink, rd_high = kSink;
+  uint8_t sign_size = 8, length = 4;
+  uint8_t first = 0;  // of an access that crosses a boundary: its bytes before that
+  uint64_t box = 0;   // bits set as well (NaN boxing)
+};
+
+// The access of the instruction at pc, as far as it has come.
+struct AccessState {
+  // What the first access of two has read; of size 0: there was none.
+  struct Half {
+    uint64_t value = 0;
+    uint8_t size = 0;
+  };
+  Landing landing;
+  Half half;
+  bool suspended = false;  // the port has answered `later`
+
+  bool halfway() const { return half.size != 0; }
+};
+
+}  // namespace uncore

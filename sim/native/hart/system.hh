@@ -1,0 +1,107 @@
+// Instructions that concern the hart and its surroundings: CSRs, returns from traps, wfi, fences of
+// code and translations, calls of the environment, markers (isa/system.def, isa/hints.def).
+#pragma once
+
+#include "hart/csr_access.hh"
+#include "hart/traps.hh"
+
+namespace uncore::execute {
+
+// Retired before the CSR is written: a counter that is written counts from the next instruction on.
+template <class Port>
+bool csr(Hart<Port>& h, const Instruction& in, uint64_t operand, bool writes) {
+  const auto number = static_cast<unsigned>(in.imm);
+  uint64_t old;
+  if (!h.privilege.permits(number) || !h.read_csr(number, old)) return illegal(h);
+  if (writes && CsrNumber::read_only(number)) return illegal(h);
+  h.spin.effect();
+  h.x[in.rd] = old;
+  h.retire(in.length, h.cost.instruction);
+  if (!writes) return true;
+  if (in.op == Op::csrrs || in.op == Op::csrrsi) operand = old | operand;
+  if (in.op == Op::csrrc || in.op == Op::csrrci) operand = old & ~operand;
+  h.write_csr(number, operand);
+  return true;
+}
+
+template <class Port>
+bool ecall(Hart<Port>& h) {
+  return trap(h, kUserEcall + static_cast<uint64_t>(h.mode()), 0);
+}
+
+// A breakpoint, unless it stands between the two marks of a semihosting call.
+template <class Port>
+bool ebreak(Hart<Port>& h, const Instruction& in) {
+  constexpr uint32_t kBefore = 0x01f01013, kAfter = 0x40705013;  // slli, srai of x0
+  uint32_t before = 0, after = 0;
+  const bool bare = !h.translation || h.mode() == Mode::machine;
+  if (bare && in.length == 4 && h.port.fetch(h.pc - 4, before) && before == kBefore &&
+      h.port.fetch(h.pc + 4, after) && after == kAfter) {
+    h.spin.effect();
+    h.retire(in.length, h.cost.instruction);
+    return h.stop(Stop::semihost);
+  }
+  return trap(h, kBreakpoint, h.translation ? h.pc : 0);
+}
+
+template <class Port>
+bool return_from(Hart<Port>& h, Mode handler) {
+  h.spin.effect();
+  h.retire(0, h.cost.instruction);
+  h.pc = h.privilege.leave(handler);
+  h.handling = false;
+  h.privilege_changed();
+  h.port.returned();
+  return true;
+}
+template <class Port>
+bool mret(Hart<Port>& h) {
+  return h.mode() == Mode::machine ? return_from(h, Mode::machine) : illegal(h);
+}
+template <class Port>
+bool sret(Hart<Port>& h) {
+  return h.privilege.may_sret() ? return_from(h, Mode::supervisor) : illegal(h);
+}
+
+// Retires before it sleeps, so that an interrupt that ends the sleep returns behind it.
+template <class Port>
+bool wfi(Hart<Port>& h) {
+  if (!h.privilege.may_wfi()) return illegal(h);
+  h.spin.effect();
+  h.retire(4, h.cost.instruction);
+  h.asleep = !h.wakes();
+  return h.asleep ? h.stop(Stop::wfi) : true;
+}
+
+// For an address or all, for an address space or all (privileged manual 4.2.1).
+template <class Port>
+bool sfence_vma(Hart<Port>& h, const Instruction& in) {
+  if (!h.privilege.may_sfence()) return illegal(h);
+  std::optional<uint64_t> address;
+  std::optional<uint16_t> asid;
+  if (in.rs1 != 0) address = h.x[in.rs1];
+  if (in.rs2 != 0) asid = static_cast<uint16_t>(h.x[in.rs2]);
+  h.flush(address, asid);
+  h.retire(in.length, h.cost.instruction);
+  return true;
+}
+
+template <class Port>
+bool fence_i(Hart<Port>& h, const Instruction& in) {
+  h.spin.effect();
+  h.retire(in.length, h.cost.instruction);
+  h.code.drop();
+  if (h.translation) h.forget_code();
+  h.port.fence_i();
+  return true;
+}
+
+template <class Port>
+bool marker(Hart<Port>& h, const Instruction& in) {
+  h.spin.effect();
+  h.port.marker(in.imm & 0xfff, h.x[in.rs1]);
+  h.retire(in.length, h.cost.instruction);
+  return true;
+}
+
+}  // namespace uncore::execute

@@ -1,0 +1,66 @@
+// Code by page, for harts that translate addresses (rule P3): the instruction at pc, decoded.
+#pragma once
+
+#include "hart/traps.hh"
+
+namespace uncore::execute {
+
+// Null: there was a trap, or the hart stops; whether it goes on.
+struct Fetched {
+  Instruction* in = nullptr;
+  bool goes_on = true;
+};
+
+// An instruction whose halves are on two pages stands alone: where the second page is may change.
+template <class Port>
+Fetched decode_across(Hart<Port>& h, uint64_t first) {
+  uint64_t second = h.pc + 2;
+  if (const Reach reach = h.translation->translate(second, Right::execute); !reach)
+    return {nullptr, not_reached(h, reach, h.pc + 2)};
+  if (second < h.ram || !h.port.mapped(second, 2)) return {nullptr, trap(h, kFetchFault, h.pc + 2)};
+  const uint64_t page = first >> kPageShift, next = second >> kPageShift;
+  const CodePages::Across* across = h.code.pages.across(page);
+  if (!across || across->next != next) {
+    uint32_t low = 0, high = 0;
+    h.port.fetch(first, low);
+    h.port.fetch(second, high);
+    across = &h.code.pages.decoded(page, next, decode((low & 0xffff) | high << 16));
+  }
+  h.apart[0] = across->code;
+  return {h.apart};
+}
+
+template <class Port>
+Fetched decode_here(Hart<Port>& h, Instruction& in) {
+  const uint64_t at = h.translation->mmu.window.address + h.pc % kPageBytes;
+  const uint64_t page = at >> kPageShift;
+  const bool last = h.pc % kPageBytes == kPageBytes - 2;
+  if (last && h.code.pages.across(page)) return decode_across(h, at);
+  uint32_t word = 0;
+  h.port.fetch(at, word);
+  if (last && (word & 3) == 3) return decode_across(h, at);
+  in = decode(word);
+  h.code.pages.decoded(page);
+  return {&in};
+}
+
+// Another page of code than the present.
+template <class Port>
+Reach enter_page(Hart<Port>& h) {
+  uint64_t at = h.pc;
+  if (const Reach reach = h.translation->translate(at, Right::execute); !reach) return reach;
+  if (at < h.ram || !h.port.mapped(at, 2)) return kFetchFault;
+  h.translation->mmu.cache(h.pc, h.code.pages.enter(at >> kPageShift), at);
+  return {};
+}
+
+template <class Port>
+Fetched fetch(Hart<Port>& h) {
+  Mmu<Instruction>& mmu = h.translation->mmu;
+  if (mmu.code_key(h.pc) != mmu.window.key && !mmu.look(h.pc))
+    if (const Reach reach = enter_page(h); !reach) return {nullptr, not_reached(h, reach, h.pc)};
+  Instruction* const in = mmu.find(h.pc);
+  return in->op == Op::undecoded ? decode_here(h, *in) : Fetched{in};
+}
+
+}  // namespace uncore::execute

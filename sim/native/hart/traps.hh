@@ -1,0 +1,64 @@
+// Entering traps and interrupts (privileged manual 3.1.7, 3.1.8; rule I1 charges them). What a trap
+// does to the CSRs is privilege.hh's.
+//
+// Every function of namespace `execute` either retires its instruction (once), enters a trap, or
+// leaves the hart as it was and stops. True: the hart goes on at pc. False: run() returns
+// Hart::stopped.
+#pragma once
+
+#include "hart/hart_class.hh"
+#include "hart/reach.hh"
+
+namespace uncore::execute {
+
+// May the handler be entered? Not where there is none, and not if that would trap for ever.
+template <class Port>
+bool is_deliverable(const Hart<Port>& h, uint64_t cause, bool interrupt, uint64_t handler) {
+  const bool delegated = h.privilege.delegates(cause, interrupt);
+  const bool again = cause == kFetchFault && h.handling && !delegated;
+  if (!interrupt && (h.pc == handler || again)) return false;
+  return delegated ? handler != 0 : handler >= kRamBase && h.port.mapped(handler, 4);
+}
+
+// Where the trap cannot be delivered, the hart stops for good.
+template <class Port>
+bool trap(Hart<Port>& h, uint64_t cause, uint64_t tval, bool interrupt = false) {
+  const uint64_t handler = h.privilege.handler(cause, interrupt);
+  if (!is_deliverable(h, cause, interrupt, handler)) {
+    h.fatal = {interrupt ? cause | kInterruptBit : cause, tval, h.pc};
+    return h.stop(Stop::fatal);
+  }
+  h.spin.effect();
+  h.privilege.enter(h.pc, cause, tval, interrupt);
+  h.pc = handler;
+  h.handling = true;
+  h.privilege_changed();
+  if (h.translation) h.translation->abandon_walk();
+  h.port.trapped(cause, interrupt);
+  if (!interrupt) h.clock += h.cost.instruction;
+  return true;
+}
+
+// Not between the two parts of an access.
+template <class Port>
+bool take_interrupt(Hart<Port>& h) {
+  return h.halfway() || trap(h, h.privilege.highest(), 0, true);
+}
+
+// The end of an instruction whose access has not reached its address.
+template <class Port>
+bool not_reached(Hart<Port>& h, Reach why, uint64_t address) {
+  if (why.end == Reach::End::retry) return h.stop(Stop::retry);
+  if (why.end == Reach::End::later) return h.stop(Stop::later);
+  return trap(h, why.cause, address);
+}
+
+template <class Port>
+bool illegal(Hart<Port>& h) {
+  uint32_t word = 0;
+  const uint64_t at = h.translation ? h.translation->mmu.window.address + h.pc % kPageBytes : h.pc;
+  h.port.fetch(at, word);
+  return trap(h, kIllegalInstruction, (word & 3) == 3 ? word : word & 0xffff);
+}
+
+}  // namespace uncore::execute

@@ -1,0 +1,106 @@
+// Transactions at a resolver (observe/observer.hh): to the log when each opens, asks and closes,
+// and whose data it gives (L4 to L6); to the trace the row of resolver.table that it meets, and the
+// rights held above.
+//
+// `Env` and `Entry` are those of coherence/resolver.hh.
+#pragma once
+
+#include "coherence/entry.hh"
+#include "observe/log.hh"
+#include "observe/observer.hh"
+#include "observe/trace.hh"
+
+namespace uncore {
+
+class ResolverObserver : Observer {
+ public:
+  explicit ResolverObserver(const Observer& observer) : Observer(observer) {}
+
+  // A message is served, or comes to a transaction under way.
+  template <class Env>
+  void acts(uint32_t packet, const Entry<Env>& entry, const Header& m, Time now) const {
+    if (log) [[unlikely]]
+      note_acts(packet, entry, m, now);
+  }
+  template <class Env>
+  void opened(const Env& env, const Entry<Env>& entry, Time now) const {
+    if (log) [[unlikely]]
+      note_opened(env, entry, now);
+  }
+  // On account of the entry's transaction, or of a probe from above.
+  template <class Env>
+  void sent(const Entry<Env>& entry, const Header& m, Time now) const {
+    if (log) [[unlikely]]
+      note_sent(entry, m, now);
+  }
+  // This level's data leave for the requester.
+  template <class Env>
+  void supplied(const Entry<Env>& entry, Agent self) const {
+    if (log) [[unlikely]]
+      log->supplied(name_of(entry), self);
+  }
+  template <class Env>
+  void closed(const Entry<Env>& entry, Time now) const {
+    if (log) [[unlikely]]
+      log->closed(name_of(entry), entry.request.right, now);
+  }
+  // The right held above changes.
+  template <class Env>
+  void enters(const Entry<Env>& entry, Agent self, ClientEvent event, State next, Time now) const {
+    if (trace) [[unlikely]]
+      trace->entered(self, entry.line, entry.above.state, event, next, now);
+  }
+
+ private:
+  template <class Env>
+  static RequestName name_of(const Entry<Env>& entry) {
+    return {entry.request.from, entry.request.id};
+  }
+  template <class Env>
+  void note_acts(uint32_t packet, const Entry<Env>& entry, const Header& m, Time now) const;
+  template <class Env>
+  void note_opened(const Env& env, const Entry<Env>& entry, Time now) const;
+  template <class Env>
+  void note_sent(const Entry<Env>& entry, const Header& m, Time now) const;
+};
+
+// An answer or data come from the agent that supplies the transaction (L4).
+template <class Env>
+[[gnu::noinline]] void ResolverObserver::note_acts(uint32_t packet, const Entry<Env>& entry,
+                                                   const Header& m, Time now) const {
+  if (trace) trace->acts(packet, now);
+  const bool given = m.kind == Kind::Answer && (m.flags & Flag::gave) && !entry.answers_above();
+  if (given || m.kind == Kind::Data) log->supplied(name_of(entry), m.from);
+}
+
+// Before anybody is asked: the row of resolver.table that the request meets.
+template <class Env>
+[[gnu::noinline]] void ResolverObserver::note_opened(const Env& env, const Entry<Env>& entry,
+                                                     Time now) const {
+  const auto& holders = entry.holders;
+  const Agent owner = holders.owner == kNobody ? kNobody : env.child(holders.owner);
+  log->opened(name_of(entry), owner, now);
+  if (!trace) return;
+  const bool as_any = entry.request.kind == Kind::Amo;  // its requester is a child like any other
+  const int requester = as_any ? kNobody : env.ordinal(entry.request.from);
+  uint32_t others = 0;
+  holders.sharers.each([&](int c) { others += c != requester; });
+  trace->turn({.at = now,
+               .resolver = env.self(),
+               .line = entry.line,
+               .requester = entry.request.from,
+               .number = entry.request.id,
+               .children = env.policy().snoop ? Children::U : holders.row(requester),
+               .owner = owner,
+               .sharers = others});
+}
+
+// While a probe from above is answered, the children are asked on its account (L6).
+template <class Env>
+[[gnu::noinline]] void ResolverObserver::note_sent(const Entry<Env>& entry, const Header& m,
+                                                   Time now) const {
+  if (m.kind == Kind::Grant) log->supplied({m.to, m.id}, kNobody);
+  if (is_probe(m.kind) && !entry.answers_above()) log->probed(name_of(entry), now);
+}
+
+}  // namespace uncore

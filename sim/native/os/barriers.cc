@@ -1,0 +1,66 @@
+#include "os/barriers.hh"
+
+#include <utility>
+
+#include "core/thread_port.hh"
+#include "os/calls.hh"
+
+namespace uncore {
+
+using kernel_lines::fences;
+
+// It serves its own interrupts meanwhile: two that fence at a time wait for each other.
+Work Barriers::fence_all(Task& by) {
+  co_await by.fence();
+  for (uint32_t hart = 0; hart < waiting_.size(); ++hart) {
+    if (!scheduler_.current(hart) || scheduler_.current(hart) == &by) continue;
+    ++by.fences;
+    waiting_[hart].push_back(&by);
+    co_await by.interrupt(hart);
+  }
+  while (by.fences > 0) {
+    co_await by.spend(SpinLocks::kPoll);
+    if (!locks_.free) co_await by.load(fences(by.hart), 4);
+    if (!waiting_[by.hart].empty()) co_await interrupted(by, by.hart);
+  }
+  co_return 0;
+}
+
+Work Barriers::interrupted(Flow& by, uint32_t hart) {
+  around_.harts[hart]->write_register({Register::Kind::msip, hart}, 0);
+  if (waiting_[hart].empty()) co_return 0;
+  co_await by.fence();
+  for (Task* const task : std::exchange(waiting_[hart], {})) {
+    --task->fences;
+    if (!locks_.free) co_await by.store(fences(task->hart), 4, 0);
+  }
+  co_return 0;
+}
+
+Work calls::membarrier(Linux& os, Task& t) {
+  enum : uint64_t {
+    MEMBARRIER_CMD_QUERY = 0,
+    MEMBARRIER_CMD_GLOBAL = 1,
+    MEMBARRIER_CMD_GLOBAL_EXPEDITED = 2,
+    MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED = 4,
+    MEMBARRIER_CMD_PRIVATE_EXPEDITED = 8,
+    MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED = 16
+  };
+  switch (t.args[0]) {
+    case MEMBARRIER_CMD_QUERY:
+      co_return MEMBARRIER_CMD_GLOBAL | MEMBARRIER_CMD_GLOBAL_EXPEDITED |
+          MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED | MEMBARRIER_CMD_PRIVATE_EXPEDITED |
+          MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED;
+    case MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED:
+    case MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED:
+      co_return 0;
+    case MEMBARRIER_CMD_GLOBAL:
+    case MEMBARRIER_CMD_GLOBAL_EXPEDITED:
+    case MEMBARRIER_CMD_PRIVATE_EXPEDITED:
+      co_return co_await os.barriers.fence_all(t);
+    default:
+      co_return -EINVAL;
+  }
+}
+
+}  // namespace uncore

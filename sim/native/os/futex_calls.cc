@@ -1,0 +1,73 @@
+// futex(2). Priority inheritance is refused as by a kernel without it.
+#include "os/calls.hh"
+
+namespace uncore::calls {
+namespace {
+
+enum Operation : uint64_t {
+  FUTEX_WAIT = 0,
+  FUTEX_WAKE = 1,
+  FUTEX_REQUEUE = 3,
+  FUTEX_CMP_REQUEUE = 4,
+  FUTEX_WAKE_OP = 5,
+  FUTEX_WAIT_BITSET = 9,
+  FUTEX_WAKE_BITSET = 10,
+};
+constexpr uint64_t FUTEX_PRIVATE_FLAG = 128, FUTEX_CLOCK_REALTIME = 256;
+
+Work wait(Linux& os, Task& t, bool relative, uint32_t mask) {
+  Time until = kNever;
+  if (t.args[3]) {
+    const uint64_t clock = t.args[1] & FUTEX_CLOCK_REALTIME ? kClockRealtime : kClockMonotonic;
+    const int64_t failed = co_await read_time(os, t, t.args[3], clock, relative, until);
+    if (failed < 0) co_return failed;
+  }
+  const auto expected = static_cast<uint32_t>(t.args[2]);
+  const int64_t result = co_await os.futexes.wait(t, t.args[0], expected, until, mask);
+  co_return result == -ERESTARTSYS&& t.args[3] ? -EINTR : result;
+}
+
+Work requeue(Linux& os, Task& t, std::optional<uint32_t> expected) {
+  const Futexes::Requeue what{.from = t.args[0],
+                              .to = t.args[4],
+                              .wake = t.args[2],
+                              .move = t.args[3],
+                              .expected = expected};
+  co_return co_await os.futexes.requeue(t, what);
+}
+
+Work wake_op(Linux& os, Task& t) {
+  const Futexes::WakeOp what{.first = t.args[0],
+                             .second = t.args[4],
+                             .wake_first = t.args[2],
+                             .wake_second = t.args[3],
+                             .code = static_cast<uint32_t>(t.args[5])};
+  co_return co_await os.futexes.wake_op(t, what);
+}
+
+}  // namespace
+
+Work futex(Linux& os, Task& t) {
+  if (t.args[0] % 4 != 0) co_return -EINVAL;
+  const auto last = static_cast<uint32_t>(t.args[5]);
+  switch (t.args[1] & ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME)) {
+    case FUTEX_WAIT:
+      co_return co_await wait(os, t, true, Futexes::kAny);
+    case FUTEX_WAIT_BITSET:
+      co_return co_await wait(os, t, false, last);
+    case FUTEX_WAKE:
+      co_return co_await os.futexes.wake(t, t.args[0], t.args[2]);
+    case FUTEX_WAKE_BITSET:
+      co_return co_await os.futexes.wake(t, t.args[0], t.args[2], last);
+    case FUTEX_REQUEUE:
+      co_return co_await requeue(os, t, std::nullopt);
+    case FUTEX_CMP_REQUEUE:
+      co_return co_await requeue(os, t, last);
+    case FUTEX_WAKE_OP:
+      co_return co_await wake_op(os, t);
+    default:
+      co_return -ENOSYS;
+  }
+}
+
+}  // namespace uncore::calls

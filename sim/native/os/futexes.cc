@@ -1,0 +1,187 @@
+#include "os/futexes.hh"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "os/uapi.hh"
+
+namespace uncore {
+
+namespace {
+
+using kernel_lines::bucket;
+
+constexpr uint64_t kBucketsEach = 256;  // for each processor, as kernel/futex.c has them
+
+// At most so many of a bucket's tasks that wait for the word; they wait for nothing any more.
+std::vector<Task*> take(std::deque<Task*>& tasks, uint64_t word, uint64_t most, uint32_t mask) {
+  std::vector<Task*> taken;
+  std::erase_if(tasks, [&](Task* t) {
+    if (t->waits_on != word || !(t->mask & mask) || taken.size() >= most) return false;
+    t->waits_on = 0;
+    taken.push_back(t);
+    return true;
+  });
+  return taken;
+}
+
+// FUTEX_OP: the word's new value, and whether its old one compares.
+uint32_t operate(uint32_t code, uint32_t old) {
+  uint32_t operand = code << 8 >> 20;
+  if (code >> 31) operand = 1u << (operand & 31);
+  switch (code >> 28 & 7) {
+    case 0:
+      return operand;
+    case 1:
+      return old + operand;
+    case 2:
+      return old | operand;
+    case 3:
+      return old & ~operand;
+    default:
+      return old ^ operand;
+  }
+}
+bool compares(uint32_t code, uint32_t word) {
+  const auto old = static_cast<int32_t>(word), with = static_cast<int32_t>(code << 20) >> 20;
+  switch (code >> 24 & 15) {
+    case 0:
+      return old == with;
+    case 1:
+      return old != with;
+    case 2:
+      return old < with;
+    case 3:
+      return old <= with;
+    case 4:
+      return old > with;
+    default:
+      return old >= with;
+  }
+}
+
+}  // namespace
+
+Futexes::Futexes(const LinuxSurroundings& around, const SpinLocks& locks, Scheduler& scheduler,
+                 UserMemory& memory, Signals& signals)
+    : locks_(locks),
+      scheduler_(scheduler),
+      memory_(memory),
+      signals_(signals),
+      buckets_(std::bit_ceil(kBucketsEach * around.agents.harts())) {
+  for (uint64_t b = 0; b < buckets_.size(); b += kLineBytes)  // those of a page
+    around.map.place_page(bucket(b) >> kLineShift,
+                          around.agents.core_of(b / kLineBytes % around.agents.harts()));
+}
+
+std::size_t Futexes::bucket_of(uint64_t word) const {
+  return (word * 0x9E3779B97F4A7C15u >> 32) & (buckets_.size() - 1);
+}
+
+Work Futexes::wake_all(Task& by, const std::vector<Task*>& tasks) {
+  for (Task* const t : tasks) co_await scheduler_.wake(by, by.hart, *t);
+  co_return static_cast<int64_t>(tasks.size());
+}
+
+Work Futexes::wait(Task& t, uint64_t word, uint32_t expected, Time until, uint32_t mask) {
+  const std::size_t b = bucket_of(word);
+  if (mask == 0) co_return -EINVAL;
+  const int64_t failed = co_await memory_.reach(t, word, 4);
+  if (failed < 0) co_return failed;
+  co_await locks_.lock(t, bucket(b));
+  co_await t.fence();
+  const auto value = static_cast<uint32_t>(co_await t.load(word, 4));
+  if (value == expected) {
+    t.waits_on = word, t.mask = mask;
+    buckets_[b].push_back(&t);
+  }
+  co_await locks_.unlock(t, bucket(b));
+  if (value != expected) co_return -EAGAIN;
+  const int64_t failure = co_await signals_.wait(t, until, [&] { return !t.waits_on; });
+  if (failure == 0) co_return 0;
+  const int64_t still_waited = co_await leave(t);
+  co_return still_waited ? failure : 0;
+}
+
+// 1: the task still waited, and does so no longer. It may have been requeued.
+Work Futexes::leave(Task& t) {
+  const std::size_t b = bucket_of(t.waits_on);
+  co_await locks_.lock(t, bucket(b));
+  const bool waited = std::exchange(t.waits_on, 0) != 0;
+  if (waited) std::erase(buckets_[b], &t);
+  co_await locks_.unlock(t, bucket(b));
+  co_return waited;
+}
+
+Work Futexes::wake(Task& t, uint64_t word, uint64_t most, uint32_t mask) {
+  const std::size_t b = bucket_of(word);
+  if (mask == 0) co_return -EINVAL;
+  co_await t.fence();
+  // One look at the bucket's line tells that nobody waits (futex_hb_waiters_pending).
+  if (!locks_.free) co_await t.load(bucket(b), 4);
+  if (buckets_[b].empty()) co_return 0;
+  co_await locks_.lock(t, bucket(b));
+  const std::vector<Task*> taken = take(buckets_[b], word, most, mask);
+  co_await locks_.unlock(t, bucket(b));
+  co_return co_await wake_all(t, taken);
+}
+
+// In their order, so that two tasks that do this do not wait for each other.
+Work Futexes::lock_both(Task& t, std::size_t a, std::size_t b) {
+  co_await locks_.lock(t, bucket(std::min(a, b)));
+  if (a != b) co_await locks_.lock(t, bucket(std::max(a, b)));
+  co_return 0;
+}
+Work Futexes::unlock_both(Task& t, std::size_t a, std::size_t b) {
+  co_await locks_.unlock(t, bucket(a));
+  if (a != b) co_await locks_.unlock(t, bucket(b));
+  co_return 0;
+}
+
+Work Futexes::requeue(Task& t, const Requeue& what) {
+  const std::size_t a = bucket_of(what.from), b = bucket_of(what.to);
+  if (what.to % 4 != 0) co_return -EINVAL;
+  const int64_t failed = co_await memory_.reach(t, what.from, 4);
+  if (failed < 0) co_return failed;
+  co_await lock_both(t, a, b);
+  co_await t.fence();
+  bool differs = false;
+  if (what.expected)
+    differs = static_cast<uint32_t>(co_await t.load(what.from, 4)) != *what.expected;
+  std::vector<Task*> taken, moved;
+  if (!differs) {
+    taken = take(buckets_[a], what.from, what.wake, kAny);
+    moved = take(buckets_[a], what.from, what.move, kAny);
+    for (Task* const task : moved) {
+      task->waits_on = what.to;
+      buckets_[b].push_back(task);
+    }
+  }
+  co_await unlock_both(t, a, b);
+  if (differs) co_return -EAGAIN;
+  const int64_t woken = co_await wake_all(t, taken);
+  co_return woken + static_cast<int64_t>(moved.size());
+}
+
+Work Futexes::wake_op(Task& t, const WakeOp& what) {
+  const std::size_t a = bucket_of(what.first), b = bucket_of(what.second);
+  if (what.second % 4 != 0) co_return -EINVAL;
+  const int64_t failed = co_await memory_.reach(t, what.second, 4);
+  if (failed < 0) co_return failed;
+  co_await lock_both(t, a, b);
+  uint64_t old = co_await t.load(what.second, 4);
+  for (uint64_t seen = ~uint64_t{0}; seen != old;) {
+    seen = old;
+    const uint32_t value = operate(what.code, static_cast<uint32_t>(seen));
+    old = co_await t.amo(Amo::cas, what.second, 4, value, seen);
+  }
+  std::vector<Task*> taken = take(buckets_[a], what.first, what.wake_first, kAny);
+  if (compares(what.code, static_cast<uint32_t>(old)))
+    for (Task* const task : take(buckets_[b], what.second, what.wake_second, kAny))
+      taken.push_back(task);
+  co_await unlock_both(t, a, b);
+  co_return co_await wake_all(t, taken);
+}
+
+}  // namespace uncore

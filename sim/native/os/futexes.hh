@@ -1,0 +1,56 @@
+// Futexes (K9): a hash table of buckets, each a line with its lock and the head of its queue.
+//
+// Interface: wait() until a word is woken, wake() tasks that wait for one, requeue() them to
+// another word, wake_op(); values as futex(2) returns them.
+//
+// Invariant: a task is in the bucket of the word that it `waits_on`, or in none.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "os/signals.hh"
+#include "os/user_memory.hh"
+
+namespace uncore {
+
+class Futexes {
+ public:
+  static constexpr uint32_t kAny = ~0u;  // FUTEX_BITSET_MATCH_ANY
+
+  Futexes(const LinuxSurroundings& around, const SpinLocks& locks, Scheduler& scheduler,
+          UserMemory& memory, Signals& signals);
+
+  Work wait(Task& t, uint64_t word, uint32_t expected, Time until, uint32_t mask);
+  Work wake(Task& t, uint64_t word, uint64_t most, uint32_t mask = kAny);
+  // From and to a word, unless the first differs from what is expected.
+  struct Requeue {
+    uint64_t from, to;
+    uint64_t wake, move;  // at most so many
+    std::optional<uint32_t> expected;
+  };
+  Work requeue(Task& t, const Requeue& what);
+  struct WakeOp {
+    uint64_t first, second;
+    uint64_t wake_first, wake_second;
+    uint32_t code;  // FUTEX_OP
+  };
+  Work wake_op(Task& t, const WakeOp& what);
+
+ private:
+  using Bucket = std::deque<Task*>;
+
+  std::size_t bucket_of(uint64_t word) const;
+  Work lock_both(Task& t, std::size_t a, std::size_t b);
+  Work unlock_both(Task& t, std::size_t a, std::size_t b);
+  Work wake_all(Task& by, const std::vector<Task*>& tasks);
+  Work leave(Task& t);
+
+  const SpinLocks& locks_;
+  Scheduler& scheduler_;
+  UserMemory& memory_;
+  Signals& signals_;
+  std::vector<Bucket> buckets_;  // a power of two
+};
+
+}  // namespace uncore

@@ -1,0 +1,38 @@
+// The limits of the process (getrlimit). That of its descriptors is obeyed.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "os/uapi.hh"
+
+namespace uncore {
+
+enum : uint64_t { RLIMIT_STACK = 3, RLIMIT_NOFILE = 7, RLIM_NLIMITS = 16 };
+
+class Limits {
+ public:
+  struct Limit {  // struct rlimit
+    uint64_t soft = ~uint64_t{0}, hard = ~uint64_t{0};
+  };
+
+  explicit Limits(uint64_t stack_size) {
+    limits_[RLIMIT_STACK] = {stack_size, stack_size};
+    limits_[RLIMIT_NOFILE] = {1024, 1024};
+  }
+
+  const Limit& get(uint64_t resource) const { return limits_[resource]; }
+  uint64_t descriptors() const { return limits_[RLIMIT_NOFILE].soft; }
+  // No user but the first may raise what is hard.
+  int64_t set(uint64_t resource, const Limit& limit) {
+    if (limit.soft > limit.hard) return -EINVAL;
+    if (limit.hard > limits_[resource].hard) return -EPERM;
+    limits_[resource] = limit;
+    return 0;
+  }
+
+ private:
+  std::array<Limit, RLIM_NLIMITS> limits_{};
+};
+
+}  // namespace uncore

@@ -1,0 +1,230 @@
+#include "os/linux.hh"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+
+#include "core/thread_port.hh"
+#include "os/calls.hh"
+
+namespace uncore {
+namespace {
+
+constexpr uint64_t kUserEcall = 8;
+constexpr uint64_t kCounters = 7;        // cycle, time, instret
+constexpr uint64_t kFloatOn = 1u << 13;  // mstatus.FS
+constexpr uint64_t kEnabled = 1u << 3;   // mstatus.MIE
+
+struct Call {
+  uint16_t number;
+  const char* name;
+  Work (*run)(Linux&, Task&);
+  bool shows_life;
+};
+constexpr Call kCalls[] = {
+#define CALL(number, name) {number, #name, calls::name, false},
+#define PROGRESS(number, name) {number, #name, calls::name, true},
+#include "os/calls.def"
+#undef CALL
+#undef PROGRESS
+};
+static_assert(std::ranges::is_sorted(kCalls, {}, &Call::number));
+
+// Null: there is no such call.
+const Call* find_call(uint64_t number) {
+  const auto* const call = std::ranges::lower_bound(kCalls, number, {}, &Call::number);
+  return call != std::end(kCalls) && call->number == number ? call : nullptr;
+}
+
+constexpr bool is_call(const Fatal& why) {
+  return why.cause == kUserEcall || why.cause == kMachineEcall;
+}
+constexpr bool is_access(const Fatal& why) {
+  return why.cause == kFetchFault || why.cause == kLoadFault || why.cause == kStoreFault;
+}
+constexpr unsigned right_for(const Fatal& why) {
+  if (why.cause == kFetchFault) return AddressSpace::execute;
+  return why.cause == kStoreFault ? AddressSpace::write : AddressSpace::read;
+}
+// The signal of a fault that is no access.
+SignalInfo signal_for(const Fatal& why) {
+  if (why.cause == kIllegalInstruction) return {SIGILL, ILL_ILLOPC, why.pc};
+  if (why.cause == kBreakpoint) return {SIGTRAP, TRAP_BRKPT, why.pc};
+  return {SIGBUS, BUS_ADRALN, why.tval};
+}
+
+}  // namespace
+
+const char* Linux::call_of(const Task& task) {
+  const Call* const call = task.busy() ? find_call(task.call) : nullptr;
+  return call ? call->name : "";
+}
+
+Linux::Linux(const LinuxSurroundings& surroundings)
+    : around(surroundings),
+      locks(around.process().free),
+      timers(around.agents.harts()),
+      scheduler(around, locks, timers),
+      barriers(around, locks, scheduler),
+      memory(around),
+      signals(around, tasks, scheduler, memory),
+      futexes(around, locks, scheduler, memory, signals),
+      files(around.process().files),
+      limits(around.process().stack_size) {}
+
+void Linux::begin(const std::vector<Thread*>& harts) {
+  around.harts = harts;
+  for (Thread* const thread : harts) prepare(*thread);
+  around.map.place_page(kernel_lines::kSpace >> kLineShift, around.agents.core_of(0));
+  place_program();
+  Task& first = tasks.spawn({});
+  first.allowed.assign(harts.size(), true);
+  first.registers.pc = around.job.entry;
+  first.registers.x[kStackPointer] = around.process().stack;
+  scheduler.install(0, first);
+  harts[0]->mode = Thread::Mode::running;
+}
+
+void Linux::prepare(Thread& thread) {
+  thread.hart.ram = 0;
+  thread.hart.stack = {};
+  thread.hart.set_mode(Mode::user);
+  thread.hart.write_csr(CsrNumber::mcounteren, kCounters);
+  thread.hart.write_csr(CsrNumber::mie, 1u << kSoftware | 1u << kTimer);
+  thread.hart.write_csr(CsrNumber::mstatus, kFloatOn | kEnabled);
+  thread.mode = Thread::Mode::idle;
+  around.map.place_page(kernel_lines::queue(thread.id) >> kLineShift,
+                        around.agents.core_of(thread.id));
+}
+
+// The program's file is in memory from the beginning (K2).
+void Linux::place_program() {
+  for (const SegmentSpec& segment : around.job.segments)
+    for (uint64_t at = segment.address; at < segment.address + segment.data.size();
+         at = AddressSpace::down(at) + AddressSpace::kPage) {
+      memory.space.touch(at);
+      around.map.place_page(at >> kLineShift, around.agents.core_of(0));
+    }
+}
+
+void Linux::marked(Thread& thread, unsigned code, uint64_t value) {
+  Task* const t = scheduler.current(thread.id);
+  if (!t) return;
+  if (code == UC_MARK_OP) t->operations += std::max<uint64_t>(1, value);
+  if (begins(code)) t->began = std::min(t->began, t->now());
+  if (code == UC_MARK_ROI_OFF || code == UC_MARK_OP) t->ended = t->now();
+}
+
+void Linux::trapped(Thread& thread) {
+  thread.hart.woken();
+  thread.in_kernel = true;
+  thread.kernel_read = 0;
+  Task* const task = scheduler.current(thread.id);
+  const Fatal why = thread.hart.fatal;
+  scheduler.flow(thread.id).take_up(task ? handle(*task, why) : interrupt_idle(thread.id, why));
+}
+
+std::optional<Access> Linux::proceed(Thread& thread) {
+  Flow& flow = scheduler.flow(thread.id);
+  if (!flow.proceed(thread.kernel_read)) {
+    if (scheduler.current(thread.id) == &flow) thread.in_kernel = false;
+    return std::nullopt;
+  }
+  thread.hart.clock += flow.pause;
+  return flow.next_access;
+}
+
+// A trap of a task, and on its way back to the program whatever is due.
+Work Linux::handle(Task& t, Fatal why) {
+  t.restarts = false;
+  if (is_call(why))
+    co_await call(t);
+  else if (why.cause & kInterruptBit)
+    co_await interrupt(t, t.hart, why);
+  else
+    co_await fault(t, why);
+  if (t.restarts || signals.due(t)) co_await signals.deliver(t);
+  co_return co_await scheduler.resume(t);
+}
+
+Work Linux::call(Task& t) {
+  Hart<Thread>& hart = t.thread->hart;
+  t.call = hart.x[17], t.called_at = hart.pc, t.called = hart.clock;
+  std::copy_n(hart.x + 10, 6, t.args.begin());
+  const Call* const call = find_call(t.call);
+  if (!call) {
+    co_await t.give_up("system call " + std::to_string(t.call) + " is not there, at " +
+                       describe(t));
+  }
+  if (call->shows_life) around.services.lives();
+  ++hart.instructions;
+  co_await t.spend(around.process().costs.syscall);
+  int64_t value = co_await call->run(*this, t);
+  t.restarts = value == -ERESTARTSYS;
+  if (t.restarts) value = -EINTR;
+  t.x()[10] = static_cast<uint64_t>(value);
+  t.thread->hart.pc += kEcallBytes;
+  if (around.process().strace) trace(t, value);
+  co_return 0;
+}
+
+void Linux::trace(const Task& t, int64_t value) {
+  char text[256];
+  std::snprintf(text, sizeof text,
+                "%14.3f us  %u  %s(%#" PRIx64 ", %#" PRIx64 ", %#" PRIx64 ", %#" PRIx64
+                ") = %" PRId64 "\n",
+                static_cast<double>(t.called) / 1e6, t.tid, call_of(t), t.args[0], t.args[1],
+                t.args[2], t.args[3], value);
+  strace += text;
+}
+
+// A page that is touched for the first time, or what a program must not do.
+Work Linux::fault(Task& t, Fatal why) {
+  t.call = Task::kNoCall;
+  SignalInfo info = signal_for(why);
+  if (is_access(why)) {
+    const uint64_t address = memory.faulting_address(why.tval);
+    const int64_t code = co_await memory.fault(t, address, right_for(why));
+    if (code == 0) co_return 0;
+    info = {SIGSEGV, static_cast<int32_t>(code), address};
+  }
+  const int64_t failed = co_await signals.force(t, info);
+  if (failed < 0) {
+    co_await t.give_up(describe(t, why));
+  }
+  co_return 0;
+}
+
+Work Linux::interrupt(Flow& by, uint32_t hart, Fatal why) {
+  co_await by.spend(around.machine.interrupt.entry);
+  if ((why.cause & ~kInterruptBit) == kSoftware)
+    co_await barriers.interrupted(by, hart);
+  else
+    co_await expire(by, hart);
+  co_await by.spend(around.machine.interrupt.exit);
+  co_return 0;
+}
+
+Work Linux::interrupt_idle(uint32_t hart, Fatal why) {
+  co_await interrupt(scheduler.flow(hart), hart, why);
+  co_return co_await scheduler.schedule(hart);
+}
+
+// The timer of a hart (K8).
+Work Linux::expire(Flow& by, uint32_t hart) {
+  while (const auto tid = timers.take_due(hart, around.harts[hart]->hart.clock)) {
+    if (*tid == Timers::kProcess) {
+      timers.repeat_interval(hart);
+      scheduler.set_timer(hart);
+      co_await signals.send_to_process(by, hart, {SIGALRM, SI_KERNEL});
+      continue;
+    }
+    Task& t = *tasks.find(*tid);
+    t.timed_out = true;
+    co_await scheduler.wake(by, hart, t);
+  }
+  scheduler.set_timer(hart);
+  co_return 0;
+}
+
+}  // namespace uncore

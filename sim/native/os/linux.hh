@@ -1,0 +1,76 @@
+// Linux for a program of one process, as far as a program can tell, and what it costs (section K of
+// docs/model.md).
+//
+// It is made of the objects below, each with a header of its own. Here it takes traps and hands
+// them on: a system call to the function that calls.def names for it, a fault to the memory or to
+// the signals, an interrupt to the barriers or the timers. Its state is a value like the rest of
+// the run, and changes at events only, in the order of time.
+//
+// Interface: a Supervisor (core/supervisor.hh) that begin() gives a program to; for the outcome
+// tasks.all() and strace.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/supervisor.hh"
+#include "os/barriers.hh"
+#include "os/files.hh"
+#include "os/futexes.hh"
+#include "os/limits.hh"
+#include "os/linux_surroundings.hh"
+#include "os/locks.hh"
+#include "os/scheduler.hh"
+#include "os/signals.hh"
+#include "os/tasks.hh"
+#include "os/timers.hh"
+#include "os/user_memory.hh"
+
+namespace uncore {
+
+class Linux : public Supervisor {
+ public:
+  static constexpr uint32_t kUser = 1000;  // and its group
+
+  explicit Linux(const LinuxSurroundings& surroundings);
+
+  // The first task stands at the program's entry, on the first hart.
+  void begin(const std::vector<Thread*>& harts);
+
+  void trapped(Thread& thread) override;
+  std::optional<Access> proceed(Thread& thread) override;
+  bool mapped(uint64_t address, unsigned size) const override {
+    return memory.present(address, size);
+  }
+  void marked(Thread& thread, unsigned code, uint64_t value) override;
+
+  // The name of the call that a task is in; empty: of none.
+  static const char* call_of(const Task& task);
+
+  LinuxSurroundings around;
+  SpinLocks locks;
+  Tasks tasks;
+  Timers timers;
+  Scheduler scheduler;
+  Barriers barriers;
+  UserMemory memory;
+  Signals signals;
+  Futexes futexes;
+  Files files;
+  Limits limits;
+  uint64_t random_bytes = 0;  // that getrandom has given so far
+  std::string strace;
+
+ private:
+  void prepare(Thread& thread);
+  void place_program();
+  Work handle(Task& t, Fatal why);
+  Work call(Task& t);
+  Work fault(Task& t, Fatal why);
+  Work interrupt(Flow& by, uint32_t hart, Fatal why);
+  Work interrupt_idle(uint32_t hart, Fatal why);
+  Work expire(Flow& by, uint32_t hart);
+  void trace(const Task& t, int64_t value);
+};
+
+}  // namespace uncore

@@ -1,0 +1,23 @@
+// The machine around Linux, as far as Linux needs it.
+#pragma once
+
+#include <vector>
+
+#include "core/core.hh"
+
+namespace uncore {
+
+struct LinuxSurroundings {
+  const MachineSpec& machine;
+  const JobSpec& job;
+  const Agents& agents;
+  AddressMap& map;
+  FunctionalMemory& memory;
+  Services& services;
+  uint64_t room;                 // bytes of memory
+  std::vector<Thread*> harts{};  // once the run begins
+
+  const ProcessSpec& process() const { return job.process; }
+};
+
+}  // namespace uncore

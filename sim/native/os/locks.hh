@@ -1,0 +1,42 @@
+// The kernel's own lines (K1) and the spin locks on them (K4.2).
+#pragma once
+
+#include "os/address_space.hh"
+#include "os/work.hh"
+
+namespace uncore {
+
+namespace kernel_lines {
+inline constexpr uint64_t kBuckets = AddressSpace::kEnd + (uint64_t{1} << 32);
+inline constexpr uint64_t kSpace = AddressSpace::kEnd + (uint64_t{2} << 32);
+inline uint64_t queue(uint32_t hart) { return AddressSpace::kEnd + hart * AddressSpace::kPage; }
+inline uint64_t fences(uint32_t hart) { return queue(hart) + kLineBytes; }
+inline uint64_t bucket(std::size_t number) { return kBuckets + number * kLineBytes; }
+}  // namespace kernel_lines
+
+class SpinLocks {
+ public:
+  static constexpr Time kPoll = 10'000;  // between two looks at a line that is to change
+
+  explicit SpinLocks(bool free) : free(free) {}
+
+  Work lock(Flow& by, uint64_t line) const {
+    if (free) co_return 0;
+    for (;;) {
+      const uint64_t taken = co_await by.amo(Amo::swap, line, 4, 1);
+      if (!taken) co_return 0;
+      for (uint64_t still = 1; still;) {
+        co_await by.spend(kPoll);
+        still = co_await by.load(line, 4);
+      }
+    }
+  }
+  Work unlock(Flow& by, uint64_t line) const {
+    if (!free) co_await by.store(line, 4, 0);
+    co_return 0;
+  }
+
+  const bool free;  // they cost nothing, and no line of the kernel is accessed (K4.3)
+};
+
+}  // namespace uncore

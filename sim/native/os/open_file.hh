@@ -1,0 +1,85 @@
+// An open file, as Linux's struct file: what is read, written and waited for by a descriptor, or by
+// several that dup made.
+//
+// Interface: a kind of file is a class that says how it is read, written, polled. A call reaches it
+// by an OpenFileRef only, which holds it however the descriptors change while the call waits: there
+// is no way from it to a pointer.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "os/file_tree.hh"
+#include "os/wait_queue.hh"
+#include "os/work.hh"
+
+namespace uncore {
+
+class Linux;
+struct Task;
+
+enum : uint64_t {
+  O_RDONLY = 0,
+  O_WRONLY = 1,
+  O_RDWR = 2,
+  O_ACCMODE = 3,
+  O_CREAT = 0x40,
+  O_NONBLOCK = 0x800,
+  O_DIRECTORY = 0x10000,
+  O_CLOEXEC = 0x80000,
+};
+enum : uint16_t { POLLIN = 1, POLLOUT = 4, POLLNVAL = 32 };
+
+struct Stat {  // struct stat of riscv64
+  uint64_t device = 1, number = 0;
+  uint32_t mode = 0, links = 1, user = 0, group = 0;
+  uint64_t of_device = 0, pad = 0;
+  int64_t size = 0;
+  int32_t block = 4096, pad2 = 0;
+  int64_t blocks = 0;
+  int64_t times[6] = {};
+  uint32_t unused[2] = {};
+};
+static_assert(sizeof(Stat) == 128);
+
+struct UserBuffer {
+  uint64_t address, size;
+};
+
+class OpenFile {
+ public:
+  static constexpr std::size_t kMost = 1 << 16;  // bytes of one read or write; programs ask again
+
+  explicit OpenFile(uint64_t flags) : flags(flags) {}
+  virtual ~OpenFile() = default;
+
+  // Values as read(2) and write(2) return them; `at` is where in the file, and moves on.
+  virtual Work read(Linux& os, Task& t, UserBuffer to, uint64_t& at) = 0;
+  virtual Work write(Linux& os, Task& t, UserBuffer from) = 0;
+  virtual Stat stat() const = 0;
+  // POLLIN, POLLOUT; `ready` are woken when they change.
+  virtual uint16_t poll() const { return POLLIN | POLLOUT; }
+  // Its file in the tree; null: it is none of these, and has no offset.
+  virtual const FileTree::Node* node() const { return nullptr; }
+
+  uint64_t flags;
+  uint64_t offset = 0;
+  WaitQueue ready;
+};
+
+class OpenFileRef {
+ public:
+  OpenFileRef() = default;
+  template <std::derived_from<OpenFile> Kind>
+  OpenFileRef(std::shared_ptr<Kind> file) : file_(std::move(file)) {}
+
+  explicit operator bool() const { return file_ != nullptr; }
+  OpenFile* operator->() const { return file_.get(); }
+
+ private:
+  std::shared_ptr<OpenFile> file_;
+};
+
+}  // namespace uncore

@@ -1,0 +1,53 @@
+// Signals that have been sent and not yet taken, to a task or to the process.
+//
+// Invariant: a signal is in set() if and only if there is an information about it. A standard
+// signal is pending once, as in Linux; a real-time signal as often as it was sent.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace uncore {
+
+// A set of signals, a bit each.
+constexpr uint64_t signal_bit(uint64_t number) { return uint64_t{1} << (number - 1); }
+
+struct SignalInfo {  // of siginfo_t, what differs
+  unsigned number = 0;
+  int32_t code = 0;
+  uint64_t value = 0;  // si_addr; or si_pid, and si_uid in the upper half
+};
+
+class PendingSignals {
+ public:
+  uint64_t set() const { return set_; }
+  void add(const SignalInfo& info) {
+    const bool is_pending = set_ & signal_bit(info.number);
+    if (is_pending && (info.number < kFirstRealTime || infos_.size() >= kMost)) return;
+    set_ |= signal_bit(info.number);
+    infos_.push_back(info);
+  }
+  // The first of this number, which is pending.
+  SignalInfo take(unsigned number) {
+    const auto first = std::ranges::find(infos_, number, &SignalInfo::number);
+    const SignalInfo info = *first;
+    const auto next = infos_.erase(first);
+    if (std::ranges::find(next, infos_.end(), number, &SignalInfo::number) == infos_.end())
+      set_ &= ~signal_bit(number);
+    return info;
+  }
+  void remove(uint64_t set) {
+    set_ &= ~set;
+    std::erase_if(infos_, [&](const SignalInfo& i) { return set & signal_bit(i.number); });
+  }
+
+ private:
+  static constexpr unsigned kFirstRealTime = 32;
+  static constexpr std::size_t kMost = 1024;
+
+  uint64_t set_ = 0;
+  std::vector<SignalInfo> infos_;  // in the order in which they were sent
+};
+
+}  // namespace uncore

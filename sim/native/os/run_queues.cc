@@ -1,0 +1,71 @@
+#include "os/run_queues.hh"
+
+#include <algorithm>
+#include <utility>
+
+namespace uncore {
+
+using kernel_lines::queue;
+
+std::size_t RunQueues::load(uint32_t hart) const {
+  const Queue& q = queues_[hart];
+  return q.tasks.size() + q.coming + (q.current != nullptr);
+}
+
+// The hart where it ran last if that idles; the nearest that idles; else the shortest queue.
+uint32_t RunQueues::select_hart(const Task& task) const {
+  const auto distance = [&](uint32_t h) { return h > task.hart ? h - task.hart : task.hart - h; };
+  const auto rank = [&](uint32_t h) { return std::pair(load(h), distance(h)); };
+  uint32_t best = ~0u;
+  for (uint32_t h = 0; h < queues_.size(); ++h)
+    if (task.allowed[h] && (best == ~0u || rank(h) < rank(best))) best = h;
+  return best;
+}
+
+// The last of the longest queue that may run here; of several queues the lowest hart's.
+const Task* RunQueues::steal_for(uint32_t hart) const {
+  const Queue* longest = nullptr;
+  for (const Queue& q : queues_)
+    if (!q.tasks.empty() && (!longest || q.tasks.size() > longest->tasks.size())) longest = &q;
+  if (!longest) return nullptr;
+  for (auto task = longest->tasks.rbegin(); task != longest->tasks.rend(); ++task)
+    if ((*task)->allowed[hart]) return *task;
+  return nullptr;
+}
+
+Work RunQueues::add(Flow& by, uint32_t hart, Task& task) {
+  Queue& q = queues_[hart];
+  ++q.coming;
+  co_await locks_.lock(by, queue(hart));
+  task.state = Task::State::ready;
+  task.hart = hart;
+  q.tasks.push_back(&task);
+  --q.coming;
+  co_return co_await locks_.unlock(by, queue(hart));
+}
+
+Work RunQueues::put_back(Task& task) {
+  const uint32_t hart = task.hart;
+  co_await locks_.lock(task, queue(hart));
+  queues_[hart].tasks.push_back(&task);
+  co_return co_await locks_.unlock(task, queue(hart));
+}
+
+Work RunQueues::take(Flow& by, uint32_t hart, const Task* which, Task*& taken) {
+  co_await locks_.lock(by, queue(hart));
+  std::deque<Task*>& tasks = queues_[hart].tasks;
+  const auto at = which ? std::ranges::find(tasks, which) : tasks.begin();
+  taken = at == tasks.end() ? nullptr : *at;
+  if (taken) tasks.erase(at);
+  co_return co_await locks_.unlock(by, queue(hart));
+}
+
+Work RunQueues::remove(Flow& by, Task& task) {
+  const uint32_t hart = task.hart;
+  co_await locks_.lock(by, queue(hart));
+  const bool queued = std::erase(queues_[hart].tasks, &task);
+  co_await locks_.unlock(by, queue(hart));
+  co_return queued;
+}
+
+}  // namespace uncore

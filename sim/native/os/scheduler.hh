@@ -1,0 +1,64 @@
+// Which task a hart runs, and when it runs another (K5 to K8).
+//
+// Interface: start() a task, wake() one that sleeps; sleep(), yield(), retire() by the task itself;
+// move() where its affinity has changed. A hart without a task runs schedule(): it takes one, or
+// idles until an interrupt. `from` is the hart on which something happens.
+//
+// Invariant: a task is a hart's current one from install() to deschedule().
+#pragma once
+
+#include <vector>
+
+#include "os/linux_surroundings.hh"
+#include "os/run_queues.hh"
+#include "os/timers.hh"
+
+namespace uncore {
+
+class Scheduler {
+ public:
+  Scheduler(const LinuxSurroundings& around, const SpinLocks& locks, Timers& timers)
+      : around_(around),
+        timers_(timers),
+        queues_(around.agents.harts(), locks),
+        cpus_(around.agents.harts()) {}
+
+  Task* current(uint32_t hart) const { return queues_.current(hart); }
+  // The flow of a hart in the kernel: its task, or its own.
+  Flow& flow(uint32_t hart) { return current(hart) ? *current(hart) : cpus_[hart].flow; }
+  void install(uint32_t hart, Task& task);
+  Work schedule(uint32_t hart);
+
+  Work start(Task& by, Task& task);
+  Work wake(Flow& by, uint32_t from, Task& task);
+  // Ends when the task is woken; 1: by its timer.
+  Work sleep(Task& task, Time until);
+  Work yield(Task& task);
+  Work retire(Task& task);
+  // To a hart that it may run on.
+  Work move(Task& by, Task& task);
+  // On its way back to the program: another hart, or the next task's turn, where either is due.
+  Work resume(Task& task);
+
+  // The hart's timer, for whatever is due first.
+  void set_timer(uint32_t hart);
+
+ private:
+  struct Cpu {
+    Flow flow;  // what the hart does without a task
+    Time slice_ends = kNever;
+  };
+
+  void deschedule(Task& task, Task::State state);
+  void idle(uint32_t hart);
+  Work enqueue(Flow& by, uint32_t from, uint32_t to, Task& task);
+  Work migrate(Task& task);
+  Work carry(uint32_t from, uint32_t to, Task& task);
+
+  const LinuxSurroundings& around_;
+  Timers& timers_;
+  RunQueues queues_;
+  std::vector<Cpu> cpus_;
+};
+
+}  // namespace uncore

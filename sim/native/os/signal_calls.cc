@@ -1,0 +1,113 @@
+// Calls about signals.
+#include "os/calls.hh"
+#include "os/signal_frame.hh"
+
+namespace uncore::calls {
+
+namespace {
+constexpr uint64_t kSetBytes = 8;  // of sigset_t
+
+SignalInfo from_process(const Linux& os, uint64_t number, int32_t code) {
+  return {.number = static_cast<unsigned>(number),
+          .code = code,
+          .value = os.tasks.pid() | uint64_t{Linux::kUser} << 32};
+}
+
+// Number 0 only asks whether the task lives.
+Work send_to(Linux& os, Task& t, uint64_t tid, uint64_t number) {
+  Task* const to = os.tasks.find(tid);
+  if (!to) co_return -ESRCH;
+  if (number > Signals::kMost) co_return -EINVAL;
+  if (number == 0) co_return 0;
+  co_return co_await os.signals.send(t, t.hart, *to, from_process(os, number, SI_TKILL));
+}
+}  // namespace
+
+Work rt_sigaction(Linux& os, Task& t) {
+  const uint64_t number = t.args[0];
+  if (number == 0 || number > Signals::kMost || t.args[3] != kSetBytes) co_return -EINVAL;
+  if (t.args[1] && Signals::blockable(signal_bit(number)) == 0) co_return -EINVAL;
+  const Signals::Action before = os.signals.action(number);
+  if (t.args[1]) {
+    Signals::Action action;
+    const int64_t failed = co_await os.memory.read(t, t.args[1], action);
+    if (failed < 0) co_return failed;
+    os.signals.set_action(number, action);
+  }
+  if (!t.args[2]) co_return 0;
+  co_return co_await os.memory.write(t, before, t.args[2]);
+}
+
+Work rt_sigprocmask(Linux& os, Task& t) {
+  enum : uint64_t { SIG_BLOCK = 0, SIG_UNBLOCK = 1, SIG_SETMASK = 2 };
+  const uint64_t before = t.blocked;
+  if (t.args[3] != kSetBytes || t.args[0] > SIG_SETMASK) co_return -EINVAL;
+  if (t.args[1]) {
+    uint64_t set = 0;
+    const int64_t failed = co_await os.memory.read(t, t.args[1], set);
+    if (failed < 0) co_return failed;
+    if (t.args[0] == SIG_BLOCK) set = before | set;
+    if (t.args[0] == SIG_UNBLOCK) set = before & ~set;
+    co_await os.signals.block(t, set);
+  }
+  if (!t.args[2]) co_return 0;
+  co_return co_await os.memory.put(t, t.args[2], before, kSetBytes);
+}
+
+Work rt_sigtimedwait(Linux& os, Task& t) {
+  uint64_t set = 0;
+  Time until = kNever;
+  if (t.args[3] != kSetBytes) co_return -EINVAL;
+  int64_t failed = co_await os.memory.read(t, t.args[0], set);
+  if (failed < 0) co_return failed;
+  if (t.args[2]) {
+    failed = co_await read_time(os, t, t.args[2], kClockMonotonic, true, until);
+    if (failed < 0) co_return failed;
+  }
+  SignalInfo info;
+  failed = co_await os.signals.await(t, set, until, info);
+  if (failed < 0) co_return failed == -ETIMEDOUT ? -EAGAIN : -EINTR;
+  if (t.args[1]) {
+    const SignalFrame::Info siginfo = SignalFrame::info_of(info);
+    failed = co_await os.memory.write(t, siginfo, t.args[1]);
+    if (failed < 0) co_return failed;
+  }
+  co_return info.number;
+}
+
+Work rt_sigreturn(Linux& os, Task& t) { co_return co_await os.signals.restore(t); }
+
+Work sigaltstack(Linux& os, Task& t) {
+  constexpr uint64_t SS_DISABLE = 2;
+  struct {
+    uint64_t address, flags, size;  // stack_t
+  } next{}, before{.address = t.other_stack[0],
+                   .flags = t.other_stack[1] ? 0 : SS_DISABLE,
+                   .size = t.other_stack[1]};
+  if (t.args[0]) {
+    const int64_t failed = co_await os.memory.read(t, t.args[0], next);
+    if (failed < 0) co_return failed;
+    t.other_stack = {next.address, next.flags & SS_DISABLE ? 0 : next.size};
+  }
+  if (!t.args[1]) co_return 0;
+  co_return co_await os.memory.write(t, before, t.args[1]);
+}
+
+Work tkill(Linux& os, Task& t) {
+  co_return co_await send_to(os, t, t.args[0], static_cast<uint32_t>(t.args[1]));
+}
+
+Work tgkill(Linux& os, Task& t) {
+  if (t.args[0] != os.tasks.pid()) co_return -ESRCH;
+  co_return co_await send_to(os, t, t.args[1], static_cast<uint32_t>(t.args[2]));
+}
+
+Work kill(Linux& os, Task& t) {
+  const auto number = static_cast<uint32_t>(t.args[1]);
+  if (t.args[0] != os.tasks.pid() && t.args[0] != 0) co_return -ESRCH;
+  if (number > Signals::kMost) co_return -EINVAL;
+  if (number == 0) co_return 0;
+  co_return co_await os.signals.send_to_process(t, t.hart, from_process(os, number, SI_USER));
+}
+
+}  // namespace uncore::calls

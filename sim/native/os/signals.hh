@@ -1,0 +1,80 @@
+// Signals, as far as a process of threads sends them to itself (K13): actions, masks, handlers on
+// the thread's own stack, and what happens without a handler.
+//
+// Interface: send() to a task, send_to_process(), force() by a fault; wait() until something
+// happens or a signal is due; deliver() when the task is about to go on. `from` is the hart on
+// which something happens.
+//
+// Invariant: a signal to the process is nobody's until a task that does not block it takes it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "os/pending_signals.hh"
+#include "os/scheduler.hh"
+#include "os/tasks.hh"
+#include "os/uapi.hh"
+#include "os/user_memory.hh"
+
+namespace uncore {
+
+class Signals {
+ public:
+  static constexpr unsigned kMost = 64;
+  struct Action {  // struct sigaction of the kernel
+    uint64_t handler = SIG_DFL, flags = 0, mask = 0;
+  };
+
+  Signals(const LinuxSurroundings& around, const Tasks& tasks, Scheduler& scheduler,
+          UserMemory& memory)
+      : around_(around), tasks_(tasks), scheduler_(scheduler), memory_(memory) {}
+
+  Work send(Flow& by, uint32_t from, Task& to, SignalInfo info);
+  Work send_to_process(Flow& by, uint32_t from, SignalInfo info);
+  // A fault's, which the task takes at once. -1: it has no handler, or blocks it.
+  Work force(Task& t, SignalInfo info);
+
+  bool due(const Task& t) const { return pending(t) & ~t.blocked; }
+  // Takes all that are due, the last one's handler first.
+  Work deliver(Task& t);
+  // Takes a signal of a set when there is one, without a handler: 0, or as wait().
+  Work await(Task& t, uint64_t set, Time until, SignalInfo& info);
+  // A task's registers and mask as they were before its handler; the value is what a0 was.
+  Work restore(Task& t);
+  // Sleeps until done(): 0, -ETIMEDOUT, or -ERESTARTSYS where a signal is due. A task tests all
+  // three and falls asleep in one step, so that no wake-up is lost; it tests them again whenever it
+  // wakes, so that no wake-up is taken for another.
+  template <class Done>
+  Work wait(Task& t, Time until, Done done) {
+    for (bool over = false;;) {
+      if (done()) co_return 0;
+      if (over) co_return -ETIMEDOUT;
+      if (due(t)) co_return -ERESTARTSYS;
+      over = co_await scheduler_.sleep(t, until);
+    }
+  }
+
+  static uint64_t blockable(uint64_t set);
+  // Others take what this task no longer does.
+  Work block(Task& t, uint64_t set);
+  const Action& action(uint64_t number) const { return actions_[number]; }
+  void set_action(uint64_t number, const Action& action);
+
+ private:
+  bool ignores(unsigned number) const;
+  Work notify(Flow& by, uint32_t from, Task& to);
+  Work notify_any(Flow& by, uint32_t from, uint64_t set);
+  uint64_t pending(const Task& t) const { return t.pending.set() | shared_.set(); }
+  SignalInfo take(Task& t, uint64_t set);
+  Work enter(Task& t, SignalInfo info, Action action);
+
+  const LinuxSurroundings& around_;
+  const Tasks& tasks_;
+  Scheduler& scheduler_;
+  UserMemory& memory_;
+  std::array<Action, kMost + 1> actions_{};  // by number
+  PendingSignals shared_;                    // of the process
+};
+
+}  // namespace uncore

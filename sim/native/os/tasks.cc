@@ -1,0 +1,51 @@
+#include "os/tasks.hh"
+
+namespace uncore {
+
+Task& Tasks::spawn(const Task& parent) {
+  Task& task = make();
+  const uint32_t number = free_tid();
+  by_tid_[number] = &task;
+  task.tid = kFirstTid + number;
+  task.allowed = parent.allowed;
+  task.blocked = parent.blocked;
+  task.hart = parent.hart;
+  ++alive_, ++tids_;
+  return task;
+}
+
+// Ended ones are used again once there have been as many as there may be.
+Task& Tasks::make() {
+  if (all_.size() < kMost || dead_.empty()) return *all_.emplace_back(std::make_unique<Task>());
+  Task* const task = dead_.front();
+  dead_.pop_front();
+  std::destroy_at(task);
+  return *std::construct_at(task);
+}
+
+uint32_t Tasks::free_tid() {
+  if (by_tid_.size() < kMost) {
+    by_tid_.push_back(nullptr);
+    return static_cast<uint32_t>(by_tid_.size() - 1);
+  }
+  while (by_tid_[next_]) next_ = (next_ + 1) % kMost;
+  const uint32_t number = next_;
+  next_ = (next_ + 1) % kMost;
+  return number;
+}
+
+void Tasks::release(Task& task) {
+  --alive_;
+  if (&task == all_.front().get()) return;
+  by_tid_[task.tid - kFirstTid] = nullptr;
+  --tids_;
+  if (task.operations == 0) dead_.push_back(&task);
+}
+
+Task* Tasks::find(uint64_t tid) const {
+  const uint64_t number = tid - kFirstTid;
+  if (number >= by_tid_.size() || !by_tid_[number]) return nullptr;
+  return by_tid_[number]->state == Task::State::dead ? nullptr : by_tid_[number];
+}
+
+}  // namespace uncore

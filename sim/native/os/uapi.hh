@@ -1,0 +1,86 @@
+// Numbers of Linux's interface to programs that several calls share, for riscv64, with their names
+// in include/uapi. The flags of one call stand beside it.
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+#include <ctime>
+#include <memory>  // and with it, on some hosts, <sched.h>
+
+// The host's headers define these as macros, with the host's numbers.
+#undef EPERM
+#undef ENOENT
+#undef ESRCH
+#undef EINTR
+#undef EBADF
+#undef EAGAIN
+#undef ENOMEM
+#undef EFAULT
+#undef EEXIST
+#undef ENODEV
+#undef ENOTDIR
+#undef EISDIR
+#undef EINVAL
+#undef EMFILE
+#undef ENOTTY
+#undef ESPIPE
+#undef EROFS
+#undef ERANGE
+#undef ENOSYS
+#undef ETIMEDOUT
+
+namespace uncore {
+
+enum : int64_t {
+  EPERM = 1,
+  ENOENT = 2,
+  ESRCH = 3,
+  EINTR = 4,
+  EBADF = 9,
+  EAGAIN = 11,
+  ENOMEM = 12,
+  EFAULT = 14,
+  EEXIST = 17,
+  ENODEV = 19,
+  ENOTDIR = 20,
+  EISDIR = 21,
+  EINVAL = 22,
+  EMFILE = 24,
+  ENOTTY = 25,
+  ESPIPE = 29,
+  EROFS = 30,
+  ERANGE = 34,
+  ENOSYS = 38,
+  ETIMEDOUT = 110,
+  // Never seen by a program: EINTR where a handler without SA_RESTART runs, else the call again.
+  ERESTARTSYS = 512,
+};
+
+enum : unsigned {
+  SIGILL = 4,
+  SIGTRAP = 5,
+  SIGBUS = 7,
+  SIGKILL = 9,
+  SIGSEGV = 11,
+  SIGALRM = 14,
+  SIGCHLD = 17,
+  SIGCONT = 18,
+  SIGSTOP = 19,
+  SIGURG = 23,
+  SIGWINCH = 28,
+};
+
+enum : int32_t {  // si_code
+  SI_USER = 0,
+  SI_KERNEL = 128,
+  SI_TKILL = -6,
+  ILL_ILLOPC = 1,
+  TRAP_BRKPT = 1,
+  BUS_ADRALN = 1,
+  SEGV_MAPERR = 1,
+  SEGV_ACCERR = 2,
+};
+
+enum : uint64_t { SIG_DFL = 0, SIG_IGN = 1 };  // in place of a handler
+
+}  // namespace uncore

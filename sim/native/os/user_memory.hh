@@ -1,0 +1,70 @@
+// The memory of the program as the kernel handles it: pages that come at their first touch (K2),
+// and copies through the caches of the calling task's hart (K4.1).
+//
+// Interface: every range that a program gives goes through reach(), which copies do themselves: 0,
+// or -EFAULT where it is not the program's. Whoever changes `space` holds its lock (K4.2).
+#pragma once
+
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include "os/address_space.hh"
+#include "os/linux_surroundings.hh"
+#include "os/task.hh"
+
+namespace uncore {
+
+class UserMemory {
+ public:
+  explicit UserMemory(const LinuxSurroundings& around);
+
+  AddressSpace space;
+  uint64_t program_break;
+
+  bool present(uint64_t address, unsigned size) const {
+    return space.present(address) && space.present(address + size - 1);
+  }
+  // Does the range lie in the user's half, without wrapping (access_ok)?
+  static bool is_range(uint64_t address, uint64_t size) {
+    return address <= AddressSpace::kEnd && size <= AddressSpace::kEnd - address;
+  }
+  // Pages that it touches first are on the node of the task's hart.
+  Work reach(Task& t, uint64_t address, uint64_t size);
+  // An access has trapped: its page comes, or the value is SEGV_MAPERR or SEGV_ACCERR.
+  Work fault(Task& t, uint64_t address, unsigned right);
+  // The address that an access has trapped for: if it crosses into a page that is not there, its
+  // address is that of its first byte, which is there.
+  uint64_t faulting_address(uint64_t address) const {
+    return space.present(address) ? AddressSpace::down(address) + AddressSpace::kPage : address;
+  }
+
+  Work copy_in(Task& t, uint64_t from, std::span<uint8_t> to);
+  Work copy_out(Task& t, std::span<const uint8_t> from, uint64_t to);
+  // Ends at its zero.
+  Work copy_text(Task& t, uint64_t from, std::string& to);
+  // The value lives until the work ends.
+  template <class T>
+  Work read(Task& t, uint64_t from, T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return copy_in(t, from, {reinterpret_cast<uint8_t*>(&value), sizeof value});
+  }
+  template <class T>
+  Work write(Task& t, const T& value, uint64_t to) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return copy_out(t, {reinterpret_cast<const uint8_t*>(&value), sizeof value}, to);
+  }
+  Work put(Task& t, uint64_t to, uint64_t value, unsigned size);
+
+  // Pages that are there but may not be touched keep what they hold.
+  void hide(uint64_t begin, uint64_t end);
+  // Pages that are gone are zero when they are touched again.
+  Work drop(Task& t, uint64_t begin, uint64_t end);
+
+ private:
+  void forget_recent();
+
+  const LinuxSurroundings& around_;
+};
+
+}  // namespace uncore

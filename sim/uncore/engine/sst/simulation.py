@@ -1,0 +1,253 @@
+"""A job as a simulation of SST: which of its parts stands for which part of the machine.
+
+    describe(job) -> the document of a Netlist
+
+    a core                uncore.Hart, memHierarchy.Cache (L1), one more (L2) where the core has one
+    an inner resolver     memHierarchy.Cache at each stop of its slices, shared by its children
+    the root              the same where it has data
+    a memory node         memHierarchy.DirectoryController and MemController
+    the fabric            a network of merlin below each resolver
+
+Only what the job's harts use is there: caches of idle cores, and slices that no used core reaches,
+are left out.  What differs from the machine in kind is written down in docs/engines.md.
+
+Invariant: latencies are the machine's, in ps; what memHierarchy counts in cycles is rounded to
+those of the core's clock (parameters.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from uncore.engine.outside import homes
+from uncore.engine.outside.folder import PROGRAM
+from uncore.engine.sst.netlist import Netlist
+from uncore.engine.sst.network import Network, network
+from uncore.engine.sst.options import MESHES
+from uncore.engine.sst.parameters import Params, Parts
+from uncore.errors import UserError
+from uncore.topology.machine import Resolver
+from uncore.topology.route import Routes
+
+if TYPE_CHECKING:
+    from uncore.job import Job
+
+WIRE = 1  # ps between what is one core, but several components of SST
+LOSSES = ("Inv_recv", "FetchInv_recv", "ForceInv_recv")
+REQUESTS = ("GetS_recv", "GetX_recv", "GetSX_recv")
+MERLIN = {"router": "singlerouter", "ring": "torus", "mesh": "mesh", "full": "hyperx"}
+KINGSLEY = ("east", "west", "north", "south")  # its ports, as `network` numbers those of a mesh
+
+
+@dataclass(frozen=True)
+class _Seat:
+    """A cache or directory: the slot for its network interface, its stop, and the cores above."""
+
+    path: str
+    slot: str
+    stop: int
+    cores: frozenset[int] = frozenset()
+
+
+def describe(job: Job, mesh: str = MESHES[0]) -> dict[str, Any]:
+    """The simulation of a job of one thread count; `mesh`: whose routers a mesh is made of."""
+    return _System(job, mesh).netlist.document()
+
+
+class _System:
+    def __init__(self, job: Job, mesh: str) -> None:
+        self.job, self.machine, self.mesh = job, job.machine, mesh
+        self.parts, self.routes = Parts(job.machine), Routes(job.machine)
+        self.of_core = [Parts(job.machine, core) for core in job.machine.each_core]
+        self.netlist = Netlist()
+        self.harts = job.harts[: job.threads[0]]
+        self.cores = [self.machine.core_of(hart) for hart in self.harts]
+        self._make_harts()
+        below = {core: [self._make_core(core)] for core in self.cores}
+        for number, resolver in enumerate(self.machine.resolvers):
+            seats = [seat for child in resolver.children for seat in below.get(child, [])]
+            if resolver.parents and seats:
+                below[self.machine.cores + number] = self._make_level(resolver, seats)
+        self._make_root(below)
+
+    # ---- cores
+
+    def _make_harts(self) -> None:
+        for number, core in enumerate(self.cores):
+            parts = self.of_core[core]
+            params = parts.hart(number, len(self.harts), PROGRAM, self.job.watchdog)
+            self.netlist.component(f"hart{number}", "uncore.Hart", params, number)
+        stops = [self.machine.core_stops[core] for core in self.cores]
+        for a in range(len(stops)):
+            for b in range(a + 1, len(stops)):
+                there = self.routes.distances(stops[b])[stops[a]]
+                back = self.routes.distances(stops[a])[stops[b]]
+                self.netlist.link((f"hart{a}", f"hart{b}", there), (f"hart{b}", f"hart{a}", back))
+
+    def _make_core(self, core: int) -> _Seat:
+        """The private caches; the lower of them faces the network."""
+        number, parts = self.cores.index(core), self.of_core[core]
+        interface = self.netlist.slot(
+            f"hart{number}", "memory", "memHierarchy.standardInterface", {}
+        )
+        stop = self.machine.core_stops[core]
+        lowest = self._cache(f"l1_{number}", parts.l1(), number)
+        self.netlist.link((interface, "lowlink", WIRE), (lowest, "highlink", WIRE))
+        if parts.core.l2_ways:
+            upper, lowest = lowest, self._cache(f"l2_{number}", parts.l2(), number)
+            self.netlist.link((upper, "lowlink", WIRE), (lowest, "highlink", WIRE))
+        self.netlist.count(lowest, *LOSSES)
+        return _Seat(lowest, "lowlink", stop, frozenset({core}))
+
+    def _cache(self, name: str, params: Params, part: int) -> str:
+        return self.netlist.component(name, "memHierarchy.Cache", params, part)
+
+    # ---- shared levels
+
+    def _make_level(self, resolver: Resolver, uppers: Sequence[_Seat]) -> list[_Seat]:
+        """An inner resolver's slices and the network above them; what faces the next level."""
+        slices = self._make_slices(resolver, uppers)
+        self._connect(resolver.name, [uppers, slices])
+        return [replace(slice_, slot="lowlink") for slice_ in slices]
+
+    def _make_slices(self, resolver: Resolver, uppers: Sequence[_Seat]) -> list[_Seat]:
+        stops = list(dict.fromkeys(resolver.slices))
+        cores = frozenset(core for upper in uppers for core in upper.cores)
+        seats = []
+        for number, stop in enumerate(stops):
+            params = self.parts.shared(resolver, number, len(stops), len(cores))
+            path = self._cache(f"{resolver.name}_{number}", params, self._part(uppers, number))
+            self.netlist.count(path, *REQUESTS)
+            seats.append(_Seat(path, "highlink", stop, cores))
+        return seats
+
+    def _part(self, uppers: Sequence[_Seat], number: int) -> int:
+        """The part of one of those it serves; each slice takes another's."""
+        return int(
+            self.netlist.part(uppers[number * len(uppers) // max(len(uppers), number + 1)].path)
+        )
+
+    # ---- memory
+
+    def _make_root(self, below: dict[int, list[_Seat]]) -> None:
+        roots = [resolver for resolver in self.machine.resolvers if not resolver.parents]
+        self._refuse_slices_below_slices(roots[0], below)
+        children = dict.fromkeys(child for root in roots for child in root.children)
+        uppers = [seat for child in children for seat in below.get(child, [])]
+        levels: list[Sequence[_Seat]] = [uppers]
+        if roots[0].data != "none":
+            levels.append(self._make_slices(roots[0], uppers))
+        levels.append([self._make_home(roots, node) for node in homes.nodes(self.job)])
+        self._connect("system", levels)
+
+    def _refuse_slices_below_slices(self, root: Resolver, below: dict[int, list[_Seat]]) -> None:
+        """A core finds no route through a level to the slices behind it (sst-elements of 2026)."""
+        inner = [n for n in below if n >= self.machine.cores]
+        if root.data != "none" and len(set(root.slices)) > 1 and inner:
+            name = self.machine.resolvers[inner[0] - self.machine.cores].name
+            raise UserError(
+                f"{self.machine.id}: {name} stands between cores and a last level of several"
+                " slices, through which memHierarchy finds no way; write --with"
+                f" {root.level}.resolver.slices=1"
+            )
+
+    def _make_home(self, roots: Sequence[Resolver], node: int) -> _Seat:
+        memory = self.machine.memories[node]
+        root = next((root for root in roots if root.memory == node), roots[0])
+        plain = root.data != "none"  # its slices decide: the directory behind them only passes on
+        stop = memory.stop if plain else root.slices[0]
+        part = node * len(self.harts) // len(self.machine.memories)
+        region = self._region(node)
+        directory = self.netlist.component(
+            f"home{node}",
+            "memHierarchy.DirectoryController",
+            self.parts.directory(0 if plain else root.service, region),
+            part,
+        )
+        self.netlist.count(directory, *REQUESTS)
+        path = self.netlist.component(
+            f"memory{node}", "memHierarchy.MemController", self.parts.memory(region), part
+        )
+        size = homes.whole(self.job)
+        self.netlist.slot(
+            path, "backend", "memHierarchy.simpleMem", self.parts.backend(memory.latency, size)
+        )
+        there = self.routes.distances(memory.stop)[stop]
+        back = self.routes.distances(stop)[memory.stop]
+        self.netlist.link((directory, "lowlink", there), (path, "highlink", back))
+        return _Seat(directory, "highlink", stop)
+
+    def _region(self, node: int) -> Params:
+        """The addresses of a node (rule A4)."""
+        home = homes.region(self.job, node)
+        first, last = home.start, home.start + home.size - 1
+        if home.shares == 1:
+            return {"addr_range_start": first, "addr_range_end": last}
+        before, after = home.turn, home.shares - home.turn - 1
+        return {
+            "addr_range_start": first + before * homes.PAGE,
+            "addr_range_end": last - after * homes.PAGE,
+            "interleave_size": f"{homes.PAGE}B",
+            "interleave_step": f"{home.shares * homes.PAGE}B",
+        }
+
+    # ---- the fabric
+
+    def _connect(self, name: str, levels: Sequence[Sequence[_Seat]]) -> None:
+        """A network between levels of caches: each asks the next, and is asked by it."""
+        seats = {seat.path: seat for level in levels for seat in level}
+        net = network(self.machine, self.routes, {path: s.stop for path, s in seats.items()})
+        element = self.mesh if net.shape == "mesh" else "merlin"
+        routers = [self._make_router(name, net, n, element) for n in range(len(net.stops))]
+        hop = self.parts.hop(net)
+        interfaces = {
+            seat.path: self._make_interface(seat, group, net, element)
+            for group, level in enumerate(levels, 1)
+            for seat in level
+        }
+        for cable in net.cables:
+            self.netlist.link(
+                (*interfaces[cable.endpoint], cable.up),
+                (routers[cable.router], _port(cable.port, element), cable.down - hop),
+            )
+        for wire in net.wires:
+            self.netlist.link(
+                (routers[wire.source], _port(wire.source_port, element), wire.there - hop),
+                (routers[wire.target], _port(wire.target_port, element), wire.back - hop),
+            )
+
+    def _make_interface(
+        self, seat: _Seat, group: int, net: Network, element: str
+    ) -> tuple[str, str]:
+        """A cache's interface to a network, and its port."""
+        params = self.parts.nic(group, [group - 1], [group + 1])
+        if element == "merlin":
+            params |= self.parts.merlin_link(net)
+        nic = self.netlist.slot(seat.path, seat.slot, "memHierarchy.MemNIC", params)
+        if element == "merlin":
+            return nic, "port"
+        control = self.parts.kingsley_link(net)
+        return self.netlist.slot(nic, "linkcontrol", "kingsley.linkcontrol", control), "rtr_port"
+
+    def _make_router(self, name: str, net: Network, number: int, element: str) -> str:
+        near = [cable.endpoint for cable in net.cables if cable.router == number]
+        part = self.netlist.part(near[0]) if near else 0
+        name = f"{name}_net_{number}"
+        if element == "kingsley":
+            params = self.parts.kingsley(net)
+            return self.netlist.component(name, "kingsley.noc_mesh", params, part)
+        params = self.parts.merlin(number, net)
+        path = self.netlist.component(name, "merlin.hr_router", params, part)
+        shape = {} if net.shape == "router" else {"shape": net.size, "local_ports": net.local}
+        self.netlist.slot(path, "topology", f"merlin.{MERLIN[net.shape]}", shape)
+        return path
+
+
+def _port(number: int, element: str) -> str:
+    """The element's name of a port; a mesh has four to its neighbours, then those of endpoints."""
+    if element == "merlin":
+        return f"port{number}"
+    sides = len(KINGSLEY)
+    return KINGSLEY[number] if number < sides else f"local{number - sides}"

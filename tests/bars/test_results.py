@@ -1,0 +1,132 @@
+"""Is what is computed today what validation/results says?
+
+A few figures of each experiment here, all of them in the long tests.  `uncore validate --all
+--renew` writes what moved; the diff of the files says what a change of the model did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.bars.test_scaling_curves import GETUID
+
+from uncore.errors import UserError
+from uncore_lab.results import table as results
+from uncore_lab.results.table import Table, load, moved
+from uncore_lab.validate import (
+    EXPERIMENTS,
+    bar,
+    clocks,
+    contention,
+    curves,
+    directory,
+    interrupts,
+    locks,
+    prediction,
+    scaling,
+    summary,
+)
+from uncore_lab.validate.lockhammer import Spot
+from uncore_lab.validate.section import Request
+
+
+def contended() -> Table:
+    measured = contention.read("i76700hq")
+    points = [("add", 2), ("cas", 3), ("spin", 4), ("ticket", 2)]
+    return contention.table([contention.point("i76700hq", measured, *point) for point in points])
+
+
+def locked() -> Table:
+    spots = [Spot("skylake24", "ticket_spinlock", hold, 0, 8) for hold in (0, 1000)]
+    return locks.table(locks.measure([*spots, Spot("naples32", "queued_spinlock", 0, 0, 8)]))
+
+
+def broadcast() -> Table:
+    rows, _ = interrupts.broadcasts(1)
+    machine = "x8275clx2"
+    return interrupts.table([*rows, *interrupts.latencies(machine, interrupts.carried()[machine])])
+
+
+FEW: dict[str, Callable[[], Table]] = {
+    "contention": contended,
+    "locks": locked,
+    "directory": lambda: directory.table(directory.rows_of("x8180x2")),
+    "scaling": lambda: scaling.table(scaling.curves([GETUID])),
+    "interrupts": broadcast,
+    "prediction": lambda: prediction.table(prediction.left_out("r2700x")[0]),
+    "clocks": lambda: clocks.run(Request()).tables[0],
+}
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_a_few_figures_are_those_on_file(name: str) -> None:
+    assert moved(FEW[name]()) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_all_figures_are_those_on_file_and_every_bar_holds(name: str) -> None:
+    section = EXPERIMENTS[name](Request(cores=2))
+    assert section.past == []
+    assert [line for table in section.tables for line in moved(table, whole=True)] == []
+    filed = {line["bar"]: line for line in load("bars") if line["experiment"] == name}
+    assert filed.keys() == {bar.what for bar, _ in section.bars}
+    assert moved(summary.bars([section])) == []
+
+
+# ---- The files themselves ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Table:
+    monkeypatch.setattr(results, "FOLDER", tmp_path)
+    table = Table("mine", ("machine",), [{"machine": "a", "ns": 12.34567, "kind": "fit"}])
+    results.save(table)
+    return table
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"machine": "a", "ns": 12.346, "kind": "fit"}, ""),
+        ({"machine": "a", "ns": 12.36, "kind": "fit"}, "mine.csv: a: ns 12.36, on file 12.346"),
+        ({"machine": "a", "ns": 12.346, "kind": "fitted"}, "a: kind fitted, on file fit"),
+        ({"machine": "a", "ns": None, "kind": "fit"}, "a: ns empty, on file 12.346"),
+        ({"machine": "b", "ns": 12.346, "kind": "fit"}, "b: not on file"),
+    ],
+)
+def test_a_figure_that_moved_is_named_with_both_values(
+    mine: Table, row: dict[str, object], message: str
+) -> None:
+    words = moved(replace(mine, rows=[row]))
+    assert message in "; ".join(words) and len(words) == bool(message)
+
+
+def test_a_row_that_is_no_longer_computed_is_named_where_all_are(mine: Table) -> None:
+    other = replace(mine, rows=[])
+    assert moved(other) == []
+    assert moved(other, whole=True) == ["mine.csv: a: no longer computed"]
+
+
+def test_a_missing_file_of_results_is_named(mine: Table) -> None:
+    with pytest.raises(UserError, match=r"other\.csv: cannot be read"):
+        moved(replace(mine, name="other"))
+
+
+def test_bars_on_file_hold_as_their_experiments_state_them() -> None:
+    for line in load("bars"):
+        value, bound = float(line["value"]), float(line["bound"])
+        at_least = line["side"] == "at least"
+        stated = bar.Bar(line["bar"], bound, float(line["goal"]), line["unit"], at_least)
+        assert stated.holds(value), line
+
+
+def test_rows_on_file_are_drawn_as_curves_beside_measured_ones() -> None:
+    (picture,) = curves.pictures("contention", load("contention"), contention.DRAWING)
+    assert [panel.title for panel in picture.panels] == contention.carried()
+    add = {panel.title: panel.series for panel in picture.panels}["i76700hq"]
+    assert add["add"][1] == (2, pytest.approx(48.4, rel=0.01))
+    assert add["add, measured"][1] == (2, 45.35)

@@ -1,0 +1,28 @@
+"""The tree's Markdown: which pages there are, which of them people wrote, and how long they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from uncore.support.paths import CHECKOUT
+
+ROOT = CHECKOUT or Path()
+INDEX = ROOT / "docs/README.md"
+FOLDERS = ("sim", "tests", "topologies", "validation", "workloads")
+PAGES = sorted(
+    {*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")}
+    | {page for folder in FOLDERS for page in (ROOT / folder).rglob("README.md")}
+)
+GENERATED = {"fences"}
+DERIVED = "<!-- derived -->"  # behind it stands what follows from a schema
+
+WRITTEN = [page for page in PAGES if page.stem not in GENERATED or page.parent.name != "docs"]
+
+
+def written_text(page: Path) -> str:
+    return page.read_text().partition(DERIVED)[0]
+
+
+def word_count(page: Path) -> int:
+    """The words of a page, and the bars of its tables, as `wc -w` counts them."""
+    return len(written_text(page).split())

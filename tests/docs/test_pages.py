@@ -1,0 +1,68 @@
+"""Can a newcomer read the pages: links that lead somewhere, an index, lengths, plain sentences?"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.docs.pages import INDEX, PAGES, ROOT, WRITTEN, word_count, written_text
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+SENTENCE = r"(?:^[\s*|>#\d.-]*|[.!?:]\)? |\*\* |\()"  # what stands before the first word of one
+AWKWARD = re.compile(SENTENCE + r"(?:Of|By|As|Who|Until)\b.{0,40}", re.MULTILINE)
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page as links name them, on GitHub and by MkDocs."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    plain = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
+    return {words.strip().replace(" ", "-") for words in plain}
+
+
+def leads_somewhere(page: Path, link: str) -> bool:
+    path, _, anchor = link.partition("#")
+    target = page.parent / path if path else page
+    return target.exists() and (not anchor or anchor in anchors(target))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_of_a_page_lead_somewhere(page: Path) -> None:
+    links = [link for link in LINK.findall(page.read_text()) if "://" not in link]
+    assert [link for link in links if not leads_somewhere(page, link)] == []
+
+
+def test_index_leads_to_every_page() -> None:
+    """A page of docs is linked by the index, or by the README of its folder."""
+    folders = {page.parent for page in PAGES if INDEX.parent in (page.parent, *page.parents)}
+    indices = [folder / "README.md" for folder in folders]
+    linked = {
+        (page.parent / link).resolve()
+        for page in indices
+        for link in LINK.findall(page.read_text())
+    }
+    pages = {page for page in PAGES if page.parent in folders} - {INDEX}
+    assert sorted(pages - linked) == []
+
+
+def test_index_says_how_long_each_page_is() -> None:
+    """The words of a page, or of a folder's pages, within a fifth."""
+    rows = re.findall(r"^\| \[[^]]*\]\(([^)]+)\) \| ([\d,]+) \|", INDEX.read_text(), re.MULTILINE)
+    assert len(rows) > 20
+    for link, stated in rows:
+        page = (INDEX.parent / link).resolve()
+        is_folder = page.name == "README.md" and page.parent.name in ("lessons", "notes")
+        pages = page.parent.glob("*.md") if is_folder else [page]
+        words = sum(word_count(part) for part in pages)
+        assert words == pytest.approx(int(stated.replace(",", "")), rel=0.2), link
+
+
+def test_written_pages_are_at_most_60000_words() -> None:
+    assert sum(map(word_count, WRITTEN)) <= 60_000
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_sentence_begins_awkwardly(page: Path) -> None:
+    prose = re.sub(r"^ {4}.*$", "", FENCED.sub("", written_text(page)), flags=re.MULTILINE)
+    assert AWKWARD.findall(prose) == []

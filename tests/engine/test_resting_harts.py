@@ -1,0 +1,46 @@
+"""Do harts that a tournament does not call leave the two that play at their own pace?"""
+
+from __future__ import annotations
+
+import statistics
+
+import pytest
+
+from uncore.execution.execute import execute
+from uncore.study.matrix import tournament
+
+MACHINE = "r5800x3d"
+CORES = (0, 2, 4, 6)  # a hart of each
+SIBLINGS = (1, 3, 5, 7)  # a sibling that spins shares its core's issue width (rule C10)
+WORKLOADS = ("latency/pingpong", "ipi/pingpong", "ipi/ipiq")
+
+
+def one_way(workload: str, harts: tuple[int, ...], engine: str = "native", **play: str) -> float:
+    """The median in ps between harts of different cores, the first ones of `harts`."""
+    job = tournament(MACHINE, workload, harts, parameters=play, engine=engine)
+    (point,) = execute([job])[0].points
+    assert point.failures == []
+    table = next(iter(point.tables.values()))
+    players = range(len(CORES))
+    return statistics.median(table[a][b] for a in players for b in players if a != b)
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_siblings_that_rest_leave_a_pair_its_pace(workload: str) -> None:
+    alone = one_way(workload, CORES)
+    assert one_way(workload, CORES + SIBLINGS) == pytest.approx(alone, rel=0.02)
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_siblings_that_spin_change_it(workload: str) -> None:
+    alone = one_way(workload, CORES)
+    assert one_way(workload, CORES + SIBLINGS, rest="spin") != pytest.approx(alone, rel=0.1)
+
+
+@pytest.mark.parametrize("rest", ["sleep", "spin"])
+def test_siblings_rest_alike_in_the_reference(rest: str) -> None:
+    native, reference = (
+        one_way("latency/pingpong", CORES + SIBLINGS[:2], engine, rest=rest, rounds="2")
+        for engine in ("native", "reference")
+    )
+    assert native == reference

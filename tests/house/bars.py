@@ -1,0 +1,94 @@
+"""Measures of the tree, one for each bar of bars.toml."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.house import bindings, classes, documents, functions, modules
+from tests.house.tracked import CPP, name, of_kind
+
+TABLE = Path(__file__).with_name("bars.toml")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A figure, and the lines that say what it is made of."""
+
+    figure: float
+    lines: list[str]
+
+
+def table() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(TABLE.read_text())
+
+
+def class_methods(most: int) -> Measure:
+    sizes = sorted(
+        ((len(c.methods), f"{name(path)}: {c.name}") for path in of_kind(*CPP) for c in _of(path)),
+        reverse=True,
+    )
+    return Measure(sizes[0][0], [f"{size:4} {where}" for size, where in sizes if size > most])
+
+
+def _of(path: Path) -> list[classes.Class]:
+    return classes.classes(path.read_text())
+
+
+def function_lines(most: int) -> Measure:
+    lengths = sorted(((lines, where) for where, lines in functions.lengths()), reverse=True)
+    above = [f"{lines:4} {where}" for lines, where in lengths if lines > most]
+    return Measure(lengths[0][0], above or ["{:4} {}".format(*lengths[0])])
+
+
+def loose_modules(most: int, allowed: list[str]) -> Measure:
+    loose = modules.loose(set(allowed))
+    return Measure(len(loose), loose)
+
+
+def import_cycles(most: int) -> Measure:
+    cycles = modules.all_cycles()
+    return Measure(len(cycles), [" -> ".join([*cycle, cycle[0]]) for cycle in cycles])
+
+
+def repeated_basenames(most: int, allowed: list[str], data: list[str]) -> Measure:
+    repeated = modules.repeated(set(allowed), set(data))
+    return Measure(len(repeated), [f"{count:4} {base}" for base, count in repeated.items()])
+
+
+def vague_names(most: float, words: list[str]) -> Measure:
+    """The share of all bound names in per cent, and the files that have most of them."""
+    bound = {path: bindings.of_file(path) for path in of_kind(".py", *CPP)}
+    vague = {path: sum(bindings.is_vague(n, set(words)) for n in bound[path]) for path in bound}
+    lines = []
+    for language, suffixes in (("Python", (".py",)), ("C++", CPP)):
+        files = [path for path in bound if path.suffix in suffixes]
+        some, every = sum(vague[path] for path in files), sum(len(bound[path]) for path in files)
+        lines.append(f"{some} of {every} bound names of {language}: {100 * some / every:.1f} %")
+    most_of_them = sorted(vague, key=lambda path: -vague[path])[:20]
+    lines += [f"{vague[path]:4} {name(path)}" for path in most_of_them]
+    return Measure(100 * sum(vague.values()) / sum(map(len, bound.values())), lines)
+
+
+def document_words(most: int) -> Measure:
+    words = sorted(documents.words().items(), key=lambda page: -page[1])
+    return Measure(sum(count for _, count in words), [f"{count:6} {page}" for page, count in words])
+
+
+MEASURES: dict[str, Callable[..., Measure]] = {
+    "class-methods": class_methods,
+    "function-lines": function_lines,
+    "loose-modules": loose_modules,
+    "import-cycles": import_cycles,
+    "repeated-basenames": repeated_basenames,
+    "vague-names": vague_names,
+    "document-words": document_words,
+}
+
+
+def measure(bar: str) -> Measure:
+    row = table()[bar]
+    return MEASURES[bar](**{key: value for key, value in row.items() if key != "held"})

@@ -1,0 +1,53 @@
+"""Do the types of our element for SST fit the hart and its store buffer, also without SST?
+
+The compiler reads sim/sst against declarations of what it uses of SST (the folder declared).
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from uncore.support.paths import CHECKOUT
+
+HERE = Path(__file__).parent
+ELEMENT = CHECKOUT / "sim/sst" if CHECKOUT else HERE
+SOURCES = sorted(ELEMENT.glob("*.cc"))
+WARNINGS = ["-Wall", "-Wextra", "-Werror"]
+pytestmark = pytest.mark.skipif(not SOURCES, reason="the element is not in this copy")
+
+
+def compiler() -> list[str]:
+    """The one that SConstruct takes."""
+    installed = os.environ.get("CXX") or next(filter(shutil.which, ("g++", "clang++")), None)
+    return shlex.split(installed) if installed else [sys.executable, "-m", "ziglang", "c++"]
+
+
+def errors(source: Path, native: Path, made: Path) -> str:
+    """The compiler's words on one source, against the engine's headers in `native`.
+
+    It writes an object, too: zig's compiler has no mode that checks alone.
+    """
+    folders = [HERE / "declared", ELEMENT, native, ELEMENT.parents[1] / "workloads/include"]
+    options = ["-std=c++20", *WARNINGS, *(f"-I{folder}" for folder in folders)]
+    words = [*compiler(), *options, "-c", str(source), "-o", str(made / "object.o")]
+    plain = os.environ | {"LC_ALL": "C"}
+    return subprocess.run(words, capture_output=True, text=True, env=plain).stderr
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
+def test_element_type_checks_without_sst(source: Path, tmp_path: Path) -> None:
+    assert errors(source, ELEMENT.parent / "native", tmp_path) == ""
+
+
+def test_renamed_member_of_store_buffer_is_an_error(tmp_path: Path) -> None:
+    native = shutil.copytree(ELEMENT.parent / "native", tmp_path / "native")
+    header = native / "core/store_buffer.hh"
+    header.write_text(header.read_text().replace("void remove(", "void discard("))
+    assert "no member named 'remove'" in errors(ELEMENT / "memory.cc", native, tmp_path)

@@ -1,0 +1,100 @@
+"""Predictions on record that the model would not make today.
+
+    watched() -> {machine: Entry}           the latest entry of each machine that nobody measured
+    medians(entry) -> {class: ns}           what the model says today
+    drift(entry, medians, moved) -> words   what is more than LIMIT from where it should be
+    read_moved() -> {machine: Moved}        ledger/moved.toml: what is known to have moved, and why
+
+A prediction that is on record stands; a rule that moves it is to be noticed.  So every class is
+within LIMIT of its latest entry, or of the value in moved.toml, until a new day is sealed with the
+reason (`uncore predict --record MACHINE --reason TEXT`).  Machines that were measured since are
+compared by `uncore validate --only prediction` instead.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from uncore_lab.figures import hardware as figures
+from uncore_lab.predict.forecast import predicted
+from uncore_lab.predict.ledger import LEDGER, Entry, entries
+
+LIMIT = 0.03  # of a class median: what a change of the model may move without being noticed
+MOVED = LEDGER / "moved.toml"
+RECORD = "seal a new day with the reason: uncore predict --record {} --reason TEXT"
+
+
+class Moved(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A machine's classes that moved, in ns as they were on a day."""
+
+    date: str
+    reason: str
+    classes: dict[str, float]
+
+
+class _Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    date: str
+    reason: str
+    machines: dict[str, dict[str, float]]
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    moved: list[_Group] = []
+
+
+def watched(ledger: Path = LEDGER) -> dict[str, Entry]:
+    measured = figures.carried()
+    return {e.machine: e for e in entries(ledger) if e.machine not in measured}
+
+
+def medians(entry: Entry) -> dict[str, float]:
+    forecast, _ = predicted(entry.machine, entry.predicted.home)
+    return {label: median.ns for label, median in forecast.classes.items()}
+
+
+def read_moved(path: Path = MOVED) -> dict[str, Moved]:
+    file = msgspec.convert(tomllib.loads(path.read_text()), _File)
+    return {
+        name: Moved(group.date, group.reason, classes)
+        for group in file.moved
+        for name, classes in group.machines.items()
+    }
+
+
+def drift(entry: Entry, medians: Mapping[str, float], moved: Moved | None) -> list[str]:
+    listed = moved.classes if moved else {}
+    return [*_moved(entry, medians, listed), *_idle(entry, listed)]
+
+
+def _moved(
+    entry: Entry, medians: Mapping[str, float], listed: Mapping[str, float]
+) -> Iterator[str]:
+    sealed = {label: ns for label, (_, ns, _) in entry.predicted.classes.items()}
+    for label in sealed.keys() | medians.keys():
+        expected, today = listed.get(label, sealed.get(label)), medians.get(label)
+        source = "moved.toml says" if label in listed else f"sealed on {entry.date}"
+        if expected is None or today is None or _far(today, expected):
+            yield (
+                f"{entry.machine} {label}: {_written(today)}, expected {_written(expected)} as"
+                f" {source}; {RECORD.format(entry.machine)}"
+            )
+
+
+def _idle(entry: Entry, listed: Mapping[str, float]) -> Iterator[str]:
+    for label, ns in listed.items():
+        if label not in entry.predicted.classes:
+            yield f"moved.toml: {entry.machine} has no class {label} on record"
+        elif not _far(ns, entry.predicted.classes[label][1]):
+            yield f"moved.toml: {entry.machine} {label} is as sealed on {entry.date}; remove it"
+
+
+def _far(ns: float, expected: float) -> bool:
+    return abs(ns / expected - 1) > LIMIT
+
+
+def _written(ns: float | None) -> str:
+    return "no such class" if ns is None else f"{ns:.1f} ns"

@@ -1,0 +1,107 @@
+"""A file of validation/results: CSV, a figure a row.
+
+    Table(name, keys, rows)     rows of one shape; `keys` are the columns that name a row
+    save(table)                 writes the file; the whole of it
+    load(name) -> rows          as text
+    moved(table, whole) -> what is on file otherwise, in words, and how to renew it
+
+Invariant: a number is on file with five digits, so that a file is the same on every host; a figure
+has moved when it differs by more than rounding does.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import isclose
+from pathlib import Path
+
+from uncore.drawing.table import Row
+from uncore.errors import UserError
+from uncore.support.output_files import write_whole
+from uncore.support.paths import CHECKOUT
+
+FOLDER = (CHECKOUT or Path()) / "validation/results"
+DIGITS, TOLERANCE = 5, 2e-4  # significant ones; the last of them may differ from host to host
+HUNDREDTH = 0.011  # of errors in per cent, which are on file with two decimals
+
+Line = dict[str, str]
+Key = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    name: str
+    keys: Sequence[str]
+    rows: Sequence[Row]
+
+    @property
+    def lines(self) -> dict[Key, Line]:
+        """The rows as they are written, by their keys."""
+        lines = [{column: _text(value) for column, value in row.items()} for row in self.rows]
+        return {tuple(line[key] for key in self.keys): line for line in lines}
+
+
+def path_of(name: str) -> Path:
+    return FOLDER / f"{name}.csv"
+
+
+def load(name: str) -> list[Line]:
+    try:
+        with path_of(name).open(newline="") as file:
+            return list(csv.DictReader(file))
+    except OSError as error:
+        raise UserError(
+            f"{path_of(name)}: cannot be read: {error.strerror}; results are part of a checkout"
+        ) from None
+
+
+def save(table: Table) -> None:
+    if not CHECKOUT:
+        raise UserError("--renew: expected a checkout, of which validation/results is a part")
+    lines = list(table.lines.values())
+    text = io.StringIO()
+    writer = csv.DictWriter(text, lines[0], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    write_whole(path_of(table.name), text.getvalue())
+
+
+def moved(table: Table, *, whole: bool = False) -> list[str]:
+    """Of a whole table also the rows on file that are computed no more."""
+    filed = {tuple(line[key] for key in table.keys): line for line in load(table.name)}
+    computed = table.lines
+    words = [word for key, line in computed.items() for word in _moved(filed.get(key), key, line)]
+    if whole:
+        words += [f"{' '.join(key)}: no longer computed" for key in filed if key not in computed]
+    return [f"{table.name}.csv: {word}" for word in words]
+
+
+def _moved(filed: Line | None, key: Key, line: Line) -> Iterator[str]:
+    if filed is None:
+        yield f"{' '.join(key)}: not on file"
+        return
+    for column, text in line.items():
+        before = filed.get(column, "")
+        if not _alike(text, before):
+            yield f"{' '.join(key)}: {column} {text or 'empty'}, on file {before or 'empty'}"
+
+
+def _alike(text: str, other: str) -> bool:
+    try:
+        return isclose(float(text), float(other), rel_tol=TOLERANCE, abs_tol=HUNDREDTH)
+    except ValueError:
+        return text == other
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        text = f"{value:.{DIGITS}g}"
+        return text if "e" not in text else f"{value:.0f}" if abs(value) > 1 else f"{value:.6f}"
+    return str(value)

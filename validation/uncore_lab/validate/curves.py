@@ -1,0 +1,64 @@
+"""Pictures of a table of results: simulated curves and, dashed, the measured ones.
+
+    pictures(name, rows, drawing) -> [Picture]
+
+Rows may be those of an experiment or those on file, whose numbers are text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from uncore.drawing import plot
+from uncore.drawing.plot import MEASURED, Panel
+from uncore.drawing.table import Row
+from uncore_lab.validate.section import Picture
+
+
+class Drawing(NamedTuple):
+    """Which column of a table is what in its pictures."""
+
+    pictures: Sequence[str]  # a picture for each combination of these
+    panel: str  # a panel of it for each
+    line: str  # a simulated and a measured line for each
+    x: str
+    simulated: str
+    measured: str
+    heads: tuple[str, str]  # of the axes
+
+
+def pictures(name: str, rows: Iterable[Row], drawing: Drawing) -> list[Picture]:
+    return [
+        Picture(
+            "-".join([name, *key]),
+            " ".join([name, *_settings(drawing.pictures, key)])
+            + ": simulated and, dashed, measured",
+            [_panel(panel, lines, drawing) for (panel,), lines in _groups(own, [drawing.panel])],
+        )
+        for key, own in _groups(rows, drawing.pictures)
+    ]
+
+
+def _settings(columns: Sequence[str], key: Sequence[str]) -> str:
+    return ", ".join(f"{column} {value}" for column, value in zip(columns, key, strict=True))
+
+
+def _panel(title: str, rows: Sequence[Row], drawing: Drawing) -> Panel:
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for (label,), own in _groups(rows, [drawing.line]):
+        lines[label] = [_point(row, drawing.x, drawing.simulated) for row in own]
+        lines[label + MEASURED] = [_point(row, drawing.x, drawing.measured) for row in own]
+    dashed = [label for label in lines if label.endswith(MEASURED)]
+    return plot.curves(lines, title, *drawing.heads, dashed)
+
+
+def _point(row: Row, x: str, y: str) -> tuple[float, float]:
+    return float(row[x]), float(row[y])
+
+
+def _groups(rows: Iterable[Row], columns: Sequence[str]) -> list[tuple[tuple[str, ...], list[Row]]]:
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(str(row[column]) for column in columns), []).append(row)
+    return list(groups.items())

@@ -1,0 +1,32 @@
+"""What was compared as one HTML page to send: every experiment's table, notes and pictures.
+
+write(path, sections, command)      `command` are the words that write it again
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+from uncore.report.document import page as document
+from uncore_lab.validate.section import Section
+
+
+def write(path: Path, sections: Sequence[Section], command: str) -> None:
+    shown = [
+        document.Section(s.title, document.table(s.rows, s.columns) + _beneath(s), s.prose)
+        for s in sections
+    ]
+    again = document.Section("How to repeat it", f"<pre>{escape(command)}</pre>")
+    document.write(path, "Validation", "Simulated against measured.", [*shown, again])
+
+
+def _beneath(section: Section) -> str:
+    lines = [f"Past its bound: {message}" for message in section.past] + section.lines
+    notes = "".join(f"<li>{document.prose(line)}</li>" for line in lines)
+    pictures = [
+        f"<h3>{escape(picture.caption)}</h3>{document.figure(picture.panels)}"
+        for picture in section.pictures
+    ]
+    return (f"<ul>{notes}</ul>" if notes else "") + "".join(pictures)

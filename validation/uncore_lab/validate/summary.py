@@ -1,0 +1,40 @@
+"""Every experiment's bars on one screen, and which figures are not those of validation/results.
+
+show(sections)      bars(sections) -> the table of bars.csv
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from uncore.drawing.table import emit, say
+from uncore.support.paths import CHECKOUT
+from uncore_lab.results.table import Table, moved
+from uncore_lab.validate import bar
+from uncore_lab.validate.section import Section
+
+RENEW = "uncore validate --all --renew"
+MOST = 20  # figures that moved; of more only the number is told
+
+
+def show(sections: Sequence[Section]) -> None:
+    emit(bars(sections).rows, False, bar.COLUMNS, "Simulated against measured")
+    for section in sections:
+        figures = sum(len(table.rows) for table in section.tables) or len(section.rows)
+        say(f"{figures:5} figures: uncore validate --only {section.name}")
+    for line in _moved(sections) if CHECKOUT else ():
+        say(line)
+
+
+def bars(sections: Sequence[Section]) -> Table:
+    rows = [row for section in sections for row in bar.rows(section.name, section.bars)]
+    return Table("bars", ("experiment", "bar"), rows)
+
+
+def _moved(sections: Sequence[Section]) -> list[str]:
+    tables = [table for section in sections for table in section.tables] + [bars(sections)]
+    words = [line for table in tables for line in moved(table, whole=True)]
+    if not words:
+        return ["Every figure is as it is in validation/results."]
+    more = [f"... and {len(words) - MOST} more"] if len(words) > MOST else []
+    return [*words[:MOST], *more, f"{len(words)} figures moved; {RENEW} writes them anew"]
