@@ -18,7 +18,7 @@ from uncore.engine.options import take
 
 missing = engine.missing("gem5")
 pytestmark = pytest.mark.skipif(bool(missing), reason=f"engine gem5: {missing}")
-protocols = () if missing or not (found := find.locate(take(Options, {}))) else found.protocols
+protocols = () if missing or not (gem5 := find.locate(take(Options, {}))) else gem5.protocols
 
 MATCHING = {("MESI_Two_Level",): "mesi", ("CHI",): "chi"}  # the first can express a ring
 MACHINES = ["bus:4", "ring:4", "mesh:2x2", "ccx:1x4"]
@@ -36,8 +36,8 @@ def test_every_shape_runs_every_kind_of_program(machine: str, workload: str) -> 
 @pytest.mark.parametrize("machine", ["ccx:2x2", "kunpeng920", "epyc7601x2"])
 def test_complexes_share_lines(machine: str, workload: str) -> None:
     """Two harts of each of two complexes; of the EPYC, those of one die."""
-    place = {"ccx:2x2": "compact", "kunpeng920": "0,1,4,5", "epyc7601x2": "0,2,8,10"}[machine]
-    assert run_gem5(machine, workload, 4, placement=place).failures == []
+    placement = {"ccx:2x2": "compact", "kunpeng920": "0,1,4,5", "epyc7601x2": "0,2,8,10"}[machine]
+    assert run_gem5(machine, workload, 4, placement=placement).failures == []
 
 
 def test_requests_and_lost_copies_are_counted_as_ours_are() -> None:
@@ -57,8 +57,8 @@ def test_a_handoff_within_a_complex_does_not_wait_for_memory() -> None:
         "ccx.resolver.unblock": "completion",
     }
     theirs, ours = (
-        run(one, "ccx:1x4", "latency/pingpong", 2, overrides=overrides).elapsed_ps
-        for one in ("gem5", "native")
+        run(engine, "ccx:1x4", "latency/pingpong", 2, overrides=overrides).elapsed_ps
+        for engine in ("gem5", "native")
     )
     assert theirs == pytest.approx(ours, rel=0.1)
 

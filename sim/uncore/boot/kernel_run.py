@@ -56,8 +56,8 @@ def parts(
             f" node 0 has {nodes[0].size >> 20} MiB; write --memory with more"
         )
     initrd = (archive, archive + len(boot.initrd)) if boot.initrd else None
-    info = BootInfo(f"{CONSOLE} {boot.append}".strip(), nodes, initrd)
-    images = [(entry, boot.kernel.data), (behind, tree(boot.machine, boot.harts, info))]
+    described = BootInfo(f"{CONSOLE} {boot.append}".strip(), nodes, initrd)
+    images = [(entry, boot.kernel.data), (behind, tree(boot.machine, boot.harts, described))]
     if boot.initrd:
         images.append((archive, boot.initrd))
     return boot.machine, _job(boot, images, (entry, behind), lookahead, sleep)

@@ -36,7 +36,7 @@ ABOUT = """A cache-coherence and topology simulator.
 `--install-completion` has the shell complete commands and options."""
 PAGE = """# Commands and their options
 
-This page is written by `python -m uncore.cli.app`; [cli.md](cli.md) says what they mean together.
+`uncore COMMAND --help` prints each; [cli.md](cli.md) says what they mean together.
 """
 WIDE = "--wide"  # of every command
 COMPLETION = "--install-completion"
@@ -121,7 +121,7 @@ def _app(words: list[str]) -> App:
 
 
 def document() -> str:
-    """docs/commands.md:  python -m uncore.cli.app > docs/commands.md"""
+    """Every command's options and columns, as a page of the site."""
     pages = _app([]).generate_docs(output_format="markdown").replace("# uncore\n", PAGE, 1)
     first, *sections = pages.split("\n## uncore ")
     commands = {**COMMANDS, **plugins.commands()}

@@ -122,7 +122,7 @@ def options(name: str) -> type[Struct] | None:
 
 
 def _given(name: str, engine_options: EngineOptions) -> dict[str, Struct]:
-    """The engine's options as an argument of its functions."""
+    """As an argument of the engine's functions."""
     kind = options(name)
     return {"options": take(kind, engine_options)} if kind else {}
 

@@ -16,9 +16,9 @@ KINDS = (".py", ".table")  # beside what is compiled
 def content() -> str:
     folders = (paths.PACKAGE, paths.SST, paths.GEM5)
     files = [
-        os.path.join(parent, name)
+        os.path.join(directory, name)
         for folder in folders
-        for parent, _, names in os.walk(folder)  # a third of what globs take, at each start
+        for directory, _, names in os.walk(folder)  # a third of what globs take, at each start
         for name in names
         if name.endswith(KINDS)
     ]

@@ -13,6 +13,7 @@ from uncore.engine import tasks
 from uncore.errors import GuestError
 from uncore.program import readback
 from uncore.program.names import Names
+from uncore.protocol import impossible, tables
 
 if TYPE_CHECKING:
     from uncore.job import Job
@@ -155,6 +156,10 @@ def _busy(names: list[str], busy: list[int], elapsed: int) -> list[tuple[str, in
     return sorted((s for s in shares if s[1]), key=lambda s: (-s[1], s[0]))
 
 
+def _broken_rule(machine: Machine, reason: str) -> str:
+    return impossible.worded(reason, tables.of(machine.protocol, machine.tables))
+
+
 def _why(job: Job, engine: Run) -> str:
     """The run ended badly: who was where, in the words of the source."""
     guest = job.program
@@ -163,7 +168,7 @@ def _why(job: Job, engine: Run) -> str:
         "stuck": f"{guest.name}: every hart waits and nothing is under way",
         "watchdog": f"{guest.name}: no operation in {job.watchdog / 10**9:g} simulated ms;"
         " --watchdog allows more",
-        "protocol": f"protocol {job.machine.protocol}: {engine.reason}",
+        "protocol": f"protocol {job.machine.protocol}: {_broken_rule(job.machine, engine.reason)}",
     }
     lines = [heads[engine.end]]
     if guest.linux:

@@ -119,10 +119,10 @@ def _curves(axes: _Axes, rows: Sequence[Row], name: str, x: str, facet: str) -> 
     series: dict[str, list[tuple[float, ...]]] = {label: [] for label in labels}
     for row in rows:
         if row.get(shown.key) is not None:
-            position = _value(row.get(x)) if numeric else words.index(str(row.get(x)))
+            place = _value(row.get(x)) if numeric else words.index(str(row.get(x)))
             median = row[shown.key]
             heights = [median, *(ends(row, at(shown.key)) or (median,) * 2)]
-            series[_series(row, apart)].append((position, *(y / shown.scale for y in heights)))
+            series[_series(row, apart)].append((place, *(y / shown.scale for y in heights)))
     drawn = {label: sorted(points) for label, points in series.items() if points}
     if not drawn:
         return None

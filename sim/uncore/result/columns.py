@@ -9,7 +9,7 @@
     values(point)      what rows (`--json`, polars, Parquet) hold of a point
 
 The table that `run` prints and its `--help` (report/curve.py), pictures (report/selection.py),
-formulas (study/explore) and docs/result.md (describe.py) read the same declarations.
+formulas (study/explore) and the page of results (describe.py) read the same declarations.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class PointColumn(NamedTuple):
     write: Callable[..., str] = units.count  # a value, for people
     apart: bool = False  # with how far the repeats are apart
     minor: bool = False  # left out where it does not fit
-    about: str = ""  # for --help and docs/result.md; empty: the field's description
+    about: str = ""  # for --help and the page; empty: the field's description
     name: str = ""  # in `--y` and in formulas; empty: the key, where there is an axis
     axis: str = ""  # its title in pictures; empty: not drawn
     scale: float = 1  # one unit of the axis

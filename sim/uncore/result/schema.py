@@ -5,8 +5,7 @@ Three parts: `job` (what was asked), `outcome` (what happened: integers, the sam
 
 Invariants: an outcome holds no floating-point number; a field an engine cannot know is None and
 `Point.absent` says why; never a zero that means "unknown".  The descriptions below are the
-documentation: docs/result.md is derived from them.  A quantity of a point is declared once, with
-its column (columns.py): rows, tables, pictures and formulas follow.
+documentation: `python -m uncore.result.describe` prints them.
 """
 
 from __future__ import annotations

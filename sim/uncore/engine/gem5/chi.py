@@ -111,7 +111,7 @@ def memory(parts: Parts, number: int) -> dict[str, Value]:
 
 def _controller(parts: Parts, version: int, data: str) -> dict[str, Value]:
     """What all caches have; a table's later entries replace it."""
-    transitions, let_go = DATA[data]
+    allocates, let_go = DATA[data]
     return (
         {
             "version": version,
@@ -135,7 +135,7 @@ def _controller(parts: Parts, version: int, data: str) -> dict[str, Value]:
             "unify_repl_TBEs": False,
             "transitions_per_cycle": MANY,
         }
-        | {f"alloc_on_{what}": what in transitions.split() for what in KEPT}
+        | {f"alloc_on_{what}": what in allocates.split() for what in KEPT}
         | {name: name in let_go for name in LET_GO}
         | buffers(
             to="reqOut snpOut rspOut datOut",

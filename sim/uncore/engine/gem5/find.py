@@ -63,9 +63,9 @@ def locate(options: Options) -> Gem5 | None:
 
 @lru_cache
 def _ask(there: Path) -> Gem5:
-    with tempfile.TemporaryDirectory(prefix="uncore-gem5-") as directory:
-        printed = output([there, "-q", "-d", directory, paths.GEM5 / "about.py"])
-    answer = re.search(r"^uncore: (\{.*\})$", printed, re.M)
+    with tempfile.TemporaryDirectory(prefix="uncore-gem5-") as scratch:
+        output_ = output([there, "-q", "-d", scratch, paths.GEM5 / "about.py"])
+    answer = re.search(r"^uncore: (\{.*\})$", output_, re.M)
     if not answer:
         return Gem5(there, "", False, (), 0)
     about = json.loads(answer[1])
@@ -83,8 +83,8 @@ def _protocols(build: Mapping[str, Any]) -> list[str]:
     """Named by one word, since 24.1 also by a switch for each; if several, the word is MULTIPLE."""
     switches = (key for key in build if key.startswith("RUBY_PROTOCOL_") and build[key] is True)
     names = sorted(key.removeprefix("RUBY_PROTOCOL_") for key in switches)
-    if (name := build.get("PROTOCOL")) and name != "MULTIPLE":
-        names = [name]
+    if (protocol := build.get("PROTOCOL")) and protocol != "MULTIPLE":
+        names = [protocol]
     return [name for name in PROTOCOLS if name in names] or names
 
 

@@ -35,8 +35,8 @@ class Head(msgspec.Struct, frozen=True):
 
 
 def write(path: Path, command: str, about: msgspec.Struct, state: State) -> None:
-    described = msgspec.Raw(msgspec.json.encode(about))
-    head = Head(SCHEMA, engine.identity("native"), command, state.at, state.place, described)
+    header = msgspec.Raw(msgspec.json.encode(about))
+    head = Head(SCHEMA, engine.identity("native"), command, state.at, state.place, header)
     memory, packer = memoryview(state.memory), zlib.compressobj(level=1)
     parts = [packer.compress(memory[at : at + PART]) for at in range(0, len(memory), PART)]
     write_whole(path, msgspec.json.encode(head) + b"\n" + b"".join([*parts, packer.flush()]))
@@ -47,7 +47,7 @@ def read(path: Path, command: str, about: type[T]) -> tuple[T, State]:
         first, _, rest = path.read_bytes().partition(b"\n")
         head = msgspec.json.decode(first, type=Head)
         _check(path, command, head)
-        described, memory = msgspec.json.decode(head.about, type=about), zlib.decompress(rest)
+        header, memory = msgspec.json.decode(head.about, type=about), zlib.decompress(rest)
     except OSError as error:
         raise UserError(f"--from {path}: {error.strerror}; name a file that can be read") from None
     except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError):
@@ -55,7 +55,7 @@ def read(path: Path, command: str, about: type[T]) -> tuple[T, State]:
             f"--from {path}: not a saved run, or a damaged one; write what"
             f" `uncore {command} --state` wrote"
         ) from None
-    return described, State(head.at, head.place, memory)
+    return header, State(head.at, head.place, memory)
 
 
 def _check(path: Path, command: str, head: Head) -> None:

@@ -18,20 +18,22 @@ from pathlib import Path
 PATIENCE = 60  # seconds for a question
 
 
-def program(stated: str | None, names: Sequence[str], folders: Sequence[str]) -> Path | None:
+def program(named: str | None, names: Sequence[str], folders: Sequence[str]) -> Path | None:
     """Where the user says (the program, or a folder that has it in `folders`), else on PATH."""
-    if stated:
-        inside = [Path(stated) / folder / name for folder in folders for name in names]
-        places = [Path(stated), *inside]
+    if named:
+        inside = [Path(named) / folder / name for folder in folders for name in names]
+        places = [Path(named), *inside]
     else:
-        places = [Path(on_path) for name in names if (on_path := shutil.which(name))]
-    usable = (file for file in places if file.is_file() and os.access(file, os.X_OK))
-    return next((file.resolve() for file in usable), None)
+        places = [Path(path) for name in names if (path := shutil.which(name))]
+    usable = (
+        candidate for candidate in places if candidate.is_file() and os.access(candidate, os.X_OK)
+    )
+    return next((candidate.resolve() for candidate in usable), None)
 
 
-def nowhere(name: str, stated: str | None, ways: str, where: str) -> str:
+def nowhere(name: str, named: str | None, ways: str, where: str) -> str:
     """There is none; `ways` to say where, and how to get it."""
-    return f"no {name} in {stated} ({ways}). {where}" if stated else f"no {name}. {where}"
+    return f"no {name} in {named} ({ways}). {where}" if named else f"no {name}. {where}"
 
 
 def version(text: str) -> tuple[int, ...]:

@@ -1,0 +1,94 @@
+"""Does all that asks for a run follow from the fields of Job, and all that shows it from Point?"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+
+import pytest
+
+from uncore import engine
+from uncore.execution.repeat_command import words
+from uncore.execution.request import make_job
+from uncore.job import Job
+from uncore.job.schema import options
+from uncore.result import Point, columns
+from uncore.result.schema import optional
+
+UNUSUAL = {
+    "engine": "reference",
+    "placement": "0-2,5",
+    "home": "node0",
+    "slices": "0",
+    "smt": False,
+    "watchdog": 15 * 10**8,
+    "overrides": {"core.order": "weak"},
+    "parameters": {"ops": "7"},
+    "seeds": (4, 5),
+}
+OF_LINUX = {"arguments", "system", "files"}
+
+
+def unusual() -> Job:
+    return make_job("ccx:2x4", "lock/ticket", (1, 2), **UNUSUAL)
+
+
+def test_unusual_job_differs_in_every_option() -> None:
+    job = unusual()
+    same = [name for name, one in options(Job).items() if getattr(job, name) == one.default]
+    assert {*same} == OF_LINUX
+
+
+def test_repeat_command_asks_for_the_same_job(uncore, monkeypatch: pytest.MonkeyPatch) -> None:
+    from uncore.cli.commands import run
+
+    asked: list[Job] = []
+    monkeypatch.setattr(run, "finish", lambda jobs, *_, **how: asked.extend(jobs) or 0)
+    ran = uncore(*words("ccx:2x4", "lock/ticket", unusual())[1:])
+    assert (ran.status, ran.err) == (0, "")
+    assert asked == [unusual()]
+
+
+@pytest.mark.parametrize("name", [n for n in options(Job) if n not in OF_LINUX])
+def test_usual_value_needs_no_word(name: str) -> None:
+    usual = make_job("ccx:2x4", "lock/ticket", (1, 2), seeds=(1, 2, 3))
+    command = words("ccx:2x4", "lock/ticket", usual)
+    assert options(Job)[name].flag not in command
+
+
+def test_help_of_run_groups_every_option(uncore) -> None:
+    shown = uncore("run", "--help").out
+    groups = re.findall(r"╭─ (.*?) ─", shown)
+    assert groups[1:] == [
+        "Machine and placement",
+        "Program",
+        "Chance and repeats",
+        "Output",
+        "Pictures",
+        "Saved runs",
+        "This computer",
+        "Limits",
+        "Outside engines",
+    ]
+    for option in options(Job).values():
+        assert f"{option.flag} " in shown
+
+
+def test_field_without_an_option_has_no_words() -> None:
+    own = {"machine", "program", "threads", "free", "apart", "since"}
+    assert {field.name for field in fields(Job)} == own | {*options(Job)}
+
+
+@pytest.mark.parametrize("name", engine.names())
+def test_every_field_that_an_engine_leaves_out_has_a_reason(name: str) -> None:
+    absent = engine.explained(name, {})["absent"]
+    assert {*absent} == {*optional()} and all(absent.values())
+    assert {*engine.load(name).ABSENT} <= {*optional()}
+
+
+def test_table_of_run_explains_each_column() -> None:
+    from uncore.report.curve import COLUMNS
+
+    heads = [column.head for column in columns.columns(Point) if column.head]
+    assert [column.head for column in COLUMNS if column.head != "4 of 5 machines"] == heads
+    assert all(column.about for column in COLUMNS)
