@@ -10,8 +10,3 @@ function runPoint(K, asked, threads, seed, engine, heard = () => {}) {
   while (engine.step()) heard(engine.operations());
   return pointOf(K, asked, threads, seed, engine);
 }
-
-const bytesOf = letters => Uint8Array.from(atob(letters), c => c.charCodeAt(0));
-function unpackedProgram(workload) {
-  return { ...workload, segments: workload.segments.map(([address, letters]) => [address, bytesOf(letters)]) };
-}

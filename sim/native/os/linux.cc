@@ -10,7 +10,6 @@
 namespace uncore {
 namespace {
 
-constexpr uint64_t kUserEcall = 8;
 constexpr uint64_t kCounters = 7;        // cycle, time, instret
 constexpr uint64_t kFloatOn = 1u << 13;  // mstatus.FS
 constexpr uint64_t kEnabled = 1u << 3;   // mstatus.MIE

@@ -11,7 +11,7 @@ void Scheduler::install(uint32_t hart, Task& task) {
   Thread& thread = *around_.harts[hart];
   std::ranges::copy(task.registers.x, thread.hart.x);
   thread.hart.pc = task.registers.pc;
-  thread.hart.write_csr(kFcsr, task.registers.fcsr);
+  thread.hart.write_csr(CsrNumber::fcsr, task.registers.fcsr);
   thread.hart.woken();
   task.state = Task::State::running;
   task.hart = hart;

@@ -36,13 +36,13 @@ struct SignalFrame {
     registers[0] = hart.pc;
     std::copy_n(hart.x + 1, 31, registers + 1);
     std::copy_n(hart.x + kFloat, 32, floating);
-    hart.read_csr(kFcsr, floating[kFcsrIndex]);
+    hart.read_csr(CsrNumber::fcsr, floating[kFcsrIndex]);
   }
   void load(Hart<Thread>& hart) const {
     hart.pc = registers[0];
     std::copy_n(registers + 1, 31, hart.x + 1);
     std::copy_n(floating, 32, hart.x + kFloat);
-    hart.write_csr(kFcsr, static_cast<uint32_t>(floating[kFcsrIndex]));
+    hart.write_csr(CsrNumber::fcsr, static_cast<uint32_t>(floating[kFcsrIndex]));
   }
 };
 static_assert(sizeof(SignalFrame) == 128 + 176 + 256 + 528);

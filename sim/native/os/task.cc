@@ -13,7 +13,7 @@ Registers Task::read_registers() const {
   Registers read;
   std::ranges::copy(thread->hart.x, read.x);
   read.pc = thread->hart.pc;
-  thread->hart.read_csr(kFcsr, read.fcsr);
+  thread->hart.read_csr(CsrNumber::fcsr, read.fcsr);
   return read;
 }
 

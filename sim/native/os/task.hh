@@ -14,7 +14,6 @@
 
 namespace uncore {
 
-inline constexpr unsigned kFcsr = 3;           // the CSR
 inline constexpr uint64_t kEcallBytes = 4;     // a call ends behind its instruction
 inline constexpr unsigned kThreadPointer = 4;  // tp
 

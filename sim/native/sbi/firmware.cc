@@ -15,9 +15,6 @@ constexpr unsigned kA0 = 10, kEcallBytes = 4;
 // Supervisor mode takes all traps but its own calls, and its three interrupts.
 constexpr uint64_t kTraps = 0xb1ff, kInterrupts = 0x222, kSoftwareInterrupt = 1 << 1;
 
-// Numbers of CSRs.
-constexpr unsigned kSie = 0x104, kStvec = 0x105, kSstatus = 0x100, kSip = 0x144, kSatp = 0x180,
-                   kScounteren = 0x106, kMedeleg = 0x302, kMideleg = 0x303, kMcounteren = 0x306;
 constexpr uint64_t kEnabled = 1 << 1;  // SIE of sstatus
 // Cycles, time and instructions: firmware lets lower modes read them.
 constexpr uint64_t kCounters = 7;
@@ -36,10 +33,10 @@ void Firmware::begin(const std::vector<Thread*>& threads) {
     const CoreSpec& core = thread->core.spec;
     hart.supervise(
         {core.tlb_first, core.tlb_second, core.tlb_latency, core.tlb_ways, core.tlb_large});
-    hart.write_csr(kMedeleg, kTraps);
-    hart.write_csr(kMideleg, kInterrupts);
-    hart.write_csr(kMcounteren, kCounters);
-    hart.write_csr(kScounteren, kCounters);
+    hart.write_csr(CsrNumber::medeleg, kTraps);
+    hart.write_csr(CsrNumber::mideleg, kInterrupts);
+    hart.write_csr(CsrNumber::mcounteren, kCounters);
+    hart.write_csr(CsrNumber::scounteren, kCounters);
     Cpu& cpu = cpus_[thread->id];
     cpu.thread = thread;
     hart.set_mode(Mode::supervisor);
@@ -54,10 +51,10 @@ void Firmware::begin(const std::vector<Thread*>& threads) {
 // It begins in supervisor mode, with physical addresses and without interrupts.
 void Firmware::start(Cpu& cpu) {
   Hart<Thread>& hart = cpu.thread->hart;
-  hart.write_csr(kSatp, 0);
-  hart.write_csr(kSie, 0);
-  hart.write_csr(kSip, 0);
-  hart.write_csr(kSstatus, 0);
+  hart.write_csr(CsrNumber::satp, 0);
+  hart.write_csr(CsrNumber::sie, 0);
+  hart.write_csr(CsrNumber::sip, 0);
+  hart.write_csr(CsrNumber::sstatus, 0);
   hart.set_mode(Mode::supervisor);
   hart.x[kA0] = cpu.thread->id;
   hart.x[kA0 + 1] = cpu.opaque;
@@ -68,10 +65,10 @@ void Firmware::start(Cpu& cpu) {
 // It sleeps until another hart starts it; an interrupt brings it here, for it has no handler.
 void Firmware::stop(Cpu& cpu) {
   Hart<Thread>& hart = cpu.thread->hart;
-  hart.write_csr(kStvec, 0);
-  hart.write_csr(kSie, kSoftwareInterrupt);
-  hart.write_csr(kSip, 0);
-  hart.write_csr(kSstatus, kEnabled);
+  hart.write_csr(CsrNumber::stvec, 0);
+  hart.write_csr(CsrNumber::sie, kSoftwareInterrupt);
+  hart.write_csr(CsrNumber::sip, 0);
+  hart.write_csr(CsrNumber::sstatus, kEnabled);
   cpu.thread->mode = Thread::Mode::idle;
   cpu.state = State::stopped;
 }
