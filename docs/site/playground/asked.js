@@ -9,13 +9,18 @@ async function unpacked(text) {
 const unpackedValue = async text => JSON.parse(new TextDecoder().decode(await unpacked(text)));
 const NANO = { ps: 0.001, ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
 const BOOL = { true: 1, yes: 1, on: 1, false: 0, no: 0, off: 0 };
-let machine, program;
+let machine;
+let program;
 
 // uncore.job.placement.thread_counts
 function threadCounts(text, room) {
-  const counts = [], number = word => {
+  const counts = [];
+  const number = word => {
     const n = word === 'max' ? room : Number(word);
-    if (!Number.isInteger(n) || n < 1) throw new Error(`threads ${text}: '${word}' is not a number of threads; write 1,2,4..${room}`);
+    if (!Number.isInteger(n) || n < 1)
+      throw new Error(
+        `threads ${text}: '${word}' is not a number of threads; write 1,2,4..${room}`,
+      );
     return n;
   };
   for (const item of text.split(',')) {
@@ -25,7 +30,8 @@ function threadCounts(text, room) {
     counts.push(high);
   }
   const most = Math.max(...counts);
-  if (most > room) throw new Error(`threads ${most}: this machine has room for ${room}; write at most ${room}`);
+  if (most > room)
+    throw new Error(`threads ${most}: this machine has room for ${room}; write at most ${room}`);
   return [...new Set(counts)];
 }
 
@@ -42,25 +48,38 @@ function parameterOf(p, written) {
     return [BOOL[written], BOOL[written] ? 'true' : 'false'];
   }
   if (p.type === 'duration') {
-    const found = /^([0-9]+(?:\.[0-9]+)?) ?(ps|ns|us|ms|s)$/.exec(written === '0' ? '0ns' : written);
+    const found = /^([0-9]+(?:\.[0-9]+)?) ?(ps|ns|us|ms|s)$/.exec(
+      written === '0' ? '0ns' : written,
+    );
     const n = found && Number((Number(found[1]) * NANO[found[2]]).toFixed(6));
-    if (!found || !Number.isSafeInteger(n)) throw wrong('a time in whole nanoseconds with its unit, such as 50ns or 1.5us');
+    if (!found || !Number.isSafeInteger(n))
+      throw wrong('a time in whole nanoseconds with its unit, such as 50ns or 1.5us');
     return [n, `${n}ns`];
   }
   const n = /^[+-]?[0-9]+$/.test(written) ? Number(written) : NaN;
-  if (!Number.isSafeInteger(n) || (p.type === 'u64' && n < 0)) throw wrong(`a whole number${p.unit ? ` of ${p.unit}` : ''}, such as 100`);
+  if (!Number.isSafeInteger(n) || (p.type === 'u64' && n < 0))
+    throw wrong(`a whole number${p.unit ? ` of ${p.unit}` : ''}, such as 100`);
   return [n, String(n)];
 }
 
 function asked() {
   const parameters = [];
   for (const input of $('parameters').querySelectorAll('[name]')) {
-    const p = program.params.find(one => one.name === input.name), written = input.value.trim();
+    const p = program.params.find(one => one.name === input.name);
+    const written = input.value.trim();
     if (written !== p.default) parameters.push([p.name, ...parameterOf(p, written)]);
   }
-  const options = Object.fromEntries([...document.querySelectorAll('[data-option]')].map(input => [input.dataset.option, input.value]));
+  const options = Object.fromEntries(
+    [...document.querySelectorAll('[data-option]')].map(input => [
+      input.dataset.option,
+      input.value,
+    ]),
+  );
   return {
-    machine, program, parameters, ...options,
+    machine,
+    program,
+    parameters,
+    ...options,
     threads: threadCounts($('threads').value, machine.harts[options.placement].length),
     seeds: $('seeds').value ? $('seeds').value.split(',').map(Number) : [],
   };
@@ -68,16 +87,24 @@ function asked() {
 
 // The options of a job that are not as usual: flag and value, as uncore.job declares them.
 function unusual(job) {
-  const chosen = Object.entries(D.shared.options).filter(([name, option]) => option.word && name in job && job[name] !== option.usual);
+  const chosen = Object.entries(D.shared.options).filter(
+    ([name, option]) => option.word && name in job && job[name] !== option.usual,
+  );
   return chosen.map(([name, { flag }]) => [flag, job[name]]);
 }
 
 // The words of a shell that do the same; edited numbers have none.
 function commandOf(verb, job, threads) {
-  const { parameters, seeds } = D.shared.options, first = job.seeds[0], words = ['uncore', verb, machine.id, program.name, '--threads', threads];
+  const { parameters, seeds } = D.shared.options;
+  const first = job.seeds[0];
+  const words = ['uncore', verb, machine.id, program.name, '--threads', threads];
   for (const [name, , text] of job.parameters) words.push(parameters.flag, `${name}=${text}`);
   words.push(...unusual(job).flat());
-  if (verb === 'run') words.push(seeds.flag, ...(job.seeds.length ? [first, '--repeat', job.seeds.length] : ['none']));
+  if (verb === 'run')
+    words.push(
+      seeds.flag,
+      ...(job.seeds.length ? [first, '--repeat', job.seeds.length] : ['none']),
+    );
   return words.join(' ') + (numbersEdited() ? '  (with numbers edited here)' : '');
 }
 
@@ -85,11 +112,20 @@ function commandOf(verb, job, threads) {
 function groupsOf(resolved) {
   const groups = [['core', [resolved.core], 'Core']];
   for (const kind of resolved.kinds) groups.push([`cores ${kind.name}`, [kind.core], 'Core']);
-  const by = (rows, key) => [...new Set(rows.map(row => row[key]))].map(value => [value, rows.filter(row => row[key] === value)]);
-  for (const [level, rows] of by(resolved.resolvers, 'level')) groups.push([`resolver of each ${level}`, rows, 'Resolver']);
+  const by = (rows, key) =>
+    [...new Set(rows.map(row => row[key]))].map(value => [
+      value,
+      rows.filter(row => row[key] === value),
+    ]);
+  for (const [level, rows] of by(resolved.resolvers, 'level'))
+    groups.push([`resolver of each ${level}`, rows, 'Resolver']);
   for (const [level, links] of by(resolved.links, 'level'))
-    by(links, 'data').forEach(([ps, rows]) => groups.push([`links of ${level} that take ${ps / 1000} ns`, rows, 'Link']));
-  groups.push(['memory', resolved.memories, 'Memory'], ['interrupts', [resolved.interrupt], 'Interrupt']);
+    for (const [ps, rows] of by(links, 'data'))
+      groups.push([`links of ${level} that take ${ps / 1000} ns`, rows, 'Link']);
+  groups.push(
+    ['memory', resolved.memories, 'Memory'],
+    ['interrupts', [resolved.interrupt], 'Interrupt'],
+  );
   return groups;
 }
 const shippedNumber = value => value / 1000;
@@ -100,12 +136,23 @@ function drawNumbers() {
     title.textContent = head;
     $('numbers').append(title);
     for (const [name, about, low, high] of D.numbers[kind]) {
-      const label = document.createElement('label'), input = document.createElement('input'), said = document.createElement('span');
+      const label = document.createElement('label');
+      const input = document.createElement('input');
+      const said = document.createElement('span');
       said.textContent = about;
-      Object.assign(input, { type: 'number', step: 'any', min: low / 1000, max: high / 1000, value: shippedNumber(rows[0][name]) });
+      Object.assign(input, {
+        type: 'number',
+        step: 'any',
+        min: low / 1000,
+        max: high / 1000,
+        value: shippedNumber(rows[0][name]),
+      });
       input.addEventListener('change', () => {
         const ps = Math.round(Number(input.value) * 1000);
-        if (!input.value || ps < low || ps > high) { input.value = shippedNumber(rows[0][name]); return tell(`${about}: expected ${low / 1000} to ${high / 1000} ns`, true); }
+        if (!input.value || ps < low || ps > high) {
+          input.value = shippedNumber(rows[0][name]);
+          return tell(`${about}: expected ${low / 1000} to ${high / 1000} ns`, true);
+        }
         for (const row of rows) row[name] = ps;
         said.className = 'changed';
         edited = true;
@@ -121,8 +168,10 @@ const numbersEdited = () => edited;
 function drawParameters() {
   $('parameters').replaceChildren();
   for (const p of program.params) {
-    const label = document.createElement('label'), said = document.createElement('span');
-    const choices = p.type === 'choice' ? p.unit.split('|') : p.type === 'bool' ? ['true', 'false'] : null;
+    const label = document.createElement('label');
+    const said = document.createElement('span');
+    const choices =
+      p.type === 'choice' ? p.unit.split('|') : p.type === 'bool' ? ['true', 'false'] : null;
     const input = document.createElement(choices ? 'select' : 'input');
     if (choices) for (const choice of choices) input.append(new Option(choice));
     input.name = p.name;

@@ -5,7 +5,8 @@
 //   engine.read(address, size)      memory after the run, as bytes
 //   engine.trace()                  what the job's probe `trace` saw
 //   engine.stop(agent, line), engine.link(stop, target)      where an agent is met; a route's next link
-const EVENTS = 200000, SPAN = 1e8; // between two looks at how far it is: events, ps
+const EVENTS = 200000;
+const SPAN = 1e8; // between two looks at how far it is: events, ps
 
 class Engine {
   static async of(bytes) {
@@ -24,19 +25,34 @@ class Engine {
     return JSON.parse(new TextDecoder().decode(memory.subarray(at, memory.indexOf(0, at))));
   }
   start(machine, job) {
-    [[machine, this.shapes.machine], [job, this.shapes.job]].forEach(([value, shape], which) => {
+    [
+      [machine, this.shapes.machine],
+      [job, this.shapes.job],
+    ].forEach(([value, shape], which) => {
       const words = wordsOf(value, shape, []);
       const at = this.wasm.uncore_room(which, words.length);
       new BigUint64Array(this.wasm.memory.buffer, at, words.length).set(words);
     });
     this.wasm.uncore_start();
   }
-  step() { return this.wasm.uncore_step(EVENTS, SPAN) !== 0; }
-  operations() { return this.wasm.uncore_operations(); }
-  outcome() { return this.said(this.wasm.uncore_outcome()); }
-  trace() { return this.said(this.wasm.uncore_trace()); }
-  stop(agent, line) { return this.wasm.uncore_stop(agent, line); }
-  link(stop, target) { return this.wasm.uncore_link(stop, target); }
+  step() {
+    return this.wasm.uncore_step(EVENTS, SPAN) !== 0;
+  }
+  operations() {
+    return this.wasm.uncore_operations();
+  }
+  outcome() {
+    return this.said(this.wasm.uncore_outcome());
+  }
+  trace() {
+    return this.said(this.wasm.uncore_trace());
+  }
+  stop(agent, line) {
+    return this.wasm.uncore_stop(agent, line);
+  }
+  link(stop, target) {
+    return this.wasm.uncore_link(stop, target);
+  }
   read(address, size) {
     const at = this.wasm.uncore_memory(address, size);
     return new Uint8Array(this.wasm.memory.buffer, at, size).slice();

@@ -25,7 +25,11 @@ function documentOf(K, asked) {
   const parameters = asked.parameters.map(([name, , text]) => [name, text]).sort();
   const program = { name: asked.program.name, sha256: asked.program.sha256 };
   const { threads, seeds } = asked;
-  const chosen = Object.fromEntries(Object.keys(K.job).filter(name => name in asked).map(name => [name, asked[name]]));
+  const chosen = Object.fromEntries(
+    Object.keys(K.job)
+      .filter(name => name in asked)
+      .map(name => [name, asked[name]]),
+  );
   const document = { ...K.job, ...chosen, machine, program, threads, parameters };
   if (seeds.length) document.seeds = seeds;
   else delete machine.chance;
@@ -45,8 +49,11 @@ function machineSpec({ resolved, cores }) {
 
 // uncore.engine.native.job_spec
 function jobSpec(K, asked, threads, seed, trace) {
-  const { machine, program } = asked, resolved = machine.resolved;
-  const [text] = program.segments.filter(s => s[0] <= program.entry && program.entry < s[0] + s[1].length);
+  const { machine, program } = asked;
+  const resolved = machine.resolved;
+  const [text] = program.segments.filter(
+    s => s[0] <= program.entry && program.entry < s[0] + s[1].length,
+  );
   return {
     ...K.spec,
     protocol: K.protocols[resolved.protocol].packed,
@@ -64,17 +71,27 @@ function jobSpec(K, asked, threads, seed, trace) {
 
 // Program.patched: the ELF's segments, then what differs.
 function memoryOf(K, asked, threads) {
-  const { machine, program } = asked, { resolved } = machine, [memory] = resolved.memories;
-  const boot = { harts: threads, nodes: resolved.memories.length, node_size: memory.size,
-    timebase_hz: K.timebase, clock: K.constants.UC_CLOCK_TIME, report: 0,
-    multicast: Number(resolved.interrupt.multicast) };
+  const { machine, program } = asked;
+  const { resolved } = machine;
+  const [memory] = resolved.memories;
+  const boot = {
+    harts: threads,
+    nodes: resolved.memories.length,
+    node_size: memory.size,
+    timebase_hz: K.timebase,
+    clock: K.constants.UC_CLOCK_TIME,
+    report: 0,
+    multicast: Number(resolved.interrupt.multicast),
+  };
   const record = symbol(program, 'uc_record');
   const node = K.fields.uc_record.indexOf('node') * 8;
   const magic = new TextEncoder().encode(K.magic);
-  const image = [...program.segments,
-    [program.boot, joined([magic, ...K.fields.uc_boot.slice(1).map(name => word(boot[name]))])]];
-  machine.harts[asked.placement].slice(0, threads).forEach((hart, n) =>
-    image.push([record + n * K.constants.UC_BLOCK + node, word(machine.near[machine.cores[hart]])]));
+  const image = [
+    ...program.segments,
+    [program.boot, joined([magic, ...K.fields.uc_boot.slice(1).map(name => word(boot[name]))])],
+  ];
+  for (const [n, hart] of machine.harts[asked.placement].slice(0, threads).entries())
+    image.push([record + n * K.constants.UC_BLOCK + node, word(machine.near[machine.cores[hart]])]);
   for (const [name, number] of asked.parameters)
     image.push([program.params.find(p => p.name === name).address, word(number)]);
   return image.map(([address, data]) => ({ address, data }));

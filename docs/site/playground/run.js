@@ -13,5 +13,8 @@ function runPoint(K, asked, threads, seed, engine, heard = () => {}) {
 
 const bytesOf = letters => Uint8Array.from(atob(letters), c => c.charCodeAt(0));
 function unpackedProgram(workload) {
-  return { ...workload, segments: workload.segments.map(([address, letters]) => [address, bytesOf(letters)]) };
+  return {
+    ...workload,
+    segments: workload.segments.map(([address, letters]) => [address, bytesOf(letters)]),
+  };
 }

@@ -1,16 +1,33 @@
 // What a worker does: runs and traces, a message at a time.
-let engine, K;
-onmessage = async ({ data }) => {
+let engine;
+let K;
+self.onmessage = async ({ data }) => {
   try {
-    if (data.wasm) { engine = await Engine.of(data.wasm); K = data.shared; return; }
-    if (data.watch) return postMessage({ trace: traceOf(K, data.asked, ...data.watch, engine, data.command) });
+    if (data.wasm) {
+      engine = await Engine.of(data.wasm);
+      K = data.shared;
+      return;
+    }
+    if (data.watch)
+      return postMessage({ trace: traceOf(K, data.asked, ...data.watch, engine, data.command) });
     const points = [];
     for (const [threads, seed] of each(data.asked)) {
-      points.push(runPoint(K, data.asked, threads, seed, engine, done => postMessage({ threads, done })));
+      points.push(
+        runPoint(K, data.asked, threads, seed, engine, done => postMessage({ threads, done })),
+      );
       postMessage({ point: points[points.length - 1] });
     }
-    postMessage({ hash: globalThis.crypto?.subtle ? await hashOf(K, data.asked, points) : 'needs https, localhost or a file' });
+    postMessage({
+      hash: globalThis.crypto?.subtle
+        ? await hashOf(K, data.asked, points)
+        : 'needs https, localhost or a file',
+    });
   } catch (error) {
-    postMessage({ wrong: error instanceof WebAssembly.RuntimeError ? 'the engine has stopped: it has no room for this, or a number is out of its range' : error.message });
+    postMessage({
+      wrong:
+        error instanceof WebAssembly.RuntimeError
+          ? 'the engine has stopped: it has no room for this, or a number is out of its range'
+          : error.message,
+    });
   }
 };

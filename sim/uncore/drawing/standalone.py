@@ -28,8 +28,7 @@ def page(title: str, body: str, style: str = "", script: str = "", allowed: str 
         _text("standalone.html"),
         ALLOWED=(allowed or SCRIPTS) if script else allowed,
         TITLE=title,
-        COMMON=_text("standalone.css"),
-        STYLE=style,
+        STYLE=f"<style>\n{_text('standalone.css')}{style}</style>",
         BODY=body + script,
     )
 

@@ -20,14 +20,23 @@ function showHarts(t) {
 }
 
 const LOG = 60; // sentences before the present one and behind it
-let told = [], toldLine = null;
+let told = [];
+let toldLine = null;
 function showLog(line, t, go) {
-  if (toldLine !== line) { told = sentences(line); toldLine = line; }
-  const list = document.getElementById('log'), here = until(told, t, s => s[0]) - 1;
-  const first = Math.max(0, here - LOG), items = told.slice(first, here + LOG).map(([when, , say], i) => {
-    const item = document.createElement('li'), n = first + i;
+  if (toldLine !== line) {
+    told = sentences(line);
+    toldLine = line;
+  }
+  const list = document.getElementById('log');
+  const here = until(told, t, s => s[0]) - 1;
+  const first = Math.max(0, here - LOG);
+  const items = told.slice(first, here + LOG).map(([when, , say], i) => {
+    const item = document.createElement('li');
+    const n = first + i;
     item.innerHTML = `<time>${time(when)}</time><span>${say()}</span>`;
-    item.className = (when === t || n === here ? 'now' : n > here ? 'later' : '') + (Math.abs(n - here) < 12 ? ' near' : '');
+    item.className =
+      (when === t || n === here ? 'now' : n > here ? 'later' : '') +
+      (Math.abs(n - here) < 12 ? ' near' : '');
     if (n === here) item.setAttribute('aria-current', 'step');
     item.addEventListener('click', () => go(when));
     return item;
@@ -37,5 +46,6 @@ function showLog(line, t, go) {
   const box = list.parentElement;
   if (present) box.scrollTop = present.offsetTop - list.offsetTop - box.clientHeight / 2;
   const at = told.filter(s => s[0] === t).map(s => s[2]());
-  document.getElementById('said').innerHTML = at[at.length - 1] || (here >= 0 ? told[here][2]() : 'Nothing has happened to this line yet.');
+  document.getElementById('said').innerHTML =
+    at[at.length - 1] || (here >= 0 ? told[here][2]() : 'Nothing has happened to this line yet.');
 }
