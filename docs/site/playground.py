@@ -93,7 +93,13 @@ def protocol(name: str) -> dict[str, Any]:
         row: {column: resolver[row, column].text for column in resolver.columns}
         for row in resolver.rows
     }
-    return {"packed": tables.pack(found), "cells": cells, "rows": rows, "words": trace.words(found)}
+    return {
+        "packed": tables.pack(found),
+        "states": stepper.states(found),
+        "cells": cells,
+        "rows": rows,
+        "words": trace.words(found),
+    }
 
 
 def of_machine(found: Machine) -> dict[str, Any]:

@@ -50,6 +50,7 @@ function traceOf(K, asked, threads, seed, engine, command) {
     about: aboutOf(asked, threads, seed),
     command,
     protocol: machine.protocol,
+    states: K.protocols[machine.protocol].states,
     until: untilOf(tables, begun) - begun,
     machine: drawing,
     lines: lines.map(line => [

@@ -117,15 +117,14 @@ function drawArrow(svg, m, t, x, y, go) {
 }
 
 function drawBadge(svg, s, t, x, y) {
-  const full = hasData(s.after) && family(s.after);
-  const none = !full;
+  const full = holdsCopy(s.after);
   const g = make(
     'g',
     {
       class:
         'badge' +
-        (isPending(s.after) ? ' pending' : '') +
-        (none ? ' none' : '') +
+        (isTransient(s.after) ? ' pending' : '') +
+        (full ? '' : ' none') +
         (s.at > t ? ' later' : ''),
       transform: `translate(${x(s.agent)},${y(s.at)})`,
     },
@@ -139,7 +138,7 @@ function drawBadge(svg, s, t, x, y) {
       width: 24,
       height: 18,
       rx: 4,
-      class: full ? `st-${family(s.after)}` : '',
+      class: full ? `copy ${roleOf(s.after)}` : '',
       fill: 'var(--panel)',
     },
     g,

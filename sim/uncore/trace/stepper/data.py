@@ -1,7 +1,7 @@
 """What the stepper's page knows of a traced run, as plain values.
 
     document(trace, command) -> dict
-    drawing(machine), sources(program, texts)       two parts of it, which hang on no run
+    drawing(machine), states(tables), sources(program, texts)       parts of it of no one run
 
 Rows are lists, whose columns stand in COLUMNS, because a page holds many thousands; texts that
 recur (source lines, objects) are numbers of a list.  Times are ps from the window's start.
@@ -16,7 +16,9 @@ from typing import Any
 from uncore.errors import UserError
 from uncore.program import Program
 from uncore.program.locate import source_of
-from uncore.protocol import tables as protocols
+from uncore.protocol.states import StateProperties
+from uncore.protocol.tables import Tables
+from uncore.protocol.tables import of as tables_of
 from uncore.topology.layout import layout
 from uncore.topology.machine import Machine
 from uncore.trace import Trace
@@ -58,11 +60,13 @@ def document(trace: Trace, command: str) -> dict[str, Any]:
     texts = _Texts()
     tables = {name: _rows(trace, name, columns, texts) for name, columns in COLUMNS.items()}
     messages = trace.tables["messages"]
+    protocol = tables_of(machine.protocol, machine.tables)
     return {
         "title": f"{job.program.name} on {machine.name}",
         "about": _about(trace),
         "command": command,
         "protocol": machine.protocol,
+        "states": states(protocol),
         "until": _until(trace) - trace.window.start,
         "machine": drawing(machine),
         "lines": [[line, trace.name(line), _slices(places, machine, line)] for line in trace.lines],
@@ -78,7 +82,7 @@ def document(trace: Trace, command: str) -> dict[str, Any]:
         "ways": places.ways(messages.iter_rows(named=True), trace.window.start),
         "columns": COLUMNS,
         "tables": tables,
-        "rows": _cells(trace),
+        "rows": _cells(protocol),
         "texts": texts.found,
         "sources": sources(job.program, texts.found),
     }
@@ -159,9 +163,18 @@ def drawing(machine: Machine) -> dict[str, Any]:
     }
 
 
-def _cells(trace: Trace) -> dict[str, dict[str, str]]:
+def states(protocol: Tables) -> dict[str, dict[str, Any]]:
+    """Each client state: its role, which gives its colour, and whether something is under way."""
+    properties = StateProperties(protocol)
+    return {
+        state: {"role": properties.role(state), "transient": properties.is_transient(state)}
+        for state in protocol.client.rows
+    }
+
+
+def _cells(protocol: Tables) -> dict[str, dict[str, str]]:
     """What resolver.table says to a request that finds its children so."""
-    table = protocols.of(trace.job.machine.protocol, trace.job.machine.tables).resolver
+    table = protocol.resolver
     return {
         row: {column: table[row, column].text for column in table.columns} for row in table.rows
     }

@@ -154,15 +154,15 @@ function showMachine(line, t) {
       const resolver = agent - CORES;
       const here = !(resolver in slices) || slices[resolver] === d.stop;
       const state = (here && held_.get(agent)) || '';
-      const full = hasData(state) && family(state);
+      const full = holdsCopy(state);
       d.g.setAttribute(
         'class',
         d.base +
           (full ? ' held' : '') +
-          (isPending(state) ? ' pending' : '') +
+          (isTransient(state) ? ' pending' : '') +
           (here && open.has(agent) ? ' busy' : ''),
       );
-      d.box.setAttribute('class', full ? `st-${family(state)}` : '');
+      d.box.setAttribute('class', full ? `copy ${roleOf(state)}` : '');
       d.state.textContent = state;
       d.value.textContent =
         agent < CORES && full ? values.map(([, v]) => short(v)).join(' · ') : '';
@@ -204,51 +204,32 @@ function showFlying(line, t) {
   }
 }
 
+// The names of the states that occur in the run and play a role, in the order of the tables.
+function statesThatOccur(role) {
+  const names = new Set(states.flatMap(s => [s.before, s.after]).concat(held.map(h => h.state)));
+  return Object.keys(D.states).filter(state => names.has(state) && roleOf(state) === role);
+}
+
 function drawLegend() {
-  const legend = document.getElementById('legend');
-  const states_ = [...new Set(states.map(s => family(s.after)).filter(f => 'MEOFS'.includes(f)))];
-  const words = {
-    M: 'M modified',
-    E: 'E alone, clean',
-    O: 'O owner beside others',
-    F: 'F forwards',
-    S: 'S shared',
-  };
-  for (const s of 'MOEFS')
-    if (states_.includes(s))
-      entry(
-        svg => make('rect', { x: 1, y: 1, width: 14, height: 14, rx: 3, class: `st-${s}` }, svg),
-        words[s],
-      );
-  entry(
-    svg =>
-      make(
-        'rect',
-        {
-          x: 2,
-          y: 2,
-          width: 12,
-          height: 12,
-          rx: 3,
-          fill: 'none',
-          stroke: 'currentColor',
-          'stroke-dasharray': '3 2',
-        },
-        svg,
-      ),
-    'waits for an answer',
-  );
+  for (const [role, words] of Object.entries(COPY_ROLES)) {
+    const names = statesThatOccur(role);
+    if (names.length)
+      legendEntry('rect', { ...SWATCH, class: `copy ${role}` }, `${names.join(', ')} ${words}`);
+  }
+  legendEntry('rect', { ...SWATCH, class: 'transient' }, 'waits for an answer');
   for (const kind of ['request', 'probe', 'data', 'answer'])
-    entry(
-      svg =>
-        make('path', { d: SHAPES[kind], class: kind, transform: 'translate(8,8) scale(.5)' }, svg),
+    legendEntry(
+      'path',
+      { d: SHAPES[kind], class: kind, transform: 'translate(8,8) scale(.5)' },
       kind === 'data' ? 'data or grant' : kind,
     );
-  function entry(draw, text) {
-    const span = document.createElement('span');
-    const svg = make('svg', { viewBox: '0 0 16 16', 'aria-hidden': 'true' }, span);
-    draw(svg);
-    span.append(` ${text}`);
-    legend.append(span);
-  }
+}
+
+const SWATCH = { x: 1, y: 1, width: 14, height: 14, rx: 3 };
+function legendEntry(shape, attributes, text) {
+  const span = document.createElement('span');
+  const svg = make('svg', { viewBox: '0 0 16 16', 'aria-hidden': 'true' }, span);
+  make(shape, attributes, svg);
+  span.append(` ${text}`);
+  document.getElementById('legend').append(span);
 }

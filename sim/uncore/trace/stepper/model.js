@@ -66,21 +66,29 @@ const byLine = {
 };
 const of = (name, line) => byLine[name].get(line) || [];
 
-// State of each copy of the line: agent -> state; who is not there has none.
+// State of the line at each agent: agent -> state; an agent in an invalid state is left out.
 function statesAt(line, t) {
   const found = new Map(of('held', line).map(h => [h.agent, h.state]));
   for (const change of of('states', line)) {
     if (change.at > t) break;
     found.set(change.agent, change.after);
   }
-  for (const [agent, state] of found) if (state === 'I') found.delete(agent);
+  for (const [agent, state] of found) if (roleOf(state) === 'invalid') found.delete(agent);
   return found;
 }
 
-// Has a copy in this state data? Others only wait for them.
-const hasData = state => !['IS', 'IM', 'II', 'I'].includes(state);
-const isPending = state => state.length > 1;
-const family = state => (state[0] === 'I' ? '' : state[0]);
+// What a state is, by the protocol's tables; no state is an invalid one.
+const roleOf = state => D.states[state]?.role ?? 'invalid';
+const isTransient = state => D.states[state]?.transient ?? false;
+// The roles of a state that holds a copy, from the most rights to the least, in words.
+const COPY_ROLES = {
+  modified: 'may write',
+  exclusive: 'may write, clean',
+  owned: 'owner, dirty',
+  forwarding: 'owner, clean',
+  shared: 'may read',
+};
+const holdsCopy = state => roleOf(state) in COPY_ROLES;
 
 function underWay(line, t) {
   return of('messages', line).filter(m => m.sent <= t && (m.arrived === NOT || t < m.arrived));
