@@ -84,7 +84,7 @@ def page(tmp_path_factory):
 
 
 def finished(shown):
-    shown.wait_for_selector('#asked[aria-busy="false"]', timeout=60_000)
+    shown.wait_for_selector('#job[aria-busy="false"]', timeout=60_000)
 
 
 @pytest.mark.long

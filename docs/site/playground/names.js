@@ -1,7 +1,8 @@
 // Names for addresses after a run, as uncore.program.names and .fields find them: variables by the
 // debug information, allocated memory by the pointers that lead to it.
 //
-//   const names = namesOf(K, program, read, harts), fields = fieldsOf(K, program, read, harts, names)
+//   const names = namesOf(K, program, read, harts)
+//   const fields = fieldsOf(K, program, read, names)
 //   names.at(address)        "counter", "nodes+0x180", "stack of hart 3"
 //   fields.at(address)       "queue->tail", "nodes[3].next"
 const ENDLESS = Number.MAX_SAFE_INTEGER;
@@ -42,22 +43,22 @@ function namesOf(K, program, read, harts) {
   const stride = K.constants.UC_STACK_STRIDE;
   const heap = stacks + harts * stride;
   const places = [];
-  const found = new Map();
+  const pointed = new Map();
   for (let h = 0; h < harts; h++)
     places.push([stacks + h * stride, stacks + (h + 1) * stride, `stack of hart ${h}`]);
-  const keep = (at, name) => {
-    if (!found.has(at)) found.set(at, name);
+  const add = (at, name) => {
+    if (!pointed.has(at)) pointed.set(at, name);
   };
   for (const [name, address, size] of program.symbols) {
     if (size !== 8 || name.startsWith('uc_')) continue;
     const value = number64(read(address, 8));
-    if (value >= heap && value % K.constants.UC_BLOCK === 0) keep(value, name);
+    if (value >= heap && value % K.constants.UC_BLOCK === 0) add(value, name);
   }
   for (const table of program.tables) {
     const { cells } = tableWords(K, read, table.address);
-    if (cells) keep(cells, `table ${table.name}`);
+    if (cells) add(cells, `table ${table.name}`);
   }
-  const pointers = [...found].sort((a, b) => a[0] - b[0]);
+  const pointers = [...pointed].sort((a, b) => a[0] - b[0]);
   for (const [i, [start, name]] of pointers.entries())
     places.push([start, i + 1 < pointers.length ? pointers[i + 1][0] : ENDLESS, name]);
   const at = address => {
@@ -109,44 +110,44 @@ function* pointersIn(program, kind) {
 }
 
 // ---- objects: [start, end, name, type, pointed]
-function elementName(program, one, index, inner) {
-  const [, , name, kind] = one;
+function elementName(program, object, index, inner) {
+  const [, , name, kind] = object;
   if (index || !program.types[kind].size) return `${name}[${index}]${inner}`;
   if (inner.startsWith('.')) return `${name}->${inner.slice(1)}`;
   return inner ? `${name}${inner}` : `*${name}`;
 }
-function nameInside(program, one, address) {
-  const [start, , name, kind, pointed] = one;
+function nameInside(program, object, address) {
+  const [start, , name, kind, pointed] = object;
   const size = Math.max(program.types[kind].size, 1);
   if (!pointed) return name + pathIn(program, kind, address - start)[2];
   const offset = address - start;
   return elementName(
     program,
-    one,
+    object,
     Math.floor(offset / size),
     pathIn(program, kind, offset % size)[2],
   );
 }
-function* pointersOf(program, one) {
-  const [start, end, name, kind, pointed] = one;
+function* pointersOf(program, object) {
+  const [start, end, name, kind, pointed] = object;
   const size = Math.max(program.types[kind].size, 1);
   const many = pointed ? Math.min(end < ENDLESS ? Math.floor((end - start) / size) : 1, 1024) : 1;
   for (let index = 0; index < many; index++)
     for (const [offset, inner, target] of pointersIn(program, kind))
       yield [
         start + index * size + offset,
-        pointed ? elementName(program, one, index, inner) : name + inner,
+        pointed ? elementName(program, object, index, inner) : name + inner,
         target,
       ];
 }
 function pointedBy(program, objects, read, heap) {
-  const found = new Map();
-  for (const one of objects)
-    for (const [address, name, target] of pointersOf(program, one)) {
+  const targets = new Map();
+  for (const object of objects)
+    for (const [address, name, target] of pointersOf(program, object)) {
       const value = number64(read(address, 8));
-      if (value >= heap && !found.has(value)) found.set(value, [name, target]);
+      if (value >= heap && !targets.has(value)) targets.set(value, [name, target]);
     }
-  return found;
+  return targets;
 }
 function objectsOf(K, program, pointed) {
   const all = [...pointed].sort((a, b) => a[0] - b[0]);
@@ -166,14 +167,14 @@ function fieldsOf(K, program, read, names) {
   const variables = [...program.variables].sort((a, b) => own(a) - own(b));
   const size = kind => Math.max(program.types[kind].size, 1);
   const same = kind => program.types[kind].same;
-  const known = variables.map(([a, name, kind]) => [
+  const variableObjects = variables.map(([a, name, kind]) => [
     a,
     a + program.types[kind].size,
     name,
     kind,
     false,
   ]);
-  const direct = pointedBy(program, known, read, names.heap);
+  const direct = pointedBy(program, variableObjects, read, names.heap);
   const near = objectsOf(K, program, direct);
   const has = (o, a, kind) =>
     (a - o[0]) % size(o[3]) === 0 && o[0] <= a && a < o[1] && same(kind) === same(o[3]);
@@ -184,7 +185,7 @@ function fieldsOf(K, program, read, names) {
   );
   for (const [a, to] of direct) far.set(a, to);
   const objects = [
-    ...new Map([...known, ...objectsOf(K, program, far)].map(o => [o[0], o])).values(),
+    ...new Map([...variableObjects, ...objectsOf(K, program, far)].map(o => [o[0], o])).values(),
   ].sort((a, b) => a[0] - b[0]);
   const at = address => {
     const first = notAfter(objects, address, o => o[0]) - 1;

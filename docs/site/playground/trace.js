@@ -1,7 +1,7 @@
-// The stepper's document of a run, as uncore.trace and uncore.report.stepper.data make it.
+// The stepper's document of a run, as uncore.trace and uncore.trace.stepper.data make it.
 //
-//   traceOf(K, asked, threads, seed, engine, command)     runs the job twice: to find where what is
-//                                                         measured begins, then traced from there
+//   traceOf(K, job, threads, seed, engine, command)     runs the job twice: untraced, to find the
+//                                                       beginning of the measured part, then traced
 const NOT = -1;
 const LINE = 64;
 const SNOOPS = ['ProbeS', 'ProbeM', 'Inv', 'Answer', 'Unblock'];
@@ -15,16 +15,16 @@ const WHEN = {
   harts: 'at',
 };
 
-function traceOf(K, asked, threads, seed, engine, command) {
+function traceOf(K, job, threads, seed, engine, command) {
   const {
     program,
     machine: { resolved: machine, drawing },
-  } = asked;
+  } = job;
   const begun = begin(
     K,
-    traced(K, asked, threads, seed, engine, { lines: [K.spec.lookahead] }).harts,
+    traced(K, job, threads, seed, engine, { lines: [K.spec.lookahead] }).harts,
   );
-  const tables = traced(K, asked, threads, seed, engine, { start: begun });
+  const tables = traced(K, job, threads, seed, engine, { start: begun });
   const read = cached((a, n) => engine.read(a, n));
   const fields = fieldsOf(K, program, read, namesOf(K, program, read, threads));
   const texts = textsOf();
@@ -43,11 +43,11 @@ function traceOf(K, asked, threads, seed, engine, command) {
   const rows = name =>
     tables[name]
       .filter(row => name !== 'harts' || row.what !== 'marks')
-      .map(row => K.columns[name].map(column => said(K, texts, begun, column, row[column])));
-  const found = Object.fromEntries(Object.keys(K.columns).map(name => [name, rows(name)]));
+      .map(row => K.columns[name].map(column => cellOf(K, texts, begun, column, row[column])));
+  const rowsOfTables = Object.fromEntries(Object.keys(K.columns).map(name => [name, rows(name)]));
   return {
     title: `${program.name} on ${machine.name}`,
-    about: aboutOf(asked, threads, seed),
+    about: aboutOf(job, threads, seed),
     command,
     protocol: machine.protocol,
     states: K.protocols[machine.protocol].states,
@@ -58,7 +58,7 @@ function traceOf(K, asked, threads, seed, engine, command) {
       nameOf(line),
       machine.resolvers.map((_, n) => engine.stop(cores + n, line / LINE)),
     ]),
-    harts: machineHarts(asked, threads).map((at, hart) => [hart, asked.machine.cores[at]]),
+    harts: machineHarts(job, threads).map((at, hart) => [hart, job.machine.cores[at]]),
     operations: operationsOf(K, tables.harts).map(([hart, from, to]) => [
       hart,
       from - begun,
@@ -66,37 +66,37 @@ function traceOf(K, asked, threads, seed, engine, command) {
     ]),
     ways: waysOf(machine, tables.messages, begun, engine),
     columns: K.columns,
-    tables: found,
+    tables: rowsOfTables,
     rows: K.protocols[machine.protocol].rows,
-    texts: texts.found,
-    sources: sourcesOf(program, texts.found),
+    texts: texts.list,
+    sources: sourcesOf(program, texts.list),
   };
 }
 
-const machineHarts = (asked, threads) => asked.machine.harts[asked.placement].slice(0, threads);
+const machineHarts = (job, threads) => job.machine.harts[job.placement].slice(0, threads);
 
 // One traced run, its columns as rows, numbers as the names that tables and rules have for them.
-function traced(K, asked, threads, seed, engine, window) {
-  engine.start(machineSpec(asked.machine), jobSpec(K, asked, threads, seed, window));
+function traced(K, job, threads, seed, engine, window) {
+  engine.start(machineSpec(job.machine), jobSpec(K, job, threads, seed, window));
   while (engine.step());
   const columns = engine.trace();
-  const words = K.protocols[asked.machine.resolved.protocol].words;
-  const found = {};
+  const words = K.protocols[job.machine.resolved.protocol].words;
+  const tables = {};
   for (const name in columns) {
     const table = columns[name];
     const keys = Object.keys(table);
     const of = words[name] || {};
-    found[name] = table[keys[0]].map((_, i) =>
+    tables[name] = table[keys[0]].map((_, i) =>
       Object.fromEntries(keys.map(key => [key, of[key] ? of[key][table[key][i]] : table[key][i]])),
     );
   }
-  const links = linksOf(found.messages, found.crossings);
-  found.messages.forEach((m, i) => {
+  const links = linksOf(tables.messages, tables.crossings);
+  tables.messages.forEach((m, i) => {
     m.waited = [...links[i].values()].reduce((a, b) => a + b, 0);
     m.links = links[i];
   });
-  for (const name in WHEN) found[name].sort((x, y) => x[WHEN[name]] - y[WHEN[name]]);
-  return found;
+  for (const name in WHEN) tables[name].sort((x, y) => x[WHEN[name]] - y[WHEN[name]]);
+  return tables;
 }
 
 const marks = harts =>
@@ -121,33 +121,33 @@ function begin(K, harts) {
 function operationsOf(K, harts) {
   const [start, on, off, op] = markers(K);
   const began = new Map();
-  const found = [];
+  const operations = [];
   for (const { at, hart, code } of marks(harts)) {
     if (code === start || code === on) began.set(hart, at);
     else if (code === off) began.delete(hart);
     else if (code === op && began.has(hart)) {
-      found.push([hart, began.get(hart), at]);
+      operations.push([hart, began.get(hart), at]);
       began.set(hart, at);
     }
   }
-  return found.sort((x, y) => x[2] - y[2] || x[0] - y[0]);
+  return operations.sort((x, y) => x[2] - y[2] || x[0] - y[0]);
 }
 
 function textsOf() {
-  const found = [];
+  const list = [];
   const number = new Map();
   return {
-    found,
+    list,
     of: text => {
       if (!number.has(text)) {
-        number.set(text, found.length);
-        found.push(text);
+        number.set(text, list.length);
+        list.push(text);
       }
       return number.get(text);
     },
   };
 }
-function said(K, texts, start, column, value) {
+function cellOf(K, texts, start, column, value) {
   if (K.times.includes(column)) return value === NOT ? value : value - start;
   if (K.interned.includes(column)) return texts.of(value);
   if (column === 'value') return Number(BigInt(`0x${value}`));
@@ -172,15 +172,15 @@ function sourcesOf(program, texts) {
       .map(text => [text, program.sources[text]]),
   );
 }
-function aboutOf(asked, threads, seed) {
-  const parameters = asked.parameters
+function aboutOf(job, threads, seed) {
+  const parameters = job.parameters
     .map(([name, , text]) => `${name}=${text}`)
     .sort()
     .join(', ');
   return [
     `${threads} threads`,
     seed === null ? 'lockstep' : `seed ${seed}`,
-    asked.machine.resolved.protocol,
+    job.machine.resolved.protocol,
     parameters,
   ]
     .filter(Boolean)
@@ -203,31 +203,31 @@ function linesOf(messages) {
   return [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([line]) => line);
 }
 function usedOf(accesses) {
-  const found = new Map();
+  const objects = new Map();
   for (const { line, object } of accesses)
-    found.set(line, (found.get(line) || new Set()).add(object));
+    objects.set(line, (objects.get(line) || new Set()).add(object));
   return new Map(
-    [...found].map(([line, names]) => [line, [...names].sort((a, b) => (a < b ? -1 : 1))]),
+    [...objects].map(([line, names]) => [line, [...names].sort((a, b) => (a < b ? -1 : 1))]),
   );
 }
 function linksOf(messages, crossings) {
-  const found = messages.map(() => new Map());
-  for (const { message, link, head, start } of crossings) found[message].set(link, start - head);
-  return found;
+  const links = messages.map(() => new Map());
+  for (const { message, link, head, start } of crossings) links[message].set(link, start - head);
+  return links;
 }
 
 // ---- where messages are (uncore.trace.places)
 function waysOf({ links }, messages, start, engine) {
-  const known = new Map();
+  const routes = new Map();
   const path = (source, target) => {
     const key = `${source} ${target}`;
-    if (!known.has(key)) {
-      const found = [];
-      for (let at = source; at !== target; at = links[found[found.length - 1]].target)
-        found.push(engine.link(at, target));
-      known.set(key, found);
+    if (!routes.has(key)) {
+      const route = [];
+      for (let at = source; at !== target; at = links[route[route.length - 1]].target)
+        route.push(engine.link(at, target));
+      routes.set(key, route);
     }
-    return known.get(key);
+    return routes.get(key);
   };
   return messages.map(m => {
     const size = m.carries ? 'data' : SNOOPS.includes(m.kind) ? 'snoop' : 'control';

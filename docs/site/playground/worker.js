@@ -1,4 +1,5 @@
-// What a worker does: runs and traces, a message at a time.
+// The worker: answers each message of the page, { wasm, shared } or { job, watch, command }, with
+// the points of a run and their hash, or with a trace.
 let engine;
 let K;
 self.onmessage = async ({ data }) => {
@@ -9,17 +10,17 @@ self.onmessage = async ({ data }) => {
       return;
     }
     if (data.watch)
-      return postMessage({ trace: traceOf(K, data.asked, ...data.watch, engine, data.command) });
+      return postMessage({ trace: traceOf(K, data.job, ...data.watch, engine, data.command) });
     const points = [];
-    for (const [threads, seed] of each(data.asked)) {
+    for (const [threads, seed] of each(data.job)) {
       points.push(
-        runPoint(K, data.asked, threads, seed, engine, done => postMessage({ threads, done })),
+        runPoint(K, data.job, threads, seed, engine, done => postMessage({ threads, done })),
       );
       postMessage({ point: points[points.length - 1] });
     }
     postMessage({
       hash: globalThis.crypto?.subtle
-        ? await hashOf(K, data.asked, points)
+        ? await hashOf(K, data.job, points)
         : 'needs https, localhost or a file',
     });
   } catch (error) {

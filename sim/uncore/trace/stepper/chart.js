@@ -6,7 +6,7 @@ const LEFT = 70;
 const rowsOf = new Map();
 function chartTimes(line) {
   if (!rowsOf.has(line)) {
-    const found = of('messages', line)
+    const times = of('messages', line)
       .flatMap(m => [m.sent, m.arrived])
       .concat(
         of('states', line)
@@ -15,7 +15,7 @@ function chartTimes(line) {
       );
     rowsOf.set(
       line,
-      [...new Set(found)].filter(t => t >= 0).sort((a, b_) => a - b_),
+      [...new Set(times)].filter(t => t >= 0).sort((a, b_) => a - b_),
     );
   }
   return rowsOf.get(line);
@@ -73,6 +73,13 @@ function showChart(line, t, go) {
 const middle = CORES / 2 - 0.5;
 const order = agent => (agent < CORES ? agent : middle + (agent - CORES + 1) / 1000);
 
+function timesOf(m) {
+  const arrived = m.arrived === NOT ? '-' : time(m.arrived);
+  const waited = m.waited ? `, waited ${time(m.waited)}` : '';
+  const sender = `${agentName(m.sender)} ${time(m.sent)}`;
+  return `${shown(m)}: ${sender}, ${agentName(m.receiver)} ${arrived}${waited}`;
+}
+
 function drawArrow(svg, m, t, x, y, go) {
   const kind = family_of(m);
   const x1 = x(m.sender);
@@ -97,7 +104,8 @@ function drawArrow(svg, m, t, x, y, go) {
   make(
     'path',
     {
-      d: `M${x2},${y2}L${x2 - 11 * ux - 5 * uy},${y2 - 11 * uy + 5 * ux}L${x2 - 11 * ux + 5 * uy},${y2 - 11 * uy - 5 * ux}Z`,
+      d: `M0,0L-11,5L-11,-5Z`,
+      transform: `matrix(${ux},${uy},${-uy},${ux},${x2},${y2})`,
     },
     g,
   );
@@ -107,12 +115,7 @@ function drawArrow(svg, m, t, x, y, go) {
     g,
     shown(m),
   );
-  make(
-    'title',
-    {},
-    g,
-    `${shown(m)}: ${agentName(m.sender)} ${time(m.sent)}, ${agentName(m.receiver)} ${m.arrived === NOT ? '-' : time(m.arrived)}${m.waited ? `, waited ${time(m.waited)}` : ''}`,
-  );
+  make('title', {}, g, timesOf(m));
   g.addEventListener('click', () => go(m.sent));
 }
 

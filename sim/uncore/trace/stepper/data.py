@@ -1,10 +1,10 @@
-"""What the stepper's page knows of a traced run, as plain values.
+"""The data of the stepper's page: a traced run as plain values.
 
     document(trace, command) -> dict
-    drawing(machine), states(tables), sources(program, texts)       parts of it of no one run
+    drawing(machine), states(protocol), sources(program, texts)     parts that need no run
 
-Rows are lists, whose columns stand in COLUMNS, because a page holds many thousands; texts that
-recur (source lines, objects) are numbers of a list.  Times are ps from the window's start.
+Rows are lists, whose columns stand in COLUMNS, because a page holds many thousands.  Recurring
+texts (source lines, objects) are indices of a list.  Times are ps from the window's start.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ COLUMNS = {
 }  # fmt: skip
 TIMES = {"sent", "arrived", "acts", "at", "until", "issued", "request", "open", "data", "close"}
 INTERNED = {"source", "object", "kind", "cell", "event", "what"}
-CALLED = {
+RESOLVER_KINDS = {
     "snoop": "snooping point",
     "shadow-tags": "directory",
     "directory": "directory",
@@ -83,29 +83,29 @@ def document(trace: Trace, command: str) -> dict[str, Any]:
         "columns": COLUMNS,
         "tables": tables,
         "rows": _cells(protocol),
-        "texts": texts.found,
-        "sources": sources(job.program, texts.found),
+        "texts": texts.list,
+        "sources": sources(job.program, texts.list),
     }
 
 
 class _Texts:
-    """Each once; a row has its number."""
+    """Distinct texts in the order of their first use; a row holds a text's index."""
 
     def __init__(self) -> None:
-        self.found: list[str] = []
-        self.number: dict[str, int] = {}
+        self.list: list[str] = []
+        self.index: dict[str, int] = {}
 
     def of(self, text: str) -> int:
-        if text not in self.number:
-            self.number[text] = len(self.found)
-            self.found.append(text)
-        return self.number[text]
+        if text not in self.index:
+            self.index[text] = len(self.list)
+            self.list.append(text)
+        return self.index[text]
 
 
 def _rows(trace: Trace, name: str, columns: Sequence[str], texts: _Texts) -> list[list[Any]]:
     start = trace.window.start
 
-    def said(column: str, value: Any) -> Any:
+    def cell(column: str, value: Any) -> Any:
         if column in TIMES:
             return value if value == NOT else value - start
         if column in INTERNED:
@@ -114,7 +114,7 @@ def _rows(trace: Trace, name: str, columns: Sequence[str], texts: _Texts) -> lis
 
     table = trace.tables[name].select(columns)
     selected = (row for row in table.iter_rows() if name != "harts" or row[2] != "marks")
-    return [[said(c, v) for c, v in zip(columns, row, strict=True)] for row in selected]
+    return [[cell(c, v) for c, v in zip(columns, row, strict=True)] for row in selected]
 
 
 def _about(trace: Trace) -> str:
@@ -155,7 +155,7 @@ def drawing(machine: Machine) -> dict[str, Any]:
         "wires": [[*ends, level] for ends, level in sorted(wires.items())],
         "cores": list(machine.core_stops),
         "resolvers": [
-            [resolver.name, resolver.level, list(resolver.slices), CALLED[resolver.knows]]
+            [resolver.name, resolver.level, list(resolver.slices), RESOLVER_KINDS[resolver.knows]]
             for resolver in machine.resolvers
         ],
         "memories": [memory.stop for memory in machine.memories],
@@ -173,7 +173,7 @@ def states(protocol: Tables) -> dict[str, dict[str, Any]]:
 
 
 def _cells(protocol: Tables) -> dict[str, dict[str, str]]:
-    """What resolver.table says to a request that finds its children so."""
+    """The cells of resolver.table, by row and request."""
     table = protocol.resolver
     return {
         row: {column: table[row, column].text for column in table.columns} for row in table.rows
@@ -181,12 +181,12 @@ def _cells(protocol: Tables) -> dict[str, dict[str, str]]:
 
 
 def sources(program: Program, texts: Iterable[str]) -> dict[str, str]:
-    """The text of each source line that is named, where its file can be read."""
+    """The text of each source line that `texts` name, if its file can be read."""
     try:
         source = source_of(program)
     except UserError:  # an ELF alone does not have it
         return {}
-    found: dict[str, str] = {}
+    lines: dict[str, str] = {}
     by_file: dict[str, list[str]] = {}
     for text in texts:
         name, colon, number = text.rpartition(":")
@@ -195,8 +195,8 @@ def sources(program: Program, texts: Iterable[str]) -> dict[str, str]:
         if name not in by_file:
             by_file[name] = _lines(source, name)
         if 0 < int(number) <= len(by_file[name]):
-            found[text] = by_file[name][int(number) - 1].strip()
-    return found
+            lines[text] = by_file[name][int(number) - 1].strip()
+    return lines
 
 
 def _lines(source: Path, name: str) -> list[str]:

@@ -15,14 +15,14 @@ function show() {
   showHarts(now);
   showLog(line, now, go);
 }
-function keep() {
+function saveAddress() {
   history.replaceState(null, '', `#t=${Math.round(now)}&line=0x${line.toString(16)}`);
 }
 function go(t) {
   cancelAnimationFrame(moving);
   now = Math.min(D.until, Math.max(0, Math.round(t)));
   show();
-  keep();
+  saveAddress();
 }
 
 // To a moment, through what lies between if it is near.
@@ -62,7 +62,7 @@ function choose(chosen) {
   $('line').value = String(chosen);
   drawDensity();
   show();
-  keep();
+  saveAddress();
 }
 function turnLine(by) {
   const at = D.lines.findIndex(([l]) => l === line);
@@ -97,7 +97,7 @@ function stop() {
 function play() {
   if (playing) {
     stop();
-    return keep();
+    return saveAddress();
   }
   playing = true;
   $('play').textContent = 'stop';
@@ -151,15 +151,15 @@ document.addEventListener('keydown', event => {
 });
 
 function fromAddress() {
-  const said = new URLSearchParams(location.hash.slice(1));
-  const wanted = Number(said.get('line'));
-  if (lineName.has(wanted)) {
-    line = wanted;
-    $('line').value = String(wanted);
+  const address = new URLSearchParams(location.hash.slice(1));
+  const chosen = Number(address.get('line'));
+  if (lineName.has(chosen)) {
+    line = chosen;
+    $('line').value = String(chosen);
     drawDensity();
   }
-  if (said.has('t') && Number.isFinite(Number(said.get('t'))))
-    now = Math.min(D.until, Math.max(0, Number(said.get('t'))));
+  if (address.has('t') && Number.isFinite(Number(address.get('t'))))
+    now = Math.min(D.until, Math.max(0, Number(address.get('t'))));
   show();
 }
 
@@ -176,7 +176,7 @@ $('time').addEventListener('input', event => {
   now = Number(event.target.value);
   show();
 });
-$('time').addEventListener('change', keep);
+$('time').addEventListener('change', saveAddress);
 $('first').addEventListener('click', () => go(0));
 for (const unit of ['operation', 'transaction', 'message']) {
   $(`${unit}-on`).addEventListener('click', () => step(unit, 1));

@@ -1,4 +1,4 @@
-// What is when: the page's data as objects, and questions about a moment. Times are ps.
+// The page's data as objects, and the state of a line, a hart or a message at a moment, in ps.
 const D = JSON.parse(document.getElementById('data').textContent);
 const NOT = -1;
 const CORES = D.machine.cores.length;
@@ -7,11 +7,11 @@ const INTERNED = new Set(['source', 'object', 'kind', 'cell', 'event', 'what']);
 function table(name) {
   const columns = D.columns[name];
   return D.tables[name].map(row => {
-    const one = {};
+    const record = {};
     columns.forEach((column, i) => {
-      one[column] = INTERNED.has(column) ? D.texts[row[i]] : row[i];
+      record[column] = INTERNED.has(column) ? D.texts[row[i]] : row[i];
     });
-    return one;
+    return record;
   });
 }
 
@@ -31,7 +31,6 @@ const transactions = table('transactions');
 const operations = D.operations.map(([hart, begin, end]) => ({ hart, begin, end }));
 const lineName = new Map(D.lines);
 const agentName = agent => (agent < 0 ? 'nobody' : D.machine.agents[agent]);
-const coreOf = hart => D.harts[hart][1];
 
 // How many of a sorted list are not after t.
 function until(list, t, key) {
@@ -46,13 +45,13 @@ function until(list, t, key) {
 }
 
 function grouped(rows, key) {
-  const found = new Map();
+  const groups = new Map();
   for (const row of rows) {
     const at = key(row);
-    if (!found.has(at)) found.set(at, []);
-    found.get(at).push(row);
+    if (!groups.has(at)) groups.set(at, []);
+    groups.get(at).push(row);
   }
-  return found;
+  return groups;
 }
 
 const byLine = {
@@ -68,13 +67,13 @@ const of = (name, line) => byLine[name].get(line) || [];
 
 // State of the line at each agent: agent -> state; an agent in an invalid state is left out.
 function statesAt(line, t) {
-  const found = new Map(of('held', line).map(h => [h.agent, h.state]));
+  const copies = new Map(of('held', line).map(h => [h.agent, h.state]));
   for (const change of of('states', line)) {
     if (change.at > t) break;
-    found.set(change.agent, change.after);
+    copies.set(change.agent, change.after);
   }
-  for (const [agent, state] of found) if (roleOf(state) === 'invalid') found.delete(agent);
-  return found;
+  for (const [agent, state] of copies) if (roleOf(state) === 'invalid') copies.delete(agent);
+  return copies;
 }
 
 // What a state is, by the protocol's tables; no state is an invalid one.
@@ -99,14 +98,14 @@ function openTransactions(line, t) {
   return of('transactions', line).filter(x => x.request <= t && (x.close === NOT || t < x.close));
 }
 
-// The newest value of each object on the line: what a copy that may be read holds (one writes at a time).
+// The newest value of each object on the line, which every readable copy holds.
 function valuesAt(line, t) {
-  const found = new Map();
+  const values = new Map();
   for (const a of of('accesses', line)) {
-    if (a.at <= t) found.set(a.object, a.left);
-    else if (!found.has(a.object)) found.set(a.object, a.found);
+    if (a.at <= t) values.set(a.object, a.left);
+    else if (!values.has(a.object)) values.set(a.object, a.found);
   }
-  return found;
+  return values;
 }
 
 const hartRows = grouped(hartEvents, e => e.hart);
@@ -164,12 +163,12 @@ const shown = m =>
 
 // Moments at which something of the unit happens, ascending, each once.
 function moments(line, unit) {
-  let found;
-  if (unit === 'message') found = of('messages', line).flatMap(m => [m.sent, m.arrived]);
+  let times;
+  if (unit === 'message') times = of('messages', line).flatMap(m => [m.sent, m.arrived]);
   else if (unit === 'transaction')
-    found = of('transactions', line).flatMap(x => [x.request, x.close]);
-  else found = operations.map(o => o.end);
-  return [...new Set(found.filter(t => t >= 0 && t <= D.until))].sort((a, b) => a - b);
+    times = of('transactions', line).flatMap(x => [x.request, x.close]);
+  else times = operations.map(o => o.end);
+  return [...new Set(times.filter(t => t >= 0 && t <= D.until))].sort((a, b) => a - b);
 }
 
 function time(ps) {

@@ -1,12 +1,10 @@
-// What is asked: the form's words as a job, its machine and its program.
+// The form: its fields as a job, and the inputs that a machine and a workload bring.
+//
+//   jobOfForm()                       the job, as job.js describes it; throws what a field lacks
+//   commandOf(verb, job, threads)     the same job as words for a shell
+//   drawNumbers(), drawParameters()   inputs for the chosen machine and workload
 const $ = id => document.getElementById(id);
 const D = JSON.parse($('data').textContent);
-const letters = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));
-async function unpacked(text) {
-  const stream = new Blob([letters(text)]).stream().pipeThrough(new DecompressionStream('gzip'));
-  return new Response(stream).arrayBuffer();
-}
-const unpackedValue = async text => JSON.parse(new TextDecoder().decode(await unpacked(text)));
 const NANO = { ps: 0.001, ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
 const BOOL = { true: 1, yes: 1, on: 1, false: 0, no: 0, off: 0 };
 let machine;
@@ -48,11 +46,11 @@ function parameterOf(p, written) {
     return [BOOL[written], BOOL[written] ? 'true' : 'false'];
   }
   if (p.type === 'duration') {
-    const found = /^([0-9]+(?:\.[0-9]+)?) ?(ps|ns|us|ms|s)$/.exec(
+    const match = /^([0-9]+(?:\.[0-9]+)?) ?(ps|ns|us|ms|s)$/.exec(
       written === '0' ? '0ns' : written,
     );
-    const n = found && Number((Number(found[1]) * NANO[found[2]]).toFixed(6));
-    if (!found || !Number.isSafeInteger(n))
+    const n = match && Number((Number(match[1]) * NANO[match[2]]).toFixed(6));
+    if (!match || !Number.isSafeInteger(n))
       throw wrong('a time in whole nanoseconds with its unit, such as 50ns or 1.5us');
     return [n, `${n}ns`];
   }
@@ -62,10 +60,10 @@ function parameterOf(p, written) {
   return [n, String(n)];
 }
 
-function asked() {
+function jobOfForm() {
   const parameters = [];
   for (const input of $('parameters').querySelectorAll('[name]')) {
-    const p = program.params.find(one => one.name === input.name);
+    const p = program.params.find(param => param.name === input.name);
     const written = input.value.trim();
     if (written !== p.default) parameters.push([p.name, ...parameterOf(p, written)]);
   }
@@ -108,7 +106,7 @@ function commandOf(verb, job, threads) {
   return words.join(' ') + (numbersEdited() ? '  (with numbers edited here)' : '');
 }
 
-// ---- numbers of the machine: one input a number, for all parts of a kind
+// ---- numbers of the machine: an input each, for all parts of a kind
 function groupsOf(resolved) {
   const groups = [['core', [resolved.core], 'Core']];
   for (const kind of resolved.kinds) groups.push([`cores ${kind.name}`, [kind.core], 'Core']);
@@ -138,8 +136,8 @@ function drawNumbers() {
     for (const [name, about, low, high] of D.numbers[kind]) {
       const label = document.createElement('label');
       const input = document.createElement('input');
-      const said = document.createElement('span');
-      said.textContent = about;
+      const caption = document.createElement('span');
+      caption.textContent = about;
       Object.assign(input, {
         type: 'number',
         step: 'any',
@@ -154,10 +152,10 @@ function drawNumbers() {
           return tell(`${about}: expected ${low / 1000} to ${high / 1000} ns`, true);
         }
         for (const row of rows) row[name] = ps;
-        said.className = 'changed';
+        caption.className = 'changed';
         edited = true;
       });
-      label.append(said, input);
+      label.append(caption, input);
       $('numbers').append(label);
     }
   }
@@ -169,15 +167,15 @@ function drawParameters() {
   $('parameters').replaceChildren();
   for (const p of program.params) {
     const label = document.createElement('label');
-    const said = document.createElement('span');
+    const caption = document.createElement('span');
     const choices =
       p.type === 'choice' ? p.unit.split('|') : p.type === 'bool' ? ['true', 'false'] : null;
     const input = document.createElement(choices ? 'select' : 'input');
     if (choices) for (const choice of choices) input.append(new Option(choice));
     input.name = p.name;
     input.value = p.default;
-    said.textContent = `${p.name}: ${p.help}`;
-    label.append(said, input);
+    caption.textContent = `${p.name}: ${p.help}`;
+    label.append(caption, input);
     $('parameters').append(label);
   }
 }

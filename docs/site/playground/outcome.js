@@ -1,13 +1,13 @@
-// What came of a run, as uncore.engine.outcome says it, and the hash of a result.
+// The outcome of a run, as uncore.engine.outcome makes it, and the hash of a result.
 //
-//   pointOf(K, asked, threads, seed, engine)      the fields of a result.Point
-//   await hashOf(K, asked, points)                result_hash of uncore.result
+//   pointOf(K, job, threads, seed, engine)      the fields of a result.Point
+//   await hashOf(K, job, points)                result_hash of uncore.result
 const MOST_LINES = 64;
 const wordAt = (bytes, n) => number64(bytes.slice(n * 8, n * 8 + 8));
 
-function pointOf(K, asked, threads, seed, engine) {
-  const { program } = asked;
-  const machine = asked.machine.resolved;
+function pointOf(K, job, threads, seed, engine) {
+  const { program } = job;
+  const machine = job.machine.resolved;
   const counts = engine.outcome();
   const memory = (address, size) => engine.read(address, size);
   const read = cached(memory);
@@ -29,11 +29,11 @@ function pointOf(K, asked, threads, seed, engine) {
     thread_ops: records.map(r => r.ops),
     thread_ps: records.map(r => [(r.begin - begin) * 1000, (r.end - begin) * 1000]),
     latency,
-    transfers: transfersOf(asked.machine.origins, counts),
+    transfers: transfersOf(job.machine.origins, counts),
     lines,
     names: lines.map(([address]) => [address, names.at(address)]),
     invalidations: counts.invalidations,
-    links: busy(asked.machine.channels, counts.channel_busy, counts.now),
+    links: busy(job.machine.channels, counts.channel_busy, counts.now),
     resolvers: busy(
       machine.resolvers.map(r => r.name),
       counts.resolver_busy,
@@ -50,11 +50,11 @@ function pointOf(K, asked, threads, seed, engine) {
 
 // Small reads, each once: memory stands still after a run.
 function cached(read) {
-  const known = new Map();
+  const values = new Map();
   return (address, size) => {
     const key = `${address} ${size}`;
-    if (!known.has(key)) known.set(key, read(address, size));
-    return known.get(key);
+    if (!values.has(key)) values.set(key, read(address, size));
+    return values.get(key);
   };
 }
 
@@ -79,16 +79,16 @@ function textAt(read, address) {
   return new TextDecoder().decode(bytes.subarray(0, end < 0 ? bytes.length : end));
 }
 function tablesOf(K, program, read) {
-  const found = {};
+  const tables = {};
   for (const table of program.tables) {
     const { rows, cols, cells } = tableWords(K, read, table.address);
     if (!cells) continue;
     const data = read(cells, rows * cols * 8);
-    found[table.name] = Array.from({ length: rows }, (_, r) =>
+    tables[table.name] = Array.from({ length: rows }, (_, r) =>
       Array.from({ length: cols }, (_, c) => wordAt(data, r * cols + c)),
     );
   }
-  return found;
+  return tables;
 }
 
 function percentiles(buckets) {
@@ -106,15 +106,15 @@ function percentiles(buckets) {
 }
 
 function transfersOf([between, stored], counts) {
-  const found = {};
+  const transfers = {};
   const add = (name, many) => {
-    if (many) found[name] = (found[name] || 0) + many;
+    if (many) transfers[name] = (transfers[name] || 0) + many;
   };
   for (const [i, many] of counts.between.entries())
     add(between[between.length - counts.between.length + i], many);
   for (const [i, many] of counts.stored.entries()) add(stored[i], many);
   add('memory', counts.memory);
-  return found;
+  return transfers;
 }
 
 function busy(names, used, elapsed) {
@@ -122,7 +122,7 @@ function busy(names, used, elapsed) {
   const order = (a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1);
   return names
     .map((name, i) => [name, share(used[i])])
-    .filter(one => one[1])
+    .filter(([, part]) => part)
     .sort(order);
 }
 
@@ -135,8 +135,8 @@ function canonical(value) {
     .map(key => `${JSON.stringify(key)}:${canonical(value[key])}`)
     .join(',')}}`;
 }
-async function hashOf(K, asked, points) {
-  const text = canonical({ job: documentOf(K, asked), outcome: { points, partial: false } });
+async function hashOf(K, job, points) {
+  const text = canonical({ job: documentOf(K, job), outcome: { points, partial: false } });
   const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   return [...new Uint8Array(hash)].map(byte => byte.toString(16).padStart(2, '0')).join('');
 }
