@@ -1,5 +1,4 @@
-"""The stepper says what the run did: its states and messages are those of the transaction log, and
-the page is driven as a reader drives it, in a browser."""
+"""The stepper's states and messages are those of the transaction log; a browser drives the page."""
 
 import random
 from pathlib import Path

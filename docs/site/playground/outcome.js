@@ -12,22 +12,16 @@ function pointOf(K, job, threads, seed, engine) {
   const memory = (address, size) => engine.read(address, size);
   const read = cached(memory);
   if (counts.end !== 'exited') throw new Error(`${program.name}: ${counts.end}: ${counts.reason}`);
-  const records = recordsOf(K, program, memory, threads);
-  const failures = records.filter(r => r.failures).map(r => r.why);
+  const { failures, ...work } = workOf(recordsOf(K, program, memory, threads));
   if (counts.exit_code && !failures.length)
     throw new Error(`${program.name} ended with status ${counts.exit_code}: ${counts.console}`);
-  const begin = Math.min(...records.map(r => r.begin));
-  const end = Math.max(...records.map(r => r.end));
   const lines = counts.lines.slice(0, MOST_LINES);
   const names = namesOf(K, program, read, threads);
   const latency = percentiles(counts.latencies);
   return {
     threads,
     ...(seed !== null && { seed }),
-    ops: records.reduce((sum, r) => sum + r.ops, 0),
-    elapsed_ps: (end - begin) * 1000,
-    thread_ops: records.map(r => r.ops),
-    thread_ps: records.map(r => [(r.begin - begin) * 1000, (r.end - begin) * 1000]),
+    ...work,
     latency,
     transfers: transfersOf(job.machine.origins, counts),
     lines,
@@ -45,6 +39,19 @@ function pointOf(K, job, threads, seed, engine) {
     tables: tablesOf(K, program, memory),
     failures,
     absent: latency ? {} : { latency: 'the workload marks no operations' },
+  };
+}
+
+// What the threads report of themselves (uc_record).
+function workOf(records) {
+  const begin = Math.min(...records.map(r => r.begin));
+  const end = Math.max(...records.map(r => r.end));
+  return {
+    ops: records.reduce((sum, r) => sum + r.ops, 0),
+    elapsed_ps: (end - begin) * 1000,
+    thread_ops: records.map(r => r.ops),
+    thread_ps: records.map(r => [(r.begin - begin) * 1000, (r.end - begin) * 1000]),
+    failures: records.filter(r => r.failures).map(r => r.why),
   };
 }
 

@@ -27,36 +27,25 @@ function traceOf(K, job, threads, seed, engine, command) {
   const tables = traced(K, job, threads, seed, engine, { start: begun });
   const read = cached((a, n) => engine.read(a, n));
   const fields = fieldsOf(K, program, read, namesOf(K, program, read, threads));
-  const texts = textsOf();
-  const named = naming(program, fields);
-  for (const s of tables.states) s.cell = K.protocols[machine.protocol].cells[s.before][s.event];
-  for (const a of tables.accesses) {
-    a.object = named.part(a.address);
-    a.line = a.address - (a.address % LINE);
-  }
-  for (const row of [...tables.accesses, ...tables.harts]) row.source = named.source(row.pc);
+  const protocol = K.protocols[machine.protocol];
+  addNames(tables, protocol.cells, naming(program, fields));
   tables.transactions = tables.transactions.filter(x => x.close >= begun);
-  const cores = machine.core_stops.length;
-  const lines = linesOf(tables.messages);
   const used = usedOf(tables.accesses);
   const nameOf = line => (used.get(line) || []).slice(0, 3).join(', ') || fields.at(line);
-  const rows = name =>
-    tables[name]
-      .filter(row => name !== 'harts' || row.what !== 'marks')
-      .map(row => K.columns[name].map(column => cellOf(K, texts, begun, column, row[column])));
-  const rowsOfTables = Object.fromEntries(Object.keys(K.columns).map(name => [name, rows(name)]));
+  const texts = textsOf();
+  const rows = rowsOf(K, tables, texts, begun);
   return {
     title: `${program.name} on ${machine.name}`,
     about: aboutOf(job, threads, seed),
     command,
     protocol: machine.protocol,
-    states: K.protocols[machine.protocol].states,
+    states: protocol.states,
     until: untilOf(tables, begun) - begun,
     machine: drawing,
-    lines: lines.map(line => [
+    lines: linesOf(tables.messages).map(line => [
       line,
       nameOf(line),
-      machine.resolvers.map((_, n) => engine.stop(cores + n, line / LINE)),
+      slicesOf(machine, line, engine),
     ]),
     harts: machineHarts(job, threads).map((at, hart) => [hart, job.machine.cores[at]]),
     operations: operationsOf(K, tables.harts).map(([hart, from, to]) => [
@@ -66,12 +55,37 @@ function traceOf(K, job, threads, seed, engine, command) {
     ]),
     ways: waysOf(machine, tables.messages, begun, engine),
     columns: K.columns,
-    tables: rowsOfTables,
-    rows: K.protocols[machine.protocol].rows,
+    tables: rows,
+    rows: protocol.rows,
     texts: texts.list,
     sources: sourcesOf(program, texts.list),
   };
 }
+
+// What a state change, an access or an instruction is about, as texts.
+function addNames(tables, cells, named) {
+  for (const s of tables.states) s.cell = cells[s.before][s.event];
+  for (const a of tables.accesses) {
+    a.object = named.part(a.address);
+    a.line = a.address - (a.address % LINE);
+  }
+  for (const row of [...tables.accesses, ...tables.harts]) row.source = named.source(row.pc);
+}
+
+// The tables as lists in the order of K.columns, texts as indices.
+function rowsOf(K, tables, texts, start) {
+  const rows = (name, columns) =>
+    tables[name]
+      .filter(row => name !== 'harts' || row.what !== 'marks')
+      .map(row => columns.map(column => cellOf(K, texts, start, column, row[column])));
+  return Object.fromEntries(
+    Object.entries(K.columns).map(([name, columns]) => [name, rows(name, columns)]),
+  );
+}
+
+// The stop of each resolver's slice that the line belongs to.
+const slicesOf = (machine, line, engine) =>
+  machine.resolvers.map((_, n) => engine.stop(machine.core_stops.length + n, line / LINE));
 
 const machineHarts = (job, threads) => job.machine.harts[job.placement].slice(0, threads);
 

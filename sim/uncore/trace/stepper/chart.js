@@ -21,42 +21,38 @@ function chartTimes(line) {
   return rowsOf.get(line);
 }
 
-function showChart(line, t, go) {
-  const svg = document.getElementById('chart');
-  const width = Math.max(320, svg.clientWidth);
-  const height = Math.max(240, svg.clientHeight);
-  const all = of('messages', line);
+// The part of the chart that fits: its moments, and the messages and changes of state among them.
+function visiblePart(line, t, height) {
   const times = chartTimes(line);
   const room = Math.max(6, Math.floor((height - HEAD) / ROW - 0.6));
   const here = until(times, t, x => x);
   const first = Math.max(0, Math.min(here - Math.ceil(room * 0.65), times.length - room));
   const rows = times.slice(first, first + room);
-  const row = new Map(rows.map((x, i) => [x, i]));
   const [from, to] = [rows[0], rows[rows.length - 1]];
-  const visible = all.filter(
+  const visible = of('messages', line).filter(
     m => m.sent <= to && (m.arrived === NOT ? m.sent >= from : m.arrived >= from),
   );
   const changes = of('states', line).filter(
     s => s.before !== s.after && s.at >= from && s.at <= to,
   );
+  return { rows, visible, changes };
+}
+
+function showChart(line, t, go) {
+  const svg = document.getElementById('chart');
+  const width = Math.max(320, svg.clientWidth);
+  const height = Math.max(240, svg.clientHeight);
+  const { rows, visible, changes } = visiblePart(line, t, height);
   const agents = [
     ...new Set([...visible.flatMap(m => [m.sender, m.receiver]), ...changes.map(s => s.agent)]),
   ].sort((a, b_) => order(a) - order(b_));
   const column = (width - LEFT - 60) / Math.max(1, agents.length - 1);
   const x = agent => (agents.length === 1 ? width / 2 : LEFT + 28 + agents.indexOf(agent) * column);
-  const y = when => (when < from ? HEAD : when > to ? height : HEAD + (row.get(when) + 0.8) * ROW);
+  const row = new Map(rows.map((when, i) => [when, HEAD + (i + 0.8) * ROW]));
+  const y = when => (when < rows[0] ? HEAD : (row.get(when) ?? height));
   svg.replaceChildren();
   svg.setAttribute('viewBox', `0 0 ${width} ${height}`);
-  for (const agent of agents) {
-    make('line', { class: 'life', x1: x(agent), x2: x(agent), y1: HEAD - 4, y2: height }, svg);
-    const crowded = agents.length > 7;
-    make(
-      'text',
-      { class: 'life-name', x: x(agent), y: 16, style: crowded ? 'font-size:11px' : '' },
-      svg,
-      crowded ? agentName(agent).replace('core ', 'c') : agentName(agent),
-    );
-  }
+  drawLifeLines(svg, agents, x, height);
   for (const when of rows)
     make('text', { class: 'row-time', x: LEFT - 14, y: y(when) + 4 }, svg, time(when));
   for (const m of visible) drawArrow(svg, m, t, x, y, go);
@@ -66,6 +62,16 @@ function showChart(line, t, go) {
     const at =
       next < 0 ? height - 4 : next === 0 ? HEAD + 2 : (y(rows[next - 1]) + y(rows[next])) / 2;
     make('line', { class: 'cursor', x1: 0, x2: width, y1: at, y2: at }, svg);
+  }
+}
+
+function drawLifeLines(svg, agents, x, height) {
+  const crowded = agents.length > 7;
+  const style = crowded ? 'font-size:11px' : '';
+  for (const agent of agents) {
+    make('line', { class: 'life', x1: x(agent), x2: x(agent), y1: HEAD - 4, y2: height }, svg);
+    const name = crowded ? agentName(agent).replace('core ', 'c') : agentName(agent);
+    make('text', { class: 'life-name', x: x(agent), y: 16, style }, svg, name);
   }
 }
 
@@ -81,7 +87,7 @@ function timesOf(m) {
 }
 
 function drawArrow(svg, m, t, x, y, go) {
-  const kind = family_of(m);
+  const kind = familyOf(m);
   const x1 = x(m.sender);
   const x2 = x(m.receiver);
   const y1 = y(m.sent);

@@ -102,46 +102,35 @@ function drawMachine() {
   drawn.flying = make('g', { class: 'flying' }, svg);
 }
 
+// Heights within an agent's box, which is small unless the agent is a core.
+const IN_CORE = { tall: 1.26, name: -34, state: { y: 21 } };
+const IN_OTHERS = { tall: 0.64, name: -5, state: { y: 23, style: 'font-size:26px' } };
+
+function kindOf(agent) {
+  if (agent < CORES) return 'core';
+  return agent < CORES + D.machine.resolvers.length ? 'resolver' : 'memory';
+}
+
 function drawAgent(svg, stop, agent, i, many) {
   const [x, y] = D.machine.stops[stop];
+  const kind = kindOf(agent);
+  const { tall, name, state } = kind === 'core' ? IN_CORE : IN_OTHERS;
   const wide = Math.min(1.38, room(stop) / many - 0.04);
-  const kind =
-    agent < CORES ? 'core' : agent < CORES + D.machine.resolvers.length ? 'resolver' : 'memory';
-  const tall = kind === 'core' ? 1.26 : 0.64;
   const cx = across(x + (i - (many - 1) / 2) * (wide + 0.04));
-  const cy = y * UNIT;
   const w = across(wide);
   const h = tall * UNIT;
-  const g = make(
-    'g',
-    {
-      class: `agent ${kind}${kind === 'core' && !usedCores.has(agent) ? ' unused' : ''}`,
-      transform: `translate(${cx},${cy})`,
-    },
-    svg,
-  );
+  const base = `agent ${kind}${kind === 'core' && !usedCores.has(agent) ? ' unused' : ''}`;
+  const g = make('g', { class: base, transform: `translate(${cx},${y * UNIT})` }, svg);
   const box = make('rect', { x: -w / 2, y: -h / 2, width: w, height: h, rx: 8 }, g);
   make('title', {}, g, `${agentName(agent)}, at ${D.machine.names[stop]}`);
-  const name = kind === 'core' ? `core ${agent}` : agentName(agent);
-  const size = Math.min(27, (1.5 * w) / Math.max(4, name.length));
-  make(
-    'text',
-    { class: 'name', y: kind === 'core' ? -h / 2 + 29 : -5, style: `font-size:${size}px` },
-    g,
-    name,
-  );
-  const state = make(
-    'text',
-    {
-      class: 'state',
-      y: kind === 'core' ? 21 : 23,
-      style: kind === 'core' ? '' : 'font-size:26px',
-    },
-    g,
-  );
-  const value = make('text', { class: 'value', y: h / 2 - 7 }, g);
+  const size = Math.min(27, (1.5 * w) / Math.max(4, agentName(agent).length));
+  make('text', { class: 'name', y: name, style: `font-size:${size}px` }, g, agentName(agent));
+  const parts = {
+    state: make('text', { class: 'state', ...state }, g),
+    value: make('text', { class: 'value', y: h / 2 - 7 }, g),
+  };
   if (!drawn.agents.has(agent)) drawn.agents.set(agent, []);
-  drawn.agents.get(agent).push({ g, stop, box, state, value, base: g.getAttribute('class') });
+  drawn.agents.get(agent).push({ g, stop, box, base, ...parts });
 }
 
 function showMachine(line, t) {
@@ -192,7 +181,7 @@ function showFlying(line, t) {
     });
     const [px, py] = position(m, t);
     const [x, y] = [across(px), py * UNIT];
-    const kind = family_of(m);
+    const kind = familyOf(m);
     const g = make('g', { transform: `translate(${x},${y})` }, drawn.flying);
     make('path', { d: SHAPES[kind], class: kind }, g);
     const stacked = near.filter(

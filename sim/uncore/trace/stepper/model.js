@@ -157,7 +157,7 @@ const KINDS = {
   read: 'interrupt',
   value: 'interrupt',
 };
-const family_of = m => KINDS[m.kind] || 'request';
+const familyOf = m => KINDS[m.kind] || 'request';
 const shown = m =>
   m.kind === 'Data' && m.right ? `Data ${m.right}` : m.kind === 'write' ? 'IPI' : m.kind;
 
