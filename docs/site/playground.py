@@ -1,9 +1,9 @@
 """The playground's page, which needs no Python: machines resolved, workloads as memory and names.
 
-    shared() -> dict            what all jobs share: constants, protocols, the job they vary
-    of_machine(found) -> dict   its numbers, what follows from its tree, its drawing
-    workload("lock/ticket")     its segments, parameters, symbols, types, source lines
-    page(wasm) -> str           the whole page, which asks nobody for anything
+    shared() -> dict                constants, protocols and the job that all jobs vary
+    of_machine(machine) -> dict     its numbers, its derived figures, its drawing
+    workload("lock/ticket")         its segments, parameters, symbols, types, source lines
+    page(wasm) -> str               the whole page, which requests nothing
 
 The page's scripts (playground/) are the counterpart of uncore.job, .engine.native, .engine.outcome,
 .program.fields and .trace: a test holds the two together by hashes and whole documents.
@@ -28,8 +28,7 @@ from uncore.engine.native import job_spec, trace
 from uncore.job import Job
 from uncore.job.placement import place
 from uncore.job.schema import options
-from uncore.program import abi
-from uncore.program import locate as shelf
+from uncore.program import abi, locate
 from uncore.program.types import Array, Pointer, Struct, Type
 from uncore.protocol import tables
 from uncore.protocol.table_shapes import PROTOCOLS
@@ -43,8 +42,8 @@ from uncore.trace.stepper import data as stepper
 from uncore.trace.stepper.page import empty
 
 HERE = Path(__file__).parent / "playground"
-ENGINE = ("engine.js", "job.js", "names.js", "point.js", "trace.js", "run.js")
-PAGE = ("asked.js", "run.js", "ui.js")
+ENGINE = ("engine.js", "job.js", "names.js", "outcome.js", "trace.js", "run.js")
+PAGE = ("packed.js", "form.js", "figures.js", "playground.js")
 SHAPES = ("bus:8", "ring:16", "mesh:4x4", "mesh:8x8", "ccx:2x4", "ccx:4x8", "ccx:8x8")
 EXACT = 1 << 53  # larger numbers are texts in a page
 PLACEMENTS = ("compact", "scatter")
@@ -52,7 +51,7 @@ ALLOWED = "; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; worker-src blo
 
 
 def shared() -> dict[str, Any]:
-    job = Job(topology.load("bus:2"), shelf.find("lock/ticket"), (1,))
+    job = Job(topology.load("bus:2"), locate.find("lock/ticket"), (1,))
     document = job.document()
     for varying in ("machine", "program", "threads", "parameters"):
         del document[varying]
@@ -63,8 +62,8 @@ def shared() -> dict[str, Any]:
         "timebase": boot.TIMEBASE,
         "job": document,
         "options": {
-            name: {"flag": one.flag, "usual": one.default, "word": one.form.word}
-            for name, one in options(Job).items()
+            name: {"flag": option.flag, "usual": option.default, "word": option.form.word}
+            for name, option in options(Job).items()
         },
         "spec": exact(msgspec.to_builtins(dataclasses.replace(job_spec(job), segments=()))),
         "protocols": {name: protocol(name) for name in PROTOCOLS},
@@ -75,17 +74,17 @@ def shared() -> dict[str, Any]:
 
 
 def exact(value: Any) -> Any:
-    """With numbers that JavaScript would round as texts."""
+    """The value with texts for the numbers that JavaScript would round."""
     if isinstance(value, dict):
-        return {key: exact(one) for key, one in value.items()}
+        return {key: exact(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [exact(one) for one in value]
+        return [exact(item) for item in value]
     return str(value) if type(value) is int and value >= EXACT else value
 
 
 def protocol(name: str) -> dict[str, Any]:
-    found = tables.of(name, ())
-    client, resolver = found.client, found.resolver
+    protocol_tables = tables.of(name, ())
+    client, resolver = protocol_tables.client, protocol_tables.resolver
     cells = {
         row: {column: client[row, column].text for column in client.columns} for row in client.rows
     }
@@ -93,42 +92,49 @@ def protocol(name: str) -> dict[str, Any]:
         row: {column: resolver[row, column].text for column in resolver.columns}
         for row in resolver.rows
     }
-    return {"packed": tables.pack(found), "cells": cells, "rows": rows, "words": trace.words(found)}
+    return {
+        "packed": tables.pack(protocol_tables),
+        "states": stepper.states(protocol_tables),
+        "cells": cells,
+        "rows": rows,
+        "words": trace.words(protocol_tables),
+    }
 
 
-def of_machine(found: Machine) -> dict[str, Any]:
-    whole = dataclasses.replace(found, numbers=())
-    firsts = [found.harts_of(core)[0] for core in range(found.cores)]
+def of_machine(machine: Machine) -> dict[str, Any]:
+    whole = dataclasses.replace(machine, numbers=())
+    firsts = [machine.harts_of(core)[0] for core in range(machine.cores)]
     return {
         "resolved": exact(msgspec.to_builtins(whole)),
-        "harts": {policy: place(found, policy) for policy in PLACEMENTS},
-        "cores": found.hart_cores,
-        "near": nearest_memories(found, firsts),
-        "channels": outcome.channels(found),
-        "origins": outcome.origins(found),
-        "drawing": stepper.drawing(found),
+        "harts": {policy: place(machine, policy) for policy in PLACEMENTS},
+        "cores": machine.hart_cores,
+        "near": nearest_memories(machine, firsts),
+        "channels": outcome.channels(machine),
+        "origins": outcome.origins(machine),
+        "drawing": stepper.drawing(machine),
     }
 
 
 def workload(name: str) -> dict[str, Any]:
-    found = shelf.find(name)
+    program = locate.find(name)
     kinds = _Types()
+    named = dict.fromkeys(line for _, line in program.line_table if line)
     return {
-        "name": found.name,
-        "summary": found.summary,
-        "sha256": found.sha256,
-        "entry": found.entry,
-        "boot": found.symbol("uc_boot").address,
+        "name": program.name,
+        "summary": program.summary,
+        "sha256": program.sha256,
+        "entry": program.entry,
+        "boot": program.symbol("uc_boot").address,
         "segments": [
-            [s.address, base64.b64encode(s.data).decode()] for s in found.segments if s.data
+            [s.address, base64.b64encode(s.data).decode()] for s in program.segments if s.data
         ],
-        "params": [{**dataclasses.asdict(p), "default": p.show(p.default)} for p in found.params],
-        "tables": [{"name": t.name, "address": t.address} for t in found.tables],
-        "symbols": [[s.name, s.address, s.size] for s in found.symbols],
-        "variables": [[address, text, kinds.of(kind)] for address, text, kind in found.variables],
+        "params": [{**dataclasses.asdict(p), "default": p.show(p.default)} for p in program.params],
+        "tables": [{"name": t.name, "address": t.address} for t in program.tables],
+        "symbols": [[s.name, s.address, s.size] for s in program.symbols],
+        "variables": [[address, text, kinds.of(kind)] for address, text, kind in program.variables],
         "types": kinds.rows(),
-        "lines": found.line_table,
-        "sources": stepper.sources(found, dict.fromkeys(at for _, at in found.line_table if at)),
+        "lines": program.line_table,
+        "sources": stepper.sources(program, named),
     }
 
 
@@ -136,19 +142,19 @@ class _Types:
     """Types by number; those that are equal say which is the first of them."""
 
     def __init__(self) -> None:
-        self.found: list[Type] = []
+        self.types: list[Type] = []
         self.number: dict[int, int] = {}
 
     def of(self, kind: Type) -> int:
         if id(kind) not in self.number:
-            self.number[id(kind)] = len(self.found)
-            self.found.append(kind)
+            self.number[id(kind)] = len(self.types)
+            self.types.append(kind)
         return self.number[id(kind)]
 
     def rows(self) -> list[dict[str, Any]]:
         first: dict[Type, int] = {}
         rows = []
-        for number, kind in enumerate(self.found):  # grows as members are met
+        for number, kind in enumerate(self.types):  # grows as members are met
             rows.append(self._row(kind) | {"same": first.setdefault(kind, number)})
         return rows
 
@@ -164,18 +170,21 @@ class _Types:
 
 
 def packed(value: Any) -> str:
-    """For a page: JSON, compressed, in letters."""
+    """JSON, compressed, in letters."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
     return base64.b64encode(gzip.compress(text, 9, mtime=0)).decode()
 
 
 def numbers() -> dict[str, list[list[Any]]]:
-    """Of each part the times that a page lets change: name, what it is, least and most ps."""
-    found = {}
-    for part in (Core, Resolver, Link, Memory, Interrupt):
-        times = [one for one in fields(part) if form_of(one.type) is Form.DURATION]
-        found[part.__name__] = [[one.name, one.about, *limits(one.type)] for one in times]
-    return found
+    """The times of each part that a page lets change: name, meaning, least and most ps."""
+    return {
+        part.__name__: [
+            [field.name, field.about, *limits(field.type)]
+            for field in fields(part)
+            if form_of(field.type) is Form.DURATION
+        ]
+        for part in (Core, Resolver, Link, Memory, Interrupt)
+    }
 
 
 def machines() -> list[str]:
@@ -183,15 +192,15 @@ def machines() -> list[str]:
 
 
 def page(wasm: bytes) -> str:
-    known = {name: of_machine(topology.load(name)) for name in machines()}
+    resolved = {name: of_machine(topology.load(name)) for name in machines()}
     data = {
         "shared": shared(),
         "numbers": numbers(),
         "machines": {
-            name: [one["resolved"]["name"], packed(one), len(one["harts"]["compact"])]
-            for name, one in known.items()
+            name: [data_of["resolved"]["name"], packed(data_of), len(data_of["harts"]["compact"])]
+            for name, data_of in resolved.items()
         },
-        "workloads": {name: packed(workload(name)) for name in shelf.catalogue()},
+        "workloads": {name: packed(workload(name)) for name in locate.catalogue()},
         "stepper": empty(),
         "wasm": base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode(),
     }

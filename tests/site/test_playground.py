@@ -1,4 +1,4 @@
-"""What runs in a page is what runs here: the same hashes, the same stepper."""
+"""The playground gives the hashes and the steppers that Python gives."""
 
 import dataclasses
 import gzip
@@ -52,18 +52,18 @@ def test_page_gives_the_hash_of_an_edited_machine():
     shipped = job.machine
     links = tuple(dataclasses.replace(link, data=link.data * 2) for link in shipped.links)
     edited = dataclasses.replace(job, machine=dataclasses.replace(shipped, links=links))
-    hashes = [execute([one])[0].result_hash for one in (job, edited)]
+    hashes = [execute([variant])[0].result_hash for variant in (job, edited)]
     assert wasm.answer(edited)["hash"] == hashes[1] != hashes[0]
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["bus", "complexes", "kinds of cores", "interrupts"])
-def test_stepper_in_a_page_knows_what_that_of_watch_knows(name):
+def test_stepper_in_a_page_has_the_data_of_watch(name):
     machine, workload, threads, parameters = JOBS[name]
     job = made(machine, workload, (min(8, threads[-1]),), parameters, seeds=(1,))
-    said = json.loads(json.dumps(document(record(job, Window(around="measured")), "")))
-    found = wasm.answer(job, (job.threads[0], 1))["trace"]
-    assert {key for key in said if said[key] != found[key]} == set()
+    expected = json.loads(json.dumps(document(record(job, Window(around="measured")), "")))
+    trace = wasm.answer(job, (job.threads[0], 1))["trace"]
+    assert {key for key in expected if expected[key] != trace[key]} == set()
 
 
 @pytest.mark.long
@@ -71,20 +71,20 @@ def test_ticket_lock_on_four_complexes_takes_less_than_ten_seconds():
     job = made("ccx:4x8", "lock/ticket", (1, 2, 4, 8, 16, 32), {}, seeds=(1,))
     begun = time.process_time()
     execute([job])
-    native, found = time.process_time() - begun, wasm.answer(job)["seconds"]
-    print(f"native {native:.2f} s, in a page {found:.2f} s, ratio {found / native:.1f}")
-    assert found < 10
+    native, in_page = time.process_time() - begun, wasm.answer(job)["seconds"]
+    print(f"native {native:.2f} s, in a page {in_page:.2f} s, ratio {in_page / native:.1f}")
+    assert in_page < 10
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    place = tmp_path_factory.mktemp("playground") / "playground.html"
-    place.write_text(playground.page(wasm.built().read_bytes()))
-    return place
+    path = tmp_path_factory.mktemp("playground") / "playground.html"
+    path.write_text(playground.page(wasm.built().read_bytes()))
+    return path
 
 
 def finished(shown):
-    shown.wait_for_selector('#asked[aria-busy="false"]', timeout=60_000)
+    shown.wait_for_selector('#job[aria-busy="false"]', timeout=60_000)
 
 
 @pytest.mark.long
@@ -121,7 +121,7 @@ def test_page_runs_edits_and_steps_by_keyboard_alone(page, dark):
 
 
 @pytest.mark.long
-def test_page_says_what_is_wrong_with_what_is_asked(page):
+def test_page_reports_a_thread_count_above_the_room(page):
     with opened(page) as shown:
         shown.wait_for_selector("html[data-ready]")
         shown.fill("#threads", "64")

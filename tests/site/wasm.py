@@ -1,6 +1,6 @@
 """The engine as WebAssembly, for tests: built once, and asked by the playground's own scripts.
 
-answer(job, watch=(threads, seed))     what node.js says of the job: points, hash, trace, seconds
+answer(job, watch=(threads, seed))     the answer of node.js: points, hash, trace, seconds
 """
 
 import json
@@ -31,16 +31,16 @@ def answer(job, watch=None):
         pytest.skip("no Node.js here: apt-get install nodejs")
     resolved = playground.of_machine(job.machine)
     parameters = [[n, job.program.parameter(n).parse(text), text] for n, text in job.parameters]
-    asked = {"threads": job.threads, "placement": job.placement, "seeds": job.seeds}
+    options = {"threads": job.threads, "placement": job.placement, "seeds": job.seeds}
     question = {
         "shared": playground.shared(),
         "machine": resolved,
         "workload": playground.workload(job.program.name),
-        "asked": asked | {"parameters": parameters},
+        "job": options | {"parameters": parameters},
         "watch": watch,
     }
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "asked.json"
+        file = Path(folder) / "question.json"
         file.write_text(json.dumps(question))
         command = ["node", playground.HERE / "node.js", built(), file]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -35,7 +35,7 @@ def run(name: str, command: Sequence[str]) -> bool:
 
 
 def style() -> list[bool]:
-    """Format, lint, types and import contracts of Python; format of C++."""
+    """Format and lint of Python and of pages, types and import contracts; format of C++."""
     python = [
         "sim",
         "tests",
@@ -55,6 +55,7 @@ def style() -> list[bool]:
     return [
         run("ruff format", [*TOOL, "ruff", "format", "--check", "--quiet", *python]),
         run("ruff check", [*TOOL, "ruff", "check", "--quiet", *python]),
+        run("javascript", [beside("biome"), "check", "--error-on-warnings"]),
         run("types", [*TOOL, "mypy"]),
         run("imports", [beside("lint-imports"), "--no-cache", "--no-logo"]),
         run("clang-format", [beside("clang-format"), "--dry-run", "--Werror", *native]),

@@ -1,10 +1,10 @@
-"""The stepper says what the run did: its states and messages are those of the transaction log, and
-the page is driven as a reader drives it, in a browser."""
+"""The stepper's states and messages are those of the transaction log; a browser drives the page."""
 
 import random
 from pathlib import Path
 
 import pytest
+from tests.differential.jobs import SUPPORT
 from tests.trace.browser import faults, opened
 from tests.trace.test_trace import job
 
@@ -239,3 +239,45 @@ def test_log_says_it_in_words(page):
 def test_page_has_no_serious_fault(page, dark):
     with opened(page, "#t=2500000", dark=dark) as shown:
         assert faults(shown) == []
+
+
+@pytest.fixture(scope="module")
+def page_of_own_protocol(tmp_path_factory) -> Path:
+    """VI, whose states the shipped protocols lack; one cache has the line or none."""
+    path = tmp_path_factory.mktemp("stepper") / "vi.html"
+    overrides = {"protocol": str(SUPPORT / "protocols/vi")}
+    path.write_text(page_of(record(job(ops=3, with_=overrides), Window(around="measured")), ""))
+    return path
+
+
+FILLS = """boxes => boxes.map(box =>
+  [box.parentNode.querySelector('.state')?.textContent, getComputedStyle(box).fill])"""
+
+
+def test_states_of_own_protocol_are_coloured_by_role(page_of_own_protocol):
+    fills = {}
+    with opened(page_of_own_protocol) as shown:
+        for _ in range(60):
+            shown.keyboard.press("ArrowRight")
+            for state, fill in shown.locator(".agent.core rect").evaluate_all(FILLS):
+                fills.setdefault(state, set()).add(fill)
+        assert {"V", "IV", ""} <= fills.keys()
+        assert all(len(colours) == 1 for colours in fills.values())
+        assert fills["V"] != fills[""] == fills["IV"]
+        swatch = shown.locator("#legend span", has_text="V may write").locator("rect")
+        assert {fill for _, fill in swatch.evaluate_all(FILLS)} == fills["V"]
+
+
+@pytest.mark.parametrize("protocol", ["mesif", "moesi"])
+def test_legend_lists_states_that_occur(tmp_path, protocol):
+    made = job(ops=3, with_={"protocol": protocol})
+    (tmp_path / "w.html").write_text(page_of(record(made, Window(around="measured")), ""))
+    with opened(tmp_path / "w.html") as shown:
+        occur = shown.evaluate(
+            "(({ tables, columns }) => [...new Set(tables.states.map("
+            "row => row[columns.states.indexOf('after')]))])(stepper.data)"
+        )
+        legend = " ".join(shown.locator("#legend span").all_text_contents())
+        copies = {"M", "E", "O", "F", "S", "SM", "OM", "MI"}
+        for state in copies:
+            assert (f" {state}," in f"{legend}," or f" {state} " in legend) == (state in occur)

@@ -4,8 +4,11 @@
 //   engine.start(machine, job); while (engine.step()) ...; engine.outcome()
 //   engine.read(address, size)      memory after the run, as bytes
 //   engine.trace()                  what the job's probe `trace` saw
-//   engine.stop(agent, line), engine.link(stop, target)      where an agent is met; a route's next link
-const EVENTS = 200000, SPAN = 1e8; // between two looks at how far it is: events, ps
+//   engine.stop(agent, line)        the stop at which the agent serves the line
+//   engine.link(stop, target)       the next link of the route
+// Between two reports of progress.
+const EVENTS = 200000;
+const SPAN = 1e8; // ps
 
 class Engine {
   static async of(bytes) {
@@ -17,26 +20,41 @@ class Engine {
   }
   constructor(exports) {
     this.wasm = exports;
-    this.shapes = this.said(exports.uncore_shapes());
+    this.shapes = this.answerAt(exports.uncore_shapes());
   }
-  said(at) {
+  answerAt(at) {
     const memory = new Uint8Array(this.wasm.memory.buffer);
     return JSON.parse(new TextDecoder().decode(memory.subarray(at, memory.indexOf(0, at))));
   }
   start(machine, job) {
-    [[machine, this.shapes.machine], [job, this.shapes.job]].forEach(([value, shape], which) => {
+    [
+      [machine, this.shapes.machine],
+      [job, this.shapes.job],
+    ].forEach(([value, shape], which) => {
       const words = wordsOf(value, shape, []);
       const at = this.wasm.uncore_room(which, words.length);
       new BigUint64Array(this.wasm.memory.buffer, at, words.length).set(words);
     });
     this.wasm.uncore_start();
   }
-  step() { return this.wasm.uncore_step(EVENTS, SPAN) !== 0; }
-  operations() { return this.wasm.uncore_operations(); }
-  outcome() { return this.said(this.wasm.uncore_outcome()); }
-  trace() { return this.said(this.wasm.uncore_trace()); }
-  stop(agent, line) { return this.wasm.uncore_stop(agent, line); }
-  link(stop, target) { return this.wasm.uncore_link(stop, target); }
+  step() {
+    return this.wasm.uncore_step(EVENTS, SPAN) !== 0;
+  }
+  operations() {
+    return this.wasm.uncore_operations();
+  }
+  outcome() {
+    return this.answerAt(this.wasm.uncore_outcome());
+  }
+  trace() {
+    return this.answerAt(this.wasm.uncore_trace());
+  }
+  stop(agent, line) {
+    return this.wasm.uncore_stop(agent, line);
+  }
+  link(stop, target) {
+    return this.wasm.uncore_link(stop, target);
+  }
   read(address, size) {
     const at = this.wasm.uncore_memory(address, size);
     return new Uint8Array(this.wasm.memory.buffer, at, size).slice();
@@ -50,13 +68,13 @@ function wordsOf(value, shape, words, name = 'spec') {
   else if (shape === 'bytes') packBytes(value, words);
   else if (Array.isArray(shape)) {
     words.push(BigInt(value.length));
-    for (const one of value) wordsOf(one, shape[0], words, name);
+    for (const item of value) wordsOf(item, shape[0], words, name);
   } else if (Array.isArray(shape.words)) words.push(BigInt(position(shape.words, value, name)));
   else for (const key in shape) wordsOf(value[key], shape[key], words, key);
   return words;
 }
-function position(known, word, name) {
-  const at = known.indexOf(word);
+function position(words, word, name) {
+  const at = words.indexOf(word);
   if (at < 0) throw new Error(`${name}: ${word}: no such word`);
   return at;
 }

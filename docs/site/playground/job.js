@@ -1,19 +1,19 @@
-// A job, as uncore.job and uncore.engine.native say it: what is asked, as the document whose hash a
-// result has, and as what the engine is told. `K` is what all jobs share (playground.py).
+// A job as its document, which a result's hash covers, and as the specification for the engine, as
+// uncore.job and uncore.engine.native make them. `K` is what all jobs share (playground.py).
 //
-//   asked = { machine, program, threads, parameters: [[name, number, text]], seeds, placement, ... }
-//           ...: whatever else the page asks for of K.options, by the names of Job's fields
+//   job = { machine, program, threads, parameters: [[name, number, text]], seeds, placement, ... }
+//     ...: other options of K.options that the page sets, by the names of Job's fields
 const word = number => {
   const bytes = new Uint8Array(8);
   new DataView(bytes.buffer).setBigUint64(0, BigInt.asUintN(64, BigInt(number)), true);
   return bytes;
 };
 const joined = parts => Uint8Array.from(parts.flatMap(part => [...part]));
-const symbol = (program, name) => program.symbols.find(([of]) => of === name)[1];
+const symbol = (program, name) => program.symbols.find(([label]) => label === name)[1];
 
 // uncore.Job.document
-function documentOf(K, asked) {
-  const machine = structuredClone(asked.machine.resolved);
+function documentOf(K, job) {
+  const machine = structuredClone(job.machine.resolved);
   if (!machine.tables.length) delete machine.tables;
   const costs = [machine.core, ...machine.kinds.map(kind => kind.core)];
   if (costs.every(core => core.order === 'tso')) {
@@ -22,10 +22,14 @@ function documentOf(K, asked) {
     delete machine.chance.store;
   }
   delete machine.os;
-  const parameters = asked.parameters.map(([name, , text]) => [name, text]).sort();
-  const program = { name: asked.program.name, sha256: asked.program.sha256 };
-  const { threads, seeds } = asked;
-  const chosen = Object.fromEntries(Object.keys(K.job).filter(name => name in asked).map(name => [name, asked[name]]));
+  const parameters = job.parameters.map(([name, , text]) => [name, text]).sort();
+  const program = { name: job.program.name, sha256: job.program.sha256 };
+  const { threads, seeds } = job;
+  const chosen = Object.fromEntries(
+    Object.keys(K.job)
+      .filter(name => name in job)
+      .map(name => [name, job[name]]),
+  );
   const document = { ...K.job, ...chosen, machine, program, threads, parameters };
   if (seeds.length) document.seeds = seeds;
   else delete machine.chance;
@@ -44,14 +48,17 @@ function machineSpec({ resolved, cores }) {
 }
 
 // uncore.engine.native.job_spec
-function jobSpec(K, asked, threads, seed, trace) {
-  const { machine, program } = asked, resolved = machine.resolved;
-  const [text] = program.segments.filter(s => s[0] <= program.entry && program.entry < s[0] + s[1].length);
+function jobSpec(K, job, threads, seed, trace) {
+  const { machine, program } = job;
+  const resolved = machine.resolved;
+  const [text] = program.segments.filter(
+    s => s[0] <= program.entry && program.entry < s[0] + s[1].length,
+  );
   return {
     ...K.spec,
     protocol: K.protocols[resolved.protocol].packed,
-    placement: machine.harts[asked.placement].slice(0, threads),
-    segments: memoryOf(K, asked, threads),
+    placement: machine.harts[job.placement].slice(0, threads),
+    segments: memoryOf(K, job, threads),
     entry: program.entry,
     text_begin: text[0],
     text_size: text[1].length,
@@ -63,19 +70,29 @@ function jobSpec(K, asked, threads, seed, trace) {
 }
 
 // Program.patched: the ELF's segments, then what differs.
-function memoryOf(K, asked, threads) {
-  const { machine, program } = asked, { resolved } = machine, [memory] = resolved.memories;
-  const boot = { harts: threads, nodes: resolved.memories.length, node_size: memory.size,
-    timebase_hz: K.timebase, clock: K.constants.UC_CLOCK_TIME, report: 0,
-    multicast: Number(resolved.interrupt.multicast) };
+function memoryOf(K, job, threads) {
+  const { machine, program } = job;
+  const { resolved } = machine;
+  const [memory] = resolved.memories;
+  const boot = {
+    harts: threads,
+    nodes: resolved.memories.length,
+    node_size: memory.size,
+    timebase_hz: K.timebase,
+    clock: K.constants.UC_CLOCK_TIME,
+    report: 0,
+    multicast: Number(resolved.interrupt.multicast),
+  };
   const record = symbol(program, 'uc_record');
   const node = K.fields.uc_record.indexOf('node') * 8;
   const magic = new TextEncoder().encode(K.magic);
-  const image = [...program.segments,
-    [program.boot, joined([magic, ...K.fields.uc_boot.slice(1).map(name => word(boot[name]))])]];
-  machine.harts[asked.placement].slice(0, threads).forEach((hart, n) =>
-    image.push([record + n * K.constants.UC_BLOCK + node, word(machine.near[machine.cores[hart]])]));
-  for (const [name, number] of asked.parameters)
+  const image = [
+    ...program.segments,
+    [program.boot, joined([magic, ...K.fields.uc_boot.slice(1).map(name => word(boot[name]))])],
+  ];
+  for (const [n, hart] of machine.harts[job.placement].slice(0, threads).entries())
+    image.push([record + n * K.constants.UC_BLOCK + node, word(machine.near[machine.cores[hart]])]);
+  for (const [name, number] of job.parameters)
     image.push([program.params.find(p => p.name === name).address, word(number)]);
   return image.map(([address, data]) => ({ address, data }));
 }

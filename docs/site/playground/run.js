@@ -1,12 +1,12 @@
 // Runs: a job's points in their order, each one run of the engine.
 //
-//   for (const [threads, seed] of each(asked)) runPoint(K, asked, threads, seed, engine)
+//   for (const [threads, seed] of each(job)) runPoint(K, job, threads, seed, engine)
 function* each({ threads, seeds }) {
   for (const many of threads) for (const seed of seeds.length ? seeds : [null]) yield [many, seed];
 }
 
-function runPoint(K, asked, threads, seed, engine, heard = () => {}) {
-  engine.start(machineSpec(asked.machine), jobSpec(K, asked, threads, seed));
+function runPoint(K, job, threads, seed, engine, heard = () => {}) {
+  engine.start(machineSpec(job.machine), jobSpec(K, job, threads, seed));
   while (engine.step()) heard(engine.operations());
-  return pointOf(K, asked, threads, seed, engine);
+  return pointOf(K, job, threads, seed, engine);
 }

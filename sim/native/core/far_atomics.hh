@@ -12,6 +12,7 @@
 namespace uncore {
 
 class Core;
+struct Line;
 
 class FarAtomics {
  public:

@@ -1,8 +1,7 @@
-"""A page that is one file and asks nobody for anything: what reports, steppers, lessons and the
-playground share.
+"""Pages that are one file and request nothing: reports, steppers, lessons, the playground.
 
     page(title, body, style="", script="", allowed="") -> str
-    filled("<b>@NAME@</b>", NAME="x") -> str      what is not named stays a place
+    filled("<b>@NAME@</b>", NAME="x") -> str      other marks stay
     drawn(svg, label) -> str                      a picture by plot.py, in the page's own colours
 
 The page's policy forbids every request, so that a mistake here is an error there and no leak.
@@ -21,21 +20,20 @@ SCRIPTS = "; script-src 'unsafe-inline'"  # of the page itself
 
 
 def page(title: str, body: str, style: str = "", script: str = "", allowed: str = "") -> str:
-    """With a script, which finds a button `theme`; `allowed` adds to what the policy allows."""
+    """A page of `body`; its script finds a button `theme`; `allowed` extends the policy."""
     if script:
         script = f"<script>\n'use strict';\n(() => {{\n{_text('theme.js')}{script}}})();\n</script>"
     return filled(
         _text("standalone.html"),
         ALLOWED=(allowed or SCRIPTS) if script else allowed,
         TITLE=title,
-        COMMON=_text("standalone.css"),
-        STYLE=style,
+        STYLE=f"<style>\n{_text('standalone.css')}{style}</style>",
         BODY=body + script,
     )
 
 
-def filled(text: str, **places: str) -> str:
-    return re.sub("@([A-Z]+)@", lambda match: places.get(match[1], match[0]), text)
+def filled(text: str, **values: str) -> str:
+    return re.sub("@([A-Z]+)@", lambda match: values.get(match[1], match[0]), text)
 
 
 def data(value: Any) -> str:

@@ -14,8 +14,8 @@ import simpy
 from uncore.engine.reference import client, contended
 from uncore.engine.reference.cache import Cache, Line, may_go
 from uncore.engine.reference.message import PROBES, Message, ProtocolError
-from uncore.engine.reference.protocol import request_of
 from uncore.engine.reference.time import Bell
+from uncore.protocol.states import request_of
 
 if TYPE_CHECKING:
     from uncore.engine.reference.core import Core

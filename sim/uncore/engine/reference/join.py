@@ -17,7 +17,7 @@ from uncore.engine.reference import client
 from uncore.engine.reference.children import Waits, answers, ask, owner_answered
 from uncore.engine.reference.entry import Data, Entry, Transaction
 from uncore.engine.reference.message import NOBODY, Message, ProtocolError
-from uncore.engine.reference.protocol import request_of
+from uncore.protocol.states import request_of
 
 if TYPE_CHECKING:
     from uncore.protocol.table_shapes import Cell

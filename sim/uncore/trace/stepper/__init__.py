@@ -2,9 +2,9 @@
 
 write(path, trace, command)      `command`: the words that give the page again
 
-`data` says what the page knows, page.py puts it and the parts beside (HTML, style, script) into one
-file; the scripts are plain JavaScript, each a thing: model.js (what is when), words.js (in words),
-machine.js, chart.js, lists.js (drawn), main.js (stepping).
+data.py makes the page's data, page.py puts them, the HTML, the style and the scripts into one file.
+The scripts are plain JavaScript and share their names: model.js (the state at a moment),
+sentences.js (events in words), machine.js, chart.js and lists.js (drawings), main.js (stepping).
 """
 
 from uncore.trace.stepper.page import write

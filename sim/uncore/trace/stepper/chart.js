@@ -1,64 +1,162 @@
 // The message-sequence chart: a life line for each agent, an arrow for each message, a row for each
 // moment; as many as there is room for, two thirds of them up to the present one.
-const ROW = 27, HEAD = 26, LEFT = 70;
+const ROW = 27;
+const HEAD = 26;
+const LEFT = 70;
 const rowsOf = new Map();
 function chartTimes(line) {
   if (!rowsOf.has(line)) {
-    const found = of('messages', line).flatMap(m => [m.sent, m.arrived]).concat(of('states', line).filter(s => s.before !== s.after).map(s => s.at));
-    rowsOf.set(line, [...new Set(found)].filter(t => t >= 0).sort((a, b_) => a - b_));
+    const times = of('messages', line)
+      .flatMap(m => [m.sent, m.arrived])
+      .concat(
+        of('states', line)
+          .filter(s => s.before !== s.after)
+          .map(s => s.at),
+      );
+    rowsOf.set(
+      line,
+      [...new Set(times)].filter(t => t >= 0).sort((a, b_) => a - b_),
+    );
   }
   return rowsOf.get(line);
 }
 
+// The part of the chart that fits: its moments, and the messages and changes of state among them.
+function visiblePart(line, t, height) {
+  const times = chartTimes(line);
+  const room = Math.max(6, Math.floor((height - HEAD) / ROW - 0.6));
+  const here = until(times, t, x => x);
+  const first = Math.max(0, Math.min(here - Math.ceil(room * 0.65), times.length - room));
+  const rows = times.slice(first, first + room);
+  const [from, to] = [rows[0], rows[rows.length - 1]];
+  const visible = of('messages', line).filter(
+    m => m.sent <= to && (m.arrived === NOT ? m.sent >= from : m.arrived >= from),
+  );
+  const changes = of('states', line).filter(
+    s => s.before !== s.after && s.at >= from && s.at <= to,
+  );
+  return { rows, visible, changes };
+}
+
 function showChart(line, t, go) {
   const svg = document.getElementById('chart');
-  const width = Math.max(320, svg.clientWidth), height = Math.max(240, svg.clientHeight);
-  const all = of('messages', line), times = chartTimes(line), room = Math.max(6, Math.floor((height - HEAD) / ROW - 0.6));
-  const here = until(times, t, x => x), first = Math.max(0, Math.min(here - Math.ceil(room * 0.65), times.length - room));
-  const rows = times.slice(first, first + room), row = new Map(rows.map((x, i) => [x, i]));
-  const [from, to] = [rows[0], rows[rows.length - 1]];
-  const visible = all.filter(m => m.sent <= to && (m.arrived === NOT ? m.sent >= from : m.arrived >= from));
-  const changes = of('states', line).filter(s => s.before !== s.after && s.at >= from && s.at <= to);
-  const agents = [...new Set([...visible.flatMap(m => [m.sender, m.receiver]), ...changes.map(s => s.agent)])].sort((a, b_) => order(a) - order(b_));
+  const width = Math.max(320, svg.clientWidth);
+  const height = Math.max(240, svg.clientHeight);
+  const { rows, visible, changes } = visiblePart(line, t, height);
+  const agents = [
+    ...new Set([...visible.flatMap(m => [m.sender, m.receiver]), ...changes.map(s => s.agent)]),
+  ].sort((a, b_) => order(a) - order(b_));
   const column = (width - LEFT - 60) / Math.max(1, agents.length - 1);
-  const x = agent => agents.length === 1 ? width / 2 : LEFT + 28 + agents.indexOf(agent) * column;
-  const y = when => when < from ? HEAD : when > to ? height : HEAD + (row.get(when) + 0.8) * ROW;
+  const x = agent => (agents.length === 1 ? width / 2 : LEFT + 28 + agents.indexOf(agent) * column);
+  const row = new Map(rows.map((when, i) => [when, HEAD + (i + 0.8) * ROW]));
+  const y = when => (when < rows[0] ? HEAD : (row.get(when) ?? height));
   svg.replaceChildren();
   svg.setAttribute('viewBox', `0 0 ${width} ${height}`);
-  for (const agent of agents) {
-    make('line', { class: 'life', x1: x(agent), x2: x(agent), y1: HEAD - 4, y2: height }, svg);
-    const crowded = agents.length > 7;
-    make('text', { class: 'life-name', x: x(agent), y: 16, style: crowded ? 'font-size:11px' : '' }, svg, crowded ? agentName(agent).replace('core ', 'c') : agentName(agent));
-  }
-  rows.forEach(when => make('text', { class: 'row-time', x: LEFT - 14, y: y(when) + 4 }, svg, time(when)));
+  drawLifeLines(svg, agents, x, height);
+  for (const when of rows)
+    make('text', { class: 'row-time', x: LEFT - 14, y: y(when) + 4 }, svg, time(when));
   for (const m of visible) drawArrow(svg, m, t, x, y, go);
   for (const s of changes) drawBadge(svg, s, t, x, y);
   if (rows.length) {
-    const next = rows.findIndex(when => when > t), at = next < 0 ? height - 4 : next === 0 ? HEAD + 2 : (y(rows[next - 1]) + y(rows[next])) / 2;
+    const next = rows.findIndex(when => when > t);
+    const at =
+      next < 0 ? height - 4 : next === 0 ? HEAD + 2 : (y(rows[next - 1]) + y(rows[next])) / 2;
     make('line', { class: 'cursor', x1: 0, x2: width, y1: at, y2: at }, svg);
+  }
+}
+
+function drawLifeLines(svg, agents, x, height) {
+  const crowded = agents.length > 7;
+  const style = crowded ? 'font-size:11px' : '';
+  for (const agent of agents) {
+    make('line', { class: 'life', x1: x(agent), x2: x(agent), y1: HEAD - 4, y2: height }, svg);
+    const name = crowded ? agentName(agent).replace('core ', 'c') : agentName(agent);
+    make('text', { class: 'life-name', x: x(agent), y: 16, style }, svg, name);
   }
 }
 
 // Resolvers and memories stand between the cores that ask and those that own: in the middle.
 const middle = CORES / 2 - 0.5;
-const order = agent => agent < CORES ? agent : middle + (agent - CORES + 1) / 1000;
+const order = agent => (agent < CORES ? agent : middle + (agent - CORES + 1) / 1000);
+
+function timesOf(m) {
+  const arrived = m.arrived === NOT ? '-' : time(m.arrived);
+  const waited = m.waited ? `, waited ${time(m.waited)}` : '';
+  const sender = `${agentName(m.sender)} ${time(m.sent)}`;
+  return `${shown(m)}: ${sender}, ${agentName(m.receiver)} ${arrived}${waited}`;
+}
 
 function drawArrow(svg, m, t, x, y, go) {
-  const kind = family_of(m), x1 = x(m.sender), x2 = x(m.receiver), y1 = y(m.sent), y2 = m.arrived === NOT ? y1 + ROW : y(m.arrived);
+  const kind = familyOf(m);
+  const x1 = x(m.sender);
+  const x2 = x(m.receiver);
+  const y1 = y(m.sent);
+  const y2 = m.arrived === NOT ? y1 + ROW : y(m.arrived);
   const when = m.sent > t ? ' later' : m.arrived === NOT || t < m.arrived ? ' flying' : '';
   const g = make('g', { class: `arrow ${kind}${when}` }, svg);
-  const length = Math.hypot(x2 - x1, y2 - y1) || 1, [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];
-  make('line', { x1, y1, x2: x2 - 6 * ux, y2: y2 - 6 * uy, 'stroke-dasharray': kind === 'answer' ? '5 4' : kind === 'probe' ? '9 3' : '' }, g);
-  make('path', { d: `M${x2},${y2}L${x2 - 11 * ux - 5 * uy},${y2 - 11 * uy + 5 * ux}L${x2 - 11 * ux + 5 * uy},${y2 - 11 * uy - 5 * ux}Z` }, g);
-  make('text', { class: kind, x: x1 + (x2 - x1) * 0.42, y: y1 + (y2 - y1) * 0.42 - 4 }, g, shown(m));
-  make('title', {}, g, `${shown(m)}: ${agentName(m.sender)} ${time(m.sent)}, ${agentName(m.receiver)} ${m.arrived === NOT ? '-' : time(m.arrived)}${m.waited ? `, waited ${time(m.waited)}` : ''}`);
+  const length = Math.hypot(x2 - x1, y2 - y1) || 1;
+  const [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];
+  make(
+    'line',
+    {
+      x1,
+      y1,
+      x2: x2 - 6 * ux,
+      y2: y2 - 6 * uy,
+      'stroke-dasharray': kind === 'answer' ? '5 4' : kind === 'probe' ? '9 3' : '',
+    },
+    g,
+  );
+  make(
+    'path',
+    {
+      d: `M0,0L-11,5L-11,-5Z`,
+      transform: `matrix(${ux},${uy},${-uy},${ux},${x2},${y2})`,
+    },
+    g,
+  );
+  make(
+    'text',
+    { class: kind, x: x1 + (x2 - x1) * 0.42, y: y1 + (y2 - y1) * 0.42 - 4 },
+    g,
+    shown(m),
+  );
+  make('title', {}, g, timesOf(m));
   g.addEventListener('click', () => go(m.sent));
 }
 
 function drawBadge(svg, s, t, x, y) {
-  const full = hasData(s.after) && family(s.after), none = !full;
-  const g = make('g', { class: 'badge' + (isPending(s.after) ? ' pending' : '') + (none ? ' none' : '') + (s.at > t ? ' later' : ''), transform: `translate(${x(s.agent)},${y(s.at)})` }, svg);
-  make('rect', { x: -12, y: -9, width: 24, height: 18, rx: 4, class: full ? `st-${family(s.after)}` : '', fill: 'var(--panel)' }, g);
+  const full = holdsCopy(s.after);
+  const g = make(
+    'g',
+    {
+      class:
+        'badge' +
+        (isTransient(s.after) ? ' pending' : '') +
+        (full ? '' : ' none') +
+        (s.at > t ? ' later' : ''),
+      transform: `translate(${x(s.agent)},${y(s.at)})`,
+    },
+    svg,
+  );
+  make(
+    'rect',
+    {
+      x: -12,
+      y: -9,
+      width: 24,
+      height: 18,
+      rx: 4,
+      class: full ? `copy ${roleOf(s.after)}` : '',
+      fill: 'var(--panel)',
+    },
+    g,
+  );
   make('text', { y: 4 }, g, s.after);
-  make('title', {}, g, `${agentName(s.agent)}: ${s.before} to ${s.after} at ${s.event} (${s.cell})`);
+  make(
+    'title',
+    {},
+    g,
+    `${agentName(s.agent)}: ${s.before} to ${s.after} at ${s.event} (${s.cell})`,
+  );
 }

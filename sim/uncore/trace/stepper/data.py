@@ -1,10 +1,10 @@
-"""What the stepper's page knows of a traced run, as plain values.
+"""The data of the stepper's page: a traced run as plain values.
 
     document(trace, command) -> dict
-    drawing(machine), sources(program, texts)       two parts of it, which hang on no run
+    drawing(machine), states(protocol), sources(program, texts)     parts that need no run
 
-Rows are lists, whose columns stand in COLUMNS, because a page holds many thousands; texts that
-recur (source lines, objects) are numbers of a list.  Times are ps from the window's start.
+Rows are lists, whose columns stand in COLUMNS, because a page holds many thousands.  Recurring
+texts (source lines, objects) are indices of a list.  Times are ps from the window's start.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from typing import Any
 from uncore.errors import UserError
 from uncore.program import Program
 from uncore.program.locate import source_of
-from uncore.protocol import tables as protocols
+from uncore.protocol.states import StateProperties
+from uncore.protocol.tables import Tables
+from uncore.protocol.tables import of as tables_of
 from uncore.topology.layout import layout
 from uncore.topology.machine import Machine
 from uncore.trace import Trace
@@ -44,7 +46,7 @@ COLUMNS = {
 }  # fmt: skip
 TIMES = {"sent", "arrived", "acts", "at", "until", "issued", "request", "open", "data", "close"}
 INTERNED = {"source", "object", "kind", "cell", "event", "what"}
-CALLED = {
+RESOLVER_KINDS = {
     "snoop": "snooping point",
     "shadow-tags": "directory",
     "directory": "directory",
@@ -58,11 +60,13 @@ def document(trace: Trace, command: str) -> dict[str, Any]:
     texts = _Texts()
     tables = {name: _rows(trace, name, columns, texts) for name, columns in COLUMNS.items()}
     messages = trace.tables["messages"]
+    protocol = tables_of(machine.protocol, machine.tables)
     return {
         "title": f"{job.program.name} on {machine.name}",
         "about": _about(trace),
         "command": command,
         "protocol": machine.protocol,
+        "states": states(protocol),
         "until": _until(trace) - trace.window.start,
         "machine": drawing(machine),
         "lines": [[line, trace.name(line), _slices(places, machine, line)] for line in trace.lines],
@@ -78,30 +82,30 @@ def document(trace: Trace, command: str) -> dict[str, Any]:
         "ways": places.ways(messages.iter_rows(named=True), trace.window.start),
         "columns": COLUMNS,
         "tables": tables,
-        "rows": _cells(trace),
-        "texts": texts.found,
-        "sources": sources(job.program, texts.found),
+        "rows": _cells(protocol),
+        "texts": texts.list,
+        "sources": sources(job.program, texts.list),
     }
 
 
 class _Texts:
-    """Each once; a row has its number."""
+    """Distinct texts in the order of their first use; a row holds a text's index."""
 
     def __init__(self) -> None:
-        self.found: list[str] = []
-        self.number: dict[str, int] = {}
+        self.list: list[str] = []
+        self.index: dict[str, int] = {}
 
     def of(self, text: str) -> int:
-        if text not in self.number:
-            self.number[text] = len(self.found)
-            self.found.append(text)
-        return self.number[text]
+        if text not in self.index:
+            self.index[text] = len(self.list)
+            self.list.append(text)
+        return self.index[text]
 
 
 def _rows(trace: Trace, name: str, columns: Sequence[str], texts: _Texts) -> list[list[Any]]:
     start = trace.window.start
 
-    def said(column: str, value: Any) -> Any:
+    def cell(column: str, value: Any) -> Any:
         if column in TIMES:
             return value if value == NOT else value - start
         if column in INTERNED:
@@ -110,7 +114,7 @@ def _rows(trace: Trace, name: str, columns: Sequence[str], texts: _Texts) -> lis
 
     table = trace.tables[name].select(columns)
     selected = (row for row in table.iter_rows() if name != "harts" or row[2] != "marks")
-    return [[said(c, v) for c, v in zip(columns, row, strict=True)] for row in selected]
+    return [[cell(c, v) for c, v in zip(columns, row, strict=True)] for row in selected]
 
 
 def _about(trace: Trace) -> str:
@@ -151,7 +155,7 @@ def drawing(machine: Machine) -> dict[str, Any]:
         "wires": [[*ends, level] for ends, level in sorted(wires.items())],
         "cores": list(machine.core_stops),
         "resolvers": [
-            [resolver.name, resolver.level, list(resolver.slices), CALLED[resolver.knows]]
+            [resolver.name, resolver.level, list(resolver.slices), RESOLVER_KINDS[resolver.knows]]
             for resolver in machine.resolvers
         ],
         "memories": [memory.stop for memory in machine.memories],
@@ -159,21 +163,30 @@ def drawing(machine: Machine) -> dict[str, Any]:
     }
 
 
-def _cells(trace: Trace) -> dict[str, dict[str, str]]:
-    """What resolver.table says to a request that finds its children so."""
-    table = protocols.of(trace.job.machine.protocol, trace.job.machine.tables).resolver
+def states(protocol: Tables) -> dict[str, dict[str, Any]]:
+    """Each client state: its role, which gives its colour, and whether something is under way."""
+    properties = StateProperties(protocol)
+    return {
+        state: {"role": properties.role(state), "transient": properties.is_transient(state)}
+        for state in protocol.client.rows
+    }
+
+
+def _cells(protocol: Tables) -> dict[str, dict[str, str]]:
+    """The cells of resolver.table, by row and request."""
+    table = protocol.resolver
     return {
         row: {column: table[row, column].text for column in table.columns} for row in table.rows
     }
 
 
 def sources(program: Program, texts: Iterable[str]) -> dict[str, str]:
-    """The text of each source line that is named, where its file can be read."""
+    """The text of each source line that `texts` name, if its file can be read."""
     try:
         source = source_of(program)
     except UserError:  # an ELF alone does not have it
         return {}
-    found: dict[str, str] = {}
+    lines: dict[str, str] = {}
     by_file: dict[str, list[str]] = {}
     for text in texts:
         name, colon, number = text.rpartition(":")
@@ -182,8 +195,8 @@ def sources(program: Program, texts: Iterable[str]) -> dict[str, str]:
         if name not in by_file:
             by_file[name] = _lines(source, name)
         if 0 < int(number) <= len(by_file[name]):
-            found[text] = by_file[name][int(number) - 1].strip()
-    return found
+            lines[text] = by_file[name][int(number) - 1].strip()
+    return lines
 
 
 def _lines(source: Path, name: str) -> list[str]:

@@ -1,10 +1,11 @@
-// Harts with the source lines they are at, and what happens in words.
+// Two lists: the harts with their source lines, and the log of the line in sentences.
 const hartList = [];
 function drawHarts() {
   const body = document.getElementById('harts');
   for (const [hart, core] of D.harts) {
     const row = document.createElement('tr');
-    row.innerHTML = `<th scope="row">${hart}${hart === core ? '' : ` on core ${core}`}</th><td></td><td class="code"></td><td class="code"></td>`;
+    const name = hart === core ? hart : `${hart} on core ${core}`;
+    row.innerHTML = `<th scope="row">${name}</th><td></td>${'<td class="code"></td>'.repeat(2)}`;
     body.append(row);
     hartList.push([hart, row]);
   }
@@ -20,14 +21,23 @@ function showHarts(t) {
 }
 
 const LOG = 60; // sentences before the present one and behind it
-let told = [], toldLine = null;
+let log = []; // sentences(line) of logLine
+let logLine = null;
 function showLog(line, t, go) {
-  if (toldLine !== line) { told = sentences(line); toldLine = line; }
-  const list = document.getElementById('log'), here = until(told, t, s => s[0]) - 1;
-  const first = Math.max(0, here - LOG), items = told.slice(first, here + LOG).map(([when, , say], i) => {
-    const item = document.createElement('li'), n = first + i;
+  if (logLine !== line) {
+    log = sentences(line);
+    logLine = line;
+  }
+  const list = document.getElementById('log');
+  const here = until(log, t, s => s[0]) - 1;
+  const first = Math.max(0, here - LOG);
+  const items = log.slice(first, here + LOG).map(([when, , say], i) => {
+    const item = document.createElement('li');
+    const n = first + i;
     item.innerHTML = `<time>${time(when)}</time><span>${say()}</span>`;
-    item.className = (when === t || n === here ? 'now' : n > here ? 'later' : '') + (Math.abs(n - here) < 12 ? ' near' : '');
+    item.className =
+      (when === t || n === here ? 'now' : n > here ? 'later' : '') +
+      (Math.abs(n - here) < 12 ? ' near' : '');
     if (n === here) item.setAttribute('aria-current', 'step');
     item.addEventListener('click', () => go(when));
     return item;
@@ -36,6 +46,7 @@ function showLog(line, t, go) {
   const present = list.querySelector('[aria-current]');
   const box = list.parentElement;
   if (present) box.scrollTop = present.offsetTop - list.offsetTop - box.clientHeight / 2;
-  const at = told.filter(s => s[0] === t).map(s => s[2]());
-  document.getElementById('said').innerHTML = at[at.length - 1] || (here >= 0 ? told[here][2]() : 'Nothing has happened to this line yet.');
+  const at = log.filter(s => s[0] === t).map(s => s[2]());
+  document.getElementById('sentence').innerHTML =
+    at[at.length - 1] || (here >= 0 ? log[here][2]() : 'Nothing has happened to this line yet.');
 }

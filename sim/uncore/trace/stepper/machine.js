@@ -17,9 +17,11 @@ function seat(stop, agent) {
   if (!seats.has(stop)) seats.set(stop, []);
   if (!seats.get(stop).includes(agent)) seats.get(stop).push(agent);
 }
-D.machine.cores.forEach((stop, core) => seat(stop, core));
-D.machine.resolvers.forEach((r, n) => [...new Set(r[2])].forEach(stop => seat(stop, CORES + n)));
-D.machine.memories.forEach((stop, n) => seat(stop, CORES + D.machine.resolvers.length + n));
+for (const [core, stop] of D.machine.cores.entries()) seat(stop, core);
+for (const [n, [, , stops]] of D.machine.resolvers.entries())
+  for (const stop of new Set(stops)) seat(stop, CORES + n);
+for (const [n, stop] of D.machine.memories.entries())
+  seat(stop, CORES + D.machine.resolvers.length + n);
 
 // How wide the agents of a stop may be together: up to the next stop of its row.
 function room(stop) {
@@ -43,94 +45,180 @@ let cropped = hasPart;
 function partAtWork() {
   const stops = new Set(D.harts.map(([, core]) => D.machine.cores[core]));
   for (const [way] of D.ways) for (const stop of way) stops.add(stop);
-  const ends = i => { const at = [...stops].map(stop => D.machine.stops[stop][i]); return [Math.min(...at) - 1.6, Math.max(...at) + 1.6]; };
-  const [[x1, x2], [y1, y2]] = [ends(0), ends(1)], [x, y, width, height] = WHOLE;
-  const left = Math.max(x, x1), top = Math.max(y, y1);
+  const ends = i => {
+    const at = [...stops].map(stop => D.machine.stops[stop][i]);
+    return [Math.min(...at) - 1.6, Math.max(...at) + 1.6];
+  };
+  const [[x1, x2], [y1, y2]] = [ends(0), ends(1)];
+  const [x, y, width, height] = WHOLE;
+  const left = Math.max(x, x1);
+  const top = Math.max(y, y1);
   return [left, top, Math.min(x + width, x2) - left, Math.min(y + height, y2) - top];
 }
 
+// Shows the whole instead of the part, or the part again.
+function toggleCrop() {
+  cropped = !cropped;
+  document.getElementById('crop').setAttribute('aria-pressed', String(!cropped));
+  drawMachine();
+}
+
 function drawMachine() {
-  const svg = document.getElementById('machine'), [x, y, width, height] = cropped ? AT_WORK : WHOLE;
-  stretch = Math.min(2.2, Math.max(1, svg.clientWidth / Math.max(1, svg.clientHeight) * height / width));
+  const svg = document.getElementById('machine');
+  const [x, y, width, height] = cropped ? AT_WORK : WHOLE;
+  stretch = Math.min(
+    2.2,
+    Math.max(1, ((svg.clientWidth / Math.max(1, svg.clientHeight)) * height) / width),
+  );
   svg.setAttribute('viewBox', `${across(x)} ${y * UNIT} ${across(width)} ${height * UNIT}`);
   svg.replaceChildren();
   drawn.agents.clear();
   drawn.wires.clear();
   for (const [label, x, y, w, h] of D.machine.frames) {
-    make('rect', { class: 'frame', x: across(x), y: y * UNIT, width: across(w), height: h * UNIT, rx: 12 }, svg);
+    make(
+      'rect',
+      { class: 'frame', x: across(x), y: y * UNIT, width: across(w), height: h * UNIT, rx: 12 },
+      svg,
+    );
     make('text', { class: 'frame-name', x: across(x) + 14, y: (y + 0.32) * UNIT }, svg, label);
   }
   for (const [a, b_] of D.machine.wires) {
-    const [x1, y1] = D.machine.stops[a], [x2, y2] = D.machine.stops[b_];
-    drawn.wires.set(`${a}-${b_}`, make('line', { class: 'wire', x1: across(x1), y1: y1 * UNIT, x2: across(x2), y2: y2 * UNIT }, svg));
+    const [x1, y1] = D.machine.stops[a];
+    const [x2, y2] = D.machine.stops[b_];
+    drawn.wires.set(
+      `${a}-${b_}`,
+      make(
+        'line',
+        { class: 'wire', x1: across(x1), y1: y1 * UNIT, x2: across(x2), y2: y2 * UNIT },
+        svg,
+      ),
+    );
   }
-  D.machine.stops.forEach(([x, y], stop) => { if (!seats.has(stop)) make('circle', { class: 'stop', cx: across(x), cy: y * UNIT, r: 6 }, svg); });
-  for (const [stop, agents] of seats) agents.forEach((agent, i) => drawAgent(svg, stop, agent, i, agents.length));
+  D.machine.stops.forEach(([x, y], stop) => {
+    if (!seats.has(stop)) make('circle', { class: 'stop', cx: across(x), cy: y * UNIT, r: 6 }, svg);
+  });
+  for (const [stop, agents] of seats)
+    for (const [i, agent] of agents.entries()) drawAgent(svg, stop, agent, i, agents.length);
   drawn.flying = make('g', { class: 'flying' }, svg);
 }
 
+// Heights within an agent's box, which is small unless the agent is a core.
+const IN_CORE = { tall: 1.26, name: -34, state: { y: 21 } };
+const IN_OTHERS = { tall: 0.64, name: -5, state: { y: 23, style: 'font-size:26px' } };
+
+function kindOf(agent) {
+  if (agent < CORES) return 'core';
+  return agent < CORES + D.machine.resolvers.length ? 'resolver' : 'memory';
+}
+
 function drawAgent(svg, stop, agent, i, many) {
-  const [x, y] = D.machine.stops[stop], wide = Math.min(1.38, room(stop) / many - 0.04);
-  const kind = agent < CORES ? 'core' : agent < CORES + D.machine.resolvers.length ? 'resolver' : 'memory';
-  const tall = kind === 'core' ? 1.26 : 0.64;
-  const cx = across(x + (i - (many - 1) / 2) * (wide + 0.04)), cy = y * UNIT, w = across(wide), h = tall * UNIT;
-  const g = make('g', { class: `agent ${kind}` + (kind === 'core' && !usedCores.has(agent) ? ' unused' : ''), transform: `translate(${cx},${cy})` }, svg);
+  const [x, y] = D.machine.stops[stop];
+  const kind = kindOf(agent);
+  const { tall, name, state } = kind === 'core' ? IN_CORE : IN_OTHERS;
+  const wide = Math.min(1.38, room(stop) / many - 0.04);
+  const cx = across(x + (i - (many - 1) / 2) * (wide + 0.04));
+  const w = across(wide);
+  const h = tall * UNIT;
+  const base = `agent ${kind}${kind === 'core' && !usedCores.has(agent) ? ' unused' : ''}`;
+  const g = make('g', { class: base, transform: `translate(${cx},${y * UNIT})` }, svg);
   const box = make('rect', { x: -w / 2, y: -h / 2, width: w, height: h, rx: 8 }, g);
   make('title', {}, g, `${agentName(agent)}, at ${D.machine.names[stop]}`);
-  const name = kind === 'core' ? `core ${agent}` : agentName(agent);
-  const size = Math.min(27, 1.5 * w / Math.max(4, name.length));
-  make('text', { class: 'name', y: kind === 'core' ? -h / 2 + 29 : -5, style: `font-size:${size}px` }, g, name);
-  const state = make('text', { class: 'state', y: kind === 'core' ? 21 : 23, style: kind === 'core' ? '' : 'font-size:26px' }, g);
-  const value = make('text', { class: 'value', y: h / 2 - 7 }, g);
+  const size = Math.min(27, (1.5 * w) / Math.max(4, agentName(agent).length));
+  make('text', { class: 'name', y: name, style: `font-size:${size}px` }, g, agentName(agent));
+  const parts = {
+    state: make('text', { class: 'state', ...state }, g),
+    value: make('text', { class: 'value', y: h / 2 - 7 }, g),
+  };
   if (!drawn.agents.has(agent)) drawn.agents.set(agent, []);
-  drawn.agents.get(agent).push({ g, stop, box, state, value, base: g.getAttribute('class') });
+  drawn.agents.get(agent).push({ g, stop, box, base, ...parts });
 }
 
 function showMachine(line, t) {
-  const held_ = statesAt(line, t), values = [...valuesAt(line, t)].slice(0, 2);
+  const held_ = statesAt(line, t);
+  const values = [...valuesAt(line, t)].slice(0, 2);
   const open = new Set(openTransactions(line, t).map(x => x.resolver));
   const slices = (D.lines.find(([l]) => l === line) || [])[2] || [];
-  for (const [agent, places] of drawn.agents) for (const d of places) {
-    const resolver = agent - CORES, here = !(resolver in slices) || slices[resolver] === d.stop;
-    const state = here && held_.get(agent) || '', full = hasData(state) && family(state);
-    d.g.setAttribute('class', d.base + (full ? ' held' : '') + (isPending(state) ? ' pending' : '') + (here && open.has(agent) ? ' busy' : ''));
-    d.box.setAttribute('class', full ? `st-${family(state)}` : '');
-    d.state.textContent = state;
-    d.value.textContent = agent < CORES && full ? values.map(([, v]) => short(v)).join(' · ') : '';
-  }
-  document.getElementById('values').textContent = values.map(([object, v]) => `${object} = ${short(v)}`).join(', ');
+  for (const [agent, places] of drawn.agents)
+    for (const d of places) {
+      const resolver = agent - CORES;
+      const here = !(resolver in slices) || slices[resolver] === d.stop;
+      const state = (here && held_.get(agent)) || '';
+      const full = holdsCopy(state);
+      d.g.setAttribute(
+        'class',
+        d.base +
+          (full ? ' held' : '') +
+          (isTransient(state) ? ' pending' : '') +
+          (here && open.has(agent) ? ' busy' : ''),
+      );
+      d.box.setAttribute('class', full ? `copy ${roleOf(state)}` : '');
+      d.state.textContent = state;
+      d.value.textContent =
+        agent < CORES && full ? values.map(([, v]) => short(v)).join(' · ') : '';
+    }
+  document.getElementById('values').textContent = values
+    .map(([object, v]) => `${object} = ${short(v)}`)
+    .join(', ');
   showFlying(line, t);
 }
 
-const SHAPES = { request: 'M0,-13A13,13 0 1 1 0,13A13,13 0 1 1 0,-13Z', probe: 'M-14,-11L14,-11L0,14Z', data: 'M-12,-12H12V12H-12Z',
-  answer: 'M0,-14L14,0L0,14L-14,0Z', interrupt: 'M0,-15L4,-4L15,-4L6,3L10,14L0,7L-10,14L-6,3L-15,-4L-4,-4Z' };
+const SHAPES = {
+  request: 'M0,-13A13,13 0 1 1 0,13A13,13 0 1 1 0,-13Z',
+  probe: 'M-14,-11L14,-11L0,14Z',
+  data: 'M-12,-12H12V12H-12Z',
+  answer: 'M0,-14L14,0L0,14L-14,0Z',
+  interrupt: 'M0,-15L4,-4L15,-4L6,3L10,14L0,7L-10,14L-6,3L-15,-4L-4,-4Z',
+};
 
 function showFlying(line, t) {
   for (const wire of drawn.wires.values()) wire.classList.remove('busy');
   drawn.flying.replaceChildren();
   const near = [];
   for (const m of [...underWay(line, t), ...registersUnderWay(t)]) {
-    m.stops.slice(1).forEach((stop, i) => { const w = drawn.wires.get([m.stops[i], stop].sort((x, y) => x - y).join('-')); if (w) w.classList.add('busy'); });
-    const [px, py] = position(m, t), [x, y] = [across(px), py * UNIT], kind = family_of(m);
+    m.stops.slice(1).forEach((stop, i) => {
+      const w = drawn.wires.get([m.stops[i], stop].sort((x, y) => x - y).join('-'));
+      if (w) w.classList.add('busy');
+    });
+    const [px, py] = position(m, t);
+    const [x, y] = [across(px), py * UNIT];
+    const kind = familyOf(m);
     const g = make('g', { transform: `translate(${x},${y})` }, drawn.flying);
     make('path', { d: SHAPES[kind], class: kind }, g);
-    const stacked = near.filter(([nx, ny]) => Math.abs(nx - x) < 110 && Math.abs(ny - y) < 32).length;
+    const stacked = near.filter(
+      ([nx, ny]) => Math.abs(nx - x) < 110 && Math.abs(ny - y) < 32,
+    ).length;
     near.push([x, y]);
     make('text', { class: kind, x: 20, y: 10 + 30 * stacked }, g, shown(m));
     make('title', {}, g, `${shown(m)}, ${agentName(m.sender)} to ${agentName(m.receiver)}`);
   }
 }
 
+// The names of the states that occur in the run and play a role, in the order of the tables.
+function statesThatOccur(role) {
+  const names = new Set(states.flatMap(s => [s.before, s.after]).concat(held.map(h => h.state)));
+  return Object.keys(D.states).filter(state => names.has(state) && roleOf(state) === role);
+}
+
 function drawLegend() {
-  const legend = document.getElementById('legend'), states_ = [...new Set(states.map(s => family(s.after)).filter(f => 'MEOFS'.includes(f)))];
-  const words = { M: 'M modified', E: 'E alone, clean', O: 'O owner beside others', F: 'F forwards', S: 'S shared' };
-  for (const s of 'MOEFS') if (states_.includes(s)) entry(svg => make('rect', { x: 1, y: 1, width: 14, height: 14, rx: 3, class: `st-${s}` }, svg), words[s]);
-  entry(svg => make('rect', { x: 2, y: 2, width: 12, height: 12, rx: 3, fill: 'none', stroke: 'currentColor', 'stroke-dasharray': '3 2' }, svg), 'waits for an answer');
-  for (const kind of ['request', 'probe', 'data', 'answer']) entry(svg => make('path', { d: SHAPES[kind], class: kind, transform: 'translate(8,8) scale(.5)' }, svg), kind === 'data' ? 'data or grant' : kind);
-  function entry(draw, text) {
-    const span = document.createElement('span'), svg = make('svg', { viewBox: '0 0 16 16', 'aria-hidden': 'true' }, span);
-    draw(svg);
-    span.append(' ' + text);
-    legend.append(span);
+  for (const [role, words] of Object.entries(COPY_ROLES)) {
+    const names = statesThatOccur(role);
+    if (names.length)
+      legendEntry('rect', { ...SWATCH, class: `copy ${role}` }, `${names.join(', ')} ${words}`);
   }
+  legendEntry('rect', { ...SWATCH, class: 'transient' }, 'waits for an answer');
+  for (const kind of ['request', 'probe', 'data', 'answer'])
+    legendEntry(
+      'path',
+      { d: SHAPES[kind], class: kind, transform: 'translate(8,8) scale(.5)' },
+      kind === 'data' ? 'data or grant' : kind,
+    );
+}
+
+const SWATCH = { x: 1, y: 1, width: 14, height: 14, rx: 3 };
+function legendEntry(shape, attributes, text) {
+  const span = document.createElement('span');
+  const svg = make('svg', { viewBox: '0 0 16 16', 'aria-hidden': 'true' }, span);
+  make(shape, attributes, svg);
+  span.append(` ${text}`);
+  document.getElementById('legend').append(span);
 }

@@ -1,7 +1,10 @@
 // Stepping: the present moment, the chosen line, and what moves them.
 const $ = id => document.getElementById(id);
 const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-let now = 0, line = D.lines.length ? D.lines[0][0] : 0, playing = false, moving = 0;
+let now = 0;
+let line = D.lines.length ? D.lines[0][0] : 0;
+let playing = false;
+let moving = 0;
 
 function show() {
   $('now').textContent = time(now);
@@ -12,14 +15,23 @@ function show() {
   showHarts(now);
   showLog(line, now, go);
 }
-function keep() { history.replaceState(null, '', `#t=${Math.round(now)}&line=0x${line.toString(16)}`); }
-function go(t) { cancelAnimationFrame(moving); now = Math.min(D.until, Math.max(0, Math.round(t))); show(); keep(); }
+function saveAddress() {
+  history.replaceState(null, '', `#t=${Math.round(now)}&line=0x${line.toString(16)}`);
+}
+function go(t) {
+  cancelAnimationFrame(moving);
+  now = Math.min(D.until, Math.max(0, Math.round(t)));
+  show();
+  saveAddress();
+}
 
 // To a moment, through what lies between if it is near.
 function glide(t) {
   cancelAnimationFrame(moving);
   if (still || document.hidden || t <= now) return go(t);
-  const from = now, begun = performance.now(), lasts = 260;
+  const from = now;
+  const begun = performance.now();
+  const lasts = 260;
   const frame = at => {
     const share = Math.min(1, (at - begun) / lasts);
     if (share === 1) return go(t);
@@ -38,7 +50,8 @@ function steps(unit) {
 }
 function step(unit, by) {
   stop();
-  const all = steps(unit), n = until(all, now, x => x);
+  const all = steps(unit);
+  const n = until(all, now, x => x);
   if (by > 0) return n < all.length ? glide(all[n]) : undefined;
   const back = all[n - 1] === now ? n - 2 : n - 1;
   if (back >= 0) go(all[back]);
@@ -49,26 +62,43 @@ function choose(chosen) {
   $('line').value = String(chosen);
   drawDensity();
   show();
-  keep();
+  saveAddress();
 }
 function turnLine(by) {
   const at = D.lines.findIndex(([l]) => l === line);
   choose(D.lines[(at + by + D.lines.length) % D.lines.length][0]);
 }
 function drawDensity() {
-  const svg = $('density'), parts = 240, counts = new Array(parts).fill(0);
-  for (const m of of('messages', line)) counts[Math.min(parts - 1, Math.floor(m.sent / Math.max(1, D.until) * parts))]++;
+  const svg = $('density');
+  const parts = 240;
+  const counts = new Array(parts).fill(0);
+  for (const m of of('messages', line))
+    counts[Math.min(parts - 1, Math.floor((m.sent / Math.max(1, D.until)) * parts))]++;
   const most = Math.max(1, ...counts);
   svg.setAttribute('viewBox', `0 0 ${parts} 1`);
   svg.replaceChildren();
-  counts.forEach((n, i) => { if (n) make('rect', { x: i, y: 1 - n / most, width: 0.8, height: n / most, fill: 'currentColor' }, svg); });
+  counts.forEach((n, i) => {
+    if (n)
+      make(
+        'rect',
+        { x: i, y: 1 - n / most, width: 0.8, height: n / most, fill: 'currentColor' },
+        svg,
+      );
+  });
 }
 
 // ---- playing
 let last = 0;
-function stop() { playing = false; $('play').textContent = 'play'; $('play').setAttribute('aria-pressed', 'false'); }
+function stop() {
+  playing = false;
+  $('play').textContent = 'play';
+  $('play').setAttribute('aria-pressed', 'false');
+}
 function play() {
-  if (playing) { stop(); return keep(); }
+  if (playing) {
+    stop();
+    return saveAddress();
+  }
   playing = true;
   $('play').textContent = 'stop';
   $('play').setAttribute('aria-pressed', 'true');
@@ -91,21 +121,29 @@ function help() {
 
 function crop() {
   if (!hasPart) return;
-  cropped = !cropped;
-  $('crop').setAttribute('aria-pressed', String(!cropped));
-  drawMachine();
+  toggleCrop();
   show();
 }
 
 const KEYS = {
-  ArrowRight: () => step('message', 1), ArrowLeft: () => step('message', -1),
-  t: () => step('transaction', 1), T: () => step('transaction', -1),
-  o: () => step('operation', 1), O: () => step('operation', -1),
-  ' ': play, Home: () => go(0), End: () => go(D.until),
-  l: () => turnLine(1), L: () => turnLine(-1), c: crop, d: () => theme(!isDark()), '?': help,
+  ArrowRight: () => step('message', 1),
+  ArrowLeft: () => step('message', -1),
+  t: () => step('transaction', 1),
+  T: () => step('transaction', -1),
+  o: () => step('operation', 1),
+  O: () => step('operation', -1),
+  ' ': play,
+  Home: () => go(0),
+  End: () => go(D.until),
+  l: () => turnLine(1),
+  L: () => turnLine(-1),
+  c: crop,
+  d: () => theme(!isDark()),
+  '?': help,
 };
 document.addEventListener('keydown', event => {
-  const inside = event.target.tagName, key = event.key;
+  const inside = event.target.tagName;
+  const key = event.key;
   if (event.ctrlKey || event.metaKey || event.altKey || !KEYS[key]) return;
   if (inside === 'SELECT' || (inside === 'BUTTON' && key === ' ')) return;
   event.preventDefault();
@@ -113,19 +151,32 @@ document.addEventListener('keydown', event => {
 });
 
 function fromAddress() {
-  const said = new URLSearchParams(location.hash.slice(1)), wanted = Number(said.get('line'));
-  if (lineName.has(wanted)) { line = wanted; $('line').value = String(wanted); drawDensity(); }
-  if (said.has('t') && Number.isFinite(Number(said.get('t')))) now = Math.min(D.until, Math.max(0, Number(said.get('t'))));
+  const address = new URLSearchParams(location.hash.slice(1));
+  const chosen = Number(address.get('line'));
+  if (lineName.has(chosen)) {
+    line = chosen;
+    $('line').value = String(chosen);
+    drawDensity();
+  }
+  if (address.has('t') && Number.isFinite(Number(address.get('t'))))
+    now = Math.min(D.until, Math.max(0, Number(address.get('t'))));
   show();
 }
 
 $('about').textContent = D.about;
 $('command').textContent = D.command;
-for (const [address, name] of D.lines) $('line').append(new Option(`${name}  (${of('messages', address).length} messages)`, String(address)));
+for (const [address, name] of D.lines)
+  $('line').append(
+    new Option(`${name}  (${of('messages', address).length} messages)`, String(address)),
+  );
 $('time').max = D.until;
 $('line').addEventListener('change', event => choose(Number(event.target.value)));
-$('time').addEventListener('input', event => { stop(); now = Number(event.target.value); show(); });
-$('time').addEventListener('change', keep);
+$('time').addEventListener('input', event => {
+  stop();
+  now = Number(event.target.value);
+  show();
+});
+$('time').addEventListener('change', saveAddress);
 $('first').addEventListener('click', () => go(0));
 for (const unit of ['operation', 'transaction', 'message']) {
   $(`${unit}-on`).addEventListener('click', () => step(unit, 1));
@@ -137,10 +188,26 @@ $('crop').hidden = !hasPart;
 $('crop').addEventListener('click', crop);
 addEventListener('beforeprint', () => theme(false)); // paper is white
 addEventListener('hashchange', fromAddress);
-addEventListener('resize', () => { drawMachine(); show(); });
+addEventListener('resize', () => {
+  drawMachine();
+  show();
+});
 drawMachine();
 drawLegend();
 drawHarts();
 drawDensity();
 fromAddress();
-window.stepper = { statesAt, underWay, openTransactions, valuesAt, go, data: D, get now() { return now; }, get line() { return line; } };
+window.stepper = {
+  statesAt,
+  underWay,
+  openTransactions,
+  valuesAt,
+  go,
+  data: D,
+  get now() {
+    return now;
+  },
+  get line() {
+    return line;
+  },
+};

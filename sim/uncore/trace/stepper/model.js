@@ -1,4 +1,4 @@
-// What is when: the page's data as objects, and questions about a moment. Times are ps.
+// The page's data as objects, and the state of a line, a hart or a message at a moment, in ps.
 const D = JSON.parse(document.getElementById('data').textContent);
 const NOT = -1;
 const CORES = D.machine.cores.length;
@@ -7,65 +7,87 @@ const INTERNED = new Set(['source', 'object', 'kind', 'cell', 'event', 'what']);
 function table(name) {
   const columns = D.columns[name];
   return D.tables[name].map(row => {
-    const one = {};
-    columns.forEach((column, i) => { one[column] = INTERNED.has(column) ? D.texts[row[i]] : row[i]; });
-    return one;
+    const record = {};
+    columns.forEach((column, i) => {
+      record[column] = INTERNED.has(column) ? D.texts[row[i]] : row[i];
+    });
+    return record;
   });
 }
 
 const messages = table('messages');
-messages.forEach((m, i) => { [m.stops, m.times] = D.ways[i]; m.index = i; m.isRegister = ['write', 'read', 'value'].includes(m.kind); });
-const states = table('states'), holds = table('holds'), turns = table('turns');
-const accesses = table('accesses'), hartEvents = table('harts'), held = table('held');
+messages.forEach((m, i) => {
+  [m.stops, m.times] = D.ways[i];
+  m.index = i;
+  m.isRegister = ['write', 'read', 'value'].includes(m.kind);
+});
+const states = table('states');
+const holds = table('holds');
+const turns = table('turns');
+const accesses = table('accesses');
+const hartEvents = table('harts');
+const held = table('held');
 const transactions = table('transactions');
 const operations = D.operations.map(([hart, begin, end]) => ({ hart, begin, end }));
 const lineName = new Map(D.lines);
-const agentName = agent => agent < 0 ? 'nobody' : D.machine.agents[agent];
-const coreOf = hart => D.harts[hart][1];
+const agentName = agent => (agent < 0 ? 'nobody' : D.machine.agents[agent]);
 
 // How many of a sorted list are not after t.
 function until(list, t, key) {
-  let low = 0, high = list.length;
+  let low = 0;
+  let high = list.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (key(list[middle]) <= t) low = middle + 1; else high = middle;
+    if (key(list[middle]) <= t) low = middle + 1;
+    else high = middle;
   }
   return low;
 }
 
 function grouped(rows, key) {
-  const found = new Map();
+  const groups = new Map();
   for (const row of rows) {
     const at = key(row);
-    if (!found.has(at)) found.set(at, []);
-    found.get(at).push(row);
+    if (!groups.has(at)) groups.set(at, []);
+    groups.get(at).push(row);
   }
-  return found;
+  return groups;
 }
 
 const byLine = {
-  messages: grouped(messages, m => m.line), states: grouped(states, s => s.line),
-  turns: grouped(turns, t => t.line), accesses: grouped(accesses, a => a.line),
-  held: grouped(held, h => h.line), holds: grouped(holds, h => h.line),
+  messages: grouped(messages, m => m.line),
+  states: grouped(states, s => s.line),
+  turns: grouped(turns, t => t.line),
+  accesses: grouped(accesses, a => a.line),
+  held: grouped(held, h => h.line),
+  holds: grouped(holds, h => h.line),
   transactions: grouped(transactions, t => t.line),
 };
 const of = (name, line) => byLine[name].get(line) || [];
 
-// State of each copy of the line: agent -> state; who is not there has none.
+// State of the line at each agent: agent -> state; an agent in an invalid state is left out.
 function statesAt(line, t) {
-  const found = new Map(of('held', line).map(h => [h.agent, h.state]));
+  const copies = new Map(of('held', line).map(h => [h.agent, h.state]));
   for (const change of of('states', line)) {
     if (change.at > t) break;
-    found.set(change.agent, change.after);
+    copies.set(change.agent, change.after);
   }
-  for (const [agent, state] of found) if (state === 'I') found.delete(agent);
-  return found;
+  for (const [agent, state] of copies) if (roleOf(state) === 'invalid') copies.delete(agent);
+  return copies;
 }
 
-// Has a copy in this state data? Others only wait for them.
-const hasData = state => !['IS', 'IM', 'II', 'I'].includes(state);
-const isPending = state => state.length > 1;
-const family = state => state[0] === 'I' ? '' : state[0];
+// What a state is, by the protocol's tables; no state is an invalid one.
+const roleOf = state => D.states[state]?.role ?? 'invalid';
+const isTransient = state => D.states[state]?.transient ?? false;
+// The roles of a state that holds a copy, from the most rights to the least, in words.
+const COPY_ROLES = {
+  modified: 'may write',
+  exclusive: 'may write, clean',
+  owned: 'owner, dirty',
+  forwarding: 'owner, clean',
+  shared: 'may read',
+};
+const holdsCopy = state => roleOf(state) in COPY_ROLES;
 
 function underWay(line, t) {
   return of('messages', line).filter(m => m.sent <= t && (m.arrived === NOT || t < m.arrived));
@@ -76,55 +98,90 @@ function openTransactions(line, t) {
   return of('transactions', line).filter(x => x.request <= t && (x.close === NOT || t < x.close));
 }
 
-// The newest value of each object on the line: what a copy that may be read holds (one writes at a time).
+// The newest value of each object on the line, which every readable copy holds.
 function valuesAt(line, t) {
-  const found = new Map();
+  const values = new Map();
   for (const a of of('accesses', line)) {
-    if (a.at <= t) found.set(a.object, a.left);
-    else if (!found.has(a.object)) found.set(a.object, a.found);
+    if (a.at <= t) values.set(a.object, a.left);
+    else if (!values.has(a.object)) values.set(a.object, a.found);
   }
-  return found;
+  return values;
 }
 
-const hartRows = grouped(hartEvents, e => e.hart), hartAccesses = grouped(accesses, a => a.hart);
+const hartRows = grouped(hartEvents, e => e.hart);
+const hartAccesses = grouped(accesses, a => a.hart);
 function hartAt(hart, t) {
-  const events = hartRows.get(hart) || [], done = hartAccesses.get(hart) || [];
-  const event = events[until(events, t, e => e.at) - 1], access = done[until(done, t, a => a.at) - 1];
+  const events = hartRows.get(hart) || [];
+  const done = hartAccesses.get(hart) || [];
+  const event = events[until(events, t, e => e.at) - 1];
+  const access = done[until(done, t, a => a.at) - 1];
   const does = !event || ['goes on', 'wakes', 'returns'].includes(event.what) ? 'runs' : event.what;
-  const later = event && (!access || event.at >= access.at) && event.source ? event : access || event;
-  if (!later) { // before its first event: what it will be at then
+  const later =
+    event && (!access || event.at >= access.at) && event.source ? event : access || event;
+  if (!later) {
+    // before its first event: what it will be at then
     const next = [events[0], done[0]].filter(Boolean).sort((x, y) => x.at - y.at)[0];
     return { does: 'runs', source: next ? next.source : '', value: 0 };
   }
-  return { does: does === 'interrupted' || does === 'traps' ? 'interrupt' : does, source: later.source, value: event ? event.value : 0 };
+  return {
+    does: does === 'interrupted' || does === 'traps' ? 'interrupt' : does,
+    source: later.source,
+    value: event ? event.value : 0,
+  };
 }
 
 // Where the message is: between two stops, as a point of the drawing.
 function position(m, t) {
   const at = m.stops.map(stop => D.machine.stops[stop]);
-  const n = Math.max(1, until(m.times, t, x => x));
+  const n = Math.max(
+    1,
+    until(m.times, t, x => x),
+  );
   if (n >= at.length) return at[at.length - 1];
-  const [from, to] = [m.times[n - 1], m.times[n]], share = to > from ? (t - from) / (to - from) : 1;
+  const [from, to] = [m.times[n - 1], m.times[n]];
+  const share = to > from ? (t - from) / (to - from) : 1;
   return [0, 1].map(i => at[n - 1][i] + (at[n][i] - at[n - 1][i]) * share);
 }
 
-const KINDS = { ProbeS: 'probe', ProbeM: 'probe', Inv: 'probe', Data: 'data', Grant: 'data', Value: 'data',
-  PutAck: 'answer', Answer: 'answer', Unblock: 'answer', write: 'interrupt', read: 'interrupt', value: 'interrupt' };
-const family_of = m => KINDS[m.kind] || 'request';
-const shown = m => m.kind === 'Data' && m.right ? `Data ${m.right}` : m.kind === 'write' ? 'IPI' : m.kind;
+const KINDS = {
+  ProbeS: 'probe',
+  ProbeM: 'probe',
+  Inv: 'probe',
+  Data: 'data',
+  Grant: 'data',
+  Value: 'data',
+  PutAck: 'answer',
+  Answer: 'answer',
+  Unblock: 'answer',
+  write: 'interrupt',
+  read: 'interrupt',
+  value: 'interrupt',
+};
+const familyOf = m => KINDS[m.kind] || 'request';
+const shown = m =>
+  m.kind === 'Data' && m.right ? `Data ${m.right}` : m.kind === 'write' ? 'IPI' : m.kind;
 
 // Moments at which something of the unit happens, ascending, each once.
 function moments(line, unit) {
-  let found;
-  if (unit === 'message') found = of('messages', line).flatMap(m => [m.sent, m.arrived]);
-  else if (unit === 'transaction') found = of('transactions', line).flatMap(x => [x.request, x.close]);
-  else found = operations.map(o => o.end);
-  return [...new Set(found.filter(t => t >= 0 && t <= D.until))].sort((a, b) => a - b);
+  let times;
+  if (unit === 'message') times = of('messages', line).flatMap(m => [m.sent, m.arrived]);
+  else if (unit === 'transaction')
+    times = of('transactions', line).flatMap(x => [x.request, x.close]);
+  else times = operations.map(o => o.end);
+  return [...new Set(times.filter(t => t >= 0 && t <= D.until))].sort((a, b) => a - b);
 }
 
 function time(ps) {
-  const units = [[1e9, 'ms'], [1e6, 'us'], [1e3, 'ns']];
-  for (const [size, unit] of units) if (Math.abs(ps) >= size) return `${(ps / size).toFixed(ps / size >= 100 ? 1 : 2)} ${unit}`;
+  const units = [
+    [1e9, 'ms'],
+    [1e6, 'us'],
+    [1e3, 'ns'],
+  ];
+  for (const [size, unit] of units)
+    if (Math.abs(ps) >= size) return `${(ps / size).toFixed(ps / size >= 100 ? 1 : 2)} ${unit}`;
   return `${ps} ps`;
 }
-const short = value => { const n = BigInt('0x' + value); return n > 0xffffffn ? '0x' + value : n.toString(); };
+const short = value => {
+  const n = BigInt(`0x${value}`);
+  return n > 0xffffffn ? `0x${value}` : n.toString();
+};

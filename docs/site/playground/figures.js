@@ -1,0 +1,138 @@
+// The figures of the last runs: curves of throughput over threads, and a table of the newest.
+//
+//   showRun(runs, run)       draws the curves of `runs` and the table of `run`
+const COLOURS = [0, 1, 2, 3, 4, 5].map(n => `var(--c${n})`); // of the style, dark and light
+const DASHES = ['', '9 4', '3 3', '12 3 3 3', '6 2', '1 3'];
+const SVG = 'http://www.w3.org/2000/svg';
+
+const rate = p => (p.elapsed_ps ? (p.ops / p.elapsed_ps) * 1e6 : 0); // M operations/s
+function byThreads(points) {
+  const grouped = new Map();
+  for (const p of points) grouped.set(p.threads, [...(grouped.get(p.threads) || []), p]);
+  return [...grouped].map(([threads, all]) => {
+    all.sort((a, b) => rate(a) - rate(b));
+    return {
+      threads,
+      least: rate(all[0]),
+      most: rate(all[all.length - 1]),
+      median: all[(all.length - 1) >> 1],
+    };
+  });
+}
+function showRun(runs, run) {
+  drawCurves(runs);
+  drawPoints(run);
+}
+
+function make(name, attributes, parent, text) {
+  const node = document.createElementNS(SVG, name);
+  for (const key in attributes) node.setAttribute(key, attributes[key]);
+  if (text !== undefined) node.textContent = text;
+  parent.append(node);
+  return node;
+}
+function drawCurves(runs) {
+  const svg = $('curve');
+  const all = runs.map(run => byThreads(run.points));
+  const flat = all.flat();
+  svg.replaceChildren();
+  $('runs').replaceChildren();
+  if (!flat.length) return;
+  const widest = Math.log2(Math.max(2, ...flat.map(p => p.threads)));
+  const top = 1.08 * Math.max(...flat.map(p => p.most), 1e-9);
+  const x = threads => 70 + (800 * Math.log2(threads)) / widest;
+  const y = value => 290 - (270 * value) / top;
+  for (let i = 0; i <= 4; i++) {
+    make(
+      'line',
+      { class: 'axis', x1: 70, x2: 870, y1: y((top * i) / 4), y2: y((top * i) / 4) },
+      svg,
+    );
+    make(
+      'text',
+      { x: 62, y: y((top * i) / 4) + 4, 'text-anchor': 'end' },
+      svg,
+      ((top * i) / 4).toPrecision(3),
+    );
+  }
+  make('text', { x: 8, y: 12 }, svg, 'M/s');
+  for (const threads of new Set(flat.map(p => p.threads)))
+    if (Number.isInteger(Math.log2(threads)) || flat.length < 12)
+      make('text', { x: x(threads), y: 310, 'text-anchor': 'middle' }, svg, threads);
+  make('text', { x: 470, y: 327, 'text-anchor': 'middle' }, svg, 'threads');
+  for (const rows of all) rows.sort((a, b) => a.threads - b.threads);
+  for (const [n, rows] of all.entries()) drawCurve(svg, rows, n, x, y, runs[n].name);
+}
+function drawCurve(svg, rows, n, x, y, name) {
+  if (!rows.length) return;
+  const stroke = COLOURS[n];
+  const path = pick => rows.map(p => `${x(p.threads)},${y(pick(p))}`);
+  make(
+    'polygon',
+    {
+      class: 'band',
+      style: `fill: ${stroke}`,
+      points: [...path(p => p.most), ...path(p => p.least).reverse()].join(' '),
+    },
+    svg,
+  );
+  make(
+    'polyline',
+    {
+      class: 'line',
+      style: `stroke: ${stroke}`,
+      'stroke-dasharray': DASHES[n],
+      points: path(p => rate(p.median)).join(' '),
+    },
+    svg,
+  );
+  for (const p of rows)
+    make(
+      'title',
+      {},
+      make(
+        'circle',
+        { cx: x(p.threads), cy: y(rate(p.median)), r: 4, style: `fill: ${stroke}` },
+        svg,
+      ),
+      `${p.threads} threads: ${rate(p.median).toPrecision(4)} M/s`,
+    );
+  const item = document.createElement('li');
+  const mark = document.createElement('span');
+  mark.style.background = stroke;
+  item.append(mark, name);
+  $('runs').append(item);
+}
+
+function drawPoints(run) {
+  $('points').replaceChildren();
+  for (const { threads, median } of byThreads(run.points)) {
+    const row = document.createElement('tr');
+    const { latency, transfers, ops } = median;
+    const fetched = Object.values(transfers).reduce((a, b) => a + b, 0);
+    const from = Object.entries(transfers)
+      .sort((a, b) => b[1] - a[1])
+      .map(([name, many]) => `${name} ${Math.round((100 * many) / fetched)} %`)
+      .join(', ');
+    const ns = key => (latency ? (latency[key] / 1000).toFixed(0) : '-');
+    for (const text of [
+      threads,
+      rate(median).toPrecision(4),
+      ns('p50'),
+      ns('p99'),
+      ops ? (fetched / ops).toFixed(2) : '-',
+      from,
+      '',
+    ])
+      row.insertCell().textContent = text;
+    const button = document.createElement('button');
+    Object.assign(button, {
+      type: 'button',
+      textContent: `${threads} thread${threads > 1 ? 's' : ''}`,
+      disabled: $('run').disabled,
+    });
+    button.addEventListener('click', () => watch(run, threads, median.seed ?? null));
+    row.lastChild.append(button);
+    $('points').append(row);
+  }
+}

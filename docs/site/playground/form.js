@@ -1,0 +1,181 @@
+// The form: its fields as a job, and the inputs that a machine and a workload bring.
+//
+//   jobOfForm()                       the job, as job.js describes it; throws what a field lacks
+//   commandOf(verb, job, threads)     the same job as words for a shell
+//   drawNumbers(), drawParameters()   inputs for the chosen machine and workload
+const $ = id => document.getElementById(id);
+const D = JSON.parse($('data').textContent);
+const NANO = { ps: 0.001, ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
+const BOOL = { true: 1, yes: 1, on: 1, false: 0, no: 0, off: 0 };
+let machine;
+let program;
+
+// uncore.job.placement.thread_counts
+function threadCounts(text, room) {
+  const counts = [];
+  const number = word => {
+    const n = word === 'max' ? room : Number(word);
+    if (!Number.isInteger(n) || n < 1)
+      throw new Error(
+        `threads ${text}: '${word}' is not a number of threads; write 1,2,4..${room}`,
+      );
+    return n;
+  };
+  for (const item of text.split(',')) {
+    const [first, last] = item.trim().split('..');
+    const high = number(last === undefined ? first : last);
+    for (let low = number(first); low < high; low *= 2) counts.push(low);
+    counts.push(high);
+  }
+  const most = Math.max(...counts);
+  if (most > room)
+    throw new Error(`threads ${most}: this machine has room for ${room}; write at most ${room}`);
+  return [...new Set(counts)];
+}
+
+// uncore.program.parameter: the number, and its canonical text
+function parameterOf(p, written) {
+  const wrong = expected => new Error(`parameter ${p.name}=${written}: expected ${expected}`);
+  if (p.type === 'choice') {
+    const n = p.unit.split('|').indexOf(written);
+    if (n < 0) throw wrong(`one of ${p.unit.split('|').join(', ')}`);
+    return [n, written];
+  }
+  if (p.type === 'bool') {
+    if (!(written in BOOL)) throw wrong('true or false');
+    return [BOOL[written], BOOL[written] ? 'true' : 'false'];
+  }
+  if (p.type === 'duration') {
+    const match = /^([0-9]+(?:\.[0-9]+)?) ?(ps|ns|us|ms|s)$/.exec(
+      written === '0' ? '0ns' : written,
+    );
+    const n = match && Number((Number(match[1]) * NANO[match[2]]).toFixed(6));
+    if (!match || !Number.isSafeInteger(n))
+      throw wrong('a time in whole nanoseconds with its unit, such as 50ns or 1.5us');
+    return [n, `${n}ns`];
+  }
+  const n = /^[+-]?[0-9]+$/.test(written) ? Number(written) : NaN;
+  if (!Number.isSafeInteger(n) || (p.type === 'u64' && n < 0))
+    throw wrong(`a whole number${p.unit ? ` of ${p.unit}` : ''}, such as 100`);
+  return [n, String(n)];
+}
+
+function jobOfForm() {
+  const parameters = [];
+  for (const input of $('parameters').querySelectorAll('[name]')) {
+    const p = program.params.find(param => param.name === input.name);
+    const written = input.value.trim();
+    if (written !== p.default) parameters.push([p.name, ...parameterOf(p, written)]);
+  }
+  const options = Object.fromEntries(
+    [...document.querySelectorAll('[data-option]')].map(input => [
+      input.dataset.option,
+      input.value,
+    ]),
+  );
+  return {
+    machine,
+    program,
+    parameters,
+    ...options,
+    threads: threadCounts($('threads').value, machine.harts[options.placement].length),
+    seeds: $('seeds').value ? $('seeds').value.split(',').map(Number) : [],
+  };
+}
+
+// The options of a job that are not as usual: flag and value, as uncore.job declares them.
+function unusual(job) {
+  const chosen = Object.entries(D.shared.options).filter(
+    ([name, option]) => option.word && name in job && job[name] !== option.usual,
+  );
+  return chosen.map(([name, { flag }]) => [flag, job[name]]);
+}
+
+// The words of a shell that do the same; edited numbers have none.
+function commandOf(verb, job, threads) {
+  const { parameters, seeds } = D.shared.options;
+  const first = job.seeds[0];
+  const words = ['uncore', verb, machine.id, program.name, '--threads', threads];
+  for (const [name, , text] of job.parameters) words.push(parameters.flag, `${name}=${text}`);
+  words.push(...unusual(job).flat());
+  if (verb === 'run')
+    words.push(
+      seeds.flag,
+      ...(job.seeds.length ? [first, '--repeat', job.seeds.length] : ['none']),
+    );
+  return words.join(' ') + (numbersEdited() ? '  (with numbers edited here)' : '');
+}
+
+// ---- numbers of the machine: an input each, for all parts of a kind
+function groupsOf(resolved) {
+  const groups = [['core', [resolved.core], 'Core']];
+  for (const kind of resolved.kinds) groups.push([`cores ${kind.name}`, [kind.core], 'Core']);
+  const by = (rows, key) =>
+    [...new Set(rows.map(row => row[key]))].map(value => [
+      value,
+      rows.filter(row => row[key] === value),
+    ]);
+  for (const [level, rows] of by(resolved.resolvers, 'level'))
+    groups.push([`resolver of each ${level}`, rows, 'Resolver']);
+  for (const [level, links] of by(resolved.links, 'level'))
+    for (const [ps, rows] of by(links, 'data'))
+      groups.push([`links of ${level} that take ${ps / 1000} ns`, rows, 'Link']);
+  groups.push(
+    ['memory', resolved.memories, 'Memory'],
+    ['interrupts', [resolved.interrupt], 'Interrupt'],
+  );
+  return groups;
+}
+const shippedNumber = value => value / 1000;
+function drawNumbers() {
+  $('numbers').replaceChildren();
+  for (const [head, rows, kind] of groupsOf(machine.resolved)) {
+    const title = document.createElement('h3');
+    title.textContent = head;
+    $('numbers').append(title);
+    for (const [name, about, low, high] of D.numbers[kind]) {
+      const label = document.createElement('label');
+      const input = document.createElement('input');
+      const caption = document.createElement('span');
+      caption.textContent = about;
+      Object.assign(input, {
+        type: 'number',
+        step: 'any',
+        min: low / 1000,
+        max: high / 1000,
+        value: shippedNumber(rows[0][name]),
+      });
+      input.addEventListener('change', () => {
+        const ps = Math.round(Number(input.value) * 1000);
+        if (!input.value || ps < low || ps > high) {
+          input.value = shippedNumber(rows[0][name]);
+          return tell(`${about}: expected ${low / 1000} to ${high / 1000} ns`, true);
+        }
+        for (const row of rows) row[name] = ps;
+        caption.className = 'changed';
+        edited = true;
+      });
+      label.append(caption, input);
+      $('numbers').append(label);
+    }
+  }
+}
+let edited = false;
+const numbersEdited = () => edited;
+
+function drawParameters() {
+  $('parameters').replaceChildren();
+  for (const p of program.params) {
+    const label = document.createElement('label');
+    const caption = document.createElement('span');
+    const choices =
+      p.type === 'choice' ? p.unit.split('|') : p.type === 'bool' ? ['true', 'false'] : null;
+    const input = document.createElement(choices ? 'select' : 'input');
+    if (choices) for (const choice of choices) input.append(new Option(choice));
+    input.name = p.name;
+    input.value = p.default;
+    caption.textContent = `${p.name}: ${p.help}`;
+    label.append(caption, input);
+    $('parameters').append(label);
+  }
+}

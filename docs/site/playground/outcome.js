@@ -1,0 +1,149 @@
+// The outcome of a run, as uncore.engine.outcome makes it, and the hash of a result.
+//
+//   pointOf(K, job, threads, seed, engine)      the fields of a result.Point
+//   await hashOf(K, job, points)                result_hash of uncore.result
+const MOST_LINES = 64;
+const wordAt = (bytes, n) => number64(bytes.slice(n * 8, n * 8 + 8));
+
+function pointOf(K, job, threads, seed, engine) {
+  const { program } = job;
+  const machine = job.machine.resolved;
+  const counts = engine.outcome();
+  const memory = (address, size) => engine.read(address, size);
+  const read = cached(memory);
+  if (counts.end !== 'exited') throw new Error(`${program.name}: ${counts.end}: ${counts.reason}`);
+  const { failures, ...work } = workOf(recordsOf(K, program, memory, threads));
+  if (counts.exit_code && !failures.length)
+    throw new Error(`${program.name} ended with status ${counts.exit_code}: ${counts.console}`);
+  const lines = counts.lines.slice(0, MOST_LINES);
+  const names = namesOf(K, program, read, threads);
+  const latency = percentiles(counts.latencies);
+  return {
+    threads,
+    ...(seed !== null && { seed }),
+    ...work,
+    latency,
+    transfers: transfersOf(job.machine.origins, counts),
+    lines,
+    names: lines.map(([address]) => [address, names.at(address)]),
+    invalidations: counts.invalidations,
+    links: busy(job.machine.channels, counts.channel_busy, counts.now),
+    resolvers: busy(
+      machine.resolvers.map(r => r.name),
+      counts.resolver_busy,
+      counts.now,
+    ),
+    instructions: counts.instructions,
+    transactions: counts.transactions,
+    events: counts.events,
+    tables: tablesOf(K, program, memory),
+    failures,
+    absent: latency ? {} : { latency: 'the workload marks no operations' },
+  };
+}
+
+// What the threads report of themselves (uc_record).
+function workOf(records) {
+  const begin = Math.min(...records.map(r => r.begin));
+  const end = Math.max(...records.map(r => r.end));
+  return {
+    ops: records.reduce((sum, r) => sum + r.ops, 0),
+    elapsed_ps: (end - begin) * 1000,
+    thread_ops: records.map(r => r.ops),
+    thread_ps: records.map(r => [(r.begin - begin) * 1000, (r.end - begin) * 1000]),
+    failures: records.filter(r => r.failures).map(r => r.why),
+  };
+}
+
+// Small reads, each once: memory stands still after a run.
+function cached(read) {
+  const values = new Map();
+  return (address, size) => {
+    const key = `${address} ${size}`;
+    if (!values.has(key)) values.set(key, read(address, size));
+    return values.get(key);
+  };
+}
+
+function recordsOf(K, program, read, harts) {
+  const base = symbol(program, 'uc_record');
+  const names = K.fields.uc_record;
+  return Array.from({ length: harts }, (_, hart) => {
+    const bytes = read(base + hart * K.constants.UC_BLOCK, names.length * 8);
+    const of = name => wordAt(bytes, names.indexOf(name));
+    return {
+      ops: of('ops'),
+      begin: of('begin_ns'),
+      end: of('end_ns'),
+      failures: of('failures'),
+      why: of('why') ? textAt(read, of('why')) : '',
+    };
+  });
+}
+function textAt(read, address) {
+  const bytes = read(address, 4096);
+  const end = bytes.indexOf(0);
+  return new TextDecoder().decode(bytes.subarray(0, end < 0 ? bytes.length : end));
+}
+function tablesOf(K, program, read) {
+  const tables = {};
+  for (const table of program.tables) {
+    const { rows, cols, cells } = tableWords(K, read, table.address);
+    if (!cells) continue;
+    const data = read(cells, rows * cols * 8);
+    tables[table.name] = Array.from({ length: rows }, (_, r) =>
+      Array.from({ length: cols }, (_, c) => wordAt(data, r * cols + c)),
+    );
+  }
+  return tables;
+}
+
+function percentiles(buckets) {
+  const total = buckets.reduce((sum, [, many]) => sum + many, 0);
+  if (!total) return null;
+  const at = share => {
+    let rest = Math.ceil((total * share) / 100);
+    for (const [latency, many] of buckets) {
+      rest -= many;
+      if (rest <= 0) return latency;
+    }
+    return buckets[buckets.length - 1][0];
+  };
+  return { p50: at(50), p90: at(90), p99: at(99), max: buckets[buckets.length - 1][0] };
+}
+
+function transfersOf([between, stored], counts) {
+  const transfers = {};
+  const add = (name, many) => {
+    if (many) transfers[name] = (transfers[name] || 0) + many;
+  };
+  for (const [i, many] of counts.between.entries())
+    add(between[between.length - counts.between.length + i], many);
+  for (const [i, many] of counts.stored.entries()) add(stored[i], many);
+  add('memory', counts.memory);
+  return transfers;
+}
+
+function busy(names, used, elapsed) {
+  const share = ps => Number((BigInt(ps) * 1000000n) / BigInt(Math.max(elapsed, 1)));
+  const order = (a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1);
+  return names
+    .map((name, i) => [name, share(used[i])])
+    .filter(([, part]) => part)
+    .sort(order);
+}
+
+// The JSON text that equal values share: sorted keys, no spaces.
+function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  return `{${Object.keys(value)
+    .sort()
+    .map(key => `${JSON.stringify(key)}:${canonical(value[key])}`)
+    .join(',')}}`;
+}
+async function hashOf(K, job, points) {
+  const text = canonical({ job: documentOf(K, job), outcome: { points, partial: false } });
+  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return [...new Uint8Array(hash)].map(byte => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,16 @@
+// Data of the page that playground.py packs: bytes as letters, values compressed.
+const bytesOf = letters => Uint8Array.from(atob(letters), c => c.charCodeAt(0));
+
+function unpacked(letters) {
+  const stream = new Blob([bytesOf(letters)]).stream();
+  return new Response(stream.pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
+}
+const unpackedValue = async letters =>
+  JSON.parse(new TextDecoder().decode(await unpacked(letters)));
+
+function unpackedProgram(workload) {
+  return {
+    ...workload,
+    segments: workload.segments.map(([address, letters]) => [address, bytesOf(letters)]),
+  };
+}

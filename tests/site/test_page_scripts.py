@@ -1,0 +1,52 @@
+"""A page's scripts together use no name that none of them declares, and declare none in vain.
+
+Each script alone cannot be asked this: those of a page are concatenated and share their names.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from docs.site import playground
+
+from uncore.drawing import standalone
+from uncore.study import lessons
+from uncore.trace import stepper
+
+BIOME = Path(sys.executable).with_name("biome")
+THEME = Path(standalone.__file__).with_name("theme.js")
+RULES = ("noUndeclaredVariables", "noUnusedVariables")
+
+
+def beside(module, *names):
+    return [Path(module.__file__).parent / name for name in names]
+
+
+PAGES = {
+    "stepper": [THEME, *beside(stepper, *stepper.page.SCRIPTS)],
+    "lesson": [THEME, *beside(lessons, "lesson.js")],
+    "playground": [THEME, *(playground.HERE / name for name in playground.PAGE)],
+    "engine": [playground.HERE / name for name in (*playground.ENGINE, "worker.js")],
+}
+
+
+def complaints(folder, script):
+    """What the linter finds in `script` by RULES, one diagnostic each."""
+    (folder / "page.js").write_text(f"(() => {{\n{script}\n}})();\n")
+    rules = {"recommended": False, "correctness": dict.fromkeys(RULES, "error")}
+    (folder / "biome.json").write_text(json.dumps({"linter": {"rules": rules}}))
+    command = [BIOME, "lint", "--reporter=json", "--max-diagnostics=100", "page.js"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return json.loads(done.stdout)["diagnostics"]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_names_of_a_page_are_declared_and_used(name, tmp_path):
+    script = "\n".join(path.read_text() for path in PAGES[name])
+    assert complaints(tmp_path, script) == []
+
+
+def test_undeclared_and_unused_names_are_noticed(tmp_path):
+    assert len(complaints(tmp_path, "const unused = undeclared;")) == 2
