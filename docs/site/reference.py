@@ -16,6 +16,7 @@ from uncore.cli import app
 from uncore.protocol import render
 from uncore.result import describe
 from uncore.topology import page as machine
+from uncore_lab.measure import record
 
 
 class Page(NamedTuple):
@@ -28,6 +29,7 @@ PAGES = (
     Page("docs/machine.md", machine.page),
     Page("docs/protocol.md", render.document),
     Page("docs/result.md", describe.describe),
+    Page("docs/measurement.md", record.describe),
 )
 # What a reader of the checkout types instead; these words of a page are links in the site.
 PRINTED = {
@@ -35,6 +37,7 @@ PRINTED = {
     "uncore show --keys": "docs/machine.md",
     "uncore check --print": "docs/protocol.md",
     "python -m uncore.result.describe": "docs/result.md",
+    "python -m uncore_lab.measure.record": "docs/measurement.md",
     "uncore claims": "docs/claims.md",
     "uncore validate --only blind": "docs/ledger.md",
 }

@@ -19,6 +19,7 @@ from msgspec import Meta, Struct
 from uncore.errors import UserError
 from uncore.host.computer import Cache, Computer, Cpu, Node
 from uncore.host.sysfs import Setting
+from uncore.result.describe import tables
 from uncore.support.output_files import write_whole
 
 SCHEMA = "uncore.measurement/1"
@@ -165,3 +166,12 @@ def matrix_csv(handoffs: Handoffs) -> str:
     cpus = len(handoffs.cpus)
     rows = [[*map(str, row), *[""] * (cpus - len(row))] for row in handoffs.mean_ns]
     return "".join(",".join(row) + "\n" for row in rows)
+
+
+def describe() -> str:
+    """The fields of the file, as a page."""
+    return f"# The file of a measurement\n\n{tables(PARTS)}"
+
+
+if __name__ == "__main__":
+    print(describe(), end="")
