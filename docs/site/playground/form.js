@@ -83,7 +83,7 @@ function jobOfForm() {
   };
 }
 
-// The options of a job that are not as usual: flag and value, as uncore.job declares them.
+// The options of a job with other than their defaults: flag and value, as uncore.job declares them.
 function unusual(job) {
   const chosen = Object.entries(D.shared.options).filter(
     ([name, option]) => option.word && name in job && job[name] !== option.usual,
@@ -91,7 +91,7 @@ function unusual(job) {
   return chosen.map(([name, { flag }]) => [flag, job[name]]);
 }
 
-// The words of a shell that do the same; edited numbers have none.
+// The shell command of the same job; edited numbers have no option.
 function commandOf(verb, job, threads) {
   const { parameters, seeds } = D.shared.options;
   const first = job.seeds[0];

@@ -36,7 +36,7 @@ function documentOf(K, job) {
   return document;
 }
 
-// uncore.topology.machine: what follows from numbers that may have been edited.
+// uncore.topology.machine: derived figures, since numbers may have been edited.
 function machineSpec({ resolved, cores }) {
   const costs = new Map(resolved.kinds.flatMap(kind => kind.cores.map(core => [core, kind.core])));
   return {

@@ -9,7 +9,7 @@ const ENDLESS = Number.MAX_SAFE_INTEGER;
 const hex = number => `0x${number.toString(16)}`;
 const number64 = bytes => Number(new DataView(bytes.buffer).getBigUint64(0, true));
 
-// How many of a sorted list are not after `at`.
+// The number of elements of a sorted list that are not after `at`.
 function notAfter(list, at, key) {
   let low = 0;
   let high = list.length;

@@ -42,7 +42,7 @@ function pointOf(K, job, threads, seed, engine) {
   };
 }
 
-// What the threads report of themselves (uc_record).
+// The figures that threads report (uc_record), together.
 function workOf(records) {
   const begin = Math.min(...records.map(r => r.begin));
   const end = Math.max(...records.map(r => r.end));

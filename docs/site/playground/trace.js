@@ -62,7 +62,7 @@ function traceOf(K, job, threads, seed, engine, command) {
   };
 }
 
-// What a state change, an access or an instruction is about, as texts.
+// Adds the texts of rows: a change's cell, an access's object, an instruction's source line.
 function addNames(tables, cells, named) {
   for (const s of tables.states) s.cell = cells[s.before][s.event];
   for (const a of tables.accesses) {
@@ -210,7 +210,7 @@ function untilOf(tables, start) {
     ) || start
   );
 }
-// Those of most messages first.
+// Lines, those with most messages first.
 function linesOf(messages) {
   const counts = new Map();
   for (const { line } of messages) if (line > 0) counts.set(line, (counts.get(line) || 0) + 1);

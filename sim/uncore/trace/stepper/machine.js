@@ -23,7 +23,7 @@ for (const [n, [, , stops]] of D.machine.resolvers.entries())
 for (const [n, stop] of D.machine.memories.entries())
   seat(stop, CORES + D.machine.resolvers.length + n);
 
-// How wide the agents of a stop may be together: up to the next stop of its row.
+// The width for all agents of a stop: up to the next stop of its row.
 function room(stop) {
   const [x, y] = D.machine.stops[stop];
   let near = 2.5;
@@ -193,7 +193,7 @@ function showFlying(line, t) {
   }
 }
 
-// The names of the states that occur in the run and play a role, in the order of the tables.
+// The states of a role that occur in the run, in the order of the tables.
 function statesThatOccur(role) {
   const names = new Set(states.flatMap(s => [s.before, s.after]).concat(held.map(h => h.state)));
   return Object.keys(D.states).filter(state => names.has(state) && roleOf(state) === role);

@@ -25,7 +25,7 @@ function go(t) {
   saveAddress();
 }
 
-// To a moment, through what lies between if it is near.
+// Goes to a later moment with messages in motion on the way.
 function glide(t) {
   cancelAnimationFrame(moving);
   if (still || document.hidden || t <= now) return go(t);

@@ -32,7 +32,7 @@ const operations = D.operations.map(([hart, begin, end]) => ({ hart, begin, end 
 const lineName = new Map(D.lines);
 const agentName = agent => (agent < 0 ? 'nobody' : D.machine.agents[agent]);
 
-// How many of a sorted list are not after t.
+// The number of elements of a sorted list that are not after t.
 function until(list, t, key) {
   let low = 0;
   let high = list.length;
@@ -76,7 +76,7 @@ function statesAt(line, t) {
   return copies;
 }
 
-// What a state is, by the protocol's tables; no state is an invalid one.
+// A state's properties by the protocol's tables; without a state, those of an invalid one.
 const roleOf = state => D.states[state]?.role ?? 'invalid';
 const isTransient = state => D.states[state]?.transient ?? false;
 // The roles of a state that holds a copy, from the most rights to the least, in words.
@@ -119,7 +119,7 @@ function hartAt(hart, t) {
   const later =
     event && (!access || event.at >= access.at) && event.source ? event : access || event;
   if (!later) {
-    // before its first event: what it will be at then
+    // before its first event: the source line of that event
     const next = [events[0], done[0]].filter(Boolean).sort((x, y) => x.at - y.at)[0];
     return { does: 'runs', source: next ? next.source : '', value: 0 };
   }
@@ -130,7 +130,7 @@ function hartAt(hart, t) {
   };
 }
 
-// Where the message is: between two stops, as a point of the drawing.
+// The position of a message between two stops, as a point of the drawing.
 function position(m, t) {
   const at = m.stops.map(stop => D.machine.stops[stop]);
   const n = Math.max(
