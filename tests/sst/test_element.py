@@ -50,4 +50,12 @@ def test_renamed_member_of_store_buffer_is_an_error(tmp_path: Path) -> None:
     native = shutil.copytree(ELEMENT.parent / "native", tmp_path / "native")
     header = native / "core/store_buffer.hh"
     header.write_text(header.read_text().replace("void remove(", "void discard("))
-    assert "no member named 'remove'" in errors(ELEMENT / "memory.cc", native, tmp_path)
+    assert "no member named 'remove'" in errors(ELEMENT / "component.cc", native, tmp_path)
+
+
+def test_missing_request_of_our_memory_is_an_error(tmp_path: Path) -> None:
+    native = shutil.copytree(ELEMENT.parent / "native", tmp_path / "native")
+    header = native / "async/async_memory.hh"
+    header.write_text(header.read_text().replace("RequestId load_link(", "RequestId load_linked("))
+    errors_ = errors(ELEMENT / "standard_memory.cc", native, tmp_path)
+    assert "load_link" in errors_ and "override" in errors_
