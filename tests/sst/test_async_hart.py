@@ -25,6 +25,7 @@ from uncore.program import readback
 
 LINK = 20_000  # ps between two harts
 ACCESS = 5_000  # ps from a hart to memory
+LIMIT = 10**10  # ps of a run: more than any takes
 PROGRAMS = {
     "counter/atomic": {"ops": "50"},
     "counter/cas": {"ops": "50"},
@@ -63,7 +64,7 @@ def agree(workload: str, threads: int, folder: Path, **parameters: str) -> str:
     """The text of a run that did what a run on the native engine does."""
     a_job = job(workload, threads, **parameters)
     simulated = machine(a_job, folder)
-    text = simulated.run()
+    text = simulated.run(LIMIT)
     fields = read.point(a_job, text, folder)
     (point,) = api.run("bus:4", workload, [threads], parameters=parameters, seeds=()).outcome.points
     assert fields["failures"] == point.failures == []
@@ -92,16 +93,16 @@ def test_contended_store_conditionals_fail_and_are_repeated(tmp_path: Path) -> N
     """A lone hart's never fail; of four harts in step most do, and no addition is lost."""
     a_job = job("counter/atomic", 1, ops="50")
     alone = machine(a_job, tmp_path)
-    assert RETRIES.findall(alone.run()) == ["0"] and alone.failures == 0
+    assert RETRIES.findall(alone.run(LIMIT)) == ["0"] and alone.failures == 0
     contended = machine(job("counter/atomic", 4, ops="50"), tmp_path)
-    retries = sum(map(int, RETRIES.findall(contended.run())))
+    retries = sum(map(int, RETRIES.findall(contended.run(LIMIT))))
     assert contended.failures == retries > 100
 
 
 def test_lr_and_sc_of_a_program_fail_and_are_repeated(tmp_path: Path) -> None:
     """Without an AMO that repeats by itself: the program's own loop does."""
     simulated = machine(job("counter/cas", 4, ops="50"), tmp_path)
-    text = simulated.run()
+    text = simulated.run(LIMIT)
     retries = sum(map(int, RETRIES.findall(text)))
     assert simulated.failures > retries
 
@@ -109,19 +110,19 @@ def test_lr_and_sc_of_a_program_fail_and_are_repeated(tmp_path: Path) -> None:
 def test_harts_at_different_distances_agree_with_each_other(tmp_path: Path) -> None:
     for delays in ([1, 40_000, 3_000, 700], [9_000, 2, 9_000, 50_000]):
         a_job = job("lock/mcs", 4, ops="20")
-        text = machine(a_job, tmp_path, delays).run()
+        text = machine(a_job, tmp_path, delays).run(LIMIT)
         assert read.point(a_job, text, tmp_path)["failures"] == []
 
 
 def test_equal_runs_print_equal_text(tmp_path: Path) -> None:
     a_job = job("refcount/atomic", 4, ops="20")
-    assert machine(a_job, tmp_path).run() == machine(a_job, tmp_path).run()
+    assert machine(a_job, tmp_path).run(LIMIT) == machine(a_job, tmp_path).run(LIMIT)
 
 
 def test_longer_store_buffer_hides_delay_of_stores(tmp_path: Path) -> None:
     a_job = job("counter/percpu", 2, ops="50")
     times = [
-        read.point(a_job, machine(a_job, tmp_path, stores=entries).run(), tmp_path)["elapsed_ps"]
+        read.point(a_job, machine(a_job, tmp_path, stores=entries).run(LIMIT), tmp_path)["elapsed_ps"]
         for entries in (1, 8)
     ]
     assert times[0] > times[1]
@@ -129,7 +130,7 @@ def test_longer_store_buffer_hides_delay_of_stores(tmp_path: Path) -> None:
 
 def test_watchdog_ends_a_run_without_operations(tmp_path: Path) -> None:
     a_job = job("lock/ticket", 2, ops="20")
-    text = machine(a_job, tmp_path, watchdog=1000).run()
+    text = machine(a_job, tmp_path, watchdog=1000).run(LIMIT)
     with pytest.raises(GuestError, match="did no operation in 100 simulated ms"):
         read.point(a_job, text, tmp_path)
 

@@ -44,7 +44,8 @@ void bind_delayed(nb::module_& module) {
   nb::class_<DelayedMachine>(module, "DelayedMachine",
                              "Harts before a memory that answers later, for tests of them.")
       .def(nb::new_(&make), "program"_a, "harts"_a, "delays"_a, "link"_a)
-      .def("run", &DelayedMachine::run, "Until the guest ends; what harts and guest print.")
+      .def("run", &DelayedMachine::run, "limit"_a,
+           "Until the guest ends; what harts and guest print.")
       .def("read", &read, "address"_a, "size"_a)
       .def_prop_ro("failures", &DelayedMachine::failures, "Store-conditionals that failed.");
 }

@@ -73,8 +73,8 @@ DelayedMachine::DelayedMachine(const std::string& program, const std::vector<Asy
   }
 }
 
-std::string DelayedMachine::run() {
-  while (!ended_ && !agenda_.empty()) {
+std::string DelayedMachine::run(Time limit) {
+  while (!ended_ && !agenda_.empty() && agenda_.begin()->first < limit) {
     const auto next = agenda_.extract(agenda_.begin());
     now_ = next.key();
     next.mapped()();

@@ -57,8 +57,8 @@ class DelayedMachine {
   DelayedMachine(const std::string& program, const std::vector<AsyncSpec>& specs,
                  const std::vector<Time>& delays, Time link);
 
-  // Until a hart has ended the run, or nothing is under way any more.
-  std::string run();
+  // Until a hart has ended the run, or nothing is under way any more before `limit`.
+  std::string run(Time limit);
   uint64_t read(uint64_t address, unsigned size) { return memory_.read(address, size); }
   uint64_t failures() const { return memory_.failures(); }
 
