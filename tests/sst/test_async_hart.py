@@ -122,7 +122,9 @@ def test_equal_runs_print_equal_text(tmp_path: Path) -> None:
 def test_longer_store_buffer_hides_delay_of_stores(tmp_path: Path) -> None:
     a_job = job("counter/percpu", 2, ops="50")
     times = [
-        read.point(a_job, machine(a_job, tmp_path, stores=entries).run(LIMIT), tmp_path)["elapsed_ps"]
+        read.point(a_job, machine(a_job, tmp_path, stores=entries).run(LIMIT), tmp_path)[
+            "elapsed_ps"
+        ]
         for entries in (1, 8)
     ]
     assert times[0] > times[1]
