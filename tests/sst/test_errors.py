@@ -66,11 +66,11 @@ def test_a_complete_one_is_described_by_version_and_elements(played: Path) -> No
     assert about("sst") == "SST 15.1.0 with memHierarchy, merlin"
 
 
-@pytest.mark.parametrize("said", ["bin", "bin/sst", ""])
+@pytest.mark.parametrize("named", ["bin", "bin/sst", ""])
 def test_it_is_found_by_prefix_folder_or_program(
-    played: Path, monkeypatch: pytest.MonkeyPatch, said: str
+    played: Path, monkeypatch: pytest.MonkeyPatch, named: str
 ) -> None:
-    monkeypatch.setenv("UNCORE_SST", str(played / said))
+    monkeypatch.setenv("UNCORE_SST", str(played / named))
     assert missing("sst") == ""
 
 
