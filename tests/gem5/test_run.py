@@ -18,7 +18,9 @@ from uncore.engine.options import take
 
 missing = engine.missing("gem5")
 pytestmark = pytest.mark.skipif(bool(missing), reason=f"engine gem5: {missing}")
-protocols = () if missing or not (gem5 := find.locate(take(Options, {}))) else gem5.protocols
+protocols = (
+    () if missing or not (installed := find.locate(take(Options, {}))) else installed.protocols
+)
 
 MATCHING = {("MESI_Two_Level",): "mesi", ("CHI",): "chi"}  # the first can express a ring
 MACHINES = ["bus:4", "ring:4", "mesh:2x2", "ccx:1x4"]

@@ -1,6 +1,7 @@
-"""Do the types of our element for SST fit the hart and its store buffer, also without SST?
+"""Do the types of our element for SST fit our hart and SST's interfaces, also without SST?
 
-The compiler reads sim/sst against declarations of what it uses of SST (the folder declared).
+The compiler reads sim/sst against declarations of what it uses of SST (the folder declared). What
+the hart does is tested in test_async_hart.py and test_async_rules.py.
 """
 
 from __future__ import annotations
@@ -50,4 +51,27 @@ def test_renamed_member_of_store_buffer_is_an_error(tmp_path: Path) -> None:
     native = shutil.copytree(ELEMENT.parent / "native", tmp_path / "native")
     header = native / "core/store_buffer.hh"
     header.write_text(header.read_text().replace("void remove(", "void discard("))
-    assert "no member named 'remove'" in errors(ELEMENT / "memory.cc", native, tmp_path)
+    assert "no member named 'remove'" in errors(ELEMENT / "component.cc", native, tmp_path)
+
+
+def test_missing_request_of_our_memory_is_an_error(tmp_path: Path) -> None:
+    native = shutil.copytree(ELEMENT.parent / "native", tmp_path / "native")
+    header = native / "async/async_memory.hh"
+    header.write_text(header.read_text().replace("RequestId load_link(", "RequestId load_linked("))
+    errors_ = errors(ELEMENT / "standard_memory.cc", native, tmp_path)
+    assert "load_link" in errors_ and "override" in errors_
+
+
+def test_element_is_linked_of_its_sources_and_the_hart_library(tmp_path: Path) -> None:
+    """SCons prints what it would do for an SST, here a script; it compiles nothing."""
+    config = tmp_path / "sst-config"
+    config.write_text(f"#!/bin/sh\necho {tmp_path}\n")
+    config.chmod(0o755)
+    words = [sys.executable, "-m", "SCons", "-n", "-Q", "--commands", "sst"]
+    environment = os.environ | {"UNCORE_SST": str(tmp_path)}
+    done = subprocess.run(words, cwd=CHECKOUT, env=environment, capture_output=True, text=True)
+    (link,) = [line for line in done.stdout.splitlines() if "-o build/sst/libuncore.so" in line]
+    objects = {word for word in link.split() if word.endswith(".o")}
+    folders = [ELEMENT, ELEMENT.parent / "native/async", ELEMENT.parent / "native/hart"]
+    sources = [source for folder in folders for source in folder.glob("*.cc")]
+    assert objects == {f"build/sst/{source.stem}.o" for source in sources}

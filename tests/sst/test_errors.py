@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from msgspec import UNSET
 from tests.differential.jobs import SHARED_L2
 from tests.support.outside_errors import PLAY, cannot_be_found, crashes, kept, refuses
 
@@ -65,11 +66,11 @@ def test_a_complete_one_is_described_by_version_and_elements(played: Path) -> No
     assert about("sst") == "SST 15.1.0 with memHierarchy, merlin"
 
 
-@pytest.mark.parametrize("said", ["bin", "bin/sst", ""])
+@pytest.mark.parametrize("named", ["bin", "bin/sst", ""])
 def test_it_is_found_by_prefix_folder_or_program(
-    played: Path, monkeypatch: pytest.MonkeyPatch, said: str
+    played: Path, monkeypatch: pytest.MonkeyPatch, named: str
 ) -> None:
-    monkeypatch.setenv("UNCORE_SST", str(played / said))
+    monkeypatch.setenv("UNCORE_SST", str(played / named))
     assert missing("sst") == ""
 
 
@@ -112,6 +113,51 @@ def test_several_processes_need_mpi(played: Path, monkeypatch: pytest.MonkeyPatc
     assert find.launcher(take(Options, {})) == ["mpiexec-of-nobody", "-n", "2"]
 
 
+OPEN_MPI = """
+if [ "$1" = --version ]; then
+  echo 'mpiexec (OpenRTE) 4.1.4'; echo 'Report bugs to http://www.open-mpi.org/community/help/'
+fi
+"""
+AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
+
+
+@pytest.mark.parametrize(
+    ("user", "mpi", "variables", "refused"),
+    [
+        (0, OPEN_MPI, (), True),
+        (0, OPEN_MPI, AS_ROOT[:1], True),
+        (0, OPEN_MPI, AS_ROOT, False),
+        (0, "echo 'HYDRA build details:'", (), False),
+        (1000, OPEN_MPI, (), False),
+    ],
+)
+def test_open_mpi_as_root_needs_two_variables(
+    played: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    user: int,
+    mpi: str,
+    variables: tuple[str, ...],
+    refused: bool,
+) -> None:
+    sst_config(played, "mpicxx")
+    find._ask.cache_clear()
+    play(played, "mpiexec", mpi)
+    monkeypatch.setenv("PATH", f"{played}/bin:/bin")
+    monkeypatch.setenv("UNCORE_SST_RANKS", "2")
+    monkeypatch.setattr("os.geteuid", lambda: user)
+    for name in AS_ROOT:
+        monkeypatch.delenv(name, raising=False)
+    for name in variables:
+        monkeypatch.setenv(name, "1")
+    message = missing("sst")
+    assert message == (
+        "Open MPI starts no processes as root: set OMPI_ALLOW_RUN_AS_ROOT=1 and"
+        " OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1, or run as another user"
+        if refused
+        else ""
+    )
+
+
 def test_our_element_is_not_built(played: Path) -> None:
     (played / "element/libuncore.so").unlink()
     assert f"UNCORE_SST={played} python -m SCons sst" in missing("sst")
@@ -134,6 +180,22 @@ def test_the_program_makes_no_progress(played: Path) -> None:
         api.run(*PLAY, engine="sst")
 
 
+def test_run_that_ends_well_is_one_point_without_a_seed(played: Path) -> None:
+    records = [f"uc: hart={n} ops=3 begin={10 + n} end={40 + n} failures=0" for n in range(2)]
+    harts = [
+        f"uncore: hart={n} instructions=60 operations=3 retries={n} latencies=500:2,700:1,"
+        for n in range(2)
+    ]
+    (played / "printed").write_text(
+        "\n".join([*records, "uncore: exit hart=0 code=0 time=50000", *harts, ""])
+    )
+    sst_that(played, f"cat {played}/printed")
+    (point,) = api.run(*PLAY, engine="sst").outcome.points
+    assert (point.ops, point.elapsed_ps, point.instructions) == (6, 31_000, 120)
+    assert point.latency and point.latency.p50 == 500
+    assert point.seed is UNSET
+
+
 L2 = dict(text.split("=", 1) for text in SHARED_L2)
 
 
@@ -147,6 +209,7 @@ L2 = dict(text.split("=", 1) for text in SHARED_L2)
             {"placement": "0,16", "overrides": L2},
             "module8 .* write --with socket.resolver.slices=1",
         ),
+        ("bus:2", {"seeds": [1]}, "--seed 1: sst draws nothing by our seeds; write --seed none"),
         ("bus:2", {"overrides": {"core.atomics": "far"}}, "core.atomics=near"),
         ("bus:2", {"overrides": {"interrupt.multicast": "yes"}}, "interrupt.multicast=no"),
     ],

@@ -18,7 +18,7 @@ from uncore.engine.sst.options import Options
 
 missing = engine.missing("sst") if "sst" in engine.names() else "not in this copy"
 pytestmark = pytest.mark.skipif(bool(missing), reason=f"engine sst: {missing}")
-sst = find.locate(take(Options, {}))
+installed = find.locate(take(Options, {}))
 
 SHAPES = {
     2: ["bus:2", "ring:3", "mesh:3x2", "ccx:1x2"],
@@ -40,7 +40,7 @@ def test_few_and_many_harts(threads: int, machine: str) -> None:
 
 
 SPREAD = [("THREADS", m) for m in ("ring:4", "mesh:3x2", "epyc7601x2", "kunpeng920")]
-if sst and sst.mpi:
+if installed and installed.mpi:
     SPREAD += [("RANKS", m) for m in ("ring:4", "mesh:3x2", "epyc7601x2")]
 
 

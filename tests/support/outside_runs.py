@@ -1,6 +1,6 @@
 """What tests ask of every outside simulator that is installed; `sst` and `gem5` share it.
 
-    run(engine, machine, workload, threads) -> Point     a small run
+    run(engine, machine, workload, threads) -> Point     a small run, in lockstep as theirs are
     agree(engine, machine, workload)                     the program does what it does on `native`
     counted(engine, within)                              requests and lost copies, near `native`'s
     matched(engine, threads, protocol)                   times on topologies/matching
@@ -34,8 +34,8 @@ MATCHED = {
 
 def run(engine: str, machine: str, workload: str, threads: int, **options: object) -> Point:
     sizes = WORKLOADS[workload]
-    result = api.run(machine, workload, [threads], engine=engine, parameters=sizes, **options)
-    (point,) = result.outcome.points
+    options = {"engine": engine, "parameters": sizes, "seeds": (), **options}
+    (point,) = api.run(machine, workload, [threads], **options).outcome.points
     return point
 
 

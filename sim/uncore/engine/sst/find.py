@@ -11,6 +11,7 @@ SST that is there: by `python -m SCons sst` in a checkout, by `pip install .` in
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from uncore.support import paths
 
 ELEMENTS = ("memHierarchy", "merlin")
 MPIEXEC = "mpiexec"  # as the MPI standard calls it
+# What has Open MPI start processes as root (its manual page mpirun(1), "Running as root").
+AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
 OLDEST = (15, 0)  # handlers as the element uses them
 HOME = "UNCORE_SST, --sst"
 LIBRARY = "libuncore.so"
@@ -85,10 +88,21 @@ def missing(options: Options) -> str:
             f"our element for it is not built: run `UNCORE_SST={sst.program.parent.parent} {how}`"
             " in a checkout"
         )
-    if options.sst_ranks > 1 and not sst.mpi:
+    return _missing_for_ranks(sst) if options.sst_ranks > 1 else ""
+
+
+def _missing_for_ranks(sst: Sst) -> str:
+    if not sst.mpi:
         return f"{sst.program} was built without MPI; write --sst-ranks 1, or build SST with MPI"
-    if options.sst_ranks > 1 and not shutil.which(MPIEXEC):
+    if not shutil.which(MPIEXEC):
         return f"{MPIEXEC}, which starts --sst-ranks processes, is not on PATH: install an MPI"
+    allowed = all(os.environ.get(name) == "1" for name in AS_ROOT)
+    if os.geteuid() == 0 and not allowed and "open-mpi" in output([MPIEXEC, "--version"]):
+        first, second = AS_ROOT
+        return (
+            f"Open MPI starts no processes as root: set {first}=1 and {second}=1, or run as"
+            " another user"
+        )
     return ""
 
 

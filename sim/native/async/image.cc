@@ -1,7 +1,8 @@
-#include "image.hh"
+#include "async/image.hh"
 
 #include <elf.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -9,6 +10,8 @@
 
 namespace uncore {
 namespace {
+
+constexpr uint64_t kPage = 4096;
 
 std::vector<uint8_t> contents(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -46,6 +49,20 @@ Image::Image(const std::string& path) {
   for (const Segment& segment : segments)
     if (holds(segment, entry)) code_ = &segment;
   if (!code_) throw std::runtime_error(path + ": its entry lies in none of its segments");
+}
+
+std::vector<Segment> Image::pieces() const {
+  std::vector<Segment> pieces;
+  for (const Segment& segment : segments) {
+    for (uint64_t at = 0; at < segment.bytes.size();) {
+      const uint64_t room = kPage - (segment.address + at) % kPage;
+      const uint64_t size = std::min<uint64_t>(room, segment.bytes.size() - at);
+      const auto begin = segment.bytes.begin() + static_cast<std::ptrdiff_t>(at);
+      pieces.push_back({segment.address + at, {begin, begin + static_cast<std::ptrdiff_t>(size)}});
+      at += size;
+    }
+  }
+  return pieces;
 }
 
 }  // namespace uncore

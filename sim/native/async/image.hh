@@ -1,7 +1,8 @@
 // The program that a hart runs: the loaded parts of its ELF, and its code.
 //
 // Interface: Image(path) reads a 64-bit little-endian RISC-V ELF; segments, entry; code() is the
-// segment that holds the entry. Throws std::runtime_error with the path and what was expected.
+// segment that holds the entry; pieces() are the segments cut at pages. Throws std::runtime_error
+// with the path and what was expected.
 //
 // Invariant: segments lie in RAM and do not overlap; bytes that the file does not hold are zero in
 // memory already, and not kept here.
@@ -25,11 +26,14 @@ inline bool holds(const Segment& segment, uint64_t at) {
 class Image {
  public:
   explicit Image(const std::string& path);
+  Image(const Image&) = delete;  // code() is a part of it
 
   uint64_t entry = 0;
   std::vector<Segment> segments;
 
   const Segment& code() const { return *code_; }
+  // Each has one home, wherever pages are dealt out.
+  std::vector<Segment> pieces() const;
 
  private:
   const Segment* code_ = nullptr;

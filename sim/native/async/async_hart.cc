@@ -1,0 +1,200 @@
+#include "async/async_hart.hh"
+
+#include <algorithm>
+#include <utility>
+
+#include "hart/hart.hh"
+#include "uncore_abi.h"
+
+namespace uncore {
+
+AsyncHart::AsyncHart(const AsyncSpec& spec, const Image& image, AsyncMemory& memory,
+                     Simulator& simulator)
+    : spec_(spec),
+      memory_(memory),
+      simulator_(simulator),
+      registers_(spec_, simulator),
+      accesses_(spec_, memory, registers_),
+      port_(spec_, image, accesses_, registers_),
+      hart_(port_.hart) {}
+
+std::string AsyncHart::report() {
+  port_.console.end();  // a line without an end must not run into ours
+  if (!port_.console.text.empty()) {
+    port_.console.text += '\n';
+    print();
+  }
+  return "uncore: hart=" + std::to_string(spec_.id) +
+         " instructions=" + std::to_string(hart_.instructions) +
+         " operations=" + std::to_string(port_.operations.done()) +
+         " retries=" + std::to_string(accesses_.retries()) +
+         " latencies=" + port_.operations.latencies() + '\n';
+}
+
+// ---- executing
+
+void AsyncHart::run_at(Time when) {
+  wake_at_ = std::max(when, simulator_.now());
+  simulator_.alarm_at(Alarm::run, *wake_at_);
+}
+
+void AsyncHart::woken() {
+  if (wake_at_ != simulator_.now()) return;  // it went on earlier, for an interrupt
+  wake_at_.reset();
+  if (!hart_.suspended() || perform()) run();
+}
+
+void AsyncHart::run() {
+  while (!halted_) {
+    if (port_.operations.overdue(simulator_.now(), spec_.watchdog))
+      return end("watchdog", UC_EXIT_TRAPPED);
+    hart_.horizon = registers_.quiet_until() - 1;
+    const Stop why = hart_.run();
+    print();
+    if (stopped(why)) return;
+  }
+}
+
+// False: it can go on at once.
+bool AsyncHart::stopped(Stop why) {
+  switch (why) {
+    case Stop::horizon:
+      run_at(hart_.clock);
+      return true;
+    case Stop::later:
+      if (hart_.clock <= simulator_.now()) return !perform();
+      run_at(hart_.clock);
+      return true;
+    case Stop::wfi:
+      return true;
+    case Stop::semihost:
+      begin_call();
+      return true;
+    case Stop::overflow:
+    case Stop::fatal:
+      trap_without_handler();
+      return true;
+    case Stop::spin:
+    case Stop::retry:
+      break;
+  }
+  return false;
+}
+
+// True: the pending access is done.
+bool AsyncHart::perform() {
+  const std::optional<Done> done = accesses_.perform();
+  if (done) resume(*done);
+  return done.has_value();
+}
+
+void AsyncHart::resume(const Done& done) {
+  hart_.clock = std::max(hart_.clock, simulator_.now()) + done.cost;
+  hart_.resume(done.value);
+}
+
+void AsyncHart::go_on(const std::optional<Done>& done) {
+  if (!done) return;
+  resume(*done);
+  run();
+}
+
+void AsyncHart::answered(const MemoryAnswer& answer) {
+  if (call_ && call_request_ == answer.request) return take_for_call(answer.value);
+  go_on(accesses_.answered(answer));
+}
+
+// The run has ended, for all harts.
+void AsyncHart::end(const std::string& how, uint64_t code) {
+  simulator_.print("uncore: " + how + " hart=" + std::to_string(spec_.id) + " code=" +
+                   std::to_string(code) + " time=" + std::to_string(simulator_.now()) + '\n');
+  halt();
+  simulator_.end();
+}
+
+void AsyncHart::trap_without_handler() {
+  const Fatal& fatal = hart_.fatal;
+  end("fatal cause=" + std::to_string(fatal.cause) + " pc=" + std::to_string(fatal.pc) +
+          " tval=" + std::to_string(fatal.tval),
+      UC_EXIT_TRAPPED);
+}
+
+// ---- interrupts and registers
+
+void AsyncHart::alarm(Alarm alarm) {
+  switch (alarm) {
+    case Alarm::run:
+      return woken();
+    case Alarm::accept:
+      return accept(registers_.accepted());
+    case Alarm::timer:
+      if (registers_.due()) pending(kTimer, true);
+  }
+}
+
+void AsyncHart::received(const HartMessage& message) {
+  if (message.kind != HartMessage::Kind::value) return registers_.arrived(message);
+  go_on(Done{.value = message.value});
+}
+
+void AsyncHart::accept(const HartMessage& message) {
+  if (message.kind == HartMessage::Kind::read) return registers_.answer(message);
+  const Time clock = std::max(hart_.clock, simulator_.now());
+  const Clint::Change change = registers_.write(message.target, message.value, clock);
+  pending(change.bit, change.level);
+}
+
+// A bit of mip changes. A sleeper wakes; a delay ends early, and the guest's loop then delays for
+// the rest.
+void AsyncHart::pending(unsigned bit, bool level) {
+  const Time now = simulator_.now();
+  const bool waited = hart_.waiting();
+  hart_.interrupt(bit, level);
+  if (halted_ || !level) return;
+  const bool delayed = hart_.clock == port_.delayed_until && hart_.clock > now;
+  if (!hart_.suspended() && delayed && hart_.interruptible()) {
+    hart_.clock = now;
+    run_at(now);
+  }
+  if (waited && hart_.wakes()) {
+    hart_.clock = std::max(hart_.clock, now);
+    run_at(hart_.clock);
+  }
+}
+
+// ---- semihosting
+
+// What a call reads is read as the guest would read it: its fence before the call has brought what
+// it stored to memory.
+void AsyncHart::begin_call() {
+  call_.emplace(hart_.x[10], hart_.x[11]);
+  if (call_->reads()) return read_for_call();
+  end_call();
+  run_at(hart_.clock);
+}
+
+void AsyncHart::read_for_call() { call_request_ = memory_.read(call_->address(), 8); }
+
+void AsyncHart::take_for_call(uint64_t doubleword) {
+  hart_.clock = std::max(hart_.clock, simulator_.now());
+  call_->take(doubleword);
+  port_.console.say(spec_.id, std::exchange(call_->text, {}));
+  print();
+  if (call_->reads()) return read_for_call();
+  end_call();
+  run();
+}
+
+void AsyncHart::end_call() {
+  const Semihosting call = *std::exchange(call_, {});
+  hart_.x[10] = call.answer;
+  if (call.exit_code) end("exit", *call.exit_code);
+}
+
+void AsyncHart::print() {
+  if (port_.console.text.empty()) return;
+  simulator_.print(port_.console.text);
+  port_.console.text.clear();
+}
+
+}  // namespace uncore

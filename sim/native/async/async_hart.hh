@@ -1,0 +1,77 @@
+// A hart with a store buffer, a reservation and interrupt lines, before a memory that answers
+// later, as a part of a simulator that calls it.
+//
+// The hart computes ahead of the simulator's time, but never past the next time at which an
+// interrupt could become pending, and it touches memory only when that time has come.
+//
+// Interface: start(); then the simulator calls alarm(), received() and answered(); halt() ends it,
+// report() is what it counted. What the guest prints, and the line that ends the run, go to
+// Simulator::print(); engine/sst/read.py reads both.
+//
+// Invariant: between two calls the hart waits for exactly one of: its alarm, an answer of memory,
+// a register of another hart, an interrupt (wfi), or nothing any more (halted). It has no state
+// outside, so that a simulator may run harts in threads and processes.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "async/access_unit.hh"
+#include "async/async_memory.hh"
+#include "async/async_port.hh"
+#include "async/image.hh"
+#include "async/interrupt_registers.hh"
+#include "async/simulator.hh"
+#include "guest/semihosting.hh"
+
+namespace uncore {
+
+class AsyncHart {
+ public:
+  // The image, the memory and the simulator outlive it.
+  AsyncHart(const AsyncSpec& spec, const Image& image, AsyncMemory& memory, Simulator& simulator);
+
+  void start() { run_at(0); }
+  void alarm(Alarm alarm);
+  void received(const HartMessage& message);
+  void answered(const MemoryAnswer& answer);
+  void halt() { halted_ = true; }
+  // For when the run is over; prints what the guest has left on its line.
+  std::string report();
+
+ private:
+  using Done = AccessUnit::Done;
+
+  void run();
+  bool stopped(Stop why);
+  void run_at(Time when);
+  void woken();
+  void resume(const Done& done);
+  void go_on(const std::optional<Done>& done);
+  bool perform();
+  void end(const std::string& how, uint64_t code);
+  void trap_without_handler();
+
+  void accept(const HartMessage& message);
+  void pending(unsigned bit, bool level);
+
+  void begin_call();
+  void read_for_call();
+  void take_for_call(uint64_t doubleword);
+  void end_call();
+  void print();
+
+  const AsyncSpec spec_;
+  AsyncMemory& memory_;
+  Simulator& simulator_;
+  InterruptRegisters registers_;
+  AccessUnit accesses_;
+  AsyncPort port_;
+  Hart<AsyncPort>& hart_;
+  std::optional<Time> wake_at_;      // of its alarms to run, the one that counts
+  std::optional<Semihosting> call_;  // reads memory
+  RequestId call_request_ = 0;       // of its doubleword
+  bool halted_ = false;
+};
+
+}  // namespace uncore

@@ -1,0 +1,69 @@
+// The port of a hart (hart/port.hh) before a memory that answers later.
+//
+// Every access to memory, and to a register of another hart, is noted and answered `later`:
+// AsyncHart performs it when the simulator's time has reached the hart's. Code is read from the
+// hart's own copy of the program.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "async/access_unit.hh"
+#include "async/image.hh"
+#include "async/measured_operations.hh"
+#include "core/issuing.hh"
+#include "guest/console.hh"
+#include "hart/hart_class.hh"
+
+namespace uncore {
+
+class AsyncPort : public IssuingPort<AsyncPort> {
+ public:
+  AsyncPort(const AsyncSpec& spec, const Image& image, AccessUnit& accesses,
+            InterruptRegisters& registers);
+  ~AsyncPort();  // where a hart's translation is known
+
+  // What IssuingPort leaves open.
+  Answer issue(const Access& access, Outcome&) {
+    accesses_.note(access);
+    return Answer::later;
+  }
+  Answer cas_pair(uint64_t, Pair, Pair, Pair&, unsigned);
+  Answer fence(unsigned predecessor, unsigned successor);
+  void fence_i() {}
+  Answer mmio(uint64_t address, unsigned, bool write, uint64_t& value) {
+    return access_device(*this, address, write, value);
+  }
+  bool mapped(uint64_t address, unsigned size) const {
+    return address - kRamBase + size <= spec_.ram;
+  }
+  bool fetch(uint64_t address, uint32_t& word);
+  uint64_t time() const { return hart.clock / 1000; }  // CSR time counts nanoseconds
+  uint64_t cycle() const { return hart.clock / hart.cost.instruction; }
+  void marker(unsigned code, uint64_t value);
+  void gave_up() {}  // a load-link cannot be given up
+  void trapped(uint64_t cause, bool interrupt);
+  void returned();
+
+  // Its devices (guest/registers.hh).
+  std::optional<Register> register_of(uint64_t address) const { return registers_.at(address); }
+  void say(char letter) { console.say(spec_.id, {&letter, 1}); }
+  bool at_hand(Register r) const { return registers_.owns(r); }
+  uint64_t read_register(Register r) const { return registers_.read(r.kind); }
+  void write_register(Register r, uint64_t value);
+
+  Hart<AsyncPort> hart;
+  MeasuredOperations operations;
+  Console console;
+  Time delayed_until = 0;  // by its last marker
+
+ private:
+  const AsyncSpec& spec_;
+  const Image& image_;
+  AccessUnit& accesses_;
+  InterruptRegisters& registers_;
+  Code code_;
+  bool interrupted_ = false;  // the trap that it handles is an interrupt
+};
+
+}  // namespace uncore

@@ -1,0 +1,48 @@
+// The operations that a hart's markers name: how many are done, and how long they took.
+//
+// Interface: mark() a marker, and the delay that it asks for; overdue(); latencies() for the
+// report.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "guest/markers.hh"
+#include "observe/latencies.hh"
+#include "time/time.hh"
+
+namespace uncore {
+
+class MeasuredOperations {
+ public:
+  // The delay in ps; none is 0.
+  Time mark(unsigned code, uint64_t value, Time clock) {
+    const Marked marked = operations_.mark(code, value, clock);
+    done_ += marked.operations;
+    if (marked.latency) latencies_.add(*marked.latency, marked.operations);
+    return marked.delay.value_or(0) * 1000;
+  }
+
+  // Has the operation under way taken longer than the watchdog allows?
+  bool overdue(Time now, Time watchdog) const {
+    return operations_.measuring() && now - std::min(operations_.began(), now) > watchdog;
+  }
+
+  uint64_t done() const { return done_; }
+  // LOWER_BOUND:COUNT, of each bucket of latencies in use.
+  std::string latencies() const {
+    std::string text;
+    latencies_.each([&text](Time latency, uint64_t count) {
+      text += std::to_string(latency) + ':' + std::to_string(count) + ',';
+    });
+    return text;
+  }
+
+ private:
+  Operations operations_;
+  uint64_t done_ = 0;
+  Latencies latencies_;
+};
+
+}  // namespace uncore

@@ -1,0 +1,43 @@
+// The simulator that a hart here is a part of: its time, its alarms, and its links between harts.
+//
+// Interface: alarm_at() has AsyncHart::alarm() called then; send() has AsyncHart::received() of
+// another hart called when the message has travelled. end() says that this hart has ended the run.
+//
+// Invariant: `now` never goes back. An alarm cannot be withdrawn; of those for one purpose each
+// comes.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "guest/registers.hh"
+#include "time/time.hh"
+
+namespace uncore {
+
+// A write to a register of another hart, a question about one, or its answer (rules I1 and I4).
+struct HartMessage {
+  enum class Kind : uint8_t { write, read, value };
+  Kind kind = Kind::write;
+  Register::Kind target = Register::Kind::msip;
+  uint64_t value = 0;
+  uint32_t from = 0;  // the hart that sent it
+};
+
+enum class Alarm : uint8_t {
+  run,     // the hart goes on
+  accept,  // the earliest message that has arrived takes effect
+  timer,   // mtime has reached mtimecmp, unless that was written since
+};
+
+class Simulator {
+ public:
+  virtual ~Simulator() = default;
+  virtual Time now() const = 0;
+  virtual void alarm_at(Alarm alarm, Time when) = 0;
+  virtual void send(uint32_t hart, const HartMessage& message, Time after) = 0;
+  virtual void print(std::string_view text) = 0;
+  virtual void end() = 0;
+};
+
+}  // namespace uncore

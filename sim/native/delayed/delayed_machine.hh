@@ -1,0 +1,80 @@
+// The plainest simulator for harts of `async`, for tests of them: each has its own way to a flat
+// memory, so many ps long, and a link of one length to each other hart.
+//
+// A request reaches memory after a hart's delay, and its answer the hart after the same delay; so a
+// line may be written between a load-link and its store-conditional, which then fails.
+//
+// Interface: DelayedMachine(program, specs, delays, link), one spec and one delay a hart; run()
+// returns what harts and guest have printed; then read() memory; failures() counts the
+// store-conditionals that failed.
+//
+// Invariant: what happens at one time happens in the order in which it was scheduled.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "async/async_hart.hh"
+#include "delayed/delayed_memory.hh"
+
+namespace uncore {
+
+class DelayedMachine;
+
+class DelayedHart : public AsyncMemory, public Simulator {
+ public:
+  DelayedHart(DelayedMachine& machine, const AsyncSpec& spec, Time delay);
+
+  RequestId read(uint64_t address, unsigned size) override;
+  RequestId write(uint64_t address, unsigned size, uint64_t value) override;
+  RequestId load_link(uint64_t address, unsigned size) override;
+  RequestId store_conditional(uint64_t address, unsigned size, uint64_t value) override;
+
+  Time now() const override;
+  void alarm_at(Alarm alarm, Time when) override;
+  void send(uint32_t hart, const HartMessage& message, Time after) override;
+  void print(std::string_view text) override;
+  void end() override;
+
+ private:
+  // `perform` is what memory does when the request has come.
+  RequestId request(std::function<MemoryAnswer()> perform);
+
+  DelayedMachine& machine_;
+  const std::size_t id_;
+  const Time delay_;
+  RequestId requests_ = 0;
+
+ public:
+  AsyncHart hart;
+};
+
+class DelayedMachine {
+ public:
+  DelayedMachine(const std::string& program, const std::vector<AsyncSpec>& specs,
+                 const std::vector<Time>& delays, Time link);
+
+  // Until a hart has ended the run, or nothing is under way any more before `limit`.
+  std::string run(Time limit);
+  uint64_t read(uint64_t address, unsigned size) { return memory_.read(address, size); }
+  uint64_t failures() const { return memory_.failures(); }
+
+ private:
+  friend class DelayedHart;
+
+  void at(Time when, std::function<void()> happens) { agenda_.emplace(when, std::move(happens)); }
+
+  const Image image_;
+  const Time link_;
+  DelayedMemory memory_;
+  std::multimap<Time, std::function<void()>> agenda_;
+  Time now_ = 0;
+  bool ended_ = false;
+  std::string printed_;
+  std::vector<std::unique_ptr<DelayedHart>> harts_;
+};
+
+}  // namespace uncore

@@ -1,0 +1,54 @@
+// A flat memory, and which hart has linked which line.
+//
+// Invariant: a hart's reservation is of the line of its last load-link, and ends when anybody else
+// writes that line, or at its own store-conditional.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "storage/bytes.hh"
+
+namespace uncore {
+
+class DelayedMemory {
+ public:
+  explicit DelayedMemory(std::size_t harts) : reservations_(harts) {}
+
+  uint64_t read(uint64_t address, unsigned size) {
+    return lines_[address >> kLineShift].read(address % kLineBytes, size);
+  }
+  void write(std::size_t hart, uint64_t address, unsigned size, uint64_t value) {
+    put(address, size, value);
+    for (std::size_t other = 0; other < reservations_.size(); ++other)
+      if (other != hart && reservations_[other] == address >> kLineShift)
+        reservations_[other].reset();
+  }
+  uint64_t load_link(std::size_t hart, uint64_t address, unsigned size) {
+    reservations_[hart] = address >> kLineShift;
+    return read(address, size);
+  }
+  // False: it has written nothing.
+  bool store_conditional(std::size_t hart, uint64_t address, unsigned size, uint64_t value) {
+    const bool reserved = reservations_[hart] == address >> kLineShift;
+    reservations_[hart].reset();
+    if (reserved) write(hart, address, size, value);
+    failures_ += !reserved;
+    return reserved;
+  }
+  // Without any hart, before the run.
+  void put(uint64_t address, unsigned size, uint64_t value) {
+    lines_[address >> kLineShift].write(address % kLineBytes, size, value);
+  }
+
+  uint64_t failures() const { return failures_; }  // of store-conditionals
+
+ private:
+  std::unordered_map<uint64_t, Bytes> lines_;
+  std::vector<std::optional<uint64_t>> reservations_;  // lines, by hart
+  uint64_t failures_ = 0;
+};
+
+}  // namespace uncore

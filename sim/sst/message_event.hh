@@ -1,0 +1,31 @@
+// The event that crosses from hart to hart.
+#pragma once
+
+#include <sst/core/event.h>
+
+#include "async/simulator.hh"
+
+namespace uncore {
+
+// A message of the harts; or the end of the run, which the hart that SST waits for has to hear.
+class MessageEvent : public SST::Event {
+ public:
+  MessageEvent() = default;  // for SST, which carries it to another process
+  explicit MessageEvent(const HartMessage& message) : message(message), ends(false) {}
+
+  HartMessage message;
+  bool ends = true;
+
+  void serialize_order(SST::Core::Serialization::serializer& ser) override {
+    Event::serialize_order(ser);
+    SST_SER(message.kind);
+    SST_SER(message.target);
+    SST_SER(message.value);
+    SST_SER(message.from);
+    SST_SER(ends);
+  }
+
+  ImplementSerializable(uncore::MessageEvent);
+};
+
+}  // namespace uncore

@@ -1,0 +1,38 @@
+// SST's memory as ours: each request becomes one of a StandardMem, so any cache that SST has.
+//
+// SST's caches have no atomic operation but a pair: LoadLink takes the line exclusively and keeps
+// it for a while (the L1's llsc_block_cycles), StoreConditional writes if nobody took it since.
+//
+// Interface: AsyncMemory; answer_of() a response; preset() memory before the run.
+#pragma once
+
+#include <sst/core/interfaces/stdMem.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "async/async_memory.hh"
+
+namespace uncore {
+
+class StandardMemory : public AsyncMemory {
+ public:
+  using Memory = SST::Interfaces::StandardMem;
+
+  explicit StandardMemory(Memory& memory) : memory_(memory) {}
+
+  RequestId read(uint64_t address, unsigned size) override;
+  RequestId write(uint64_t address, unsigned size, uint64_t value) override;
+  RequestId load_link(uint64_t address, unsigned size) override;
+  RequestId store_conditional(uint64_t address, unsigned size, uint64_t value) override;
+
+  static MemoryAnswer answer_of(Memory::Request& response);
+  void preset(uint64_t address, const std::vector<uint8_t>& bytes);
+
+ private:
+  RequestId send(Memory::Request* request);
+
+  Memory& memory_;
+};
+
+}  // namespace uncore

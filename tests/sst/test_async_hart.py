@@ -1,0 +1,151 @@
+"""Our harts before a memory that answers later (sim/native/async), which is what SST simulates.
+
+The memory here is flat: a request takes a delay to it, and the answer as long. A store-conditional
+fails where another hart has written the line since. Every program checks itself, so that a lost
+update, a torn record or a late wake-up fails it.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from uncore._native import DelayedMachine
+
+from uncore import api
+from uncore.engine import initial_memory
+from uncore.engine.sst import read
+from uncore.engine.sst.parameters import Parts
+from uncore.errors import GuestError
+from uncore.execution.request import make_job
+from uncore.job import Job
+from uncore.program import readback
+
+LINK = 20_000  # ps between two harts
+ACCESS = 5_000  # ps from a hart to memory
+LIMIT = 10**10  # ps of a run: more than any takes
+PROGRAMS = {
+    "counter/atomic": {"ops": "50"},
+    "counter/cas": {"ops": "50"},
+    "counter/percpu": {"ops": "50"},
+    "lock/ticket": {"ops": "20"},
+    "lock/mcs": {"ops": "20"},
+    "lock/sx": {"ops": "20"},
+    "refcount/atomic": {"ops": "20"},
+    "refcount/lockref": {"ops": "20"},
+    "epoch/ebr": {"ops": "5"},
+}
+INTERRUPTS = {
+    "ipi/pingpong": {"rounds": "5", "pairs": "one"},
+    "ipi/shootdown": {"ops": "5"},
+}
+RETRIES = re.compile(r" retries=(\d+) ")
+
+
+def job(workload: str, threads: int, **parameters: str) -> Job:
+    return make_job("bus:4", workload, [threads], parameters=parameters, engine="sst")
+
+
+def machine(a_job: Job, folder: Path, delays: list[int] | None = None, **changed: int) -> Any:
+    """The job's harts, with the parameters that SST gets; `changed` are others."""
+    count = a_job.threads[0]
+    program = folder / "program.elf"
+    program.write_bytes(initial_memory.elf(a_job))
+    harts = []
+    for number in range(count):
+        named = Parts(a_job.machine).hart(number, count, "", a_job.watchdog)
+        harts.append({name: value for name, value in named.items() if name != "program"} | changed)
+    return DelayedMachine(str(program), harts, delays or [ACCESS] * count, LINK)
+
+
+def agree(workload: str, threads: int, folder: Path, **parameters: str) -> str:
+    """The text of a run that did what a run on the native engine does."""
+    a_job = job(workload, threads, **parameters)
+    simulated = machine(a_job, folder)
+    text = simulated.run(LIMIT)
+    fields = read.point(a_job, text, folder)
+    (point,) = api.run("bus:4", workload, [threads], parameters=parameters, seeds=()).outcome.points
+    assert fields["failures"] == point.failures == []
+    assert fields["thread_ops"] == point.thread_ops
+    assert fields["tables"].keys() == point.tables.keys()
+    records = readback.records(a_job.program, simulated.read, threads)
+    assert records == readback.records_from_text(text)
+    return text
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+@pytest.mark.parametrize("workload", PROGRAMS)
+def test_programs_do_what_they_do_on_the_native_engine(
+    workload: str, threads: int, tmp_path: Path
+) -> None:
+    agree(workload, threads, tmp_path, **PROGRAMS[workload])
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+@pytest.mark.parametrize("workload", INTERRUPTS)
+def test_interrupts_reach_other_harts(workload: str, threads: int, tmp_path: Path) -> None:
+    agree(workload, threads, tmp_path, **INTERRUPTS[workload])
+
+
+def test_contended_store_conditionals_fail_and_are_repeated(tmp_path: Path) -> None:
+    """A lone hart's never fail; of four harts in step most do, and no addition is lost."""
+    a_job = job("counter/atomic", 1, ops="50")
+    alone = machine(a_job, tmp_path)
+    assert RETRIES.findall(alone.run(LIMIT)) == ["0"] and alone.failures == 0
+    contended = machine(job("counter/atomic", 4, ops="50"), tmp_path)
+    retries = sum(map(int, RETRIES.findall(contended.run(LIMIT))))
+    assert contended.failures == retries > 100
+
+
+def test_lr_and_sc_of_a_program_fail_and_are_repeated(tmp_path: Path) -> None:
+    """Without an AMO that repeats by itself: the program's own loop does."""
+    simulated = machine(job("counter/cas", 4, ops="50"), tmp_path)
+    text = simulated.run(LIMIT)
+    retries = sum(map(int, RETRIES.findall(text)))
+    assert simulated.failures > retries
+
+
+def test_harts_at_different_distances_agree_with_each_other(tmp_path: Path) -> None:
+    for delays in ([1, 40_000, 3_000, 700], [9_000, 2, 9_000, 50_000]):
+        a_job = job("lock/mcs", 4, ops="20")
+        text = machine(a_job, tmp_path, delays).run(LIMIT)
+        assert read.point(a_job, text, tmp_path)["failures"] == []
+
+
+def test_equal_runs_print_equal_text(tmp_path: Path) -> None:
+    a_job = job("refcount/atomic", 4, ops="20")
+    assert machine(a_job, tmp_path).run(LIMIT) == machine(a_job, tmp_path).run(LIMIT)
+
+
+def test_longer_store_buffer_hides_delay_of_stores(tmp_path: Path) -> None:
+    a_job = job("counter/percpu", 2, ops="50")
+    times = [
+        read.point(a_job, machine(a_job, tmp_path, stores=entries).run(LIMIT), tmp_path)[
+            "elapsed_ps"
+        ]
+        for entries in (1, 8)
+    ]
+    assert times[0] > times[1]
+
+
+def test_watchdog_ends_a_run_without_operations(tmp_path: Path) -> None:
+    a_job = job("lock/ticket", 2, ops="20")
+    text = machine(a_job, tmp_path, watchdog=1000).run(LIMIT)
+    with pytest.raises(GuestError, match="did no operation in 100 simulated ms"):
+        read.point(a_job, text, tmp_path)
+
+
+def test_program_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    program = tmp_path / "program.elf"
+    with pytest.raises(RuntimeError, match=r"program\.elf: cannot be read; it is the program to"):
+        DelayedMachine(str(program), [], [], LINK)
+    program.write_bytes(b"\x7fELF")
+    with pytest.raises(RuntimeError, match=r"program\.elf: ends within its headers"):
+        DelayedMachine(str(program), [], [], LINK)
+
+
+def test_missing_parameter_is_named(tmp_path: Path) -> None:
+    with pytest.raises(KeyError, match="harts"):
+        DelayedMachine(str(tmp_path), [{"id": 0}], [ACCESS], LINK)

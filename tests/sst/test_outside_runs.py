@@ -1,0 +1,27 @@
+"""Do the checks of outside simulators hold where both engines are ours and follow one model?
+
+They compare with `native` and run where SST or gem5 is installed; `reference` stands for them here.
+"""
+
+from __future__ import annotations
+
+import pytest
+from msgspec import UNSET
+from tests.support import outside_runs
+
+
+@pytest.mark.parametrize("workload", outside_runs.WORKLOADS)
+def test_engine_that_follows_the_model_agrees(workload: str) -> None:
+    outside_runs.agree("reference", "bus:4", workload)
+
+
+def test_engine_that_follows_the_model_counts_the_same() -> None:
+    outside_runs.counted("reference", within=0.0)
+
+
+def test_each_run_is_one_point_in_lockstep() -> None:
+    points = [
+        outside_runs.run(engine, "bus:4", "lock/ticket", 2) for engine in ("native", "reference")
+    ]
+    assert all(point.seed is UNSET for point in points)
+    assert points[0].elapsed_ps == points[1].elapsed_ps
