@@ -26,9 +26,11 @@ def table() -> dict[str, dict[str, Any]]:
     return tomllib.loads(TABLE.read_text())
 
 
-def class_methods(most: int) -> Measure:
+def class_methods(most: int, larger: dict[str, str]) -> Measure:
+    """`larger`: classes that have a reason to be, and the reason."""
+    every = ((path, c) for path in of_kind(*CPP) for c in _of(path))
     sizes = sorted(
-        ((len(c.methods), f"{name(path)}: {c.name}") for path in of_kind(*CPP) for c in _of(path)),
+        ((len(c.methods), f"{name(path)}: {c.name}") for path, c in every if c.name not in larger),
         reverse=True,
     )
     return Measure(sizes[0][0], [f"{size:4} {where}" for size, where in sizes if size > most])
