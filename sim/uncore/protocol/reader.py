@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from uncore.errors import UserError, nearest
-from uncore.protocol.table_shapes import DATA, PROTOCOLS, Cell, Shape, Table, names
+from uncore.protocol.table_shapes import DATA, VARIANTS, Cell, Shape, Table, names
 
 MOST_STATES = 32  # of native's client table
 NOTHING = "-"  # a cell without actions
@@ -189,9 +189,9 @@ class Reader:
 
     def applies(self, line: Line, tags: list[str]) -> bool:
         for tag in tags:
-            if tag not in PROTOCOLS:
+            if tag not in VARIANTS:
                 raise line.error(
-                    f"[{tag}]", f"one of {', '.join(PROTOCOLS)}.{nearest(tag, PROTOCOLS)}"
+                    f"[{tag}]", f"one of {', '.join(VARIANTS)}.{nearest(tag, VARIANTS)}"
                 )
         return self.variant in tags
 

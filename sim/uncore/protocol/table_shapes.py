@@ -11,9 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
+HERE = Path(__file__).parent
 DATA = "Data"  # and a state: data that come with this right
-PROTOCOLS = ("msi", "mesi", "mesif", "moesi")
+VARIANTS = ("msi", "mesi", "mesif", "moesi")  # of the tables beside this file: rows have their tags
+# Beside them a shipped protocol is a folder of tables, like a user's own.
+FOLDERS = {path.parent.name: path.parent for path in sorted(HERE.glob("*/client.table"))}
+PROTOCOLS = (*VARIANTS, *FOLDERS)
 
 
 @dataclass(frozen=True)

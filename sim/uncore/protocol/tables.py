@@ -19,7 +19,7 @@ from uncore.errors import UserError, nearest
 from uncore.protocol.aligned import text
 from uncore.protocol.reader import MOST_STATES, Reader, Source, split
 from uncore.protocol.reader import states as states_of
-from uncore.protocol.table_shapes import DATA, PROTOCOLS, SHAPES, Table, names
+from uncore.protocol.table_shapes import DATA, FOLDERS, PROTOCOLS, SHAPES, VARIANTS, Table, names
 
 SHIPPED = Path(__file__).parent
 IMPOSSIBLE = 1 << 31
@@ -42,19 +42,19 @@ class Tables:
 
 def load(name: str) -> Tables:
     """The tables of a shipped protocol, or of a user's directory of tables (`DIR[:PROTOCOL]`)."""
-    if name in PROTOCOLS:
+    if name in VARIANTS:
         return read(name, name, {})
     folder, _, variant = name.rpartition(":") if ":" in name else (name, "", "")
-    directory = Path(folder)
+    directory = FOLDERS.get(folder, Path(folder))
     if not directory.is_dir():
         raise UserError(
             f"protocol '{name}': expected one of {', '.join(PROTOCOLS)}, or a directory of tables."
             f"{nearest(name, PROTOCOLS)}"
         )
-    if variant and variant not in PROTOCOLS:
+    if variant and variant not in VARIANTS:
         raise UserError(
-            f"protocol '{name}': after the directory expected one of {', '.join(PROTOCOLS)}"
-            f" (which tagged rows to use), read '{variant}'.{nearest(variant, PROTOCOLS)}"
+            f"protocol '{name}': after the directory expected one of {', '.join(VARIANTS)}"
+            f" (which tagged rows to use), read '{variant}'.{nearest(variant, VARIANTS)}"
         )
     sources = {file: directory / file for file in files() if (directory / file).is_file()}
     if not sources:
