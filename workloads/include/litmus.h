@@ -1,10 +1,10 @@
 // The guest half of litmus tests: runs each test many times, from many starting points.
 //
-// A generated C file includes this header and defines the array litmus_tests (sim/uncore/study/litmus).
-// Each round draws anew, the same on every hart because what is drawn is computed from the seed:
-// which hart plays which thread, which lines stand for the locations, who has a copy of
-// them beforehand, and how long each thread waits before it starts. What the loads returned and
-// what memory holds afterwards is one outcome: a number with two bits per value.
+// A generated C file includes this header and defines the array litmus_tests
+// (sim/uncore/study/litmus). Each round draws anew, the same on every hart because what is drawn is
+// computed from the seed: which hart plays which thread, which lines stand for the locations, who
+// has a copy of them beforehand, and how long each thread waits before it starts. What the loads
+// returned and what memory holds afterwards is one outcome: a number with two bits per value.
 //
 // Published: for each test (row) pairs of cells: outcome plus one, and how often it was seen.
 #ifndef UNCORE_LITMUS_H_

@@ -152,7 +152,8 @@ void Engine::place_threads() {
                                                                                           now);
     case Action::retry: {
       const Packet& p = network.packets[argument];
-      if (p.live && agents.is_core(p.message.to)) cores[p.message.to]->probes.ask_again(argument, now);
+      if (p.live && agents.is_core(p.message.to))
+        cores[p.message.to]->probes.ask_again(argument, now);
       return;
     }
     case Action::run:
