@@ -1,6 +1,7 @@
 // A core's accesses: performed now, or left pending (rules H1 and H3 to H5).
 //
-//   perform() an access; apply() it to a line that is ready
+//   perform() an access; apply() it to a line that is ready; operate() is the part of
+//   apply() that reads or writes the line, and locks it
 //
 // What keeps an access back, and what it does to others, are rules of their own: Stores, Locks,
 // ContendedLines, FarAtomics, LoadsAhead. Invariant: an access that is left pending has changed
