@@ -34,7 +34,7 @@ void Scheduler::deschedule(Task& task, Task::State state) {
   cpu.flow.take_up(schedule(task.hart));
 }
 
-// An interrupt ends it, which may be pending already.
+// The hart sleeps until an interrupt, which may be pending already.
 void Scheduler::idle(uint32_t hart) {
   Thread& thread = *around_.harts[hart];
   set_timer(hart);
@@ -123,8 +123,8 @@ Work Scheduler::carry(uint32_t from, uint32_t to, Task& task) {
   co_return co_await schedule(from);
 }
 
-// At the end of its slice the next task's begins, or its own once more. Where others wait and a
-// hart idles, it goes there.
+// K7: at the end of the task's slice the next task runs, or this one once more. Where others wait
+// and another hart idles, this task goes there.
 Work Scheduler::resume(Task& task) {
   if (!task.allowed[task.hart]) co_await migrate(task);
   Time& slice_ends = cpus_[task.hart].slice_ends;
