@@ -26,11 +26,11 @@ class Transaction {
   // Starts the transaction of `entry.request`, whose turn it is.
   void begin() {
     entry_.in_hand.valid = false;
-    happen(turn());
+    happen(first_event());
   }
   void happen(Event event) { happen(event, entry_.request); }
-  // `come`: the message that brought the event, where an action reads one.
-  void happen(Event event, const Msg& come);
+  // `message`: the message that brought the event, where an action reads one.
+  void happen(Event event, const Msg& message);
 
  private:
   // How many events an event may raise in turn; five in the shipped tables, for a Put that goes on
@@ -38,10 +38,10 @@ class Transaction {
   static constexpr int kMostAtOnce = 16;
 
   Cell enter(Event event);
-  [[gnu::always_inline]] void perform(Do action, const Msg& come);
+  [[gnu::always_inline]] void perform(Do action, const Msg& message);
   [[gnu::always_inline]] Event decide(Do action);
 
-  Event turn() const;
+  Event first_event() const;
   Event poll();
   void share();
   void revoke();
@@ -56,7 +56,7 @@ class Transaction {
 
 // Events that an action raises happen at once. A cell has one such action at most, its last.
 template <class Env>
-void Transaction<Env>::happen(Event event, const Msg& come) {
+void Transaction<Env>::happen(Event event, const Msg& message) {
   for (int at_once = 0; event != kNoEvent; ++at_once) {
     if (at_once > kMostAtOnce)
       throw ProtocolError{"a transaction goes round in its table for ever"};
@@ -65,7 +65,7 @@ void Transaction<Env>::happen(Event event, const Msg& come) {
     for (uint32_t left = cell.actions(); left != 0; left &= left - 1) {
       const auto action = static_cast<Do>(std::countr_zero(left));
       if (action < Do::poll)
-        perform(action, come);
+        perform(action, message);
       else
         event = decide(action);
     }
@@ -83,7 +83,7 @@ Cell Transaction<Env>::enter(Event event) {
 }
 
 template <class Env>
-inline void Transaction<Env>::perform(Do action, const Msg& come) {
+inline void Transaction<Env>::perform(Do action, const Msg& message) {
   switch (action) {
     case Do::open:
       return env_.opened(entry_);
@@ -92,9 +92,9 @@ inline void Transaction<Env>::perform(Do action, const Msg& come) {
     case Do::revoke:
       return revoke();
     case Do::accept:
-      return Above(env_, entry_).accept(come);
+      return Above(env_, entry_).accept(message);
     case Do::fill:
-      return Level(env_, entry_).fill(come.data);
+      return Level(env_, entry_).fill(message.data);
     case Do::fetch:
       return env_.memory_read(entry_);
     case Do::drop:
@@ -131,7 +131,7 @@ inline TransactionEvent Transaction<Env>::decide(Do action) {
     case Do::probe:
       return Join(env_, entry_).ask_children();
     case Do::resume:
-      return env_.protocol().waits_for_grant(entry_.above.state) ? kNoEvent : turn();
+      return env_.protocol().waits_for_grant(entry_.above.state) ? kNoEvent : first_event();
     case Do::await:
       return Grants(env_, entry_).await();
     case Do::take:
@@ -147,7 +147,7 @@ inline TransactionEvent Transaction<Env>::decide(Do action) {
 
 // The event that the request raises when its turn comes.
 template <class Env>
-TransactionEvent Transaction<Env>::turn() const {
+TransactionEvent Transaction<Env>::first_event() const {
   const Kind kind = entry_.request.kind;
   if (kind == Kind::Put) return Event::Put;
   if (!env_.policy().root && !Above<Env>::suffices(env_, entry_, entry_.request))

@@ -151,6 +151,7 @@ void Core::stopped(Thread& thread, Stop stop) {
 void Core::end_run(Thread& thread, End::Cause cause, int code, std::string reason) {
   thread.mode = Thread::Mode::stopped;
   if (observed && around.job.process.unmarked) observed.marked(thread, UC_MARK_ROI_OFF, 0);
+  // T4.2: if several harts end the run at one time, the lower hart counts.
   const uint64_t position = agent * around.machine.threads_per_core + thread.index;
   around.end.declare({cause, code, std::move(reason), thread.hart.clock, position});
   turns.shorten(around.end.time());

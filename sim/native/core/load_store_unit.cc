@@ -36,7 +36,7 @@ bool LoadStoreUnit::perform(Thread& thread, const Access& a, Time now, Outcome& 
     case K::sc:
       if (thread.reservation.line == a.line())
         return in_cache(thread, a, core_.lines.find(a.line()), now, out);
-      return fail(thread, a, now, out);
+      return fail_sc(thread, a, now, out);
     default:
       return atomic(thread, a, now, out);
   }
@@ -93,7 +93,7 @@ bool LoadStoreUnit::load(Thread& thread, const Access& a, Time now, Outcome& out
 }
 
 // An SC without reservation (C7).
-bool LoadStoreUnit::fail(Thread& thread, const Access& a, Time now, Outcome& out) {
+bool LoadStoreUnit::fail_sc(Thread& thread, const Access& a, Time now, Outcome& out) {
   out.value = 1;
   core_.locks.end_attempt(thread, now);
   if (core_.observed) core_.observed->waited(thread.id, a.line(), thread.hart.pc, now);

@@ -28,7 +28,7 @@ class LoadStoreUnit {
   bool reach_register(Thread& thread, const Access& a, Time now, Outcome& out);
   bool load(Thread& thread, const Access& a, Time now, Outcome& out);
   bool atomic(Thread& thread, const Access& a, Time now, Outcome& out);
-  bool fail(Thread& thread, const Access& a, Time now, Outcome& out);
+  bool fail_sc(Thread& thread, const Access& a, Time now, Outcome& out);
   bool in_cache(Thread& thread, const Access& a, Line* line, Time now, Outcome& out);
 
   Core& core_;

@@ -17,7 +17,7 @@ bool waits_for(const Thread& t, const Store& s) {
 }
 
 // The value that an access leaves at its address, where it has read `before`.
-uint64_t left(const Access& a, const Bytes& data, uint64_t before) {
+uint64_t value_after(const Access& a, const Bytes& data, uint64_t before) {
   if (a.kind == Access::Kind::store || a.kind == Access::Kind::sc) return a.value;
   if (!a.operates()) return before;
   Bytes after = data;
@@ -38,7 +38,7 @@ Trace::Access traced(const Thread& t, Agent core, const Access& a, uint64_t pc, 
           .issued = issued,
           .at = now,
           .found = before,
-          .left = data ? left(a, *data, before) : 0};
+          .left = data ? value_after(a, *data, before) : 0};
 }
 
 }  // namespace

@@ -42,8 +42,8 @@ Time Turns::horizon(Time now) const {
   Time due = kNever;
   if (core_.around.interrupts.any_due())
     for (const auto& t : core_.threads) due = std::min(due, core_.around.interrupts.due(t->id));
-  const Time free = std::min(by_message, by_run);
-  return std::min({free == 0 ? 0 : free - 1, due - 1, slice, core_.around.end.time()});
+  const Time next_event = std::min(by_message, by_run);
+  return std::min({next_event == 0 ? 0 : next_event - 1, due - 1, slice, core_.around.end.time()});
 }
 
 // H6.4: the lowest clock first, the lower hart on ties; its turn ends at the next hart's clock.

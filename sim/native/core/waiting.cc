@@ -15,13 +15,13 @@ void Waiting::progress(uint64_t number, Time now) {
   };
   for (const auto& t : core_.threads)
     if (core_.stores->leaves(*t, number) && open(*t)) core_.stores->drain(*t, now);
-  for (Thread* t = next(number, nullptr); t; t = next(number, t))
+  for (Thread* t = next_waiter(number, nullptr); t; t = next_waiter(number, t))
     if (open(*t)) attempt(*t, now);
   core_.turns.schedule_next();
 }
 
 // The next hart that waits for the line, in the order of issue.
-Thread* Waiting::next(uint64_t number, const Thread* after) const {
+Thread* Waiting::next_waiter(uint64_t number, const Thread* after) const {
   Thread* next = nullptr;
   const auto earlier = [](const Thread& a, const Thread& b) {
     return std::tie(a.pending.since, a.index) < std::tie(b.pending.since, b.index);

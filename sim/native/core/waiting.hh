@@ -27,7 +27,7 @@ class Waiting {
   void answered(Thread& thread, Pair value, Time now);
 
  private:
-  Thread* next(uint64_t number, const Thread* after) const;
+  Thread* next_waiter(uint64_t number, const Thread* after) const;
   void resume(Thread& thread, Pair value, Time now);
 
   Core& core_;

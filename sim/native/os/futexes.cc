@@ -27,7 +27,7 @@ std::vector<Task*> take(std::deque<Task*>& tasks, uint64_t word, uint64_t most, 
 }
 
 // FUTEX_OP: the word's new value, and whether the old value compares as `code` says.
-uint32_t operate(uint32_t code, uint32_t old) {
+uint32_t op_value(uint32_t code, uint32_t old) {
   uint32_t operand = code << 8 >> 20;
   if (code >> 31) operand = 1u << (operand & 31);  // FUTEX_OP_OPARG_SHIFT
   switch (code >> 28 & 7) {
@@ -43,7 +43,7 @@ uint32_t operate(uint32_t code, uint32_t old) {
       return old ^ operand;
   }
 }
-bool compares(uint32_t code, uint32_t word) {
+bool op_compares(uint32_t code, uint32_t word) {
   const auto old = static_cast<int32_t>(word), with = static_cast<int32_t>(code << 20) >> 20;
   switch (code >> 24 & 15) {
     case 0:  // FUTEX_OP_CMP_EQ
@@ -173,11 +173,11 @@ Work Futexes::wake_op(Task& t, const WakeOp& what) {
   uint64_t old = co_await t.load(what.second, 4);
   for (uint64_t seen = ~uint64_t{0}; seen != old;) {
     seen = old;
-    const uint32_t value = operate(what.code, static_cast<uint32_t>(seen));
+    const uint32_t value = op_value(what.code, static_cast<uint32_t>(seen));
     old = co_await t.amo(Amo::cas, what.second, 4, value, seen);
   }
   std::vector<Task*> taken = take(buckets_[a], what.first, what.wake_first, kAny);
-  if (compares(what.code, static_cast<uint32_t>(old)))
+  if (op_compares(what.code, static_cast<uint32_t>(old)))
     for (Task* const task : take(buckets_[b], what.second, what.wake_second, kAny))
       taken.push_back(task);
   co_await unlock_both(t, a, b);

@@ -113,12 +113,12 @@ Work Scheduler::move(Task& by, Task& task) {
 Work Scheduler::migrate(Task& task) {
   const uint32_t from = task.hart, to = queues_.select_hart(task);
   deschedule(task, Task::State::ready);  // on no queue yet: no hart runs it before it has left
-  cpus_[from].flow.take_up(carry(from, to, task));
+  cpus_[from].flow.take_up(finish_migration(from, to, task));
   co_await task.suspend();
   co_return 0;
 }
 
-Work Scheduler::carry(uint32_t from, uint32_t to, Task& task) {
+Work Scheduler::finish_migration(uint32_t from, uint32_t to, Task& task) {
   co_await enqueue(cpus_[from].flow, from, to, task);
   co_return co_await schedule(from);
 }

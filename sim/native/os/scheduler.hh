@@ -55,7 +55,7 @@ class Scheduler {
   Work enqueue(Flow& by, uint32_t from, uint32_t to, Task& task);
   Work migrate(Task& task);
   // The rest of a migration, done by the hart that the task has left.
-  Work carry(uint32_t from, uint32_t to, Task& task);
+  Work finish_migration(uint32_t from, uint32_t to, Task& task);
 
   const LinuxSurroundings& around_;
   Timers& timers_;
