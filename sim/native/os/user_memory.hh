@@ -3,7 +3,7 @@
 //
 // Interface: reach() makes a range present, 0, or -EFAULT where it is not the program's; the copies
 // call it themselves. Invariant: no access of the kernel to a range that a program gave comes
-// before reach(); `space` is changed under its lock (K4.2).
+// before reach(); areas of `space` are mapped and unmapped under its lock (K4.2).
 #pragma once
 
 #include <span>
